@@ -1,0 +1,49 @@
+# `make demo` and `make test` are all a fresh machine needs: they make .venv, install what is
+# missing into it, and leave nothing outside this checkout.
+VENV ?= .venv
+PYTHON ?= python3
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+JOBS ?= auto
+export PIP_NO_CACHE_DIR := 1
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: help demo test check format bench coverage clean tmux
+
+help:
+	@echo 'make demo      the main job, played in a scratch repository'
+	@echo 'make test      every test, with 100 % branch coverage of chorus/core'
+	@echo 'make check     format, lint, types, import contract'
+	@echo 'make bench     benchmarks and the long fuzz run, as ratios'
+	@echo 'make format    rewrite the sources in house style'
+	@echo 'make clean     remove .venv and every cache'
+
+$(STAMP): pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv "$(VENV)"
+	@echo 'installing into $(VENV) ...'
+	@$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch $@
+
+tmux:
+	@sh .ci/need tmux tmux
+
+demo: $(STAMP) tmux
+	@$(BIN)/chorus demo
+
+test: $(STAMP) tmux
+	@$(BIN)/python -m pytest -n $(JOBS) --cov --cov-report=term-missing:skip-covered
+
+check: $(STAMP)
+	@$(BIN)/ruff format --check --quiet . && $(BIN)/ruff check --quiet .
+	@$(BIN)/mypy
+	@$(BIN)/python -m pytest -q -p no:xdist tests/test_architecture.py
+
+format: $(STAMP)
+	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
+
+bench: $(STAMP) tmux
+	@$(BIN)/python -m tests.bench
+
+clean:
+	rm -rf $(VENV) dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage*
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,5 @@
+import sys
+
+from chorus.cli import main
+
+sys.exit(main())

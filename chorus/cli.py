@@ -1,0 +1,103 @@
+"""The command line: parser, environment scrub, the one error boundary, exit codes.
+
+A command's module is imported only when it runs, so that `chorus --help` costs no more than Python.
+"""
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn, Protocol
+
+from chorus import __version__
+from chorus.errors import ChorusError, ExitCode
+from chorus.output import note
+
+# name -> what it does, in the order of the help text. The module is chorus.commands.<name>.
+COMMANDS = {
+    "inspect": "show what Chorus makes of a recorded stream, pane capture or transcript",
+}
+
+
+class Command(Protocol):
+    """What every module in chorus.commands offers."""
+
+    def configure(self, parser: argparse.ArgumentParser) -> None: ...
+
+    def run(self, args: argparse.Namespace) -> ExitCode: ...
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    scrub_environment()
+    try:
+        return _dispatch(arguments)
+    except ChorusError as error:
+        note(f"chorus: {error}")
+        if error.hint:
+            note(f"hint: {error.hint}")
+        return error.exit_code
+    except KeyboardInterrupt:
+        return ExitCode.INTERRUPTED
+    except BrokenPipeError:
+        # The reader (a pager, head) left: not an error of ours. Python would complain while it
+        # flushes stdout at exit, so stdout is pointed away first.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.DONE
+    except Exception:  # noqa: BLE001  the outermost boundary: a bug is reported, with its versions
+        _report_bug()
+        return ExitCode.BUG
+
+
+def scrub_environment() -> None:
+    """Forget inherited GIT_* variables: inside a git hook they name somebody else's repository."""
+    for name in [name for name in os.environ if name.startswith("GIT_")]:
+        del os.environ[name]
+
+
+def _dispatch(arguments: Sequence[str]) -> int:
+    if arguments and arguments[0] in COMMANDS:
+        name, rest = arguments[0], arguments[1:]
+        command: Command = importlib.import_module(f"chorus.commands.{name}")
+        parser = argparse.ArgumentParser(prog=f"chorus {name}", description=COMMANDS[name].capitalize() + ".")
+        command.configure(parser)
+        return command.run(parser.parse_args(rest))
+    _top_parser().parse_args(arguments)
+    _top_parser().print_help()
+    return ExitCode.DONE
+
+
+def _top_parser() -> argparse.ArgumentParser:
+    width = max(map(len, COMMANDS)) + 2
+    listing = "\n".join(f"  {name:<{width}}{summary}" for name, summary in COMMANDS.items())
+    parser = _TopParser(
+        prog="chorus",
+        usage="chorus [--version] [--help] COMMAND ...",
+        description="One commit per tool action of a Claude Code session, and any one of them taken back.",
+        epilog=f"commands:\n{listing}\n\n`chorus COMMAND --help` says more about one of them.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"chorus {__version__}")
+    parser.add_argument("command", nargs="?", help=argparse.SUPPRESS)
+    return parser
+
+
+class _TopParser(argparse.ArgumentParser):
+    def parse_args(self, args: Sequence[str]) -> argparse.Namespace:  # type: ignore[override]
+        namespace = super().parse_args(args)
+        if namespace.command is not None:
+            self.error(f"there is no command {namespace.command!r}; `chorus --help` lists them")
+        return namespace
+
+    def error(self, message: str) -> NoReturn:
+        note(f"chorus: {message}")
+        raise SystemExit(ExitCode.USAGE)
+
+
+def _report_bug() -> None:
+    import platform  # noqa: PLC0415  only a crash pays for these
+    import traceback  # noqa: PLC0415
+
+    note(traceback.format_exc().rstrip())
+    note(f"chorus: this is a bug (chorus {__version__}, python {platform.python_version()}, {sys.platform})")

@@ -1,0 +1,22 @@
+"""The one owner of stdout and stderr.
+
+stdout carries the answer, stderr everything about it. Nothing else in Chorus prints.
+"""
+
+import json
+import sys
+
+
+def answer(text: str) -> None:
+    """Write one line (or block) of the answer."""
+    sys.stdout.write(text + "\n")
+
+
+def answer_json(value: object) -> None:
+    """Write the answer as JSON. ASCII, so that a name that is not UTF-8 survives as an escape."""
+    sys.stdout.write(json.dumps(value, indent=2 if sys.stdout.isatty() else None) + "\n")
+
+
+def note(text: str) -> None:
+    """Say something about the answer."""
+    sys.stderr.write(text + "\n")

@@ -1,0 +1,103 @@
+"""Imports point one way, and each outside library has one door. See docs/architecture.md."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SOURCES = sorted((ROOT / "chorus").rglob("*.py"))
+
+# A room may import the rooms named here, and itself. `""` is the package's own __init__.
+MAY_IMPORT = {
+    "": set(),
+    "__main__": {"cli"},
+    "cli": {"", "commands", "errors", "output"},
+    "commands": {"", "panel", "agent", "sources", "lanes", "git", "tmux", "core", "errors", "output"},
+    "panel": {"", "core", "errors", "output"},
+    "agent": {"", "sources", "lanes", "git", "tmux", "core", "errors"},
+    "sources": {"tmux", "core", "errors"},
+    "lanes": {"", "git", "core", "errors"},
+    "git": {"core", "errors"},
+    "tmux": {"core", "errors"},
+    "core": {"errors"},
+    "output": set(),
+    "errors": set(),
+}
+# Outside library -> the only room that may import it.
+DOORS = {
+    "git": "git",
+    "gitdb": "git",
+    "libtmux": "tmux",
+    "watchdog": "sources",
+    "textual": "panel",
+    "rich": "panel",
+}
+# The core takes data and gives data: what it may import beyond itself and the errors.
+CORE_LIBRARIES = {"pydantic", "pydantic_core", "orjson"}
+# Standard modules through which the core could reach a clock, a disk, a process or a thread.
+FORBIDDEN_IN_CORE = {
+    "asyncio", "concurrent", "ctypes", "fcntl", "glob", "io", "locale", "logging", "mmap", "multiprocessing",
+    "os", "pathlib", "platform", "random", "secrets", "select", "selectors", "shutil", "signal", "socket",
+    "sqlite3", "subprocess", "sys", "tempfile", "threading", "time", "urllib",
+}  # fmt: skip
+FORBIDDEN_NAMES = {"utils", "util", "helpers", "services", "manager", "common", "misc"}
+
+
+def room_of(path: Path) -> str:
+    parts = path.relative_to(ROOT / "chorus").with_suffix("").parts
+    return "" if parts == ("__init__",) else parts[0]
+
+
+def imports_of(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        match node:
+            case ast.Import(names=names):
+                yield from (name.name for name in names)
+            case ast.ImportFrom(module=module, level=0, names=names) if module:
+                if module == "chorus":
+                    yield from (f"chorus.{n.name}" if n.name in MAY_IMPORT else "chorus" for n in names)
+                else:
+                    yield module
+            case ast.ImportFrom(level=level) if level:
+                raise AssertionError(f"{path}: relative import; say `from chorus.…`")
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_imports_point_one_way(path: Path) -> None:
+    room = room_of(path)
+    for module in imports_of(path):
+        top, *rest = module.split(".")
+        if top == "chorus":
+            target = rest[0] if rest else ""
+            assert target == room or target in MAY_IMPORT[room], (
+                f"{room or 'chorus'} must not import {module}"
+            )
+        elif top in DOORS:
+            assert DOORS[top] == room, f"only chorus/{DOORS[top]} may import {top}"
+        elif room == "core" and top not in CORE_LIBRARIES:
+            assert top in sys.stdlib_module_names, f"the core must not import {top}"
+            assert top not in FORBIDDEN_IN_CORE, f"the core must stay pure: {module}"
+
+
+def test_every_room_is_under_the_contract() -> None:
+    assert {room_of(path) for path in SOURCES} <= set(MAY_IMPORT)
+
+
+def test_no_module_is_named_after_nothing() -> None:
+    assert not [path for path in SOURCES if path.stem in FORBIDDEN_NAMES]
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["--help"]])
+def test_help_and_version_load_no_library(arguments: list[str]) -> None:
+    code = (
+        "import sys; from chorus.cli import main\n"
+        f"try: main({arguments!r})\nexcept SystemExit: pass\n"
+        "heavy = {'git', 'libtmux', 'pydantic', 'watchdog', 'textual', 'orjson', 'asyncio', 'subprocess'}\n"
+        "sys.exit(' '.join(sorted(heavy & set(sys.modules))) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
