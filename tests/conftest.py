@@ -1,0 +1,49 @@
+"""The seal: no test sees the machine it runs on, and none leaves a trace on it."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+FIXED_ENVIRONMENT = {
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_AUTHOR_NAME": "Ada User",
+    "GIT_AUTHOR_EMAIL": "ada@example.com",
+    "GIT_AUTHOR_DATE": "2026-01-02T03:04:05+00:00",
+    "GIT_COMMITTER_NAME": "Ada User",
+    "GIT_COMMITTER_EMAIL": "ada@example.com",
+    "GIT_COMMITTER_DATE": "2026-01-02T03:04:05+00:00",
+    "GIT_TERMINAL_PROMPT": "0",
+    "LANG": "C.UTF-8",
+    "LC_ALL": "C.UTF-8",
+    "TERM": "xterm-256color",
+    "TZ": "UTC",
+}
+INHERITED = (
+    "GIT_",
+    "TMUX",
+    "CLAUDE",
+    "ANTHROPIC",
+    "XDG_",
+    "CHORUS_",
+    "PAGER",
+    "EDITOR",
+    "VISUAL",
+    "NO_COLOR",
+)
+
+
+@pytest.fixture(autouse=True)
+def sealed_environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home of the test's own, a fixed identity and dates, nothing inherited that could steer a tool."""
+    for name in list(os.environ):
+        if name.startswith(INHERITED):
+            monkeypatch.delenv(name)
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("HOME", str(home))
+    for name, value in FIXED_ENVIRONMENT.items():
+        monkeypatch.setenv(name, value)
+    (home / ".gitconfig").write_text(
+        "[init]\n\tdefaultBranch = main\n[user]\n\tname = Ada User\n\temail = ada@example.com\n"
+    )
+    return home
