@@ -1,0 +1,66 @@
+"""The agent as a process: one per repository by lock, a log that rotates, an end that is orderly."""
+
+import asyncio
+import fcntl
+import logging
+import logging.handlers
+import os
+import signal
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import IO
+
+from chorus.wire.home import Home
+
+# Three files of 1 MB say what happened lately and never fill a disk.
+LOG_BYTES = 2**20
+LOG_FILES = 2
+# `is_locked` in a client holds the lock for an instant; a real second agent holds it for good.
+LOCK_TRIES = 20
+LOCK_PAUSE_SECONDS = 0.01
+
+
+def acquire_lock(home: Home) -> IO[bytes] | None:
+    """The repository's lock with our process id in it, or None if another agent holds it."""
+    lock = home.lock.open("a+b")
+    for _ in range(LOCK_TRIES):
+        with suppress(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock.truncate(0)
+            lock.write(b"%d\n" % os.getpid())
+            lock.flush()
+            return lock
+        time.sleep(LOCK_PAUSE_SECONDS)
+    lock.close()
+    return None
+
+
+def open_log(home: Home) -> None:
+    handler = logging.handlers.RotatingFileHandler(home.log, maxBytes=LOG_BYTES, backupCount=LOG_FILES)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    root = logging.getLogger("chorus")
+    root.addHandler(handler)
+    root.setLevel(logging.INFO)
+    root.propagate = False
+
+
+def run_until_stopped(home: Home, serve: Callable[[asyncio.Event], Awaitable[None]]) -> bool:
+    """Run `serve` until its event is set, by a request or a signal. False: another agent runs already."""
+    home.root.mkdir(mode=0o700, exist_ok=True)
+    lock = acquire_lock(home)
+    if lock is None:
+        return False
+    with lock:
+        open_log(home)
+        asyncio.run(_supervise(serve))
+        lock.truncate(0)
+    return True
+
+
+async def _supervise(serve: Callable[[asyncio.Event], Awaitable[None]]) -> None:
+    stopping = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        loop.add_signal_handler(number, stopping.set)
+    await serve(stopping)

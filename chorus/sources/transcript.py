@@ -1,0 +1,66 @@
+"""A session's transcript: the JSON lines the client appends to a file, followed as they come.
+
+Gives each complete line once, from a position that can be kept across a restart. The client writes
+in batches and lines are not in time order; both are left to whoever pairs them. A file that shrank
+or was replaced is read again from its start.
+"""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+# One read's worth; a line longer than this is put together from several.
+CHUNK = 2**20
+# No line of a transcript is this long; a file without newlines must not fill the memory.
+LONGEST_LINE = 64 * 2**20
+
+
+@dataclass(slots=True)
+class TranscriptTail:
+    """Follows one file. `position` is the end of the last complete line given."""
+
+    path: Path
+    position: int = 0
+    _identity: tuple[int, int] | None = None
+
+    def read_lines(self) -> Iterator[bytes]:
+        """Each line that was completed since the last call."""
+        try:
+            descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+        except (FileNotFoundError, NotADirectoryError):
+            return
+        with os.fdopen(descriptor, "rb", buffering=0) as file:
+            self._rewind_if_replaced(os.fstat(file.fileno()))
+            file.seek(self.position)
+            rest = b""
+            while chunk := file.read(CHUNK):
+                *lines, rest = (rest + chunk).split(b"\n")
+                for line in lines:
+                    self.position += len(line) + 1
+                    if line.strip():
+                        yield line
+                if len(rest) > LONGEST_LINE:
+                    self.position += len(rest)
+                    rest = b""
+
+    def _rewind_if_replaced(self, status: os.stat_result) -> None:
+        identity = (status.st_dev, status.st_ino)
+        if status.st_size < self.position or (self._identity is not None and self._identity != identity):
+            self.position = 0
+        self._identity = identity
+
+
+def transcript_of(projects: Path, cwd: str, session: str) -> Path:
+    """Where the client keeps the transcript of a session started in `cwd`."""
+    slug = "".join(c if c.isascii() and c.isalnum() else "-" for c in cwd)
+    return projects / slug / f"{session}.jsonl"
+
+
+def subagent_transcripts(transcript: Path) -> list[Path]:
+    """The transcripts of the sub-agents of the session whose own transcript this is."""
+    directory = transcript.with_suffix("") / "subagents"
+    try:
+        return sorted(p for p in directory.iterdir() if p.suffix == ".jsonl")
+    except (FileNotFoundError, NotADirectoryError):
+        return []

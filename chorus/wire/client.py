@@ -1,0 +1,195 @@
+"""Talking to the agent: connect, ask, listen; and start one when there is none.
+
+The panel and every command use this. It never imports the agent: starting one means starting a
+process of its own.
+"""
+
+import fcntl
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from chorus import __version__
+from chorus.errors import ChorusError, NothingThere
+from chorus.wire.home import Home
+from chorus.wire.protocol import LONGEST_LINE, Message, ProtocolError, decode, encode, parse_answer
+
+# A cold start imports git and pydantic: about 0.4 s here, more on a busy machine.
+START_SECONDS = 20.0
+# Long enough for a scan of a very large work tree; an agent that is silent for longer hangs.
+ANSWER_SECONDS = 120.0
+
+
+class AgentGone(NothingThere):
+    """No agent runs for this repository, or it went away."""
+
+    hint = "Any command that needs the agent starts it; `chorus doctor` says why it may not start."
+
+
+class AgentSilent(ChorusError):
+    """The agent does not answer in time."""
+
+    hint = "Look at its log with `chorus doctor`, end it with `chorus stop`."
+
+
+class Connection:
+    """One connection. Requests are answered in order; events may come in between."""
+
+    def __init__(self, stream: socket.socket) -> None:
+        self._socket = stream
+        self._reader = stream.makefile("rb")
+        self._last_id = 0
+        self._events: list[Message] = []
+
+    def ask(self, do: str, **arguments: Any) -> Any:  # noqa: ANN401  shapes belong to the request
+        self._last_id += 1
+        self._send({"id": self._last_id, "do": do, **arguments})
+        while True:
+            message = self._receive()
+            if message.get("id") == self._last_id:
+                return parse_answer(message)
+            self._events.append(message)
+
+    def events(self) -> Iterator[Message]:
+        """Everything the agent says after `subscribe`, until it goes away."""
+        self._socket.settimeout(None)
+        while True:
+            while self._events:
+                yield self._events.pop(0)
+            try:
+                yield self._receive()
+            except AgentGone:
+                return
+
+    def close(self) -> None:
+        self._reader.close()
+        self._socket.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _send(self, message: Message) -> None:
+        try:
+            self._socket.sendall(encode(message))
+        except OSError as error:
+            raise AgentGone(f"the agent went away: {error}") from error
+
+    def _receive(self) -> Message:
+        try:
+            line = self._reader.readline(LONGEST_LINE)
+        except TimeoutError as error:
+            raise AgentSilent(f"the agent did not answer within {ANSWER_SECONDS:.0f} s") from error
+        except OSError as error:
+            raise AgentGone(f"the agent went away: {error}") from error
+        if not line.endswith(b"\n"):
+            raise AgentGone("the agent closed the connection")
+        return decode(line)
+
+
+def connect(home: Home) -> Connection:
+    """A connection to the running agent."""
+    stream = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    stream.settimeout(ANSWER_SECONDS)
+    try:
+        with short_path(home.socket) as path:
+            stream.connect(path)
+    except (FileNotFoundError, ConnectionRefusedError) as error:
+        stream.close()
+        raise AgentGone(f"no agent runs for {home.common_dir}") from error
+    return Connection(stream)
+
+
+def connect_or_start(home: Home) -> Connection:
+    """A connection to an agent of this very version, started (or replaced) if need be."""
+    try:
+        connection = connect(home)
+    except AgentGone:
+        return _start_and_connect(home)
+    with suppress(ProtocolError):
+        if connection.ask("hello")["chorus"] == __version__:
+            return connection
+    connection.close()
+    stop(home)
+    return _start_and_connect(home)
+
+
+def start(home: Home) -> None:
+    """Start an agent process of its own session; a second one gives way by itself."""
+    home.root.mkdir(exist_ok=True)
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("GIT_", "CLAUDE"))}
+    with Path(os.devnull).open("r+b") as nowhere, home.log.open("ab") as log:
+        subprocess.Popen(
+            [sys.executable, "-P", "-m", "chorus.agent", str(home.common_dir)],
+            stdin=nowhere,
+            stdout=nowhere,
+            stderr=log,
+            cwd="/",
+            env={**environment, "PYTHONPATH": _import_path()},
+            start_new_session=True,
+        )
+
+
+def stop(home: Home) -> bool:
+    """Ask the agent to end and wait until it let go of its lock; False if there was none."""
+    try:
+        with connect(home) as connection:
+            connection.ask("stop")
+    except AgentGone:
+        return False
+    deadline = time.monotonic() + START_SECONDS
+    while is_locked(home):
+        if time.monotonic() > deadline:
+            raise AgentSilent(f"the agent for {home.common_dir} does not end")
+        time.sleep(0.01)
+    return True
+
+
+def is_locked(home: Home) -> bool:
+    """Whether an agent process holds the repository's lock."""
+    try:
+        with home.lock.open("rb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except FileNotFoundError:
+        return False
+    return False
+
+
+@contextmanager
+def short_path(path: Path) -> Iterator[str]:
+    """A name for `path` that fits into a socket address (108 bytes), however deep the path is."""
+    directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        yield f"/proc/self/fd/{directory}/{path.name}" if sys.platform == "linux" else str(path)
+    finally:
+        os.close(directory)
+
+
+def _start_and_connect(home: Home) -> Connection:
+    start(home)
+    deadline = time.monotonic() + START_SECONDS
+    while True:
+        try:
+            return connect(home)
+        except AgentGone:
+            if time.monotonic() > deadline:
+                raise AgentSilent(f"the agent did not start; its log is {home.log}") from None
+            time.sleep(0.01)
+
+
+def _import_path() -> str:
+    """The directory this very package was imported from: the agent runs the same code."""
+    return str(Path(__file__).resolve().parent.parent.parent)

@@ -1,0 +1,63 @@
+"""Where one repository's agent keeps its things: `chorus/` inside the common git directory.
+
+Light on purpose: it finds the repository by looking at files, without running git.
+"""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from chorus.errors import NothingThere
+
+
+class NotARepository(NothingThere):
+    hint = "Run chorus inside a git work tree."
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    common_dir: Path
+
+    @property
+    def root(self) -> Path:
+        return self.common_dir / "chorus"
+
+    @property
+    def socket(self) -> Path:
+        return self.root / "agent.sock"
+
+    @property
+    def lock(self) -> Path:
+        return self.root / "agent.lock"
+
+    @property
+    def log(self) -> Path:
+        return self.root / "agent.log"
+
+    @property
+    def spool(self) -> Path:
+        return self.root / "spool"
+
+
+def find_home(start: Path) -> Home:
+    """The home for the repository that `start` is in."""
+    here = start.resolve()
+    for directory in (here, *here.parents):
+        git = directory / ".git"
+        if git.is_dir():
+            return Home(_common_dir(git))
+        if git.is_file():
+            return Home(_common_dir(_linked_git_dir(git)))
+    raise NotARepository(f"{start} is not inside a git work tree")
+
+
+def _linked_git_dir(file: Path) -> Path:
+    text = file.read_text(encoding="utf-8", errors="surrogateescape").strip()
+    return (file.parent / text.removeprefix("gitdir:").strip()).resolve()
+
+
+def _common_dir(git_dir: Path) -> Path:
+    pointer = git_dir / "commondir"
+    if not pointer.is_file():
+        return git_dir
+    return Path(os.path.normpath(git_dir / pointer.read_text(encoding="utf-8").strip()))

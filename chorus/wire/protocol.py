@@ -1,0 +1,80 @@
+"""One JSON message a line, between the agent and whoever talks to it.
+
+A request is `{"v": 1, "id": N, "do": NAME, …}`; its reply carries the same id and either `answer` or
+`error`. After `subscribe` the agent also sends `{"v": 1, "event": NAME, …}` lines of its own accord.
+This module turns messages into lines and back. It needs nothing but the standard library, because
+every short-lived command pays for what is imported here.
+"""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from chorus.errors import ChorusError, ExitCode
+
+VERSION = 1
+
+# A diff of a whole action fits; a runaway peer does not.
+LONGEST_LINE = 64 * 2**20
+
+Message = dict[str, Any]
+
+
+class ProtocolError(ChorusError):
+    """The other side sent something that is not a message of this protocol."""
+
+    hint = "Run `chorus stop` and try again: the agent may be of another version."
+
+
+class AgentError(ChorusError):
+    """The agent refused, with its own words, exit code and hint."""
+
+    def __init__(self, message: str, *, exit_code: ExitCode, hint: str | None) -> None:
+        super().__init__(message, hint=hint)
+        self.exit_code = exit_code
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    id: int
+    do: str
+    arguments: Message
+
+
+def encode(message: Message) -> bytes:
+    return json.dumps({"v": VERSION, **message}, separators=(",", ":")).encode() + b"\n"
+
+
+def decode(line: bytes) -> Message:
+    try:
+        message = json.loads(line)
+    except ValueError as error:
+        raise ProtocolError(f"not a JSON message: {line[:80]!r}") from error
+    if not isinstance(message, dict) or message.get("v") != VERSION:
+        raise ProtocolError(f"not a message of protocol version {VERSION}: {line[:80]!r}")
+    return message
+
+
+def parse_request(line: bytes) -> Request:
+    message = decode(line)
+    identity, do = message.pop("id", None), message.pop("do", None)
+    del message["v"]
+    if not isinstance(identity, int) or not isinstance(do, str):
+        raise ProtocolError(f"a request needs an id and something to do: {line[:80]!r}")
+    return Request(identity, do, message)
+
+
+def render_error(error: ChorusError) -> Message:
+    return {"message": str(error), "hint": error.hint, "exit_code": int(error.exit_code)}
+
+
+def parse_answer(reply: Message) -> Any:  # noqa: ANN401  each request knows the shape of its answer
+    """What the agent answered; raises the error it reported."""
+    if "error" not in reply:
+        return reply.get("answer")
+    error = reply["error"]
+    raise AgentError(
+        error.get("message", "the agent failed"),
+        exit_code=ExitCode(error.get("exit_code", ExitCode.BUG)),
+        hint=error.get("hint"),
+    )
