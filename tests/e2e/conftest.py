@@ -1,0 +1,54 @@
+"""The real client for end-to-end tests: a project, a home, a model that follows a script, a terminal."""
+
+import functools
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.lab.client import Client, find_client, prepare_home, read_version
+from tests.lab.stub import Stub
+from tests.lab.terminal import Terminal
+
+
+@functools.cache
+def _binary() -> tuple[Path, str] | None:
+    binary = find_client()
+    return (binary, read_version(binary)) if binary else None
+
+
+@pytest.fixture
+def stub() -> Iterator[Stub]:
+    with Stub() as stub:
+        yield stub
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A repository with one commit and one file, app.py."""
+    project = tmp_path / "proj"
+    project.mkdir()
+    (project / "app.py").write_text("def old():\n    pass\n")
+    for command in (["init", "-q"], ["add", "app.py"], ["commit", "-qm", "first"]):
+        subprocess.run(["git", *command], cwd=project, check=True)
+    return project
+
+
+@pytest.fixture
+def client(stub: Stub, project: Path, sealed_environment: Path) -> Client:
+    found = _binary()
+    if found is None:
+        pytest.skip("no Claude Code client: claude-agent-sdk ships none for this platform")
+    binary, version = found
+    prepare_home(sealed_environment, [project], version=version)
+    return Client(binary, sealed_environment, project, stub)
+
+
+@pytest.fixture
+def terminal() -> Iterator[Terminal]:
+    if shutil.which("tmux") is None:
+        pytest.skip("no tmux on this machine")
+    with Terminal() as terminal:
+        yield terminal

@@ -1,0 +1,42 @@
+"""The lab itself, with the real client: what every other end-to-end test rests on."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.lab.client import Client, say
+from tests.lab.script import Text, ToolUse
+from tests.lab.terminal import Terminal, wait_until
+
+pytestmark = pytest.mark.client
+
+
+def edit_of_app(project: Path) -> ToolUse:
+    return ToolUse("Edit", {"file_path": str(project / "app.py"), "old_string": "old", "new_string": "new"})
+
+
+def test_a_headless_run_prints_one_event_per_line_and_edits_the_file(client: Client, project: Path) -> None:
+    client.stub.scripts["rename"] = [[Text("Renaming."), edit_of_app(project)], [Text("Renamed.")]]
+
+    run = client.headless("rename it", "--permission-mode", "acceptEdits")
+
+    assert run.code == 0, run.stderr
+    assert [event["type"] for event in run.events()][-1] == "result"
+    assert "def new()" in (project / "app.py").read_text()
+    assert len(client.stub.messages()) == 2
+
+
+def test_an_edit_in_default_mode_asks_and_the_digit_of_yes_approves(
+    client: Client, project: Path, terminal: Terminal
+) -> None:
+    client.stub.scripts["rename"] = [[Text("Renaming."), edit_of_app(project)], [Text("All renamed.")]]
+    pane = client.interactive(terminal, "--permission-mode", "default")
+    say(pane, "rename it")
+
+    screen = pane.wait_settled(r"Do you want to make this edit[\s\S]*3\. No")
+    assert "1. Yes" in screen
+    assert "def old()" in (project / "app.py").read_text()
+
+    pane.press("1")
+    pane.wait_for("All renamed.")
+    wait_until(lambda: "def new()" in (project / "app.py").read_text(), what="the edit is on disk")

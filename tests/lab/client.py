@@ -1,0 +1,128 @@
+"""The real Claude Code client, found in the SDK's wheel, with a home and an environment of its own."""
+
+import importlib.util
+import json
+import os
+import re
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.lab.stub import Stub
+from tests.lab.terminal import Pane, Terminal
+
+KEY = "sk-ant-dummy"
+# A whole headless run takes about a second; a busy machine may need many.
+RUN_SECONDS = 60.0
+# The mark of the input box between its two rules; a dialog shows the same mark before an option.
+INPUT_BOX = r"─{10}\n❯\s"
+
+
+def find_client() -> Path | None:
+    spec = importlib.util.find_spec("claude_agent_sdk")
+    for place in (spec.submodule_search_locations or []) if spec else []:
+        client = Path(place) / "_bundled" / "claude"
+        if os.access(client, os.X_OK):
+            return client
+    return None
+
+
+def read_version(client: Path) -> str:
+    done = subprocess.run([client, "--version"], capture_output=True, text=True, check=True)
+    return done.stdout.split()[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One finished headless run."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+    def events(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.stdout.splitlines() if line.startswith("{")]
+
+
+@dataclass(slots=True)
+class Client:
+    """How the client is started here: which binary, whose home, which project, which model."""
+
+    binary: Path
+    home: Path
+    project: Path
+    stub: Stub
+    extra_environment: dict[str, str] = field(default_factory=dict)
+
+    def environment(self) -> dict[str, str]:
+        """Everything the client sees. Nothing is inherited but the way to find programs."""
+        return {
+            "HOME": str(self.home),
+            "PATH": os.environ["PATH"],
+            "LANG": "C.UTF-8",
+            "TERM": "xterm-256color",
+            "ANTHROPIC_BASE_URL": self.stub.url,
+            "ANTHROPIC_API_KEY": KEY,
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "DISABLE_TELEMETRY": "1",
+            "DISABLE_AUTOUPDATER": "1",
+            "DISABLE_ERROR_REPORTING": "1",
+            "IS_SANDBOX": "1",
+            **self.extra_environment,
+        }
+
+    def command(self, *arguments: str) -> list[str]:
+        return [str(self.binary), *arguments]
+
+    def headless(self, message: str, *arguments: str, cwd: Path | None = None) -> Run:
+        """Run `claude -p` to its end, with its events on stdout."""
+        command = self.command("-p", message, "--output-format", "stream-json", "--verbose", *arguments)
+        done = subprocess.run(
+            command,
+            cwd=cwd or self.project,
+            env=self.environment(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=RUN_SECONDS,
+        )
+        return Run(done.returncode, done.stdout, done.stderr)
+
+    def interactive(self, terminal: Terminal, *arguments: str, cwd: Path | None = None) -> Pane:
+        """Start the client in a pane and wait until it takes a message."""
+        pane = terminal.open(
+            self.command(*arguments), cwd=cwd or self.project, environment=self.environment()
+        )
+        pane.wait_for(INPUT_BOX)
+        return pane
+
+
+def say(pane: Pane, message: str) -> None:
+    """Type a message into the client's input box and send it, as a person does: looking first."""
+    pane.type(message)
+    # The box puts a no-break space after its mark, and wraps what is long.
+    pane.wait_for(r"❯\s" + re.escape(message[:40]))
+    pane.press("Enter")
+
+
+def prepare_home(home: Path, projects: Sequence[Path], *, version: str) -> None:
+    """A home in which the client asks nothing at its start: onboarded, key approved, projects trusted."""
+    settled = {
+        "hasTrustDialogAccepted": True,
+        "projectOnboardingSeenCount": 5,
+        "hasCompletedProjectOnboarding": True,
+        "allowedTools": [],
+    }
+    seed: Mapping[str, Any] = {
+        "hasCompletedOnboarding": True,
+        "lastOnboardingVersion": version,
+        "theme": "dark",
+        "numStartups": 5,
+        "customApiKeyResponses": {"approved": [KEY[-20:]], "rejected": []},
+        "bypassPermissionsModeAccepted": True,
+        "projects": {str(project): settled for project in projects},
+    }
+    home.mkdir(parents=True, exist_ok=True)
+    (home / ".claude.json").write_text(json.dumps(seed))

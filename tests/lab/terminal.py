@@ -1,0 +1,115 @@
+"""A terminal a person could sit at: one tmux server of the test's own, read and typed into from outside."""
+
+import os
+import re
+import subprocess
+import time
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+# A deadline, not a wait: what is looked for shows within a second on an idle machine.
+WAIT_SECONDS = 30.0
+SETTLED_SECONDS = 0.25
+
+# What a program finds in a pane, minus what the tmux server inherited from the test run.
+ONLY_THIS_ENVIRONMENT = 'exec env -i TMUX="$TMUX" TMUX_PANE="$TMUX_PANE" "$@"'
+
+
+class NotShown(AssertionError):
+    """The screen did not come to what was waited for."""
+
+
+def wait_until(condition: Callable[[], bool], *, what: str, seconds: float = WAIT_SECONDS) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            raise NotShown(f"not within {seconds:g} s: {what}")
+        time.sleep(0.01)
+
+
+class Terminal:
+    """A private tmux server. Gone, with everything in it, when the block ends."""
+
+    def __init__(self, *, width: int = 120, height: int = 40) -> None:
+        self.name = f"chorus-lab-{uuid.uuid4().hex[:12]}"
+        self.width, self.height = width, height
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.tmux("kill-server", check=False)
+        self.socket().unlink(missing_ok=True)
+
+    def socket(self) -> Path:
+        return Path(os.environ.get("TMUX_TMPDIR", "/tmp")) / f"tmux-{os.getuid()}" / self.name
+
+    def tmux(self, *arguments: str, check: bool = True) -> str:
+        command = ["tmux", "-L", self.name, "-f", "/dev/null", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=check).stdout
+
+    def open(self, command: Sequence[str], *, cwd: Path, environment: Mapping[str, str]) -> "Pane":
+        """Run a command in a pane of its own, with exactly this environment."""
+        pairs = [f"{name}={value}" for name, value in environment.items()]
+        # fmt: off
+        pane = self.tmux(
+            "new-session", "-d", "-P", "-F", "#{pane_id}", "-x", str(self.width), "-y", str(self.height),
+            "-c", str(cwd), "--", "sh", "-c", ONLY_THIS_ENVIRONMENT, "sh", *pairs, *command,
+        )
+        # fmt: on
+        return Pane(self, pane.strip())
+
+
+@dataclass(frozen=True, slots=True)
+class Pane:
+    terminal: Terminal
+    id: str
+
+    def screen(self) -> str:
+        return self.terminal.tmux("capture-pane", "-p", "-t", self.id, check=False)
+
+    def press(self, *keys: str) -> None:
+        """Press named keys, one after another."""
+        self.terminal.tmux("send-keys", "-t", self.id, *keys)
+
+    def type(self, text: str) -> None:
+        self.terminal.tmux("send-keys", "-t", self.id, "-l", "--", text)
+
+    def wait_for(self, pattern: str, *, seconds: float = WAIT_SECONDS) -> str:
+        """Wait until the screen shows the pattern; give that screen."""
+        return self._wait(lambda screen: bool(re.search(pattern, screen)), pattern, seconds)
+
+    def wait_settled(self, pattern: str, *, seconds: float = WAIT_SECONDS) -> str:
+        """Wait until the screen shows the pattern and has stood still long enough to take a key.
+
+        The client draws some dialogs twice, and swallows keys in the first 150 ms of one.
+        """
+        since, last = time.monotonic(), ""
+
+        def still(screen: str) -> bool:
+            nonlocal since, last
+            if screen != last:
+                since, last = time.monotonic(), screen
+            return bool(re.search(pattern, screen)) and time.monotonic() - since > SETTLED_SECONDS
+
+        return self._wait(still, pattern, seconds)
+
+    def wait_gone(self, pattern: str, *, seconds: float = WAIT_SECONDS) -> str:
+        return self._wait(lambda screen: not re.search(pattern, screen), f"no {pattern}", seconds)
+
+    def _wait(self, good: Callable[[str], bool], what: str, seconds: float) -> str:
+        screen = ""
+
+        def look() -> bool:
+            nonlocal screen
+            screen = self.screen()
+            return good(screen)
+
+        try:
+            wait_until(look, what=what, seconds=seconds)
+        except NotShown as error:
+            raise NotShown(f"{error}\n{screen}") from None
+        return screen
