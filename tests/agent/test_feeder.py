@@ -1,0 +1,32 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from chorus.agent.feeder import END
+
+
+def run(tmp_path: Path, lines: bytes, *command: str) -> subprocess.CompletedProcess[bytes]:
+    pipe = tmp_path / "in"
+    os.mkfifo(pipe)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "chorus.agent.feeder", str(pipe), *command], stdout=subprocess.PIPE
+    )
+    with pipe.open("wb") as writer:
+        writer.write(lines)
+    out, _ = process.communicate(timeout=20)
+    assert not pipe.exists()
+    return subprocess.CompletedProcess([], process.returncode, out)
+
+
+def test_lines_reach_the_client_whole_and_in_order(tmp_path: Path) -> None:
+    long = b"x" * 200_000 + b"\n"
+    assert run(tmp_path, b"one\n" + long + b"two\n" + END, "cat").stdout == b"one\n" + long + b"two\n"
+
+
+def test_the_clients_exit_code_is_passed_on(tmp_path: Path) -> None:
+    assert run(tmp_path, END, "sh", "-c", "cat >/dev/null; exit 7").returncode == 7
+
+
+def test_a_client_that_leaves_first_ends_it(tmp_path: Path) -> None:
+    assert run(tmp_path, b"nobody reads this\n", "true").returncode == 0
