@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.repos import UserRepo, make_template
+
 FIXED_ENVIRONMENT = {
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_AUTHOR_NAME": "Ada User",
@@ -47,3 +49,23 @@ def sealed_environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch: py
         "[init]\n\tdefaultBranch = main\n[user]\n\tname = Ada User\n\temail = ada@example.com\n"
     )
     return home
+
+
+@pytest.fixture(scope="session")
+def template_repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Made once for all tests of a process, under the same seal."""
+    home = tmp_path_factory.mktemp("template-home")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in list(os.environ):
+            if name.startswith(INHERITED):
+                patch.delenv(name)
+        for name, value in FIXED_ENVIRONMENT.items():
+            patch.setenv(name, value)
+        patch.setenv("HOME", str(home))
+        return make_template(tmp_path_factory.mktemp("template") / "repo")
+
+
+@pytest.fixture
+def repo(template_repo: Path, tmp_path: Path) -> UserRepo:
+    """A user's repository with history, a stash, and staged, unstaged and untracked work."""
+    return UserRepo.copy(template_repo, tmp_path / "repo")

@@ -1,0 +1,124 @@
+"""One file of a work tree replaced or removed, whole or not at all.
+
+Receives a path, the new bytes and what the caller last saw there. Writes a scratch file beside the path
+and renames it over it. Changes nothing if the path is no longer as the caller saw it, and leaves no
+scratch file and no directory behind that it did not need.
+"""
+
+import contextlib
+import itertools
+import os
+import stat
+from collections.abc import Iterator
+
+from chorus.core.ids import RepoPath
+from chorus.errors import ChorusError
+from chorus.git.descent import Blocked, Place, descend
+from chorus.git.directory import EXECUTABLE_MODE, SYMLINK_MODE
+from chorus.git.filestate import File, FileState, Stamp
+from chorus.git.lockfile import translated, write_all
+
+CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+EXECUTABLE_BITS = 0o111
+
+_serial = itertools.count()
+
+
+class CannotReplace(ChorusError):
+    """The path is not as it was seen, or cannot be written; nothing was changed."""
+
+    hint = "Look at the path, then run the command again."
+
+
+def write_file(root: str, path: RepoPath, mode: int, data: bytes, expected: FileState) -> None:
+    with translated(path), open_place(root, path, make=True) as place:
+        scratch = b".chorus-%d-%d.tmp" % (os.getpid(), next(_serial))
+        try:
+            make_scratch(place, scratch, mode, data)
+            refuse_changed(path, place, expected)
+            put(path, place, scratch)
+        except BaseException:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(scratch, dir_fd=place.directory)
+            remove_empty(root, path, place.made)
+            raise
+
+
+def delete_file(root: str, path: RepoPath, expected: FileState) -> None:
+    with translated(path), open_place(root, path) as place:
+        refuse_changed(path, place, expected)
+        os.unlink(place.name, dir_fd=place.directory)
+    remove_empty(root, path, path.count("/"))
+
+
+@contextlib.contextmanager
+def open_place(root: str, path: RepoPath, *, make: bool = False) -> Iterator[Place]:
+    try:
+        with descend(root, path, make=make) as place:
+            yield place
+    except Blocked as blocked:
+        why = blocked.state.why.value if blocked.state.why else "is not there"
+        raise CannotReplace(f"{path} {why}") from blocked
+
+
+def make_scratch(place: Place, scratch: bytes, mode: int, data: bytes) -> None:
+    if mode == SYMLINK_MODE:
+        os.symlink(data, scratch, dir_fd=place.directory)
+        return
+    old = look(place)
+    descriptor = os.open(scratch, CREATE, 0o666, dir_fd=place.directory)
+    try:
+        write_all(descriptor, data)
+        kept = old if old and stat.S_ISREG(old.st_mode) else os.fstat(descriptor)
+        os.fchmod(descriptor, bits_for(mode, stat.S_IMODE(kept.st_mode)))
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def bits_for(mode: int, bits: int) -> int:
+    """Permissions with the executable bits git asks for: set where the file may be read, or taken away."""
+    if mode == EXECUTABLE_MODE:
+        return bits if bits & stat.S_IXUSR else bits | stat.S_IXUSR | (bits & 0o444) >> 2
+    return bits & ~EXECUTABLE_BITS
+
+
+def look(place: Place) -> os.stat_result | None:
+    try:
+        return os.lstat(place.name, dir_fd=place.directory)
+    except FileNotFoundError:
+        return None
+
+
+def refuse_changed(path: RepoPath, place: Place, expected: FileState) -> None:
+    """A directory where no file was expected is no file; `put` says whether it can go."""
+    now = look(place)
+    stamp = Stamp.of(now) if now and not stat.S_ISDIR(now.st_mode) else None
+    if stamp != (expected.stamp if isinstance(expected, File) else None):
+        raise CannotReplace(f"{path} has changed since it was read")
+
+
+def put(path: RepoPath, place: Place, scratch: bytes) -> None:
+    try:
+        os.rename(scratch, place.name, src_dir_fd=place.directory, dst_dir_fd=place.directory)
+    except IsADirectoryError:
+        with directory_in_the_way(path):
+            os.rmdir(place.name, dir_fd=place.directory)
+        os.rename(scratch, place.name, src_dir_fd=place.directory, dst_dir_fd=place.directory)
+
+
+@contextlib.contextmanager
+def directory_in_the_way(path: RepoPath) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise CannotReplace(f"{path} is a directory that is not empty") from error
+
+
+def remove_empty(root: str, path: RepoPath, levels: int) -> None:
+    """Remove up to `levels` of the directories above `path`, as long as they are empty."""
+    with contextlib.suppress(OSError, Blocked):
+        for _ in range(levels):
+            path = RepoPath(path.rpartition("/")[0])
+            with descend(root, path) as place:
+                os.rmdir(place.name, dir_fd=place.directory)

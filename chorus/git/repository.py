@@ -1,0 +1,159 @@
+"""A user's repository: where it is, what state it is in, who its user is.
+
+Receives a path, gives facts. Refuses what Chorus cannot serve, with the reason. Never writes.
+"""
+
+import os
+import time
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Self
+
+from chorus.errors import ChorusError
+from chorus.git.commits import Signature
+from chorus.git.process import Git, said_by
+from chorus.git.refs import Head, Refs
+
+FALLBACK_NAME = "Chorus"
+FALLBACK_EMAIL = "chorus@localhost"
+
+# What stands in the git directory while an operation is under way.
+OPERATIONS = {
+    "rebase-merge": "rebase",
+    "rebase-apply": "rebase",
+    "MERGE_HEAD": "merge",
+    "CHERRY_PICK_HEAD": "cherry-pick",
+    "REVERT_HEAD": "revert",
+    "BISECT_LOG": "bisect",
+}
+QUESTIONS = ("--absolute-git-dir", "--git-common-dir", "--show-toplevel")
+
+
+class NoRepository(ChorusError):
+    """There is no work tree of a git repository at this path."""
+
+    hint = "Run the command inside a git work tree, or make one with `git init`."
+
+
+class UnsupportedRepository(ChorusError):
+    """A repository of a kind Chorus does not serve."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """`stated` is False where the user has none and Chorus signs with its own."""
+
+    name: str
+    email: str
+    stated: bool
+
+
+class Repository:
+    def __init__(self, work_tree: Path, git_dir: Path, common_dir: Path) -> None:
+        self.work_tree = work_tree
+        self.git_dir = git_dir
+        self.common_dir = common_dir
+        self.git = Git(work_tree)
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """The repository whose work tree holds `path`; refuses what Chorus cannot serve."""
+        git_dir, common_dir, work_tree = (Path(place) for place in read_places(Git(path)))
+        repository = cls(work_tree, git_dir, common_dir)
+        refuse_unsupported(repository)
+        return repository
+
+    @property
+    def own_dir(self) -> Path:
+        """Chorus's files for this work tree."""
+        return self.git_dir / "chorus"
+
+    @property
+    def shared_dir(self) -> Path:
+        """Chorus's files for all work trees of this repository."""
+        return self.common_dir / "chorus"
+
+    @cached_property
+    def config(self) -> dict[str, list[str]]:
+        """Every setting, keys as git spells them (section and name in lower case), last value wins."""
+        return read_config(self.git)
+
+    def setting(self, key: str) -> str | None:
+        values = self.config.get(key)
+        return values[-1] if values else None
+
+    def switch(self, key: str, *, default: bool) -> bool:
+        value = self.setting(key)
+        return default if value is None else value.lower() in ("true", "yes", "on", "1", "")
+
+    @cached_property
+    def refs(self) -> Refs:
+        in_files = (self.setting("extensions.refstorage") or "files") == "files"
+        return Refs(self.git, self.git_dir, self.common_dir, in_files=in_files, sign=self.signature)
+
+    def head(self) -> Head:
+        return self.refs.head()
+
+    def operation(self) -> str | None:
+        """The operation the user is in the middle of, if any."""
+        return next((name for mark, name in OPERATIONS.items() if (self.git_dir / mark).exists()), None)
+
+    def signature(self, seconds: int | None = None) -> Signature:
+        """The user as committer, at the given time or now, in the local zone."""
+        moment = int(time.time()) if seconds is None else seconds
+        who = self._identity
+        return Signature(who.name, who.email, moment, time.strftime("%z", time.localtime(moment)))
+
+    @cached_property
+    def _identity(self) -> Identity:
+        return self.identity()
+
+    def identity(self) -> Identity:
+        name = self.setting("committer.name") or self.setting("user.name")
+        email = self.setting("committer.email") or self.setting("user.email")
+        return Identity(name or FALLBACK_NAME, email or FALLBACK_EMAIL, stated=bool(name and email))
+
+
+def read_places(git: Git) -> list[str]:
+    """Git directory, common directory, work tree: absolute, as git itself finds them."""
+    done = git.attempt("rev-parse", "--path-format=absolute", *QUESTIONS)
+    if done.returncode:
+        raise why_not(git, said_by(done))
+    lines = os.fsdecode(done.stdout).removesuffix("\n").split("\n")
+    if len(lines) == len(QUESTIONS):
+        return lines
+    # A path with a newline in it: ask for one at a time.
+    return [git.text("rev-parse", "--path-format=absolute", question) for question in QUESTIONS]
+
+
+def why_not(git: Git, words: str) -> ChorusError:
+    if git.attempt("rev-parse", "--is-bare-repository").stdout == b"true\n":
+        return UnsupportedRepository(
+            f"{git.directory} is a bare repository: there are no files to watch",
+            hint="Run the command in a work tree of it (`git worktree add`).",
+        )
+    if "repository extension" in words or "repo version" in words:
+        return UnsupportedRepository(
+            f"{git.directory}: {words}", hint="Install a git that knows this kind of repository."
+        )
+    return NoRepository(f"{git.directory}: {words}")
+
+
+def read_config(git: Git) -> dict[str, list[str]]:
+    config: dict[str, list[str]] = {}
+    for item in os.fsdecode(git.run("config", "--list", "-z")).split("\0"):
+        key, found, value = item.partition("\n")
+        if key:
+            # `[core] bare` without a value means true, and `-z` prints it without a newline.
+            config.setdefault(key, []).append(value if found else "true")
+    return config
+
+
+def refuse_unsupported(repository: Repository) -> None:
+    storage = repository.setting("extensions.objectformat") or "sha1"
+    if storage != "sha1":
+        raise UnsupportedRepository(
+            f"{repository.work_tree} names its objects by {storage}; Chorus knows sha1 only",
+            hint="Use a repository made with `git init --object-format=sha1`.",
+        )

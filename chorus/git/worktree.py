@@ -1,0 +1,128 @@
+"""The work tree: read a file without being led astray, write one whole or not at all.
+
+Receives paths relative to the work tree, gives what is there. Never follows a symbolic link, opens
+nothing but plain files, never blocks on a pipe, never reads more than the cap. Writes only the path
+named, and only while it is as the caller saw it.
+"""
+
+import os
+import re
+import stat
+from pathlib import Path
+
+from chorus.core.ids import RepoPath
+from chorus.git import replacing
+from chorus.git.descent import Blocked, Place, descend, exists, names_in
+from chorus.git.directory import SYMLINK_MODE
+from chorus.git.filestate import Absent, File, FileState, Skipped, Stamp, Why, mode_of
+
+# Larger than any source file a person reviews, small enough to be read whole a few times a second.
+CAP_BYTES = 32 * 2**20
+# A file written to during five readings in a row is being streamed to: it is looked at again later.
+READ_ATTEMPTS = 5
+
+# The client writes `NAME.tmp.<pid>.<12 hex>` and renames it over NAME; the other form is ours.
+SCRATCH = re.compile(rb"(?:.*/)?(?:[^/]*\.tmp\.\d+\.[0-9a-f]{12}|\.chorus-\d+-\d+\.tmp)", re.DOTALL)
+
+OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+
+
+class WorkTree:
+    def __init__(self, root: Path, cap_bytes: int = CAP_BYTES, *, exact_names: bool = True) -> None:
+        """`exact_names` is False where the file system takes `A` and `a` for one name."""
+        self.root = root
+        self._root = os.fspath(root)
+        self._cap = cap_bytes
+        self._exact_names = exact_names
+
+    def locate(self, path: str) -> RepoPath | None:
+        """The path a tool names, relative to this work tree; None if it lies outside.
+
+        Links among its parents are resolved, as the system does when the tool writes; the last name is not.
+        """
+        full = os.path.normpath(os.path.join(self._root, path))  # noqa: PTH118  a last link stays
+        parent, name = os.path.split(full)
+        place = os.path.join(os.path.realpath(parent), name)  # noqa: PTH118
+        inside = os.path.relpath(place, os.path.realpath(self._root))
+        return None if inside == "." or inside.split("/", 1)[0] == ".." else RepoPath(inside)
+
+    def read_file(self, path: RepoPath) -> FileState:
+        """What is at `path` now. The bytes are of one moment: no write fell into the reading."""
+        if is_scratch(path):
+            return Skipped(Why.SCRATCH)
+        try:
+            with descend(self._root, path) as place:
+                return self._read(place)
+        except Blocked as blocked:
+            return blocked.state
+        except FileNotFoundError:
+            return Absent()
+        except OSError as error:
+            return Skipped(Why.UNREADABLE, error.strerror or "")
+
+    def read_stamp(self, path: RepoPath) -> Stamp | None:
+        """What the file system says of the file at `path`, which is not opened."""
+        try:
+            with descend(self._root, path) as place:
+                return Stamp.of(os.lstat(place.name, dir_fd=place.directory))
+        except (Blocked, OSError):
+            return None
+
+    def write_file(self, path: RepoPath, mode: int, data: bytes, expected: FileState) -> None:
+        """Put a file or link at `path`, whole or not at all, if what is there still is `expected`.
+
+        The permissions of a file it replaces are kept, but for the executable bits.
+        """
+        replacing.write_file(self._root, path, mode, data, expected)
+
+    def delete_file(self, path: RepoPath, expected: FileState) -> None:
+        """Remove the file at `path`, if it still is `expected`, and the directories this leaves empty."""
+        replacing.delete_file(self._root, path, expected)
+
+    def _read(self, place: Place) -> FileState:
+        found = os.lstat(place.name, dir_fd=place.directory)
+        if not self._exact_names and place.name not in names_in(place.directory):
+            return Absent()
+        if stat.S_ISREG(found.st_mode):
+            return self._read_steady(place)
+        if stat.S_ISLNK(found.st_mode):
+            target = os.readlink(place.name, dir_fd=place.directory)
+            return File(SYMLINK_MODE, target, Stamp.of(found))
+        if stat.S_ISDIR(found.st_mode):
+            nested = exists(place.directory, place.name + b"/.git")
+            return Skipped(Why.NESTED) if nested else Absent()
+        return Skipped(Why.SPECIAL)
+
+    def _read_steady(self, place: Place) -> FileState:
+        descriptor = os.open(place.name, OPEN, dir_fd=place.directory)
+        try:
+            for _ in range(READ_ATTEMPTS):
+                before = os.fstat(descriptor)
+                if not stat.S_ISREG(before.st_mode):
+                    return Skipped(Why.SPECIAL)
+                if before.st_size > self._cap:
+                    return Skipped(Why.TOO_LARGE, f"{before.st_size} bytes")
+                data = read_all(descriptor, before.st_size)
+                after = Stamp.of(os.fstat(descriptor))
+                if after == Stamp.of(before) and len(data) == after.size:
+                    return File(mode_of(before), data, after)
+            return Skipped(Why.UNSTEADY)
+        finally:
+            os.close(descriptor)
+
+
+def is_scratch(path: RepoPath) -> bool:
+    """A file that a program makes only to rename it."""
+    return ".tmp" in path and SCRATCH.fullmatch(os.fsencode(path)) is not None
+
+
+def read_all(descriptor: int, size: int) -> bytes:
+    """The whole file from its start; one byte more is asked for, so that a grown file shows."""
+    pieces = []
+    position = 0
+    while piece := os.pread(descriptor, max(size + 1 - position, 1), position):
+        pieces.append(piece)
+        position += len(piece)
+        if position > size:
+            break
+    return b"".join(pieces)

@@ -1,0 +1,138 @@
+"""A user's repository to test on: real git, real files, and a fingerprint of everything that is the user's.
+
+`make_template` once, `UserRepo.copy` per test: a copy takes a millisecond, `git init` and a commit eighteen.
+"""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+# What Chorus may write to. Everything else in a repository is the user's.
+OWN_REFS = ("refs/chorus/", "refs/heads/chorus/")
+OWN_PLACES = (
+    "chorus",
+    "objects",
+    "logs/refs/chorus",
+    "logs/refs/heads/chorus",
+    "refs/chorus",
+    "refs/heads/chorus",
+)
+
+FILES = {
+    "README.md": b"# demo\n",
+    "app.py": b"x = 1\n",
+    "src/main.py": b"def main():\n    return 0\n",
+    "src/deep/er/file.txt": b"one\ntwo\nthree\n",
+    "run.sh": b"#!/bin/sh\necho hi\n",
+    ".gitignore": b"*.log\n.env\nbuild/\n",
+}
+
+
+class UserRepo:
+    """A work tree with some commits, and git run in it the way its user would."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @classmethod
+    def copy(cls, template: Path, path: Path) -> "UserRepo":
+        shutil.copytree(template, path, symlinks=True)
+        return cls(path)
+
+    @property
+    def git_dir(self) -> Path:
+        return self.path / self.git("rev-parse", "--git-dir").strip()
+
+    def git(self, *arguments: str, stdin: bytes = b"", **variables: str) -> str:
+        done = subprocess.run(
+            ["git", *arguments],
+            cwd=self.path,
+            input=stdin,
+            capture_output=True,
+            env=os.environ | variables,
+        )
+        assert done.returncode == 0, f"git {arguments}: {done.stderr.decode(errors='replace')}"
+        return os.fsdecode(done.stdout)
+
+    def write(self, path: str, data: bytes) -> Path:
+        place = self.path / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(data)
+        return place
+
+    def commit(self, message: str, **files: bytes) -> str:
+        for path, data in files.items():
+            self.write(path, data)
+        self.git("add", "-A")
+        self.git("commit", "-qm", message)
+        return self.git("rev-parse", "HEAD").strip()
+
+    def fsck(self) -> str:
+        """What `git fsck --strict` complains about: nothing, in a healthy repository."""
+        done = subprocess.run(
+            ["git", "fsck", "--strict", "--no-dangling", "--no-progress"],
+            cwd=self.path,
+            capture_output=True,
+            text=True,
+        )
+        return (done.stdout + done.stderr).strip() + (f"\nexit {done.returncode}" if done.returncode else "")
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Everything watching must leave alone. Asking for it changes nothing either."""
+        refs = self.git("for-each-ref", "--format=%(refname) %(objectname) %(symref)").splitlines()
+        files = snapshot(self.git_dir).items()
+        return {
+            "status": self.git("--no-optional-locks", "status", "--porcelain=v2", "--branch", "-z"),
+            "refs": [line for line in refs if not line.startswith(OWN_REFS)],
+            "git dir": {name: state for name, state in files if not name.startswith(OWN_PLACES)},
+            "work tree": {
+                name: state for name, state in snapshot(self.path).items() if name.split("/")[0] != ".git"
+            },
+        }
+
+
+def snapshot(root: Path) -> dict[str, tuple[int, int, bytes]]:
+    """Mode, modification time and bytes of every file below `root`."""
+    found = {}
+    for directory, _, files in os.walk(os.fsencode(root)):
+        for file in files:
+            place = os.path.join(directory, file)  # noqa: PTH118  names that are no text
+            state = os.lstat(place)
+            data = os.readlink(place) if os.path.islink(place) else read_plain(place)  # noqa: PTH114, PTH115
+            found[os.fsdecode(os.path.relpath(place, os.fsencode(root)))] = (
+                state.st_mode,
+                state.st_mtime_ns,
+                data,
+            )
+    return found
+
+
+def read_plain(place: bytes) -> bytes:
+    if not os.path.isfile(place):  # noqa: PTH113
+        return b""
+    with open(place, "rb") as file:  # noqa: PTH123
+        return file.read()
+
+
+def make_template(path: Path) -> Path:
+    """Two commits on `main`, a tag, a stash, staged, unstaged and untracked work."""
+    path.mkdir()
+    repo = UserRepo(path)
+    repo.git("init", "-q", "-b", "main")
+    for name, data in FILES.items():
+        repo.write(name, data)
+    (path / "run.sh").chmod(0o755)
+    (path / "link").symlink_to("app.py")
+    repo.commit("first")
+    repo.commit("second", **{"app.py": b"x = 1\ny = 2\n"})
+    repo.git("tag", "v1")
+    repo.write("app.py", b"x = stashed\n")
+    repo.git("stash", "-q")
+    repo.write("README.md", b"# demo\n\nstaged\n")
+    repo.git("add", "README.md")
+    repo.write("src/main.py", b"def main():\n    return 1\n")
+    repo.write("notes.txt", b"untracked\n")
+    repo.write("debug.log", b"ignored\n")
+    return path
