@@ -86,7 +86,12 @@ class UserRepo:
         return {
             "status": self.git("--no-optional-locks", "status", "--porcelain=v2", "--branch", "-z"),
             "refs": [line for line in refs if not line.startswith(OWN_REFS)],
-            "git dir": {name: state for name, state in files if not name.startswith(OWN_PLACES)},
+            "git dir": {
+                # git itself gives a shared index a new date each time it reads it.
+                name: (0, 0, state[2]) if name.startswith("sharedindex.") else state
+                for name, state in files
+                if not name.startswith(OWN_PLACES)
+            },
             "work tree": {
                 name: state for name, state in snapshot(self.path).items() if name.split("/")[0] != ".git"
             },

@@ -4,6 +4,7 @@ import os
 import stat
 from dataclasses import dataclass
 from enum import Enum
+from pathlib import Path
 from typing import NamedTuple, Self
 
 from chorus.git.directory import EXECUTABLE_MODE, FILE_MODE, SYMLINK_MODE, Entry
@@ -18,7 +19,8 @@ class Why(Enum):
     SCRATCH = "is a scratch file of a program that is still writing"
     IGNORED = "is ignored by git"
     BEHIND_LINK = "lies behind a symbolic link"
-    SPECIAL = "is not a file"
+    DIRECTORY = "is a directory"
+    SPECIAL = "is neither file nor link"
     UNREADABLE = "cannot be read"
     TOO_LARGE = "is larger than the cap"
     UNSTEADY = "changes while it is read"
@@ -31,11 +33,31 @@ class Stamp(NamedTuple):
     changed_ns: int
     size: int
     inode: int
+    device: int
     mode: int
+    owner: int
+    group: int
 
     @classmethod
     def of(cls, found: os.stat_result) -> Self:
-        return cls(found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_mode)
+        return cls(
+            found.st_mtime_ns,
+            found.st_ctime_ns,
+            found.st_size,
+            found.st_ino,
+            found.st_dev,
+            found.st_mode,
+            found.st_uid,
+            found.st_gid,
+        )
+
+
+def stamp_of(path: Path) -> Stamp | None:
+    """Of a file that settings or rules come from; None if there is none."""
+    try:
+        return Stamp.of(path.stat())
+    except OSError:
+        return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,6 +77,14 @@ class ObjectStore:
     def read_commit(self, oid: Oid) -> Commit:
         return parse_commit(self._read_kind(oid, b"commit"))
 
+    def writing_environment(self) -> dict[str, str]:
+        """For a git process that stores objects: here, and reading from the user's as before."""
+        self._attach()
+        return {
+            "GIT_OBJECT_DIRECTORY": str(self.directory),
+            "GIT_ALTERNATE_OBJECT_DIRECTORIES": quoted(self.main_directory),
+        }
+
     def _read_kind(self, oid: Oid, kind: bytes) -> bytes:
         found, data = self.read(oid)
         if found != kind:
@@ -85,11 +93,14 @@ class ObjectStore:
 
     def _write(self, kind: bytes, data: bytes) -> Oid:
         if not self._attached:
-            with lockfile.translated(str(self.directory)):
-                self.directory.mkdir(parents=True, exist_ok=True)
-            attach(self.main_directory)
-            self._attached = True
+            self._attach()
         return self._loose.write(kind, data)
+
+    def _attach(self) -> None:
+        with lockfile.translated(str(self.directory)):
+            self.directory.mkdir(parents=True, exist_ok=True)
+        attach(self.main_directory)
+        self._attached = True
 
 
 def attach(main_directory: Path) -> None:
@@ -117,3 +128,10 @@ def hash_blob(data: bytes) -> Oid:
 
     body = b"blob %d\0" % len(data)
     return Oid(hashlib.sha1(body + data, usedforsecurity=False).hexdigest())
+
+
+def quoted(path: Path) -> str:
+    """A path as one item of git's colon-separated lists."""
+    text = str(path)
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"' if ":" in text or escaped != text else text

@@ -6,10 +6,12 @@ never refreshed), never reaches the network, not even to fetch the missing objec
 """
 
 import os
+import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from chorus.core.ids import RepoPath
 from chorus.errors import ChorusError
 
 # Where git finds its own programs: the one inherited variable that does not steer what git does.
@@ -81,31 +83,35 @@ class Git:
         *arguments: str | bytes,
         stdin: bytes = b"",
         extra: Mapping[str, str] | None = None,
+        limit_seconds: float | None = None,
     ) -> subprocess.CompletedProcess[bytes]:
-        """Run one git command and say how it went, whatever it was."""
-        try:
-            return subprocess.run(
-                command(arguments),
-                input=stdin,
-                capture_output=True,
-                cwd=self.directory,
-                env=scrubbed_environment(extra),
-            )
-        except FileNotFoundError as error:
-            raise cannot_start(error, self.directory) from error
+        """Run one git command and say how it went. Past its limit, it and all it started are ended."""
+        with self._started(arguments, extra, subprocess.PIPE) as process:
+            try:
+                stdout, stderr = process.communicate(stdin, limit_seconds)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.communicate()
+                stdout, stderr = b"", f"no answer within {limit_seconds:g} seconds".encode()
+            return subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr)
 
-    def start(
-        self, *arguments: str | bytes, extra: Mapping[str, str] | None = None
-    ) -> subprocess.Popen[bytes]:
+    def start(self, *arguments: str | bytes) -> subprocess.Popen[bytes]:
         """A git process that stays: the caller owns it and ends it."""
+        return self._started(arguments, None, subprocess.DEVNULL)
+
+    def _started(
+        self, arguments: Sequence[str | bytes], extra: Mapping[str, str] | None, stderr: int
+    ) -> subprocess.Popen[bytes]:
         try:
             return subprocess.Popen(
                 command(arguments),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
+                stderr=stderr,
                 cwd=self.directory,
                 env=scrubbed_environment(extra),
+                # A group of its own: Ctrl-C is for the caller, and a filter that hangs ends with its git.
+                start_new_session=True,
             )
         except FileNotFoundError as error:
             raise cannot_start(error, self.directory) from error
@@ -130,3 +136,13 @@ def cannot_start(error: FileNotFoundError, directory: Path) -> GitFailed:
     if not directory.is_dir():
         return GitFailed(f"{directory} is not there", hint="Run the command in a directory that exists.")
     return GitFailed(f"git cannot be started: {error}", hint="Install git 2.30 or newer.")
+
+
+def join_names(names: Iterable[str]) -> bytes:
+    """As git reads them with `-z`."""
+    return b"".join(os.fsencode(name) + b"\0" for name in names)
+
+
+def split_names(data: bytes) -> list[RepoPath]:
+    """As git prints them with `-z`."""
+    return [RepoPath(os.fsdecode(name)) for name in data.split(b"\0")[:-1]]

@@ -3,6 +3,7 @@
 Receives a path, gives facts. Refuses what Chorus cannot serve, with the reason. Never writes.
 """
 
+import math
 import os
 import time
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from typing import Self
 
 from chorus.errors import ChorusError
 from chorus.git.commits import Signature
+from chorus.git.filestate import Stamp, stamp_of
 from chorus.git.process import Git, said_by
 from chorus.git.refs import Head, Refs
 
@@ -27,6 +29,7 @@ OPERATIONS = {
     "REVERT_HEAD": "revert",
     "BISECT_LOG": "bisect",
 }
+CONFIG_SECONDS = 1.0
 QUESTIONS = ("--absolute-git-dir", "--git-common-dir", "--show-toplevel")
 
 
@@ -55,6 +58,9 @@ class Repository:
         self.git_dir = git_dir
         self.common_dir = common_dir
         self.git = Git(work_tree)
+        self._config: dict[str, list[str]] = {}
+        self._config_stamps: tuple[Stamp | None, ...] = ()
+        self._config_seen = -math.inf
 
     @classmethod
     def open(cls, path: Path) -> Self:
@@ -74,10 +80,35 @@ class Repository:
         """Chorus's files for all work trees of this repository."""
         return self.common_dir / "chorus"
 
-    @cached_property
+    @property
     def config(self) -> dict[str, list[str]]:
-        """Every setting, keys as git spells them (section and name in lower case), last value wins."""
-        return read_config(self.git)
+        """Every setting, keys as git spells them (section and name in lower case), last value wins.
+
+        Read again when a file changed that it came from, which is looked at once a second at most.
+        """
+        now = time.monotonic()
+        if now - self._config_seen > CONFIG_SECONDS:
+            stamps = tuple(map(stamp_of, self.config_files()))
+            if stamps != self._config_stamps:
+                self._config = read_config(self.git)
+                self._config_stamps = stamps
+            self._config_seen = now
+        return self._config
+
+    def config_files(self) -> list[Path]:
+        """Where settings come from; files these include are not followed."""
+        return [
+            Path("/etc/gitconfig"),
+            config_home() / "config",
+            Path.home() / ".gitconfig",
+            self.common_dir / "config",
+            self.git_dir / "config.worktree",
+        ]
+
+    def rule_file(self, key: str, name: str) -> Path:
+        """The user's own ignore or attributes file: the one a setting names, or the usual one."""
+        named = self.setting(key)
+        return Path(named).expanduser() if named else config_home() / name
 
     def setting(self, key: str) -> str | None:
         values = self.config.get(key)
@@ -102,12 +133,8 @@ class Repository:
     def signature(self, seconds: int | None = None) -> Signature:
         """The user as committer, at the given time or now, in the local zone."""
         moment = int(time.time()) if seconds is None else seconds
-        who = self._identity
+        who = self.identity()
         return Signature(who.name, who.email, moment, time.strftime("%z", time.localtime(moment)))
-
-    @cached_property
-    def _identity(self) -> Identity:
-        return self.identity()
 
     def identity(self) -> Identity:
         name = self.setting("committer.name") or self.setting("user.name")
@@ -138,6 +165,12 @@ def why_not(git: Git, words: str) -> ChorusError:
             f"{git.directory}: {words}", hint="Install a git that knows this kind of repository."
         )
     return NoRepository(f"{git.directory}: {words}")
+
+
+def config_home() -> Path:
+    """Where git looks for the user's own `config`, `ignore` and `attributes`."""
+    home = os.environ.get("XDG_CONFIG_HOME")
+    return Path(home) / "git" if home else Path.home() / ".config" / "git"
 
 
 def read_config(git: Git) -> dict[str, list[str]]:

@@ -48,25 +48,21 @@ class WorkTree:
 
     def read_file(self, path: RepoPath) -> FileState:
         """What is at `path` now. The bytes are of one moment: no write fell into the reading."""
+        return self.read_unless(path, None) or Absent()
+
+    def read_unless(self, path: RepoPath, known: Stamp | None) -> FileState | None:
+        """What is at `path` now, or None, unread, if the file system says the same of it as before."""
         if is_scratch(path):
             return Skipped(Why.SCRATCH)
         try:
             with descend(self._root, path) as place:
-                return self._read(place)
+                return self._read(place, known)
         except Blocked as blocked:
             return blocked.state
         except FileNotFoundError:
             return Absent()
         except OSError as error:
             return Skipped(Why.UNREADABLE, error.strerror or "")
-
-    def read_stamp(self, path: RepoPath) -> Stamp | None:
-        """What the file system says of the file at `path`, which is not opened."""
-        try:
-            with descend(self._root, path) as place:
-                return Stamp.of(os.lstat(place.name, dir_fd=place.directory))
-        except (Blocked, OSError):
-            return None
 
     def write_file(self, path: RepoPath, mode: int, data: bytes, expected: FileState) -> None:
         """Put a file or link at `path`, whole or not at all, if what is there still is `expected`.
@@ -79,8 +75,10 @@ class WorkTree:
         """Remove the file at `path`, if it still is `expected`, and the directories this leaves empty."""
         replacing.delete_file(self._root, path, expected)
 
-    def _read(self, place: Place) -> FileState:
+    def _read(self, place: Place, known: Stamp | None) -> FileState | None:
         found = os.lstat(place.name, dir_fd=place.directory)
+        if known is not None and known == Stamp.of(found):
+            return None
         if not self._exact_names and place.name not in names_in(place.directory):
             return Absent()
         if stat.S_ISREG(found.st_mode):
@@ -90,7 +88,7 @@ class WorkTree:
             return File(SYMLINK_MODE, target, Stamp.of(found))
         if stat.S_ISDIR(found.st_mode):
             nested = exists(place.directory, place.name + b"/.git")
-            return Skipped(Why.NESTED) if nested else Absent()
+            return Skipped(Why.NESTED) if nested else Absent(Why.DIRECTORY)
         return Skipped(Why.SPECIAL)
 
     def _read_steady(self, place: Place) -> FileState:

@@ -1,6 +1,7 @@
 """What the tests of the git layer share: the layer, opened on a user's repository."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -8,25 +9,40 @@ from chorus.git.objects import ObjectStore
 from chorus.git.repository import Repository
 from chorus.git.trees import Trees
 from chorus.git.worktree import WorkTree
+from tests.git.layer import Layer
 from tests.repos import UserRepo
 
 
 @pytest.fixture
-def repository(repo: UserRepo) -> Repository:
-    return Repository.open(repo.path)
+def layer(repo: UserRepo) -> Iterator[Layer]:
+    with Layer.open(repo) as layer:
+        yield layer
 
 
 @pytest.fixture
-def store(repository: Repository) -> Iterator[ObjectStore]:
-    with ObjectStore(repository) as store:
-        yield store
+def new_repo(tmp_path: Path) -> UserRepo:
+    """A repository without a commit."""
+    (tmp_path / "new").mkdir()
+    new = UserRepo(tmp_path / "new")
+    new.git("init", "-q", "-b", "main")
+    return new
 
 
 @pytest.fixture
-def trees(store: ObjectStore) -> Trees:
-    return Trees(store)
+def repository(layer: Layer) -> Repository:
+    return layer.repository
 
 
 @pytest.fixture
-def work_tree(repository: Repository) -> WorkTree:
-    return WorkTree(repository.work_tree)
+def store(layer: Layer) -> ObjectStore:
+    return layer.store
+
+
+@pytest.fixture
+def trees(layer: Layer) -> Trees:
+    return layer.trees
+
+
+@pytest.fixture
+def work_tree(layer: Layer) -> WorkTree:
+    return layer.work_tree
