@@ -2,6 +2,7 @@
 
 import os
 import re
+import socket
 import subprocess
 import time
 import uuid
@@ -41,8 +42,17 @@ class Terminal:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.tmux("kill-server", check=False)
+        self.stop()
         self.socket().unlink(missing_ok=True)
+
+    def stop(self) -> None:
+        """Kill the server and wait until it is gone: tmux answers before it has left."""
+        self.tmux("kill-server", check=False)
+        wait_until(lambda: not self._answers(), what="the tmux server has left")
+
+    def _answers(self) -> bool:
+        with socket.socket(socket.AF_UNIX) as probe:
+            return probe.connect_ex(str(self.socket())) == 0
 
     def socket(self) -> Path:
         return Path(os.environ.get("TMUX_TMPDIR", "/tmp")) / f"tmux-{os.getuid()}" / self.name
@@ -53,11 +63,13 @@ class Terminal:
 
     def open(self, command: Sequence[str], *, cwd: Path, environment: Mapping[str, str]) -> "Pane":
         """Run a command in a pane of its own, with exactly this environment."""
+        # tmux expands formats in the directory, and a word that ends in a semicolon ends its command.
+        directory = re.sub(";$", r"\\;", str(cwd).replace("#", "##"))
         pairs = [f"{name}={value}" for name, value in environment.items()]
         # fmt: off
         pane = self.tmux(
             "new-session", "-d", "-P", "-F", "#{pane_id}", "-x", str(self.width), "-y", str(self.height),
-            "-c", str(cwd), "--", "sh", "-c", ONLY_THIS_ENVIRONMENT, "sh", *pairs, *command,
+            "-c", directory, "--", "sh", "-c", ONLY_THIS_ENVIRONMENT, "sh", *pairs, *command,
         )
         # fmt: on
         return Pane(self, pane.strip())

@@ -1,0 +1,67 @@
+"""Control mode's text taken apart: answers to commands, and notices that come by themselves.
+
+Receives bytes cut anywhere, gives blocks and notices in order. Never does I/O.
+"""
+
+import re
+from dataclasses import dataclass
+
+_BEGIN = re.compile(rb"%begin (\d+ \d+ \d+)")
+_NOTICE = re.compile(rb"%([a-z-]+)(?: (.*))?", re.DOTALL)
+_OCTAL = re.compile(rb"\\([0-7]{3})")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """What one command printed, or why it failed."""
+
+    failed: bool
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something that happened: `output`, `exit`, `window-close`, … with the rest of its line."""
+
+    kind: str
+    rest: bytes
+
+    @property
+    def words(self) -> list[str]:
+        return self.rest.decode("utf-8", "replace").split(" ")
+
+
+class BlockParser:
+    def __init__(self) -> None:
+        self._tail = b""
+        self._open: bytes | None = None  # the numbers of the block we are in
+        self._lines: list[str] = []
+
+    def feed(self, chunk: bytes) -> list[Block | Notice]:
+        *whole, self._tail = (self._tail + chunk).split(b"\n")
+        found = [self._take(line) for line in whole]
+        return [item for item in found if item is not None]
+
+    def _take(self, line: bytes) -> Block | Notice | None:
+        if self._open is None:
+            return self._take_outside(line)
+        # The numbers make the end of a block unlike any text a pane shows.
+        if line in (b"%end " + self._open, b"%error " + self._open):
+            block = Block(line.startswith(b"%error"), tuple(self._lines))
+            self._open, self._lines = None, []
+            return block
+        self._lines.append(line.decode("utf-8", "surrogateescape"))
+        return None
+
+    def _take_outside(self, line: bytes) -> Notice | None:
+        begin = _BEGIN.fullmatch(line)
+        if begin:
+            self._open = begin[1]
+            return None
+        notice = _NOTICE.fullmatch(line.rstrip(b"\r"))
+        return Notice(notice[1].decode(), notice[2] or b"") if notice else None
+
+
+def unescape_output(data: bytes) -> bytes:
+    """The bytes a pane printed, from an `output` notice: control mode writes some of them in octal."""
+    return _OCTAL.sub(lambda match: bytes([int(match[1], 8)]), data)

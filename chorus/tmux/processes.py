@@ -1,0 +1,67 @@
+"""Which programs run in a pane's foreground, each told apart from a later one with the same number."""
+
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+_PROC = Path("/proc")
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    pid: int
+    started: str  # compare only: clock ticks since boot, or what ps prints
+    name: str
+    arguments: tuple[str, ...]
+    group: int
+    foreground_group: int  # of its terminal; -1 without one
+
+
+def read_process(pid: int) -> Process | None:
+    """The process as it is now, or None if there is none."""
+    return _read_from_proc(pid) if _PROC.is_dir() else _read_from_ps(pid)
+
+
+def read_foreground(pane_pid: int) -> list[Process]:
+    """The processes the pane's terminal listens to, lowest number first. Empty when nothing runs there."""
+    shell = read_process(pane_pid)
+    if shell is None:
+        return []
+    found = [read_process(pid) for pid in _list_pids()]
+    group = shell.foreground_group
+    return sorted((p for p in found if p is not None and p.group == group), key=lambda p: p.pid)
+
+
+def _list_pids() -> list[int]:
+    if _PROC.is_dir():
+        return [int(place.name) for place in _PROC.iterdir() if place.name.isdigit()]
+    done = subprocess.run(["ps", "-A", "-o", "pid="], capture_output=True, text=True)
+    return [int(word) for word in done.stdout.split()]
+
+
+def _read_from_proc(pid: int) -> Process | None:
+    try:
+        stat = (_PROC / str(pid) / "stat").read_bytes().decode("utf-8", "replace")
+        arguments = (_PROC / str(pid) / "cmdline").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    # The name stands in parentheses and may hold anything, parentheses too.
+    name, fields = stat[stat.index("(") + 1 : stat.rindex(")")], stat[stat.rindex(")") + 2 :].split()
+    if fields[0] in "ZX":
+        return None
+    words = tuple(os.fsdecode(word) for word in arguments.split(b"\0")[:-1])
+    return Process(pid, fields[19], name, words, int(fields[2]), int(fields[5]))
+
+
+def _read_from_ps(pid: int) -> Process | None:
+    command = ["ps", "-o", "pgid=,tpgid=,stat=,lstart=", "-p", str(pid)]
+    words = subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"}
+    ).stdout.split()
+    if len(words) < 8 or words[2].startswith("Z"):
+        return None
+    done = subprocess.run(["ps", "-ww", "-o", "args=", "-p", str(pid)], capture_output=True, text=True)
+    arguments = tuple(done.stdout.split())
+    name = Path(arguments[0]).name if arguments else ""
+    return Process(pid, " ".join(words[3:8]), name, arguments, int(words[0]), int(words[1]))

@@ -1,0 +1,50 @@
+"""A tmux server of the test's own, reached both ways: one process per call, and over one kept connection."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from chorus.tmux.address import Address
+from chorus.tmux.control import Control
+from chorus.tmux.oneshot import OneShot, Tmux
+from tests.lab.terminal import Pane, Terminal
+
+Open = Callable[..., Pane]
+
+
+@pytest.fixture
+def terminal() -> Iterator[Terminal]:
+    with Terminal(width=60, height=8) as terminal:
+        yield terminal
+
+
+@pytest.fixture
+def address(terminal: Terminal) -> Address:
+    return Address(terminal.socket())
+
+
+@pytest.fixture
+def open_pane(terminal: Terminal, tmp_path: Path) -> Open:
+    """Run a shell script in a pane of its own."""
+
+    def run(script: str) -> Pane:
+        return terminal.open(["sh", "-c", script], cwd=tmp_path, environment={"PATH": "/usr/bin:/bin"})
+
+    return run
+
+
+@pytest.fixture(params=["one-shot", "control"])
+def connect(request: pytest.FixtureRequest, address: Address) -> Iterator[Callable[[Pane], Tmux]]:
+    """Every way to reach the server, so that each test holds for all of them."""
+    opened: list[Control] = []
+
+    def reach(pane: Pane) -> Tmux:
+        if request.param == "one-shot":
+            return OneShot(address)
+        opened.append(Control(address, target=pane.id))
+        return opened[-1]
+
+    yield reach
+    for control in opened:
+        control.close()

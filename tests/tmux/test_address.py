@@ -1,0 +1,47 @@
+"""Which server a command line means."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from chorus.errors import UsageError
+from chorus.tmux.address import Address, list_addresses, select_address
+from tests.lab.terminal import Terminal
+from tests.tmux.conftest import Open
+
+DIRECTORY = Path(f"/tmp/tmux-{os.getuid()}")
+
+
+@pytest.mark.parametrize(
+    ("environment", "name", "path", "expected"),
+    [
+        ({}, None, None, DIRECTORY / "default"),
+        ({}, "work", None, DIRECTORY / "work"),
+        ({"TMUX_TMPDIR": "/run"}, "work", None, Path(f"/run/tmux-{os.getuid()}/work")),
+        ({"TMUX": "/tmp/a,b/sock,123,0"}, None, None, Path("/tmp/a,b/sock")),
+        ({"TMUX": "/tmp/sock,123,0"}, "work", None, DIRECTORY / "work"),
+        ({"TMUX": "/tmp/sock,123,0"}, None, "/x/y", Path("/x/y")),
+    ],
+)
+def test_the_command_line_comes_before_the_environment(
+    environment: dict[str, str], name: str | None, path: str | None, expected: Path
+) -> None:
+    assert select_address(environment, name=name, path=path) == Address(expected)
+
+
+def test_a_name_and_a_path_at_once_make_no_sense() -> None:
+    with pytest.raises(UsageError):
+        select_address({}, name="a", path="/b")
+    with pytest.raises(UsageError):
+        select_address({}, name="a/b", path=None)
+
+
+def test_only_servers_that_answer_are_listed(terminal: Terminal, open_pane: Open) -> None:
+    open_pane("cat")
+    environment = {"TMUX_TMPDIR": os.environ.get("TMUX_TMPDIR", "")}
+    assert Address(terminal.socket()) in list_addresses(environment)
+
+    terminal.stop()
+
+    assert Address(terminal.socket()) not in list_addresses(environment)

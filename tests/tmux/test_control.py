@@ -1,0 +1,140 @@
+"""The kept connection: it hears when a pane moves, disturbs nobody, and says why it ended."""
+
+import os
+import signal
+
+import pytest
+
+from chorus.core.ids import PaneId
+from chorus.tmux.address import Address
+from chorus.tmux.blocks import Block, BlockParser, Notice, unescape_output
+from chorus.tmux.control import Control, moved_panes
+from chorus.tmux.errors import ConnectionLost, PaneGone, ServerGone, ServerSilent
+from chorus.tmux.panes import read_pane, read_panes
+from chorus.tmux.screen import read_screen
+from tests.lab.terminal import Terminal, wait_until
+from tests.tmux.conftest import Open
+
+
+def moved(control: Control) -> set[PaneId]:
+    return moved_panes(control.notices())
+
+
+def test_a_pane_that_prints_is_heard_and_one_that_does_not_is_silent(
+    open_pane: Open, address: Address
+) -> None:
+    pane = open_pane("stty -echo; printf ready; exec cat")
+    pane.wait_for("ready")
+    with Control(address, target=pane.id, watch=True) as control:
+        wait_until(lambda: not control.wait(0.1) or not control.notices(), what="quiet")
+
+        pane.type("hello\n")
+
+        assert control.wait(5)
+        wait_until(lambda: moved(control) == {pane.id}, what="the pane moved")
+        assert "hello" in read_screen(control, PaneId(pane.id)).text
+
+
+def test_copy_mode_is_heard_as_a_move(open_pane: Open, address: Address, terminal: Terminal) -> None:
+    pane = open_pane("printf ready; exec cat")
+    pane.wait_for("ready")
+    with Control(address, target=pane.id, watch=True) as control:
+        wait_until(lambda: not control.wait(0.1) or not control.notices(), what="quiet")
+        terminal.tmux("copy-mode", "-t", pane.id)
+
+        wait_until(lambda: pane.id in moved(control), what="copy mode is heard")
+
+
+def test_a_pane_that_floods_does_not_stop_the_connection(open_pane: Open, address: Address) -> None:
+    pane = open_pane("exec yes")
+    with Control(address, target=pane.id, watch=True) as control:
+        heard = 0
+        for _ in range(20):
+            heard += pane.id in moved(control)
+            assert read_pane(control, PaneId(pane.id)).command in ("yes", "sh")
+        assert heard
+
+
+def test_the_windows_keep_their_size_and_the_client_leaves_no_trace(
+    open_pane: Open, address: Address, terminal: Terminal
+) -> None:
+    pane = open_pane("cat")
+    before = terminal.tmux("list-windows", "-a")
+    with Control(address, target=pane.id, watch=True) as control:
+        read_panes(control)
+        assert terminal.tmux("list-windows", "-a") == before
+        assert len(terminal.tmux("list-clients").splitlines()) == 1
+    wait_until(lambda: terminal.tmux("list-clients") == "", what="our client has left")
+    assert terminal.tmux("list-windows", "-a") == before
+
+
+def test_an_error_is_told_and_the_next_call_is_answered(open_pane: Open, address: Address) -> None:
+    pane = open_pane("cat")
+    with Control(address, target=pane.id) as control:
+        for _ in range(3):
+            with pytest.raises(PaneGone):
+                control.run(["capture-pane", "-p", "-t", "%99"], ["display-message", "-p", "never"])
+            assert control.run(["display-message", "-p", "a b"], ["display-message", "-p", "c"]) == [
+                "a b",
+                "c",
+            ]
+
+
+def test_a_session_that_closes_is_told_apart_from_a_server_that_dies(
+    open_pane: Open, address: Address, terminal: Terminal
+) -> None:
+    one, two = open_pane("cat"), open_pane("cat")
+    with Control(address, target=one.id) as first, Control(address, target=two.id) as second:
+        terminal.tmux("kill-session", "-t", one.id)
+        with pytest.raises(ConnectionLost):
+            read_panes(first)
+
+        terminal.stop()
+        with pytest.raises(ServerGone):
+            read_panes(second)
+        second.notices()  # what was heard before the end
+        with pytest.raises(ServerGone):
+            second.notices()
+
+
+def test_a_server_that_hangs_is_given_up(
+    open_pane: Open, address: Address, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chorus.tmux.control.ANSWER_SECONDS", 0.2)
+    pane = open_pane("cat")
+    with Control(address, target=pane.id) as control:
+        server = read_pane(control, PaneId(pane.id)).identity.server_pid
+        os.kill(server, signal.SIGSTOP)
+        try:
+            with pytest.raises(ServerSilent):
+                read_panes(control)
+        finally:
+            os.kill(server, signal.SIGCONT)
+        # The late answer is not taken for the answer to the next question.
+        assert control.run(["display-message", "-p", "mine"]) == ["mine"]
+
+
+def test_no_server_is_told_at_once(address: Address) -> None:
+    with pytest.raises(ServerGone):
+        Control(address, target="%0")
+    assert not address.socket.exists()  # and none is started
+
+
+def test_no_such_pane_is_told_at_once(open_pane: Open, address: Address) -> None:
+    open_pane("cat")
+
+    with pytest.raises(PaneGone):
+        Control(address, target="%9")
+
+
+def test_a_pane_that_shows_the_end_of_a_block_does_not_end_it() -> None:
+    parser = BlockParser()
+    text = b"%begin 1 2 1\n%end 1 1 1\n%error\n%output %1 x\n%end 1 2 1\n%output %1 a\\134\\012b\n"
+
+    found = [item for at in range(len(text)) for item in parser.feed(text[at : at + 1])]
+
+    assert found == [
+        Block(False, ("%end 1 1 1", "%error", "%output %1 x")),
+        Notice("output", b"%1 a\\134\\012b"),
+    ]
+    assert unescape_output(b"a\\134\\012b") == b"a\\\nb"

@@ -1,0 +1,61 @@
+"""Programs started in panes: word for word, where they were asked for, without moving the user."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from chorus.core.ids import PaneId
+from chorus.tmux.address import Address
+from chorus.tmux.launch import Place, attach_command, open_pane
+from chorus.tmux.oneshot import OneShot
+from chorus.tmux.panes import read_panes
+from tests.lab.terminal import Terminal, wait_until
+from tests.tmux.conftest import Open
+
+TELL = (
+    "import json, os, sys; json.dump([sys.argv[2:], os.getcwd(), os.environ['MARK']], open(sys.argv[1], 'w'))"
+)
+ODD = ["a b", "", "$HOME", "x;", ";", "#{pane_id}", "'\"\\", "日本", "-n", "~"]
+
+
+@pytest.fixture
+def open_pane_in_server(open_pane: Open) -> PaneId:
+    return PaneId(open_pane("exec cat").id)
+
+
+@pytest.mark.parametrize("place", Place)
+def test_the_program_gets_its_words_directory_and_environment_as_they_are(
+    place: Place, terminal: Terminal, open_pane_in_server: PaneId, tmp_path: Path
+) -> None:
+    tmux = OneShot(Address(terminal.socket()))
+    cwd = tmp_path / "a #{pane_id} b;"
+    cwd.mkdir()
+    out = tmp_path / "out"
+    command = [sys.executable, "-c", TELL, str(out), *ODD]
+
+    open_pane(tmux, place, command, cwd=cwd, environment={"MARK": "x;#{y} ;"}, beside=open_pane_in_server)
+
+    wait_until(lambda: out.exists() and out.read_text().endswith("]"), what="the program has run")
+    assert json.loads(out.read_text()) == [ODD, str(cwd), "x;#{y} ;"]
+
+
+def test_a_first_session_starts_the_server(terminal: Terminal, tmp_path: Path) -> None:
+    address = Address(terminal.socket())
+
+    pane = open_pane(OneShot(address), Place.SESSION, ["cat"], cwd=tmp_path, name="chorus")
+
+    assert [state.id for state in read_panes(OneShot(address))] == [pane]
+    assert attach_command(address, pane)[-2:] == ["-t", pane]
+
+
+def test_a_new_window_and_a_split_leave_the_user_where_he_is(
+    terminal: Terminal, open_pane_in_server: PaneId, tmp_path: Path
+) -> None:
+    tmux = OneShot(Address(terminal.socket()))
+
+    for place in (Place.WINDOW, Place.SPLIT):
+        open_pane(tmux, place, ["sleep", "99"], cwd=tmp_path, beside=open_pane_in_server)
+
+    assert terminal.tmux("display-message", "-p", "-t", "$0", "#{pane_id}").strip() == open_pane_in_server

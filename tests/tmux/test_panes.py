@@ -1,0 +1,189 @@
+"""Panes as they are: found, told apart, and missing in the right way."""
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from chorus.core.ids import PaneId
+from chorus.tmux.address import Address
+from chorus.tmux.control import Control
+from chorus.tmux.errors import PaneChanged, PaneGone, ServerGone, TmuxMissing, TmuxRefused
+from chorus.tmux.oneshot import OneShot, Tmux
+from chorus.tmux.panes import expect_same, read_pane, read_panes
+from chorus.tmux.processes import read_foreground, read_process
+from chorus.tmux.screen import read_history, read_screen
+from tests.lab.terminal import Pane, Terminal, wait_until
+from tests.tmux.conftest import Open
+
+Connect = Callable[[Pane], Tmux]
+
+
+def test_every_pane_of_the_server_is_found_with_what_matters_about_it(
+    open_pane: Open, connect: Connect
+) -> None:
+    first, second = open_pane("exec sleep 99"), open_pane("exec cat")
+    tmux = connect(first)
+    wait_until(lambda: {p.command for p in read_panes(tmux)} == {"sleep", "cat"}, what="both run")
+
+    one, two = read_panes(tmux)
+
+    assert [one.id, two.id] == [first.id, second.id]
+    assert (one.width, one.height, one.history_limit) == (60, 8, 2000)
+    assert (one.dead, one.in_mode, one.scrolled, one.piped, one.alternate) == (False, False, 0, False, False)
+    assert one.tty.startswith("/dev/")
+    assert one.identity.server_pid == two.identity.server_pid
+    assert read_pane(tmux, PaneId(second.id)) == two
+
+
+def test_a_title_and_a_path_with_odd_signs_do_not_disturb_the_rest(
+    terminal: Terminal, connect: Connect, tmp_path: Path
+) -> None:
+    odd = tmp_path / 'a b "c" $HOME #{pane_id} ␞;'
+    odd.mkdir()
+    pane = terminal.open(["cat"], cwd=odd, environment={"PATH": "/usr/bin:/bin"})
+    tmux = connect(pane)
+    terminal.tmux("select-pane", "-t", pane.id, "-T", "x ␞ y")
+
+    state = read_pane(tmux, PaneId(pane.id))
+
+    assert state.id == pane.id
+    assert state.tty.startswith("/dev/")
+
+
+def test_no_server_and_no_pane_are_told_apart(open_pane: Open, connect: Connect, address: Address) -> None:
+    with pytest.raises(ServerGone):
+        read_panes(OneShot(address))
+    tmux = connect(open_pane("cat"))
+
+    with pytest.raises(PaneGone, match="%99"):
+        read_pane(tmux, PaneId("%99"))
+    with pytest.raises(PaneGone, match="%99"):
+        read_screen(tmux, PaneId("%99"))
+    with pytest.raises(TmuxRefused, match="nosuch"):
+        tmux.run(["nosuch"])
+
+
+def test_a_killed_server_is_gone_for_an_open_connection_too(
+    open_pane: Open, connect: Connect, terminal: Terminal
+) -> None:
+    tmux = connect(open_pane("cat"))
+    terminal.stop()
+
+    with pytest.raises(ServerGone):
+        read_panes(tmux)
+
+
+def test_a_machine_without_tmux_is_told_how_to_get_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    nowhere = Address(tmp_path / "socket")
+
+    with pytest.raises(TmuxMissing) as caught:
+        OneShot(nowhere).run(["list-panes"])
+    assert "Install tmux" in str(caught.value.hint)
+    with pytest.raises(TmuxMissing):
+        Control(nowhere, target="%0")
+
+
+def test_a_respawned_pane_keeps_its_id_and_is_another_pane(
+    open_pane: Open, connect: Connect, terminal: Terminal
+) -> None:
+    pane = open_pane("cat")
+    tmux = connect(pane)
+    was = read_pane(tmux, PaneId(pane.id)).identity
+    expect_same(was, read_pane(tmux, PaneId(pane.id)).identity)
+
+    terminal.tmux("respawn-pane", "-k", "-t", pane.id, "sleep 99")
+
+    with pytest.raises(PaneChanged, match="another program"):
+        expect_same(was, read_pane(tmux, PaneId(pane.id)).identity)
+
+
+def test_a_pane_of_a_later_server_with_the_same_id_is_another_pane(
+    open_pane: Open, terminal: Terminal, address: Address
+) -> None:
+    pane = open_pane("cat")
+    was = read_pane(OneShot(address), PaneId(pane.id)).identity
+    terminal.stop()
+    again = open_pane("cat")
+
+    now = read_pane(OneShot(address), PaneId(again.id)).identity
+
+    assert now.pane == was.pane
+    with pytest.raises(PaneChanged, match="another tmux server"):
+        expect_same(was, dataclasses.replace(now, pane_pid=was.pane_pid))
+
+
+def test_a_dead_pane_is_seen_to_be_dead(open_pane: Open, connect: Connect, terminal: Terminal) -> None:
+    pane = open_pane("read line")
+    terminal.tmux("set-option", "-p", "-t", pane.id, "remain-on-exit", "on")
+    tmux = connect(pane)
+    pane.press("Enter")
+
+    wait_until(lambda: read_pane(tmux, PaneId(pane.id)).dead, what="the pane is dead")
+
+
+def test_the_foreground_is_the_program_that_gets_the_keys(open_pane: Open, connect: Connect) -> None:
+    pane = open_pane("set -m; cat; exec sleep 99")
+    tmux = connect(pane)
+    shell = read_pane(tmux, PaneId(pane.id)).identity.pane_pid
+
+    def names() -> list[str]:
+        return [process.name for process in read_foreground(shell)]
+
+    wait_until(lambda: names() == ["cat"], what="cat has the terminal")
+    before = read_process(shell)
+    pane.press("C-d")
+    wait_until(lambda: names() == ["sleep"], what="sleep has taken the shell's place")
+    after = read_process(shell)
+
+    assert before is not None
+    assert after is not None
+    assert (before.pid, before.started) == (after.pid, after.started)
+    assert after.arguments == ("sleep", "99")
+
+
+def test_a_process_that_has_ended_is_none() -> None:
+    assert read_process(2**22 + 1) is None
+    assert read_foreground(2**22 + 1) == []
+
+
+def test_a_screen_has_all_its_rows_and_the_history_whole_lines(open_pane: Open, connect: Connect) -> None:
+    long = "x" * 58 + "   日本 end"
+    pane = open_pane(f"printf '%s\\n' first '{long}' 3 4 5 6 7 8 9 last; exec cat")
+    tmux = connect(pane)
+    pane.wait_for("last")
+
+    screen = read_screen(tmux, PaneId(pane.id))
+    assert len(screen.rows) == screen.pane.height == 8
+    assert screen.rows[-2:] == ("last", "")
+    assert screen.pane.history_size == 4
+
+    history = read_history(tmux, PaneId(pane.id)).splitlines()
+    assert history[:3] == ["first", long, "3"]
+
+
+def test_a_styled_screen_keeps_the_escapes(open_pane: Open, connect: Connect) -> None:
+    pane = open_pane("printf '\\033[1mbold\\033[0m\\n'; exec cat")
+    tmux = connect(pane)
+    pane.wait_for("bold")
+
+    assert "\033[1m" in read_screen(tmux, PaneId(pane.id), styled=True).rows[0]
+    assert read_screen(tmux, PaneId(pane.id)).rows[0] == "bold"
+
+
+def test_a_window_linked_into_two_sessions_is_read_once(
+    open_pane: Open, connect: Connect, terminal: Terminal
+) -> None:
+    pane = open_pane("echo only; exec cat")
+    other = open_pane("cat")
+    tmux = connect(pane)
+    pane.wait_for("only")
+    window = terminal.tmux("display-message", "-p", "-t", pane.id, "#{window_id}").strip()
+    session = terminal.tmux("display-message", "-p", "-t", other.id, "#{session_name}").strip()
+    terminal.tmux("link-window", "-s", window, "-t", f"{session}:9")
+
+    assert read_screen(tmux, PaneId(pane.id)).rows[0] == "only"
