@@ -1,0 +1,180 @@
+"""Pairing: what messages say of calls. Stream and transcript alike."""
+
+from chorus.core.entries import Entry, Learned
+from chorus.core.events.base import Known, Source
+from chorus.core.events.blocks import MalformedBlock, Text, ToolResult, ToolUse, UnknownBlock
+from chorus.core.events.messages import (
+    Assistant,
+    PermissionRequestLine,
+    SessionStartLine,
+    TextLine,
+    ToolResultLine,
+    ToolUseLine,
+    User,
+)
+from chorus.core.evidence import Evidence, read_denial, read_result
+from chorus.core.ids import AgentId, SessionId, ToolUseId
+from chorus.core.outcomes import Outcome, PromptAsked
+from chorus.core.pairing.books import Books, Handlers, Made, origin
+from chorus.core.sessions import Session, Spot
+from chorus.core.speech import Aside, Command, Message, TaskNotice, read_user
+from chorus.core.turns import Turn
+
+_DELEGATES = frozenset({"Agent", "Task"})
+
+
+def hear_assistant(books: Books, event: Assistant, spot: Spot) -> list[Outcome]:
+    outcomes = begin_work(books, event, spot.session)
+    speaker = books.speaker(event, spot.session)
+    blocks = (Text.model_construct(text=event.content),) if isinstance(event.content, str) else event.content
+    for block in blocks:
+        if isinstance(block, ToolUse):
+            outcomes += books.see(
+                event, spot, Made(block.id, block.tool, block.input), message_id=event.message_id
+            )
+        elif isinstance(block, Text):
+            if event.error is None:  # else the client speaks, to say that the API failed
+                speaker.say(block.text, event.message_id)
+        elif isinstance(block, UnknownBlock | MalformedBlock):
+            _count_block(books, "assistant", block)
+    return outcomes
+
+
+def hear_tool_use(books: Books, event: ToolUseLine, spot: Spot) -> list[Outcome]:
+    outcomes = begin_work(books, event, spot.session)
+    return outcomes + books.see(event, spot, Made(event.id, event.tool, event.input))
+
+
+def hear_text(books: Books, event: TextLine, spot: Spot) -> list[Outcome]:
+    books.speaker(event, spot.session).add(event.text)
+    return begin_work(books, event, spot.session)
+
+
+def hear_tool_result(books: Books, event: ToolResultLine, spot: Spot) -> list[Outcome]:
+    learned = Learned(read_result(event.is_error, event.content), event.response)
+    return books.learn(event, spot.session, event.id, learned)
+
+
+def hear_session_start(books: Books, event: SessionStartLine, spot: Spot) -> list[Outcome]:
+    """The client starts anew: what it left open when it went stays open for good."""
+    return books.end_calls(event, spot.session, Evidence.NONE, everyone=True)
+
+
+def hear_permission_request(books: Books, event: PermissionRequestLine, spot: Spot) -> list[Outcome]:
+    return [PromptAsked(spot.session.id, None, None, {}, None, None, event.text, ())]
+
+
+def hear_user(books: Books, event: User, spot: Spot) -> list[Outcome]:
+    results = []
+    if not isinstance(event.content, str):
+        results = [block for block in event.content if isinstance(block, ToolResult)]
+        for block in event.content:
+            if isinstance(block, UnknownBlock | MalformedBlock):
+                _count_block(books, "user", block)
+    if event.forked_from:
+        books.sessions.link(spot.session.id, SessionId(event.forked_from), "fork")
+    if not results:
+        return _hear_speech(books, event, spot.session)
+    outcomes: list[Outcome] = []
+    for block in results:
+        outcomes += _hear_result(books, event, spot.session, block, alone=len(results) == 1)
+    return outcomes
+
+
+def begin_work(books: Books, event: Known, session: Session) -> list[Outcome]:
+    """In the stream, the main agent's first sign of life starts a turn if nothing else did."""
+    if origin(event) is not Source.STREAM or books.agent_of(event) is not None or session.turns.running:
+        return []
+    return books.start_turn(event, session, session.turns.work())
+
+
+def _hear_result(
+    books: Books, event: User, session: Session, block: ToolResult, *, alone: bool
+) -> list[Outcome]:
+    evidence = read_result(block.is_error, block.content)
+    if not evidence & Evidence.SUCCEEDED:
+        evidence |= _read_meta(event.results_meta, block.id)
+        if alone:
+            evidence |= read_denial(event.denial, event.decision)
+    # The tool's own report stands beside the message: it is one call's only if there is one result.
+    response = event.response if alone else None
+    outcomes = books.learn(event, session, block.id, Learned(evidence, response))
+    if block.id and isinstance(response, dict):
+        outcomes += _name_agent(books, books.ledger.find(block.id), response.get("agentId"))
+    return outcomes
+
+
+def _name_agent(books: Books, entry: Entry | None, agent: object) -> list[Outcome]:
+    if entry is None or entry.tool not in _DELEGATES or not isinstance(agent, str):
+        return []
+    return books.name_agent(entry.id, AgentId(agent))
+
+
+def _read_meta(meta: object, call: ToolUseId | None) -> Evidence:
+    evidence = Evidence.NONE
+    for item in meta if isinstance(meta, list) else []:
+        if isinstance(item, dict) and item.get("id") == call:
+            decided = item.get("permission_decision")
+            decision = decided.get("decision") if isinstance(decided, dict) else None
+            evidence |= read_denial(item.get("non_execution_kind"), decision)
+    return evidence
+
+
+def _hear_speech(books: Books, event: User, session: Session) -> list[Outcome]:
+    speech = read_user(event)
+    if isinstance(speech, Aside) or books.is_repeat(event):
+        return []
+    if isinstance(speech, TaskNotice):
+        return hear_notice(books, event, session, speech)
+    if event.source is Source.TRANSCRIPT:
+        return _hear_written(books, event, session, speech)
+    turns, text = session.turns, speech.text
+    known = turns.current
+    turn = turns.hear(text, echo=event.source is not Source.CONTROL_IN)
+    if turn is None:
+        return []
+    ended = [] if turn is known else books.end_calls(event, session)
+    return ended + books.start_turn(event, session, turn)
+
+
+def _hear_written(books: Books, event: User, session: Session, speech: Message | Command) -> list[Outcome]:
+    """A message in a transcript. Its line may stand after the calls it led to: the clock decides."""
+    outcomes: list[Outcome] = []
+    if isinstance(speech, Command) and speech.text == "/clear" and event.started_as != session.id:
+        books.sessions.link(session.id, SessionId(event.started_as or ""), "clear")
+    if isinstance(speech, Message):  # a command may be local to the client, and then interrupts nothing
+        outcomes += books.end_calls(event, session, spare=event.prompt, before=event.time)
+    turn: Turn | None
+    if event.prompt is None:
+        turn = session.turns.count(speech.text)
+    else:
+        turn = session.turns.hear_prompt(event.prompt, speech.text, live=False)
+    return outcomes + books.start_turn(event, session, turn)
+
+
+def hear_notice(books: Books, event: Known, session: Session, notice: TaskNotice) -> list[Outcome]:
+    """The client takes up work because a background task is over: still the same turn."""
+    if event.prompt is not None:
+        session.turns.go_on(event.prompt)
+    if notice.task is None:
+        return []
+    call = ToolUseId(notice.call) if notice.call else None
+    return books.end_task(session.id, notice.task, call)
+
+
+def _count_block(books: Books, place: str, block: UnknownBlock | MalformedBlock) -> None:
+    if isinstance(block, UnknownBlock):
+        books.count(books.unknown, f"{place}/{block.type}"[:80])
+    else:
+        books.count(books.problems, f"malformed:{place}/{block.kind}")
+
+
+HANDLERS: Handlers = {
+    Assistant: hear_assistant,
+    User: hear_user,
+    ToolUseLine: hear_tool_use,
+    ToolResultLine: hear_tool_result,
+    TextLine: hear_text,
+    SessionStartLine: hear_session_start,
+    PermissionRequestLine: hear_permission_request,
+}

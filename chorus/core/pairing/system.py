@@ -1,0 +1,102 @@
+"""Pairing: what the client says about the session."""
+
+from chorus.core.entries import Learned
+from chorus.core.events.system import (
+    CompactBoundary,
+    ConversationReset,
+    DenialNotice,
+    Init,
+    Result,
+    TaskNotification,
+    TaskStarted,
+    TaskUpdated,
+)
+from chorus.core.evidence import Evidence
+from chorus.core.ids import AgentId, SessionId
+from chorus.core.outcomes import Outcome, TurnEnded
+from chorus.core.pairing.books import Books, Handlers
+from chorus.core.sessions import Spot
+
+_AGENT_TASK = "local_agent"
+_GOING_ON = frozenset({None, "pending", "running"})
+
+
+def hear_init(books: Books, event: Init, spot: Spot) -> list[Outcome]:
+    if books.is_repeat(event):
+        return []
+    session = spot.session
+    # A turn begins only when the one before is over, with or without a result.
+    outcomes = books.end_calls(event, session)
+    return outcomes + books.start_turn(event, session, session.turns.begin())
+
+
+def hear_result(books: Books, event: Result, spot: Spot) -> list[Outcome]:
+    if books.is_repeat(event):
+        return []
+    session, outcomes = spot.session, list[Outcome]()
+    for denial in event.denials or ():
+        if denial.call:
+            session.rejected.discard(denial.call)
+            outcomes += books.ledger.learn(denial.call, Learned(Evidence.DENIED))
+    if event.denials is not None:
+        for call in session.rejected:
+            outcomes += books.ledger.learn(call, Learned(Evidence.UNLISTED))
+        session.rejected.clear()
+    turn = session.turns.current
+    # The result of a turn may be held back until the background tasks it started are over. Then the turn
+    # that follows has begun, and its calls are not this result's to end.
+    if session.turns.end():
+        outcomes += books.end_calls(event, session)
+        outcomes.append(TurnEnded(session.id, turn.id if turn else None))
+    return outcomes
+
+
+def hear_task_start(books: Books, event: TaskStarted, spot: Spot) -> list[Outcome]:
+    if event.call is None or event.task_type != _AGENT_TASK:
+        return []
+    return books.name_agent(event.call, AgentId(event.task))
+
+
+def hear_task_update(books: Books, event: TaskUpdated, spot: Spot) -> list[Outcome]:
+    if event.status in _GOING_ON:
+        return []
+    return books.end_calls(event, spot.session, agent=AgentId(event.task))
+
+
+def hear_task_end(books: Books, event: TaskNotification, spot: Spot) -> list[Outcome]:
+    outcomes = books.end_calls(event, spot.session, agent=AgentId(event.task))
+    if event.call is not None and books.ledger.is_open(event.call):
+        return outcomes  # in the foreground: its own result follows
+    ended = books.end_task(spot.session.id, event.task, event.call)
+    if ended:
+        spot.session.turns.notice()
+    return outcomes + ended
+
+
+def hear_denial(books: Books, event: DenialNotice, spot: Spot) -> list[Outcome]:
+    if event.call is None:
+        return []
+    return books.ledger.learn(event.call, Learned(Evidence.DENIED))
+
+
+def hear_compaction(books: Books, event: CompactBoundary, spot: Spot) -> list[Outcome]:
+    if not books.is_repeat(event):
+        books.sessions.link(spot.session.id, spot.session.id, "compact")
+    return []
+
+
+def hear_reset(books: Books, event: ConversationReset, spot: Spot) -> list[Outcome]:
+    books.sessions.link(SessionId(event.to), spot.session.id, "clear")
+    return []
+
+
+HANDLERS: Handlers = {
+    Init: hear_init,
+    Result: hear_result,
+    TaskStarted: hear_task_start,
+    TaskUpdated: hear_task_update,
+    TaskNotification: hear_task_end,
+    DenialNotice: hear_denial,
+    CompactBoundary: hear_compaction,
+    ConversationReset: hear_reset,
+}

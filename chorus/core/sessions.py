@@ -1,0 +1,190 @@
+"""Which session an event belongs to, and how sessions hang together.
+
+An event that names its session belongs to it. One that does not belongs to the session that was named
+last on the same channel (a pane, a pipe), by whoever is trusted most: `session_start`, then
+`system/init`, then `result`. Where two sources name different sessions for one call, the order of trust
+goes on: then the stream's other events, then hooks, then transcripts, which copy each other's lines when a
+session is forked.
+"""
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+from chorus.core.events.base import Known, Source
+from chorus.core.events.messages import SessionStartLine
+from chorus.core.events.system import Init, Result
+from chorus.core.ids import AgentId, SessionId, ToolUseId
+from chorus.core.lru import Recent
+from chorus.core.outcomes import LinkKind, SessionLinked, SessionSeen
+from chorus.core.turns import Turns
+
+# Sessions an agent meets in its life; a forgotten one is taken for new when it shows itself again.
+SESSIONS_KEPT = 4096
+# Sub-agents of one session that are still talking.
+SPEAKERS_KEPT = 256
+
+
+class Trust(IntEnum):
+    TRANSCRIPT = 1
+    HOOK = 2
+    EVENT = 3
+    RESULT = 4
+    INIT = 5
+    SESSION_START = 6
+
+
+@dataclass(slots=True)
+class Speaker:
+    """What an agent said last. The words stand for the calls that follow until a result comes."""
+
+    text: str | None = None
+    message_id: str | None = None
+    answered: bool = False
+    in_pieces: bool = False
+
+    def say(self, text: str, message_id: str | None = None) -> None:
+        if text.strip():
+            self.text, self.message_id, self.answered, self.in_pieces = text.strip(), message_id, False, False
+
+    def add(self, piece: str) -> None:
+        """Part of a text that comes in several events."""
+        so_far = self.text if self.in_pieces and not self.answered else None
+        self.text, self.message_id, self.answered, self.in_pieces = (so_far or "") + piece, None, False, True
+
+    def words_before(self, message_id: str | None) -> str | None:
+        same = message_id is not None and message_id == self.message_id
+        return self.text if same or not self.answered else None
+
+
+@dataclass(slots=True)
+class Session:
+    id: SessionId | None
+    cwd: str | None = None
+    turns: Turns = field(default_factory=Turns)
+    speakers: Recent[tuple[Source, AgentId | None], Speaker] = field(
+        default_factory=lambda: Recent(SPEAKERS_KEPT)
+    )
+    # Refused calls, until the turn's result tells whether they were denied or interrupted.
+    rejected: set[ToolUseId] = field(default_factory=set)
+
+    def speaker(self, source: Source, agent: AgentId | None) -> Speaker:
+        """Each source tells the words in its own time, so each has its own memory of them."""
+        found = self.speakers.touch((source, agent))
+        if found is None:
+            found = self.speakers[source, agent] = Speaker()
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where an event belongs, and how far that can be trusted."""
+
+    session: Session
+    trust: Trust
+
+
+@dataclass(slots=True)
+class _Channel:
+    session: Session
+    trust: Trust
+    used: bool = False  # something happened since the session was named
+
+
+class Sessions:
+    def __init__(self) -> None:
+        self._by_id: Recent[SessionId, Session] = Recent(SESSIONS_KEPT)
+        self._channels: Recent[str, _Channel] = Recent(SESSIONS_KEPT)
+        self._linked: Recent[tuple[SessionId, SessionId, LinkKind], bool] = Recent(SESSIONS_KEPT)
+        self._cleared: tuple[SessionId, str | None] | None = None
+        self._news: list[SessionSeen | SessionLinked] = []
+
+    def news(self) -> list[SessionSeen | SessionLinked]:
+        """What was learned since this was last asked."""
+        news, self._news = self._news, []
+        return news
+
+    def place(self, event: Known, channel: str) -> Spot:
+        spot = self._place(event, channel)
+        if event.cwd:
+            spot.session.cwd = event.cwd
+        return spot
+
+    def current(self, channel: str) -> Session | None:
+        held = self._channels.get(channel)
+        return held.session if held else None
+
+    def link(self, session: SessionId | None, parent: SessionId | None, kind: LinkKind) -> None:
+        """Said once per pair and kind."""
+        if not session or not parent or (session, parent, kind) in self._linked:
+            return
+        self._linked[session, parent, kind] = True
+        self._news.append(SessionLinked(session, parent, kind))
+
+    def cleared(self, session: Session) -> None:
+        """The session ends because its conversation is cleared: the next one goes on for it."""
+        if session.id is not None:
+            self._cleared = (session.id, session.cwd)
+
+    def began_cleared(self, session: Session) -> None:
+        if self._cleared is not None and self._cleared[1] == session.cwd:
+            parent, self._cleared = self._cleared[0], None
+            self.link(session.id, parent, "clear")
+
+    def _place(self, event: Known, channel: str) -> Spot:
+        own = event.session or None  # the client's own input has an empty one
+        if event.source is Source.TRANSCRIPT and own:
+            return Spot(self._known(own, event.cwd), Trust.TRANSCRIPT)
+        if event.source is Source.HOOK and own:
+            return Spot(self._known(own, event.cwd), Trust.HOOK)
+        held = self._channels.get(channel)
+        claim = _claim(event)
+        if own is None:
+            held = held or self._hold(channel, Session(None), Trust.TRANSCRIPT)
+        elif held is None or held.session.id is None:
+            held = self._hold(channel, self._named(own, held, event.cwd), claim)
+        elif own != held.session.id:
+            return self._switch(event, own, held, claim)
+        held.trust = max(held.trust, claim)
+        held.used = held.used or claim is Trust.EVENT
+        return Spot(held.session, held.trust)
+
+    def _switch(self, event: Known, own: SessionId, held: _Channel, claim: Trust) -> Spot:
+        """The channel's session is another than the one the event names."""
+        known = self._by_id.touch(own)
+        if claim is Trust.EVENT or (claim is Trust.RESULT and known is not None):
+            return Spot(self._known(own, event.cwd), claim)
+        if claim < held.trust and (claim is Trust.RESULT or not held.used):
+            if known is None:
+                self._by_id[own] = held.session
+                self.link(own, held.session.id, "resume")
+            return Spot(held.session, held.trust)
+        held.session, held.trust, held.used = self._known(own, event.cwd), claim, False
+        return Spot(held.session, claim)
+
+    def _hold(self, channel: str, session: Session, trust: Trust) -> _Channel:
+        held = self._channels[channel] = _Channel(session, trust)
+        return held
+
+    def _named(self, own: SessionId, held: _Channel | None, cwd: str | None) -> Session:
+        """The session of a channel whose events had none so far: what came before belongs to it too."""
+        if held is None or own in self._by_id:
+            return self._known(own, cwd)
+        session = self._by_id[own] = held.session
+        session.id = own
+        self._news.append(SessionSeen(own, cwd or session.cwd))
+        return session
+
+    def _known(self, own: SessionId, cwd: str | None) -> Session:
+        session = self._by_id.touch(own)
+        if session is None:
+            session = self._by_id[own] = Session(own, cwd)
+            self._news.append(SessionSeen(own, cwd))
+        return session
+
+
+def _claim(event: Known) -> Trust:
+    if isinstance(event, SessionStartLine):
+        return Trust.SESSION_START
+    if isinstance(event, Init):
+        return Trust.INIT
+    return Trust.RESULT if isinstance(event, Result) else Trust.EVENT
