@@ -126,6 +126,16 @@ class Repository:
     def head(self) -> Head:
         return self.refs.head()
 
+    def checked_out(self) -> dict[str, Path]:
+        """The branches that are checked out, and in which work tree."""
+        text = self.git.text("worktree", "list", "--porcelain", "-z")
+        found = {}
+        for block in text.split("\0\0"):
+            fields = dict(line.partition(" ")[::2] for line in block.split("\0") if line)
+            if "branch" in fields:
+                found[fields["branch"]] = Path(fields["worktree"])
+        return found
+
     def operation(self) -> str | None:
         """The operation the user is in the middle of, if any."""
         return next((name for mark, name in OPERATIONS.items() if (self.git_dir / mark).exists()), None)
