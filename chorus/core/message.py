@@ -27,6 +27,8 @@ SUBJECT_LENGTH = 72
 
 ACTION = "Chorus-Action"
 AGENT = "Chorus-Agent"
+BASE = "Chorus-Base"
+BRANCH = "Chorus-Branch"
 CONTEXT = "Chorus-Context"
 CONTAINED = "Chorus-Contained"
 COMMIT = "Chorus-Commit"

@@ -1,0 +1,47 @@
+"""A record in words, made from an action and its edits.
+
+Receives edits, reads the two contents of each, gives counts and lines for people. Never writes.
+"""
+
+from collections.abc import Sequence
+
+from chorus.core.summary import Change, FileChange, count_lines, render_file
+from chorus.lanes.records import Edit
+from chorus.lanes.site import PLAIN_MODES, Site
+
+# Lines are counted in so many files, and each has its own line in the message; the rest are only counted.
+MOST_FILES = 50
+
+
+def describe(site: Site, edits: Sequence[Edit]) -> list[FileChange]:
+    counted = [describe_edit(site, edit) for edit in edits[:MOST_FILES]]
+    return counted + [FileChange(edit.path, kind_of(edit)) for edit in edits[MOST_FILES:]]
+
+
+def describe_edit(site: Site, edit: Edit) -> FileChange:
+    kind = kind_of(edit)
+    if kind is Change.LINK:
+        return FileChange(edit.path, kind)
+    added, removed = count_lines(site.read(edit.before), site.read(edit.after))
+    return FileChange(edit.path, kind, added, removed)
+
+
+def kind_of(edit: Edit) -> Change:
+    sides = [side for side in (edit.before, edit.after) if side is not None]
+    if any(side.mode not in PLAIN_MODES for side in sides):
+        return Change.LINK
+    if edit.before is None:
+        return Change.CREATED
+    if edit.after is None:
+        return Change.DELETED
+    return Change.MODE if edit.before.oid == edit.after.oid else Change.MODIFIED
+
+
+def file_lines(files: Sequence[FileChange]) -> tuple[str, ...]:
+    lines = tuple(render_file(file) for file in files[:MOST_FILES])
+    more = len(files) - MOST_FILES
+    return (*lines, f"and {more} more") if more > 0 else lines
+
+
+def count_files(count: int) -> str:
+    return "1 file" if count == 1 else f"{count} files"

@@ -1,0 +1,163 @@
+"""The log: every call and every outside change, with what became of it.
+
+Receives the timeline and the notes, gives one `LogEntry` for each, oldest first. Never changes either.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from chorus.core.ids import AgentId, LaneName, Oid, RepoPath, SessionId, TurnId
+from chorus.lanes.records import Kind
+from chorus.lanes.timeline import Recorded, Timeline
+
+Fate = Literal["committed", "reverted", "kept", "noop", "failed", "denied", "outside"]
+
+
+@dataclass(frozen=True, slots=True)
+class LogEntry:
+    """One line of the log. `n` is None for outside changes, `timeline` for calls that changed nothing."""
+
+    n: int | None
+    id: str | None
+    status: Fate
+    summary: str
+    paths: tuple[RepoPath, ...]
+    tool: str | None = None
+    session: SessionId | None = None
+    turn: TurnId | None = None
+    agent: AgentId | None = None
+    source: str | None = None
+    time: str | None = None
+    seconds: int = 0
+    message: str | None = None
+    lane: LaneName | None = None
+    commit: Oid | None = None
+    timeline: Oid | None = None
+    reason: str | None = None
+    reverts: tuple[str, ...] = ()
+    within: str | None = None  # the action whose record holds this one's change too
+    landed: tuple[Oid, ...] = ()
+    skipped: tuple[str, ...] = ()
+    call_status: str = "succeeded"
+
+
+@dataclass(slots=True)
+class Marks:
+    """What the notes say about actions."""
+
+    kept: set[str]
+    landed: dict[str, tuple[Oid, ...]]
+    moved: dict[str, Oid]  # lane commits made anew, by action
+    statuses: dict[str, str]
+    calls: list[dict[str, Any]]
+
+
+def list_entries(timeline: Timeline, lines: list[dict[str, Any]]) -> Iterator[LogEntry]:
+    """Everything, oldest first. Calls come by number; outside changes stand where the timeline has them."""
+    marks = read_marks(lines)
+    reverted = find_reverted(timeline)
+    calls = sorted(marks.calls, key=lambda call: int(call["n"]))
+    at = 0
+    for recorded in timeline.records:
+        if recorded.record.kind is Kind.START:
+            continue
+        number = recorded.record.number
+        while number is not None and at < len(calls) and calls[at]["n"] < number:
+            yield entry_of_call(calls[at], marks, timeline)
+            at += 1
+        yield entry_of_record(recorded, marks, reverted)
+    yield from (entry_of_call(call, marks, timeline) for call in calls[at:])
+
+
+def find_reverted(timeline: Timeline) -> set[str]:
+    """The actions that are taken back now. A revert that is itself taken back counts no more."""
+    reverted: set[str] = set()
+    for recorded in reversed(timeline.records):
+        if recorded.record.action not in reverted:
+            reverted.update(recorded.record.reverts)
+    return reverted
+
+
+def read_marks(lines: list[dict[str, Any]]) -> Marks:
+    marks = Marks(set(), {}, {}, {}, [])
+    for line in lines:
+        ids = line.get("ids", [])
+        match line.get("kind"):
+            case "call":
+                marks.calls.append(line)
+            case "kept":
+                marks.kept.update(ids)
+            case "open":
+                marks.kept.difference_update(ids)
+            case "landed":
+                marks.landed.update({name: tuple(line["commits"]) for name in ids})
+            case "moved":
+                marks.moved[line["id"]] = Oid(line["commit"])
+            case "status":
+                marks.statuses[line["id"]] = line["status"]
+    return marks
+
+
+def entry_of_record(recorded: Recorded, marks: Marks, reverted: set[str]) -> LogEntry:
+    record = recorded.record
+    name = record.action or ""
+    placement = record.placement
+    return LogEntry(
+        n=record.number,
+        id=record.action,
+        status=fate_of(recorded, marks, reverted),
+        summary=record.summary,
+        paths=record.paths,
+        tool=record.tool,
+        session=record.session,
+        turn=record.turn,
+        agent=record.agent,
+        source=record.source,
+        time=record.time,
+        seconds=recorded.seconds,
+        message=record.message,
+        lane=placement.lane if placement else None,
+        commit=marks.moved.get(name, placement.commit) if placement else None,
+        timeline=recorded.oid,
+        reason=record.reason,
+        reverts=record.reverts,
+        landed=marks.landed.get(name, ()),
+        skipped=record.skipped,
+        call_status=marks.statuses.get(name, record.status),
+    )
+
+
+def fate_of(recorded: Recorded, marks: Marks, reverted: set[str]) -> Fate:
+    if recorded.record.kind is Kind.OUTSIDE:
+        return "outside"
+    name = recorded.record.action or ""
+    return "reverted" if name in reverted else "kept" if name in marks.kept else "committed"
+
+
+def entry_of_call(call: Mapping[str, Any], marks: Marks, timeline: Timeline) -> LogEntry:
+    within = call.get("within")
+    holder = timeline.find_action(within) if within else None
+    placement = holder.record.placement if holder else None
+    status = marks.statuses.get(call["id"], call["status"])
+    fates: dict[str, Fate] = {"denied": "denied", "failed": "failed", "unfinished": "failed"}
+    return LogEntry(
+        n=call["n"],
+        id=call["id"],
+        status="committed" if holder else fates.get(status, "noop"),
+        summary=call["summary"],
+        paths=tuple(RepoPath(path) for path in call["paths"]),
+        tool=call["tool"],
+        session=call["session"],
+        turn=call["turn"],
+        agent=call["agent"],
+        source=call["source"],
+        time=call["time"],
+        seconds=call["seconds"],
+        message=call["message"],
+        lane=placement.lane if placement else None,
+        commit=placement.commit if placement else None,
+        within=within,
+        skipped=tuple(call["skipped"]),
+        call_status=status,
+    )

@@ -1,0 +1,75 @@
+"""What is different on disk, and what of it git itself put there.
+
+Receives paths to look at, or none for everywhere. Gives the changes nobody has claimed yet; what a move
+of HEAD or of the stash explains is recorded as outside on the way. Never claims a change for an action.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from chorus.core.ids import RepoPath
+from chorus.git.scan import Observed, Omitted
+from chorus.lanes.heads import Move, render_head
+from chorus.lanes.journal import Journal
+from chorus.lanes.records import Edit
+from chorus.lanes.timeline import Recorded
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    edits: tuple[Edit, ...]
+    omitted: tuple[Omitted, ...]
+    recorded: tuple[Recorded, ...]
+
+
+class Observing:
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._site = journal.site
+
+    def locate(self, paths: Iterable[str]) -> list[RepoPath]:
+        """The paths a tool names that lie in this work tree."""
+        found = (self._site.work_tree.locate(path) for path in paths)
+        return list(dict.fromkeys(path for path in found if path is not None))
+
+    def observe(self, paths: Sequence[RepoPath] | None, spare: Collection[RepoPath] = ()) -> Observation:
+        """What differs from the timeline at these paths, or anywhere, but for those to spare."""
+        heads = self._journal.heads
+        move = heads.look()
+        moved: list[RepoPath] | None = []
+        if move is not None:
+            moved = heads.paths_between(move)
+            paths = None if paths is None or moved is None else [*paths, *moved]
+        tree = self._journal.timeline.tree
+        assert tree is not None
+        scan = self._site.scanner.changed(tree, paths)
+        changes = [change for change in scan.changes if change.path not in spare]
+        recorded: list[Recorded] = []
+        if move is not None:
+            changes, recorded = self._settle(move, None if moved is None else set(moved), changes)
+        return Observation(edits_of(changes), scan.omitted, tuple(recorded))
+
+    def _settle(
+        self, move: Move, moved: set[RepoPath] | None, changes: list[Observed]
+    ) -> tuple[list[Observed], list[Recorded]]:
+        """Record what the move explains; give what it does not."""
+        explains = self._journal.heads.explains
+        made = [
+            change
+            for change in changes
+            if (moved is None or change.path in moved) and explains(move, change.path, change.after)
+        ]
+        if not made:
+            head = render_head(move.after)
+            self._journal.append_note({"kind": "head", "head": head, "reason": move.reason})
+            return changes, []
+        recorded = self._journal.append_outside(edits_of(made), move.reason)
+        return [change for change in changes if change not in made], [recorded]
+
+
+def edits_of(changes: Iterable[Observed]) -> tuple[Edit, ...]:
+    return tuple(Edit(change.path, change.before, change.after) for change in changes)
+
+
+def render_omitted(omitted: Omitted) -> str:
+    return f"{omitted.path} {omitted.why.value}" + (f" ({omitted.detail})" if omitted.detail else "")

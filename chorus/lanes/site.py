@@ -1,0 +1,107 @@
+"""One work tree and what reads and records it.
+
+Receives a path inside the work tree. Gives the git layer, opened once and shared by timeline and
+lanes, and the lock under which both are written. Never writes by itself.
+"""
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Self
+
+from chorus.core.ids import Oid, RepoPath
+from chorus.git.commits import Commit
+from chorus.git.filters import NOTHING, Filters
+from chorus.git.lockfile import translated
+from chorus.git.objects import ObjectStore
+from chorus.git.repository import Repository
+from chorus.git.scan import Scanner
+from chorus.git.trees import EXECUTABLE_MODE, FILE_MODE, Entry, Trees
+from chorus.git.worktree import CAP_BYTES, WorkTree
+
+# Who makes the commits of a lane: the agent whose work they hold.
+AGENT_NAME = "Claude"
+AGENT_EMAIL = "noreply@anthropic.com"
+
+PLAIN_MODES = (FILE_MODE, EXECUTABLE_MODE)
+
+
+class Site:
+    def __init__(self, repository: Repository, cap_bytes: int = CAP_BYTES) -> None:
+        self.repository = repository
+        self.refs = repository.refs
+        self.store = ObjectStore(repository)
+        self.trees = Trees(self.store)
+        self.work_tree = WorkTree(repository.work_tree, cap_bytes)
+        self.filters = Filters(repository, self.store)
+        self.scanner = Scanner(repository, self.store, self.trees, self.work_tree, self.filters)
+        self._complaints: list[str] = []
+        self._lock = repository.own_dir / "recording.lock"
+        self._held = False
+
+    @classmethod
+    def open(cls, path: Path, cap_bytes: int = CAP_BYTES) -> Self:
+        return cls(Repository.open(path), cap_bytes)
+
+    def close(self) -> None:
+        self.store.close()
+
+    def read(self, entry: Entry | None) -> bytes | None:
+        """The bytes of a file, None where there is none."""
+        return None if entry is None else self.store.read_blob(entry.oid)
+
+    def normal(self, path: RepoPath, entry: Entry | None) -> Entry | None:
+        """A file of the work tree in git's own form, as `git add` would store it."""
+        if entry is None or entry.mode not in PLAIN_MODES or not self._may_convert(path):
+            return entry
+        raw = self.store.read_blob(entry.oid)
+        converted = self.filters.to_git(path, raw)
+        if converted.note:
+            self._complaints.append(converted.note)
+        return entry if converted.data == raw else Entry(entry.mode, self.store.write_blob(converted.data))
+
+    def drain_complaints(self) -> tuple[str, ...]:
+        """What filters failed to do since the last call, each once."""
+        said = tuple(dict.fromkeys(self._complaints))
+        self._complaints.clear()
+        return said
+
+    def _may_convert(self, path: RepoPath) -> bool:
+        return self.filters.conversions([path])[path] != NOTHING
+
+    @property
+    def name(self) -> str:
+        """This work tree among those of its repository, as a part of a ref name."""
+        if self.repository.git_dir == self.repository.common_dir:
+            return "main"
+        return f"worktree-{self.repository.git_dir.name}"
+
+    @contextlib.contextmanager
+    def recording(self) -> Iterator[None]:
+        """Alone with timeline and lanes: other processes that record here wait. May be nested."""
+        if self._held:
+            yield
+            return
+        with translated(os.fspath(self._lock)):
+            self._lock.parent.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(self._lock, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            self._held = True
+            yield
+        finally:
+            self._held = False
+            os.close(descriptor)
+
+    def commit(
+        self, tree: Oid, parents: tuple[Oid, ...], message: str, *, by_agent: bool, seconds: int | None = None
+    ) -> Oid:
+        """A commit, made by agent or user at the given time, written down now. No ref has it yet."""
+        committer = self.repository.signature()
+        author = replace(committer, seconds=committer.seconds if seconds is None else seconds)
+        if by_agent:
+            author = replace(author, name=AGENT_NAME, email=AGENT_EMAIL)
+        return self.store.write_commit(Commit(tree, parents, author, committer, message))

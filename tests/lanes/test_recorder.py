@@ -1,0 +1,195 @@
+"""Every action is recorded once, with its own change alone, and the user's repository stays as it is."""
+
+from pathlib import Path
+
+from chorus.lanes.recorder import Recorder
+from tests.lanes.acting import (
+    Agent,
+    action,
+    bash,
+    entry_of,
+    lane_file,
+    lane_subjects,
+    on_disk,
+    patch_of,
+    replayed,
+    statuses,
+    witnessed,
+)
+from tests.repos import UserRepo
+
+
+def test_recording_an_edit_leaves_the_users_repository_alone(repo: UserRepo, recorder: Recorder) -> None:
+    recorder.look([str(repo.path / "app.py")])
+    repo.write("app.py", b"x = 2\ny = 2\n")
+    before = repo.fingerprint()
+
+    recorder.record_named([action("t1", repo.path / "app.py")])
+
+    assert repo.fingerprint() == before
+    assert repo.fsck() == ""
+
+
+def test_watching_leaves_the_users_repository_alone(repo: UserRepo, recorder: Recorder) -> None:
+    before = repo.fingerprint()
+    recorder.start()
+    recorder.look([str(repo.path / "app.py"), "/etc/passwd"])
+    recorder.sweep()
+    recorder.record_window(bash("t1"))
+    recorder.note(action("t2", status="denied"))
+    assert repo.fingerprint() == before
+
+
+def test_an_edit_is_one_commit_on_a_lane(repo: UserRepo, agent: Agent) -> None:
+    entry = agent.replace("app.py", b"x = 1", b"x = 9", said="I'll raise x:")
+    assert entry.status == "committed"
+    assert entry.lane is not None
+    assert entry.lane.startswith("chorus/make-it-better-")
+    assert repo.git("rev-parse", entry.lane).strip() == entry.commit
+    assert repo.git("rev-parse", f"{entry.lane}^").strip() == repo.git("rev-parse", "main").strip()
+    assert patch_of(repo, entry.commit) == ["-x = 1", "+x = 9"]
+    assert repo.git("log", "-1", "--format=%s", entry.lane).strip() == "I'll raise x"
+    assert repo.git("log", "-1", "--format=%an <%ae>|%cn", entry.lane).strip() == (
+        "Claude <noreply@anthropic.com>|Ada User"
+    )
+
+
+def test_a_lane_holds_the_agents_change_and_not_the_users_in_the_same_file(
+    repo: UserRepo, agent: Agent
+) -> None:
+    """`src/main.py` has an uncommitted change of the user's; the agent adds a line elsewhere."""
+    lines = [b"line %d\n" % i for i in range(30)]
+    repo.commit("long", **{"long.txt": b"".join(lines)})
+    repo.write("long.txt", b"".join([b"user's own\n", *lines]))
+    entry = agent.edit("long.txt", b"".join([b"user's own\n", *lines[:20], b"agent's\n", *lines[20:]]))
+    assert patch_of(repo, entry.commit) == ["+agent's"]
+    assert b"user's own" not in lane_file(repo, entry.lane, "long.txt")
+
+
+def test_a_change_that_cannot_be_told_apart_brings_its_context_first(repo: UserRepo, agent: Agent) -> None:
+    repo.write("app.py", b"x = user\ny = 2\n")
+    agent.recorder.sweep()
+    entry = agent.edit("app.py", b"x = user + 1\ny = 2\n", said="Add one")
+    assert lane_subjects(repo, entry.lane) == ["Context for: Add one", "Add one"]
+    assert patch_of(repo, entry.commit) == ["-x = user", "+x = user + 1"]
+    context = repo.git("log", "-1", "--format=%(trailers:key=Chorus-Context,valueonly)", f"{entry.lane}^")
+    assert context.strip().endswith(" app.py")
+
+
+def test_every_action_is_recorded_once_however_often_it_is_told(repo: UserRepo, recorder: Recorder) -> None:
+    recorder.start()
+    repo.write("app.py", b"new\n")
+    done = action("t1", repo.path / "app.py")
+    for _ in range(3):
+        recorder.record_named([done])
+        recorder.record_window(bash("t2"))
+        recorder.note(action("t3", status="failed"))
+    with Recorder.open(repo.path) as again:
+        again.record_named([done])
+        again.note(action("t3", status="failed"))
+        assert [(entry.n, entry.id, entry.status) for entry in again.entries()] == [
+            (1, "t1", "committed"),
+            (2, "t2", "noop"),
+            (3, "t3", "failed"),
+        ]
+
+
+def test_two_sessions_in_one_file_get_a_lane_each(repo: UserRepo, recorder: Recorder) -> None:
+    lines = [b"line %d\n" % i for i in range(40)]
+    repo.commit("long", **{"long.txt": b"".join(lines)})
+    one, two = Agent(repo, recorder, "aaaa"), Agent(repo, recorder, "bbbb")
+    first = one.replace("long.txt", b"line 3\n", b"line three\n")
+    second = two.replace("long.txt", b"line 30\n", b"line thirty\n")
+    assert first.lane != second.lane
+    assert patch_of(repo, first.commit) == ["-line 3", "+line three"]
+    assert patch_of(repo, second.commit) == ["-line 30", "+line thirty"]
+    assert b"line three" not in lane_file(repo, second.lane, "long.txt")
+
+
+def test_what_bash_changed_is_one_action_with_all_its_files(repo: UserRepo, agent: Agent) -> None:
+    def change() -> None:
+        repo.write("new/file.txt", b"new\n")
+        (repo.path / "README.md").unlink()
+        (repo.path / "run.sh").chmod(0o644)
+        repo.write("app.py", b"x = 5\ny = 2\n")
+        repo.write("ignored.log", b"noise\n")
+
+    entry = agent.bash(change, command="./build")
+    assert set(entry.paths) == {"new/file.txt", "README.md", "run.sh", "app.py"}
+    names = repo.git("diff", "--name-only", "main", str(entry.lane)).splitlines()
+    assert set(names) == {"new/file.txt", "README.md", "run.sh", "app.py"}
+    assert entry.summary == "Bash: ./build (4 files)"
+    assert replayed(agent.recorder) == on_disk(repo)
+
+
+def test_what_the_user_did_between_two_actions_is_outside(repo: UserRepo, agent: Agent) -> None:
+    agent.replace("app.py", b"x = 1", b"x = 2")
+    repo.write("notes.txt", b"mine\n")
+    agent.bash(lambda: repo.write("made.txt", b"made\n"))
+    assert statuses(agent.recorder) == ["committed", "outside", "committed"]
+    outside = agent.recorder.entries()[1]
+    assert outside.paths == ("notes.txt",)
+    assert outside.n is None
+
+
+def test_two_edits_found_at_once_are_taken_apart(repo: UserRepo, recorder: Recorder) -> None:
+    place = repo.path / "app.py"
+    recorder.start()
+    states = ["x = 1\ny = 2\n", "x = 7\ny = 2\n", "x = 7\ny = 8\n"]
+    repo.write("app.py", states[2].encode())
+    first = action("t1", place, witness=witnessed(place, states[0], states[1]))
+    second = action("t2", place, witness=witnessed(place, states[1], states[2]))
+    recorder.record_named([first])
+    recorder.record_named([second])
+    assert patch_of(repo, entry_of(recorder, "t1").commit) == ["-x = 1", "+x = 7"]
+    assert patch_of(repo, entry_of(recorder, "t2").commit) == ["-y = 2", "+y = 8"]
+
+
+def test_edits_that_cannot_be_taken_apart_are_recorded_once(repo: UserRepo, recorder: Recorder) -> None:
+    recorder.start()
+    repo.write("app.py", b"both\n")
+    place = repo.path / "app.py"
+    recorder.record_named([action("t1", place), action("t2", place)])
+    first, second = entry_of(recorder, "t1"), entry_of(recorder, "t2")
+    assert second.timeline is not None
+    assert first.timeline is None
+    assert first.within == "t2"
+    assert first.commit == second.commit
+
+
+def test_an_action_whose_change_another_already_has_is_contained(repo: UserRepo, recorder: Recorder) -> None:
+    recorder.start()
+    place = repo.path / "app.py"
+    repo.write("app.py", b"both\n")
+    recorder.record_named([action("t1", place)])
+    recorder.record_named([action("t2", place, witness=witnessed(place, "one\n", "both\n"))])
+    assert entry_of(recorder, "t2").within == "t1"
+
+
+def test_paths_outside_and_ignored_files_are_skipped_and_said(
+    repo: UserRepo, agent: Agent, tmp_path: Path
+) -> None:
+    (tmp_path / "elsewhere.txt").write_text("x")
+    recorder = agent.recorder
+    recorder.start()
+    repo.write(".env", b"secret\n")
+    paths = [tmp_path / "elsewhere.txt", repo.path / ".env", repo.path / ".git" / "config"]
+    recorder.record_named([action("t1", *paths)])
+    entry = entry_of(recorder, "t1")
+    assert entry.status == "noop"
+    assert [line.rsplit("/", 1)[-1] for line in entry.skipped] == [
+        "elsewhere.txt lies outside the work tree",
+        ".env is ignored by git",
+        "config lies inside a git directory",
+    ]
+    assert b"secret" not in b"".join(data for _, data in replayed(recorder).values())
+
+
+def test_a_failed_command_that_changed_files_is_an_action(repo: UserRepo, agent: Agent) -> None:
+    entry = agent.bash(lambda: repo.write("half.txt", b"half\n"), status="failed")
+    assert (entry.status, entry.call_status) == ("committed", "failed")
+
+
+def test_no_change_no_lane(repo: UserRepo, agent: Agent) -> None:
+    assert agent.bash(lambda: None).status == "noop"
+    assert repo.git("branch", "--list", "chorus/*") == ""
