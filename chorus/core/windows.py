@@ -48,9 +48,13 @@ class LookBefore:
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """Record everything that moved as `outside`, except what open calls name."""
+    """Record everything that moved as `outside`, except what open calls name.
+
+    `until`: when the call was made. Who learns of it late leaves alone what moved after that.
+    """
 
     spare: frozenset[str]
+    until: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +126,7 @@ class Windows:
         if call.reach is Reach.ANYWHERE and call.tool not in DELEGATING_TOOLS:
             alone = not self.open
             self._windows[call.id] = call
-            return [Sweep(self.spare)] if alone else []
+            return [Sweep(self.spare, call.time)] if alone else []
         return []
 
     def _close(self, action: Action) -> list[Effect]:

@@ -41,13 +41,18 @@ class Home:
 
 def find_home(start: Path) -> Home:
     """The home for the repository that `start` is in."""
+    return find_work_tree(start)[1]
+
+
+def find_work_tree(start: Path) -> tuple[Path, Home]:
+    """The work tree that `start` is in, and its repository's home."""
     here = start.resolve()
     for directory in (here, *here.parents):
         git = directory / ".git"
         if git.is_dir():
-            return Home(_common_dir(git))
+            return directory, Home(_common_dir(git))
         if git.is_file():
-            return Home(_common_dir(_linked_git_dir(git)))
+            return directory, Home(_common_dir(_linked_git_dir(git)))
     raise NotARepository(f"{start} is not inside a git work tree")
 
 

@@ -1,0 +1,175 @@
+"""The agent: one loop that hears every source, keeps the timeline, and answers who asks.
+
+Everything that records runs on this loop's one thread, one thing after another: the order in which
+things are heard is the order in which they are recorded.
+"""
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from chorus.agent.intake import Intake, now
+from chorus.agent.requests import Requests
+from chorus.agent.server import Server
+from chorus.agent.sessions import SessionFile
+from chorus.agent.tails import Line, Tails
+from chorus.agent.tree import Tree
+from chorus.core.events import Source
+from chorus.core.ids import SessionId
+from chorus.core.roster import Session
+from chorus.wire.home import Home, NotARepository, find_work_tree
+
+log = logging.getLogger("chorus.agent")
+
+# How often transcripts are looked at. The client itself writes them up to 250 ms late.
+POLL_SECONDS = 0.1
+# A file that moved between calls is nobody's; a call that is about to be told of may still claim it.
+OUTSIDE_SECONDS = 0.3
+# Without hooks a call is told of by its transcript, late and in batches.
+OUTSIDE_SECONDS_WITHOUT_HOOKS = 2.5
+
+
+class Agent:
+    def __init__(self, home: Home) -> None:
+        self.home = home
+        self.since = now()
+        self.trees: dict[Path, Tree] = {}
+        self.intake = Intake(self.find_tree, self._announce)
+        self.tails = Tails(home.root / "transcripts.json")
+        self.sessions = SessionFile(home.root / "sessions.json", self.intake.roster)
+        self.server = Server(home, Requests(self).handle)
+        self.problems: dict[str, str] = {}
+        self._stopping = asyncio.Event()
+        self._moved = asyncio.Event()
+        self._history = asyncio.Lock()  # one source at a time changes history
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def serve(self, stopping: asyncio.Event) -> None:
+        """Catch up with what happened while no agent ran, then watch until told to stop."""
+        self._stopping = stopping
+        self.tails.load()
+        for session in self.sessions.load():
+            self._follow(session)
+        await self.catch_up()
+        await self.server.open()
+        self._start(self._poll())
+        self._start(self._sweep_outside())
+        log.info("the agent watches %s", self.home.common_dir)
+        await stopping.wait()
+        await self._close()
+
+    def stop(self) -> None:
+        self._stopping.set()
+
+    def find_tree(self, cwd: str) -> Tree | None:
+        """The work tree of this repository that `cwd` is in; None if it is in none."""
+        try:
+            root, home = find_work_tree(Path(cwd))
+        except NotARepository:
+            return None
+        if home != self.home:
+            return None
+        if root not in self.trees:
+            loop = asyncio.get_running_loop()
+            tree = Tree(root, wake=lambda: _wake(loop, self._moved))
+            tree.start()
+            self.trees[root] = tree
+        return self.trees[root]
+
+    async def catch_up(self) -> None:
+        """Handle everything that has been told by now."""
+        async with self._history:
+            await self._read_transcripts()
+
+    async def hear_hook(self, message: dict[str, Any], *, waited: bool) -> None:
+        """One hook's input. What it says of the session's transcript is remembered first."""
+        session, transcript = message.get("session_id"), message.get("transcript_path")
+        if isinstance(session, str) and isinstance(transcript, str):
+            begins = message.get("hook_event_name") == "SessionStart" and message.get("source") == "startup"
+            known = self.intake.roster.place(
+                SessionId(session), time=now(), source="hook", transcript=transcript, cwd=message.get("cwd")
+            )
+            self._follow(known, from_start=begins)
+        async with self._history:
+            await self.intake.take([message], Source.HOOK, waited=waited)
+
+    def _follow(self, session: Session, *, from_start: bool = False) -> None:
+        if session.transcript is not None and session.state != "gone":
+            self.tails.follow(session.id, Path(session.transcript), from_start=from_start)
+
+    async def _read_transcripts(self) -> None:
+        lines = list(self.tails.read())
+        for history in (True, False):
+            messages = [m for line in lines if line.history is history and (m := _decode(line)) is not None]
+            if messages:
+                await self.intake.take(messages, Source.TRANSCRIPT, history=history)
+        if lines:
+            self.tails.keep()
+            self.sessions.keep()
+
+    async def _poll(self) -> None:
+        while True:
+            await asyncio.sleep(POLL_SECONDS)
+            await self.catch_up()
+
+    async def _sweep_outside(self) -> None:
+        """Record what moves between calls, once it is sure that no call claims it."""
+        while True:
+            await self._moved.wait()
+            self._moved.clear()
+            hooked = all("hook" in s.sources for s in self._working())
+            await asyncio.sleep(OUTSIDE_SECONDS if hooked else OUTSIDE_SECONDS_WITHOUT_HOOKS)
+            async with self._history:
+                await self._read_transcripts()
+                for tree in self.trees.values():
+                    if not tree.windows.open:
+                        tree.sweep()
+
+    def _working(self) -> list[Session]:
+        return [s for s in self.intake.roster.sessions.values() if s.state in ("working", "waiting")]
+
+    def _announce(self, session: Session) -> None:
+        self.server.publish("session", session=session.as_json())
+
+    def _start(self, task: Coroutine[Any, Any, None]) -> None:
+        """Run a loop of the agent's. One that fails is told, and the agent goes on with the others."""
+        started = asyncio.get_running_loop().create_task(task)
+        self._tasks.add(started)
+        started.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("a loop of the agent failed", exc_info=error)
+            self.problems[type(error).__name__] = str(error)
+
+    async def _close(self) -> None:
+        for task in list(self._tasks):
+            task.cancel()
+        with suppress(asyncio.CancelledError):
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self.server.close()
+        for tree in self.trees.values():
+            tree.close()
+        self.tails.keep()
+        self.sessions.keep()
+        log.info("the agent ends")
+
+
+def _wake(loop: asyncio.AbstractEventLoop, event: asyncio.Event) -> None:
+    """Called from a thread of the file watch's, perhaps after the loop has ended."""
+    with suppress(RuntimeError):
+        loop.call_soon_threadsafe(event.set)
+
+
+def _decode(line: Line) -> dict[str, Any] | None:
+    try:
+        value = orjson.loads(line.text)
+    except orjson.JSONDecodeError:
+        return None
+    return value if isinstance(value, dict) else None

@@ -1,0 +1,95 @@
+"""What every source tells, made into outcomes and handed on: the one way data flows in.
+
+Receives decoded messages with their source. Feeds pairing, keeps the roster, and gives each work tree
+the outcomes of the sessions that work in it. A message that means nothing is counted, never fatal.
+"""
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from chorus.agent.tree import Tree
+from chorus.core.events import Source, parse_event
+from chorus.core.ids import SessionId
+from chorus.core.outcomes import (
+    ActionClosed,
+    BackgroundEnded,
+    CallOpened,
+    Outcome,
+    SessionEnded,
+)
+from chorus.core.pairing import Pairing
+from chorus.core.roster import Roster, Session
+
+log = logging.getLogger("chorus.agent")
+
+FindTree = Callable[[str], Tree | None]
+
+
+class Intake:
+    def __init__(self, find_tree: FindTree, announce: Callable[[Session], None]) -> None:
+        self.pairing = Pairing()
+        self.roster = Roster()
+        self._find_tree = find_tree
+        self._announce = announce
+
+    async def take(
+        self,
+        messages: Iterable[Mapping[str, Any]],
+        source: Source,
+        *,
+        channel: str = "",
+        waited: bool = False,
+        history: bool = False,
+    ) -> list[Outcome]:
+        """Take messages of one source, in order. `history`: known to have happened before we watched."""
+        outcomes: list[Outcome] = []
+        for message in messages:
+            outcomes += self.pairing.feed(parse_event(dict(message), source=source), channel=channel)
+        await self.hand_on(outcomes, source=source.value, waited=waited, history=history)
+        return outcomes
+
+    async def end(self, session: SessionId, *, source: str) -> list[Outcome]:
+        """Nothing more will come from this session: its client is gone."""
+        outcomes: list[Outcome] = [*self.pairing.close(session), SessionEnded(session, "gone")]
+        await self.hand_on(outcomes, source=source, waited=False, history=False)
+        return outcomes
+
+    async def hand_on(self, outcomes: list[Outcome], *, source: str, waited: bool, history: bool) -> None:
+        for outcome in outcomes:
+            changed = self.roster.feed(outcome, time=now(), source=source)
+            if changed is not None:
+                self._announce(changed)
+        if history:
+            return
+        for tree, mine in self._by_tree(outcomes).items():
+            await tree.feed(mine, source=source, waited=waited)
+
+    def _by_tree(self, outcomes: list[Outcome]) -> dict[Tree, list[Outcome]]:
+        found: dict[Tree, list[Outcome]] = {}
+        for outcome in outcomes:
+            tree = self._tree_of(session_of(outcome))
+            if tree is not None:
+                found.setdefault(tree, []).append(outcome)
+        return found
+
+    def _tree_of(self, session: SessionId | None) -> Tree | None:
+        known = self.roster.sessions.get(session) if session is not None else None
+        return self._find_tree(known.cwd) if known is not None and known.cwd else None
+
+
+def session_of(outcome: Outcome) -> SessionId | None:
+    match outcome:
+        case CallOpened(call):
+            return call.session
+        case ActionClosed(action):
+            return action.session
+        case SessionEnded(session) | BackgroundEnded(session=session):
+            return session
+        case _:
+            return None
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -1,0 +1,95 @@
+"""The transcripts of the sessions that are watched, main and sub-agents', followed together.
+
+Gives each new line with the session it belongs to, and whether it was there before the session was
+watched: such a line is history, told so that turns and messages are known, and recorded by nobody.
+Remembers across a restart how far each file was read.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from chorus.core.ids import SessionId
+from chorus.sources.transcript import TranscriptTail, subagent_transcripts
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    session: SessionId
+    text: bytes
+    history: bool
+
+
+@dataclass(slots=True)
+class _Followed:
+    session: SessionId
+    tail: TranscriptTail
+    watched_from: int  # what stands before this position is history
+
+
+@dataclass(slots=True)
+class Tails:
+    kept: Path  # where positions are remembered
+    _files: dict[Path, _Followed] = field(default_factory=dict)
+    _mains: dict[Path, SessionId] = field(default_factory=dict)
+    _positions: dict[str, int] = field(default_factory=dict)
+
+    def load(self) -> None:
+        """What an earlier agent had read. A file that cannot be read means: nothing."""
+        with suppress(FileNotFoundError, ValueError):
+            known = json.loads(self.kept.read_bytes())
+            if isinstance(known, Mapping):
+                self._positions = {path: at for path, at in known.items() if isinstance(at, int)}
+
+    def follow(self, session: SessionId, transcript: Path, *, from_start: bool = False) -> None:
+        """Follow a session. Unless it is known, what its file holds by now is history.
+
+        `from_start`: the session began under our eyes, so none of it is history.
+        """
+        if transcript in self._mains:
+            return
+        self._mains[transcript] = session
+        self._add(session, transcript, from_start=from_start)
+        for path in subagent_transcripts(transcript):
+            self._add(session, path, from_start=from_start)
+
+    def forget(self, session: SessionId) -> None:
+        """Stop following an ended session; its positions stay known."""
+        for path in [path for path, known in self._mains.items() if known == session]:
+            del self._mains[path]
+        for path in [path for path, followed in self._files.items() if followed.session == session]:
+            del self._files[path]
+
+    def read(self) -> Iterator[Line]:
+        """Every line completed since the last call. A sub-agent that appears later is new from its start."""
+        for transcript, session in list(self._mains.items()):
+            for path in subagent_transcripts(transcript):
+                if path not in self._files:
+                    self._add(session, path, from_start=True)
+        for path, followed in list(self._files.items()):
+            start = followed.tail.position
+            for text in followed.tail.read_lines():
+                yield Line(followed.session, text, history=followed.tail.position <= followed.watched_from)
+            if followed.tail.position != start:
+                self._positions[str(path)] = followed.tail.position
+
+    def keep(self) -> None:
+        """Write down how far everything is read, for the next agent."""
+        temporary = self.kept.with_suffix(".tmp")
+        temporary.write_text(json.dumps(self._positions))
+        temporary.replace(self.kept)
+
+    def _add(self, session: SessionId, path: Path, *, from_start: bool) -> None:
+        known = self._positions.get(str(path))
+        if known is None:
+            known = 0 if from_start else _size(path)
+        self._files[path] = _Followed(session, TranscriptTail(path), watched_from=known)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0

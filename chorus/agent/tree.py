@@ -1,0 +1,142 @@
+"""One work tree as the agent sees it: its recorder, its file watch, and whose change is whose.
+
+Receives what pairing says of the sessions that work here, and "something moved" from the watch.
+Performs the looks and records these call for, in order. The only place where the agent writes
+history.
+"""
+
+import asyncio
+import logging
+import os
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import assert_never
+
+from chorus.core.actions import Action
+from chorus.core.ids import RepoPath
+from chorus.core.outcomes import Outcome
+from chorus.core.windows import Effect, LookBefore, Note, RecordNamed, RecordWindow, Sweep, Windows
+from chorus.lanes.recorder import Recorder
+from chorus.sources.files import FileWatch
+
+log = logging.getLogger("chorus.agent")
+
+# watchdog tells of a write within about 10 ms; when nothing came for this long, all has come.
+SETTLED_SECONDS = 0.015
+# A tree that something writes to without end never settles: the window ends with what has come.
+SETTLE_SECONDS = 0.15
+# What the client stamps and what the file system stamps come from the same clock, read at other moments.
+CLOCK_SLACK_SECONDS = 0.02
+
+
+class Tree:
+    def __init__(self, work_tree: Path, wake: Callable[[], None]) -> None:
+        self.recorder = Recorder.open(work_tree)
+        repository = self.recorder.site.repository
+        self.root = repository.work_tree
+        self.windows = Windows()
+        self.watch = FileWatch(self.root, repository.git_dir, wake=wake)
+        self._hints: set[RepoPath] = set()
+        self._lost = False
+        self._head = False
+
+    def start(self) -> None:
+        self.watch.start()
+        self.recorder.start()
+
+    def close(self) -> None:
+        self.watch.stop()
+        self.recorder.close()
+
+    async def feed(self, outcomes: Sequence[Outcome], *, source: str, waited: bool) -> None:
+        """Perform what the outcomes call for. `waited`: the client stands still until this is done.
+
+        Who did not make the client wait learns of a call when it may already have written, so there
+        is no look before it; the recorder tells its change from others' by what the client says of it.
+        """
+        named: list[Action] = []
+        for outcome in outcomes:
+            for effect in self.windows.feed(outcome):
+                if isinstance(effect, RecordNamed):
+                    named.append(effect.action)
+                elif waited or not isinstance(effect, LookBefore):
+                    self._record_named(named, source)
+                    await self._perform(effect, source=source, waited=waited)
+        self._record_named(named, source)
+
+    def sweep(self, reason: str | None = None) -> None:
+        """Record what moved as outside. Only while no call may be writing anywhere."""
+        hints = self._take_hints()
+        if hints is None or hints:
+            self.recorder.sweep(hints, self.windows.spare, reason)
+
+    @property
+    def moved(self) -> bool:
+        """Whether there is anything to sweep."""
+        self._gather()
+        return bool(self._hints or self._lost or self._head)
+
+    def _record_named(self, actions: list[Action], source: str) -> None:
+        if actions:
+            self.recorder.record_named(actions, source)
+            actions.clear()
+
+    async def _perform(self, effect: Effect, *, source: str, waited: bool) -> None:
+        match effect:
+            case LookBefore(paths):
+                self.recorder.look(paths)
+            case Sweep(spare, until):
+                await self._settle()
+                hints = self._take_hints() if waited else self._take_hints_until(until)
+                if hints is None or hints:
+                    self.recorder.sweep(hints, spare)
+            case RecordNamed(action):
+                self.recorder.record_named([action], source)
+            case RecordWindow(action, spare, shared):
+                await self._settle()
+                self.recorder.record_window(action, self._take_hints(), spare, source, shared=shared)
+            case Note(action):
+                self.recorder.note(action, source)
+            case _:
+                assert_never(effect)
+
+    async def _settle(self) -> None:
+        """Wait until the watch has told of what is already on disk."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + SETTLE_SECONDS
+        known = -1
+        while known != len(self._hints) and loop.time() < deadline and not self._lost:
+            known = len(self._hints)
+            await asyncio.sleep(SETTLED_SECONDS)
+            self._gather()
+
+    def _gather(self) -> None:
+        moved = self.watch.take()
+        self._hints |= moved.paths
+        self._lost |= moved.lost
+        self._head |= moved.head
+
+    def _take_hints(self) -> set[RepoPath] | None:
+        """Where to look; None: everywhere."""
+        self._gather()
+        hints, lost = self._hints, self._lost
+        self._hints, self._lost, self._head = set(), False, False
+        return None if lost else hints
+
+    def _take_hints_until(self, until: str | None) -> set[RepoPath] | None:
+        """Where something moved before that moment; what moved later stays for the window."""
+        self._gather()
+        if until is None or self._lost:
+            return set()
+        moment = datetime.fromisoformat(until).timestamp() - CLOCK_SLACK_SECONDS
+        earlier = {path for path in self._hints if self._modified(path) < moment}
+        self._hints -= earlier
+        return earlier
+
+    def _modified(self, path: RepoPath) -> float:
+        """When the file was written; a file that is gone cannot tell, and counts as just now."""
+        try:
+            return os.lstat(self.root / path).st_mtime
+        except OSError:
+            return float("inf")

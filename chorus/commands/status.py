@@ -1,0 +1,68 @@
+"""`chorus status`: what the agent watches right now. Never starts one."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from chorus.errors import ExitCode
+from chorus.output import answer, answer_json
+from chorus.wire.client import AgentGone, connect
+from chorus.wire.home import NotARepository, find_home
+
+NOT_RUNNING = {"ok": False, "running": False, "sessions": [], "open": 0, "prompts": 0, "problems": []}
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="the whole status, for programs")
+    form.add_argument(
+        "--short",
+        action="store_true",
+        help="a few characters for tmux's status line; empty when all is quiet",
+    )
+
+
+def run(args: argparse.Namespace) -> ExitCode:
+    try:
+        status = read_status(Path.cwd())
+    except NotARepository:
+        if args.short:
+            return ExitCode.DONE
+        raise
+    if args.json:
+        answer_json(status)
+    elif args.short:
+        if short := render_short(status):
+            answer(short)
+    else:
+        answer(render(status))
+    return ExitCode.DONE if status["running"] else ExitCode.NOTHING if not args.short else ExitCode.DONE
+
+
+def read_status(directory: Path) -> dict[str, Any]:
+    try:
+        with connect(find_home(directory)) as connection:
+            return {"running": True, **connection.ask("status")}
+    except AgentGone:
+        return dict(NOT_RUNNING)
+
+
+def render_short(status: dict[str, Any]) -> str:
+    parts = []
+    if status["prompts"]:
+        parts.append(f"{status['prompts']} waiting")
+    if status["open"]:
+        parts.append(f"{status['open']} open")
+    return " · ".join(parts)
+
+
+def render(status: dict[str, Any]) -> str:
+    if not status["running"]:
+        return "no agent runs for this repository"
+    lines = [f"agent {status['pid']} watches {status['repository']} since {status['since']}"]
+    for session in status["sessions"]:
+        where = f" in pane {session['pane']}" if session["pane"] else ""
+        lines.append(f"  {session['state']:<8} {session['id'][:8]}{where}  {session['title']}".rstrip())
+    lines.append(f"{status['open']} actions to review, {status['prompts']} prompts waiting")
+    lines += [f"problem: {problem}" for problem in status["problems"]]
+    return "\n".join(lines)

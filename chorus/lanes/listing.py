@@ -1,0 +1,112 @@
+"""Entries and lanes as data for programs: the JSON of `log`, `show` and `lanes`. Keys are API."""
+
+from collections import Counter
+from datetime import UTC, datetime
+from typing import Any
+
+from chorus.core.ids import Oid
+from chorus.errors import NothingThere
+from chorus.git.trees import Entry
+from chorus.lanes.entries import LogEntry
+from chorus.lanes.recorder import Recorder
+
+# What a person has still to look at.
+OPEN = "committed"
+# Nobody names a commit by fewer digits than this.
+SHORTEST_OID = 4
+
+
+class NoSuchAction(NothingThere):
+    hint = "`chorus log` lists the actions with their numbers."
+
+
+def entry_json(entry: LogEntry) -> dict[str, Any]:
+    return {
+        "n": entry.n,
+        "id": entry.id,
+        "lane": entry.lane,
+        "session": entry.session,
+        "turn": entry.turn,
+        "tool": entry.tool,
+        "agent": entry.agent,
+        "paths": list(entry.paths),
+        "status": entry.status,
+        "commit": entry.commit,
+        "summary": entry.summary,
+        "source": entry.source,
+        "time": entry.time or datetime.fromtimestamp(entry.seconds, UTC).isoformat(),
+        "message": entry.message,
+        "landed": bool(entry.landed),
+        "reverts": list(entry.reverts),
+        "within": entry.within,
+        "reason": entry.reason,
+        "skipped": list(entry.skipped),
+    }
+
+
+def lanes_json(recorder: Recorder) -> list[dict[str, Any]]:
+    """Every lane whose branch is there, oldest first."""
+    actions: Counter[str] = Counter()
+    unreviewed: Counter[str] = Counter()
+    for entry in recorder.entries():
+        if entry.lane is not None and entry.n is not None and entry.within is None:
+            actions[entry.lane] += 1
+            unreviewed[entry.lane] += entry.status == OPEN and not entry.landed
+    listed = []
+    for lane in recorder.lanes.all():
+        tip = recorder.site.refs.read(lane.ref)
+        if tip is not None:
+            names = {
+                "name": lane.name,
+                "ref": lane.ref,
+                "base": lane.base,
+                "tip": tip,
+                "session": lane.session,
+            }
+            listed.append({**names, "actions": actions[lane.name], "open": unreviewed[lane.name]})
+    return listed
+
+
+def show_json(recorder: Recorder, entry: LogEntry) -> dict[str, Any]:
+    edits = [
+        {
+            "path": edit.path,
+            "before": _oid(edit.before),
+            "after": _oid(edit.after),
+            "mode_before": _mode(edit.before),
+            "mode_after": _mode(edit.after),
+        }
+        for edit in recorder.edits(entry)
+    ]
+    return {**entry_json(entry), "edits": edits, "patch": read_patch(recorder, entry)}
+
+
+def read_patch(recorder: Recorder, entry: LogEntry) -> str:
+    """What the action changed on disk, as git prints it."""
+    if entry.timeline is None:
+        return ""
+    options = ("--no-commit-id", "--root", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color")
+    patch = recorder.site.repository.git.run("diff-tree", *options, entry.timeline)
+    return patch.decode("utf-8", "replace")
+
+
+def find_entry(entries: list[LogEntry], name: str) -> LogEntry:
+    """The action with that number, tool_use id or (abbreviated) lane commit."""
+    for entry in entries:
+        if name in (str(entry.n), entry.id):
+            return entry
+    if len(name) >= SHORTEST_OID:
+        found = [
+            e for e in entries if e.commit is not None and e.commit.startswith(name) and e.within is None
+        ]
+        if len(found) == 1:
+            return found[0]
+    raise NoSuchAction(f"there is no action {name}")
+
+
+def _oid(entry: Entry | None) -> Oid | None:
+    return None if entry is None else entry.oid
+
+
+def _mode(entry: Entry | None) -> int | None:
+    return None if entry is None else entry.mode

@@ -1,0 +1,81 @@
+from pathlib import Path
+
+import pytest
+
+from chorus.agent.tails import Line, Tails
+from chorus.core.ids import SessionId
+
+S = SessionId("s")
+
+
+@pytest.fixture
+def transcript(tmp_path: Path) -> Path:
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(b"old 1\nold 2\n")
+    return path
+
+
+def append(path: Path, text: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab") as file:
+        file.write(text)
+
+
+def test_what_was_written_before_a_session_is_watched_is_history(tmp_path: Path, transcript: Path) -> None:
+    tails = Tails(tmp_path / "kept")
+    tails.follow(S, transcript)
+    append(transcript, b"new\n")
+    assert list(tails.read()) == [Line(S, b"old 1", True), Line(S, b"old 2", True), Line(S, b"new", False)]
+    assert list(tails.read()) == []
+
+
+def test_a_session_that_began_under_our_eyes_has_no_history(tmp_path: Path, transcript: Path) -> None:
+    tails = Tails(tmp_path / "kept")
+    tails.follow(S, transcript, from_start=True)
+    assert [line.history for line in tails.read()] == [False, False]
+
+
+def test_a_subagents_transcript_is_followed_from_its_start_when_it_appears(
+    tmp_path: Path, transcript: Path
+) -> None:
+    tails = Tails(tmp_path / "kept")
+    old = transcript.with_suffix("") / "subagents/agent-0.jsonl"
+    append(old, b"before\n")
+    tails.follow(S, transcript)
+    list(tails.read())
+    append(transcript.with_suffix("") / "subagents/agent-1.jsonl", b"sub\n")
+    append(old, b"after\n")
+    assert sorted(tails.read(), key=lambda line: line.text) == [
+        Line(S, b"after", False),
+        Line(S, b"sub", False),
+    ]
+
+
+def test_what_was_written_while_no_agent_ran_is_new_to_the_next_one(tmp_path: Path, transcript: Path) -> None:
+    first = Tails(tmp_path / "kept")
+    first.load()
+    first.follow(S, transcript)
+    list(first.read())
+    first.keep()
+    append(transcript, b"missed\n")
+
+    second = Tails(tmp_path / "kept")
+    second.load()
+    second.follow(S, transcript)
+    assert [line.history for line in second.read()] == [True, True, False]
+
+
+def test_an_ended_session_is_not_read_any_more(tmp_path: Path, transcript: Path) -> None:
+    tails = Tails(tmp_path / "kept")
+    tails.follow(S, transcript)
+    tails.forget(S)
+    assert list(tails.read()) == []
+
+
+@pytest.mark.parametrize("rubbish", [b"", b"{", b"[1]", b'{"a": "b"}'])
+def test_a_damaged_memory_means_nothing_is_known(tmp_path: Path, transcript: Path, rubbish: bytes) -> None:
+    (tmp_path / "kept").write_bytes(rubbish)
+    tails = Tails(tmp_path / "kept")
+    tails.load()
+    tails.follow(S, transcript)
+    assert all(line.history for line in tails.read())

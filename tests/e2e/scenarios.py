@@ -1,0 +1,213 @@
+"""What the agent is watched doing, end to end: one script each, and exactly what must be recorded.
+
+A scenario is played by the real client in each way a session can be watched. `{p}` in an input
+stands for the project's directory.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.lab.script import Pause, Script, Step, Text, ToolUse
+
+APP = "def old():\n    pass\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """The person sends a message; its script is played to the end."""
+
+    message: str
+    script: Sequence[Sequence[Step]]
+
+
+@dataclass(frozen=True, slots=True)
+class UserWrites:
+    """The person changes a file between two messages."""
+
+    path: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """One entry of the log, and what its lane commit changes: path to text after (None: deleted)."""
+
+    tool: str
+    status: str
+    after: Mapping[str, str | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    name: str
+    steps: Sequence[Say | UserWrites]
+    expected: Sequence[Expected]
+    files: Mapping[str, str] = field(default_factory=dict)
+    outside: Sequence[str] = ()  # paths whose change must be recorded as outside
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def edit(path: str, old: str, new: str) -> ToolUse:
+    return ToolUse("Edit", {"file_path": f"{{p}}/{path}", "old_string": old, "new_string": new})
+
+
+def write(path: str, content: str) -> ToolUse:
+    return ToolUse("Write", {"file_path": f"{{p}}/{path}", "content": content})
+
+
+def read(path: str) -> ToolUse:
+    return ToolUse("Read", {"file_path": f"{{p}}/{path}"})
+
+
+def bash(command: str, **more: Any) -> ToolUse:
+    return ToolUse("Bash", {"command": command, "description": "run it", **more})
+
+
+def notebook(source: str) -> str:
+    cell: dict[str, Any] = {
+        "cell_type": "code",
+        "id": "c1",
+        "metadata": {},
+        "outputs": [],
+        "execution_count": None,
+        "source": source,
+    }
+    meta = {"language_info": {"name": "python"}}
+    return json.dumps({"cells": [cell], "metadata": meta, "nbformat": 4, "nbformat_minor": 5}, indent=1)
+
+
+def in_project(value: Any, project: Path) -> Any:
+    """The same data with `{p}` replaced by the project's directory."""
+    match value:
+        case str():
+            return value.replace("{p}", str(project))
+        case Mapping():
+            return {name: in_project(inner, project) for name, inner in value.items()}
+        case list() | tuple():
+            return type(value)(in_project(inner, project) for inner in value)
+        case ToolUse():
+            return ToolUse(value.name, in_project(value.input, project), value.id)
+        case _:
+            return value
+
+
+def script_of(say: Say, project: Path) -> Script:
+    return [[in_project(step, project) for step in turn] for turn in say.script]
+
+
+SCENARIOS = [
+    Scenario(
+        "a new file",
+        [Say("make it", [[Text("I add b.py."), write("b.py", "b = 1\n")], [Text("Made.")]])],
+        [Expected("Write", "committed", {"b.py": "b = 1\n"})],
+    ),
+    Scenario(
+        "an edit",
+        [Say("rename", [[read("app.py")], [edit("app.py", "old", "new")], [Text("Renamed.")]])],
+        [Expected("Edit", "committed", {"app.py": "def new():\n    pass\n"})],
+    ),
+    Scenario(
+        "an edit that fails",
+        [Say("fail", [[read("app.py")], [edit("app.py", "nowhere", "x")], [Text("Failed.")]])],
+        [Expected("Edit", "failed")],
+    ),
+    Scenario(
+        "two edits of one file in one message",
+        [
+            Say(
+                "both",
+                [
+                    [read("app.py")],
+                    [edit("app.py", "old", "new"), edit("app.py", "pass", "return 1")],
+                    [Text("Both.")],
+                ],
+            )
+        ],
+        [
+            Expected("Edit", "committed", {"app.py": "def new():\n    pass\n"}),
+            Expected("Edit", "committed", {"app.py": "def new():\n    return 1\n"}),
+        ],
+    ),
+    Scenario(
+        "edits of two files in one message",
+        [
+            Say(
+                "two",
+                [
+                    [read("app.py"), read("b.py")],
+                    [edit("app.py", "old", "new"), edit("b.py", "1", "2")],
+                    [Text("Two.")],
+                ],
+            )
+        ],
+        [
+            Expected("Edit", "committed", {"app.py": "def new():\n    pass\n"}),
+            Expected("Edit", "committed", {"b.py": "b = 2\n"}),
+        ],
+        files={"b.py": "b = 1\n"},
+    ),
+    Scenario(
+        "a file written over",
+        [Say("over", [[read("app.py")], [write("app.py", "x = 1\n")], [Text("Over.")]])],
+        [Expected("Write", "committed", {"app.py": "x = 1\n"})],
+    ),
+    Scenario(
+        "a notebook's cell",
+        [
+            Say(
+                "cell",
+                [
+                    [read("n.ipynb")],
+                    [
+                        ToolUse(
+                            "NotebookEdit",
+                            {"notebook_path": "{p}/n.ipynb", "cell_id": "c1", "new_source": "y = 2"},
+                        )
+                    ],
+                    [Text("Cell.")],
+                ],
+            )
+        ],
+        [Expected("NotebookEdit", "committed", {"n.ipynb": notebook("y = 2")})],
+        files={"n.ipynb": notebook("x = 1")},
+    ),
+    Scenario(
+        "a command that edits in place",
+        [Say("sed", [[bash("sed -i s/old/new/ app.py")], [Text("Sedded.")]])],
+        [Expected("Bash", "committed", {"app.py": "def new():\n    pass\n"})],
+    ),
+    Scenario(
+        "a command that makes and deletes files",
+        [
+            Say(
+                "shuffle",
+                [
+                    [bash("echo 1 > one.txt; mkdir -p d && echo 2 > d/two.txt; rm gone.txt")],
+                    [Text("Shuffled.")],
+                ],
+            )
+        ],
+        [Expected("Bash", "committed", {"one.txt": "1\n", "d/two.txt": "2\n", "gone.txt": None})],
+        files={"gone.txt": "bye\n"},
+    ),
+    Scenario(
+        "a person edits the same file between two edits of the agent",
+        [
+            Say("first", [[read("app.py")], [edit("app.py", "old", "new")], [Text("First.")]]),
+            UserWrites("app.py", "def new():\n    pass\n\n\n# mine\n"),
+            Say("second", [[read("app.py")], [edit("app.py", "def new", "def newer")], [Text("Second.")]]),
+        ],
+        [
+            Expected("Edit", "committed", {"app.py": "def new():\n    pass\n"}),
+            Expected("Edit", "committed", {"app.py": "def newer():\n    pass\n"}),
+        ],
+        outside=["app.py"],
+    ),
+]
+
+SLOW_BACKGROUND = Pause(0.5)
