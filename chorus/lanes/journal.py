@@ -31,29 +31,33 @@ class Journal:
         self.timeline = Timeline(site)
         self.notes = Notes(site.repository.own_dir / "notes.jsonl")
         self.lanes = Lanes(site, self.timeline)
-        self._pending = Pending(site.repository.own_dir / "pending.json")
+        self._pending = Pending(site.repository.own_dir / "pending")
         self._calls: set[str] = set()
         self._parents: dict[SessionId, SessionId] = {}
         self._last_number = 0
         self._heads: Heads | None = None
+        self._unsettled = True  # something may be half done: by a process that died, or by this one
 
     @property
     def heads(self) -> Heads:
         assert self._heads is not None, "writing() comes first"
         return self._heads
 
-    def refresh(self) -> None:
-        """Take in what other processes wrote."""
-        self.timeline.refresh()
+    def close(self) -> None:
+        self._pending.close()
+
+    def refresh(self) -> bool:
+        """Take in what other processes wrote. True if that was anything on the timeline."""
         for line in self.notes.refresh():
             self._take(line)
+        return self.timeline.refresh()
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:
         """Alone, up to date, with the timeline started and nothing left half done."""
         with self.site.recording():
-            self.refresh()
-            self._finish()
+            if self.refresh() or self._unsettled:
+                self._finish()
             if self._heads is None:
                 last = self.timeline.records[-1].record if self.timeline.records else None
                 branch = self.timeline.last_branch
@@ -149,6 +153,7 @@ class Journal:
     def _commit(self, prepared: Prepared, edits: Sequence[Edit], seconds: int | None) -> Recorded:
         placement = prepared.record.placement
         assert placement is not None
+        self._unsettled = True
         self._pending.write(LaneMove(prepared.lane.ref, placement.commit, prepared.tip))
         recorded = self.timeline.append(prepared.record, seconds=seconds)
         try:
@@ -156,6 +161,7 @@ class Journal:
         except RefMoved:
             self._publish_again(prepared, edits, seconds)
         self._pending.clear()
+        self._unsettled = False
         return recorded
 
     def _choose(self, record: Record, seconds: int | None) -> Lane:
@@ -178,12 +184,13 @@ class Journal:
     def _finish(self) -> None:
         """Move the lane of a record whose writer died before it could."""
         move = self._pending.read()
-        if move is None:
-            return
-        recorded = self.timeline.find_commit(move.commit)
-        if recorded is not None and self.site.refs.read(move.ref) == move.expected:
-            self.site.refs.update(move.ref, move.commit, move.expected, f"finish {recorded.record.action}")
-        self._pending.clear()
+        if move is not None:
+            recorded = self.timeline.find_commit(move.commit)
+            if recorded is not None and self.site.refs.read(move.ref) == move.expected:
+                reason = f"finish {recorded.record.action}"
+                self.site.refs.update(move.ref, move.commit, move.expected, reason)
+            self._pending.clear()
+        self._unsettled = False
 
     def _start(self) -> None:
         tree, scan = self.site.scanner.baseline()

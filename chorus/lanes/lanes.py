@@ -5,9 +5,9 @@ timeline has the record, on the branch. One lane per session and branch the user
 branch somebody is on is never moved. Never touches a branch it did not start.
 """
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TypeAlias
 
 from chorus.core import message
@@ -58,6 +58,7 @@ class Lanes:
         self._site = site
         self._timeline = timeline
         self._seen = 0
+        self._last: tuple[Oid | None, Oid] = (None, EMPTY_TREE)
         self._by_name: dict[LaneName, Lane] = {}
         self._by_key: dict[tuple[SessionId | None, str], Lane] = {}
 
@@ -70,7 +71,7 @@ class Lanes:
         """The lane for this session's next action: the one it has on this branch, or a new one."""
         self._catch_up()
         lane = self._by_key.get((session, branch))
-        if lane is not None and self._site.refs.read(lane.ref) and lane.ref not in self._checked_out():
+        if lane is not None and self._site.refs.read(lane.ref) and lane.ref not in self._checked_out(head):
             return lane
         taken = {ref.removeprefix(HEADS) for ref in self._site.refs.list(HEADS)} | set(self._by_name)
         prefix = CLASH_PREFIX if PREFIX.rstrip("/") in taken else PREFIX
@@ -81,7 +82,7 @@ class Lanes:
         """Write the lane commit, and the context before it where it needs some. No ref moves."""
         tip = self._site.refs.read(lane.ref)
         parent = tip or lane.base
-        tree = self._site.store.read_commit(parent).tree if parent else None
+        tree = self._tree_of(parent) if parent else None
         plan = plan_projection(self._site, tree, edits)
         record = replace(record, skipped=(*record.skipped, *self._site.drain_complaints()))
         if plan.context:
@@ -106,7 +107,13 @@ class Lanes:
         """The commit, and its tree. It may be empty: an action that the lane already holds."""
         new = self._site.trees.splice(tree, changes) if changes else tree or EMPTY_TREE
         parents = (parent,) if parent else ()
-        return self._site.commit(new, parents, render_message(text), by_agent=True, seconds=seconds), new
+        oid = self._site.commit(new, parents, render_message(text), by_agent=True, seconds=seconds)
+        self._last = (oid, new)
+        return oid, new
+
+    def _tree_of(self, commit: Oid) -> Oid:
+        """Most often the commit made last."""
+        return self._last[1] if self._last[0] == commit else self._site.store.read_commit(commit).tree
 
     def _context_text(self, lane: Lane, record: Record, plan: Projection) -> Text:
         trailers = [(message.CONTEXT, f"{self._origin(lane, path)} {path}") for path in plan.context]
@@ -124,14 +131,15 @@ class Lanes:
                 return record.action
         return "start"
 
-    def _checked_out(self) -> set[str]:
+    def _checked_out(self, head: Head) -> set[str]:
         """The branches somebody is on, in any work tree of the repository, or is rebasing."""
         common = self._site.repository.common_dir
-        own = self._site.repository.head().ref
-        others = common / "worktrees"
-        places = [common, *(others.iterdir() if others.is_dir() else ())]
-        named = [read_branch(place / file) for place in places for file in BRANCH_FILES]
-        return {ref for ref in (own, *named) if ref}
+        try:
+            others = [f"{common}/worktrees/{name}" for name in os.listdir(f"{common}/worktrees")]  # noqa: PTH208
+        except FileNotFoundError:
+            others = []
+        named = [read_branch(f"{place}/{file}") for place in (common, *others) for file in BRANCH_FILES]
+        return {ref for ref in (head.ref, *named) if ref}
 
     def _catch_up(self) -> None:
         """Learn the lanes from the records added since the last look."""
@@ -148,8 +156,9 @@ def lane_trailers(record: Record) -> tuple[tuple[str, str], ...]:
     return (*identity(record), *((message.SKIPPED, value) for value in record.skipped))
 
 
-def read_branch(place: Path) -> str | None:
+def read_branch(place: str) -> str | None:
     try:
-        return place.read_text(errors="replace").strip().removeprefix("ref: ")
+        with open(place, encoding="utf-8", errors="replace") as file:  # noqa: PTH123  hot path
+            return file.read().strip().removeprefix("ref: ")
     except (FileNotFoundError, NotADirectoryError):
         return None

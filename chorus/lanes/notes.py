@@ -25,6 +25,8 @@ class Notes:
     def refresh(self) -> list[dict[str, Any]]:
         """Read what was added since the last look, and give it."""
         try:
+            if os.stat(self._place).st_size == self._read_bytes:  # noqa: PTH116  hot path
+                return []
             with self._place.open("rb") as file:
                 file.seek(self._read_bytes)
                 data = file.read()

@@ -29,7 +29,7 @@ class Observing:
 
     def locate(self, paths: Iterable[str]) -> list[RepoPath]:
         """The paths a tool names that lie in this work tree."""
-        found = (self._site.work_tree.locate(path) for path in paths)
+        found = (self._site.locate(path) for path in paths)
         return list(dict.fromkeys(path for path in found if path is not None))
 
     def observe(self, paths: Sequence[RepoPath] | None, spare: Collection[RepoPath] = ()) -> Observation:

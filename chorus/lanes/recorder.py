@@ -48,6 +48,7 @@ class Recorder:
         self.close()
 
     def close(self) -> None:
+        self.journal.close()
         self.site.close()
 
     def entries(self) -> list[LogEntry]:
@@ -160,7 +161,7 @@ class Recorder:
         found = []
         for path in dict.fromkeys((*owners, *changed)):
             who = owners.get(path, (len(actions) - 1,))
-            claims = tuple(claims_about(actions[index], path, self.site.work_tree.locate) for index in who)
+            claims = tuple(claims_about(actions[index], path, self.site.locate) for index in who)
             same = self.timeline.entry(path)
             edit = changed.get(path, Edit(path, same, same))
             found.append(SharedPath(path, edit.before, edit.after, who, claims))
@@ -193,14 +194,14 @@ class Recorder:
         if action.status != "succeeded":
             return None
         for path in paths:
-            if claims_a_change(claims_about(action, path, self.site.work_tree.locate)):
+            if claims_a_change(claims_about(action, path, self.site.locate)):
                 records = (recorded.record for recorded in self.timeline.touching(path))
                 return next((record.action for record in records if record.action), None)
         return None
 
     def _skipped(self, action: Action, named: Collection[RepoPath], seen: Observation) -> list[str]:
         """Of the paths an action names, those that are not followed, and why."""
-        outside = [path for path in action.paths if self.site.work_tree.locate(path) is None]
+        outside = [path for path in action.paths if self.site.locate(path) is None]
         omitted = [render_omitted(omitted) for omitted in seen.omitted if omitted.path in named]
         return [*(f"{path} {Why.OUTSIDE.value}" for path in outside), *omitted]
 

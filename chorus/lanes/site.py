@@ -7,6 +7,7 @@ lanes, and the lock under which both are written. Never writes by itself.
 import contextlib
 import fcntl
 import os
+from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -28,6 +29,10 @@ AGENT_EMAIL = "noreply@anthropic.com"
 
 PLAIN_MODES = (FILE_MODE, EXECUTABLE_MODE)
 
+# Contents kept in memory: the two sides of the last few edits, unless they are large.
+KEPT_CONTENTS = 16
+KEPT_BYTES = 2**20
+
 
 class Site:
     def __init__(self, repository: Repository, cap_bytes: int = CAP_BYTES) -> None:
@@ -39,8 +44,13 @@ class Site:
         self.filters = Filters(repository, self.store)
         self.scanner = Scanner(repository, self.store, self.trees, self.work_tree, self.filters)
         self._complaints: list[str] = []
-        self._lock = repository.own_dir / "recording.lock"
+        self._lock_place = repository.own_dir / "recording.lock"
+        self._lock: int | None = None
         self._held = False
+        self._contents: OrderedDict[Oid, bytes] = OrderedDict()
+        # Answers that hold for as long as the lock is held.
+        self._located: dict[str, RepoPath | None] = {}
+        self._converts: dict[RepoPath, bool] = {}
 
     @classmethod
     def open(cls, path: Path, cap_bytes: int = CAP_BYTES) -> Self:
@@ -48,16 +58,28 @@ class Site:
 
     def close(self) -> None:
         self.store.close()
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
 
     def read(self, entry: Entry | None) -> bytes | None:
-        """The bytes of a file, None where there is none."""
-        return None if entry is None else self.store.read_blob(entry.oid)
+        """The bytes of a file, None where there is none. The last few are kept: each is asked for twice."""
+        if entry is None:
+            return None
+        data = self._contents.pop(entry.oid, None)
+        if data is None:
+            data = self.store.read_blob(entry.oid)
+        if len(data) <= KEPT_BYTES:
+            self._contents[entry.oid] = data
+            if len(self._contents) > KEPT_CONTENTS:
+                self._contents.popitem(last=False)
+        return data
 
     def normal(self, path: RepoPath, entry: Entry | None) -> Entry | None:
         """A file of the work tree in git's own form, as `git add` would store it."""
         if entry is None or entry.mode not in PLAIN_MODES or not self._may_convert(path):
             return entry
-        raw = self.store.read_blob(entry.oid)
+        raw = self.read(entry) or b""
         converted = self.filters.to_git(path, raw)
         if converted.note:
             self._complaints.append(converted.note)
@@ -69,8 +91,16 @@ class Site:
         self._complaints.clear()
         return said
 
+    def locate(self, path: str) -> RepoPath | None:
+        """The path a tool names, relative to the work tree; None if it lies outside."""
+        if path not in self._located:
+            self._located[path] = self.work_tree.locate(path)
+        return self._located[path]
+
     def _may_convert(self, path: RepoPath) -> bool:
-        return self.filters.conversions([path])[path] != NOTHING
+        if path not in self._converts:
+            self._converts[path] = self.filters.conversions([path])[path] != NOTHING
+        return self._converts[path]
 
     @property
     def name(self) -> str:
@@ -85,16 +115,23 @@ class Site:
         if self._held:
             yield
             return
-        with translated(os.fspath(self._lock)):
-            self._lock.parent.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(self._lock, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        lock = self._open_lock()
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        self._held = True
+        self._located.clear()
+        self._converts.clear()
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-            self._held = True
             yield
         finally:
             self._held = False
-            os.close(descriptor)
+            fcntl.flock(lock, fcntl.LOCK_UN)
+
+    def _open_lock(self) -> int:
+        if self._lock is None:
+            with translated(os.fspath(self._lock_place)):
+                self._lock_place.parent.mkdir(parents=True, exist_ok=True)
+                self._lock = os.open(self._lock_place, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        return self._lock
 
     def commit(
         self, tree: Oid, parents: tuple[Oid, ...], message: str, *, by_agent: bool, seconds: int | None = None

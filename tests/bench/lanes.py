@@ -1,0 +1,228 @@
+"""One edit recorded on timeline and lane, against bare system calls, `git add` + `git commit`, plumbing."""
+
+import hashlib
+import os
+import shutil
+import statistics
+import subprocess
+import tempfile
+import time
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from chorus.lanes.recorder import Recorder
+from tests.lanes.acting import action
+
+SIZES = (100, 5_000, 50_000, 300_000)
+EDITS = 60
+WARM_UP = 5
+GIT_EDITS = 5
+FILES_A_DIRECTORY = 50
+LONG_HISTORY = 10_000
+
+
+def main() -> None:
+    chosen = [int(size) for size in os.environ.get("CHORUS_BENCH_FILES", "").split()]
+    for size in chosen or SIZES:
+        with scratch() as folder:
+            measure_size(folder, size)
+    if not chosen:
+        with scratch() as folder:
+            measure_flat(folder)
+        with scratch() as folder:
+            measure_long_history(folder)
+
+
+def measure_size(folder: Path, size: int) -> None:
+    paths = [f"d{i // 2500}/e{i // FILES_A_DIRECTORY % 50}/f{i}.txt" for i in range(size)]
+    measure_edits(f"{size:,} files", make_repository(folder / "repo", paths), paths)
+
+
+def measure_flat(folder: Path) -> None:
+    paths = [f"f{i}.txt" for i in range(10_000)]
+    measure_edits("10,000 in one directory", make_repository(folder / "repo", paths), paths)
+
+
+def measure_edits(label: str, repo: Path, paths: list[str]) -> None:
+    with Recorder.open(repo) as recorder:
+        recorder.start()
+        rounds = list(record_edits(recorder, repo, paths))[WARM_UP:]
+    ours, looks, floors, durable = ([times[column] for times in rounds] for column in range(4))
+    plumbing = [commit_by_plumbing(repo, paths[k], k) for k in range(GIT_EDITS)]
+    plain = [commit_by_git(repo, paths[k], k) for k in range(GIT_EDITS)]
+    floor, by_git = statistics.median(floors), statistics.median(plain)
+    print(
+        f"{label:>24}: record {report(ours, floor)} · look {report(looks, floor)} · "
+        f"floor {floor * 1e3:.2f} ms, with fsync {statistics.median(durable) / floor:.1f} · "
+        f"add+commit {by_git / floor:.0f} · plumbing {statistics.median(plumbing) / floor:.0f} · "
+        f"record is {by_git / statistics.median(ours):.0f} times faster than add+commit"
+    )
+
+
+def record_edits(recorder: Recorder, repo: Path, paths: list[str]) -> Iterator[tuple[float, ...]]:
+    """Per edit: the record, the look before it, and the same objects by bare system calls, twice."""
+    written = Written(recorder)
+    for number in range(WARM_UP + EDITS):
+        place = repo / paths[(number * 7919) % len(paths)]
+        look = timed(recorder.look, [str(place)])
+        place.write_bytes(place.read_bytes().replace(b"line 5 ", b"line 5 x", 1))
+        record = timed(recorder.record_named, [action(f"t{number}", place, message=None)])
+        objects = written.take()
+        yield (
+            record,
+            look,
+            timed(write_bare, repo, objects, durable=False),
+            timed(write_bare, repo, objects, durable=True),
+        )
+
+
+def report(times: list[float], floor: float) -> str:
+    ranked = sorted(times)
+    return f"p50 {statistics.median(ranked) / floor:.2f} p99 {ranked[int(len(ranked) * 0.99)] / floor:.2f}"
+
+
+class Written:
+    """The objects one record writes, seen at the door of the store."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._objects: list[tuple[bytes, bytes]] = []
+        loose = recorder.site.store._loose
+        write = loose.write
+
+        def watched(kind: bytes, data: bytes) -> object:
+            self._objects.append((kind, data))
+            return write(kind, data)
+
+        loose.write = watched  # type: ignore[method-assign, assignment]
+
+    def take(self) -> list[tuple[bytes, bytes]]:
+        objects, self._objects[:] = list(dict.fromkeys(self._objects)), []
+        return objects
+
+
+def write_bare(repo: Path, objects: list[tuple[bytes, bytes]], *, durable: bool) -> None:
+    """The same objects and two refs, by system calls alone."""
+    root = f"{repo}/.git/bare-{int(durable)}"
+    if not Path(root).is_dir():
+        for number in range(256):
+            Path(f"{root}/{number:02x}").mkdir(parents=True)
+    name = ""
+    for kind, data in objects:
+        body = b"%s %d\0%s" % (kind, len(data), data)
+        name = hashlib.sha1(body).hexdigest()
+        write_file(f"{root}/{name[:2]}/{name[2:]}", zlib.compress(body, 0 if kind == b"tree" else 1))
+    for ref in ("timeline", "lane"):
+        write_file(f"{root}/{ref}", name.encode(), durable=durable)
+
+
+def write_file(place: str, data: bytes, *, durable: bool = False) -> None:
+    descriptor = os.open(place + ".new", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    os.write(descriptor, data)
+    if durable:
+        os.fsync(descriptor)
+    os.close(descriptor)
+    os.rename(place + ".new", place)  # noqa: PTH104  the floor is bare calls
+
+
+def commit_by_git(repo: Path, path: str, number: int) -> float:
+    (repo / path).write_bytes(b"by git %d\n" % number)
+    started = time.perf_counter()
+    git(repo, "add", path)
+    git(repo, "commit", "-qm", "edit")
+    return time.perf_counter() - started
+
+
+def commit_by_plumbing(repo: Path, path: str, number: int) -> float:
+    """A private index and six processes."""
+    index = str(repo / ".git" / "private-index")
+    started = time.perf_counter()
+    blob = git(repo, "hash-object", "-w", "--stdin", stdin=b"by plumbing %d\n" % number)
+    git(repo, "read-tree", "HEAD", GIT_INDEX_FILE=index)
+    git(repo, "update-index", "--cacheinfo", f"100644,{blob},{path}", GIT_INDEX_FILE=index)
+    tree = git(repo, "write-tree", GIT_INDEX_FILE=index)
+    commit = git(repo, "commit-tree", "-p", "HEAD", "-m", "edit", tree)
+    git(repo, "update-ref", "refs/heads/plumbing", commit)
+    return time.perf_counter() - started
+
+
+def measure_long_history(folder: Path) -> None:
+    """After 10,000 actions: the user's own commands, the log, and the room taken."""
+    paths = [f"d{i // 50}/f{i}.txt" for i in range(1_000)]
+    repo = make_repository(folder / "repo", paths)
+    fresh = folder / "fresh"
+    git(folder, "clone", "-q", "--no-local", str(repo), str(fresh))
+    with Recorder.open(repo) as recorder:
+        recorder.start()
+        started = time.perf_counter()
+        for number in range(LONG_HISTORY):
+            place = repo / paths[(number * 7919) % len(paths)]
+            place.write_bytes(place.read_bytes().replace(b"line 5 ", b"line 5 x", 1))
+            recorder.record_named([action(f"t{number}", place, message=None)])
+        print(f"{LONG_HISTORY:,} actions in {time.perf_counter() - started:.0f} s")
+    for words in (["status"], ["log", "-20"], ["commit", "--allow-empty", "-qm", "x"]):
+        pair = [interleaved(repo, fresh, words) for _ in range(10)]
+        ratio = statistics.median(a for a, _ in pair) / statistics.median(b for _, b in pair)
+        print(f"  git {words[0]}: {ratio:.2f} of a fresh clone's time")
+    started = time.perf_counter()
+    with Recorder.open(repo) as recorder:
+        count = len(recorder.entries())
+    print(f"  log of {count:,} entries, from nothing: {(time.perf_counter() - started) * 1e3:.0f} ms")
+    own, packed = disk_use(repo / ".git" / "chorus"), packed_size(repo, folder / "packed")
+    print(f"  room: {own / 2**20:.1f} MB, {own / packed:.1f} times one packed history")
+
+
+def interleaved(repo: Path, fresh: Path, words: list[str]) -> tuple[float, float]:
+    return timed(git, repo, *words), timed(git, fresh, *words)
+
+
+def disk_use(root: Path) -> int:
+    return sum(place.stat().st_blocks * 512 for place in root.rglob("*") if place.is_file())
+
+
+def packed_size(repo: Path, target: Path) -> int:
+    """Timeline and lanes, packed by git as well as it can, without what the user's own history has."""
+    git(repo, "clone", "-q", "--bare", "--no-local", str(repo), str(target))
+    git(target, "fetch", "-q", str(repo), "refs/chorus/*:refs/chorus/*", "refs/heads/*:refs/heads/*")
+    git(target, "gc", "-q")
+    return disk_use(target)
+
+
+def make_repository(repo: Path, paths: list[str]) -> Path:
+    repo.mkdir()
+    git(repo, "init", "-q", "-b", "main")
+    for number, path in enumerate(paths):
+        place = repo / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(b"".join(b"line %d of file %d\n" % (i, number) for i in range(40)))
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "start")
+    git(repo, "gc", "-q")
+    return repo
+
+
+def git(folder: Path, *words: str, stdin: bytes = b"", **variables: str) -> str:
+    names = ("GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL")
+    environment = os.environ | dict.fromkeys(names, "bench") | variables
+    done = subprocess.run(
+        ["git", *words], cwd=folder, input=stdin, capture_output=True, check=True, env=environment
+    )
+    return done.stdout.decode().strip()
+
+
+def timed(what: Callable[..., object], *arguments: Any, **options: Any) -> float:
+    started = time.perf_counter()
+    what(*arguments, **options)
+    return time.perf_counter() - started
+
+
+@contextmanager
+def scratch() -> Iterator[Path]:
+    """On the disk the system uses for scratch files; `CHORUS_BENCH_DIR` names another."""
+    folder = Path(tempfile.mkdtemp(prefix="chorus-bench-", dir=os.environ.get("CHORUS_BENCH_DIR")))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
