@@ -64,6 +64,7 @@ class Session:
     speakers: Recent[tuple[Source, AgentId | None], Speaker] = field(
         default_factory=lambda: Recent(SPEAKERS_KEPT)
     )
+    cleared: bool = False  # its transcript begins with `/clear`
     # Refused calls, until the turn's result tells whether they were denied or interrupted.
     rejected: set[ToolUseId] = field(default_factory=set)
 

@@ -34,6 +34,7 @@ class User(Known):
     results_meta: Any = Field(None, validation_alias="tool_result_meta")
     denial: LooseText = Field(None, validation_alias="toolDenialKind")
     decision: LooseText = Field(None, validation_alias=AliasPath("permissionDecision", "decision"))
+    # The session the client was started with, where a transcript's line names another one as its own.
     started_as: LooseText = Field(None, validation_alias="session_id")
     forked_from: LooseText = Field(None, validation_alias=AliasPath("forkedFrom", "sessionId"))
 

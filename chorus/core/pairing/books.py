@@ -1,6 +1,6 @@
 """What all parts of pairing share: the ledger, the sessions, and what could not be understood."""
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
@@ -12,7 +12,7 @@ from chorus.core.ids import AgentId, SessionId, ToolUseId, TurnId
 from chorus.core.ledger import Ledger
 from chorus.core.lru import Recent
 from chorus.core.outcomes import BackgroundEnded, Outcome, TurnStarted
-from chorus.core.sessions import Session, Sessions, Speaker, Spot, Trust
+from chorus.core.sessions import SPEAKERS_KEPT, Session, Sessions, Speaker, Spot, Trust
 from chorus.core.turns import Turn
 
 # Boundaries (init, result, message) remembered by uuid, so that a repeat of one changes nothing.
@@ -21,6 +21,8 @@ BOUNDARIES_KEPT = 8192
 TASKS_KEPT = 4096
 # Questions without an answer. One waits at a time; hooks ask a few per call.
 QUESTIONS_KEPT = 4096
+# Calls of one agent in one turn that a question may be about: those of one message, and some.
+PRE_KEPT = 16
 # Kinds counted one by one; a stream with more has no kinds but noise.
 KINDS_COUNTED = 1000
 # Old transcripts mark a sub-agent's lines without saying which sub-agent.
@@ -57,6 +59,9 @@ class Books:
         self.ledger = Ledger(self.problems)
         self.agents: Recent[ToolUseId, AgentId] = Recent(TASKS_KEPT)  # by the call that started each
         self.questions: Recent[str, Question] = Recent(QUESTIONS_KEPT)  # unanswered, by request id
+        self._pre: Recent[tuple[SessionId | None, AgentId | None, TurnId | None], deque[Made]] = Recent(
+            SPEAKERS_KEPT
+        )
         self._boundaries: Recent[str, bool] = Recent(BOUNDARIES_KEPT)
         self._ended_tasks: Recent[str, bool] = Recent(TASKS_KEPT)
 
@@ -90,6 +95,18 @@ class Books:
         started = self.ledger.find(event.parent) if event.parent else None
         # A background sub-agent outlives the turn that started it, and still works for it.
         return started.seen.turn if started else session.turns.current
+
+    def remember_pre(self, event: Known, session: Session, made: Made) -> None:
+        """A call comes to its PreToolUse: a question that follows is about it."""
+        key = (session.id, event.agent, event.prompt)
+        pre = self._pre.touch(key)
+        if pre is None:
+            pre = self._pre[key] = deque(maxlen=PRE_KEPT)
+        if made.call and made not in pre:
+            pre.append(made)
+
+    def recall_pre(self, event: Known, session: Session) -> list[Made]:
+        return list(self._pre.touch((session.id, event.agent, event.prompt)) or ())
 
     def see(self, event: Known, spot: Spot, made: Made, *, message_id: str | None = None) -> list[Outcome]:
         """A tool call, wherever it is seen."""

@@ -2,9 +2,8 @@
 
 from typing import TypeAlias
 
-from chorus.core.entries import Entry, Learned
+from chorus.core.entries import Learned
 from chorus.core.events import hook
-from chorus.core.events.base import Source
 from chorus.core.evidence import Evidence, read_batched, read_result
 from chorus.core.ids import ToolUseId
 from chorus.core.outcomes import Outcome, PromptAsked, SessionEnded, TurnEnded
@@ -19,6 +18,7 @@ _ToolHook: TypeAlias = hook.PreToolUse | hook.PostToolUse | hook.PostToolUseFail
 
 
 def hear_pre(books: Books, event: hook.PreToolUse, spot: Spot) -> list[Outcome]:
+    books.remember_pre(event, spot.session, Made(event.call, event.tool, event.input))
     return _hear_call(books, event, spot, Learned(Evidence.HOOKED))
 
 
@@ -43,11 +43,13 @@ def hear_batch(books: Books, event: hook.PostToolBatch, spot: Spot) -> list[Outc
 
 
 def hear_question(books: Books, event: hook.PermissionRequest, spot: Spot) -> list[Outcome]:
-    session = spot.session
-    call = event.call or _call_before(books, event, session)
+    call = event.call or _call_before(books, event, spot.session)
+    entry = books.ledger.find(call) if call else None
+    if entry is not None and entry.evidence & Evidence.ASKED:
+        return []  # a repeat, or the same question over the control protocol
     outcomes = books.ledger.learn(call, Learned(Evidence.ASKED)) if call else []
     suggestions = read_suggestions(event.suggestions)
-    prompt = PromptAsked(session.id, call, event.tool, event.input, event.agent, None, None, suggestions)
+    prompt = PromptAsked(spot.session.id, call, event.tool, event.input, event.agent, None, None, suggestions)
     return [*outcomes, prompt]
 
 
@@ -126,16 +128,18 @@ def _hear_call(
 
 
 def _call_before(books: Books, event: hook.PermissionRequest, session: Session) -> ToolUseId | None:
-    """The newest call of that agent that came to PreToolUse and was not asked about yet."""
+    """The newest call of that agent that came to PreToolUse with the same tool and input.
 
-    def fits(entry: Entry) -> bool:
-        seen, asked = entry.seen, entry.evidence & Evidence.ASKED
-        same = seen.session is session and seen.agent == event.agent and entry.tool == event.tool
-        return same and Source.HOOK in entry.sources and not asked
-
-    candidates = [entry for entry in books.ledger.open_entries() if fits(entry)]
-    exact = [entry for entry in candidates if entry.input == event.input]
-    return (exact or candidates)[-1].id if candidates else None
+    A person or another hook may have changed the input by now: then the newest with the same tool that
+    nobody asked about yet.
+    """
+    made = [pre for pre in books.recall_pre(event, session) if pre.tool == event.tool]
+    exact = [pre.call for pre in made if pre.input == event.input]
+    if exact:
+        return exact[-1]
+    entries = [books.ledger.find(pre.call) for pre in made if pre.call]
+    unasked = [entry.id for entry in entries if entry and not entry.evidence & Evidence.ASKED]
+    return unasked[-1] if unasked else None
 
 
 HANDLERS: Handlers = {

@@ -73,6 +73,8 @@ def hear_user(books: Books, event: User, spot: Spot) -> list[Outcome]:
                 _count_block(books, "user", block)
     if event.forked_from:
         books.sessions.link(spot.session.id, SessionId(event.forked_from), "fork")
+    if spot.session.cleared and event.started_as and event.started_as != spot.session.id:
+        books.sessions.link(spot.session.id, SessionId(event.started_as), "clear")
     if not results:
         return _hear_speech(books, event, spot.session)
     outcomes: list[Outcome] = []
@@ -140,8 +142,7 @@ def _hear_speech(books: Books, event: User, session: Session) -> list[Outcome]:
 def _hear_written(books: Books, event: User, session: Session, speech: Message | Command) -> list[Outcome]:
     """A message in a transcript. Its line may stand after the calls it led to: the clock decides."""
     outcomes: list[Outcome] = []
-    if isinstance(speech, Command) and speech.text == "/clear" and event.started_as != session.id:
-        books.sessions.link(session.id, SessionId(event.started_as or ""), "clear")
+    session.cleared = session.cleared or speech.text == "/clear"
     if isinstance(speech, Message):  # a command may be local to the client, and then interrupts nothing
         outcomes += books.end_calls(event, session, spare=event.prompt, before=event.time)
     turn: Turn | None
