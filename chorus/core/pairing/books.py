@@ -115,16 +115,24 @@ class Books:
             self.count(self.problems, "call-without-id")
             return []
         session, trust = spot.session, spot.trust
+        entry = self.ledger.find(call)
+        outcomes = self._begin_work(event, session) if entry is None else []
         said = self.speaker(event, session).words_before(message_id)
         seen = Seen(
             origin(event), session, trust, self.turn_of(event, session), event.prompt, self.agent_of(event),
             event.parent, said, event.time, event.cwd or session.cwd,
         )  # fmt: skip
-        entry = self.ledger.find(call)
         if entry is not None and trust is Trust.TRANSCRIPT and entry.seen.session is not session:
             # Transcripts copy the lines of the session they were forked or resumed from.
             self.sessions.link(session.id, entry.seen.session.id, "fork")
-        return self.ledger.see(call, made.tool, made.input, seen)
+        return outcomes + self.ledger.see(call, made.tool, made.input, seen)
+
+    def _begin_work(self, event: Known, session: Session) -> list[Outcome]:
+        """In the stream, the main agent's first call starts a turn if nothing else did."""
+        if origin(event) is not Source.STREAM or self.agent_of(event) is not None:
+            return []
+        turn = session.turns.work()
+        return [TurnStarted(session.id, turn.id, turn.message)] if turn else []
 
     def learn(
         self, event: Known, session: Session, call: ToolUseId | None, learned: Learned
@@ -167,6 +175,7 @@ class Books:
         return self.ledger.end(is_over, evidence)
 
     def start_turn(self, event: Known, session: Session, turn: Turn | None) -> list[Outcome]:
+        """A turn begins with a message or with `init`."""
         session.speaker(origin(event), None).text = None  # words of the turn before
         return [TurnStarted(session.id, turn.id, turn.message)] if turn is not None else []
 

@@ -15,7 +15,7 @@ from chorus.core.events.messages import (
 from chorus.core.evidence import Evidence, read_denial, read_result
 from chorus.core.ids import AgentId, SessionId, ToolUseId
 from chorus.core.outcomes import Outcome, PromptAsked
-from chorus.core.pairing.books import Books, Handlers, Made, origin
+from chorus.core.pairing.books import Books, Handlers, Made
 from chorus.core.sessions import Session, Spot
 from chorus.core.speech import Aside, Command, Message, TaskNotice, read_user
 from chorus.core.turns import Turn
@@ -24,7 +24,7 @@ _DELEGATES = frozenset({"Agent", "Task"})
 
 
 def hear_assistant(books: Books, event: Assistant, spot: Spot) -> list[Outcome]:
-    outcomes = begin_work(books, event, spot.session)
+    outcomes: list[Outcome] = []
     speaker = books.speaker(event, spot.session)
     blocks = (Text.model_construct(text=event.content),) if isinstance(event.content, str) else event.content
     for block in blocks:
@@ -41,13 +41,12 @@ def hear_assistant(books: Books, event: Assistant, spot: Spot) -> list[Outcome]:
 
 
 def hear_tool_use(books: Books, event: ToolUseLine, spot: Spot) -> list[Outcome]:
-    outcomes = begin_work(books, event, spot.session)
-    return outcomes + books.see(event, spot, Made(event.id, event.tool, event.input))
+    return books.see(event, spot, Made(event.id, event.tool, event.input))
 
 
 def hear_text(books: Books, event: TextLine, spot: Spot) -> list[Outcome]:
     books.speaker(event, spot.session).add(event.text)
-    return begin_work(books, event, spot.session)
+    return []
 
 
 def hear_tool_result(books: Books, event: ToolResultLine, spot: Spot) -> list[Outcome]:
@@ -81,13 +80,6 @@ def hear_user(books: Books, event: User, spot: Spot) -> list[Outcome]:
     for block in results:
         outcomes += _hear_result(books, event, spot.session, block, alone=len(results) == 1)
     return outcomes
-
-
-def begin_work(books: Books, event: Known, session: Session) -> list[Outcome]:
-    """In the stream, the main agent's first sign of life starts a turn if nothing else did."""
-    if origin(event) is not Source.STREAM or books.agent_of(event) is not None or session.turns.running:
-        return []
-    return books.start_turn(event, session, session.turns.work())
 
 
 def _hear_result(
