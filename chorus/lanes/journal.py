@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from chorus.core.actions import Action
-from chorus.core.ids import SessionId
+from chorus.core.ids import Oid, SessionId
 from chorus.core.summary import summarise
 from chorus.git.refs import RefMoved
 from chorus.lanes.describing import count_files, describe, file_lines
@@ -32,6 +32,7 @@ class Journal:
         self.notes = Notes(site.repository.own_dir / "notes.jsonl")
         self.lanes = Lanes(site, self.timeline)
         self._pending = Pending(site.repository.own_dir / "pending")
+        self.moved: dict[str, Oid] = {}
         self._calls: set[str] = set()
         self._parents: dict[SessionId, SessionId] = {}
         self._last_number = 0
@@ -142,13 +143,13 @@ class Journal:
                 "tool": action.tool, "session": self.root(action.session), "turn": action.turn,
                 "agent": action.agent, "paths": list(paths), "summary": summarise(action, []),
                 "message": action.message, "source": source, "time": action.time, "skipped": list(skipped),
-                "seconds": self.site.repository.signature().seconds,
+                "seconds": self.site.now(),
             }
         )  # fmt: skip
 
     def append_note(self, values: dict[str, Any]) -> None:
         """A mark (`kept`, `open`, `landed`, …), a link of sessions, a corrected status, a move of HEAD."""
-        self._note({"seconds": self.site.repository.signature().seconds, **values})
+        self._note({"seconds": self.site.now(), **values})
 
     def _commit(self, prepared: Prepared, edits: Sequence[Edit], seconds: int | None) -> Recorded:
         placement = prepared.record.placement
@@ -211,6 +212,8 @@ class Journal:
             case "call":
                 self._calls.add(line["id"])
                 self._last_number = max(self._last_number, line["n"])
+            case "moved":
+                self.moved[line["id"]] = Oid(line["commit"])
             case "link":
                 self._parents[SessionId(line["session"])] = SessionId(line["parent"])
 

@@ -18,7 +18,7 @@ from chorus.git.trees import EMPTY_TREE, Entry
 from chorus.lanes.naming import PREFIX, name_lane
 from chorus.lanes.projection import Projection, plan_projection
 from chorus.lanes.records import Edit, Kind, Placement, Record, identity
-from chorus.lanes.site import Site
+from chorus.lanes.site import Moment, Site
 from chorus.lanes.timeline import Timeline
 
 HEADS = "refs/heads/"
@@ -107,7 +107,8 @@ class Lanes:
         """The commit, and its tree. It may be empty: an action that the lane already holds."""
         new = self._site.trees.splice(tree, changes) if changes else tree or EMPTY_TREE
         parents = (parent,) if parent else ()
-        oid = self._site.commit(new, parents, render_message(text), by_agent=True, seconds=seconds)
+        moment = Moment(self._site.now(), seconds, by_agent=True)
+        oid = self._site.commit(new, parents, render_message(text), moment)
         self._last = (oid, new)
         return oid, new
 

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from chorus.core.actions import Action
-from chorus.core.ids import RepoPath, SessionId
+from chorus.core.ids import Oid, RepoPath, SessionId
 from chorus.git.filestate import Why
 from chorus.git.worktree import CAP_BYTES
 from chorus.lanes.attribution import SharedPath, attribute, claims_a_change, claims_about, sharing
@@ -60,6 +60,12 @@ class Recorder:
         """The paths of an entry, with the file before and after."""
         recorded = self.timeline.find_commit(entry.timeline) if entry.timeline else None
         return self.timeline.edits(recorded) if recorded else ()
+
+    def current_commit(self, recorded: Recorded) -> Oid:
+        """The lane commit of an action: made anew where the lane had moved meanwhile."""
+        record = recorded.record
+        assert record.placement is not None
+        return self.journal.moved.get(record.action or "", record.placement.commit)
 
     def start(self) -> None:
         """Take the work tree as it is for the beginning, unless there is a timeline already."""

@@ -9,7 +9,7 @@ import fcntl
 import os
 from collections import OrderedDict
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
@@ -32,6 +32,15 @@ PLAIN_MODES = (FILE_MODE, EXECUTABLE_MODE)
 # Contents kept in memory: the two sides of the last few edits, unless they are large.
 KEPT_CONTENTS = 16
 KEPT_BYTES = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """When, in seconds since the epoch, something was made (None: when it was written), and by whom."""
+
+    written: int
+    made: int | None = None
+    by_agent: bool = False
 
 
 class Site:
@@ -109,6 +118,9 @@ class Site:
             return "main"
         return f"worktree-{self.repository.git_dir.name}"
 
+    def now(self) -> int:
+        return self.repository.signature().seconds
+
     @contextlib.contextmanager
     def recording(self) -> Iterator[None]:
         """Alone with timeline and lanes: other processes that record here wait. May be nested."""
@@ -133,12 +145,10 @@ class Site:
                 self._lock = os.open(self._lock_place, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
         return self._lock
 
-    def commit(
-        self, tree: Oid, parents: tuple[Oid, ...], message: str, *, by_agent: bool, seconds: int | None = None
-    ) -> Oid:
-        """A commit, made by agent or user at the given time, written down now. No ref has it yet."""
-        committer = self.repository.signature()
-        author = replace(committer, seconds=committer.seconds if seconds is None else seconds)
-        if by_agent:
+    def commit(self, tree: Oid, parents: tuple[Oid, ...], message: str, moment: Moment) -> Oid:
+        """A commit that no ref has yet."""
+        committer = self.repository.signature(moment.written)
+        author = replace(committer, seconds=committer.seconds if moment.made is None else moment.made)
+        if moment.by_agent:
             author = replace(author, name=AGENT_NAME, email=AGENT_EMAIL)
         return self.store.write_commit(Commit(tree, parents, author, committer, message))

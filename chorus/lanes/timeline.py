@@ -13,7 +13,7 @@ from chorus.core.ids import Oid, RepoPath
 from chorus.errors import NothingThere
 from chorus.git.trees import EMPTY_TREE, Entry
 from chorus.lanes.records import Edit, Kind, Record, parse_record, render_record
-from chorus.lanes.site import Site
+from chorus.lanes.site import Moment, Site
 
 PREFIX = "refs/chorus/timeline/"
 # So many missing records are read one by one; more are read by one `git log`.
@@ -67,10 +67,10 @@ class Timeline:
 
     def append_tree(self, record: Record, tree: Oid, *, seconds: int | None = None) -> Recorded:
         parents = (self.tip,) if self.tip else ()
-        by_agent = record.kind is Kind.ACTION
-        oid = self._site.commit(tree, parents, render_record(record), by_agent=by_agent, seconds=seconds)
+        moment = Moment(self._site.now(), seconds, by_agent=record.kind is Kind.ACTION)
+        oid = self._site.commit(tree, parents, render_record(record), moment)
         self._site.refs.update(self.ref, oid, self.tip, f"{record.kind.value}: {record.summary}")
-        recorded = Recorded(oid, tree, self._site.repository.signature().seconds, record)
+        recorded = Recorded(oid, tree, moment.written, record)
         self._take(recorded)
         return recorded
 

@@ -96,8 +96,8 @@ def lane_subjects(repo: UserRepo, lane: LaneName | str | None) -> list[str]:
 def patch_of(repo: UserRepo, commit: Oid | None) -> list[str]:
     """The added and removed lines of one commit."""
     assert commit is not None
-    lines = repo.git("show", "--format=", "--no-color", commit).splitlines()
-    return [line for line in lines if line[:1] in "+-" and line[:3] not in ("+++", "---")]
+    lines = repo.git("show", "--format=", "--no-color", commit).split("\n")
+    return [line for line in lines if line[:1] in ("+", "-") and line[:3] not in ("+++", "---")]
 
 
 def replayed(recorder: Recorder) -> dict[str, tuple[int, bytes]]:
