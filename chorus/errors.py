@@ -4,6 +4,7 @@ Every class names its exit code and a hint: one sentence that says what to do. A
 a `ChorusError` is a bug and leaves with exit code 1.
 """
 
+from collections.abc import Mapping
 from enum import IntEnum
 
 
@@ -23,6 +24,8 @@ class ChorusError(Exception):
 
     exit_code: ExitCode = ExitCode.REFUSED_BY_SYSTEM
     hint: str | None = None
+    # What a program needs to know of the failure beyond its message.
+    details: Mapping[str, object] | None = None
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
         super().__init__(message)

@@ -1,6 +1,7 @@
 """Entries and lanes as data for programs: the JSON of `log`, `show` and `lanes`. Keys are API."""
 
 from collections import Counter
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -90,7 +91,7 @@ def read_patch(recorder: Recorder, entry: LogEntry) -> str:
     return patch.decode("utf-8", "replace")
 
 
-def find_entry(entries: list[LogEntry], name: str) -> LogEntry:
+def find_entry(entries: Sequence[LogEntry], name: str) -> LogEntry:
     """The action with that number, tool_use id or (abbreviated) lane commit."""
     for entry in entries:
         if name in (str(entry.n), entry.id):

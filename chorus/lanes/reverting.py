@@ -1,0 +1,195 @@
+"""Deciding what a revert changes: a plan, or the reason why there is none.
+
+Receives the actions to take back. Gives, for each file they touch, what it is to be; or names the later
+actions and outside changes that stand in the way. Reads the work tree, never writes.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+from chorus.core.ids import Oid, RepoPath
+from chorus.errors import ChorusError, ExitCode
+from chorus.git.filestate import Absent, File, FileState, Skipped
+from chorus.git.trees import Entry
+from chorus.lanes.recorder import Recorder
+from chorus.lanes.records import Edit, Kind
+from chorus.lanes.taking_back import Clash, Content, Side, take_back, take_back_with_markers
+from chorus.lanes.timeline import Recorded
+
+
+class RevertConflict(ChorusError):
+    """Later changes touch the same lines. Nothing was changed."""
+
+    exit_code = ExitCode.CONFLICT
+    hint = (
+        "Take those back as well with --with-dependents, see what is in the way with --dry-run, or write "
+        "conflict markers with --markers."
+    )
+
+    def __init__(self, message: str, blockers: Sequence["Blocker"]) -> None:
+        super().__init__(message)
+        self.details = {
+            "dependents": [b.number for b in blockers if b.number is not None],
+            "conflicts": [{"path": b.path, "why": b.why, "by": b.number} for b in blockers],
+        }
+
+
+class Unreadable(ChorusError):
+    """A file the action changed cannot be read now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Blocker:
+    """What stands in the way at one path. `number` is None for an outside change."""
+
+    path: RepoPath
+    why: str
+    number: int | None
+    record: Recorded | None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One file: what the disk holds, and what it is to hold."""
+
+    path: RepoPath
+    found: FileState
+    now: Side
+    new: Side
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Taking one action back, after all newer ones: path, what it holds then, what it is to hold."""
+
+    action: Recorded
+    edits: tuple[tuple[RepoPath, Side, Side], ...]
+    whole: bool  # no part of the action stays
+
+
+@dataclass(slots=True)
+class Plan:
+    """`steps`: newest action first."""
+
+    steps: list[Step] = field(default_factory=list)
+    changes: list[Change] = field(default_factory=list)
+    blockers: list[Blocker] = field(default_factory=list)
+
+
+def plan_revert(
+    recorder: Recorder,
+    targets: Sequence[Recorded],
+    *,
+    paths: Collection[RepoPath] | None = None,
+    with_dependents: bool = False,
+    markers: bool = False,
+) -> Plan:
+    """What taking these actions back changes. Raises RevertConflict where it cannot be done."""
+    chosen = {target.oid: target for target in targets}
+    while True:
+        plan = _plan(recorder, list(chosen.values()), paths, markers=markers)
+        if not plan.blockers:
+            return plan
+        more = {
+            b.record.oid: b.record for b in plan.blockers if b.record is not None and b.number is not None
+        }
+        if not with_dependents or not more.keys() - chosen.keys():
+            raise _conflict(recorder, plan, chosen, paths)
+        chosen |= more
+
+
+def read_now(recorder: Recorder, path: RepoPath) -> tuple[FileState, Side]:
+    found = recorder.site.work_tree.read_file(path)
+    match found:
+        case File(mode, data):
+            return found, Content(mode, data)
+        case Absent():
+            return found, None
+        case Skipped(why):
+            raise Unreadable(f"{path} {why.value}")
+
+
+def content_of(recorder: Recorder, entry: Entry | None) -> Side:
+    if entry is None:
+        return None
+    data = recorder.site.read(entry)
+    assert data is not None
+    return Content(entry.mode, data)
+
+
+def _plan(
+    recorder: Recorder, targets: list[Recorded], paths: Collection[RepoPath] | None, *, markers: bool
+) -> Plan:
+    plan = Plan()
+    found: dict[RepoPath, FileState] = {}
+    first: dict[RepoPath, Side] = {}
+    now: dict[RepoPath, Side] = {}
+    undo = take_back_with_markers if markers else take_back
+    for recorded in sorted(targets, key=recorder.timeline.place, reverse=True):
+        every = recorder.timeline.edits(recorded)
+        edits = [edit for edit in every if paths is None or _is_below(edit.path, paths)]
+        done: list[tuple[RepoPath, Side, Side]] = []
+        for edit in edits:
+            if edit.path not in now:
+                found[edit.path], now[edit.path] = read_now(recorder, edit.path)
+                first[edit.path] = now[edit.path]
+            before, after = content_of(recorder, edit.before), content_of(recorder, edit.after)
+            result = undo(before, after, now[edit.path])
+            if isinstance(result, Clash):
+                plan.blockers.append(_blocker(recorder, recorded, edit, result, targets))
+            elif result != now[edit.path]:
+                done.append((edit.path, now[edit.path], result))
+                now[edit.path] = result
+        plan.steps.append(Step(recorded, tuple(done), whole=len(edits) == len(every)))
+    plan.changes = [
+        Change(path, found[path], first[path], new) for path, new in now.items() if new != first[path]
+    ]
+    return plan
+
+
+def _blocker(
+    recorder: Recorder, recorded: Recorded, edit: Edit, clash: Clash, targets: Collection[Recorded]
+) -> Blocker:
+    """The first later change of this file that the action's cannot be taken out from under."""
+    place = recorder.timeline.place(recorded)
+    before, after = content_of(recorder, edit.before), content_of(recorder, edit.after)
+    taken = {target.oid for target in targets}
+    for later in reversed(list(recorder.timeline.touching(edit.path))):
+        if recorder.timeline.place(later) <= place or later.oid in taken:
+            continue
+        then = next(e.after for e in recorder.timeline.edits(later) if e.path == edit.path)
+        if isinstance(take_back(before, after, content_of(recorder, then)), Clash):
+            number = later.record.number if later.record.kind is Kind.ACTION else None
+            return Blocker(edit.path, clash.why, number, later)
+    return Blocker(edit.path, clash.why, None, None)
+
+
+def _conflict(
+    recorder: Recorder, plan: Plan, chosen: dict[Oid, Recorded], paths: Collection[RepoPath] | None
+) -> RevertConflict:
+    """The error that names everything in the way, found by asking again with each blocker taken back too."""
+    blockers = {(b.path, b.number): b for b in plan.blockers}
+    widened = dict(chosen)
+    while True:
+        more = {b.record.oid: b.record for b in blockers.values() if b.record and b.number is not None}
+        if not more.keys() - widened.keys():
+            break
+        widened |= more
+        again = _plan(recorder, list(widened.values()), paths, markers=False)
+        blockers |= {(b.path, b.number): b for b in again.blockers}
+    asked = ", ".join(str(t.record.number) for t in chosen.values())
+    lines = [f"action {asked} cannot be taken back alone; nothing was changed"]
+    lines += [f"  {b.path} {b.why}: {_name(b)}" for b in blockers.values()]
+    return RevertConflict("\n".join(lines), list(blockers.values()))
+
+
+def _name(blocker: Blocker) -> str:
+    if blocker.record is None:
+        return "a change that is not recorded yet"
+    if blocker.number is None:
+        return blocker.record.record.summary
+    return f"action {blocker.number} ({blocker.record.record.summary})"
+
+
+def _is_below(path: RepoPath, roots: Collection[RepoPath]) -> bool:
+    return any(path == root or path.startswith(root + "/") for root in roots)

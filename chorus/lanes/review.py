@@ -1,0 +1,118 @@
+"""Keep, take back and bring back actions: what people do with the log.
+
+Receives actions by name. Gives what was done. A revert is an action of its own, so it can be taken back
+too. Nothing here blocks the agent: every operation takes the recording lock for its own short time.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from chorus.errors import UsageError
+from chorus.lanes.applying import NothingToRevert, apply_revert
+from chorus.lanes.entries import LogEntry, find_reverted
+from chorus.lanes.listing import find_entry
+from chorus.lanes.patches import render_patch
+from chorus.lanes.recorder import Recorder
+from chorus.lanes.reverting import Plan, plan_revert
+from chorus.lanes.timeline import Recorded
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which actions are meant: named ones, all of a turn, all of a lane; or of those a path's part."""
+
+    actions: Sequence[str] = ()
+    turn: str | None = None
+    lane: str | None = None
+    paths: Sequence[str] = ()
+
+
+def revert(
+    recorder: Recorder,
+    selection: Selection,
+    *,
+    dry_run: bool = False,
+    with_dependents: bool = False,
+    markers: bool = False,
+) -> dict[str, Any]:
+    """Take the selected actions back, or say what that would change."""
+    targets = select_changes(recorder, selection)
+    located = [recorder.site.locate(path) for path in selection.paths]
+    paths = [path for path in located if path is not None] if selection.paths else None
+    plan = plan_revert(recorder, targets, paths=paths, with_dependents=with_dependents, markers=markers)
+    return _carry_out(recorder, plan, dry_run=dry_run, word="Revert")
+
+
+def redo(recorder: Recorder, selection: Selection, *, dry_run: bool = False) -> dict[str, Any]:
+    """Bring back what was reverted: name the action, or its revert."""
+    entries = recorder.entries()
+    targets = [_revert_of(recorder, find_entry(entries, name)) for name in selection.actions]
+    if not targets:
+        raise UsageError("name the action to bring back")
+    plan = plan_revert(recorder, targets)
+    return _carry_out(recorder, plan, dry_run=dry_run, word="Redo")
+
+
+def keep(recorder: Recorder, selection: Selection) -> list[int]:
+    """Mark actions as reviewed."""
+    chosen = [e for e in _select(recorder.entries(), selection) if e.status == "committed" and e.id]
+    recorder.mark("kept", [entry.id for entry in chosen if entry.id])
+    return [entry.n for entry in chosen if entry.n is not None]
+
+
+def select_changes(recorder: Recorder, selection: Selection) -> list[Recorded]:
+    """The selected actions that changed something and still stand."""
+    reverted = find_reverted(recorder.timeline)
+    found: dict[str, Recorded] = {}
+    for entry in _select(recorder.entries(), selection):
+        recorded = recorder.timeline.find_action(entry.within or entry.id or "")
+        if recorded is None:
+            if selection.actions:
+                raise NothingToRevert(f"action {entry.n} changed nothing ({entry.status})")
+        elif recorded.record.action not in reverted:
+            found[recorded.oid] = recorded
+        elif selection.actions:
+            raise NothingToRevert(f"action {entry.n} is taken back already")
+    if not found:
+        raise NothingToRevert("there is nothing to take back")
+    return list(found.values())
+
+
+def _select(entries: Sequence[LogEntry], selection: Selection) -> list[LogEntry]:
+    if selection.actions:
+        return [find_entry(entries, name) for name in selection.actions]
+    if selection.turn is None and selection.lane is None:
+        raise UsageError("name the actions, or a turn or a lane")
+    return [
+        entry
+        for entry in entries
+        if entry.n is not None
+        and not entry.reverts
+        and selection.turn in (None, entry.turn)
+        and (selection.lane is None or entry.lane in (selection.lane, f"chorus/{selection.lane}"))
+    ]
+
+
+def _revert_of(recorder: Recorder, entry: LogEntry) -> Recorded:
+    """The revert that is to be taken back: the entry itself, or the newest one that took it back."""
+    if entry.tool == "Revert" and entry.id:
+        own = recorder.timeline.find_action(entry.id)
+        if own is not None and entry.status != "reverted":
+            return own
+    reverted = find_reverted(recorder.timeline)
+    for recorded in reversed(recorder.timeline.records):
+        if entry.id in recorded.record.reverts and recorded.record.action not in reverted:
+            return recorded
+    raise NothingToRevert(f"action {entry.n} is not taken back")
+
+
+def _carry_out(recorder: Recorder, plan: Plan, *, dry_run: bool, word: str) -> dict[str, Any]:
+    patch = render_patch(recorder, plan.changes)
+    numbers = [step.action.record.number for step in plan.steps]
+    paths = sorted(change.path for change in plan.changes)
+    answer = {"n": None, "reverted": numbers, "paths": paths, "patch": patch}
+    if dry_run:
+        return answer
+    recorded = apply_revert(recorder, plan, word=word)
+    return {**answer, "n": recorded[-1].record.number, "made": [r.record.number for r in recorded]}
