@@ -67,10 +67,6 @@ class Entry:
     def reach(self) -> Reach:
         return reach_of(self.tool)
 
-    @property
-    def is_main(self) -> bool:
-        return self.seen.agent is None
-
     def place(self) -> Place:
         turn = self.seen.turn
         return self.seen.session.id, turn.id if turn else None, self.seen.agent
@@ -94,8 +90,7 @@ class Entry:
 
     def forget(self) -> None:
         """A finished call keeps what is needed to correct it, not what it carried."""
-        if self.status is not None:
-            self.input, self.ran, self.witness, self.seen.said = {}, None, None, None
+        self.input, self.ran, self.witness, self.seen.said = {}, None, None, None
 
 
 def _joined(known: Seen, turn: Turn | None, prompt: TurnId) -> Turn | None:

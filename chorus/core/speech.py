@@ -7,7 +7,7 @@ what a person wrote is a message, and only a message starts a turn.
 import re
 from dataclasses import dataclass
 
-from chorus.core.events.blocks import Content, Other, Text, ToolResult
+from chorus.core.events.blocks import Content, Other, Text
 from chorus.core.events.messages import User
 
 
@@ -76,11 +76,9 @@ def read_text(text: str) -> Speech:
 
 
 def spoken_text(content: Content) -> str | None:
-    """The text of a message; None for what carries tool results or nothing a person could have sent."""
+    """The text of a message without tool results; None if a person could not have sent it."""
     if isinstance(content, str):
         return content
-    if any(isinstance(block, ToolResult) for block in content):
-        return None
     texts = [block.text for block in content if isinstance(block, Text)]
     if not texts and not any(isinstance(block, Other) for block in content):
         return None

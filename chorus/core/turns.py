@@ -127,11 +127,10 @@ class Turns:
         self._notices = min(self._notices + 1, WAITING_KEPT)
 
     def join(self, turn: Turn, prompt: TurnId) -> None:
-        """One call was seen in both: they are the same turn."""
-        named = self.named(prompt)
-        if turn.prompt is None:
-            turn.prompt, turn.message = prompt, turn.message or named.message
-            self._by_prompt[prompt] = turn
+        """A turn without a name is that of this prompt: one call was seen in both."""
+        turn.message = turn.message or self.named(prompt).message
+        turn.prompt = prompt
+        self._by_prompt[prompt] = turn
 
     def _work(self) -> Turn | None:
         self._continued = False

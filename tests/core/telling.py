@@ -8,7 +8,7 @@ SESSION = "s-1"
 GIVEN = {"file_path": "/p/a.py"}
 
 
-def heard(source: Source = Source.STREAM, **value: Any) -> Event:
+def heard(source: Source = Source.STREAM, /, **value: Any) -> Event:
     return parse_event(value, source=source)
 
 
@@ -87,3 +87,13 @@ def batch(*ended: tuple[str, str], **more: Any) -> Event:
         for call, text in ended
     ]
     return hooked("PostToolBatch", tool_calls=listed, **more)
+
+
+def submits(text: str, prompt: str | None = "p-1") -> Event:
+    return heard(
+        Source.HOOK,
+        hook_event_name="UserPromptSubmit",
+        session_id=SESSION,
+        prompt=text,
+        **({"prompt_id": prompt} if prompt else {}),
+    )
