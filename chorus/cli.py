@@ -16,6 +16,7 @@ from chorus.output import note
 
 # name -> what it does, in the order of the help text. The module is chorus.commands.<name>.
 COMMANDS = {
+    "hooks": "put Chorus's hooks into the client's settings, take them out, say where they are",
     "inspect": "show what Chorus makes of a recorded stream, pane capture or transcript",
 }
 

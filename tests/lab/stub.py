@@ -7,6 +7,7 @@ of sessions and sub-agents are served at once, and a retry is answered like the 
 
 import json
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -37,6 +38,7 @@ class Request:
     path: str
     body: Mapping[str, Any]
     session: str | None
+    at: float  # when it came, on the clock of `time.monotonic`
 
     def texts(self) -> list[str]:
         """Every text the model is shown, oldest first: messages and tool results, not the system prompt."""
@@ -78,7 +80,7 @@ class Stub:
         return [request for request in list(self.requests) if request.path.startswith("/v1/messages?")]
 
     def record(self, path: str, body: Mapping[str, Any]) -> Request:
-        request = Request(path, body, _session(body))
+        request = Request(path, body, _session(body), time.monotonic())
         with self._lock:
             self.requests.append(request)
         return request

@@ -1,0 +1,124 @@
+"""`chorus hooks`: put Chorus's hooks into the client's settings, take them out, say where they are."""
+
+import argparse
+import os
+from pathlib import Path
+
+from chorus.core.settings import Group
+from chorus.errors import ExitCode
+from chorus.output import answer, answer_json, note
+from chorus.sources.plugin import NAME, find_chorus, find_plugin, render_groups
+from chorus.sources.settings import (
+    Change,
+    Scope,
+    Status,
+    install_hooks,
+    locate_settings,
+    read_status,
+    uninstall_hooks,
+)
+from chorus.wire.client import start
+from chorus.wire.home import Home
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    actions = parser.add_subparsers(dest="action", required=True, metavar="install|uninstall|status")
+    for name, summary in (
+        ("install", "put the hooks in: the client then tells Chorus of every tool call, in every repository "
+                    "that uses Chorus, and is silent in all others"),
+        ("uninstall", "take the hooks out again; the file is as it was"),
+        ("status", "say which settings files have them"),
+    ):  # fmt: skip
+        action = actions.add_parser(name, description=summary.capitalize() + ".")
+        scopes = action.add_mutually_exclusive_group()
+        scopes.add_argument("--user", dest="scope", action="store_const", const=Scope.USER,
+                            help="your own settings, for all repositories (the default)")  # fmt: skip
+        scopes.add_argument("--project", dest="scope", action="store_const", const=Scope.PROJECT,
+                            help="the repository's settings, which others get as well")  # fmt: skip
+        scopes.add_argument("--local", dest="scope", action="store_const", const=Scope.LOCAL,
+                            help="your own settings for this repository")  # fmt: skip
+        action.add_argument("--json", action="store_true", help="answer in JSON")
+    wake = actions.add_parser("wake")  # what the hook runs; not for people
+    wake.add_argument("common_dir", type=Path)
+
+
+def run(args: argparse.Namespace) -> ExitCode:
+    match args.action:
+        case "install":
+            return _report(args, [_install(args.scope or Scope.USER)])
+        case "uninstall":
+            return _report(args, [_uninstall(args.scope or Scope.USER)])
+        case "status":
+            return _status(args, list(Scope) if args.scope is None else [args.scope])
+        case _:
+            start(Home(args.common_dir))
+            return ExitCode.DONE
+
+
+def _install(scope: Scope) -> Change:
+    return install_hooks(_locate(scope), _groups(), backups=_backups())
+
+
+def _uninstall(scope: Scope) -> Change:
+    return uninstall_hooks(_locate(scope), backups=_backups())
+
+
+def _report(args: argparse.Namespace, changes: list[Change]) -> ExitCode:
+    for change in changes:
+        if args.json:
+            backup = None if change.backup is None else str(change.backup)
+            answer_json({"path": str(change.path), "changed": change.changed, "backup": backup})
+            continue
+        done = {"install": "hooks installed in", "uninstall": "hooks removed from"}[args.action]
+        answer(f"{done} {change.path}" if change.changed else f"nothing to do in {change.path}")
+        if change.backup is not None:
+            note(f"a copy of what it held is in {change.backup}")
+    return ExitCode.DONE
+
+
+def _status(args: argparse.Namespace, scopes: list[Scope]) -> ExitCode:
+    in_repository = _work_tree(Path.cwd()) is not None
+    known = [scope for scope in scopes if scope is Scope.USER or in_repository]
+    found = [read_status(scope, _locate(scope), _groups()) for scope in known]
+    if args.json:
+        answer_json([_render_status(status) for status in found])
+    for status in [] if args.json else found:
+        answer(f"{status.scope.value:<8} {_describe(status):<16} {status.path}")
+        if status.problem is not None:
+            note(f"  {status.problem}")
+    return ExitCode.DONE
+
+
+def _describe(status: Status) -> str:
+    if status.problem is not None:
+        return "unreadable"
+    if status.current:
+        return "installed"
+    return "out of date" if status.events else "not installed"
+
+
+def _render_status(status: Status) -> dict[str, object]:
+    return {
+        "scope": status.scope.value,
+        "path": str(status.path),
+        "state": _describe(status),
+        "events": list(status.events),
+        "problem": status.problem,
+    }
+
+
+def _groups() -> dict[str, Group]:
+    return render_groups(find_plugin() / NAME, find_chorus())
+
+
+def _locate(scope: Scope) -> Path:
+    return locate_settings(scope, os.environ, _work_tree(Path.cwd()))
+
+
+def _work_tree(start_at: Path) -> Path | None:
+    return next((place for place in (start_at, *start_at.parents) if (place / ".git").exists()), None)
+
+
+def _backups() -> Path:
+    state = os.environ.get("XDG_STATE_HOME")
+    return (Path(state) if state else Path.home() / ".local" / "state") / "chorus" / "backups"

@@ -1,0 +1,210 @@
+"""What the client's hooks tell: one file per event, in a directory only hooks and the agent know.
+
+Gives events in the order they happened, each once, and lets each hook go (with an answer, if there is
+one). An event stays on disk until it is forgotten, so a killed agent finds again what it had not dealt
+with. docs/protocol.md has the exchange, hooks/chorus-hook the other side of it.
+"""
+
+import json
+import os
+import time
+from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from chorus.core.ids import PaneId
+
+VERSION = b"1"
+# A hook writes its event in one go; what is still not whole after this was cut off.
+CUT_OFF_SECONDS = 10.0
+# An answer is read at once or never: its hook was told to go on by then.
+ANSWER_SECONDS = 10.0
+# What could not be read is kept for a look, not for ever.
+ASIDE_KEPT = 50
+
+
+@dataclass(frozen=True, slots=True)
+class HookEvent:
+    name: str  # of its file: the hook's process id and a counter
+    value: dict[str, Any]
+    client_pid: int | None
+    pane: PaneId | None
+    tmux_socket: str | None
+
+
+class Spool:
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._taken = directory / "taken"
+        self._answers = directory / "answers"
+        self._aside = directory / "aside"
+        self._poke = -1
+        self._given: set[str] = set()
+        self._left: list[HookEvent] = []  # by an agent that ended before it had dealt with them
+        self._answered: set[str] = set()
+        self.problems: Counter[str] = Counter()
+
+    def open(self) -> None:
+        """Begin to serve: from now on hooks wait for us. The caller holds the agent's lock."""
+        for place in (self._directory, self._taken, self._answers, self._aside):
+            place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for left in self._answers.iterdir():
+            left.unlink()
+        fifo = self._directory / "poke"
+        if not fifo.is_fifo():
+            fifo.unlink(missing_ok=True)
+            os.mkfifo(fifo, 0o600)
+        # For reading and writing: never waits for a hook, never ends when one leaves.
+        self._poke = os.open(fifo, os.O_RDWR | os.O_NONBLOCK)
+        unfinished = [self._read(path) for path in self._list(self._taken)]
+        self._left = [event for event in unfinished if event is not None]
+        self._write("agent", b"%d\n" % os.getpid())
+        for mark in ("late", "asleep"):
+            (self._directory / mark).unlink(missing_ok=True)
+
+    def close(self, *, asleep: bool) -> None:
+        """Stop serving. `asleep`: hooks do not start another agent; a command does."""
+        if asleep:
+            self._write("asleep", b"")
+        (self._directory / "agent").unlink(missing_ok=True)
+        os.close(self._poke)
+
+    def fileno(self) -> int:
+        """Readable when a hook has come."""
+        return self._poke
+
+    def take(self) -> list[HookEvent]:
+        """Every whole event not given before, oldest first.
+
+        Call it when `fileno` is readable, and every few seconds: a hook killed on its way does not poke.
+        """
+        self._drain()
+        # Before the look, so that a hook which now decides not to wait is still seen.
+        (self._directory / "late").unlink(missing_ok=True)
+        found = [self._read(path) for path in self._list(self._directory)]
+        left, self._left = self._left, []
+        if self._answered:
+            self._sweep_answers()
+        return left + [event for event in found if event is not None]
+
+    def release(self, event: HookEvent, answer: dict[str, Any] | None = None) -> None:
+        """Let the hook go on, with an answer for the client. The event stays until `forget`."""
+        if answer is not None:
+            self._write(f"answers/{event.name}", orjson.dumps(answer) + b"\n")
+            self._answered.add(event.name)
+        with suppress(FileNotFoundError):  # released before
+            (self._directory / event.name).rename(self._taken / event.name)
+
+    def hold(self, event: HookEvent) -> "HeldHook":
+        """Let the hook wait for an answer that comes later, or never."""
+        fifo = self._answers / event.name
+        os.mkfifo(fifo, 0o600)
+        held = HeldHook(fifo, os.open(fifo, os.O_RDWR | os.O_NONBLOCK))
+        self.release(event)
+        return held
+
+    def forget(self, event: HookEvent) -> None:
+        """The event is dealt with for good."""
+        self.release(event)
+        (self._taken / event.name).unlink(missing_ok=True)
+        self._given.discard(event.name)
+
+    def _drain(self) -> None:
+        with suppress(BlockingIOError):
+            while os.read(self._poke, 1 << 16):
+                pass
+
+    def _list(self, place: Path) -> list[Path]:
+        """The files of events not given yet, in the order they were written.
+
+        The clock of a file system may stand still for some milliseconds; process ids rarely go backwards.
+        """
+        entries: list[tuple[int, int, str]] = []
+        with os.scandir(place) as found:
+            for entry in found:
+                if entry.name[0].isdigit() and entry.name not in self._given:
+                    with suppress(FileNotFoundError):
+                        pid = int(entry.name.partition(".")[0])
+                        entries.append((entry.stat().st_mtime_ns, pid, entry.name))
+        return [place / name for _, _, name in sorted(entries)]
+
+    def _read(self, path: Path) -> HookEvent | None:
+        with suppress(FileNotFoundError):
+            event = parse_event_file(path.name, path.read_bytes())
+            if event is not None:
+                self._given.add(event.name)
+                return event
+            if time.time() - path.stat().st_mtime > CUT_OFF_SECONDS:
+                self.problems["cut-off"] += 1
+                path.rename(self._aside / path.name)
+                self._trim_aside()
+        return None
+
+    def _trim_aside(self) -> None:
+        kept = sorted(self._aside.iterdir(), key=lambda path: path.stat().st_mtime_ns)
+        for old in kept[:-ASIDE_KEPT]:
+            old.unlink()
+
+    def _sweep_answers(self) -> None:
+        for name in list(self._answered):
+            path = self._answers / name
+            if time.time() - path.stat().st_mtime > ANSWER_SECONDS:
+                path.unlink()
+                self._answered.discard(name)
+
+    def _write(self, name: str, content: bytes) -> None:
+        """Whole or not at all: hooks read these at any moment."""
+        temporary = self._directory / f".{name.replace('/', '-')}"
+        temporary.write_bytes(content)
+        temporary.rename(self._directory / name)
+
+
+@dataclass(slots=True)
+class HeldHook:
+    """A hook that waits for a decision. If the agent dies, the pipe ends and so does the wait."""
+
+    _fifo: Path
+    _descriptor: int
+
+    def answer(self, answer: dict[str, Any]) -> None:
+        os.write(self._descriptor, orjson.dumps(answer) + b"\n")
+
+    def close(self) -> None:
+        """Nobody waits for this hook any more: it ends without a word, if it has not ended."""
+        os.close(self._descriptor)
+        self._fifo.unlink(missing_ok=True)
+
+
+def parse_event_file(name: str, content: bytes) -> HookEvent | None:
+    """The event, or None while its file is not whole: no part of a JSON object is one."""
+    head, found, body = content.partition(b"\n")
+    fields = head.split(b"\t")
+    if not found or len(fields) < 4 or fields[0] != VERSION:
+        return None
+    value = _parse_object(body)
+    if value is None:
+        return None
+    client, pane, socket = (os.fsdecode(field) for field in fields[1:4])
+    return HookEvent(
+        name,
+        value,
+        client_pid=int(client) if client.isdigit() else None,
+        pane=PaneId(pane) if pane else None,
+        tmux_socket=socket.rsplit(",", 2)[0] or None,
+    )
+
+
+def _parse_object(body: bytes) -> dict[str, Any] | None:
+    try:
+        value = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        # Half a surrogate pair, which the client can send, is more than orjson takes.
+        try:
+            value = json.loads(body.decode("utf-8", "surrogateescape"))
+        except ValueError:
+            return None
+    return value if isinstance(value, dict) else None

@@ -1,0 +1,87 @@
+"""`chorus hooks`, as a person runs it."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from chorus.errors import ExitCode
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def chorus(cwd: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "chorus", "hooks", *arguments],
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "proj" / ".git").mkdir(parents=True)
+    return tmp_path / "proj"
+
+
+def states(cwd: Path) -> dict[str, str]:
+    return {entry["scope"]: entry["state"] for entry in json.loads(chorus(cwd, "status", "--json").stdout)}
+
+
+def test_hooks_are_installed_for_the_user_unless_told_otherwise(
+    project: Path, sealed_environment: Path
+) -> None:
+    done = chorus(project, "install")
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert str(sealed_environment / ".claude/settings.json") in done.stdout
+    assert states(project) == {"user": "installed", "project": "not installed", "local": "not installed"}
+    assert chorus(project, "uninstall").returncode == 0
+    assert not (sealed_environment / ".claude").exists()
+
+
+def test_hooks_for_one_repository_go_into_its_local_settings_from_anywhere_inside(project: Path) -> None:
+    below = project / "a" / "b"
+    below.mkdir(parents=True)
+
+    answer = json.loads(chorus(below, "install", "--local", "--json").stdout)
+
+    assert answer == {"path": str(project / ".claude/settings.local.json"), "changed": True, "backup": None}
+    assert states(below)["local"] == "installed"
+    assert "nothing to do" in chorus(project, "install", "--local").stdout
+
+
+def test_a_copy_of_the_file_is_put_away_and_named(project: Path) -> None:
+    settings = project / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text('{"model": "opus"}')
+
+    backup = json.loads(chorus(project, "install", "--project", "--json").stdout)["backup"]
+
+    assert Path(backup).read_text() == '{"model": "opus"}'
+    assert "a copy" in chorus(project, "uninstall", "--project").stderr
+    assert settings.read_text() == '{"model": "opus"}'
+
+
+def test_a_file_that_does_not_parse_is_told_of_and_left_alone(project: Path) -> None:
+    settings = project / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text("// mine\n{}")
+
+    done = chorus(project, "install", "--project")
+
+    assert done.returncode == ExitCode.REFUSED_BY_SYSTEM
+    assert "not JSON" in done.stderr
+    assert "hint:" in done.stderr
+    assert settings.read_text() == "// mine\n{}"
+    assert states(project)["project"] == "unreadable"
+
+
+def test_outside_a_repository_only_the_users_settings_exist(tmp_path: Path) -> None:
+    assert states(tmp_path) == {"user": "not installed"}
+    assert "no repository" in chorus(tmp_path, "install", "--local").stderr

@@ -1,0 +1,227 @@
+"""The hooks inside the real client: events arrive in time, answers reach the model, nothing shows."""
+
+import json
+import subprocess
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chorus.sources.hooks import HeldHook, HookEvent, Spool
+from chorus.sources.plugin import NAME, find_plugin, render_groups, render_settings
+from chorus.sources.settings import install_hooks, uninstall_hooks
+from tests.lab.client import Client, say
+from tests.lab.script import Text, ToolUse
+from tests.lab.terminal import Terminal, wait_until
+
+pytestmark = pytest.mark.client
+
+HOOK = find_plugin() / NAME
+ONE_EDIT = ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolBatch", "Stop"]
+SETTINGS = render_settings(None, hook=HOOK, chorus=None)
+
+
+class Agent(threading.Thread):
+    """Takes every event, notes what app.py held at that moment, and lets the hook go."""
+
+    def __init__(self, project: Path) -> None:
+        super().__init__(daemon=True)
+        self.project = project
+        self.spool = Spool(project / ".git" / "chorus" / "spool")
+        self.spool.open()
+        self.seen: list[tuple[HookEvent, str]] = []
+        self.answers: dict[str, dict[str, Any]] = {}
+        self.hold = False
+        self.held: list[HeldHook] = []
+        self.done = threading.Event()
+
+    def run(self) -> None:
+        while not self.done.wait(0.001):
+            for event in self.spool.take():
+                self.seen.append((event, (self.project / "app.py").read_text()))
+                name = event.value["hook_event_name"]
+                if self.hold and name == "PermissionRequest":
+                    self.held.append(self.spool.hold(event))
+                self.spool.release(event, self.answers.pop(name, None))
+                self.spool.forget(event)
+
+    def names(self) -> list[str]:
+        return [event.value["hook_event_name"] for event, _ in self.seen]
+
+    def content_at(self, name: str) -> str:
+        return next(content for event, content in self.seen if event.value["hook_event_name"] == name)
+
+
+@pytest.fixture
+def agent(project: Path) -> Iterator[Agent]:
+    agent = Agent(project)
+    agent.start()
+    yield agent
+    agent.done.set()
+    agent.join()
+    for held in agent.held:
+        held.close()
+    agent.spool.close(asleep=True)
+
+
+def edit_of_app(project: Path) -> ToolUse:
+    return ToolUse("Edit", {"file_path": str(project / "app.py"), "old_string": "old", "new_string": "new"})
+
+
+def test_the_agent_sees_the_file_before_and_after_the_edit(
+    client: Client, project: Path, agent: Agent
+) -> None:
+    read = ToolUse("Read", {"file_path": str(project / "app.py")})
+    client.stub.scripts["rename"] = [[read, edit_of_app(project)], [Text("Renamed.")]]
+
+    run = client.headless("rename it", "--permission-mode", "acceptEdits", "--settings", SETTINGS)
+
+    assert run.code == 0, run.stderr
+    wait_until(lambda: "SessionEnd" in agent.names(), what="the end of the session")
+    assert agent.names() == [*ONE_EDIT, "SessionEnd"]
+    assert agent.content_at("PreToolUse") == "def old():\n    pass\n"
+    assert agent.content_at("PostToolUse") == "def new():\n    pass\n"
+
+
+def test_what_the_agent_answers_reaches_the_model(client: Client, project: Path, agent: Agent) -> None:
+    client.stub.scripts["rename"] = [[edit_of_app(project)], [Text("Renamed.")]]
+    for event in ("UserPromptSubmit", "PostToolUse"):
+        output = {"hookEventName": event, "additionalContext": f"taken back: {event}"}
+        agent.answers[event] = {"hookSpecificOutput": output}
+
+    client.headless("rename it", "--permission-mode", "acceptEdits", "--settings", SETTINGS)
+
+    first, second = client.stub.messages()
+    assert any("taken back: UserPromptSubmit" in text for text in first.texts())
+    assert any("taken back: PostToolUse" in text for text in second.texts())
+
+
+def test_the_hooks_leave_no_trace_on_the_screen(
+    client: Client, project: Path, agent: Agent, terminal: Terminal
+) -> None:
+    client.stub.scripts["rename"] = [[edit_of_app(project)], [Text("All renamed.")]]
+    pane = client.interactive(terminal, "--permission-mode", "acceptEdits", "--settings", SETTINGS)
+    say(pane, "rename it")
+
+    pane.wait_for("All renamed.")
+    screen = pane.wait_gone("esc to interrupt")
+
+    assert "hook" not in screen.replace(str(project), "").lower()
+    event, _ = next(entry for entry in agent.seen if entry[0].value["hook_event_name"] == "PreToolUse")
+    assert event.pane == pane.id
+    assert event.tmux_socket == str(terminal.socket())
+    assert event.client_pid == int(terminal.tmux("display-message", "-p", "-t", pane.id, "#{pane_pid}"))
+
+
+def test_an_agent_that_hangs_or_is_gone_shows_nothing_and_loses_nothing(
+    client: Client, project: Path, terminal: Terminal
+) -> None:
+    client.stub.scripts["rename"] = [[edit_of_app(project)], [Text("All renamed.")]]
+    spool = Spool(project / ".git" / "chorus" / "spool")
+    spool.open()  # and nobody looks
+    pane = client.interactive(terminal, "--permission-mode", "acceptEdits", "--settings", SETTINGS)
+    say(pane, "rename it")
+
+    pane.wait_for("All renamed.")
+    screen = pane.wait_gone("esc to interrupt")
+
+    assert "hook" not in screen.replace(str(project), "").lower()
+    names: list[str] = []
+
+    def told() -> bool:
+        names.extend(event.value["hook_event_name"] for event in spool.take())
+        return "Stop" in names
+
+    wait_until(told, what="the events on disk")
+    assert names == ONE_EDIT
+    spool.close(asleep=True)
+
+
+def ask_for_edit(client: Client, project: Path, terminal: Terminal) -> Any:
+    client.stub.scripts["rename"] = [[edit_of_app(project)], [Text("The end.")]]
+    pane = client.interactive(terminal, "--permission-mode", "default", "--settings", SETTINGS)
+    say(pane, "rename it")
+    pane.wait_settled("Do you want to make this edit")
+    return pane
+
+
+def test_a_prompt_is_answered_through_its_hook(
+    client: Client, project: Path, agent: Agent, terminal: Terminal
+) -> None:
+    agent.hold = True
+    pane = ask_for_edit(client, project, terminal)
+    wait_until(lambda: bool(agent.held), what="the hook waits")
+    decision = {"hookEventName": "PermissionRequest", "decision": {"behavior": "allow"}}
+
+    agent.held[0].answer({"hookSpecificOutput": decision})
+
+    pane.wait_for("The end.")
+    assert "def new()" in (project / "app.py").read_text()
+
+
+def test_a_prompt_answered_at_the_terminal_needs_no_hook(
+    client: Client, project: Path, agent: Agent, terminal: Terminal
+) -> None:
+    agent.hold = True
+    pane = ask_for_edit(client, project, terminal)
+    wait_until(lambda: bool(agent.held), what="the hook waits")
+
+    pane.press("1")
+
+    pane.wait_for("The end.")
+    screen = pane.wait_gone("esc to interrupt")
+    assert "def new()" in (project / "app.py").read_text()
+    agent.held.pop().close()
+    assert "hook" not in screen.replace(str(project), "").lower()
+
+
+def test_the_plugin_is_valid_and_runs(client: Client, project: Path, agent: Agent) -> None:
+    client.stub.scripts["rename"] = [[edit_of_app(project)], [Text("Renamed.")]]
+    validate = client.command("plugin", "validate", "--strict", str(find_plugin()))
+    done = subprocess.run(validate, env=client.environment(), capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+    client.headless("rename it", "--permission-mode", "acceptEdits", "--plugin-dir", str(find_plugin()))
+
+    assert agent.names()[:4] == ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse"]
+
+
+def test_hooks_given_twice_run_once(client: Client, project: Path, agent: Agent, tmp_path: Path) -> None:
+    """`chorus claude` in a repository that also has them installed."""
+    client.stub.scripts["rename"] = [[edit_of_app(project)], [Text("Renamed.")]]
+    install_hooks(
+        project / ".claude/settings.local.json", render_groups(HOOK, None), backups=tmp_path / "backups"
+    )
+
+    client.headless("rename it", "--permission-mode", "acceptEdits", "--settings", SETTINGS)
+
+    assert agent.names().count("PreToolUse") == 1
+
+
+def test_hooks_put_into_a_running_session_are_used_and_taken_out_again(
+    client: Client, project: Path, agent: Agent, terminal: Terminal, tmp_path: Path
+) -> None:
+    path, backups = project / ".claude" / "settings.local.json", tmp_path / "backups"
+    pane = client.interactive(terminal, "--permission-mode", "acceptEdits")
+    said = 0
+
+    def say_one() -> None:
+        nonlocal said
+        said += 1
+        client.stub.scripts[f"question {said}."] = [[Text(f"Answer {said}.")]]
+        say(pane, f"question {said}.")
+        pane.wait_settled(f"Answer {said}\\.")
+
+    def heard() -> bool:
+        before = len(agent.seen)
+        say_one()
+        return len(agent.seen) > before
+
+    install_hooks(path, render_groups(HOOK, None), backups=backups)
+    wait_until(heard, what="the session uses the hooks")
+    uninstall_hooks(path, backups=backups)
+    wait_until(lambda: not heard(), what="the session has dropped the hooks")
+    assert not path.parent.exists()
+    assert json.loads(SETTINGS)["hooks"].keys() == render_groups(HOOK, None).keys()

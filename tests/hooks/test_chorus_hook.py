@@ -1,0 +1,353 @@
+"""The hook program: silent, quick, and nothing is lost. Its other side is the real spool."""
+
+import json
+import os
+import shutil
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chorus.sources.hooks import HookEvent, Spool
+from tests.lab.hooks import HOOK, run_hook, send, start_hook
+from tests.lab.terminal import wait_until
+
+EVENT = {"hook_event_name": "PreToolUse", "tool_use_id": "t1"}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    project = tmp_path / "proj"
+    (project / ".git").mkdir(parents=True)
+    return project
+
+
+@pytest.fixture
+def spool(project: Path) -> Iterator[Spool]:
+    """The agent's side, open but not looking: an agent that hangs."""
+    spool = Spool(project / ".git" / "chorus" / "spool")
+    spool.open()
+    yield spool
+    spool.close(asleep=True)
+
+
+class Agent(threading.Thread):
+    """An agent that releases every event at once, with the answer it was given."""
+
+    def __init__(self, spool: Spool, answer: dict[str, Any] | None = None) -> None:
+        super().__init__(daemon=True)
+        self.spool, self.answer = spool, answer
+        self.seen: list[HookEvent] = []
+        self.done = threading.Event()
+
+    def run(self) -> None:
+        while not self.done.wait(0.0005):
+            for event in self.spool.take():
+                self.seen.append(event)
+                self.spool.release(event, self.answer)
+                self.spool.forget(event)
+
+    def __enter__(self) -> "Agent":
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.done.set()
+        self.join()
+
+
+def files(project: Path) -> list[Path]:
+    return sorted((project / ".git" / "chorus" / "spool").glob("[0-9]*"))
+
+
+def test_a_repository_that_never_used_chorus_is_left_alone(project: Path) -> None:
+    assert run_hook(project, EVENT) == b""
+    assert list((project / ".git").iterdir()) == []
+
+
+def test_a_place_that_is_no_repository_is_left_alone(tmp_path: Path) -> None:
+    assert run_hook(tmp_path, EVENT) == b""
+    assert run_hook(Path("/"), EVENT) == b""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_event_reaches_the_agent_before_the_client_goes_on(project: Path, spool: Spool) -> None:
+    with Agent(spool) as agent:
+        assert run_hook(project, EVENT, environment={"TMUX": "/tmp/s,9,0", "TMUX_PANE": "%3"}) == b""
+
+    assert [event.value for event in agent.seen] == [EVENT]
+    event = agent.seen[0]
+    assert (event.client_pid, event.pane, event.tmux_socket) == (77, "%3", "/tmp/s")
+    assert files(project) == []
+
+
+def test_the_client_does_not_go_on_before_the_agent_has_taken_the_event(project: Path, spool: Spool) -> None:
+    hook = start_hook(project)
+    send(hook, EVENT)
+    taken: list[HookEvent] = []
+
+    def look() -> bool:
+        taken.extend(spool.take())
+        return bool(taken)
+
+    wait_until(look, what="the event")
+    assert hook.poll() is None
+    spool.release(taken[0])
+    assert hook.communicate(timeout=5) == (b"", b"")
+
+
+def test_an_agent_that_hangs_delays_one_event_and_loses_none(project: Path, spool: Spool) -> None:
+    start = time.monotonic()
+    run_hook(project, {"n": 1})
+    first = time.monotonic() - start
+    start = time.monotonic()
+    run_hook(project, {"n": 2})
+    second = time.monotonic() - start
+
+    assert 0.2 < first < 2.0
+    assert second < first / 2
+    assert [event.value["n"] for event in spool.take()] == [1, 2]
+
+
+def test_an_agent_that_recovers_is_waited_for_again(project: Path, spool: Spool) -> None:
+    run_hook(project, {"n": 1})
+    assert (project / ".git/chorus/spool/late").exists()
+
+    with Agent(spool) as agent:
+        wait_until(lambda: len(agent.seen) == 1, what="the agent works again")
+        run_hook(project, {"n": 2})
+        assert len(agent.seen) == 2
+
+
+@pytest.mark.parametrize("pid", [None, "", "4194305", "x"], ids=["none", "empty", "dead", "nonsense"])
+def test_without_an_agent_the_event_waits_on_disk(project: Path, spool: Spool, pid: str | None) -> None:
+    note = project / ".git/chorus/spool/agent"
+    note.unlink()
+    if pid is not None:
+        note.write_text(f"{pid}\n")
+    start = time.monotonic()
+
+    run_hook(project, EVENT, "true")
+
+    assert time.monotonic() - start < 0.2
+    assert [event.value for event in spool.take()] == [EVENT]
+
+
+def test_the_first_event_without_an_agent_starts_one_and_only_the_first(project: Path, spool: Spool) -> None:
+    (project / ".git/chorus/spool/agent").unlink()
+    calls = project / "calls"
+    starter = project / "starter"
+    starter.write_text(f'#!/bin/sh\necho "$@" >> {calls}\n')
+    starter.chmod(0o755)
+
+    for n in range(3):
+        run_hook(project, {"n": n}, str(starter))
+
+    wait_until(calls.exists, what="the starter runs")
+    assert calls.read_text() == f"hooks wake {project}/.git\n"
+    assert len(files(project)) == 3
+
+
+def test_a_stopped_agent_is_not_started_by_a_hook(project: Path) -> None:
+    spool = Spool(project / ".git" / "chorus" / "spool")
+    spool.open()
+    spool.close(asleep=True)
+    starter = project / "starter"
+    starter.write_text(f"#!/bin/sh\ntouch {project}/called\n")
+    starter.chmod(0o755)
+
+    run_hook(project, EVENT, str(starter))
+    assert not (project / "called").exists()
+
+    spool.open()
+    spool.close(asleep=False)
+    run_hook(project, EVENT, str(starter))
+    wait_until((project / "called").exists, what="the starter runs")
+
+
+def test_an_answer_of_the_agent_is_printed_as_one_line(project: Path, spool: Spool) -> None:
+    answer = {"hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": 'a "b"\n\\ 日本'}}
+    with Agent(spool, answer):
+        out = run_hook(project, EVENT)
+
+    assert json.loads(out) == answer
+    assert out.count(b"\n") == 1
+
+
+def hold_one(project: Path, spool: Spool) -> tuple[subprocess.Popen[bytes], Any]:
+    hook = start_hook(project)
+    send(hook, EVENT)
+    taken: list[HookEvent] = []
+
+    def look() -> bool:
+        taken.extend(spool.take())
+        return bool(taken)
+
+    wait_until(look, what="the event")
+    held = spool.hold(taken[0])
+    spool.forget(taken[0])
+    return hook, held
+
+
+def test_a_held_hook_waits_for_the_decision_and_prints_it(project: Path, spool: Spool) -> None:
+    hook, held = hold_one(project, spool)
+    with pytest.raises(subprocess.TimeoutExpired):
+        hook.wait(timeout=0.5)
+
+    held.answer({"decision": "allow"})
+
+    out, err = hook.communicate(timeout=5)
+    held.close()
+    assert (json.loads(out), err, hook.returncode) == ({"decision": "allow"}, b"", 0)
+
+
+def test_a_held_hook_that_is_let_go_says_nothing(project: Path, spool: Spool) -> None:
+    hook, held = hold_one(project, spool)
+
+    held.close()
+
+    assert hook.communicate(timeout=5) == (b"", b"")
+    assert hook.returncode == 0
+    assert list((project / ".git/chorus/spool/answers").iterdir()) == []
+
+
+def test_thirty_six_hooks_at_once_with_large_events_all_survive_whole(project: Path, spool: Spool) -> None:
+    with Agent(spool) as agent:
+        hooks = [start_hook(project) for _ in range(36)]
+        payloads = [json.dumps({"n": n, "x": "é" * 200_000}, ensure_ascii=False).encode() for n in range(36)]
+        for hook, payload in zip(hooks, payloads, strict=True):
+            threading.Thread(target=hook.communicate, args=(payload,), daemon=True).start()
+        for hook in hooks:
+            assert hook.wait(timeout=60) == 0
+        wait_until(lambda: len(agent.seen) == 36, what="all events")
+
+    assert sorted(event.value["n"] for event in agent.seen) == list(range(36))
+    assert all(event.value["x"] == "é" * 200_000 for event in agent.seen)
+    assert not spool.problems
+
+
+def test_an_event_of_several_megabytes_survives_whole(project: Path, spool: Spool) -> None:
+    event = {"content": 'line \\ " 日本\n' * 300_000}
+    run_hook(project, event)
+
+    assert [found.value for found in spool.take()] == [event]
+
+
+def test_a_file_left_by_another_process_of_the_same_number_is_not_overwritten(
+    project: Path, spool: Spool
+) -> None:
+    """Process ids come round again; the shell that writes is told its own through a wrapper."""
+    directory = project / ".git" / "chorus" / "spool"
+    claim = f'for n in 0 1 2; do echo old > "{directory}/$$.$n"; done; exec "{HOOK}" true'
+    environment = {"CLAUDE_PROJECT_DIR": str(project), "PATH": os.environ["PATH"]}
+    subprocess.run(["sh", "-c", claim], input=b'{"n": 1}', env=environment, check=True)
+
+    assert [path.read_text() for path in files(project)][:3] == ["old\n"] * 3
+    assert [event.value for event in spool.take()] == [{"n": 1}]
+
+
+@pytest.mark.parametrize("where", ["sub/dir", "a b/'c' \"d\" $e", "new\nline", "日本"])
+def test_a_hook_run_from_below_finds_its_repository(project: Path, spool: Spool, where: str) -> None:
+    below = project / where
+    below.mkdir(parents=True)
+    run_hook(below, {"n": 1}, "true")
+    run_hook(below, {"n": 2}, "true", environment={"CLAUDE_PROJECT_DIR": ""})
+
+    assert [event.value["n"] for event in spool.take()] == [1, 2]
+
+
+@pytest.mark.parametrize("name", ["plain", "with blanks", "new\nline", "$(touch x)`id`;*"])
+def test_a_repository_with_an_odd_name_works(tmp_path: Path, name: str) -> None:
+    project = tmp_path / name
+    (project / ".git").mkdir(parents=True)
+    spool = Spool(project / ".git" / "chorus" / "spool")
+    spool.open()
+    with Agent(spool) as agent:
+        run_hook(project, EVENT)
+    spool.close(asleep=True)
+
+    assert len(agent.seen) == 1
+
+
+def test_a_linked_work_tree_uses_the_spool_of_its_repository(
+    project: Path, spool: Spool, tmp_path: Path
+) -> None:
+    shutil.rmtree(project / ".git")
+    for command in (["init", "-q"], ["commit", "-qm", "first", "--allow-empty"]):
+        subprocess.run(["git", *command], cwd=project, check=True)
+    linked = tmp_path / "linked tree"
+    subprocess.run(["git", "worktree", "add", "-q", "-b", "other", str(linked)], cwd=project, check=True)
+    spool.open()
+
+    run_hook(linked, EVENT)
+
+    assert [event.value for event in spool.take()] == [EVENT]
+
+
+def test_a_work_tree_with_a_relative_link_uses_it_too(project: Path, spool: Spool, tmp_path: Path) -> None:
+    (project / ".git/worktrees/x").mkdir(parents=True)
+    (project / ".git/worktrees/x/commondir").write_text("../..\n")
+    linked = tmp_path / "linked"
+    linked.mkdir()
+    (linked / ".git").write_text("gitdir: ../proj/.git/worktrees/x")  # no newline at the end
+
+    run_hook(linked, EVENT)
+
+    assert [event.value for event in spool.take()] == [EVENT]
+
+
+def test_a_directory_that_cannot_be_written_to_stops_nothing(project: Path, spool: Spool) -> None:
+    directory = project / ".git" / "chorus" / "spool"
+    if os.getuid() == 0:  # nothing is forbidden to root: the way in is blocked by a file instead
+        shutil.rmtree(directory)
+        directory.write_text("")
+    else:
+        directory.chmod(0o500)
+    try:
+        assert run_hook(project, EVENT) == b""
+    finally:
+        if directory.is_dir():
+            directory.chmod(0o700)
+        else:
+            directory.unlink()
+            spool.open()
+
+
+def test_a_spool_nobody_empties_ends_somewhere(project: Path, spool: Spool, tmp_path: Path) -> None:
+    (project / ".git/chorus/spool/agent").unlink()
+    text = HOOK.read_text()
+    assert "-gt 10000" in text
+    small = tmp_path / "chorus-hook"
+    small.write_text(text.replace("-gt 10000", "-gt 3"))
+    for _ in range(6):
+        environment = {"CLAUDE_PROJECT_DIR": str(project), "PATH": os.environ["PATH"]}
+        subprocess.run(["sh", small, "true"], input=b"{}", env=environment, check=True)
+
+    assert len(files(project)) == 4
+
+
+def test_a_hook_ends_when_the_agent_dies_while_it_waits(project: Path, spool: Spool) -> None:
+    stand_in = subprocess.Popen(["sleep", "60"])
+    (project / ".git/chorus/spool/agent").write_text(f"{stand_in.pid}\n")
+    hook = start_hook(project)
+    send(hook, EVENT)
+    wait_until(lambda: bool(files(project)), what="the event is there")
+
+    stand_in.kill()
+    stand_in.wait()
+
+    assert hook.communicate(timeout=5) == (b"", b"")
+    assert hook.returncode == 0
+    assert len(files(project)) == 1
+
+
+def test_the_hook_program_is_plain_posix_shell() -> None:
+    for shell in filter(shutil.which, ["dash", "bash", "busybox"]):
+        words = {"bash": ["bash", "--posix", "-n"], "busybox": ["busybox", "sh", "-n"]}.get(
+            shell, [shell, "-n"]
+        )
+        subprocess.run([*words, HOOK], check=True)

@@ -1,0 +1,44 @@
+"""The hook as the client runs it: a process with an event on its standard input."""
+
+import json
+import os
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+HOOK = Path(__file__).parent.parent.parent / "hooks" / "chorus-hook"
+
+
+def start_hook(
+    project: Path, *arguments: str, environment: Mapping[str, str] | None = None, cwd: Path | None = None
+) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [HOOK, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=cwd or project,
+        env={
+            "PATH": os.environ["PATH"],
+            "CLAUDE_PROJECT_DIR": str(project),
+            "CLAUDE_PID": "77",
+            **(environment or {}),
+        },
+    )
+
+
+def send(hook: subprocess.Popen[bytes], event: Mapping[str, Any]) -> None:
+    """Give the hook its event; it runs on by itself."""
+    assert hook.stdin is not None
+    hook.stdin.write(json.dumps(event).encode())
+    hook.stdin.close()
+    hook.stdin = None
+
+
+def run_hook(project: Path, event: Mapping[str, Any], *arguments: str, **more: Any) -> bytes:
+    """Run one hook to its end and give what it printed. It never fails and never complains."""
+    hook = start_hook(project, *arguments, **more)
+    out, err = hook.communicate(json.dumps(event).encode(), timeout=30)
+    assert (hook.returncode, err) == (0, b"")
+    return out
