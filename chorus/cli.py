@@ -16,8 +16,17 @@ from chorus.output import note
 
 # name -> what it does, in the order of the help text. The module is chorus.commands.<name>.
 COMMANDS = {
+    "status": "say what the agent watches right now",
+    "lanes": "list the branches that hold what each session did",
+    "log": "list what the agent did, action by action",
+    "show": "show one action with its diff",
+    "diff": "show what actions changed",
+    "revert": "take actions back, and nothing else",
+    "redo": "bring back what was reverted",
+    "keep": "mark actions as reviewed",
     "hooks": "put Chorus's hooks into the client's settings, take them out, say where they are",
     "inspect": "show what Chorus makes of a recorded stream, pane capture or transcript",
+    "stop": "end this repository's agent",
 }
 
 

@@ -46,7 +46,7 @@ class Agent:
         self.problems: dict[str, str] = {}
         self._stopping = asyncio.Event()
         self._moved = asyncio.Event()
-        self._history = asyncio.Lock()  # one source at a time changes history
+        self.history = asyncio.Lock()  # one source at a time changes history
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def serve(self, stopping: asyncio.Event) -> None:
@@ -83,8 +83,9 @@ class Agent:
 
     async def catch_up(self) -> None:
         """Handle everything that has been told by now."""
-        async with self._history:
+        async with self.history:
             await self._read_transcripts()
+        self.announce_actions()
 
     async def hear_hook(self, message: dict[str, Any], *, waited: bool) -> None:
         """One hook's input. What it says of the session's transcript is remembered first."""
@@ -95,8 +96,9 @@ class Agent:
                 SessionId(session), time=now(), source="hook", transcript=transcript, cwd=message.get("cwd")
             )
             self._follow(known, from_start=begins)
-        async with self._history:
+        async with self.history:
             await self.intake.take([message], Source.HOOK, waited=waited)
+        self.announce_actions()
 
     def _follow(self, session: Session, *, from_start: bool = False) -> None:
         if session.transcript is not None and session.state != "gone":
@@ -124,14 +126,22 @@ class Agent:
             self._moved.clear()
             hooked = all("hook" in s.sources for s in self._working())
             await asyncio.sleep(OUTSIDE_SECONDS if hooked else OUTSIDE_SECONDS_WITHOUT_HOOKS)
-            async with self._history:
+            async with self.history:
                 await self._read_transcripts()
                 for tree in self.trees.values():
                     if not tree.windows.open:
                         tree.sweep()
+            self.announce_actions()
 
     def _working(self) -> list[Session]:
         return [s for s in self.intake.roster.sessions.values() if s.state in ("working", "waiting")]
+
+    def announce_actions(self) -> None:
+        """Tell subscribers of every entry that is new or different since the last time."""
+        if self.server.subscribers:
+            for tree in self.trees.values():
+                for entry in tree.news():
+                    self.server.publish("action", entry=entry)
 
     def _announce(self, session: Session) -> None:
         self.server.publish("session", session=session.as_json())

@@ -6,11 +6,15 @@ and wrong arguments are refused with a sentence, never with a crash.
 
 import inspect
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from chorus import __version__
 from chorus.errors import UsageError
-from chorus.lanes.listing import entry_json, find_entry, lanes_json, show_json
+from chorus.lanes import queries, review
+from chorus.lanes.listing import lanes_json
+from chorus.lanes.queries import Filter
+from chorus.lanes.review import Selection
 from chorus.wire.protocol import VERSION, Request
 
 if TYPE_CHECKING:
@@ -64,6 +68,10 @@ class Requests:
         return {}
 
     async def do_subscribe(self) -> dict[str, Any]:
+        """The server has put the connection among those that are told; what is there already is no news."""
+        if self._agent.server.subscribers == 1:
+            for tree in self._agent.trees.values():
+                tree.news()
         return {}
 
     async def do_sync(self) -> dict[str, Any]:
@@ -77,18 +85,60 @@ class Requests:
     async def do_sessions(self) -> list[dict[str, Any]]:
         return [session.as_json() for session in self._agent.intake.roster.sessions.values()]
 
-    async def do_lanes(self, cwd: str) -> list[dict[str, Any]]:
-        return lanes_json(self._tree(cwd).recorder)
+    async def do_lanes(self, cwd: str | None = None) -> list[dict[str, Any]]:
+        return queries.lanes(self._tree(cwd).recorder)
 
-    async def do_log(self, cwd: str) -> list[dict[str, Any]]:
-        return [entry_json(entry) for entry in self._tree(cwd).recorder.entries()]
+    async def do_log(self, cwd: str | None = None, **wanted: Any) -> list[dict[str, Any]]:  # noqa: ANN401
+        return queries.log(self._tree(cwd).recorder, Filter(**wanted))
 
-    async def do_show(self, cwd: str, action: str | int) -> dict[str, Any]:
-        recorder = self._tree(cwd).recorder
-        return show_json(recorder, find_entry(recorder.entries(), str(action)))
+    async def do_show(self, action: str | int, cwd: str | None = None) -> dict[str, Any]:
+        return queries.show(self._tree(cwd).recorder, str(action))
 
-    def _tree(self, cwd: str) -> "Tree":
-        tree = self._agent.find_tree(cwd)
+    async def do_revert(
+        self,
+        cwd: str | None = None,
+        actions: Sequence[str | int] = (),
+        turn: str | None = None,
+        lane: str | None = None,
+        path: Sequence[str] = (),
+        *,
+        dry_run: bool = False,
+        with_dependents: bool = False,
+        markers: bool = False,
+    ) -> dict[str, Any]:
+        selection = Selection([str(action) for action in actions], turn, lane, path)
+        async with self._agent.history:
+            tree = self._tree(cwd)
+            done = review.revert(
+                tree.recorder, selection, dry_run=dry_run, with_dependents=with_dependents, markers=markers
+            )
+        self._agent.announce_actions()
+        return done
+
+    async def do_redo(
+        self, actions: Sequence[str | int], cwd: str | None = None, *, dry_run: bool = False
+    ) -> dict[str, Any]:
+        async with self._agent.history:
+            tree = self._tree(cwd)
+            done = review.redo(tree.recorder, Selection([str(a) for a in actions]), dry_run=dry_run)
+        self._agent.announce_actions()
+        return done
+
+    async def do_keep(
+        self,
+        cwd: str | None = None,
+        actions: Sequence[str | int] = (),
+        turn: str | None = None,
+        lane: str | None = None,
+    ) -> dict[str, Any]:
+        tree = self._tree(cwd)
+        kept = review.keep(tree.recorder, Selection([str(action) for action in actions], turn, lane))
+        self._agent.announce_actions()
+        return {"kept": kept}
+
+    def _tree(self, cwd: str | None) -> "Tree":
+        """The work tree that is meant; without a place, the repository's main one."""
+        tree = self._agent.find_tree(cwd or str(self._agent.home.common_dir.parent))
         if tree is None:
             raise UsageError(f"{cwd} is in no work tree of {self._agent.home.common_dir}")
         return tree

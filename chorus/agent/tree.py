@@ -11,12 +11,14 @@ import os
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import assert_never
+from typing import Any, assert_never
 
 from chorus.core.actions import Action
-from chorus.core.ids import RepoPath
+from chorus.core.ids import Oid, RepoPath
 from chorus.core.outcomes import Outcome
 from chorus.core.windows import Effect, LookBefore, Note, RecordNamed, RecordWindow, Sweep, Windows
+from chorus.lanes.entries import LogEntry
+from chorus.lanes.listing import entry_json
 from chorus.lanes.recorder import Recorder
 from chorus.sources.files import FileWatch
 
@@ -40,6 +42,7 @@ class Tree:
         self._hints: set[RepoPath] = set()
         self._lost = False
         self._head = False
+        self._told: dict[tuple[int | None, Oid | None], LogEntry] = {}
 
     def start(self) -> None:
         self.watch.start()
@@ -70,6 +73,13 @@ class Tree:
         hints = self._take_hints()
         if hints is None or hints:
             self.recorder.sweep(hints, self.windows.spare, reason)
+
+    def news(self) -> list[dict[str, Any]]:
+        """The entries that are new or different since the last call."""
+        entries = {(entry.n, entry.timeline): entry for entry in self.recorder.entries()}
+        changed = [entry for key, entry in entries.items() if self._told.get(key) != entry]
+        self._told = entries
+        return [entry_json(entry) for entry in changed]
 
     @property
     def moved(self) -> bool:

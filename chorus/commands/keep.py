@@ -1,0 +1,29 @@
+"""`chorus keep`: mark actions as reviewed, so that they leave the queue."""
+
+import argparse
+from pathlib import Path
+
+from chorus.commands.history import agent
+from chorus.errors import ExitCode, NothingThere
+from chorus.output import answer, answer_json
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("actions", nargs="*", metavar="ACTION", help="numbers, tool_use ids or lane commits")
+    parser.add_argument("--turn", metavar="ID", help="everything this turn did")
+    parser.add_argument("--lane", metavar="NAME", help="everything on this lane")
+    parser.add_argument("--json", action="store_true", help="for programs")
+
+
+def run(args: argparse.Namespace) -> ExitCode:
+    with agent() as connection:
+        done = connection.ask(
+            "keep", cwd=str(Path.cwd()), actions=args.actions, turn=args.turn, lane=args.lane
+        )
+    if args.json:
+        answer_json(done)
+    elif done["kept"]:
+        answer(f"kept {', '.join(map(str, done['kept']))}")
+    else:
+        raise NothingThere("none of these is open")
+    return ExitCode.DONE

@@ -1,0 +1,20 @@
+"""`chorus redo`: bring back what was reverted, byte for byte."""
+
+import argparse
+from pathlib import Path
+
+from chorus.commands.history import agent
+from chorus.commands.revert import tell
+from chorus.errors import ExitCode
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("actions", nargs="+", metavar="ACTION", help="the reverted action, or its revert")
+    parser.add_argument("--dry-run", action="store_true", help="show the exact change and make none")
+    parser.add_argument("--json", action="store_true", help="for programs")
+
+
+def run(args: argparse.Namespace) -> ExitCode:
+    with agent() as connection:
+        done = connection.ask("redo", cwd=str(Path.cwd()), actions=args.actions, dry_run=args.dry_run)
+    return tell(done, args, "took back the revert")

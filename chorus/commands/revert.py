@@ -1,0 +1,54 @@
+"""`chorus revert`: take actions back, and nothing else."""
+
+import argparse
+from pathlib import Path
+
+from chorus.commands.diff import coloured_patch
+from chorus.commands.history import absolute, agent
+from chorus.commands.paging import page
+from chorus.errors import ExitCode
+from chorus.output import answer, answer_json
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("actions", nargs="*", metavar="ACTION", help="numbers, tool_use ids or lane commits")
+    parser.add_argument("--turn", metavar="ID", help="everything this turn did")
+    parser.add_argument("--lane", metavar="NAME", help="everything on this lane")
+    parser.add_argument("--path", action="append", default=[], metavar="PATH", help="only this file's part")
+    parser.add_argument("--dry-run", action="store_true", help="show the exact change and make none")
+    parser.add_argument(
+        "--with-dependents", action="store_true", help="also what was built on them, newest first"
+    )
+    parser.add_argument(
+        "--markers", action="store_true", help="write conflict markers where it does not come apart"
+    )
+    parser.add_argument("--json", action="store_true", help="for programs")
+
+
+def run(args: argparse.Namespace) -> ExitCode:
+    with agent() as connection:
+        done = connection.ask(
+            "revert",
+            cwd=str(Path.cwd()),
+            actions=args.actions,
+            turn=args.turn,
+            lane=args.lane,
+            path=[absolute(path) for path in args.path],
+            dry_run=args.dry_run,
+            with_dependents=args.with_dependents,
+            markers=args.markers,
+        )
+    return tell(done, args, "reverted")
+
+
+def tell(done: dict[str, object], args: argparse.Namespace, word: str) -> ExitCode:
+    if args.json:
+        answer_json(done)
+    elif args.dry_run:
+        page(coloured_patch(str(done["patch"])))
+    else:
+        numbers, paths = done["reverted"], done["paths"]
+        assert isinstance(numbers, list)
+        assert isinstance(paths, list)
+        answer(f"{word} {', '.join(map(str, numbers))} in {', '.join(paths)} (action {done['n']})")
+    return ExitCode.DONE

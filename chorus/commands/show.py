@@ -1,0 +1,37 @@
+"""`chorus show`: one action, with everything that is known of it and its diff."""
+
+import argparse
+from collections.abc import Iterator
+from typing import Any
+
+from chorus.commands.diff import coloured_patch
+from chorus.commands.history import read_action
+from chorus.commands.log import inert
+from chorus.commands.paging import page
+from chorus.errors import ExitCode
+from chorus.output import answer_json
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("action", metavar="ACTION", help="its number, tool_use id or lane commit")
+    parser.add_argument("--json", action="store_true", help="for programs")
+
+
+def run(args: argparse.Namespace) -> ExitCode:
+    shown = read_action(args.action)
+    if args.json:
+        answer_json(shown)
+    else:
+        page(render(shown))
+    return ExitCode.DONE
+
+
+def render(shown: dict[str, Any]) -> Iterator[str]:
+    yield inert(f"action {shown['n']}  {shown['status']}  {shown['summary']}")
+    facts = ("tool", "id", "lane", "commit", "session", "turn", "agent", "source", "time", "reason")
+    yield from (inert(f"  {name:<8} {shown[name]}") for name in facts if shown[name])
+    if shown["message"]:
+        yield inert(f"  message  {' '.join(shown['message'].split())}")
+    yield from (inert(f"  skipped  {text}") for text in shown["skipped"])
+    yield ""
+    yield from coloured_patch(shown["patch"])

@@ -1,0 +1,64 @@
+"""A repository in which an agent has worked, and commands run in it as a person types them."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chorus.lanes.recorder import Recorder
+from chorus.wire.client import stop
+from chorus.wire.home import find_home
+from tests.lanes.acting import Agent
+from tests.repos import UserRepo
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    code: int
+    out: str
+    err: str
+
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+@dataclass(frozen=True, slots=True)
+class Shell:
+    repo: UserRepo
+
+    def __call__(self, *words: str, cwd: Path | None = None, **variables: str) -> Typed:
+        done = subprocess.run(
+            [sys.executable, "-m", "chorus", *words],
+            cwd=cwd or self.repo.path,
+            env={**os.environ, "PYTHONPATH": str(ROOT), **variables},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        return Typed(done.returncode, done.stdout, done.stderr)
+
+
+@pytest.fixture
+def chorus(repo: UserRepo) -> Iterator[Shell]:
+    yield Shell(repo)
+    stop(find_home(repo.path))
+
+
+@pytest.fixture
+def worked(repo: UserRepo) -> UserRepo:
+    """Three edits by the agent: app.py, a new file, run.sh."""
+    with Recorder.open(repo.path) as recorder:
+        agent = Agent(repo, recorder)
+        agent.replace("app.py", b"x = 1", b"x = 9", said="I raise x.")
+        agent.edit("new.txt", b"hello\n")
+        agent.replace("run.sh", b"hi", b"ho")
+    return repo

@@ -1,0 +1,117 @@
+"""See, keep and take back, from the command line."""
+
+import pytest
+
+from tests.commands.conftest import Shell
+from tests.repos import UserRepo
+
+LOG_KEYS = {
+    "n", "id", "lane", "session", "turn", "tool", "agent", "paths", "status", "commit", "summary", "source",
+    "time",
+}  # fmt: skip
+
+
+def test_the_log_lists_actions_with_the_promised_keys(worked: UserRepo, chorus: Shell) -> None:
+    entries = chorus("log", "--json").json()
+    assert [(e["n"], e["paths"], e["status"]) for e in entries] == [
+        (1, ["app.py"], "committed"),
+        (2, ["new.txt"], "committed"),
+        (3, ["run.sh"], "committed"),
+    ]
+    assert all(entry.keys() >= LOG_KEYS for entry in entries)
+
+
+def test_the_log_reads_well_and_groups_by_message(worked: UserRepo, chorus: Shell) -> None:
+    lines = chorus("log").out.splitlines()
+    assert lines[0].startswith("> Make it better")
+    assert "I raise x." in lines[1]
+    assert "\x1b" not in "".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("options", "numbers"),
+    [
+        (["--path", "app.py"], [1]),
+        (["--path", "src"], []),
+        (["--tool", "edit"], [1, 2, 3]),
+        (["--tool", "Bash"], []),
+        (["--status", "reverted"], []),
+        (["--open"], [1, 2, 3]),
+        (["-n", "1"], [3]),
+        (["--since", "2099-01-01"], []),
+        (["--since", "1w", "--path", "new.txt"], [2]),
+    ],
+)
+def test_the_log_can_be_narrowed_down(
+    worked: UserRepo, chorus: Shell, options: list[str], numbers: list[int]
+) -> None:
+    assert [entry["n"] for entry in chorus("log", "--json", *options).json()] == numbers
+
+
+def test_the_log_of_nothing_says_so_and_leaves_with_3(repo: UserRepo, chorus: Shell) -> None:
+    done = chorus("log")
+    assert (done.code, done.out) == (3, "")
+    assert "nothing is recorded" in done.err
+
+
+def test_a_time_that_is_none_is_a_usage_error_with_a_way_out(worked: UserRepo, chorus: Shell) -> None:
+    done = chorus("log", "--since", "yesterday-ish")
+    assert done.code == 2
+    assert "hint:" in done.err
+
+
+def test_show_gives_the_edits_and_the_patch(worked: UserRepo, chorus: Shell) -> None:
+    shown = chorus("show", "1", "--json").json()
+    (edit,) = shown["edits"]
+    assert worked.git("cat-file", "blob", edit["before"]) == "x = 1\ny = 2\n"
+    assert worked.git("cat-file", "blob", edit["after"]) == "x = 9\ny = 2\n"
+    assert (edit["mode_before"], edit["mode_after"]) == (0o100644, 0o100644)
+    assert "-x = 1\n+x = 9\n" in shown["patch"]
+    made = chorus("show", "2", "--json").json()
+    assert made["edits"][0]["before"] is None
+    for name in (shown["id"], shown["commit"], shown["commit"][:8]):
+        assert chorus("show", name, "--json").json()["n"] == 1
+    assert "+x = 9" in chorus("show", "1").out
+
+
+def test_an_action_that_is_not_there_leaves_with_3(worked: UserRepo, chorus: Shell) -> None:
+    done = chorus("show", "99")
+    assert done.code == 3
+    assert "99" in done.err
+
+
+def test_lanes_are_listed_with_the_promised_keys(worked: UserRepo, chorus: Shell) -> None:
+    (lane,) = chorus("lanes", "--json").json()
+    assert lane.keys() == {"name", "ref", "base", "tip", "session", "actions", "open"}
+    assert (lane["actions"], lane["open"]) == (3, 3)
+    assert lane["ref"] == f"refs/heads/{lane['name']}"
+    assert worked.git("rev-parse", lane["name"]).strip() == lane["tip"]
+
+
+def test_revert_redo_and_keep_work_through_the_agent(worked: UserRepo, chorus: Shell) -> None:
+    dry = chorus("revert", "1", "--dry-run")
+    assert "+x = 1" in dry.out
+    assert b"x = 9" in (worked.path / "app.py").read_bytes()
+
+    assert chorus("revert", "1").code == 0
+    assert (worked.path / "app.py").read_bytes() == b"x = 1\ny = 2\n"
+    assert chorus("show", "1", "--json").json()["status"] == "reverted"
+
+    assert chorus("redo", "1").code == 0
+    assert (worked.path / "app.py").read_bytes() == b"x = 9\ny = 2\n"
+
+    assert chorus("keep", "1", "2", "--json").json() == {"kept": [1, 2]}
+    assert [e["n"] for e in chorus("log", "--open", "--json").json() if e["tool"] != "Revert"] == [3]
+
+
+def test_a_conflict_changes_nothing_and_leaves_with_5(worked: UserRepo, chorus: Shell) -> None:
+    worked.write("app.py", b"x = 10\ny = 2\n")
+    done = chorus("revert", "1")
+    assert done.code == 5
+    assert "app.py" in done.err
+    assert (worked.path / "app.py").read_bytes() == b"x = 10\ny = 2\n"
+
+
+def test_a_path_is_meant_from_where_it_is_typed(worked: UserRepo, chorus: Shell) -> None:
+    found = chorus("log", "--path", "../app.py", "--json", cwd=worked.path / "src").json()
+    assert [entry["n"] for entry in found] == [1]
