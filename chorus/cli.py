@@ -24,6 +24,7 @@ COMMANDS = {
     "revert": "take actions back, and nothing else",
     "redo": "bring back what was reverted",
     "keep": "mark actions as reviewed",
+    "prompts": "show what the client asks, and which key answers what",
     "hooks": "put Chorus's hooks into the client's settings, take them out, say where they are",
     "inspect": "show what Chorus makes of a recorded stream, pane capture or transcript",
     "stop": "end this repository's agent",

@@ -1,0 +1,55 @@
+"""`chorus prompts`: what a captured screen asks."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from chorus.core.prompts.prompt import Nothing, Prompt, Unknown, prompt_json
+from chorus.core.prompts.reading import Reading, explain, read_screen
+from chorus.errors import ExitCode, NothingThere, UsageError
+from chorus.output import answer, answer_json, note
+from chorus.sources.config import read_prompt_rules
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--screen", metavar="FILE", help="read this captured screen (`-`: stdin) instead of the live panes"
+    )
+    parser.add_argument("--width", type=int, metavar="N", help="the pane's width; else the widest row tells")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--explain", action="store_true", help="say which rule fits, and why others do not")
+
+
+def run(args: argparse.Namespace) -> ExitCode:
+    if args.screen is None:
+        raise UsageError("no screen to read", hint="Name a captured screen with --screen FILE.")
+    reading = read_screen(_captured(args.screen), read_prompt_rules(), width=args.width)
+    if args.explain:
+        for line in explain(reading):
+            note(line)
+    if args.json:
+        answer_json(prompt_json(reading.found))
+    else:
+        answer(_render(reading))
+    return ExitCode.DONE
+
+
+def _captured(name: str) -> str:
+    """The file's text. Undecodable bytes are kept: they can only make a screen unknown."""
+    if name == "-":
+        return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
+    try:
+        return Path(name).read_bytes().decode("utf-8", "surrogateescape")
+    except OSError as error:
+        raise NothingThere(f"cannot read {name}: {error.strerror}") from error
+
+
+def _render(reading: Reading) -> str:
+    match reading.found:
+        case Unknown(reason):
+            return f"unknown: {reason}"
+        case Nothing(reason):
+            return f"none: {reason}"
+        case Prompt() as prompt:
+            lines = [f"{prompt.id}  {prompt.kind}  {prompt.title}", f"  {prompt.question}"]
+            return "\n".join([*lines, *(f"  {o.key:<5} {o.label}  [{o.meaning}]" for o in prompt.options)])

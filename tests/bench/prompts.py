@@ -1,0 +1,24 @@
+"""Read every recorded screen, cut, holed and wrapped in every way; and what one reading costs."""
+
+import time
+
+from chorus.core.prompts.prompt import Prompt
+from chorus.core.prompts.reading import read_screen
+from tests.core import test_prompts as checks
+from tests.screens import screen_text
+
+
+def main() -> None:
+    checked = 0
+    for name in checks.DIALOGS:
+        checks.test_a_screen_cut_at_any_row_is_the_same_prompt_or_none(name)
+        checks.test_a_screen_with_any_row_missing_or_blank_is_the_same_prompt_or_none(name)
+        for wrap in (checks.hard, checks.soft):
+            checks.test_a_screen_wrapped_again_at_another_width_is_the_same_prompt_or_none(name, wrap)
+        checked += 1
+    print(f"{checked} screens, cut at every row, holed at every row, wrapped 16 ways: no other prompt")
+    texts = [screen_text(name) for name in checks.EXPECTED]
+    begin = time.perf_counter()
+    prompts = sum(isinstance(read_screen(text, checks.RULES).found, Prompt) for text in texts)
+    spent = time.perf_counter() - begin
+    print(f"{len(texts)} screens read, {prompts} prompts, {spent / len(texts) * 1e3:.2f} ms each")

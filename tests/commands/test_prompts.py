@@ -1,0 +1,71 @@
+"""`chorus prompts --screen`: one captured screen in, one prompt out."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from chorus.cli import main
+from chorus.errors import ExitCode
+from tests.screens import FIXTURES
+
+EDIT = str(FIXTURES / "recordings" / "tui" / "edit_80.txt")
+
+
+def test_a_prompt_is_printed_with_the_documented_keys(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["prompts", "--screen", EDIT, "--json"]) == ExitCode.DONE
+    prompt = json.loads(capsys.readouterr().out)
+    assert list(prompt) == [
+        "id", "session", "pane", "kind", "tool", "title", "question", "options", "fingerprint", "since",
+    ]  # fmt: skip
+    assert (prompt["session"], prompt["pane"], prompt["since"]) == (None, None, None)
+    assert prompt["options"][2] == {"key": "3", "label": "No", "meaning": "deny"}
+
+
+@pytest.mark.parametrize(("name", "kind"), [("fake_prompt_in_text", "none"), ("rewind_menu", "unknown")])
+def test_a_screen_without_a_known_prompt_is_one_word(
+    name: str, kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = FIXTURES / "recordings" / "tui" / f"{name}.txt"
+    assert main(["prompts", "--screen", str(path), "--json"]) == ExitCode.DONE
+    assert json.loads(capsys.readouterr().out) == {"kind": kind}
+    assert main(["prompts", "--screen", str(path)]) == ExitCode.DONE
+    assert capsys.readouterr().out.startswith(f"{kind}: ")
+
+
+def test_the_account_goes_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["prompts", "--screen", EDIT, "--explain"]) == ExitCode.DONE
+    printed = capsys.readouterr()
+    assert "edit: yes" in printed.err
+    assert "1     Yes  [allow]" in printed.out
+
+
+def test_a_rule_in_the_users_config_is_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = tmp_path / "chorus" / "config.toml"
+    config.parent.mkdir()
+    config.write_text("[prompts]\nquiet = ['Enter to continue · Esc to cancel']\n", encoding="utf-8")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    screen = str(FIXTURES / "recordings" / "tui" / "rewind_menu.txt")
+    assert main(["prompts", "--screen", screen, "--json"]) == ExitCode.DONE
+    assert json.loads(capsys.readouterr().out) == {"kind": "none"}
+
+
+@pytest.mark.parametrize("content", ["[prompts\n", "prompts = 3\n", "[prompts]\nquiet = ['(']\n"])
+def test_a_config_that_cannot_be_right_is_an_error_with_a_hint(
+    content: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "chorus").mkdir()
+    (tmp_path / "chorus" / "config.toml").write_text(content, encoding="utf-8")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    assert main(["prompts", "--screen", EDIT]) == ExitCode.REFUSED_BY_SYSTEM
+    assert "hint: " in capsys.readouterr().err
+
+
+def test_a_missing_file_is_nothing_to_act_on(tmp_path: Path) -> None:
+    assert main(["prompts", "--screen", str(tmp_path / "none.txt")]) == ExitCode.NOTHING
+
+
+def test_without_a_screen_there_is_nothing_to_read_yet() -> None:
+    assert main(["prompts"]) == ExitCode.USAGE
