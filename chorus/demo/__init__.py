@@ -1,0 +1,1 @@
+"""The demo: a scratch repository, a stand-in for the client, and a short story played through Chorus."""
