@@ -17,6 +17,7 @@ from typing import Any
 import orjson
 
 from chorus.core.ids import PaneId
+from chorus.tmux.processes import read_process
 
 VERSION = b"1"
 # A hook writes its event in one go; what is still not whole after this was cut off.
@@ -90,6 +91,12 @@ class Spool:
         if self._answered:
             self._sweep_answers()
         return left + [event for event in found if event is not None]
+
+    def is_waiting(self, event: HookEvent) -> bool:
+        """Whether the hook still holds the client back. Ask after reading what an edit is about to change."""
+        if not (self._directory / event.name).exists():
+            return False  # it was let go
+        return read_process(int(event.name.partition(".")[0])) is not None
 
     def release(self, event: HookEvent, answer: dict[str, Any] | None = None) -> None:
         """Let the hook go on, with an answer for the client. The event stays until `forget`."""

@@ -1,10 +1,11 @@
-"""One key into one pane, if that pane is still the one that was looked at.
+"""One key into one pane, if that pane is still the one that was looked at, and still shows the same.
 
 The check and the key are one step inside tmux: nothing can change between them. A key is a single
 character or one of the named ones; never a name tmux would expand, never an Enter nobody asked for.
 """
 
 import re
+from collections.abc import Sequence
 
 from chorus.errors import UsageError
 from chorus.tmux.errors import PaneChanged
@@ -15,37 +16,43 @@ from chorus.tmux.panes import PaneState, one_pane, parse_pane
 NAMED_KEYS = frozenset({"Enter", "Escape", "Tab", "BTab", "Up", "Down", "Left", "Right", "Space", "BSpace"})
 _SENT = "chorus-sent"
 _SAFE_NAME = re.compile(r"[A-Za-z0-9_.-]+")
+_NOT_LITERAL = re.compile(r"[^A-Za-z0-9_./ -]")
 
 
-def press(tmux: Tmux, pane: PaneState, key: str) -> None:
-    """Press one key. Raises PaneChanged, and presses nothing, if the pane is not as `pane` says."""
+def press(tmux: Tmux, pane: PaneState, key: str, *, showing: Sequence[str] = ()) -> None:
+    """Press one key. Raises PaneChanged, and presses nothing, if the pane is not as `pane` says.
+
+    `showing`: texts, each within one row, that must all be on the screen when the key is sent.
+    """
     if key in NAMED_KEYS:
         words = ["send-keys", "-t", pane.id, key]
     elif len(key) == 1 and key.isprintable():
         words = ["send-keys", "-t", pane.id, "-l", "--", key]
     else:
         raise UsageError(f"not one key: {key!r}")
-    _send(tmux, pane, words)
+    _send(tmux, pane, words, showing)
 
 
-def type_text(tmux: Tmux, pane: PaneState, text: str) -> None:
+def type_text(tmux: Tmux, pane: PaneState, text: str, *, showing: Sequence[str] = ()) -> None:
     """Type text, character by character as it stands, with no Enter. Under the same check as a key."""
     if not text or not text.isprintable():
         raise UsageError(f"not a line of text: {text!r}")
-    _send(tmux, pane, ["send-keys", "-t", pane.id, "-l", "--", text])
+    _send(tmux, pane, ["send-keys", "-t", pane.id, "-l", "--", text], showing)
 
 
-def _send(tmux: Tmux, pane: PaneState, words: list[str]) -> None:
+def _send(tmux: Tmux, pane: PaneState, words: list[str], showing: Sequence[str]) -> None:
     sent = render_line([words, ["display-message", "-p", _SENT]])
-    lines = tmux.run(["if-shell", "-F", "-t", pane.id, _same(pane), sent, render_line([one_pane(pane.id)])])
+    lines = tmux.run(
+        ["if-shell", "-F", "-t", pane.id, _condition(pane, showing), sent, render_line([one_pane(pane.id)])]
+    )
     if lines != [_SENT]:
         raise PaneChanged(_difference(pane, parse_pane(lines[0])))
 
 
-def _same(pane: PaneState) -> str:
-    """A tmux condition: the same server, program and foreground command, alive, not in copy mode."""
+def _condition(pane: PaneState, showing: Sequence[str]) -> str:
+    """In tmux's terms: same server, program and foreground command, alive, not in copy mode, these texts."""
     identity = pane.identity
-    conditions = {
+    equal = {
         "pid": str(identity.server_pid),
         "start_time": str(identity.server_started),
         "pane_pid": str(identity.pane_pid),
@@ -54,10 +61,13 @@ def _same(pane: PaneState) -> str:
     }
     # A name with signs of tmux's own language in it cannot be compared there.
     if _SAFE_NAME.fullmatch(pane.command):
-        conditions["pane_current_command"] = pane.command
+        equal["pane_current_command"] = pane.command
+    tests = [f"#{{==:#{{{name}}},{value}}}" for name, value in equal.items()]
+    # Likewise any such sign in a text stands for any one character.
+    tests += [f"#{{C:{_NOT_LITERAL.sub('?', text.strip())}}}" for text in showing]
     condition = "1"
-    for name, value in conditions.items():
-        condition = f"#{{&&:#{{==:#{{{name}}},{value}}},{condition}}}"
+    for test in tests:
+        condition = f"#{{&&:{test},{condition}}}"
     return condition
 
 
@@ -70,4 +80,6 @@ def _difference(was: PaneState, now: PaneState) -> str:
         return f"{was.id} was given another program (process {now.identity.pane_pid})"
     if now.in_mode:
         return f"{was.id} is in copy mode: keys would go there"
-    return f"{was.id} runs {now.command} now, not {was.command}"
+    if was.command != now.command:
+        return f"{was.id} runs {now.command} now, not {was.command}"
+    return f"{was.id} shows something else now"

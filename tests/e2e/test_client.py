@@ -4,6 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from chorus.core.ids import PaneId
+from chorus.tmux.address import Address
+from chorus.tmux.errors import PaneChanged
+from chorus.tmux.keys import press
+from chorus.tmux.oneshot import OneShot
+from chorus.tmux.panes import read_pane
 from tests.lab.client import Client, say
 from tests.lab.script import Text, ToolUse
 from tests.lab.terminal import Terminal, wait_until
@@ -40,3 +46,24 @@ def test_an_edit_in_default_mode_asks_and_the_digit_of_yes_approves(
     pane.press("1")
     pane.wait_for("All renamed.")
     wait_until(lambda: "def new()" in (project / "app.py").read_text(), what="the edit is on disk")
+
+
+def test_a_prompt_is_answered_by_the_one_key_its_label_calls_for(
+    client: Client, project: Path, terminal: Terminal
+) -> None:
+    client.stub.scripts["rename"] = [[edit_of_app(project)], [Text("All renamed.")]]
+    pane = client.interactive(terminal, "--permission-mode", "default")
+    say(pane, "rename it")
+    pane.wait_settled(r"Do you want to make this edit[\s\S]*3\. No")
+    tmux = OneShot(Address(terminal.socket()))
+    seen = read_pane(tmux, PaneId(pane.id))
+    shown = ["Do you want to make this edit to app.py?", "❯ 1. Yes"]
+    assert seen.command == "claude"
+
+    with pytest.raises(PaneChanged):
+        press(tmux, seen, "3", showing=["Do you want to make this edit to other.py?"])
+    press(tmux, seen, "1", showing=shown)
+
+    pane.wait_for("All renamed.")
+    with pytest.raises(PaneChanged):
+        press(tmux, seen, "1", showing=shown)

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -96,7 +97,9 @@ def test_the_client_does_not_go_on_before_the_agent_has_taken_the_event(project:
 
     wait_until(look, what="the event")
     assert hook.poll() is None
+    assert spool.is_waiting(taken[0])
     spool.release(taken[0])
+    assert not spool.is_waiting(taken[0])
     assert hook.communicate(timeout=5) == (b"", b"")
 
 
@@ -110,7 +113,9 @@ def test_an_agent_that_hangs_delays_one_event_and_loses_none(project: Path, spoo
 
     assert 0.2 < first < 2.0
     assert second < first / 2
-    assert [event.value["n"] for event in spool.take()] == [1, 2]
+    late = spool.take()
+    assert [event.value["n"] for event in late] == [1, 2]
+    assert not any(spool.is_waiting(event) for event in late)
 
 
 def test_an_agent_that_recovers_is_waited_for_again(project: Path, spool: Spool) -> None:
@@ -317,6 +322,21 @@ def test_a_directory_that_cannot_be_written_to_stops_nothing(project: Path, spoo
             spool.open()
 
 
+def test_a_path_without_programs_loses_nothing(project: Path, spool: Spool) -> None:
+    run_hook(project, EVENT, environment={"PATH": "/nonexistent"})
+
+    assert [event.value for event in spool.take()] == [EVENT]
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a directory to somebody else")
+def test_a_spool_of_another_user_is_not_written_to(project: Path, spool: Spool) -> None:
+    os.chown(project / ".git" / "chorus" / "spool", 65534, 65534)
+
+    run_hook(project, EVENT, "true")
+
+    assert files(project) == []
+
+
 def test_a_spool_nobody_empties_ends_somewhere(project: Path, spool: Spool, tmp_path: Path) -> None:
     (project / ".git/chorus/spool/agent").unlink()
     text = HOOK.read_text()
@@ -351,3 +371,58 @@ def test_the_hook_program_is_plain_posix_shell() -> None:
             shell, [shell, "-n"]
         )
         subprocess.run([*words, HOOK], check=True)
+
+
+AGENT = """
+import os, select, sys
+from pathlib import Path
+from chorus.sources.hooks import Spool
+spool, log = Spool(Path(sys.argv[1])), open(sys.argv[2], "a")
+spool.open()
+while True:
+    select.select([spool], [], [], 0.02)
+    for event in spool.take():
+        spool.release(event)
+        print(event.value["n"], file=log, flush=True)
+        spool.forget(event)
+"""
+
+
+def test_no_event_is_lost_while_the_agent_is_killed_again_and_again(project: Path, tmp_path: Path) -> None:
+    spool, log = project / ".git" / "chorus" / "spool", tmp_path / "log"
+    command = [sys.executable, "-c", AGENT, str(spool), str(log)]
+    log.touch()
+    spool.mkdir(parents=True)
+    for killed in range(6):
+        agent = subprocess.Popen(command, cwd=HOOK.parent.parent)
+        hooks = [start_hook(project, "true") for _ in range(8)]
+        for n, hook in enumerate(hooks):
+            send(hook, {"n": killed * 8 + n})
+            if n == killed:
+                wait_until((spool / "agent").exists, what="an agent")
+        agent.kill()
+        agent.wait()
+        for hook in hooks:
+            assert hook.communicate(timeout=10) == (b"", b"")
+            assert hook.returncode == 0
+
+    agent = subprocess.Popen(command, cwd=HOOK.parent.parent)
+    wait_until(lambda: len(set(log.read_text().split())) == 48, what="every event was told")
+    agent.kill()
+    agent.wait()
+    assert not list(spool.glob("[0-9]*")) + list((spool / "aside").iterdir())
+
+
+@pytest.mark.parametrize(
+    "shell", ["dash", "bash --posix", "busybox sh", "zsh --emulate sh", "ksh", "mksh", "yash"]
+)
+def test_other_shells_run_it_as_well(project: Path, spool: Spool, shell: str) -> None:
+    words = shell.split()
+    if shutil.which(words[0]) is None:
+        pytest.skip(f"no {words[0]} on this machine")
+    environment = {"CLAUDE_PROJECT_DIR": str(project), "PATH": os.environ["PATH"]}
+    with Agent(spool, {"x": 1}) as agent:
+        done = subprocess.run([*words, HOOK], input=b'{"n": 1}', env=environment, capture_output=True)
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, b'{"x":1}\n', b"")
+    assert len(agent.seen) == 1

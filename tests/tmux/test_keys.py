@@ -114,3 +114,26 @@ def test_a_closed_pane_gets_no_key(pane: Pane, open_pane: Open, connect: Connect
 
     with pytest.raises(PaneGone):
         press(tmux, seen, "1")
+
+
+ROWS = ("Do you want to make this edit to a,b}#{x}'s é.py?", "❯ 1. Yes", "3. No")
+
+
+def test_a_key_is_sent_while_the_texts_are_on_the_screen_and_not_after(
+    open_pane: Open, connect: Connect
+) -> None:
+    pane = open_pane("stty -echo; cat")
+    tmux = connect(pane)
+    for row in ROWS:
+        pane.type(f"  {row}\n")
+    pane.wait_for("3. No")
+    seen = read_pane(tmux, PaneId(pane.id))
+
+    press(tmux, seen, "1", showing=ROWS)
+    for wrong in ("4. No", "Do you want to make this edit to a.b}#{x}'s ée.py?"):
+        with pytest.raises(PaneChanged, match="shows something else"):
+            press(tmux, seen, "2", showing=[*ROWS, wrong])
+
+    pane.type("x\n")
+    screen = pane.wait_for("1x")
+    assert "2" not in screen
