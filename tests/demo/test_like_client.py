@@ -170,8 +170,14 @@ def compare_streams(mine: list[Json], real: list[Json]) -> None:
             assert ours.keys() == theirs.keys()  # an agent's report is longer in the client
         else:
             assert shape(ours) == shape(theirs), kind(ours)
+        assert decisions(ours) == decisions(theirs)
         if isinstance(ours.get("tool_use_result"), dict) and "structuredPatch" in ours["tool_use_result"]:
             assert ours["tool_use_result"] == theirs["tool_use_result"]
+
+
+def decisions(event: Json) -> list[tuple[object, object]]:
+    meta = event.get("tool_result_meta", [])
+    return [(item.get("non_execution_kind"), item.get("permission_decision")) for item in meta]
 
 
 def compare_hooks(mine: list[Json], real: list[Json]) -> None:
@@ -190,3 +196,14 @@ def compare_transcripts(mine: list[Json], real: list[Json]) -> None:
     assert [kind(line) for line in told(mine)] == [kind(line) for line in told(real)]
     for ours, theirs in zip(told(mine), told(real), strict=True):
         assert ours.keys() == theirs.keys(), kind(ours)
+        assert ours.get("toolDenialKind") == theirs.get("toolDenialKind")
+        assert judged(ours) == judged(theirs)
+
+
+def judged(line: Json) -> Json:
+    # Which rule matched, and from where, is the client's own business.
+    return {
+        key: value
+        for key, value in line.get("permissionDecision", {}).items()
+        if key not in ("reasonCode", "ruleSource")
+    }

@@ -25,6 +25,7 @@ REJECTED = (
 STOP = "STOP what you are doing and wait for the user to tell you how to proceed."
 SAID = "To tell you how to proceed, the user said:\n"
 BY_USER: Json = {"decision": "accept", "source": "user_temporary"}
+NOT_BY_CONFIG: Json = {"decision": "reject", "source": "config"}
 NOT_BY_USER: Json = {"decision": "reject", "source": "user_reject"}
 
 
@@ -179,6 +180,8 @@ def _stopped_by(replies: list[Reply]) -> Outcome | None:
 def _refused(answer: Answer) -> Outcome:
     if answer.message is not None and not answer.interrupts:
         outcome = failure(answer.message, tagged=False)
+        if answer.by_default:
+            return replace(outcome, refusal="user-rejected", decision=NOT_BY_CONFIG)
         return replace(outcome, refusal="permission-rule", decision=NOT_BY_USER)
     if answer.feedback:
         outcome = failure(REJECTED + SAID + answer.feedback, tagged=False)

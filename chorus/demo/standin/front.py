@@ -22,6 +22,7 @@ class Answer:
     feedback: str | None = None
     interrupts: bool = False
     by_hook: bool = False
+    by_default: bool = False  # nobody was there to be asked
     updated_input: Json | None = None
     answers: Json | None = None
     message: str | None = None

@@ -100,7 +100,7 @@ class StreamFront:
         fields |= {"agent_id": call.agent.id} if call.agent else {}
         fields["message"] = reason
         self.write(self._events.system("permission_denied", fields))
-        return Answer(False, message=reason)
+        return Answer(False, message=reason, by_default=True)
 
     def hook_failed(self, event: str, subject: str, problem: str) -> None:
         pass  # headless, a failing hook shows nowhere

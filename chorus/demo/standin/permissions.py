@@ -18,7 +18,7 @@ from chorus.demo.standin.values import Call, Json
 
 EDITS = {"Edit", "Write", "NotebookEdit"}
 # Tools that ask nobody: they read, or they are part of the conversation.
-FREE = {"Read", "ToolSearch", "EnterPlanMode", "Agent", "Task"}
+FREE = {"Read", "ToolSearch", "EnterPlanMode"}
 QUESTIONS = {"AskUserQuestion", "ExitPlanMode"}
 READERS = {"cat", "cd", "echo", "grep", "head", "ls", "pwd", "sleep", "tail", "true", "wc"}
 PATH_WRITERS = {"chmod", "cp", "ln", "mkdir", "mv", "rm", "rmdir", "sed", "touch"}
@@ -46,8 +46,9 @@ class Verdict:
     reason: str = ""
 
 
-ALLOWED_BY_MODE: Json = {"decision": "accept", "source": "config", "reason_type": "mode"}
-ALLOWED_BY_RULE: Json = {"decision": "accept", "source": "config", "reason_type": "rule"}
+ALLOWED: Json = {"decision": "accept", "source": "config"}
+ALLOWED_BY_MODE: Json = {**ALLOWED, "reason_type": "mode"}
+ALLOWED_BY_RULE: Json = {**ALLOWED, "reason_type": "rule"}
 SET_ACCEPT_EDITS: Json = {"type": "setMode", "mode": "acceptEdits", "destination": "session"}
 
 
@@ -60,6 +61,8 @@ class Permissions:
 
     def judge(self, call: Call) -> Verdict:
         mode = self.session.mode
+        if call.tool in ("Agent", "Task"):
+            return Verdict(False, ALLOWED)
         if call.tool in FREE or (mode == "bypassPermissions" and call.tool not in QUESTIONS):
             return Verdict(False, ALLOWED_BY_MODE)
         if self._ruled(call):

@@ -197,4 +197,6 @@ def _camel(decision: Json) -> Json:
     said = {names.get(key, key): value for key, value in decision.items()}
     if said.get("source") == "user_temporary":
         said |= {"grantScope": "once", "reasonCode": "unknown"}
+    elif said.get("decision") == "reject":
+        said["reasonCode"] = "unknown"
     return said
