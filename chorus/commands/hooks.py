@@ -7,7 +7,7 @@ from pathlib import Path
 from chorus.core.settings import Group
 from chorus.errors import ExitCode
 from chorus.output import answer, answer_json, note
-from chorus.sources.plugin import NAME, find_chorus, find_plugin, render_groups
+from chorus.sources.plugin import NAME, find_chorus, find_plugin, render_groups, render_portable_groups
 from chorus.sources.settings import (
     Change,
     Scope,
@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> ExitCode:
 
 
 def _install(scope: Scope) -> Change:
-    return install_hooks(_locate(scope), _groups(), backups=_backups())
+    return install_hooks(_locate(scope), _groups(scope), backups=_backups())
 
 
 def _uninstall(scope: Scope) -> Change:
@@ -79,7 +79,7 @@ def _report(args: argparse.Namespace, changes: list[Change]) -> ExitCode:
 def _status(args: argparse.Namespace, scopes: list[Scope]) -> ExitCode:
     in_repository = _work_tree(Path.cwd()) is not None
     known = [scope for scope in scopes if scope is Scope.USER or in_repository]
-    found = [read_status(scope, _locate(scope), _groups()) for scope in known]
+    found = [read_status(scope, _locate(scope), _groups(scope)) for scope in known]
     if args.json:
         answer_json([_render_status(status) for status in found])
     for status in [] if args.json else found:
@@ -107,7 +107,9 @@ def _render_status(status: Status) -> dict[str, object]:
     }
 
 
-def _groups() -> dict[str, Group]:
+def _groups(scope: Scope) -> dict[str, Group]:
+    if scope is Scope.PROJECT:
+        return render_portable_groups()
     return render_groups(find_plugin() / NAME, find_chorus())
 
 

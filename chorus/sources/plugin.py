@@ -35,6 +35,8 @@ EVENTS = (
 # The hook limits itself to 0.3 s; this is for a disk that hangs. The client complains on the screen when
 # it has to end a UserPromptSubmit hook, so it is long.
 TIMEOUT_SECONDS = 10
+# For settings that others get as well: each has Chorus elsewhere, or not at all, and then nothing happens.
+PORTABLE_COMMAND = f"command -v {NAME} >/dev/null 2>&1 || exit 0; exec {NAME}"
 # A permission hook may wait for a person.
 PERMISSION_TIMEOUT_SECONDS = 3600
 
@@ -62,7 +64,13 @@ def find_chorus() -> str | None:
 
 def render_groups(hook: Path, chorus: str | None) -> dict[str, Group]:
     """What to run for each event, as the client's settings say it."""
-    return {event: _render_group(event, hook, chorus) for event in EVENTS}
+    command = _render_command(hook, chorus)
+    return {event: _render_group(event, command) for event in EVENTS}
+
+
+def render_portable_groups() -> dict[str, Group]:
+    """The same for a file that travels: the hook is looked for on PATH."""
+    return {event: _render_group(event, {"command": PORTABLE_COMMAND}) for event in EVENTS}
 
 
 def render_settings(given: str | None, *, hook: Path, chorus: str | None) -> str:
@@ -90,11 +98,9 @@ def take_settings(arguments: Sequence[str]) -> tuple[list[str], str | None]:
     return rest, given
 
 
-def _render_group(event: str, hook: Path, chorus: str | None) -> Group:
+def _render_group(event: str, command: Mapping[str, Any]) -> Group:
     timeout = PERMISSION_TIMEOUT_SECONDS if event == "PermissionRequest" else TIMEOUT_SECONDS
-    group: dict[str, Any] = {
-        "hooks": [{"type": "command", **_render_command(hook, chorus), "timeout": timeout}]
-    }
+    group: dict[str, Any] = {"hooks": [{"type": "command", **command, "timeout": timeout}]}
     if event in TOOL_EVENTS:
         group = {"matcher": f"^(?!({'|'.join(READING_TOOLS)})$)", **group}
     return group

@@ -1,5 +1,7 @@
 """The lab itself, with the real client: what every other end-to-end test rests on."""
 
+import json
+import threading
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,7 @@ from chorus.tmux.keys import press
 from chorus.tmux.oneshot import OneShot
 from chorus.tmux.panes import read_pane
 from tests.lab.client import Client, say
-from tests.lab.script import Text, ToolUse
+from tests.lab.script import Refuse, Text, ToolUse, WaitFor
 from tests.lab.terminal import Terminal, wait_until
 
 pytestmark = pytest.mark.client
@@ -67,3 +69,47 @@ def test_a_prompt_is_answered_by_the_one_key_its_label_calls_for(
     pane.wait_for("All renamed.")
     with pytest.raises(PaneChanged):
         press(tmux, seen, "1", showing=shown)
+
+
+def test_a_sub_agent_follows_its_own_script(client: Client, project: Path) -> None:
+    task = {"description": "rename", "prompt": "do the renaming", "subagent_type": "general-purpose"}
+    client.stub.scripts = {
+        "do the renaming": [[edit_of_app(project)], [Text("I renamed it.")]],
+        "delegate": [[ToolUse("Agent", task)], [Text("Delegated.")]],
+    }
+
+    run = client.headless("delegate it", "--permission-mode", "acceptEdits")
+
+    assert run.code == 0, run.stderr
+    assert "def new()" in (project / "app.py").read_text()
+    assert "I renamed it." in json.dumps(run.events())
+
+
+def test_two_sessions_at_once_are_told_apart(client: Client, project: Path) -> None:
+    gate = threading.Event()
+    client.stub.scripts = {
+        "first": [[WaitFor(gate), edit_of_app(project)], [Text("First done.")]],
+        "second": [[Text("Second done.")]],
+    }
+    first = client.start("-p", "the first", "--permission-mode", "acceptEdits")
+    assert first.stdin is not None
+    first.stdin.close()
+    first.stdin = None
+    wait_until(lambda: len(client.stub.messages()) == 1, what="the first waits")
+
+    second = client.headless("the second")
+    gate.set()
+    out, err = first.communicate(timeout=60)
+
+    assert "Second done." in second.stdout
+    assert "First done." in out, err
+    assert len({request.session for request in client.stub.messages()}) == 2
+
+
+def test_a_model_that_is_overloaded_once_is_asked_again(client: Client) -> None:
+    client.stub.scripts["hello"] = [[Refuse(529), Text("Here I am.")]]
+
+    run = client.headless("hello")
+
+    assert "Here I am." in run.stdout
+    assert "api_retry" in run.stdout

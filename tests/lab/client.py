@@ -90,6 +90,18 @@ class Client:
         )
         return Run(done.returncode, done.stdout, done.stderr)
 
+    def start(self, *arguments: str, cwd: Path | None = None) -> subprocess.Popen[str]:
+        """Start the client with its pipes open: for what must be fed, watched or killed on its way."""
+        return subprocess.Popen(
+            self.command(*arguments),
+            cwd=cwd or self.project,
+            env=self.environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
     def interactive(self, terminal: Terminal, *arguments: str, cwd: Path | None = None) -> Pane:
         """Start the client in a pane and wait until it takes a message."""
         pane = terminal.open(

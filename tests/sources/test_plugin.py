@@ -11,8 +11,16 @@ from pathlib import Path
 import pytest
 
 from chorus import __version__
-from chorus.core.settings import SettingsUnreadable
-from chorus.sources.plugin import EVENTS, NAME, find_plugin, render_groups, render_settings, take_settings
+from chorus.core.settings import SettingsUnreadable, add_hooks, find_hooks
+from chorus.sources.plugin import (
+    EVENTS,
+    NAME,
+    find_plugin,
+    render_groups,
+    render_portable_groups,
+    render_settings,
+    take_settings,
+)
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -42,6 +50,7 @@ def test_a_wheel_holds_the_plugin_with_a_program_that_can_be_run(tmp_path: Path)
 
     assert {"chorus/plugin/hooks.json", "chorus/plugin/.claude-plugin/plugin.json"} <= names
     assert mode & 0o111
+    assert any(name.endswith(f".data/scripts/{NAME}") for name in names)
 
 
 def test_a_hook_at_a_plain_path_needs_no_shell(tmp_path: Path) -> None:
@@ -65,6 +74,21 @@ def test_a_hook_at_an_odd_path_or_not_executable_is_run_by_a_shell(
 
     assert "args" not in entry
     assert shlex.split(entry["command"]) == ["sh", str(hook)]
+
+
+def test_hooks_for_everybody_run_where_chorus_is_and_are_silent_where_it_is_not(tmp_path: Path) -> None:
+    command = render_portable_groups()["Stop"]["hooks"][0]["command"]
+    without = subprocess.run(["/bin/sh", "-c", command], env={"PATH": str(tmp_path)}, capture_output=True)
+    hook = tmp_path / NAME
+    hook.write_text("#!/bin/sh\nread line; echo got $line\n")
+    hook.chmod(0o755)
+    with_it = subprocess.run(
+        ["/bin/sh", "-c", command], env={"PATH": str(tmp_path)}, input=b"it\n", capture_output=True
+    )
+
+    assert (without.returncode, without.stdout, without.stderr) == (0, b"", b"")
+    assert with_it.stdout == b"got it\n"
+    assert find_hooks(add_hooks(None, render_portable_groups())).keys() == set(EVENTS)
 
 
 def test_the_users_own_settings_go_along_with_ours(tmp_path: Path) -> None:
