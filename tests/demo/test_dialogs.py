@@ -38,7 +38,7 @@ def question_of(name: str, agent: Agent | None = None) -> Question:
     filled = {key: v.replace("{cwd}", PROJECT) if isinstance(v, str) else v for key, v in arguments.items()}
     call = Call("toolu_1", tool, filled, agent)
     session = Session(CWD, Path("/nowhere"), "2.1.325", True, "default")
-    verdict = Permissions(session, Settings(Path("/nowhere"), CWD, ())).judge(call)
+    verdict = Permissions(session, Settings(Path("/nowhere"), CWD, None)).judge(call)
     assert verdict.ask
     return Question(call, verdict, change_of(call))
 

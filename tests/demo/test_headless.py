@@ -194,6 +194,15 @@ def test_a_matcher_says_which_tools_a_hook_sees(stand_in: StandIn, matcher: str,
     assert (stand_in.project / "fired").exists() is fires
 
 
+def test_a_hook_with_arguments_is_started_without_a_shell(stand_in: StandIn) -> None:
+    hook = {"type": "command", "command": "touch", "args": ["$HOME", "a b"]}
+    settings = json.dumps({"hooks": {"PreToolUse": [{"hooks": [hook]}]}})
+
+    stand_in.headless("rename it", *ACCEPT, "--settings", '{"hooks": 1}', "--settings", settings)
+
+    assert {path.name for path in stand_in.project.iterdir()} >= {"$HOME", "a b"}
+
+
 def test_hooks_of_the_home_the_project_and_the_command_line_all_run(stand_in: StandIn) -> None:
     def settings(name: str) -> str:
         hook = {"type": "command", "command": f"touch {name}"}

@@ -37,11 +37,18 @@ def test_a_digit_allows_the_edit_and_the_file_changes(pane: Pane, stand_in: Stan
     say(pane, "rename it")
     pane.wait_settled(EDIT_ASKED)
     assert (stand_in.project / "app.py").read_text() == APP
+    assert status(stand_in) == "waiting"
 
     pane.press("1")
     pane.wait_for("● All renamed.")
 
     assert "def new():" in (stand_in.project / "app.py").read_text()
+    wait_until(lambda: status(stand_in) == "idle", what="it says that it is idle")
+
+
+def status(stand_in: StandIn) -> str:
+    (note,) = (stand_in.home / ".claude" / "sessions").glob("*.json")
+    return str(json.loads(note.read_text())["status"])
 
 
 @pytest.mark.parametrize("key", ["3", "Escape"])
@@ -119,7 +126,7 @@ def test_what_is_typed_before_a_dialog_goes_into_the_box_and_holds_it_back(
     pane.wait_for(r"Waiting for permission…[\s\S]*❯\s1")
     assert "Do you want to make this edit" not in pane.screen()
 
-    pane.wait_for(EDIT_ASKED)
+    pane.wait_settled(EDIT_ASKED)
     pane.press("1")
     pane.wait_for(r"● Edited\.[\s\S]*❯\s1")
 
@@ -174,7 +181,7 @@ def test_clear_begins_another_session_in_the_same_process(pane: Pane, stand_in: 
     pane.wait_settled("Do you want to proceed")
     pane.press("4")
     pane.wait_for(DONE)
-    (note,) = (stand_in.home / ".claude" / "sessions").iterdir()
+    (note,) = (stand_in.home / ".claude" / "sessions").glob("*.json")
     first = json.loads(note.read_text())["sessionId"]
 
     say(pane, "/clear")

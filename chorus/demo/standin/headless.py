@@ -146,7 +146,7 @@ def run(options: Options) -> int:
     client = assemble(options, session, script, front)
     client.hooks.callback = front.control.run_callbacks
     registration = Registration(session)
-    registration.write(session)
+    registration.write(session, "busy")
     try:
         client.conversation.begin("resume" if options.resume else "startup")
         _converse(client, front, message)

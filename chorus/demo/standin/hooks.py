@@ -106,7 +106,7 @@ class Hooks:
             body, error = post(hook, data)
             return Reply(hook, 0 if error is None else 1, body, error or "", parse_output(body))
         process = subprocess.Popen(
-            ["sh", "-c", hook.target],
+            ["sh", "-c", hook.target] if hook.arguments is None else [hook.target, *hook.arguments],
             cwd=self._session.cwd if self._session.cwd.exists() else Path("/"),
             env=self._session.environment(),
             stdin=subprocess.PIPE,

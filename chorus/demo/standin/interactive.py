@@ -38,6 +38,7 @@ class App:
         self._record = KeyRecord(options.record_keys)
         self._jobs: queue.Queue[Job | None] = queue.Queue()
         self._registration = Registration(self.session)
+        self._registered: tuple[str, str] | None = None
         self._typed_at = 0.0
         self._interrupted_at = 0.0
         self._leaving: str | None = None
@@ -77,7 +78,6 @@ class App:
 
     def _work(self) -> None:
         self._client.conversation.begin("startup")
-        self._registration.write(self.session)
         if self._first:
             self._send(self._first)
         while (job := self._jobs.get()) is not None:
@@ -95,6 +95,15 @@ class App:
             self._state.beat += self._state.working_since is not None
             rows = render(self._state, self._terminal.columns, self._terminal.rows, now)
         self._terminal.draw(rows)
+        self._register()
+
+    def _register(self) -> None:
+        state = self._state
+        waits, works = state.overlay is not None, state.working_since is not None
+        status = "waiting" if waits else "busy" if works else "idle"
+        if (self.session.id, status) != self._registered:
+            self._registered = (self.session.id, status)
+            self._registration.write(self.session, status)
 
     def _pause(self) -> float | None:
         state = self._state
@@ -161,7 +170,6 @@ class App:
 
     def _clear(self) -> None:
         self._client.conversation.clear()
-        self._registration.write(self.session)
         self._front.clear()
 
     def _interrupt(self) -> None:

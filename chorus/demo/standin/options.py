@@ -27,7 +27,7 @@ class Options:
     prompt_tool: str | None
     session_id: str | None
     resume: str | None
-    settings: tuple[str, ...]
+    settings: str | None
     allowed_tools: tuple[str, ...]
     script: str
     record_keys: Path | None
@@ -45,7 +45,7 @@ def parse_options(arguments: Sequence[str]) -> Options:
     parser.add_argument("--permission-prompt-tool")
     parser.add_argument("--session-id")
     parser.add_argument("-r", "--resume")
-    parser.add_argument("--settings", action="append", default=[])
+    parser.add_argument("--settings")  # given twice, only the last counts
     parser.add_argument("--allowedTools", "--allowed-tools", nargs="+", default=[])
     parser.add_argument("--model")
     parser.add_argument("-v", "--version", action="version", version=f"{CLIENT_VERSION} (Claude Code)")
@@ -64,7 +64,7 @@ def parse_options(arguments: Sequence[str]) -> Options:
         prompt_tool=known.permission_prompt_tool,
         session_id=known.session_id,
         resume=known.resume,
-        settings=tuple(known.settings),
+        settings=known.settings,
         allowed_tools=tuple(known.allowedTools),
         script=known.script,
         record_keys=known.record_keys,

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import subprocess
+import time
 import uuid
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -72,19 +73,25 @@ class Registration:
     def __init__(self, session: Session) -> None:
         self._path = session.config / "sessions" / f"{os.getpid()}.json"
 
-    def write(self, session: Session) -> None:
+    def write(self, session: Session, status: str = "idle") -> None:
+        """Say which session this is, and whether it is idle, busy or waiting for the person."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         value = {
             "pid": os.getpid(),
             "sessionId": session.id,
             "cwd": str(session.cwd),
             "version": session.version,
-            "kind": "interactive" if session.interactive else "print",
+            "kind": "interactive",
             "entrypoint": session.entrypoint,
             # When this process began, so that nobody takes an old note for its own.
             "procStart": _process_start(),
+            "status": status,
+            **({"waitingFor": "permission prompt"} if status == "waiting" else {}),
+            "updatedAt": round(time.time() * 1000),
         }
-        self._path.write_text(json.dumps(value))
+        fresh = self._path.with_suffix(".new")
+        fresh.write_text(json.dumps(value))
+        fresh.replace(self._path)
 
     def remove(self) -> None:
         self._path.unlink(missing_ok=True)

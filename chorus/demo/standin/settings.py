@@ -5,7 +5,7 @@ Read anew for every event: hooks written while a session runs take effect in it.
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ DEFAULT_TIMEOUT_SECONDS = 600.0
 class Hook:
     kind: str  # "command" or "http"
     target: str  # the command line, or the address
+    arguments: tuple[str, ...] | None = None  # given: the target is a program, started without a shell
     timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS
     headers: tuple[tuple[str, str], ...] = ()
     detached: bool = False
@@ -27,7 +28,7 @@ class Hook:
 class Settings:
     config: Path
     cwd: Path
-    extra: Sequence[str]  # each a file's path, or JSON text
+    extra: str | None  # a file's path, or JSON text
 
     def hooks(self, event: str, subject: str | None) -> list[Hook]:
         """The hooks of an event that match its subject (a tool, a source, a reason); each once."""
@@ -64,8 +65,9 @@ class Settings:
         for place in places:
             if settings := _load(place):
                 yield settings
-        for extra in self.extra:
-            settings = _parse(extra) if extra.lstrip().startswith("{") else _load(Path(extra))
+        if self.extra is not None:
+            is_text = self.extra.lstrip().startswith("{")
+            settings = _parse(self.extra) if is_text else _load(Path(self.extra))
             if settings:
                 yield settings
 
@@ -96,9 +98,10 @@ def _parse_hooks(entry: dict[str, Any]) -> Iterator[Hook]:
         timeout = float(hook.get("timeout", DEFAULT_TIMEOUT_SECONDS))
         headers = tuple((str(name), str(value)) for name, value in hook.get("headers", {}).items())
         if hook.get("type") == "command":
-            yield Hook("command", str(hook["command"]), timeout, detached=bool(hook.get("async")))
+            words = tuple(map(str, hook["args"])) if "args" in hook else None
+            yield Hook("command", str(hook["command"]), words, timeout, detached=bool(hook.get("async")))
         elif hook.get("type") == "http":
-            yield Hook("http", str(hook["url"]), timeout, headers)
+            yield Hook("http", str(hook["url"]), None, timeout, headers)
 
 
 def _matches(matcher: object, subject: str | None) -> bool:

@@ -58,7 +58,8 @@ class Asking:
             if self.name is None:
                 return
             asked = self._asked[0]
-            answer = asked.overlay.press(key)
+            # The client swallows keys while a dialog is not drawn in full.
+            answer = asked.overlay.press(key) if asked.overlay.complete else None
             if answer is not None:
                 self._remove(asked)
                 asked.settle(answer)
