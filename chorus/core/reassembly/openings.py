@@ -1,0 +1,102 @@
+"""An object that began in one row and goes on in the next, and what is left of one that did not end.
+
+Plain state of the row reader: `Opening` holds the rows read so far and the scan that follows them, `Wreck`
+what the scan learned about rows that have to be read again. Neither decides anything about the source.
+"""
+
+from bisect import bisect_right
+from dataclasses import dataclass, field
+
+from chorus.core.reassembly.scanning import Scan
+from chorus.core.reassembly.seams import Seams
+from chorus.core.reassembly.terminal_noise import find_glued, nothing_follows
+
+
+@dataclass(slots=True)
+class Wreck:
+    """Rows of an object that broke off, read again for objects that begin in them.
+
+    Positions count bytes from the start of the source.
+    """
+
+    until: int = 0
+    # Rows that begin with an object inside the broken one: parts of it, not documents.
+    inner_rows: set[int] = field(default_factory=set)
+    # Row → where in it an object may begin, though something stands before it.
+    glued: dict[int, int] = field(default_factory=dict)
+    # Objects that either end the broken one or follow it: (row, where in it).
+    claims: set[tuple[int, int]] = field(default_factory=set)
+
+    def claim(self, row: int, start: int) -> None:
+        self.claims.add((row, start))
+        self.glued[row] = start
+        self.inner_rows.discard(row)
+
+
+@dataclass(slots=True)
+class Opening:
+    start: int  # where in its first row it begins
+    seams: Seams
+    scan: Scan
+    rows: list[bytes]
+    positions: list[int]
+    offsets: list[int] = field(default_factory=lambda: [0])  # of each row, in what the scan was fed
+    inner_rows: list[int] = field(default_factory=list)
+    too_long: bool = False
+    skimmed: list[bytes] | None = None  # rows not scanned, in the hope that the decoder takes them whole
+
+    def add(self, row: bytes, position: int) -> None:
+        """Take a row the scan is about to read."""
+        if row[:1] == b"{" and self.scan.expects_value:
+            self.inner_rows.append(position)
+        if self.too_long:
+            self.forget()
+        self.rows.append(row)
+        self.positions.append(position)
+        self.offsets.append(self.scan.offset)
+
+    def forget(self) -> None:
+        """Too long to be kept: only follow it to its end."""
+        self.too_long = True
+        del self.rows[:-1], self.positions[:-1], self.offsets[:-1]
+        self.inner_rows.clear()
+
+    def problem(self, followed: list[bytes]) -> str:
+        """What to call it when it broke off after these rows."""
+        if self.too_long:
+            return "too-long"
+        if self.seams.contradicted(followed):
+            return "wrong-width"
+        return "cut-off" if self.rows[0][self.start : self.start + 2] == b'{"' else "noise"
+
+    def glued(self) -> tuple[int, int] | None:
+        """The row and place where the next object begins, if this one was cut off without a newline.
+
+        Called when the scan died in the last row; the next object's brace may end the row before.
+        """
+        before = self.rows[-2]
+        start = find_glued(before + self.rows[-1], len(before) + self.scan.end)
+        if start is None:
+            return None
+        last = len(self.rows) - 1
+        place = (last - 1, start) if start < len(before) else (last, start - len(before))
+        return place if place > (0, self.start) else None
+
+    def last_inner(self, *, in_row: bool) -> tuple[int, int] | None:
+        """The row and place of the object inside this one that ended with a row, right where the scan died.
+
+        It may be a part of this object, or the next one, printed where this one was cut off before a value.
+        `in_row` says that the scan died in its last row, and not before reading one.
+        """
+        if self.scan.last_closed is None:
+            return None
+        if in_row and not nothing_follows(self.rows[-1][: self.scan.end], 0):
+            return None
+        start, end = self.scan.last_closed
+        ended = bisect_right(self.offsets, end - 1) - 1
+        if ended != len(self.rows) - 1 - in_row or not nothing_follows(
+            self.rows[ended], end - self.offsets[ended]
+        ):
+            return None
+        begun = bisect_right(self.offsets, start) - 1
+        return None if begun < 0 else (begun, start - self.offsets[begun])

@@ -1,0 +1,235 @@
+"""Whole rows of terminal text in, the objects in them out.
+
+Receives rows, each with its newline, any number at a time, and hands what it finds to a `Judge`. An object
+may go on over as many rows as the source's seams allow. When the text stops being that object, its rows
+are read again for others. Two objects that could both go on at one byte differ in whether it is inside a
+string, and rows known to begin a mere part of one are passed over, so no byte is scanned more than a few
+times.
+"""
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+from chorus.core.reassembly.decoding import parse_object
+from chorus.core.reassembly.judging import Judge, Place
+from chorus.core.reassembly.openings import Opening, Wreck
+from chorus.core.reassembly.scanning import Progress, Scan
+from chorus.core.reassembly.seams import Seams
+from chorus.core.reassembly.terminal_noise import (
+    find_glued,
+    find_next,
+    find_start,
+    may_follow,
+    nothing_follows,
+)
+
+_BRACE_AND_ROW_END = re.compile(rb"\}\n")
+
+
+@dataclass(slots=True)
+class _Piece:
+    data: bytes
+    position: int
+    next: int = 0
+
+
+class RowReader:
+    def __init__(self, seams: Seams, judge: Judge, problems: Counter[str], *, cap: int) -> None:
+        self._seams = seams
+        self._judge = judge
+        self._problems = problems
+        self._cap = cap
+        self._todo: list[_Piece] = []
+        self._received = 0
+        self._open: Opening | None = None
+        # Rows before this position were skimmed in vain and are scanned from now on.
+        self._skimmed_until = 0
+
+    def read(self, rows: bytes) -> None:
+        self._todo.append(_Piece(rows, self._received))
+        self._received += len(rows)
+        self._drain()
+
+    def finish(self) -> None:
+        """No more rows come: what is open is cut off."""
+        while self._open is not None:
+            if self._open.skimmed is None:
+                self._break_off(self._open, self._received)
+            else:
+                self._stop_skimming(self._open, self._open.skimmed, self._received)
+            self._drain()
+
+    def skip_row(self, beginning: bytes) -> None:
+        """A row too long to be kept came; this is how it began."""
+        self.finish()
+        self._problems["noise" if find_start(beginning) is None else "too-long"] += 1
+
+    def _drain(self) -> None:
+        while self._todo:
+            piece = self._todo[-1]
+            if piece.next >= len(piece.data):
+                self._todo.pop()
+            elif self._open is None:
+                self._read_row(piece)
+            elif self._open.skimmed is None:
+                self._read_on(piece, self._open)
+            else:
+                self._skim(piece, self._open, self._open.skimmed)
+
+    def _read_row(self, piece: _Piece) -> None:
+        position, row = _take_row(piece)
+        wreck = self._judge.wreck
+        if wreck.until and position >= wreck.until:
+            wreck = self._judge.wreck = Wreck()
+        start = None if position in wreck.inner_rows else wreck.glued.get(position, find_start(row))
+        if start is None:
+            self._judge.noise(row, position)
+        elif len(row) - start > self._cap:
+            self._problems["too-long"] += 1
+        elif start == 0 and (value := parse_object(row)) is not None:
+            self._judge.decoded(row.rstrip(b" \t"), value, Place(position, 0, row))
+        else:
+            self._scan_row(row, position, start)
+
+    def _scan_row(self, row: bytes, position: int, start: int) -> None:
+        """Read a row with more in it than one object, or less."""
+        found: int | None = start
+        while found is not None:
+            start = found
+            scan = Scan()
+            progress = scan.feed(row, start)
+            if progress is Progress.OPEN:
+                self._begin(row, position, start, scan)
+                return
+            if progress is Progress.DONE and may_follow(row, scan.end):
+                self._judge.object_in_row(row[start : scan.end], Place(position, start, row))
+                found = self._next_in_row(row, position, scan.end)
+                continue
+            found = find_glued(row, scan.end) if progress is Progress.DEAD else None
+            if found is None or found <= start:
+                self._judge.noise(row[start:], position)
+                return
+            self._problems["cut-off"] += 1
+
+    def _next_in_row(self, row: bytes, position: int, ended: int) -> int | None:
+        found = find_next(row, ended)
+        if found is None and not nothing_follows(row, ended):
+            self._judge.noise(row[ended:], position)
+        return found
+
+    def _begin(self, row: bytes, position: int, start: int, scan: Scan) -> None:
+        self._judge.begun()
+        opening = Opening(start, self._seams.begin(), scan, [row], [position])
+        self._open = opening
+        if not self._seams.wraps:
+            self._break_off(opening, position + len(row) + 1)
+        elif self._seams.restores and position >= self._skimmed_until:
+            opening.skimmed = []
+
+    def _read_on(self, piece: _Piece, opening: Opening) -> None:
+        resume = piece.next
+        position, row = _take_row(piece)
+        scan = opening.scan
+        gap = opening.seams.blanks_lost(opening.rows[-1], row, in_string=scan.in_string)
+        if gap is None or scan.feed(b" " * gap) is Progress.DEAD:
+            piece.next = resume
+            self._break_off(opening, position)
+            return
+        opening.add(row, position)
+        progress = scan.feed(row)
+        if progress is Progress.OPEN:
+            if scan.offset > self._cap:
+                opening.forget()
+        elif progress is Progress.DONE and may_follow(row, scan.end):
+            self._complete(opening, row, position)
+        else:
+            self._break_off(opening, position + len(row) + 1, died_in=row)
+
+    def _complete(self, opening: Opening, row: bytes, position: int) -> None:
+        self._open = None
+        end = opening.scan.end
+        if opening.too_long:
+            self._problems["too-long"] += 1
+        else:
+            raw = b"\n".join([*opening.rows[:-1], row[:end]])
+            place = Place(opening.positions[0], opening.start, row)
+            self._judge.object_in_rows(opening.seams.restore(raw), place)
+        found = self._next_in_row(row, position, end)
+        if found is not None:
+            self._scan_row(row, position, found)
+
+    def _break_off(self, opening: Opening, until: int, died_in: bytes | None = None) -> None:
+        """The text is not that object, or not all of it: read its rows again for what begins in them."""
+        self._open = None
+        followed = opening.rows if died_in is None else opening.rows[:-1]
+        self._problems[opening.problem(followed)] += 1
+        wreck = self._judge.wreck
+        wreck.until = max(wreck.until, until)
+        wreck.inner_rows.update(opening.inner_rows)
+        first = 0 if opening.too_long else 1
+        glued = None if died_in is None else opening.glued()
+        if glued is not None:
+            index, start = glued
+            wreck.glued[opening.positions[index]] = start
+            first = min(first, index)
+        inner = opening.last_inner(in_row=died_in is not None)
+        if inner is not None:
+            index, start = inner
+            wreck.claim(opening.positions[index], start)
+            first = min(first, index)
+        self._read_again(opening.rows[first:], opening.positions[first:])
+
+    def _read_again(self, rows: list[bytes], positions: list[int]) -> None:
+        if rows:
+            self._todo.append(_Piece(b"".join(row + b"\n" for row in rows), positions[0]))
+
+    def _skim(self, piece: _Piece, opening: Opening, skimmed: list[bytes]) -> None:
+        """Look for the object's last row without scanning; the decoder tells whether it was."""
+        data, resume = piece.data, piece.next
+        for found in _BRACE_AND_ROW_END.finditer(data, resume):
+            if self._may_end(data, found.start()):
+                piece.next = found.end()
+                skimmed.append(data[resume : piece.next])
+                if not self._take_whole(opening, skimmed):
+                    self._stop_skimming(opening, skimmed, piece.position + piece.next)
+                return
+        piece.next = len(data)
+        skimmed.append(data[resume:])
+        if sum(map(len, skimmed)) > self._cap:
+            self._stop_skimming(opening, skimmed, piece.position + piece.next)
+
+    def _may_end(self, data: bytes, brace: int) -> bool:
+        if data.startswith((b'{"', b"\n", b"\x1b"), brace + 2):
+            return True
+        row = data[data.rfind(b"\n", 0, brace) + 1 : brace + 1]
+        return not self._seams.may_continue((row,), row)
+
+    def _take_whole(self, opening: Opening, skimmed: list[bytes]) -> bool:
+        raw = b"".join((opening.rows[0], b"\n", *skimmed))[:-1]
+        restored = self._seams.restore(raw)
+        if restored is None or restored.problem is not None or restored.loose or len(raw) > self._cap:
+            return False
+        text = restored.text[opening.start :]
+        value = parse_object(text)
+        if value is None:
+            return False
+        self._open = None
+        self._seams.learn(restored)
+        last_row = raw[raw.rfind(b"\n") + 1 :]
+        self._judge.decoded(text, value, Place(opening.positions[0], opening.start, last_row))
+        return True
+
+    def _stop_skimming(self, opening: Opening, skimmed: list[bytes], until: int) -> None:
+        opening.skimmed = None
+        self._skimmed_until = max(self._skimmed_until, until)
+        position = opening.positions[0] + len(opening.rows[0]) + 1
+        self._todo.append(_Piece(b"".join(skimmed), position))
+
+
+def _take_row(piece: _Piece) -> tuple[int, bytes]:
+    position = piece.position + piece.next
+    end = piece.data.find(b"\n", piece.next)
+    row = piece.data[piece.next : end]
+    piece.next = end + 1
+    return position, row

@@ -1,0 +1,152 @@
+"""Follows one JSON object through text that comes in pieces.
+
+Receives bytes from the object's opening brace on, cut anywhere. Tells whether the object is still open,
+where it closed, or where the text stopped being JSON. Never builds a value (the decoder does), never looks
+at a byte twice. It is as strict as the grammar about quotes, escapes, brackets, commas and colons, and lax
+only about the inside of numbers and literals: what it calls closed still has to decode.
+"""
+
+import re
+from enum import Enum, auto
+
+# orjson refuses deeper nesting, so following it further could never end in a document.
+MAX_DEPTH = 1024
+
+_IN_STRING = re.compile(rb'[^"\\\x00-\x1f]*+(?:\\["\\/bfnrtu][^"\\\x00-\x1f]*+)*+')
+_BARE = re.compile(rb"[-+.0-9A-Za-z]*+")
+_BLANKS = re.compile(rb"[ \t]*+")
+_ESCAPABLE = frozenset(b'"\\/bfnrtu')
+_ARRAY = -1  # on the stack; an object is there by the offset of its brace
+
+
+class Progress(Enum):
+    OPEN = auto()
+    DONE = auto()
+    DEAD = auto()
+
+
+class _At(Enum):
+    VALUE = auto()
+    FIRST_ITEM = auto()
+    FIRST_KEY = auto()
+    KEY = auto()
+    COLON = auto()
+    AFTER = auto()
+    IN_KEY = auto()
+    IN_VALUE = auto()
+    BARE = auto()
+
+
+# What one byte outside strings leads to; the brackets, which also work the stack, are not here.
+_STEPS: dict[tuple[_At, int], _At] = {
+    (_At.FIRST_KEY, ord('"')): _At.IN_KEY,
+    (_At.KEY, ord('"')): _At.IN_KEY,
+    (_At.COLON, ord(":")): _At.VALUE,
+    **{(at, ord('"')): _At.IN_VALUE for at in (_At.VALUE, _At.FIRST_ITEM)},
+    **{(at, byte): _At.BARE for at in (_At.VALUE, _At.FIRST_ITEM) for byte in b"-0123456789tfn"},
+}
+
+
+class Scan:
+    """`end` is where in the last piece the scan stopped; `offset` counts the bytes of the pieces before."""
+
+    __slots__ = ("_at", "_escaped", "end", "last_closed", "offset", "stack")
+
+    def __init__(self) -> None:
+        self.stack: list[int] = []
+        self.offset = 0
+        self.end = 0
+        self.last_closed: tuple[int, int] | None = None
+        self._at = _At.VALUE
+        self._escaped = False
+
+    @property
+    def in_string(self) -> bool:
+        return self._at is _At.IN_VALUE or self._at is _At.IN_KEY
+
+    @property
+    def expects_value(self) -> bool:
+        return self._at is _At.VALUE or self._at is _At.FIRST_ITEM
+
+    def feed(self, text: bytes, start: int = 0) -> Progress:
+        """Follow the object through `text[start:]`."""
+        self.end = start
+        progress = self._follow(text)
+        if progress is Progress.OPEN:
+            self.offset += len(text)
+        return progress
+
+    def _follow(self, text: bytes) -> Progress:
+        size = len(text)
+        while self.end < size:
+            if self.in_string:
+                alive = self._string(text)
+            elif self._at is _At.BARE:
+                self._run(_BARE, text)
+                alive = True
+                if self.end < size:
+                    self._at = _At.AFTER
+            else:
+                alive = self._structure(text)
+            if not alive:
+                return Progress.DEAD
+            if not self.stack:
+                return Progress.DONE
+        return Progress.OPEN
+
+    def _run(self, run: re.Pattern[bytes], text: bytes) -> None:
+        found = run.match(text, self.end)
+        assert found is not None  # every run may be empty
+        self.end = found.end()
+
+    def _string(self, text: bytes) -> bool:
+        if self._escaped:
+            if text[self.end] not in _ESCAPABLE:
+                return False
+            self._escaped = False
+            self.end += 1
+        self._run(_IN_STRING, text)
+        if self.end == len(text):
+            return True
+        byte = text[self.end]
+        if byte == ord('"'):
+            self._at = _At.COLON if self._at is _At.IN_KEY else _At.AFTER
+        elif byte == ord("\\") and self.end + 1 == len(text):
+            self._escaped = True
+        else:
+            return False
+        self.end += 1
+        return True
+
+    def _structure(self, text: bytes) -> bool:
+        """Take what stands outside strings; say whether it may stand there."""
+        byte = text[self.end]
+        if byte in b" \t":
+            self._run(_BLANKS, text)
+            return True
+        step = _STEPS.get((self._at, byte))
+        if step is not None:
+            self._at = step
+        elif byte in b"{[" and self.expects_value:
+            self.stack.append(self.offset + self.end if byte == ord("{") else _ARRAY)
+            self._at = _At.FIRST_KEY if byte == ord("{") else _At.FIRST_ITEM
+            if len(self.stack) > MAX_DEPTH:
+                return False
+        elif not self._after_value(byte):
+            return False
+        self.end += 1
+        return True
+
+    def _after_value(self, byte: int) -> bool:
+        in_array = bool(self.stack) and self.stack[-1] == _ARRAY
+        if byte == ord(",") and self._at is _At.AFTER:
+            self._at = _At.VALUE if in_array else _At.KEY
+        elif byte == ord("]") and in_array and self._at in (_At.AFTER, _At.FIRST_ITEM):
+            self.stack.pop()
+            self._at = _At.AFTER
+        elif byte == ord("}") and not in_array and self._at in (_At.AFTER, _At.FIRST_KEY):
+            self.last_closed = (self.stack.pop(), self.offset + self.end + 1)
+            self._at = _At.AFTER
+        else:
+            return False
+        return True
