@@ -6,6 +6,7 @@ that no rule names.
 """
 
 from dataclasses import dataclass
+from typing import Literal
 
 from chorus.core.prompts.choices import Choice
 from chorus.core.prompts.dialog import Dialog
@@ -45,7 +46,10 @@ def read_options(dialog: Dialog, rule: PromptRule, rules: PromptRules) -> Option
     if last < 1 or named[0].name == named[-1].name:
         raise Misfit("the first and the last choice are not two different ones")
     keys = _keys(dialog.choices)
-    options = tuple(Option(key, one.label, one.rule.meaning) for key, one in zip(keys, named, strict=True))
+    options = tuple(
+        Option(key, one.label, one.rule.meaning, _takes_text(one.rule))
+        for key, one in zip(keys, named, strict=True)
+    )
     entries = [
         Entry(key, one.typed, True) for key, one in zip(keys, named, strict=True) if one.typed is not None
     ]
@@ -77,6 +81,10 @@ def _amendment(text: str, label: LabelRule, footer: str) -> str | None:
     # A narrow pane shows only the beginning of what an empty field says.
     cut = typed.endswith("…") and label.amend.startswith(typed[:-1])
     return "" if cut or typed == label.amend else typed
+
+
+def _takes_text(label: LabelRule) -> Literal["behind", "instead"] | None:
+    return "instead" if label.typed else "behind" if label.amend is not None else None
 
 
 def _keys(choices: tuple[Choice, ...]) -> list[str]:

@@ -68,6 +68,7 @@ def _fit(dialog: Dialog, rule: PromptRule, rules: PromptRules) -> Prompt:
         options=read.options,
         fingerprint=fingerprint(tool, title, question, labels, heading.body),
         rule=rule.name,
+        body=heading.body,
         selected=read.selected,
         entry=read.entry,
         tabs=tabs,

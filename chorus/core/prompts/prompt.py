@@ -24,6 +24,8 @@ class Option:
     key: str
     label: str
     meaning: Meaning
+    # How it takes words: "behind" the label after Tab, "instead" of it once chosen, or not at all.
+    text: Literal["behind", "instead"] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,7 @@ class Prompt:
     options: tuple[Option, ...]
     fingerprint: str
     rule: str
+    body: tuple[str, ...] = ()  # the rows it is about, as drawn
     # What moves while the prompt stays the same one; none of it is in the fingerprint.
     selected: str | None = None
     entry: Entry | None = None

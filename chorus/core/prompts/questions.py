@@ -39,7 +39,10 @@ def read_question(
         tool=rule.tool,
         title=title,
         question=question,
-        options=tuple(Option(key, label, "other") for key, label in zip(keys, labels, strict=True)),
+        options=tuple(
+            Option(key, label, "other", "instead" if key == str(field.number) else None)
+            for key, label in zip(keys, labels, strict=True)
+        ),
         fingerprint=fingerprint(rule.tool, title, question, bodies, ()),
         rule=rule.name,
         selected=next((key for key, c in zip(keys, dialog.choices, strict=True) if c.selected), None),
