@@ -16,6 +16,10 @@ from chorus.output import note
 
 # name -> what it does, in the order of the help text. The module is chorus.commands.<name>.
 COMMANDS = {
+    "claude": "start Claude Code in tmux, watched from its first moment",
+    "attach": "watch a client that runs already, or a pane in which one will",
+    "run": "start a headless session in a tmux pane",
+    "send": "say something more to a headless session, or end it",
     "status": "say what the agent watches right now",
     "lanes": "list the branches that hold what each session did",
     "log": "list what the agent did, action by action",
@@ -73,10 +77,19 @@ def _dispatch(arguments: Sequence[str]) -> int:
         command: Command = importlib.import_module(f"chorus.commands.{name}")
         parser = argparse.ArgumentParser(prog=f"chorus {name}", description=COMMANDS[name].capitalize() + ".")
         command.configure(parser)
-        return command.run(parser.parse_args(rest))
+        own, passed_on = _split(rest) if getattr(command, "PASSES_ON", False) else (rest, [])
+        args = parser.parse_args(own)
+        args.passed_on = passed_on
+        return command.run(args)
     _top_parser().parse_args(arguments)
     _top_parser().print_help()
     return ExitCode.DONE
+
+
+def _split(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+    """What stands before the first `--`, and what stands after it, for another program."""
+    place = words.index("--") if "--" in words else len(words)
+    return words[:place], words[place + 1 :]
 
 
 def _top_parser() -> argparse.ArgumentParser:

@@ -14,7 +14,9 @@ from typing import Any
 import orjson
 
 from chorus.agent.intake import Intake, now
+from chorus.agent.panes import Panes, Stream, WatchedPane
 from chorus.agent.requests import Requests
+from chorus.agent.runs import Runs
 from chorus.agent.server import Server
 from chorus.agent.sessions import SessionFile
 from chorus.agent.tails import Line, Tails
@@ -22,12 +24,16 @@ from chorus.agent.tree import Tree
 from chorus.core.events import Source
 from chorus.core.ids import SessionId
 from chorus.core.roster import Session
+from chorus.sources.clients import RunningClient
+from chorus.sources.hooks import HookEvent, Spool
 from chorus.wire.home import Home, NotARepository, find_work_tree
 
 log = logging.getLogger("chorus.agent")
 
 # How often transcripts are looked at. The client itself writes them up to 250 ms late.
 POLL_SECONDS = 0.1
+# A hook that was killed on its way leaves its event and wakes nobody.
+SPOOL_SECONDS = 5.0
 # A file that moved between calls is nobody's; a call that is about to be told of may still claim it.
 OUTSIDE_SECONDS = 0.3
 # Without hooks a call is told of by its transcript, late and in batches.
@@ -43,9 +49,13 @@ class Agent:
         self.tails = Tails(home.root / "transcripts.json")
         self.sessions = SessionFile(home.root / "sessions.json", self.intake.roster)
         self.server = Server(home, Requests(self).handle)
+        self.spool = Spool(home.spool)
+        self.panes = Panes(self._found_client, self._lost_client, self._open_stream)
+        self.runs = Runs()
         self.problems: dict[str, str] = {}
         self._stopping = asyncio.Event()
         self._moved = asyncio.Event()
+        self._hooks_came = asyncio.Event()
         self.history = asyncio.Lock()  # one source at a time changes history
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -55,9 +65,14 @@ class Agent:
         self.tails.load()
         for session in self.sessions.load():
             self._follow(session)
+        self.spool.open()
+        await self._read_hooks()
         await self.catch_up()
+        asyncio.get_running_loop().add_reader(self.spool.fileno(), self._hooks_came.set)
         await self.server.open()
+        self._start(self._hear_hooks())
         self._start(self._poll())
+        self._start(self.panes.keep_looking())
         self._start(self._sweep_outside())
         log.info("the agent watches %s", self.home.common_dir)
         await stopping.wait()
@@ -87,18 +102,72 @@ class Agent:
             await self._read_transcripts()
         self.announce_actions()
 
-    async def hear_hook(self, message: dict[str, Any], *, waited: bool) -> None:
-        """One hook's input. What it says of the session's transcript is remembered first."""
+    async def hear_hook(self, event: HookEvent, *, waited: bool) -> None:
+        """One event of a hook: what it says of the session's transcript and pane is remembered first."""
+        message = event.value
         session, transcript = message.get("session_id"), message.get("transcript_path")
         if isinstance(session, str) and isinstance(transcript, str):
             begins = message.get("hook_event_name") == "SessionStart" and message.get("source") == "startup"
             known = self.intake.roster.place(
-                SessionId(session), time=now(), source="hook", transcript=transcript, cwd=message.get("cwd")
+                SessionId(session),
+                time=now(),
+                source="hook",
+                transcript=transcript,
+                cwd=message.get("cwd"),
+                pane=event.pane,
+                server=event.tmux_socket,
             )
             self._follow(known, from_start=begins)
+            if known.cwd is not None:
+                self.find_tree(known.cwd)
         async with self.history:
             await self.intake.take([message], Source.HOOK, waited=waited)
+
+    async def _hear_hooks(self) -> None:
+        while True:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._hooks_came.wait(), SPOOL_SECONDS)
+            self._hooks_came.clear()
+            await self._read_hooks()
+
+    async def _read_hooks(self) -> None:
+        """Deal with every event in the spool. A client that waits goes on once its event is recorded."""
+        for event in self.spool.take():
+            await self.hear_hook(event, waited=self.spool.is_waiting(event))
+            self.spool.forget(event)
         self.announce_actions()
+
+    def _found_client(self, pane: WatchedPane, client: RunningClient) -> None:
+        """A client in a watched pane is in this session now."""
+        assert client.session is not None
+        server = str(pane.address.socket)
+        known = self.intake.roster.place(
+            client.session,
+            time=now(),
+            source="pane",
+            cwd=client.cwd,
+            transcript=str(client.transcript) if client.transcript else None,
+            pane=pane.id,
+            server=server,
+        )
+        if run := self.runs.at(pane.id):
+            run.session = client.session
+        self.find_tree(client.cwd)
+        self._follow(known)
+        self._announce(known)
+        self.sessions.keep()
+
+    async def _lost_client(self, session: SessionId) -> None:
+        async with self.history:
+            await self._read_transcripts()
+            await self.intake.end(session, source="pane")
+        self.tails.forget(session)
+        self.sessions.keep()
+
+    def _open_stream(self, pane: WatchedPane) -> Stream | None:
+        """A headless client's transcript tells what it prints, a moment later."""
+        log.info("%s is followed by its transcript", pane.id)
+        return None
 
     def _follow(self, session: Session, *, from_start: bool = False) -> None:
         if session.transcript is not None and session.state != "gone":
@@ -131,6 +200,8 @@ class Agent:
                 for tree in self.trees.values():
                     if not tree.windows.open:
                         tree.sweep()
+                    elif tree.moved:
+                        self._moved.set()  # look again: the window may end without another event
             self.announce_actions()
 
     def _working(self) -> list[Session]:
@@ -163,6 +234,9 @@ class Agent:
             task.cancel()
         with suppress(asyncio.CancelledError):
             await asyncio.gather(*self._tasks, return_exceptions=True)
+        self.panes.close()
+        asyncio.get_running_loop().remove_reader(self.spool.fileno())
+        self.spool.close(asleep=True)
         await self.server.close()
         for tree in self.trees.values():
             tree.close()

@@ -2,8 +2,9 @@
 
 The client prints its events on the pane's terminal, where Chorus reads them. What Chorus sends (messages,
 control responses) cannot be typed, because a terminal cuts a line at 4,096 bytes and echoes it; so it
-comes through a named pipe that only this process reads. A line that says `END` closes the client's
-input, which lets it finish and leave; the client's exit code is this process's.
+comes through a named pipe that only this process reads. The client starts with the first line, so that
+nothing is printed before somebody listens. A line that says `END` closes the client's input, which lets
+it finish and leave; the client's exit code is this process's.
 """
 
 import os
@@ -13,29 +14,38 @@ import threading
 from pathlib import Path
 from typing import IO
 
+from chorus.wire.handover import take_environment
+
 END = b"END\n"
 
 
 def main(arguments: list[str]) -> int:
-    pipe, command = Path(arguments[0]), arguments[1:]
+    pipe, environment, command = Path(arguments[0]), Path(arguments[1]), arguments[2:]
     # Opened for reading and writing: it neither waits for a writer nor ends when one leaves.
     source = os.fdopen(os.open(pipe, os.O_RDWR), "rb")
-    client = subprocess.Popen(command, stdin=subprocess.PIPE)
-    assert client.stdin is not None
-    threading.Thread(target=_copy, args=(source, client.stdin), daemon=True).start()
     try:
-        return client.wait()
-    except KeyboardInterrupt:
-        return client.wait()  # the client got the interrupt as well, and decides
+        return _run(command, take_environment(environment), source)
     finally:
         pipe.unlink(missing_ok=True)
 
 
-def _copy(source: IO[bytes], target: IO[bytes]) -> None:
+def _run(command: list[str], environment: dict[str, str], source: IO[bytes]) -> int:
+    first = source.readline()
+    client = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE)
+    assert client.stdin is not None
+    threading.Thread(target=_copy, args=(first, source, client.stdin), daemon=True).start()
     try:
-        while (line := source.readline()) != END:
+        return client.wait()
+    except KeyboardInterrupt:
+        return client.wait()  # the client got the interrupt as well, and decides
+
+
+def _copy(line: bytes, source: IO[bytes], target: IO[bytes]) -> None:
+    try:
+        while line != END:
             target.write(line)
             target.flush()
+            line = source.readline()
         target.close()
     except BrokenPipeError:
         pass  # the client left first

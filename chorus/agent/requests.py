@@ -7,14 +7,17 @@ and wrong arguments are refused with a sentence, never with a crash.
 import inspect
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chorus import __version__
+from chorus.core.ids import PaneId
 from chorus.errors import UsageError
 from chorus.lanes import queries, review
 from chorus.lanes.listing import lanes_json
 from chorus.lanes.queries import Filter
 from chorus.lanes.review import Selection
+from chorus.tmux.address import Address
 from chorus.wire.protocol import VERSION, Request
 
 if TYPE_CHECKING:
@@ -78,9 +81,27 @@ class Requests:
         await self._agent.catch_up()
         return {}
 
-    async def do_hook(self, message: dict[str, Any]) -> dict[str, Any]:
-        await self._agent.hear_hook(message, waited=True)
-        return {}
+    async def do_watch(
+        self, socket: str, pane: str, run: str | None = None, pipe: str | None = None
+    ) -> dict[str, Any]:
+        """Watch a pane. `run` and `pipe`: it holds a headless session of ours, fed through that pipe."""
+        watched = await self._agent.panes.watch(Address(Path(socket)), PaneId(pane))
+        if watched.state is not None:
+            self._agent.find_tree(watched.state.path)
+        if run is not None and pipe is not None:
+            self._agent.runs.add(run, Path(pipe), watched.id)
+            self._agent.panes.listen(watched)
+        return {"pane": watched.id, "session": watched.session, "client": watched.client is not None}
+
+    async def do_send(self, message: str, run: str | None = None) -> dict[str, Any]:
+        found = self._agent.runs.find(run)
+        await self._agent.runs.say(found, message)
+        return {"run": found.name, "session": found.session}
+
+    async def do_end(self, run: str | None = None) -> dict[str, Any]:
+        found = self._agent.runs.find(run)
+        await self._agent.runs.end(found)
+        return {"run": found.name}
 
     async def do_sessions(self) -> list[dict[str, Any]]:
         return [session.as_json() for session in self._agent.intake.roster.sessions.values()]

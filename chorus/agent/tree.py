@@ -38,6 +38,7 @@ class Tree:
         repository = self.recorder.site.repository
         self.root = repository.work_tree
         self.windows = Windows()
+        self._wake = wake
         self.watch = FileWatch(self.root, repository.git_dir, wake=wake)
         self._hints: set[RepoPath] = set()
         self._lost = False
@@ -47,6 +48,7 @@ class Tree:
     def start(self) -> None:
         self.watch.start()
         self.recorder.start()
+        self._wake()  # what changed while nobody watched is found by one look at everything
 
     def close(self) -> None:
         self.watch.stop()

@@ -4,13 +4,17 @@ import sys
 from pathlib import Path
 
 from chorus.agent.feeder import END
+from chorus.wire.handover import write_environment
+from chorus.wire.home import Home
 
 
 def run(tmp_path: Path, lines: bytes, *command: str) -> subprocess.CompletedProcess[bytes]:
     pipe = tmp_path / "in"
     os.mkfifo(pipe)
+    environment = write_environment(Home(tmp_path), os.environ)
     process = subprocess.Popen(
-        [sys.executable, "-m", "chorus.agent.feeder", str(pipe), *command], stdout=subprocess.PIPE
+        [sys.executable, "-m", "chorus.agent.feeder", str(pipe), str(environment), *command],
+        stdout=subprocess.PIPE,
     )
     with pipe.open("wb") as writer:
         writer.write(lines)

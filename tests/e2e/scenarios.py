@@ -1,7 +1,7 @@
 """What the agent is watched doing, end to end: one script each, and exactly what must be recorded.
 
-A scenario is played by the real client in each way a session can be watched. `{p}` in an input
-stands for the project's directory.
+A scenario is played by the real client in each way a session can be watched, in a directory of its own
+inside the project, which `{p}` stands for.
 """
 
 import json
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.lab.script import Pause, Script, Step, Text, ToolUse
+from tests.lab.script import Step, Text, ToolUse
 
 APP = "def old():\n    pass\n"
 
@@ -81,23 +81,41 @@ def notebook(source: str) -> str:
     return json.dumps({"cells": [cell], "metadata": meta, "nbformat": 4, "nbformat_minor": 5}, indent=1)
 
 
-def in_project(value: Any, project: Path) -> Any:
-    """The same data with `{p}` replaced by the project's directory."""
+def in_directory(value: Any, directory: Path) -> Any:
+    """The same data with `{p}` replaced by the scenario's directory."""
     match value:
         case str():
-            return value.replace("{p}", str(project))
+            return value.replace("{p}", str(directory))
         case Mapping():
-            return {name: in_project(inner, project) for name, inner in value.items()}
+            return {name: in_directory(inner, directory) for name, inner in value.items()}
         case list() | tuple():
-            return type(value)(in_project(inner, project) for inner in value)
+            return type(value)(in_directory(inner, directory) for inner in value)
         case ToolUse():
-            return ToolUse(value.name, in_project(value.input, project), value.id)
+            return ToolUse(value.name, in_directory(value.input, directory), value.id)
         case _:
             return value
 
 
-def script_of(say: Say, project: Path) -> Script:
-    return [[in_project(step, project) for step in turn] for turn in say.script]
+def placed(scenario: Scenario, number: int, project: Path) -> Scenario:
+    """The scenario, played in a directory of its own."""
+    name = f"s{number}"
+    steps: list[Say | UserWrites] = []
+    for place, step in enumerate(scenario.steps):
+        match step:
+            case Say(message, script):
+                turns = [[in_directory(one, project / name) for one in turn] for turn in script]
+                last = turns[-1][-1]
+                assert isinstance(last, Text)
+                turns[-1][-1] = Text(f"{last.text} ({number}.{place})")
+                steps.append(Say(f"{message} {number}.{place}", turns))
+            case UserWrites(path, text):
+                steps.append(UserWrites(f"{name}/{path}", text))
+    expected = [
+        Expected(e.tool, e.status, {f"{name}/{path}": text for path, text in e.after.items()})
+        for e in scenario.expected
+    ]
+    files = {f"{name}/{path}": text for path, text in {"app.py": APP, **scenario.files}.items()}
+    return Scenario(scenario.name, steps, expected, files, [f"{name}/{path}" for path in scenario.outside])
 
 
 SCENARIOS = [
@@ -178,7 +196,7 @@ SCENARIOS = [
     ),
     Scenario(
         "a command that edits in place",
-        [Say("sed", [[bash("sed -i s/old/new/ app.py")], [Text("Sedded.")]])],
+        [Say("sed", [[bash("sed -i s/old/new/ {p}/app.py")], [Text("Sedded.")]])],
         [Expected("Bash", "committed", {"app.py": "def new():\n    pass\n"})],
     ),
     Scenario(
@@ -187,7 +205,7 @@ SCENARIOS = [
             Say(
                 "shuffle",
                 [
-                    [bash("echo 1 > one.txt; mkdir -p d && echo 2 > d/two.txt; rm gone.txt")],
+                    [bash("cd {p}; echo 1 > one.txt; mkdir -p d && echo 2 > d/two.txt; rm gone.txt")],
                     [Text("Shuffled.")],
                 ],
             )
@@ -209,5 +227,3 @@ SCENARIOS = [
         outside=["app.py"],
     ),
 ]
-
-SLOW_BACKGROUND = Pause(0.5)

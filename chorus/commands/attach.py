@@ -1,0 +1,84 @@
+"""`chorus attach`: watch a client that runs already, or a pane in which one will."""
+
+import argparse
+import os
+from pathlib import Path
+
+from chorus.core.ids import PaneId
+from chorus.errors import ExitCode, NothingThere
+from chorus.output import answer, answer_json
+from chorus.sources.clients import is_client, read_client
+from chorus.tmux.address import Address, list_addresses, select_address
+from chorus.tmux.oneshot import OneShot
+from chorus.tmux.panes import PaneState, read_panes
+from chorus.tmux.processes import read_foreground
+from chorus.wire.client import connect_or_start
+from chorus.wire.home import Home, NotARepository, find_home
+
+
+class NoClientFound(NothingThere):
+    hint = "Start one with `chorus claude`, or name a pane: `chorus attach %3` (see `tmux list-panes -a`)."
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "pane", nargs="?", metavar="PANE", help="the pane to watch, whatever runs there (%%3)"
+    )
+    parser.add_argument("-L", dest="name", metavar="NAME", help="the tmux server with this socket name")
+    parser.add_argument("-S", dest="socket", metavar="PATH", help="the tmux server with this socket")
+    parser.add_argument("--json", action="store_true", help="the panes that are watched, for programs")
+
+
+def run(args: argparse.Namespace) -> ExitCode:
+    home = find_home(Path.cwd())
+    if args.pane is not None:
+        address = select_address(os.environ, name=args.name, path=args.socket)
+        targets = [(address, PaneId(args.pane))]
+    else:
+        targets = find_targets(home, args)
+    watched = []
+    with connect_or_start(home) as agent:
+        for address, pane in targets:
+            watched.append(agent.ask("watch", socket=str(address.socket), pane=pane))
+    if args.json:
+        answer_json(watched)
+    else:
+        for pane in watched:
+            answer(render(pane))
+    return ExitCode.DONE
+
+
+def find_targets(home: Home, args: argparse.Namespace) -> list[tuple[Address, PaneId]]:
+    """Every pane in which a client works in this repository."""
+    if args.name is None and args.socket is None:
+        addresses = list_addresses(os.environ)
+    else:
+        addresses = [select_address(os.environ, name=args.name, path=args.socket)]
+    found = [
+        (address, state.id)
+        for address in addresses
+        for state in read_panes(OneShot(address))
+        if runs_client_in(home, state)
+    ]
+    if not found:
+        raise NoClientFound(f"no pane runs Claude Code in {home.common_dir.parent}")
+    return found
+
+
+def runs_client_in(home: Home, state: PaneState) -> bool:
+    for process in filter(is_client, read_foreground(state.identity.pane_pid)):
+        client = read_client(process)
+        try:
+            if client is not None and find_home(Path(client.cwd)) == home:
+                return True
+        except NotARepository:
+            continue
+    return False
+
+
+def render(pane: dict[str, object]) -> str:
+    if pane["session"]:
+        return f"{pane['pane']}: session {pane['session']}"
+    if pane["client"]:
+        return f"{pane['pane']}: a client that has not begun a session yet"
+    return f"{pane['pane']}: no client yet; watched until one starts"

@@ -1,0 +1,91 @@
+"""`chorus claude`: start Claude Code in tmux, watched from its first moment.
+
+Inside tmux the client runs in this very pane; outside, in a new tmux session that is then shown here.
+The hooks are given to that one process with `--settings`: nothing is written into the repository's
+files or the user's settings.
+"""
+
+import argparse
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from chorus.core.ids import PaneId
+from chorus.errors import ExitCode, NothingThere
+from chorus.sources.plugin import NAME, find_chorus, find_plugin, render_settings, take_settings
+from chorus.tmux.address import Address, select_address
+from chorus.tmux.launch import Place, attach_command, open_pane
+from chorus.tmux.oneshot import OneShot
+from chorus.wire.client import connect_or_start
+from chorus.wire.handover import take_environment, write_environment
+from chorus.wire.home import Home, find_home
+
+
+class ClientMissing(NothingThere):
+    hint = "Install Claude Code, or name the program with --client PATH."
+
+
+# `-- ARGS` goes to the client.
+PASSES_ON = True
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--client", metavar="PATH", help="the client to start (default: claude, from PATH)")
+    parser.add_argument("--no-panel", action="store_true", help="do not open the side panel beside it")
+    parser.add_argument("-L", dest="name", metavar="NAME", help="the tmux server with this socket name")
+    parser.add_argument("-S", dest="socket", metavar="PATH", help="the tmux server with this socket")
+    parser.add_argument("--environment", metavar="FILE", help=argparse.SUPPRESS)
+    parser.usage = f"{parser.prog} [options] [-- ARGS]"
+    parser.epilog = "What stands after -- is given to the client as it is."
+
+
+def run(args: argparse.Namespace) -> ExitCode:
+    home = find_home(Path.cwd())
+    if args.environment:
+        os.environ.update(take_environment(Path(args.environment)))
+    client = find_client(args.client)
+    address = select_address(os.environ, name=args.name, path=args.socket)
+    if "TMUX_PANE" in os.environ and args.name is None and args.socket is None:
+        become_client(home, address, client, args.passed_on)
+    pane = open_session(home, address, args)
+    os.execvp("tmux", attach_command(address, pane))  # noqa: S606  the terminal is tmux's from here on
+    return ExitCode.DONE
+
+
+def find_client(named: str | None) -> str:
+    found = shutil.which(named or "claude")
+    if found is None:
+        raise ClientMissing(f"there is no program {named or 'claude'}")
+    return found
+
+
+def become_client(home: Home, address: Address, client: str, arguments: Sequence[str]) -> NoReturn:
+    """This process becomes the client, in this pane, with the agent watching."""
+    pane = PaneId(os.environ["TMUX_PANE"])
+    with connect_or_start(home) as agent:
+        agent.ask("watch", socket=str(address.socket), pane=pane)
+    command = client_command(client, arguments)
+    os.execv(client, command)  # noqa: S606  no shell is wanted
+
+
+def client_command(client: str, arguments: Sequence[str]) -> list[str]:
+    """The client's command line, with Chorus's hooks added to whatever settings the user gives."""
+    rest, given = take_settings(arguments)
+    settings = render_settings(given, hook=find_plugin() / NAME, chorus=find_chorus())
+    return [client, "--settings", settings, *rest]
+
+
+def open_session(home: Home, address: Address, args: argparse.Namespace) -> PaneId:
+    """The same command again, inside a new tmux session."""
+    options = ["--environment", str(write_environment(home, os.environ))]
+    if args.no_panel:
+        options.append("--no-panel")
+    if args.client:
+        options += ["--client", args.client]
+    command = [sys.executable, "-P", "-m", "chorus", "claude", *options, "--", *args.passed_on]
+    cwd = Path.cwd()
+    environment = {"PYTHONPATH": str(Path(__file__).resolve().parent.parent.parent)}
+    return open_pane(OneShot(address), Place.SESSION, command, cwd=cwd, environment=environment)

@@ -1,0 +1,75 @@
+"""`chorus run`: a headless session in a tmux pane, watched through the pane."""
+
+import argparse
+import os
+import sys
+import uuid
+from pathlib import Path
+
+from chorus.commands.claude import client_command, find_client
+from chorus.core.ids import PaneId
+from chorus.errors import ExitCode
+from chorus.output import answer, answer_json
+from chorus.tmux.address import select_address
+from chorus.tmux.launch import Place, open_pane
+from chorus.tmux.oneshot import OneShot
+from chorus.wire.client import connect_or_start
+from chorus.wire.handover import write_environment
+from chorus.wire.home import find_home
+
+HEADLESS = [
+    "-p",
+    "--verbose",
+    "--input-format",
+    "stream-json",
+    "--output-format",
+    "stream-json",
+    "--permission-prompt-tool",
+    "stdio",
+]
+
+
+# `-- ARGS` goes to the client.
+PASSES_ON = True
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("message", metavar="MESSAGE", help="what the session is asked to do first")
+    parser.add_argument("--resume", metavar="SESSION", help="go on with an earlier session")
+    parser.add_argument("--client", metavar="PATH", help="the client to start (default: claude, from PATH)")
+    parser.add_argument("-L", dest="name", metavar="NAME", help="the tmux server with this socket name")
+    parser.add_argument("-S", dest="socket", metavar="PATH", help="the tmux server with this socket")
+    parser.add_argument("--json", action="store_true", help="the run and its pane, for programs")
+    parser.usage = f"{parser.prog} [options] MESSAGE [-- ARGS]"
+    parser.epilog = "What stands after -- is given to the client as it is."
+
+
+def run(args: argparse.Namespace) -> ExitCode:
+    home = find_home(Path.cwd())
+    client = find_client(args.client)
+    address = select_address(os.environ, name=args.name, path=args.socket)
+    name = f"run-{uuid.uuid4().hex[:6]}"
+    resume = ["--resume", args.resume] if args.resume else []
+    with connect_or_start(home) as agent:
+        pipe = home.root / f"{name}.in"
+        os.mkfifo(pipe, 0o600)
+        words = client_command(client, [*HEADLESS, *resume, *args.passed_on])
+        environment = write_environment(home, os.environ)
+        feeder = [sys.executable, "-P", "-m", "chorus.agent.feeder", str(pipe), str(environment), *words]
+        pane = open_headless_pane(OneShot(address), feeder, name)
+        agent.ask("watch", socket=str(address.socket), pane=pane, run=name, pipe=str(pipe))
+        agent.ask("send", run=name, message=args.message)
+    if args.json:
+        answer_json({"run": name, "pane": pane, "socket": str(address.socket)})
+    else:
+        answer(f"{name} in pane {pane}; `chorus send MESSAGE` says more, `chorus send --end` ends it")
+    return ExitCode.DONE
+
+
+def open_headless_pane(tmux: OneShot, command: list[str], name: str) -> PaneId:
+    """A window beside the pane this was typed in, or a session of its own."""
+    here = os.environ.get("TMUX_PANE")
+    place = Place.WINDOW if here else Place.SESSION
+    environment = {"PYTHONPATH": str(Path(__file__).resolve().parent.parent.parent)}
+    beside = PaneId(here) if here else None
+    return open_pane(tmux, place, command, cwd=Path.cwd(), environment=environment, name=name, beside=beside)

@@ -1,0 +1,51 @@
+"""The real client at work, watched in each of the three ways: what it did is recorded, exactly and once."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from chorus.wire.client import stop
+from chorus.wire.home import find_home
+from tests.e2e.scenarios import SCENARIOS, placed
+from tests.e2e.watching import MODES, Watching, expect_recorded, play
+from tests.lab.client import Client
+from tests.lab.terminal import Terminal
+from tests.repos import UserRepo
+
+pytestmark = pytest.mark.client
+
+
+@pytest.fixture
+def watching(client: Client, terminal: Terminal) -> Iterator[Watching]:
+    yield Watching(client, terminal)
+    stop(find_home(client.project))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_what_the_client_does_is_recorded_exactly_and_once(watching: Watching, mode: str) -> None:
+    """One session plays every scenario, one after the other."""
+    project = watching.project
+    scenarios = [placed(scenario, number, project) for number, scenario in enumerate(SCENARIOS)]
+    for path, text in {path: text for one in scenarios for path, text in one.files.items()}.items():
+        (project / path).parent.mkdir(exist_ok=True)
+        (project / path).write_text(text)
+    repo = UserRepo(project)
+    repo.commit("everything the scenarios need")
+    (project / "mine.txt").write_text("not committed\n")
+    before = repo.fingerprint()
+
+    MODES[mode](watching)
+    done = 0
+    for scenario in scenarios:
+        play(watching, scenario)
+        expect_recorded(watching, scenario.expected, skip=done)
+        done += len(scenario.expected)
+
+    after = repo.fingerprint()
+    assert (after["refs"], after["git dir"]) == (before["refs"], before["git dir"])
+    assert (project / "mine.txt").read_text() == "not committed\n"
+    assert repo.fsck() == ""
+    outside = {
+        p for entry in watching.log("--outside") if entry["status"] == "outside" for p in entry["paths"]
+    }
+    assert outside == {path for scenario in scenarios for path in scenario.outside}
