@@ -1,78 +1,30 @@
-"""What the stand-in model says, as data.
+"""What the scripted model says and does, as data. See `chorus.demo.model.steps`."""
 
-A script is a list of turns, one per request the client makes after the user's message; a turn is a
-list of steps, played in order. When a script runs out, the model says "Done." and stops.
-"""
+from chorus.demo.model.steps import (
+    THE_END,
+    Cut,
+    Refuse,
+    Script,
+    Step,
+    Stop,
+    StreamError,
+    Turn,
+    WaitFor,
+)
+from chorus.demo.script import Pause, Text, Thinking, ToolUse
 
-import threading
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
-
-
-@dataclass(frozen=True, slots=True)
-class Text:
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Thinking:
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class ToolUse:
-    name: str
-    input: Mapping[str, Any]
-    id: str | None = None  # made up, and unique, unless given
-
-
-@dataclass(frozen=True, slots=True)
-class WaitFor:
-    """The stream stands still here until the test sets the gate."""
-
-    gate: threading.Event
-
-
-@dataclass(frozen=True, slots=True)
-class Pause:
-    """The stream stands still here for a while: what a slow model looks like."""
-
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class Refuse:
-    """An HTTP error instead of an answer, `times` times for each session. First step of a turn only."""
-
-    status: int
-    times: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class StreamError:
-    """An error event inside the stream, which then ends."""
-
-    kind: str = "overloaded_error"
-    times: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Cut:
-    """The connection is dropped here."""
-
-    times: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Stop:
-    """The message ends for this reason (`max_tokens`, `refusal`) instead of the one its blocks imply."""
-
-    reason: str
-
-
-Step = Text | Thinking | ToolUse | WaitFor | Pause | Refuse | StreamError | Cut | Stop
-Turn = Sequence[Step]
-Script = Sequence[Turn]
-
-THE_END: Turn = (Text("Done."),)
+__all__ = [
+    "THE_END",
+    "Cut",
+    "Pause",
+    "Refuse",
+    "Script",
+    "Step",
+    "Stop",
+    "StreamError",
+    "Text",
+    "Thinking",
+    "ToolUse",
+    "Turn",
+    "WaitFor",
+]

@@ -5,7 +5,8 @@ import uuid
 from collections.abc import Iterator
 from typing import Any
 
-from tests.lab.script import Stop, Text, Thinking, ToolUse, Turn
+from chorus.demo.model.steps import Stop, Turn
+from chorus.demo.script import Text, Thinking, ToolUse
 
 USAGE = {
     "input_tokens": 10,
@@ -17,7 +18,7 @@ USAGE = {
 PIECE = 4096
 
 
-def render_event(kind: str, **fields: Any) -> bytes:
+def render_event(kind: str, **fields: object) -> bytes:
     return f"event: {kind}\ndata: {json.dumps({'type': kind, **fields})}\n\n".encode()
 
 

@@ -1,0 +1,47 @@
+"""What the client asked the model: a request to the Messages API, read as far as a script needs it."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    path: str
+    body: Mapping[str, Any]
+    session: str | None
+    at: float  # when it came, on the clock of `time.monotonic`
+
+    def texts(self) -> list[str]:
+        """Every text the model is shown, oldest first: messages and tool results, not the system prompt."""
+        return [text for message in self.body.get("messages", []) for text in _texts(message)]
+
+
+def read_session(body: Mapping[str, Any]) -> str | None:
+    """The client names its session inside `metadata.user_id`, as JSON text."""
+    try:
+        return str(json.loads(body["metadata"]["user_id"])["session_id"])
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def spoken(message: Mapping[str, Any]) -> list[str]:
+    """The texts of a message that a person (or a parent agent) wrote: no tool results, no reminders."""
+    content = message["content"]
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    texts = [str(block["text"]) for block in blocks if block.get("type") == "text"]
+    return [text for text in texts if not text.startswith("<system-reminder>")]
+
+
+def _texts(message: Mapping[str, Any]) -> Iterator[str]:
+    content = message["content"]
+    if isinstance(content, str):
+        yield content
+        return
+    for block in content:
+        if block.get("type") == "text":
+            yield str(block["text"])
+        elif block.get("type") == "tool_result":
+            inner = block.get("content", "")
+            yield inner if isinstance(inner, str) else "".join(str(part.get("text", "")) for part in inner)

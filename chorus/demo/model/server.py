@@ -1,0 +1,176 @@
+"""A stand-in for the Messages API on loopback: says what its scripts say, remembers what it was asked.
+
+Which turn to play is read off the request alone: the newest user text that contains a script's key
+names the script, and the assistant messages after it say how far the script has come. So any number
+of sessions and sub-agents are served at once, and a retry is answered like the first try.
+"""
+
+import json
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Self
+
+from chorus.demo.model import wire
+from chorus.demo.model.request import Request, read_session, spoken
+from chorus.demo.model.steps import (
+    THE_END,
+    Cut,
+    Refuse,
+    Script,
+    Stop,
+    StreamError,
+    Turn,
+    WaitFor,
+)  # fmt: skip
+from chorus.demo.script import Pause, Text, Thinking, ToolUse
+
+ERROR_KINDS = {400: "invalid_request_error", 401: "authentication_error", 429: "rate_limit_error"}
+
+
+class Stub:
+    def __init__(self, scripts: Mapping[str, Script] | None = None) -> None:
+        self.scripts: dict[str, Script] = dict(scripts or {})
+        self.requests: list[Request] = []
+        self.closing = threading.Event()
+        self._spent: Counter[tuple[str | None, int]] = Counter()
+        self._lock = threading.Lock()
+        self._server = _Server(("127.0.0.1", 0), _Handler)
+        self._server.stub = self
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
+
+    @property
+    def address(self) -> tuple[str, int]:
+        host, port = self._server.server_address[:2]
+        return str(host), int(port)
+
+    @property
+    def url(self) -> str:
+        return "http://{}:{}".format(*self.address)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.closing.set()
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join(timeout=5)
+
+    def messages(self) -> list[Request]:
+        """The requests that asked the model to speak."""
+        return [request for request in list(self.requests) if request.path.startswith("/v1/messages?")]
+
+    def record(self, path: str, body: Mapping[str, Any]) -> Request:
+        request = Request(path, body, read_session(body), time.monotonic())
+        with self._lock:
+            self.requests.append(request)
+        return request
+
+    def turn_for(self, request: Request) -> Turn:
+        messages = request.body.get("messages", [])
+        for place in range(len(messages) - 1, -1, -1):
+            script = self._script_named_in(messages[place])
+            if script is not None:
+                said = sum(message["role"] == "assistant" for message in messages[place:])
+                return script[said] if said < len(script) else THE_END
+        return THE_END
+
+    def spend(self, request: Request, step: Refuse | StreamError | Cut) -> bool:
+        """Whether this failure still happens to this session."""
+        key = (request.session, id(step))
+        with self._lock:
+            self._spent[key] += 1
+            return self._spent[key] <= step.times
+
+    def _script_named_in(self, message: Mapping[str, Any]) -> Script | None:
+        if message["role"] != "user":
+            return None
+        text = "\n".join(spoken(message))
+        return next((script for key, script in self.scripts.items() if key in text), None)
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+    stub: Stub
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that leaves in the middle of an answer is ordinary: it was interrupted or killed."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: _Server
+
+    def do_HEAD(self) -> None:
+        self._answer(200, b"")
+
+    def do_GET(self) -> None:
+        self._answer(404, b"{}")
+
+    def do_POST(self) -> None:
+        stub = self.server.stub
+        body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or b"{}")
+        request = stub.record(self.path, body)
+        if "count_tokens" in self.path:
+            self._answer(200, b'{"input_tokens": 10}')
+            return
+        turn = stub.turn_for(request)
+        model = str(body.get("model", "stub"))
+        if turn and isinstance(turn[0], Refuse) and stub.spend(request, turn[0]):
+            self._refuse(turn[0].status)
+        elif body.get("stream"):
+            self._stream(request, model, turn)
+        else:
+            self._answer(200, wire.render_whole(model, turn))
+
+    def _stream(self, request: Request, model: str, turn: Turn) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        for piece in self._play(request, model, turn):
+            self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
+        if not self.close_connection:
+            self.wfile.write(b"0\r\n\r\n")
+
+    def _play(self, request: Request, model: str, turn: Turn) -> Iterator[bytes]:
+        stub, index = self.server.stub, 0
+        yield wire.render_start(model)
+        for step in turn:
+            match step:
+                case Text() | Thinking() | ToolUse():
+                    yield from wire.render_block(index, step)
+                    index += 1
+                case Pause(seconds):
+                    stub.closing.wait(seconds)
+                case WaitFor(gate):
+                    while not (gate.wait(0.02) or stub.closing.is_set()):
+                        pass
+                case StreamError(kind) if stub.spend(request, step):
+                    yield wire.render_event("error", error=wire.render_error(kind))
+                    return
+                case Cut() if stub.spend(request, step):
+                    self.close_connection = True
+                    return
+                case Refuse() | StreamError() | Cut() | Stop():
+                    pass
+        yield wire.render_end(turn)
+
+    def _refuse(self, status: int) -> None:
+        kind = ERROR_KINDS.get(status, "overloaded_error")
+        self._answer(status, json.dumps({"type": "error", "error": wire.render_error(kind)}).encode())
+
+    def _answer(self, status: int, body: bytes) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """The stub is silent: what it was asked is in `Stub.requests`."""

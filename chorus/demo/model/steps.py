@@ -1,0 +1,55 @@
+"""What a scripted model may do beside speaking: stand still at a gate, fail, break off.
+
+A script is a list of turns, one per request the client makes after the user's message; a turn is a
+list of steps, played in order. When a script runs out, the model says "Done." and stops.
+"""
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from chorus.demo.script import Pause, Text, Thinking, ToolUse
+
+
+@dataclass(frozen=True, slots=True)
+class WaitFor:
+    """The stream stands still here until somebody sets the gate."""
+
+    gate: threading.Event
+
+
+@dataclass(frozen=True, slots=True)
+class Refuse:
+    """An HTTP error instead of an answer, `times` times for each session. First step of a turn only."""
+
+    status: int
+    times: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class StreamError:
+    """An error event inside the stream, which then ends."""
+
+    kind: str = "overloaded_error"
+    times: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """The connection is dropped here."""
+
+    times: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """The message ends for this reason (`max_tokens`, `refusal`) instead of the one its blocks imply."""
+
+    reason: str
+
+
+Step = Text | Thinking | ToolUse | WaitFor | Pause | Refuse | StreamError | Cut | Stop
+Turn = Sequence[Step]
+Script = Sequence[Turn]
+
+THE_END: Turn = (Text("Done."),)
