@@ -57,10 +57,12 @@ class LooseStore:
         scratch = f"{self._root}/tmp_obj_{os.getpid()}_{STARTED}_{next(_serial)}"  # noqa: S108  not in /tmp
         descriptor = open_new(scratch)
         try:
-            write_all(descriptor, packed)
-            # Starts the write to the disk without waiting for it.
-            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-            os.close(descriptor)
+            try:
+                write_all(descriptor, packed)
+                # Starts the write to the disk without waiting for it.
+                os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+            finally:
+                os.close(descriptor)
             rename_into(scratch, place)
         except OSError:
             os.unlink(scratch)  # noqa: PTH108

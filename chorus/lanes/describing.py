@@ -1,12 +1,15 @@
-"""A record in words, made from an action and its edits.
+"""A record made from an action and its edits, and the words in it.
 
-Receives edits, reads the two contents of each, gives counts and lines for people. Never writes.
+Receives what the client says and what changed, reads the two contents of each edit, gives counts and lines
+for people. Never writes.
 """
 
+import datetime
 from collections.abc import Sequence
 
+from chorus.core.actions import Action
 from chorus.core.summary import Change, FileChange, count_lines, render_file
-from chorus.lanes.records import Edit
+from chorus.lanes.records import Edit, Kind, Record
 from chorus.lanes.site import PLAIN_MODES, Site
 
 # Lines are counted in so many files, and each has its own line in the message; the rest are only counted.
@@ -45,3 +48,37 @@ def file_lines(files: Sequence[FileChange]) -> tuple[str, ...]:
 
 def count_files(count: int) -> str:
     return "1 file" if count == 1 else f"{count} files"
+
+
+def record_of(action: Action) -> Record:
+    """What the action itself says of its record."""
+    return Record(
+        kind=Kind.ACTION,
+        summary="",
+        action=action.id,
+        tool=action.tool,
+        status=action.status,
+        session=action.session,
+        turn=action.turn,
+        agent=action.agent,
+        time=action.time,
+        message=action.message,
+    )
+
+
+def parse_time(text: str | None) -> int | None:
+    """Seconds since the epoch, of the client's ISO 8601."""
+    try:
+        moment = datetime.datetime.fromisoformat(text or "")
+    except ValueError:
+        return None
+    return max(0, int(moment.timestamp()))
+
+
+def day_of(seconds: int | None) -> str:
+    moment = (
+        datetime.datetime.fromtimestamp(seconds, datetime.UTC)
+        if seconds
+        else datetime.datetime.now(datetime.UTC)
+    )
+    return moment.date().isoformat()

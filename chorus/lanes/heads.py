@@ -1,7 +1,8 @@
 """HEAD, and the stash, moved by somebody else: what moved, why, and which bytes that explains.
 
 Receives where they were last seen. Gives the move with git's own words for it, and tells whether a
-change on disk is what that move puts there. Costs one small read when nothing moved. Never moves a ref.
+change on disk is what that move puts there. A commit moves HEAD and writes no file: what is on disk then
+is not its doing. Costs a few small reads when nothing moved. Never moves a ref.
 """
 
 from dataclasses import dataclass
@@ -10,28 +11,22 @@ from chorus.core.ids import Oid, RepoPath
 from chorus.git.objects import ObjectMissing
 from chorus.git.refs import Head
 from chorus.git.trees import Entry
+from chorus.lanes.reflog import Step, read_steps
 from chorus.lanes.site import Site
 
 STASH = "refs/stash"
 DETACHED = "detached"
 UNBORN = "unborn"
-# The last lines of a reflog are in here; a line is some 200 bytes.
-TAIL_BYTES = 4096
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """`trees`: what git may have written to the work tree."""
+    """`steps` are those in which git may have written files."""
 
-    before: Head
     after: Head
     reason: str
-    trees: tuple[Oid | None, ...]
-
-    @property
-    def is_switch(self) -> bool:
-        """A commit checked out on purpose, not one that a rebase passes through."""
-        return self.reason.startswith("checkout:")
+    steps: tuple[Step, ...]
+    is_switch: bool = False  # a branch or commit checked out on purpose, not one a rebase passes through
 
 
 class Heads:
@@ -41,34 +36,58 @@ class Heads:
         self.head = parse_head(last) if last else site.repository.head()
         self._stash = site.refs.read(STASH)
         self.branch = self.head.ref or self._detached_branch(branch)
+        # Where what is found now started from: the agent may change files and commit them in one command.
+        self.base = self.head
 
     def look(self) -> Move | None:
         """What moved since the last look."""
         before, stash = self.head, self._stash
         self.head, self._stash = self._site.repository.head(), self._site.refs.read(STASH)
+        self.base = self.head
         if self.head != before:
-            move = Move(before, self.head, self._why(before) or "HEAD moved", (self._tree(self.head.oid),))
+            move = self._moved(before)
+            self.base = self.head if move.steps else before
             if move.is_switch or self.head.ref:
                 self.branch = self.head.ref or detached_at(self.head)
             return move
         if self._stash != stash:
-            trees = tuple(self._tree(oid) for oid in (self.head.oid, stash, self._stash))
-            return Move(before, self.head, "stash", trees)
+            # Stashing goes from what was stashed to HEAD, popping the other way round.
+            ends = [(self.head.oid, stash), (self.head.oid, self._stash), (self._stash, self.head.oid)]
+            return Move(self.head, "stash", tuple(Step(old, new, "stash") for old, new in ends))
         return None
 
-    def paths_between(self, move: Move) -> list[RepoPath] | None:
-        """The files in which what was and what is differ; None where what was is not there any more."""
-        start = self._tree(move.before.oid)
-        if start is None and move.before.oid is not None:
-            return None
-        changes = (change for tree in move.trees for change in self._site.trees.diff(start, tree))
-        return list(dict.fromkeys(change.path for change in changes))
+    def paths_of(self, move: Move) -> list[RepoPath] | None:
+        """The files git may have written; None where what was is not there any more."""
+        paths: dict[RepoPath, None] = {}
+        for step in move.steps:
+            old, new = self._tree(step.old), self._tree(step.new)
+            if old is None and step.old is not None:
+                return None
+            paths |= dict.fromkeys(change.path for change in self._site.trees.diff(old, new))
+        return list(paths)
 
     def explains(self, move: Move, path: RepoPath, after: Entry | None) -> bool:
         """Whether git's move alone makes the file at `path` what it now is."""
         stored = self._site.normal(path, after)
-        found = (self._site.trees.lookup(tree, path) for tree in move.trees)
+        found = (self._site.trees.lookup(self._tree(step.new), path) for step in move.steps)
         return any((None if entry is None or entry.is_tree else entry) == stored for entry in found)
+
+    def _moved(self, before: Head) -> Move:
+        steps = read_steps(self._site.repository.git_dir, before.oid, self.head.oid)
+        if steps is None:
+            steps = [self._guessed(before)]
+        reason = next((step.reason for step in reversed(steps) if step.writes), steps[-1].reason)
+        writing = tuple(step for step in steps if step.writes)
+        switched = any(step.reason.startswith("checkout:") for step in steps)
+        return Move(self.head, reason, writing, switched)
+
+    def _guessed(self, before: Head) -> Step:
+        """Without a reflog: a commit made on top of the last one is taken for just that."""
+        after = self.head
+        if after.ref == before.ref and after.oid and before.oid in self._parents(after.oid):
+            return Step(before.oid, after.oid, "commit")
+        words = f"checkout: {after.ref or after.oid}" if after.ref != before.ref else "HEAD moved"
+        return Step(before.oid, after.oid, words)
 
     def _detached_branch(self, branch: str | None) -> str:
         """A lane goes on while a rebase or the like has HEAD detached."""
@@ -82,20 +101,8 @@ class Heads:
         except ObjectMissing:
             return None
 
-    def _why(self, before: Head) -> str | None:
-        """git's own words, from the reflog of HEAD."""
-        place = self._site.repository.git_dir / "logs" / "HEAD"
-        try:
-            with place.open("rb") as file:
-                size = file.seek(0, 2)
-                file.seek(max(0, size - TAIL_BYTES))
-                lines = file.read().decode(errors="replace").splitlines()
-        except FileNotFoundError:
-            lines = []
-        newest = lines[-1].partition("\t") if lines else ("", "", "")
-        if newest[0].split(" ")[1:2] == [self.head.oid]:
-            return newest[2]
-        return f"switched to {self.head.ref}" if self.head.ref != before.ref and self.head.ref else None
+    def _parents(self, commit: Oid) -> tuple[Oid, ...]:
+        return self._site.store.read_commit(commit).parents
 
 
 def detached_at(head: Head) -> str:

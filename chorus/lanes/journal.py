@@ -6,7 +6,6 @@ the lane. Whoever writes next finishes what was set aside. Never looks at the wo
 """
 
 import contextlib
-import datetime
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -15,12 +14,13 @@ from chorus.core.actions import Action
 from chorus.core.ids import Oid, SessionId
 from chorus.core.summary import summarise
 from chorus.git.refs import RefMoved
-from chorus.lanes.describing import count_files, describe, file_lines
+from chorus.lanes.describing import count_files, day_of, describe, file_lines, parse_time, record_of
 from chorus.lanes.heads import Heads, render_head
 from chorus.lanes.lanes import Lane, Lanes, Prepared
 from chorus.lanes.notes import Notes
-from chorus.lanes.pending import LaneMove, Pending
+from chorus.lanes.pending import LaneMove
 from chorus.lanes.records import Edit, Kind, Record
+from chorus.lanes.settling import Settling
 from chorus.lanes.site import Site
 from chorus.lanes.timeline import Recorded, Timeline
 
@@ -31,13 +31,12 @@ class Journal:
         self.timeline = Timeline(site)
         self.notes = Notes(site.repository.own_dir / "notes.jsonl")
         self.lanes = Lanes(site, self.timeline)
-        self._pending = Pending(site.repository.own_dir / "pending")
+        self._settling = Settling(site, self.timeline)
         self.moved: dict[str, Oid] = {}
         self._calls: set[str] = set()
         self._parents: dict[SessionId, SessionId] = {}
         self._last_number = 0
         self._heads: Heads | None = None
-        self._unsettled = True  # something may be half done: by a process that died, or by this one
 
     @property
     def heads(self) -> Heads:
@@ -45,7 +44,7 @@ class Journal:
         return self._heads
 
     def close(self) -> None:
-        self._pending.close()
+        self._settling.close()
 
     def refresh(self) -> bool:
         """Take in what other processes wrote. True if that was anything on the timeline."""
@@ -57,8 +56,8 @@ class Journal:
     def writing(self) -> Iterator[None]:
         """Alone, up to date, with the timeline started and nothing left half done."""
         with self.site.recording():
-            if self.refresh() or self._unsettled:
-                self._finish()
+            if self.refresh() or self._settling.is_due:
+                self._settling.finish()
             if self._heads is None:
                 last = self.timeline.records[-1].record if self.timeline.records else None
                 branch = self.timeline.last_branch
@@ -91,7 +90,8 @@ class Journal:
             skipped=tuple(skipped),
             notes=file_lines(files),
         )
-        return self.timeline.append(record)
+        with self._settling.moving():
+            return self.timeline.append(record)
 
     def append_action(
         self,
@@ -154,20 +154,17 @@ class Journal:
     def _commit(self, prepared: Prepared, edits: Sequence[Edit], seconds: int | None) -> Recorded:
         placement = prepared.record.placement
         assert placement is not None
-        self._unsettled = True
-        self._pending.write(LaneMove(prepared.lane.ref, placement.commit, prepared.tip))
-        recorded = self.timeline.append(prepared.record, seconds=seconds)
-        try:
-            self.lanes.publish(prepared)
-        except RefMoved:
-            self._publish_again(prepared, edits, seconds)
-        self._pending.clear()
-        self._unsettled = False
+        with self._settling.moving(LaneMove(prepared.lane.ref, placement.commit, prepared.tip)):
+            recorded = self.timeline.append(prepared.record, seconds=seconds)
+            try:
+                self.lanes.publish(prepared)
+            except RefMoved:
+                self._publish_again(prepared, edits, seconds)
         return recorded
 
     def _choose(self, record: Record, seconds: int | None) -> Lane:
         heads = self.heads
-        return self.lanes.choose(record.session, heads.branch, heads.head, record.message, day_of(seconds))
+        return self.lanes.choose(record.session, heads.branch, heads.base, record.message, day_of(seconds))
 
     def _publish_again(self, prepared: Prepared, edits: Sequence[Edit], seconds: int | None) -> None:
         """Somebody moved the branch meanwhile: the action goes on top of what is there now."""
@@ -182,27 +179,16 @@ class Journal:
             self._note({"kind": "moved", "id": prepared.record.action, "commit": commit})
             return
 
-    def _finish(self) -> None:
-        """Move the lane of a record whose writer died before it could."""
-        move = self._pending.read()
-        if move is not None:
-            recorded = self.timeline.find_commit(move.commit)
-            if recorded is not None and self.site.refs.read(move.ref) == move.expected:
-                reason = f"finish {recorded.record.action}"
-                self.site.refs.update(move.ref, move.commit, move.expected, reason)
-            self._pending.clear()
-        self._unsettled = False
-
     def _start(self) -> None:
-        tree, scan = self.site.scanner.baseline()
-        skipped = [f"{omitted.path} {omitted.why.value}" for omitted in scan.omitted]
-        head = render_head(self.heads.head)
-        record = Record(Kind.START, "start: the work tree as it is", head=head, skipped=tuple(skipped))
-        self.timeline.append_tree(record, tree)
+        with self._settling.moving():
+            tree, scan = self.site.scanner.baseline()
+            skipped = tuple(f"{omitted.path} {omitted.why.value}" for omitted in scan.omitted)
+            head = render_head(self.heads.head)
+            record = Record(Kind.START, "start: the work tree as it is", head=head, skipped=skipped)
+            self.timeline.append_tree(record, tree)
 
     def _next_number(self) -> int:
-        self._last_number = max(self._last_number, self.timeline.last_number) + 1
-        return self._last_number
+        return max(self._last_number, self.timeline.last_number) + 1
 
     def _note(self, values: dict[str, Any]) -> None:
         self._take(self.notes.append(values))
@@ -216,37 +202,3 @@ class Journal:
                 self.moved[line["id"]] = Oid(line["commit"])
             case "link":
                 self._parents[SessionId(line["session"])] = SessionId(line["parent"])
-
-
-def record_of(action: Action) -> Record:
-    """What the action itself says of its record."""
-    return Record(
-        kind=Kind.ACTION,
-        summary="",
-        action=action.id,
-        tool=action.tool,
-        status=action.status,
-        session=action.session,
-        turn=action.turn,
-        agent=action.agent,
-        time=action.time,
-        message=action.message,
-    )
-
-
-def parse_time(text: str | None) -> int | None:
-    """Seconds since the epoch, of the client's ISO 8601."""
-    try:
-        moment = datetime.datetime.fromisoformat(text or "")
-    except ValueError:
-        return None
-    return max(0, int(moment.timestamp()))
-
-
-def day_of(seconds: int | None) -> str:
-    moment = (
-        datetime.datetime.fromtimestamp(seconds, datetime.UTC)
-        if seconds
-        else datetime.datetime.now(datetime.UTC)
-    )
-    return moment.date().isoformat()

@@ -34,19 +34,19 @@ class Observing:
 
     def observe(self, paths: Sequence[RepoPath] | None, spare: Collection[RepoPath] = ()) -> Observation:
         """What differs from the timeline at these paths, or anywhere, but for those to spare."""
-        heads = self._journal.heads
-        move = heads.look()
-        moved: list[RepoPath] | None = []
-        if move is not None:
-            moved = heads.paths_between(move)
-            paths = None if paths is None or moved is None else [*paths, *moved]
+        move = self._journal.heads.look()
+        moved = self._journal.heads.paths_of(move) if move else []
+        # Where git wrote is looked at too; where that cannot be told, everything is.
+        asked = None if paths is None or moved is None else [*paths, *moved]
         tree = self._journal.timeline.tree
         assert tree is not None
-        scan = self._site.scanner.changed(tree, paths)
+        scan = self._site.scanner.changed(tree, asked)
         changes = [change for change in scan.changes if change.path not in spare]
         recorded: list[Recorded] = []
         if move is not None:
             changes, recorded = self._settle(move, None if moved is None else set(moved), changes)
+        if paths is not None:
+            changes = [change for change in changes if is_named(change.path, set(paths))]
         return Observation(edits_of(changes), scan.omitted, tuple(recorded))
 
     def _settle(
@@ -65,6 +65,15 @@ class Observing:
             return changes, []
         recorded = self._journal.append_outside(edits_of(made), move.reason)
         return [change for change in changes if change not in made], [recorded]
+
+
+def is_named(path: RepoPath, names: Collection[str]) -> bool:
+    """Whether a path, or a directory it lies in, is among these."""
+    while path not in names:
+        path = RepoPath(path.rpartition("/")[0])
+        if not path:
+            return False
+    return True
 
 
 def edits_of(changes: Iterable[Observed]) -> tuple[Edit, ...]:

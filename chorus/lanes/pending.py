@@ -1,7 +1,7 @@
-"""The one step that a crash can leave half done: the timeline has the record, its lane not yet the commit.
+"""What a crash can leave half done: refs on the move.
 
-Receives the lane move before the timeline is written, gives it back after a crash. The file stays; its
-first byte says whether it counts. Never decides whether the move is still to be made: the timeline does.
+Receives, before a ref moves, that it will; gives it back after a crash. The first byte of the file says
+whether it counts. Never decides whether a move is still to be made: the timeline does.
 """
 
 import json
@@ -25,36 +25,47 @@ class LaneMove:
     expected: Oid | None
 
 
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A record was being written, with this move of its lane, if it has one."""
+
+    move: LaneMove | None
+
+
 class Pending:
     def __init__(self, place: Path) -> None:
         self._place = place
         self._file: int | None = None
 
-    def write(self, move: LaneMove) -> None:
-        line = json.dumps([move.ref, move.commit, move.expected]).encode() + b"\n"
+    def begin(self, move: LaneMove | None) -> None:
+        values = [move.ref, move.commit, move.expected] if move else None
         with translated(os.fspath(self._place)):
-            if self._file is None:
-                self._file = os.open(self._place, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            os.pwrite(self._file, DUE + line, 0)
+            os.pwrite(self._open(), DUE + json.dumps(values).encode() + b"\n", 0)
 
-    def read(self) -> LaneMove | None:
-        """None too where the crash came while this was written: the timeline has no record then."""
+    def end(self) -> None:
+        os.pwrite(self._open(), DONE, 0)
+
+    def read(self) -> Due | None:
+        """What was begun and not ended. Cut short while it was written, it says nothing of a lane."""
         try:
             with self._place.open("rb") as file:
                 line = file.readline()
-            if not line.startswith(DUE):
-                return None
-            ref, commit, expected = json.loads(line[1:])
-        except (FileNotFoundError, ValueError):
+        except FileNotFoundError:
             return None
-        return LaneMove(ref, Oid(commit), Oid(expected) if expected else None)
-
-    def clear(self) -> None:
-        if self._file is None:
-            self._file = os.open(self._place, os.O_WRONLY | os.O_CLOEXEC)
-        os.pwrite(self._file, DONE, 0)
+        if not line.startswith(DUE):
+            return None
+        try:
+            values = json.loads(line[1:])
+        except ValueError:
+            return Due(None)
+        return Due(LaneMove(*values) if values else None)
 
     def close(self) -> None:
         if self._file is not None:
             os.close(self._file)
             self._file = None
+
+    def _open(self) -> int:
+        if self._file is None:
+            self._file = os.open(self._place, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        return self._file

@@ -53,7 +53,7 @@ class Site:
         self.filters = Filters(repository, self.store)
         self.scanner = Scanner(repository, self.store, self.trees, self.work_tree, self.filters)
         self._complaints: list[str] = []
-        self._lock_place = repository.own_dir / "recording.lock"
+        self.lock_place = repository.own_dir / "recording.lock"
         self._lock: int | None = None
         self._held = False
         self._contents: OrderedDict[Oid, bytes] = OrderedDict()
@@ -140,9 +140,9 @@ class Site:
 
     def _open_lock(self) -> int:
         if self._lock is None:
-            with translated(os.fspath(self._lock_place)):
-                self._lock_place.parent.mkdir(parents=True, exist_ok=True)
-                self._lock = os.open(self._lock_place, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            with translated(os.fspath(self.lock_place)):
+                self.lock_place.parent.mkdir(parents=True, exist_ok=True)
+                self._lock = os.open(self.lock_place, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
         return self._lock
 
     def commit(self, tree: Oid, parents: tuple[Oid, ...], message: str, moment: Moment) -> Oid:

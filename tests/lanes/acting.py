@@ -57,7 +57,7 @@ class Agent:
             place.unlink()
         else:
             self.repo.write(path, data)
-        done = action(f"toolu_{next(self.numbers)}", place, session=self.session, **more)
+        done = action(f"toolu_{self.session}_{next(self.numbers)}", place, session=self.session, **more)
         self.recorder.record_named([done])
         return entry_of(self.recorder, done.id)
 
@@ -69,7 +69,7 @@ class Agent:
     def bash(self, change: Any, **more: Any) -> LogEntry:
         self.recorder.sweep()
         change()
-        done = bash(f"toolu_{next(self.numbers)}", session=self.session, **more)
+        done = bash(f"toolu_{self.session}_{next(self.numbers)}", session=self.session, **more)
         self.recorder.record_window(done)
         return entry_of(self.recorder, done.id)
 

@@ -263,6 +263,7 @@ def test_a_move_of_head_is_outside_with_gits_reason_and_the_lane_keeps_its_base(
         said = [line["reason"] for line in recorder.journal.notes.lines if line["kind"] == "head"]
         said += [entry.reason or "" for entry in recorder.entries() if entry.status == "outside"]
         assert any(line.startswith(reason) for line in said), said
+        recorder.sweep()
         assert_whole(clean, recorder)
 
 
@@ -283,6 +284,50 @@ def test_a_branch_switch_by_the_agents_own_command_is_outside(clean: UserRepo) -
         assert outside.status == "outside"
         assert len(outside.paths) == 20
         assert_whole(clean, recorder)
+
+
+def test_what_the_agent_changes_and_commits_in_one_command_is_its_own(clean: UserRepo) -> None:
+    with Recorder.open(clean.path) as recorder:
+        agent = Agent(clean, recorder)
+
+        def change() -> None:
+            clean.write("app.py", b"x = agent\n")
+            clean.git("commit", "-qam", "by the agent")
+
+        entry = agent.bash(change, command="sed -i s/1/agent/ app.py && git commit -qam 'by the agent'")
+        assert entry.paths == ("app.py",)
+        assert patch_of(clean, entry.commit) == ["-x = 1", "-y = 2", "+x = agent"]
+        assert_whole(clean, recorder)
+
+
+def test_without_a_reflog_a_commit_on_top_of_the_last_is_still_just_a_commit(clean: UserRepo) -> None:
+    clean.git("config", "core.logAllRefUpdates", "false")
+    (clean.git_dir / "logs" / "HEAD").unlink()
+    with Recorder.open(clean.path) as recorder:
+        agent = Agent(clean, recorder)
+
+        def change() -> None:
+            clean.write("app.py", b"x = agent\n")
+            clean.git("commit", "-qam", "by the agent")
+
+        assert agent.bash(change).paths == ("app.py",)
+        clean.git("checkout", "-q", "HEAD~1")
+        agent.edit("made.txt", b"made\n")
+        assert [e.paths for e in recorder.entries() if e.status == "outside"] == [("app.py",)]
+        assert_whole(clean, recorder)
+
+
+def test_an_edit_of_another_session_is_not_swept_up_with_a_move_of_head(clean: UserRepo) -> None:
+    """Two recorders; the user commits one session's edit before that session's recorder has seen it."""
+    with Recorder.open(clean.path) as one, Recorder.open(clean.path) as two:
+        one.start()
+        two.look([str(clean.path / "b.txt")])
+        clean.write("b.txt", b"by two\n")
+        clean.commit("everything")
+        Agent(clean, one, "one").edit("a.txt", b"by one\n")
+        two.record_named([action("t2", clean.path / "b.txt", session="two")])
+        assert entry_of(two, "t2").paths == ("b.txt",)
+        assert_whole(clean, one)
 
 
 def test_a_lane_that_is_checked_out_is_left_alone(clean: UserRepo, tmp_path: Path) -> None:
