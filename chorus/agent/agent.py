@@ -25,7 +25,8 @@ from chorus.core.events import Source
 from chorus.core.ids import SessionId
 from chorus.core.roster import Session
 from chorus.sources.clients import RunningClient
-from chorus.sources.hooks import HookEvent, Spool
+from chorus.sources.hookfile import HookEvent
+from chorus.sources.hooks import Spool
 from chorus.wire.home import Home, NotARepository, find_work_tree
 
 log = logging.getLogger("chorus.agent")

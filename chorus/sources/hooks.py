@@ -5,8 +5,8 @@ one). An event stays on disk until it is forgotten, so a killed agent finds agai
 with. docs/protocol.md has the exchange, hooks/chorus-hook the other side of it.
 """
 
-import json
 import os
+import re
 import time
 from collections import Counter
 from contextlib import suppress
@@ -16,25 +16,17 @@ from typing import Any
 
 import orjson
 
-from chorus.core.ids import PaneId
+from chorus.sources.hookfile import HookEvent, parse_event_file
 from chorus.tmux.processes import read_process
 
-VERSION = b"1"
 # A hook writes its event in one go; what is still not whole after this was cut off.
 CUT_OFF_SECONDS = 10.0
 # An answer is read at once or never: its hook was told to go on by then.
 ANSWER_SECONDS = 10.0
 # What could not be read is kept for a look, not for ever.
 ASIDE_KEPT = 50
-
-
-@dataclass(frozen=True, slots=True)
-class HookEvent:
-    name: str  # of its file: the hook's process id and a counter
-    value: dict[str, Any]
-    client_pid: int | None
-    pane: PaneId | None
-    tmux_socket: str | None
+# In the spool the hook's process id and a counter; among those taken, the time as well.
+_NAME = re.compile(r"(\d+)\.\d+(?:\.\d+)?")
 
 
 class Spool:
@@ -44,7 +36,7 @@ class Spool:
         self._answers = directory / "answers"
         self._aside = directory / "aside"
         self._poke = -1
-        self._given: set[str] = set()
+        self._places: dict[HookEvent, Path] = {}  # of those given and not forgotten
         self._left: list[HookEvent] = []  # by an agent that ended before it had dealt with them
         self._answered: set[str] = set()
         self.problems: Counter[str] = Counter()
@@ -94,8 +86,8 @@ class Spool:
 
     def is_waiting(self, event: HookEvent) -> bool:
         """Whether the hook still holds the client back. Ask after reading what an edit is about to change."""
-        if not (self._directory / event.name).exists():
-            return False  # it was let go
+        if not self._is_unreleased(event):
+            return False
         return read_process(int(event.name.partition(".")[0])) is not None
 
     def release(self, event: HookEvent, answer: dict[str, Any] | None = None) -> None:
@@ -103,12 +95,15 @@ class Spool:
         if answer is not None:
             self._write(f"answers/{event.name}", orjson.dumps(answer) + b"\n")
             self._answered.add(event.name)
-        with suppress(FileNotFoundError):  # released before
-            (self._directory / event.name).rename(self._taken / event.name)
+        if self._is_unreleased(event):
+            place = self._taken / f"{event.name}.{event.written_ns}"
+            self._places[event].rename(place)
+            self._places[event] = place
 
     def hold(self, event: HookEvent) -> "HeldHook":
         """Let the hook wait for an answer that comes later, or never."""
         fifo = self._answers / event.name
+        fifo.unlink(missing_ok=True)
         os.mkfifo(fifo, 0o600)
         held = HeldHook(fifo, os.open(fifo, os.O_RDWR | os.O_NONBLOCK))
         self.release(event)
@@ -117,8 +112,13 @@ class Spool:
     def forget(self, event: HookEvent) -> None:
         """The event is dealt with for good."""
         self.release(event)
-        (self._taken / event.name).unlink(missing_ok=True)
-        self._given.discard(event.name)
+        place = self._places.pop(event, None)
+        if place is not None:
+            place.unlink(missing_ok=True)
+
+    def _is_unreleased(self, event: HookEvent) -> bool:
+        place = self._places.get(event)
+        return place is not None and place.parent == self._directory
 
     def _drain(self) -> None:
         with suppress(BlockingIOError):
@@ -130,22 +130,24 @@ class Spool:
 
         The clock of a file system may stand still for some milliseconds; process ids rarely go backwards.
         """
+        given = {path.name for path in self._places.values() if path.parent == place}
         entries: list[tuple[int, int, str]] = []
         with os.scandir(place) as found:
             for entry in found:
-                if entry.name[0].isdigit() and entry.name not in self._given:
+                name = _NAME.fullmatch(entry.name)
+                if name and entry.name not in given:
                     with suppress(FileNotFoundError):
-                        pid = int(entry.name.partition(".")[0])
-                        entries.append((entry.stat().st_mtime_ns, pid, entry.name))
+                        entries.append((entry.stat().st_mtime_ns, int(name[1]), entry.name))
         return [place / name for _, _, name in sorted(entries)]
 
     def _read(self, path: Path) -> HookEvent | None:
         with suppress(FileNotFoundError):
-            event = parse_event_file(path.name, path.read_bytes())
+            written = path.stat().st_mtime_ns
+            event = parse_event_file(path.name, path.read_bytes(), written_ns=written)
             if event is not None:
-                self._given.add(event.name)
+                self._places[event] = path
                 return event
-            if time.time() - path.stat().st_mtime > CUT_OFF_SECONDS:
+            if time.time() - written / 1e9 > CUT_OFF_SECONDS:
                 self.problems["cut-off"] += 1
                 path.rename(self._aside / path.name)
                 self._trim_aside()
@@ -159,8 +161,8 @@ class Spool:
     def _sweep_answers(self) -> None:
         for name in list(self._answered):
             path = self._answers / name
-            if time.time() - path.stat().st_mtime > ANSWER_SECONDS:
-                path.unlink()
+            if not path.is_file() or time.time() - path.stat().st_mtime > ANSWER_SECONDS:
+                path.unlink(missing_ok=True)
                 self._answered.discard(name)
 
     def _write(self, name: str, content: bytes) -> None:
@@ -184,34 +186,3 @@ class HeldHook:
         """Nobody waits for this hook any more: it ends without a word, if it has not ended."""
         os.close(self._descriptor)
         self._fifo.unlink(missing_ok=True)
-
-
-def parse_event_file(name: str, content: bytes) -> HookEvent | None:
-    """The event, or None while its file is not whole: no part of a JSON object is one."""
-    head, found, body = content.partition(b"\n")
-    fields = head.split(b"\t")
-    if not found or len(fields) < 4 or fields[0] != VERSION:
-        return None
-    value = _parse_object(body)
-    if value is None:
-        return None
-    client, pane, socket = (os.fsdecode(field) for field in fields[1:4])
-    return HookEvent(
-        name,
-        value,
-        client_pid=int(client) if client.isdigit() else None,
-        pane=PaneId(pane) if pane else None,
-        tmux_socket=socket.rsplit(",", 2)[0] or None,
-    )
-
-
-def _parse_object(body: bytes) -> dict[str, Any] | None:
-    try:
-        value = orjson.loads(body)
-    except orjson.JSONDecodeError:
-        # Half a surrogate pair, which the client can send, is more than orjson takes.
-        try:
-            value = json.loads(body.decode("utf-8", "surrogateescape"))
-        except ValueError:
-            return None
-    return value if isinstance(value, dict) else None

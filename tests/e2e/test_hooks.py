@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from chorus.sources.hooks import HeldHook, HookEvent, Spool
+from chorus.sources.hookfile import HookEvent
+from chorus.sources.hooks import HeldHook, Spool
 from chorus.sources.plugin import NAME, find_plugin, render_groups, render_settings
 from chorus.sources.settings import install_hooks, uninstall_hooks
 from tests.lab.client import Client, say

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from chorus.sources.hooks import HookEvent, Spool
+from chorus.sources.hookfile import HookEvent
+from chorus.sources.hooks import Spool
 from tests.lab.hooks import HOOK, run_hook, send, start_hook
 from tests.lab.terminal import wait_until
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from chorus.sources.hooks import ASIDE_KEPT, CUT_OFF_SECONDS, Spool, parse_event_file
+from chorus.sources.hookfile import parse_event_file
+from chorus.sources.hooks import ASIDE_KEPT, CUT_OFF_SECONDS, Spool
 
 HEAD = b"1\t77\t%3\t/tmp/tmux-0/default,123,0\n"
 
@@ -50,6 +51,13 @@ def test_events_of_the_same_instant_come_in_the_order_of_their_processes(
         os.utime(directory / name, ns=(5, 5))
 
     assert [event.name for event in spool.take()] == ["999.0", "1000.0", "1001.0"]
+
+
+def test_files_of_any_other_name_are_nobodys_business(directory: Path, spool: Spool) -> None:
+    for name in ("1", "1.x", ".1.0", "x.0", "12a.0"):
+        put(directory, name, b"{}")
+
+    assert spool.take() == []
 
 
 def test_what_is_not_whole_yet_is_left_until_it_is(directory: Path, spool: Spool) -> None:
@@ -110,6 +118,41 @@ def test_a_number_used_again_by_a_later_hook_is_a_new_event(directory: Path, spo
         spool.forget(event)
 
 
+def test_an_event_not_dealt_with_and_a_later_one_of_the_same_name_are_two(
+    directory: Path, spool: Spool
+) -> None:
+    put(directory, "1.0", b'{"n": 1}', age=1)
+    (first,) = spool.take()
+    spool.release(first)
+    put(directory, "1.0", b'{"n": 2}')
+    (second,) = spool.take()
+
+    spool.forget(first)
+
+    assert second.value["n"] == 2
+    assert (directory / "1.0").exists()
+    spool.release(second)
+    after = Spool(directory)
+    after.open()
+    (again,) = after.take()
+    assert again.value["n"] == 2
+    put(directory, "1.0", b'{"n": 3}')
+    after.forget(again)
+    assert [event.value["n"] for event in after.take()] == [3]
+    after.close(asleep=True)
+
+
+def test_a_hook_may_be_held_where_an_old_answer_lies(directory: Path, spool: Spool) -> None:
+    put(directory, "1.0", b"{}")
+    (directory / "answers" / "1.0").write_text("old")
+    (event,) = spool.take()
+
+    held = spool.hold(event)
+
+    assert (directory / "answers" / "1.0").is_fifo()
+    held.close()
+
+
 def test_an_answer_nobody_reads_goes_away(directory: Path, spool: Spool) -> None:
     put(directory, "1.0", b"{}")
     (event,) = spool.take()
@@ -150,18 +193,18 @@ def test_nobody_else_may_read_the_spool(directory: Path, spool: Spool) -> None:
     [b"", b"1", HEAD, HEAD + b"[1]", HEAD + b'"x"', b"2\t1\t2\t3\n{}", b"1\t2\n{}", HEAD + b"{}{}", b"{}"],
 )
 def test_what_is_no_event_of_this_protocol_is_none(content: bytes) -> None:
-    assert parse_event_file("1.0", content) is None
+    assert parse_event_file("1.0", content, written_ns=1) is None
 
 
 def test_a_lone_surrogate_and_bytes_that_are_not_utf8_do_not_stop_an_event() -> None:
-    event = parse_event_file("1.0", HEAD + b'{"a": "\\ud800", "b": "\xff"}\n')
+    event = parse_event_file("1.0", HEAD + b'{"a": "\\ud800", "b": "\xff"}\n', written_ns=1)
 
     assert event is not None
     assert event.value == {"a": "\ud800", "b": "\udcff"}
 
 
 def test_a_session_outside_tmux_has_no_pane() -> None:
-    event = parse_event_file("1.0", b"1\t\t\t\n{}")
+    event = parse_event_file("1.0", b"1\t\t\t\n{}", written_ns=1)
 
     assert event is not None
     assert (event.client_pid, event.pane, event.tmux_socket) == (None, None, None)
