@@ -38,7 +38,7 @@ SPOOL_SECONDS = 5.0
 # A file that moved between calls is nobody's; a call that is about to be told of may still claim it.
 OUTSIDE_SECONDS = 0.3
 # Without hooks a call is told of by its transcript, late and in batches.
-OUTSIDE_SECONDS_WITHOUT_HOOKS = 2.5
+OUTSIDE_SECONDS_WITHOUT_HOOKS = 5.0
 
 
 class Agent:
@@ -194,19 +194,21 @@ class Agent:
         while True:
             await self._moved.wait()
             self._moved.clear()
-            hooked = all("hook" in s.sources for s in self._working())
-            await asyncio.sleep(OUTSIDE_SECONDS if hooked else OUTSIDE_SECONDS_WITHOUT_HOOKS)
+            await asyncio.sleep(OUTSIDE_SECONDS)
             async with self.history:
                 await self._read_transcripts()
-                for tree in self.trees.values():
-                    if not tree.windows.open:
-                        tree.sweep()
-                    elif tree.moved:
-                        self._moved.set()  # look again: the window may end without another event
+                left = [self._sweep(tree) for tree in self.trees.values()]
+            if any(left):
+                self._moved.set()
             self.announce_actions()
 
-    def _working(self) -> list[Session]:
-        return [s for s in self.intake.roster.sessions.values() if s.state in ("working", "waiting")]
+    def _sweep(self, tree: Tree) -> bool:
+        """True: something moved that is not ready to be recorded."""
+        if tree.windows.open:
+            return tree.moved
+        live = [s for s in self.intake.roster.sessions.values() if s.state != "gone"]
+        hooked = all("hook" in session.sources for session in live)
+        return tree.sweep(grace_seconds=OUTSIDE_SECONDS if hooked else OUTSIDE_SECONDS_WITHOUT_HOOKS)
 
     def announce_actions(self) -> None:
         """Tell subscribers of every entry that is new or different since the last time."""

@@ -8,6 +8,7 @@ history.
 import asyncio
 import logging
 import os
+import time
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -40,7 +41,7 @@ class Tree:
         self.windows = Windows()
         self._wake = wake
         self.watch = FileWatch(self.root, repository.git_dir, wake=wake)
-        self._hints: set[RepoPath] = set()
+        self._hints: dict[RepoPath, float] = {}  # where something moved, and when that was last told
         self._lost = False
         self._head = False
         self._told: dict[tuple[int | None, Oid | None], LogEntry] = {}
@@ -70,11 +71,26 @@ class Tree:
                     await self._perform(effect, source=source, waited=waited)
         self._record_named(named, source)
 
-    def sweep(self, reason: str | None = None) -> None:
-        """Record what moved as outside. Only while no call may be writing anywhere."""
-        hints = self._take_hints()
-        if hints is None or hints:
-            self.recorder.sweep(hints, self.windows.spare, reason)
+    def sweep(self, *, grace_seconds: float) -> bool:
+        """Record as outside what moved and has been left alone for a while. True: there is more to come.
+
+        Only while no call may be writing anywhere. What moved just now may still be claimed by a call
+        that is about to be told of.
+        """
+        self._gather()
+        settled = time.monotonic() - grace_seconds
+        if self._lost:
+            if any(told > settled for told in self._hints.values()):
+                return True
+            self.recorder.sweep(self._take_hints(), self.windows.spare)
+            return False
+        ready = {path for path, told in self._hints.items() if told <= settled}
+        if ready or (self._head and not self._hints):
+            for path in ready:
+                del self._hints[path]
+            self._head = False
+            self.recorder.sweep(ready, self.windows.spare)
+        return bool(self._hints)
 
     def news(self) -> list[dict[str, Any]]:
         """The entries that are new or different since the last call."""
@@ -125,15 +141,15 @@ class Tree:
 
     def _gather(self) -> None:
         moved = self.watch.take()
-        self._hints |= moved.paths
+        self._hints |= dict.fromkeys(moved.paths, time.monotonic())
         self._lost |= moved.lost
         self._head |= moved.head
 
     def _take_hints(self) -> set[RepoPath] | None:
         """Where to look; None: everywhere."""
         self._gather()
-        hints, lost = self._hints, self._lost
-        self._hints, self._lost, self._head = set(), False, False
+        hints, lost = set(self._hints), self._lost
+        self._hints, self._lost, self._head = {}, False, False
         return None if lost else hints
 
     def _take_hints_until(self, until: str | None) -> set[RepoPath] | None:
@@ -143,7 +159,8 @@ class Tree:
             return set()
         moment = datetime.fromisoformat(until).timestamp() - CLOCK_SLACK_SECONDS
         earlier = {path for path in self._hints if self._modified(path) < moment}
-        self._hints -= earlier
+        for path in earlier:
+            del self._hints[path]
         return earlier
 
     def _modified(self, path: RepoPath) -> float:

@@ -135,9 +135,12 @@ def test_a_client_killed_in_the_middle_of_a_turn_leaves_what_it_had_done(
     wait_for((watching.project / "a.txt").exists, what="the file")
     pid = int(watching.terminal.tmux("display-message", "-p", "-t", watching.pane.id, "#{pane_pid}"))
     os.kill(pid, signal.SIGKILL)
-    expect(watching, ("Write", "committed", ("a.txt",)))
-    status = wait_for(lambda: _gone(watching), what="the session's end")
-    assert status
+    wait_for(lambda: _gone(watching), what="the session's end")
+    if mode == "hooked":
+        expect(watching, ("Write", "committed", ("a.txt",)))
+    else:
+        # The client may have died before it wrote its transcript: then nobody can tell whose file it is.
+        wait_for(lambda: "a.txt" in str(watching.log("--outside")), what="the file in the log")
 
 
 def _gone(watching: Watching) -> bool:
