@@ -6,8 +6,8 @@ import shutil
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -77,9 +77,22 @@ def test_a_place_that_is_no_repository_is_left_alone(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_event_reaches_the_agent_before_the_client_goes_on(project: Path, spool: Spool) -> None:
+@pytest.fixture
+def patience(tmp_path: Path) -> dict[str, str]:
+    """An environment in which a pause is a second long: a busy machine must not decide a test."""
+    directory = tmp_path / "patient"
+    directory.mkdir()
+    (directory / "sleep").write_text("#!/bin/sh\nexec /bin/sleep 1\n")
+    (directory / "sleep").chmod(0o755)
+    return {"PATH": f"{directory}:{os.environ['PATH']}"}
+
+
+def test_an_event_reaches_the_agent_before_the_client_goes_on(
+    project: Path, spool: Spool, patience: dict[str, str]
+) -> None:
     with Agent(spool) as agent:
-        assert run_hook(project, EVENT, environment={"TMUX": "/tmp/s,9,0", "TMUX_PANE": "%3"}) == b""
+        environment = {**patience, "TMUX": "/tmp/s,9,0", "TMUX_PANE": "%3"}
+        assert run_hook(project, EVENT, environment=environment) == b""
 
     assert [event.value for event in agent.seen] == [EVENT]
     event = agent.seen[0]
@@ -87,8 +100,28 @@ def test_an_event_reaches_the_agent_before_the_client_goes_on(project: Path, spo
     assert files(project) == []
 
 
-def test_the_client_does_not_go_on_before_the_agent_has_taken_the_event(project: Path, spool: Spool) -> None:
-    hook = start_hook(project)
+@dataclass(frozen=True, slots=True)
+class WaitingHook:
+    """A hook that has given its event and waits, for as long as the test takes: its pauses end with `go`."""
+
+    process: subprocess.Popen[bytes]
+    event: HookEvent
+    go: Path
+
+    def finish(self) -> bytes:
+        self.go.touch()
+        out, err = self.process.communicate(timeout=10)
+        assert (self.process.returncode, err) == (0, b"")
+        return out
+
+
+@pytest.fixture
+def waiting(project: Path, spool: Spool, tmp_path: Path) -> WaitingHook:
+    directory, go = tmp_path / "patience", tmp_path / "go"
+    directory.mkdir()
+    (directory / "sleep").write_text(f"#!/bin/sh\nuntil [ -e {go} ]; do /bin/sleep 0.01; done\n")
+    (directory / "sleep").chmod(0o755)
+    hook = start_hook(project, environment={"PATH": f"{directory}:{os.environ['PATH']}"})
     send(hook, EVENT)
     taken: list[HookEvent] = []
 
@@ -97,49 +130,71 @@ def test_the_client_does_not_go_on_before_the_agent_has_taken_the_event(project:
         return bool(taken)
 
     wait_until(look, what="the event")
-    assert hook.poll() is None
-    assert spool.is_waiting(taken[0])
-    spool.release(taken[0])
-    assert not spool.is_waiting(taken[0])
-    assert hook.communicate(timeout=5) == (b"", b"")
+    return WaitingHook(hook, taken[0], go)
 
 
-def test_an_agent_that_hangs_delays_one_event_and_loses_none(project: Path, spool: Spool) -> None:
-    start = time.monotonic()
-    run_hook(project, {"n": 1})
-    first = time.monotonic() - start
-    start = time.monotonic()
-    run_hook(project, {"n": 2})
-    second = time.monotonic() - start
+def test_the_client_does_not_go_on_before_the_agent_has_taken_the_event(
+    spool: Spool, waiting: WaitingHook
+) -> None:
+    assert waiting.process.poll() is None
+    assert spool.is_waiting(waiting.event)
 
-    assert 0.2 < first < 2.0
-    assert second < first / 2
+    spool.release(waiting.event)
+
+    assert not spool.is_waiting(waiting.event)
+    assert waiting.finish() == b""
+
+
+@pytest.fixture
+def pauses(tmp_path: Path) -> Path:
+    """A directory for PATH whose `sleep` notes how long it is asked to."""
+    directory = tmp_path / "bin"
+    directory.mkdir()
+    sleep = directory / "sleep"
+    sleep.write_text(f'#!/bin/sh\necho "$1" >> {tmp_path}/pauses\n')
+    sleep.chmod(0o755)
+    return directory
+
+
+def test_an_agent_that_hangs_delays_one_event_and_loses_none(
+    project: Path, spool: Spool, pauses: Path, tmp_path: Path
+) -> None:
+    environment = {"PATH": f"{pauses}:{os.environ['PATH']}"}
+    run_hook(project, {"n": 1}, environment=environment)
+    waited = (tmp_path / "pauses").read_text().split()
+    run_hook(project, {"n": 2}, environment=environment)
+
+    assert 0.2 < sum(map(float, waited)) < 0.3
+    assert (tmp_path / "pauses").read_text().split() == waited
     late = spool.take()
     assert [event.value["n"] for event in late] == [1, 2]
     assert not any(spool.is_waiting(event) for event in late)
 
 
-def test_an_agent_that_recovers_is_waited_for_again(project: Path, spool: Spool) -> None:
+def test_an_agent_that_recovers_is_waited_for_again(
+    project: Path, spool: Spool, patience: dict[str, str]
+) -> None:
     run_hook(project, {"n": 1})
     assert (project / ".git/chorus/spool/late").exists()
 
     with Agent(spool) as agent:
         wait_until(lambda: len(agent.seen) == 1, what="the agent works again")
-        run_hook(project, {"n": 2})
+        run_hook(project, {"n": 2}, environment=patience)
         assert len(agent.seen) == 2
 
 
 @pytest.mark.parametrize("pid", [None, "", "4194305", "x"], ids=["none", "empty", "dead", "nonsense"])
-def test_without_an_agent_the_event_waits_on_disk(project: Path, spool: Spool, pid: str | None) -> None:
+def test_without_an_agent_the_event_waits_on_disk_and_the_client_does_not(
+    project: Path, spool: Spool, pauses: Path, tmp_path: Path, pid: str | None
+) -> None:
     note = project / ".git/chorus/spool/agent"
     note.unlink()
     if pid is not None:
         note.write_text(f"{pid}\n")
-    start = time.monotonic()
 
-    run_hook(project, EVENT, "true")
+    run_hook(project, EVENT, "true", environment={"PATH": f"{pauses}:{os.environ['PATH']}"})
 
-    assert time.monotonic() - start < 0.2
+    assert not (tmp_path / "pauses").exists()
     assert [event.value for event in spool.take()] == [EVENT]
 
 
@@ -175,49 +230,38 @@ def test_a_stopped_agent_is_not_started_by_a_hook(project: Path) -> None:
     wait_until((project / "called").exists, what="the starter runs")
 
 
-def test_an_answer_of_the_agent_is_printed_as_one_line(project: Path, spool: Spool) -> None:
+def test_an_answer_of_the_agent_is_printed_as_one_line(
+    project: Path, spool: Spool, patience: dict[str, str]
+) -> None:
     answer = {"hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": 'a "b"\n\\ 日本'}}
     with Agent(spool, answer):
-        out = run_hook(project, EVENT)
+        out = run_hook(project, EVENT, environment=patience)
 
     assert json.loads(out) == answer
     assert out.count(b"\n") == 1
 
 
-def hold_one(project: Path, spool: Spool) -> tuple[subprocess.Popen[bytes], Any]:
-    hook = start_hook(project)
-    send(hook, EVENT)
-    taken: list[HookEvent] = []
-
-    def look() -> bool:
-        taken.extend(spool.take())
-        return bool(taken)
-
-    wait_until(look, what="the event")
-    held = spool.hold(taken[0])
-    spool.forget(taken[0])
-    return hook, held
-
-
-def test_a_held_hook_waits_for_the_decision_and_prints_it(project: Path, spool: Spool) -> None:
-    hook, held = hold_one(project, spool)
+def test_a_held_hook_waits_for_the_decision_and_prints_it(spool: Spool, waiting: WaitingHook) -> None:
+    held = spool.hold(waiting.event)
+    waiting.go.touch()
     with pytest.raises(subprocess.TimeoutExpired):
-        hook.wait(timeout=0.5)
+        waiting.process.wait(timeout=0.5)
 
     held.answer({"decision": "allow"})
 
-    out, err = hook.communicate(timeout=5)
-    held.close()
-    assert (json.loads(out), err, hook.returncode) == ({"decision": "allow"}, b"", 0)
-
-
-def test_a_held_hook_that_is_let_go_says_nothing(project: Path, spool: Spool) -> None:
-    hook, held = hold_one(project, spool)
-
+    assert json.loads(waiting.finish()) == {"decision": "allow"}
     held.close()
 
-    assert hook.communicate(timeout=5) == (b"", b"")
-    assert hook.returncode == 0
+
+def test_a_held_hook_that_is_let_go_says_nothing(project: Path, spool: Spool, waiting: WaitingHook) -> None:
+    held = spool.hold(waiting.event)
+    waiting.go.touch()
+    with pytest.raises(subprocess.TimeoutExpired):
+        waiting.process.wait(timeout=0.5)
+
+    held.close()
+
+    assert waiting.finish() == b""
     assert list((project / ".git/chorus/spool/answers").iterdir()) == []
 
 
@@ -267,13 +311,13 @@ def test_a_hook_run_from_below_finds_its_repository(project: Path, spool: Spool,
 
 
 @pytest.mark.parametrize("name", ["plain", "with blanks", "new\nline", "$(touch x)`id`;*"])
-def test_a_repository_with_an_odd_name_works(tmp_path: Path, name: str) -> None:
+def test_a_repository_with_an_odd_name_works(tmp_path: Path, patience: dict[str, str], name: str) -> None:
     project = tmp_path / name
     (project / ".git").mkdir(parents=True)
     spool = Spool(project / ".git" / "chorus" / "spool")
     spool.open()
     with Agent(spool) as agent:
-        run_hook(project, EVENT)
+        run_hook(project, EVENT, environment=patience)
     spool.close(asleep=True)
 
     assert len(agent.seen) == 1
@@ -417,11 +461,13 @@ def test_no_event_is_lost_while_the_agent_is_killed_again_and_again(project: Pat
 @pytest.mark.parametrize(
     "shell", ["dash", "bash --posix", "busybox sh", "zsh --emulate sh", "ksh", "mksh", "yash"]
 )
-def test_other_shells_run_it_as_well(project: Path, spool: Spool, shell: str) -> None:
+def test_other_shells_run_it_as_well(
+    project: Path, spool: Spool, patience: dict[str, str], shell: str
+) -> None:
     words = shell.split()
     if shutil.which(words[0]) is None:
         pytest.skip(f"no {words[0]} on this machine")
-    environment = {"CLAUDE_PROJECT_DIR": str(project), "PATH": os.environ["PATH"]}
+    environment = {"CLAUDE_PROJECT_DIR": str(project), **patience}
     with Agent(spool, {"x": 1}) as agent:
         done = subprocess.run([*words, HOOK], input=b'{"n": 1}', env=environment, capture_output=True)
 
