@@ -12,7 +12,7 @@ from chorus.core.actions import FileWitness, Hunk, Reach, Witness
 
 _EDITORS = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
 # Tools that read, ask, or keep lists outside the work tree. Any other tool may write anywhere.
-_HARMLESS = frozenset(
+HARMLESS = frozenset(
     {
         "AskUserQuestion", "BashOutput", "EnterPlanMode", "ExitPlanMode", "Glob", "Grep", "KillBash",
         "KillShell", "ListAgents", "ListMcpResourcesTool", "LS", "LSP", "NotebookRead", "Read",
@@ -21,7 +21,11 @@ _HARMLESS = frozenset(
         "WebFetch", "WebSearch",
     }
 )  # fmt: skip
+_REACHES = dict.fromkeys(_EDITORS, Reach.NAMED) | dict.fromkeys(HARMLESS, Reach.NOTHING)
 _PATH_KEYS = ("file_path", "notebook_path", "filePath", "notebookPath")
+
+
+_TEXT = {str}
 
 
 class BadWitness(ValueError):
@@ -29,21 +33,24 @@ class BadWitness(ValueError):
 
 
 def reach_of(tool: str) -> Reach:
-    if tool in _EDITORS:
-        return Reach.NAMED
-    return Reach.NOTHING if tool in _HARMLESS else Reach.ANYWHERE
+    return _REACHES.get(tool, Reach.ANYWHERE)
 
 
 def paths_of(given: Mapping[str, Any], cwd: str | None) -> tuple[str, ...]:
-    """The files an input names, in full where the session's directory is known."""
-    paths = (given.get(key) for key in _PATH_KEYS)
-    named = (path for path in paths if isinstance(path, str) and path)
-    return tuple(dict.fromkeys(resolve(path, cwd) for path in named))
+    """The file an input names, in full where the session's directory is known. No tool names two."""
+    for key in _PATH_KEYS:
+        path = given.get(key)
+        if isinstance(path, str) and path:
+            return (resolve(path, cwd),)
+    return ()
 
 
 def resolve(path: str, cwd: str | None) -> str:
     """As the client resolves it, by words alone. `~` stays: whose home it is, only the client knows."""
-    if path.startswith("~"):
+    # Absolute, with nothing in it to resolve, is what the client nearly always names.
+    if path[0] == "/" and path[-1] != "/" and "/." not in path and "//" not in path:
+        return path
+    if path[0] == "~":
         return path
     return posixpath.normpath(posixpath.join(cwd or "", path))
 
@@ -98,20 +105,17 @@ def _parse_hunks(value: object) -> tuple[Hunk, ...]:
 def _parse_hunk(value: object) -> Hunk:
     if not isinstance(value, dict):
         raise BadWitness("structuredPatch")
-    # `map(type, …)` runs at C speed: a patch may have a hundred thousand lines.
     lines = value.get("lines")
-    if not isinstance(lines, list) or not set(map(type, lines)) <= {str}:
+    # `map(type, …)` runs at C speed: a patch may have a hundred thousand lines.
+    if not isinstance(lines, list) or not set(map(type, lines)) <= _TEXT:
         raise BadWitness("structuredPatch")
-    old_start, old_lines = _number(value, "oldStart"), _number(value, "oldLines")
-    new_start, new_lines = _number(value, "newStart"), _number(value, "newLines")
-    return Hunk(old_start, old_lines, new_start, new_lines, lines)
-
-
-def _number(hunk: Mapping[str, Any], key: str) -> int:
-    value = hunk.get(key)
-    if not isinstance(value, int):
+    old, new = value.get("oldStart"), value.get("newStart")
+    olds, news = value.get("oldLines"), value.get("newLines")
+    if not (
+        isinstance(old, int) and isinstance(new, int) and isinstance(olds, int) and isinstance(news, int)
+    ):
         raise BadWitness("structuredPatch")
-    return value
+    return Hunk(old, olds, new, news, lines)
 
 
 def _text(response: Mapping[str, Any], *keys: str) -> str | None:

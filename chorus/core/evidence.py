@@ -5,31 +5,29 @@ status is a pure function of all of it, the order of arrival does not matter in 
 """
 
 import re
-from enum import Flag, auto
+from typing import Final
 
 from chorus.core.actions import Status
 
 
-class Evidence(Flag):
-    NONE = 0
-    SUCCEEDED = auto()  # a result that is no error
-    FAILED = auto()  # a result that is an error
-    DENIED = auto()  # somebody or some rule said no: the call did not run
-    REJECTED = auto()  # the client's word for "no" and for "stop" alike: see `status_of`
-    INTERRUPTED = auto()  # it ran and was stopped
-    HOOKED = auto()  # PreToolUse fired: the call passed validation
-    ASKED = auto()  # a person was asked
-    BATCHED = auto()  # a batch shows it among the calls of a message that are all over
-    UNLISTED = auto()  # its turn's result lists the denials, and it is not among them
-    TURN_OVER = auto()  # its turn ended without a result for it
+class Evidence:
+    """Bits of what is known. Plain integers: every event is looked at, and flag classes are slow."""
 
-    @property
-    def settles(self) -> bool:
-        """Whether the call is over."""
-        return bool(self & _SETTLING)
+    NONE: Final = 0
+    SUCCEEDED: Final = 1 << 0  # a result that is no error
+    FAILED: Final = 1 << 1  # a result that is an error
+    DENIED: Final = 1 << 2  # somebody or some rule said no: the call did not run
+    REJECTED: Final = 1 << 3  # the client's word for "no" and for "stop" alike: see `status_of`
+    INTERRUPTED: Final = 1 << 4  # it ran and was stopped
+    HOOKED: Final = 1 << 5  # PreToolUse fired: the call passed validation
+    ASKED: Final = 1 << 6  # a person was asked
+    BATCHED: Final = 1 << 7  # a batch shows it among the calls of a message that are all over
+    UNLISTED: Final = 1 << 8  # its turn's result lists the denials, and it is not among them
+    TURN_OVER: Final = 1 << 9  # its turn ended without a result for it
 
 
-_SETTLING = (
+# Any of these: the call is over.
+SETTLING: Final = (
     Evidence.SUCCEEDED
     | Evidence.FAILED
     | Evidence.REJECTED
@@ -39,7 +37,7 @@ _SETTLING = (
 )
 
 
-def status_of(evidence: Evidence) -> Status:
+def status_of(evidence: int) -> Status:
     if evidence & Evidence.SUCCEEDED:
         return "succeeded"
     if evidence & Evidence.DENIED:
@@ -55,10 +53,11 @@ def status_of(evidence: Evidence) -> Status:
         # came to PreToolUse and fired neither was stopped there.
         return "denied" if evidence & Evidence.HOOKED else "succeeded"
     # A question that was on screen when the turn ended was answered, and not with yes.
-    return "denied" if Evidence.ASKED | Evidence.TURN_OVER in evidence else "unfinished"
+    asked, over = evidence & Evidence.ASKED, evidence & Evidence.TURN_OVER
+    return "denied" if asked and over else "unfinished"
 
 
-def _was_running(evidence: Evidence) -> bool:
+def _was_running(evidence: int) -> bool:
     """Interrupting a running call gives the same result text as refusing one that never ran.
 
     It ran if nobody was asked although it came as far as the permission check, or if the turn's result
@@ -100,14 +99,14 @@ _KINDS = {
 }
 
 
-def read_result(is_error: bool | None, content: object) -> Evidence:
+def read_result(is_error: bool | None, content: object) -> int:
     """What a tool result says. Only an explicit error is one: success leaves the mark out."""
     if not is_error:
         return Evidence.SUCCEEDED
     return _read_refusal(text_of(content)) or Evidence.FAILED
 
 
-def read_batched(response: object) -> Evidence:
+def read_batched(response: object) -> int:
     """What the text says that a batch shows of a call which fired no hook of its own."""
     text = text_of(response)
     refusal = _read_refusal(text)
@@ -116,7 +115,7 @@ def read_batched(response: object) -> Evidence:
     return Evidence.NONE
 
 
-def read_denial(kind: object, decision: object) -> Evidence:
+def read_denial(kind: object, decision: object) -> int:
     """Newer clients say beside a result why its call did not run."""
     evidence = _KINDS.get(kind, Evidence.NONE) if isinstance(kind, str) else Evidence.NONE
     return evidence | Evidence.DENIED if decision == "reject" else evidence
@@ -133,7 +132,7 @@ def text_of(content: object) -> str:
     return ""
 
 
-def _read_refusal(text: str) -> Evidence:
+def _read_refusal(text: str) -> int:
     if _REJECTIONS.match(text):
         return Evidence.REJECTED
     return Evidence.DENIED if _DENIALS.match(text) else Evidence.NONE

@@ -5,15 +5,14 @@ call once as opened and once as closed, and then only what is new. Open calls ar
 finished ones only the newest are remembered, without their input and witness.
 """
 
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 from itertools import islice
 
-from chorus.core.edits import BadWitness, parse_witness, paths_of
-from chorus.core.entries import Entry, Learned, Seen, as_action, as_call
-from chorus.core.events.base import JsonObject
-from chorus.core.evidence import Evidence, status_of
-from chorus.core.ids import AgentId, ToolUseId
+from chorus.core.edits import HARMLESS, BadWitness, parse_witness, paths_of
+from chorus.core.entries import Entry, Learned, as_action, as_call
+from chorus.core.evidence import SETTLING, status_of
+from chorus.core.ids import AgentId, ToolUseId, TurnId
 from chorus.core.lru import Recent
 from chorus.core.outcomes import (
     ActionClosed,
@@ -24,6 +23,7 @@ from chorus.core.outcomes import (
     WitnessArrived,
 )
 from chorus.core.sessions import Session
+from chorus.core.turns import Turn
 
 # A finished call costs about 500 bytes, so this many stay below 32 MB. A call seen again after it was
 # forgotten is given again: who records actions knows their ids for good.
@@ -38,37 +38,40 @@ class Ledger:
     def __init__(self, problems: Counter[str]) -> None:
         self._problems = problems
         self._open: dict[ToolUseId, Entry] = {}
-        self._finished: Recent[ToolUseId, Entry] = Recent(FINISHED_KEPT)
+        self._finished: OrderedDict[ToolUseId, Entry] = OrderedDict()
         self._orphans: Recent[ToolUseId, Learned] = Recent(ORPHANS_KEPT)
 
     def find(self, call: ToolUseId) -> Entry | None:
-        return self._open.get(call) or self._finished.touch(call)
+        entry = self._open.get(call)
+        return self._finished.get(call) if entry is None else entry
 
     def is_open(self, call: ToolUseId) -> bool:
         return call in self._open
 
-    def open_entries(self) -> list[Entry]:
-        return list(self._open.values())
+    @property
+    def any_open(self) -> bool:
+        return bool(self._open)
 
-    def see(self, call: ToolUseId, tool: str, given: JsonObject, seen: Seen) -> list[Outcome]:
+    def see(self, seen: Entry) -> list[Outcome]:
         """A call is seen, for the first time or again."""
-        entry = self.find(call)
-        if entry is not None:
-            return self.see_again(entry, seen)
-        entry = self._open[call] = Entry(call, tool, given, seen)
-        outcomes: list[Outcome] = [CallOpened(as_call(entry))]
-        if (orphan := self._orphans.pop(call, None)) is not None:
-            outcomes += self.learn(call, orphan)
-        return outcomes
+        known = self.find(seen.id)
+        if known is not None:
+            return self._see_again(known, seen)
+        seen.paths = paths_of(seen.input, seen.cwd)
+        self._open[seen.id] = seen
+        opened: list[Outcome] = [CallOpened(as_call(seen))]
+        if self._orphans and (orphan := self._orphans.pop(seen.id, None)) is not None:
+            opened += self.learn(seen.id, orphan)
+        return opened
 
-    def see_again(self, entry: Entry, seen: Seen) -> list[Outcome]:
-        turn = entry.seen.turn
-        name = turn.id if turn else None
-        entry.merge(seen)
-        if turn is None or turn.id == name:
-            return self._amended(entry)
-        # The turn has its proper name now: that concerns all its calls.
-        return self._placed_again(lambda other: other.seen.turn is turn)
+    def name_turn(self, entry: Entry, turn: Turn, prompt: TurnId) -> list[Outcome]:
+        """A later source knows the prompt that led to a call."""
+        if entry.prompt is not None:
+            return []
+        before = entry.turn
+        name = before.id if before else None
+        entry.name_turn(turn, prompt)
+        return self._renamed(entry, before, name)
 
     def learn(self, call: ToolUseId, learned: Learned) -> list[Outcome]:
         """Something is learned of a call, which may not have been seen yet."""
@@ -77,22 +80,24 @@ class Ledger:
             known = self._orphans.get(call)
             self._orphans[call] = known.plus(learned) if known else learned
             return []
-        entry.evidence |= learned.evidence
-        entry.ran = entry.ran or learned.ran
-        entry.seen.time = entry.seen.time or learned.time
-        arrived = self._read_response(entry, learned.response)
+        evidence, response, ran, time = learned
+        entry.evidence |= evidence
+        entry.ran = entry.ran or ran
+        entry.time = entry.time or time
+        reported = response is not None and not entry.witnessed and entry.tool not in HARMLESS
+        arrived = reported and self._read_response(entry, response)
         if entry.status is None:
-            return self._close(entry) if entry.evidence.settles else []
+            return self._close(entry) if entry.evidence & SETTLING else []
         outcomes = self._amended(entry)
         if arrived and entry.witness is not None:
             outcomes.append(WitnessArrived(call, entry.witness, entry.written))
         entry.forget()
         return outcomes
 
-    def end(self, chosen: Callable[[Entry], bool], evidence: Evidence) -> list[Outcome]:
+    def end(self, chosen: Callable[[Entry], bool], evidence: int) -> list[Outcome]:
         """Close the open calls for which no result will come any more."""
         outcomes: list[Outcome] = []
-        for entry in self.open_entries():
+        for entry in list(self._open.values()):
             if chosen(entry):
                 entry.evidence |= evidence
                 outcomes += self._close(entry)
@@ -102,14 +107,14 @@ class Ledger:
         """The sub-agent that a call started is known by name now."""
         outcomes: list[Outcome] = []
         for entry in [*self._open.values(), *self._newest()]:
-            if entry.seen.parent == parent and entry.seen.agent != agent:
-                entry.seen.agent = agent
+            if entry.parent == parent and entry.agent != agent:
+                entry.agent = agent
                 outcomes += self._amended(entry)
         return outcomes
 
     def name_session(self, session: Session) -> list[Outcome]:
         """The session of earlier calls is known by name now."""
-        return self._placed_again(lambda entry: entry.seen.session is session)
+        return self._placed_again(lambda entry: entry.session is session)
 
     def forget_orphans(self) -> None:
         """No call will come any more for the results that have none."""
@@ -125,17 +130,28 @@ class Ledger:
         """The finished calls that may still belong to what goes on, oldest first."""
         return list(islice(reversed(self._finished.values()), NEWEST))[::-1]
 
+    def _see_again(self, entry: Entry, seen: Entry) -> list[Outcome]:
+        before = entry.turn
+        name = before.id if before else None
+        entry.merge(seen)
+        return self._renamed(entry, before, name)
+
+    def _renamed(self, entry: Entry, turn: Turn | None, name: TurnId | None) -> list[Outcome]:
+        if turn is None or turn.id == name:
+            return self._amended(entry)
+        # The turn has its proper name now: that concerns all its calls.
+        return self._placed_again(lambda other: other.turn is turn)
+
     def _read_response(self, entry: Entry, response: object) -> bool:
-        """Take over what the tool itself reports; whether it brought the first witness."""
-        if entry.witnessed or response is None:
-            return False
+        """Take over what the tool itself reports; whether it brought a witness."""
         try:
-            entry.witness = parse_witness(entry.tool, response, entry.seen.cwd)
+            entry.witness = parse_witness(entry.tool, response, entry.cwd)
         except BadWitness:
             self._problems["bad-witness"] += 1
-        if isinstance(response, dict):
-            entry.written = entry.written or paths_of(response, entry.seen.cwd)
-        entry.witnessed = entry.witness is not None
+        if entry.witness is not None:
+            entry.witnessed, entry.written = True, entry.witness.changed
+        elif isinstance(response, dict):
+            entry.written = entry.written or paths_of(response, entry.cwd)
         return entry.witnessed
 
     def _close(self, entry: Entry) -> list[Outcome]:
@@ -144,6 +160,8 @@ class Ledger:
         action = as_action(entry, entry.status)
         del self._open[entry.id]
         self._finished[entry.id] = entry
+        if len(self._finished) > FINISHED_KEPT:
+            self._finished.popitem(last=False)
         entry.forget()
         return [ActionClosed(action)]
 

@@ -9,6 +9,7 @@ session is forked.
 
 from dataclasses import dataclass, field
 from enum import IntEnum
+from typing import NamedTuple
 
 from chorus.core.events.base import Known, Source
 from chorus.core.events.messages import SessionStartLine
@@ -22,6 +23,10 @@ from chorus.core.turns import Turns
 SESSIONS_KEPT = 4096
 # Sub-agents of one session that are still talking.
 SPEAKERS_KEPT = 256
+# Sub-agents of all sessions, by the call that started each.
+AGENTS_KEPT = 4096
+# Old transcripts mark a sub-agent's lines without saying which sub-agent.
+SIDECHAIN = AgentId("sidechain")
 
 
 class Trust(IntEnum):
@@ -43,8 +48,9 @@ class Speaker:
     in_pieces: bool = False
 
     def say(self, text: str, message_id: str | None = None) -> None:
-        if text.strip():
-            self.text, self.message_id, self.answered, self.in_pieces = text.strip(), message_id, False, False
+        text = text.strip()
+        if text:
+            self.text, self.message_id, self.answered, self.in_pieces = text, message_id, False, False
 
     def add(self, piece: str) -> None:
         """Part of a text that comes in several events."""
@@ -76,12 +82,14 @@ class Session:
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
-    """Where an event belongs, and how far that can be trusted."""
+class Spot(NamedTuple):
+    """Where an event belongs, how far that can be trusted, and who told it of whom."""
 
     session: Session
     trust: Trust
+    teller: Source
+    agent: AgentId | None  # the sub-agent; None for the main agent
+    speaker: Speaker
 
 
 @dataclass(slots=True)
@@ -89,6 +97,15 @@ class _Channel:
     session: Session
     trust: Trust
     used: bool = False  # something happened since the session was named
+    source: Source | None = None
+    spot: Spot | None = None  # where the main agent's events from that source belong
+
+
+_CLAIMS: dict[type[Known], Trust] = {
+    SessionStartLine: Trust.SESSION_START,
+    Init: Trust.INIT,
+    Result: Trust.RESULT,
+}
 
 
 class Sessions:
@@ -97,29 +114,67 @@ class Sessions:
         self._channels: Recent[str, _Channel] = Recent(SESSIONS_KEPT)
         self._linked: Recent[tuple[SessionId, SessionId, LinkKind], bool] = Recent(SESSIONS_KEPT)
         self._cleared: tuple[SessionId, str | None] | None = None
-        self._news: list[SessionSeen | SessionLinked] = []
+        self.agents: Recent[ToolUseId, AgentId] = Recent(AGENTS_KEPT)  # by the call that started each
+        self.named: Session | None = None
+        self.replaced: Session | None = None
+        self.news: list[SessionSeen | SessionLinked] = []  # learned, and not told yet
 
-    def news(self) -> list[SessionSeen | SessionLinked]:
-        """What was learned since this was last asked."""
-        news, self._news = self._news, []
+    def take_news(self) -> list[SessionSeen | SessionLinked]:
+        news, self.news = self.news, []
         return news
 
     def place(self, event: Known, channel: str) -> Spot:
-        spot = self._place(event, channel)
-        if event.cwd:
-            spot.session.cwd = event.cwd
-        return spot
-
-    def current(self, channel: str) -> Session | None:
         held = self._channels.get(channel)
-        return held.session if held else None
+        if (
+            held is not None
+            and held.spot is not None
+            and event.session == held.session.id
+            and event.source is held.source
+            and event.agent is None
+            and event.parent is None
+            and event.cwd is None
+            and not event.sidechain
+            and type(event) not in _CLAIMS
+        ):
+            # Nearly every event of a stream: the same agent of the same session goes on.
+            held.used = True
+            return held.spot
+        return self._place_anew(event, channel, held)
+
+    def agent_of(self, event: Known) -> AgentId | None:
+        """The sub-agent an event is about; None for the main agent."""
+        if event.agent is not None:
+            return event.agent
+        if event.parent is not None:
+            return self.agents.touch(event.parent) or AgentId(event.parent)
+        return SIDECHAIN if event.sidechain else None
+
+    def take_change(self) -> tuple[Session | None, Session | None]:
+        """The session that was named late, and the one that another took the place of."""
+        change, self.named, self.replaced = (self.named, self.replaced), None, None
+        return change
+
+    def _place_anew(self, event: Known, channel: str, held: _Channel | None) -> Spot:
+        own, source, teller = event.session or None, event.source, event.teller
+        if own and (source is Source.HOOK or source is Source.TRANSCRIPT):
+            trust = Trust.HOOK if source is Source.HOOK else Trust.TRANSCRIPT
+            session, held = self._known(own, event.cwd), None
+        else:
+            session, trust = self._place_stream(event, own, channel)
+            held = self._channels[channel]
+        session.cwd = event.cwd or session.cwd
+        agent = self.agent_of(event)
+        spot = Spot(session, trust, teller, agent, session.speaker(teller, agent))
+        if held is not None and agent is None and session is held.session:
+            held.source, held.spot = source, spot
+        return spot
 
     def link(self, session: SessionId | None, parent: SessionId | None, kind: LinkKind) -> None:
         """Said once per pair and kind."""
         if not session or not parent or (session, parent, kind) in self._linked:
             return
         self._linked[session, parent, kind] = True
-        self._news.append(SessionLinked(session, parent, kind))
+        self.news.append(SessionLinked(session, parent, kind))
 
     def cleared(self, session: Session) -> None:
         """The session ends because its conversation is cleared: the next one goes on for it."""
@@ -131,15 +186,10 @@ class Sessions:
             parent, self._cleared = self._cleared[0], None
             self.link(session.id, parent, "clear")
 
-    def _place(self, event: Known, channel: str) -> Spot:
-        own = event.session or None  # the client's own input has an empty one
-        if event.source is Source.TRANSCRIPT and own:
-            return Spot(self._known(own, event.cwd), Trust.TRANSCRIPT)
-        if event.source is Source.HOOK and own:
-            return Spot(self._known(own, event.cwd), Trust.HOOK)
+    def _place_stream(self, event: Known, own: SessionId | None, channel: str) -> tuple[Session, Trust]:
         held = self._channels.get(channel)
-        claim = _claim(event)
-        if own is None:
+        claim = _CLAIMS.get(type(event), Trust.EVENT)
+        if own is None:  # the client's own input has an empty one
             held = held or self._hold(channel, Session(None), Trust.TRANSCRIPT)
         elif held is None or held.session.id is None:
             held = self._hold(channel, self._named(own, held, event.cwd), claim)
@@ -147,20 +197,21 @@ class Sessions:
             return self._switch(event, own, held, claim)
         held.trust = max(held.trust, claim)
         held.used = held.used or claim is Trust.EVENT
-        return Spot(held.session, held.trust)
+        return held.session, held.trust
 
-    def _switch(self, event: Known, own: SessionId, held: _Channel, claim: Trust) -> Spot:
+    def _switch(self, event: Known, own: SessionId, held: _Channel, claim: Trust) -> tuple[Session, Trust]:
         """The channel's session is another than the one the event names."""
         known = self._by_id.touch(own)
         if claim is Trust.EVENT or (claim is Trust.RESULT and known is not None):
-            return Spot(self._known(own, event.cwd), claim)
+            return self._known(own, event.cwd), claim
         if claim < held.trust and (claim is Trust.RESULT or not held.used):
             if known is None:
                 self._by_id[own] = held.session
                 self.link(own, held.session.id, "resume")
-            return Spot(held.session, held.trust)
-        held.session, held.trust, held.used = self._known(own, event.cwd), claim, False
-        return Spot(held.session, claim)
+            return held.session, held.trust
+        self.replaced = held.session
+        held.session, held.trust, held.used, held.spot = self._known(own, event.cwd), claim, False, None
+        return held.session, claim
 
     def _hold(self, channel: str, session: Session, trust: Trust) -> _Channel:
         held = self._channels[channel] = _Channel(session, trust)
@@ -170,22 +221,14 @@ class Sessions:
         """The session of a channel whose events had none so far: what came before belongs to it too."""
         if held is None or own in self._by_id:
             return self._known(own, cwd)
-        session = self._by_id[own] = held.session
+        session = self._by_id[own] = self.named = held.session
         session.id = own
-        self._news.append(SessionSeen(own, cwd or session.cwd))
+        self.news.append(SessionSeen(own, cwd or session.cwd))
         return session
 
     def _known(self, own: SessionId, cwd: str | None) -> Session:
         session = self._by_id.touch(own)
         if session is None:
             session = self._by_id[own] = Session(own, cwd)
-            self._news.append(SessionSeen(own, cwd))
+            self.news.append(SessionSeen(own, cwd))
         return session
-
-
-def _claim(event: Known) -> Trust:
-    if isinstance(event, SessionStartLine):
-        return Trust.SESSION_START
-    if isinstance(event, Init):
-        return Trust.INIT
-    return Trust.RESULT if isinstance(event, Result) else Trust.EVENT

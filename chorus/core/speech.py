@@ -79,8 +79,8 @@ def spoken_text(content: Content) -> str | None:
     """The text of a message without tool results; None if a person could not have sent it."""
     if isinstance(content, str):
         return content
-    texts = [block.text for block in content if isinstance(block, Text)]
-    if not texts and not any(isinstance(block, Other) for block in content):
+    texts = [block.text for block in content if type(block) is Text]
+    if not texts and not any(type(block) is Other for block in content):
         return None
     return "\n".join(texts)
 

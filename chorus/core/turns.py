@@ -20,13 +20,12 @@ WAITING_KEPT = 64
 
 @dataclass(slots=True)
 class Turn:
-    number: int
+    id: TurnId  # the prompt's, or a number
     prompt: TurnId | None = None
     message: str | None = None
 
-    @property
-    def id(self) -> TurnId:
-        return self.prompt or TurnId(str(self.number))
+    def name(self, prompt: TurnId) -> None:
+        self.id = self.prompt = prompt
 
 
 class Turns:
@@ -65,7 +64,8 @@ class Turns:
             return None
         running = self.current
         if known is None and live and running is not None and self._may_be(running, text):
-            running.prompt, running.message = prompt, text
+            running.name(prompt)
+            running.message = text
             self._by_prompt[prompt] = running
             return None
         # A forked session's transcript names all its old messages alike: count them.
@@ -129,7 +129,7 @@ class Turns:
     def join(self, turn: Turn, prompt: TurnId) -> None:
         """A turn without a name is that of this prompt: one call was seen in both."""
         turn.message = turn.message or self.named(prompt).message
-        turn.prompt = prompt
+        turn.name(prompt)
         self._by_prompt[prompt] = turn
 
     def _work(self) -> Turn | None:
@@ -150,5 +150,5 @@ class Turns:
 
     def _new(self, prompt: TurnId | None, message: str | None) -> Turn:
         self._count += 1
-        self.current = Turn(self._count, prompt, message)
+        self.current = Turn(prompt or TurnId(str(self._count)), prompt, message)
         return self.current

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,7 @@ def _parsed(line: str) -> Iterator[dict[str, Any]]:
         yield value
 
 
+@cache
 def read_events(path: Path) -> list[Event]:
     return [parse(value) for value in read_values(path)]
 

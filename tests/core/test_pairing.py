@@ -554,3 +554,12 @@ def test_a_question_in_words_is_a_prompt() -> None:
 def test_other_control_messages_say_nothing_of_calls() -> None:
     assert run([heard(type="control_request", request_id="r", request={"subtype": "interrupt"})]) == []
     assert run([heard(type="stream_event", event={"type": "message_stop"})]) == []
+
+
+def test_only_the_newest_finished_calls_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chorus.core.ledger.FINISHED_KEPT", 2)
+    pairing = Pairing()
+    for call in ("a", "b", "c"):
+        run([calls(call), returns(call)], pairing)
+    assert run([returns("c"), returns("b")], pairing) == []
+    assert kinds(run([calls("a"), returns("a")], pairing)) == [CallOpened, ActionClosed]

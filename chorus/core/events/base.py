@@ -7,7 +7,7 @@ decorate are `Loose`: of the wrong kind they count as absent.
 """
 
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import AliasChoices, AliasPath, BaseModel, ConfigDict, Field, GetPydanticSchema, InstanceOf
@@ -30,7 +30,7 @@ LooseFlag = Annotated[bool | None, _ABSENT_IF_WRONG]
 LooseObject = Annotated[JsonObject | None, _ABSENT_IF_WRONG]
 
 
-class Source(Enum):
+class Source(StrEnum):
     """Where an event was seen."""
 
     STREAM = "stream"  # what the client prints, in a pane or a pipe
@@ -38,6 +38,10 @@ class Source(Enum):
     CONTROL_OUT = "control-out"  # what the client printed, recorded beside what was written
     HOOK = "hook"
     TRANSCRIPT = "transcript"
+
+
+# Both directions of a pipe are one source: what it says of a call, it says once.
+_PIPES = {Source.CONTROL_IN: Source.STREAM, Source.CONTROL_OUT: Source.STREAM}
 
 
 def spelled(*names: str | AliasPath) -> AliasChoices:
@@ -61,9 +65,15 @@ class Known(Model):
         None, validation_alias=spelled("parent_tool_use_id", "parentToolUseId", "parentToolUseID")
     )
     prompt: TurnId | None = Field(None, validation_alias=spelled("prompt_id", "promptId"))
+    sidechain: LooseFlag = Field(None, validation_alias="isSidechain")
     uuid: LooseText = None
     time: LooseText = Field(None, validation_alias="timestamp")
     cwd: LooseText = None
+
+    @property
+    def teller(self) -> Source:
+        """The source without the direction."""
+        return _PIPES.get(self.source, self.source)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,6 @@ class Assistant(Known):
 
     content: Annotated[Content, PlainValidator(parse_content)] = Field(validation_alias=_CONTENT)
     message_id: LooseText = Field(None, validation_alias=AliasPath("message", "id"))
-    sidechain: LooseFlag = Field(None, validation_alias="isSidechain")
     error: Any = None  # set when the client made the message up to say that the API failed
 
 
@@ -25,7 +24,6 @@ class User(Known):
 
     content: Annotated[Content, PlainValidator(parse_content)] = Field(validation_alias=_CONTENT)
     response: Any = Field(None, validation_alias=spelled("tool_use_result", "toolUseResult"))
-    sidechain: LooseFlag = Field(None, validation_alias="isSidechain")
     replay: LooseFlag = Field(None, validation_alias="isReplay")
     synthetic: LooseFlag = Field(None, validation_alias=spelled("isSynthetic", "isMeta"))
     summary: LooseFlag = Field(None, validation_alias="isCompactSummary")

@@ -17,11 +17,10 @@ def hear_question(books: Books, event: CanUseTool, spot: Spot) -> list[Outcome]:
     if event.request is not None and event.request in books.questions:
         return []
     outcomes: list[Outcome] = []
-    agent = event.asking_agent or books.agent_of(event)
+    agent = event.asking_agent or spot.agent
     if event.call:
         # The question may be seen before the call it is about.
-        asked = event.model_copy(update={"agent": agent})
-        outcomes += books.see(asked, spot, Made(event.call, event.tool, event.input))
+        outcomes += books.see(event, spot._replace(agent=agent), Made(event.call, event.tool, event.input))
         outcomes += books.ledger.learn(event.call, Learned(Evidence.ASKED))
     if event.request is not None:
         books.questions[event.request] = Question(event.call, by_hook=False)
@@ -30,6 +29,11 @@ def hear_question(books: Books, event: CanUseTool, spot: Spot) -> list[Outcome]:
         spot.session.id, event.call, event.tool, event.input, agent, event.request, event.text, suggestions
     )
     return [*outcomes, prompt]
+
+
+def hear_nothing(books: Books, event: HookCallback, spot: Spot) -> list[Outcome]:
+    """The callback itself says nothing of calls: what it carries does."""
+    return []
 
 
 def hear_callback(books: Books, event: HookCallback, inner: Event) -> None:
@@ -85,6 +89,7 @@ def _read_hook_answer(payload: dict[str, Any]) -> _Answer:
 
 HANDLERS: Handlers = {
     CanUseTool: hear_question,
+    HookCallback: hear_nothing,
     Response: hear_answer,
     Cancel: hear_cancel,
 }

@@ -38,7 +38,7 @@ def hear_batch(books: Books, event: hook.PostToolBatch, spot: Spot) -> list[Outc
         outcomes += books.see(event, spot, Made(done.call, done.tool, done.input))
         if done.call:
             evidence = Evidence.BATCHED | read_batched(done.response)
-            outcomes += books.learn(event, spot.session, done.call, Learned(evidence))
+            outcomes += books.learn(event, spot, done.call, Learned(evidence))
     return outcomes
 
 
@@ -60,10 +60,10 @@ def hear_denied(books: Books, event: hook.PermissionDenied, spot: Spot) -> list[
 def hear_message(books: Books, event: hook.UserPromptSubmit, spot: Spot) -> list[Outcome]:
     session = spot.session
     # Calls of the same prompt are spared: then this is a repeat.
-    outcomes = books.end_calls(event, session, spare=event.prompt)
+    outcomes = books.end_calls(spot, spare=event.prompt)
     speech = read_text(event.text)
     if isinstance(speech, TaskNotice):
-        return outcomes + hear_notice(books, event, session, speech)
+        return outcomes + hear_notice(books, event, spot, speech)
     if isinstance(speech, Aside):
         return outcomes
     turn: Turn | None
@@ -71,11 +71,11 @@ def hear_message(books: Books, event: hook.UserPromptSubmit, spot: Spot) -> list
         turn = session.turns.count(speech.text)
     else:
         turn = session.turns.hear_prompt(event.prompt, speech.text, live=True)
-    return outcomes + books.start_turn(event, session, turn)
+    return outcomes + books.start_turn(spot, turn)
 
 
 def hear_display(books: Books, event: hook.MessageDisplay, spot: Spot) -> list[Outcome]:
-    books.speaker(event, spot.session).add(event.text)
+    spot.speaker.add(event.text)
     return []
 
 
@@ -89,12 +89,12 @@ def hear_session_start(books: Books, event: hook.SessionStart, spot: Spot) -> li
         if event.began == "resume":
             books.sessions.link(session.id, session.id, "resume")
         # The client was killed before: nobody answered, nothing finished.
-        return books.end_calls(event, session, Evidence.NONE, everyone=True)
+        return books.end_calls(spot, Evidence.NONE, everyone=True)
     return []
 
 
 def hear_session_end(books: Books, event: hook.SessionEnd, spot: Spot) -> list[Outcome]:
-    outcomes = books.end_calls(event, spot.session, everyone=True)
+    outcomes = books.end_calls(spot, everyone=True)
     if event.reason == "clear":
         books.sessions.cleared(spot.session)
     if spot.session.id is not None:
@@ -104,13 +104,13 @@ def hear_session_end(books: Books, event: hook.SessionEnd, spot: Spot) -> list[O
 
 def hear_stop(books: Books, event: hook.Stop, spot: Spot) -> list[Outcome]:
     session = spot.session
-    outcomes = books.end_calls(event, session, only=event.prompt)
+    outcomes = books.end_calls(spot, only=event.prompt)
     turn = session.turns.named(event.prompt) if event.prompt else session.turns.current
     return [*outcomes, TurnEnded(session.id, turn.id if turn else None)]
 
 
 def hear_subagent_stop(books: Books, event: hook.SubagentStop, spot: Spot) -> list[Outcome]:
-    return books.end_calls(event, spot.session, agent=event.agent) if event.agent else []
+    return books.end_calls(spot, agent=event.agent) if event.agent else []
 
 
 def _hear_call(
@@ -122,9 +122,9 @@ def _hear_call(
     outcomes = books.see(event, spot, Made(event.call, event.tool, event.input))
     if not event.call:
         return outcomes
-    if learned.evidence is Evidence.HOOKED:
+    if learned.evidence == Evidence.HOOKED:
         return outcomes + books.ledger.learn(event.call, learned)
-    return outcomes + books.learn(event, spot.session, event.call, learned)
+    return outcomes + books.learn(event, spot, event.call, learned)
 
 
 def _call_before(books: Books, event: hook.PermissionRequest, session: Session) -> ToolUseId | None:

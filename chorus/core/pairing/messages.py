@@ -16,26 +16,25 @@ from chorus.core.evidence import Evidence, read_denial, read_result
 from chorus.core.ids import AgentId, SessionId, ToolUseId
 from chorus.core.outcomes import Outcome, PromptAsked
 from chorus.core.pairing.books import Books, Handlers, Made
-from chorus.core.sessions import Session, Spot
+from chorus.core.sessions import Spot
 from chorus.core.speech import Aside, Command, Message, TaskNotice, read_user
 from chorus.core.turns import Turn
 
+_STRANGE = (UnknownBlock, MalformedBlock)
 _DELEGATES = frozenset({"Agent", "Task"})
 
 
 def hear_assistant(books: Books, event: Assistant, spot: Spot) -> list[Outcome]:
     outcomes: list[Outcome] = []
-    speaker = books.speaker(event, spot.session)
+    speaker = spot.speaker
     blocks = (Text.model_construct(text=event.content),) if isinstance(event.content, str) else event.content
     for block in blocks:
-        if isinstance(block, ToolUse):
-            outcomes += books.see(
-                event, spot, Made(block.id, block.tool, block.input), message_id=event.message_id
-            )
-        elif isinstance(block, Text):
+        if type(block) is ToolUse:
+            outcomes += books.see(event, spot, Made(block.id, block.tool, block.input), event.message_id)
+        elif type(block) is Text:
             if event.error is None:  # else the client speaks, to say that the API failed
                 speaker.say(block.text, event.message_id)
-        elif isinstance(block, UnknownBlock | MalformedBlock):
+        elif isinstance(block, _STRANGE):
             _count_block(books, "assistant", block)
     return outcomes
 
@@ -45,18 +44,18 @@ def hear_tool_use(books: Books, event: ToolUseLine, spot: Spot) -> list[Outcome]
 
 
 def hear_text(books: Books, event: TextLine, spot: Spot) -> list[Outcome]:
-    books.speaker(event, spot.session).add(event.text)
+    spot.speaker.add(event.text)
     return []
 
 
 def hear_tool_result(books: Books, event: ToolResultLine, spot: Spot) -> list[Outcome]:
-    learned = Learned(read_result(event.is_error, event.content), event.response)
-    return books.learn(event, spot.session, event.id, learned)
+    learned = Learned(read_result(event.is_error, event.content), event.response, None, event.time)
+    return books.learn(event, spot, event.id, learned)
 
 
 def hear_session_start(books: Books, event: SessionStartLine, spot: Spot) -> list[Outcome]:
     """The client starts anew: what it left open when it went stays open for good."""
-    return books.end_calls(event, spot.session, Evidence.NONE, everyone=True)
+    return books.end_calls(spot, Evidence.NONE, everyone=True)
 
 
 def hear_permission_request(books: Books, event: PermissionRequestLine, spot: Spot) -> list[Outcome]:
@@ -64,27 +63,24 @@ def hear_permission_request(books: Books, event: PermissionRequestLine, spot: Sp
 
 
 def hear_user(books: Books, event: User, spot: Spot) -> list[Outcome]:
-    results = []
-    if not isinstance(event.content, str):
-        results = [block for block in event.content if isinstance(block, ToolResult)]
-        for block in event.content:
-            if isinstance(block, UnknownBlock | MalformedBlock):
-                _count_block(books, "user", block)
     if event.forked_from:
         books.sessions.link(spot.session.id, SessionId(event.forked_from), "fork")
     if spot.session.cleared and event.started_as and event.started_as != spot.session.id:
         books.sessions.link(spot.session.id, SessionId(event.started_as), "clear")
+    results = []
+    for block in event.content if type(event.content) is tuple else ():
+        if type(block) is ToolResult:
+            results.append(block)
+        elif isinstance(block, _STRANGE):
+            _count_block(books, "user", block)
+    if len(results) == 1:
+        return _hear_result(books, event, spot, results[0], alone=True)
     if not results:
-        return _hear_speech(books, event, spot.session)
-    outcomes: list[Outcome] = []
-    for block in results:
-        outcomes += _hear_result(books, event, spot.session, block, alone=len(results) == 1)
-    return outcomes
+        return _hear_speech(books, event, spot)
+    return [o for block in results for o in _hear_result(books, event, spot, block, alone=False)]
 
 
-def _hear_result(
-    books: Books, event: User, session: Session, block: ToolResult, *, alone: bool
-) -> list[Outcome]:
+def _hear_result(books: Books, event: User, spot: Spot, block: ToolResult, *, alone: bool) -> list[Outcome]:
     evidence = read_result(block.is_error, block.content)
     if not evidence & Evidence.SUCCEEDED:
         evidence |= _read_meta(event.results_meta, block.id)
@@ -92,9 +88,9 @@ def _hear_result(
             evidence |= read_denial(event.denial, event.decision)
     # The tool's own report stands beside the message: it is one call's only if there is one result.
     response = event.response if alone else None
-    outcomes = books.learn(event, session, block.id, Learned(evidence, response))
-    if block.id and isinstance(response, dict):
-        outcomes += _name_agent(books, books.ledger.find(block.id), response.get("agentId"))
+    outcomes = books.learn(event, spot, block.id, Learned(evidence, response, None, event.time))
+    if block.id and isinstance(response, dict) and "agentId" in response:
+        outcomes = outcomes + _name_agent(books, books.ledger.find(block.id), response["agentId"])
     return outcomes
 
 
@@ -104,7 +100,7 @@ def _name_agent(books: Books, entry: Entry | None, agent: object) -> list[Outcom
     return books.name_agent(entry.id, AgentId(agent))
 
 
-def _read_meta(meta: object, call: ToolUseId | None) -> Evidence:
+def _read_meta(meta: object, call: ToolUseId | None) -> int:
     evidence = Evidence.NONE
     for item in meta if isinstance(meta, list) else []:
         if isinstance(item, dict) and item.get("id") == call:
@@ -114,45 +110,45 @@ def _read_meta(meta: object, call: ToolUseId | None) -> Evidence:
     return evidence
 
 
-def _hear_speech(books: Books, event: User, session: Session) -> list[Outcome]:
+def _hear_speech(books: Books, event: User, spot: Spot) -> list[Outcome]:
     speech = read_user(event)
     if isinstance(speech, Aside) or books.is_repeat(event):
         return []
     if isinstance(speech, TaskNotice):
-        return hear_notice(books, event, session, speech)
+        return hear_notice(books, event, spot, speech)
     if event.source is Source.TRANSCRIPT:
-        return _hear_written(books, event, session, speech)
-    turns, text = session.turns, speech.text
+        return _hear_written(books, event, spot, speech)
+    turns, text = spot.session.turns, speech.text
     known = turns.current
     turn = turns.hear(text, echo=event.source is not Source.CONTROL_IN)
     if turn is None:
         return []
-    ended = [] if turn is known else books.end_calls(event, session)
-    return ended + books.start_turn(event, session, turn)
+    ended = [] if turn is known else books.end_calls(spot)
+    return ended + books.start_turn(spot, turn)
 
 
-def _hear_written(books: Books, event: User, session: Session, speech: Message | Command) -> list[Outcome]:
+def _hear_written(books: Books, event: User, spot: Spot, speech: Message | Command) -> list[Outcome]:
     """A message in a transcript. Its line may stand after the calls it led to: the clock decides."""
-    outcomes: list[Outcome] = []
+    session, outcomes = spot.session, list[Outcome]()
     session.cleared = session.cleared or speech.text == "/clear"
     if isinstance(speech, Message):  # a command may be local to the client, and then interrupts nothing
-        outcomes += books.end_calls(event, session, spare=event.prompt, before=event.time)
+        outcomes += books.end_calls(spot, spare=event.prompt, before=event.time)
     turn: Turn | None
     if event.prompt is None:
         turn = session.turns.count(speech.text)
     else:
         turn = session.turns.hear_prompt(event.prompt, speech.text, live=False)
-    return outcomes + books.start_turn(event, session, turn)
+    return outcomes + books.start_turn(spot, turn)
 
 
-def hear_notice(books: Books, event: Known, session: Session, notice: TaskNotice) -> list[Outcome]:
+def hear_notice(books: Books, event: Known, spot: Spot, notice: TaskNotice) -> list[Outcome]:
     """The client takes up work because a background task is over: still the same turn."""
     if event.prompt is not None:
-        session.turns.go_on(event.prompt)
+        spot.session.turns.go_on(event.prompt)
     if notice.task is None:
         return []
     call = ToolUseId(notice.call) if notice.call else None
-    return books.end_task(session.id, notice.task, call)
+    return books.end_task(spot.session.id, notice.task, call)
 
 
 def _count_block(books: Books, place: str, block: UnknownBlock | MalformedBlock) -> None:

@@ -10,8 +10,10 @@ from chorus.core.pairing import control as from_control
 from chorus.core.pairing import hooks as from_hooks
 from chorus.core.pairing import messages as from_messages
 from chorus.core.pairing import system as from_system
-from chorus.core.pairing.books import Books, Handlers, origin
+from chorus.core.pairing.books import Books, Handlers
 from chorus.core.sessions import Spot
+
+# Models are told apart by their exact type: `isinstance` on a pydantic model is slow where it says no.
 
 
 class Pairing:
@@ -25,43 +27,53 @@ class Pairing:
 
         Events that do not name their session belong to the one last named on their channel.
         """
+        books = self._books
         if isinstance(event, Unknown):
-            self._books.count(self.unknown, event.type)
+            books.count(self.unknown, event.type)
             return []
         if isinstance(event, Malformed):
-            self._books.count(self.problems, f"malformed:{event.kind}")
+            books.count(self.problems, f"malformed:{event.kind}")
             return []
-        before = self._books.sessions.current(channel)
-        anonymous = before is not None and before.id is None
-        spot = self._books.sessions.place(event, channel)
-        outcomes: list[Outcome] = []
-        if before is not None and origin(event) is Source.STREAM:
-            if anonymous and before.id is not None:
-                outcomes += self._books.ledger.name_session(before)
-            if isinstance(event, system.Init | messages.SessionStartLine) and spot.session is not before:
-                # One client after another in one pane: what the first left open stays open for good.
-                outcomes += self._books.end_calls(event, before, Evidence.NONE, everyone=True)
-        outcomes += self._hear(event, spot, channel)
-        return [*self._books.sessions.news(), *outcomes]
+        hear = _HANDLERS.get(type(event))
+        if hear is None:
+            return []
+        sessions = books.sessions
+        spot = sessions.place(event, channel)
+        outcomes = hear(books, event, spot)
+        if sessions.named is not None or sessions.replaced is not None:
+            outcomes = self._change_session(event, spot) + outcomes
+        if type(event) is control.HookCallback:
+            outcomes = outcomes + self._call_back(event, channel)
+        return [*sessions.take_news(), *outcomes] if sessions.news else outcomes
 
     def close(self, session: SessionId | None = None) -> list[Outcome]:
         """Nothing more will come, from that session or at all: what is open stays unfinished."""
         outcomes = self._books.ledger.end(
-            lambda entry: session is None or entry.seen.session.id == session, Evidence.NONE
+            lambda entry: session is None or entry.session.id == session, Evidence.NONE
         )
         if session is None:
             self._books.ledger.forget_orphans()
         return outcomes
 
-    def _hear(self, event: Known, spot: Spot, channel: str) -> list[Outcome]:
-        if isinstance(event, control.HookCallback):
-            inner = parse_event(event.input, source=Source.HOOK)
-            from_control.hear_callback(self._books, event, inner)
-            return self.feed(inner, channel=channel)
-        hear = _HANDLERS.get(type(event))
-        return hear(self._books, event, spot) if hear is not None else []
+    def _change_session(self, event: Known, spot: Spot) -> list[Outcome]:
+        """The channel's session has got its name, or another one took its place."""
+        named, replaced = self._books.sessions.take_change()
+        outcomes = self._books.ledger.name_session(named) if named else []
+        if replaced is not None and type(event) in _BEGINNINGS:
+            # One client after another in one pane: what the first left open stays open for good.
+            gone = spot._replace(session=replaced)
+            outcomes = outcomes + self._books.end_calls(gone, Evidence.NONE, everyone=True)
+        return outcomes
+
+    def _call_back(self, event: control.HookCallback, channel: str) -> list[Outcome]:
+        """A hook fires over the control protocol: its input is an event of its own."""
+        inner = parse_event(event.input, source=Source.HOOK)
+        from_control.hear_callback(self._books, event, inner)
+        return self.feed(inner, channel=channel)
 
 
+# A client begins to speak: the one that spoke on the channel before is gone.
+_BEGINNINGS = frozenset({system.Init, messages.SessionStartLine})
 # What is not here is known, and says nothing of tool calls.
 _HANDLERS: Handlers = {
     **from_messages.HANDLERS,

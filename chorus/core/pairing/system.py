@@ -24,10 +24,9 @@ _GOING_ON = frozenset({None, "pending", "running"})
 def hear_init(books: Books, event: Init, spot: Spot) -> list[Outcome]:
     if books.is_repeat(event):
         return []
-    session = spot.session
     # A turn begins only when the one before is over, with or without a result.
-    outcomes = books.end_calls(event, session)
-    return outcomes + books.start_turn(event, session, session.turns.begin())
+    outcomes = books.end_calls(spot)
+    return outcomes + books.start_turn(spot, spot.session.turns.begin())
 
 
 def hear_result(books: Books, event: Result, spot: Spot) -> list[Outcome]:
@@ -46,7 +45,7 @@ def hear_result(books: Books, event: Result, spot: Spot) -> list[Outcome]:
     # The result of a turn may be held back until the background tasks it started are over. Then the turn
     # that follows has begun, and its calls are not this result's to end.
     if session.turns.end():
-        outcomes += books.end_calls(event, session)
+        outcomes += books.end_calls(spot)
         outcomes.append(TurnEnded(session.id, turn.id if turn else None))
     return outcomes
 
@@ -60,11 +59,11 @@ def hear_task_start(books: Books, event: TaskStarted, spot: Spot) -> list[Outcom
 def hear_task_update(books: Books, event: TaskUpdated, spot: Spot) -> list[Outcome]:
     if event.status in _GOING_ON:
         return []
-    return books.end_calls(event, spot.session, agent=AgentId(event.task))
+    return books.end_calls(spot, agent=AgentId(event.task))
 
 
 def hear_task_end(books: Books, event: TaskNotification, spot: Spot) -> list[Outcome]:
-    outcomes = books.end_calls(event, spot.session, agent=AgentId(event.task))
+    outcomes = books.end_calls(spot, agent=AgentId(event.task))
     if event.call is not None and books.ledger.is_open(event.call):
         return outcomes  # in the foreground: its own result follows
     ended = books.end_task(spot.session.id, event.task, event.call)
