@@ -32,7 +32,7 @@ def read_screen(tmux: Tmux, pane: PaneId, *, styled: bool = False) -> Screen:
 def read_history(tmux: Tmux, pane: PaneId) -> str:
     """Everything printed that tmux still keeps, each printed line whole: wrapped rows joined, blanks kept.
 
-    On the alternate screen this is that screen only.
+    While the alternate screen is up, the rows of the normal one below it are missing.
     """
     lines = tmux.run(history_of(pane))
     return "".join(line + "\n" for line in lines)

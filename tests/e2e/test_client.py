@@ -13,7 +13,7 @@ from chorus.tmux.keys import press
 from chorus.tmux.oneshot import OneShot
 from chorus.tmux.panes import read_pane
 from tests.lab.client import Client, say
-from tests.lab.script import Refuse, Text, ToolUse, WaitFor
+from tests.lab.script import Cut, Refuse, Text, Thinking, ToolUse, WaitFor
 from tests.lab.terminal import Terminal, wait_until
 
 pytestmark = pytest.mark.client
@@ -113,3 +113,16 @@ def test_a_model_that_is_overloaded_once_is_asked_again(client: Client) -> None:
 
     assert "Here I am." in run.stdout
     assert "api_retry" in run.stdout
+
+
+def test_thinking_and_a_dropped_connection_are_taken_in_stride(client: Client, project: Path) -> None:
+    client.stub.scripts["think"] = [[Thinking("Hmm."), Text("Well."), Cut()], [Text("never")]]
+
+    run = client.headless("think about it")
+
+    blocks = [
+        event["message"]["content"][0]["type"] for event in run.events() if event["type"] == "assistant"
+    ]
+    assert run.code == 0, run.stderr
+    assert "thinking" in blocks
+    assert blocks[-1] == "text"

@@ -187,3 +187,30 @@ def test_a_window_linked_into_two_sessions_is_read_once(
     terminal.tmux("link-window", "-s", window, "-t", f"{session}:9")
 
     assert read_screen(tmux, PaneId(pane.id)).rows[0] == "only"
+
+
+def test_copy_mode_and_how_far_it_is_scrolled_are_seen(
+    open_pane: Open, connect: Connect, terminal: Terminal
+) -> None:
+    pane = open_pane("seq 50; printf ready; exec cat")
+    pane.wait_for("ready")
+    tmux = connect(pane)
+
+    terminal.tmux("copy-mode", "-t", pane.id)
+    terminal.tmux("send-keys", "-t", pane.id, "-X", "-N", "5", "scroll-up")
+
+    state = read_pane(tmux, PaneId(pane.id))
+    assert (state.in_mode, state.scrolled) == (True, 5)
+
+
+def test_while_the_alternate_screen_is_up_the_rows_below_it_are_not_read(
+    open_pane: Open, connect: Connect
+) -> None:
+    pane = open_pane("seq 50; printf '\\033[?1049hother'; exec cat")
+    pane.wait_for("other")
+    tmux = connect(pane)
+
+    lines = read_history(tmux, PaneId(pane.id)).split()
+
+    assert read_pane(tmux, PaneId(pane.id)).alternate
+    assert lines == [*map(str, range(1, 44)), "other"]
