@@ -129,3 +129,20 @@ def _fill(value: Any, cwd: str) -> Any:  # noqa: ANN401  any JSON value
         case dict():
             return {key: _fill(item, cwd) for key, item in value.items()}
     return value
+
+
+def render_script(replies: Mapping[str, Sequence[Reply]]) -> str:
+    """Scripts of plain speech and calls as the JSON `parse_script` reads."""
+    scripts = {
+        key: [[_render_step(step) for step in reply] for reply in script] for key, script in replies.items()
+    }
+    return json.dumps({"scripts": scripts})
+
+
+def _render_step(step: Step) -> dict[str, Any]:
+    match step:
+        case Text(text):
+            return {"say": text}
+        case ToolUse(name, arguments, identifier):
+            return {"tool": name, "input": dict(arguments), "id": identifier}
+    raise ValueError(f"not for a stand-in: {step}")

@@ -148,7 +148,10 @@ def read_concern(command: str, cwd: Path) -> tuple[Concern, Path | None]:
 
 
 def _prefix(command: str) -> str:
+    """What "don't ask again" would cover: the program and its subcommand, whatever follows."""
     words = command.split()
+    if len(words) > 1 and re.search(r"[./]", words[1]):
+        return f"{words[0]} *"
     return f"{' '.join(words[:2])} *" if len(words) > 2 else command
 
 

@@ -1,0 +1,20 @@
+"""`chorus demo`: a short story in a scratch repository, without an account and without a network."""
+
+import argparse
+import sys
+
+from chorus.demo.performance import perform, perform_for_person
+from chorus.errors import ExitCode
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--headless", action="store_true", help="play it by itself and check each step")
+    parser.add_argument("--real", action="store_true", help="with the Claude Code installed here, offline")
+
+
+def run(args: argparse.Namespace) -> ExitCode:
+    if args.headless or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        perform(real=args.real)
+    else:
+        perform_for_person(real=args.real)
+    return ExitCode.DONE

@@ -1,0 +1,71 @@
+"""A whole performance: scratch place, stage, client, and then either the player or a person.
+
+Whatever happens, the tmux server, the agent and the files are gone afterwards.
+"""
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from chorus.demo.guide import Guide
+from chorus.demo.player import PERMISSION_MODE, Player
+from chorus.demo.real import RealClient
+from chorus.demo.scratch import Scratch
+from chorus.demo.stage import Stage
+from chorus.output import note
+
+# The bar below the panes: the hint alone, on its own line.
+BAR = [
+    ("status-position", "bottom"),
+    ("status-left-length", "200"),
+    ("status-right", ""),
+    ("status-style", "bg=colour25,fg=colour231,bold"),
+    ("window-status-format", ""),
+    ("window-status-current-format", ""),
+    ("mouse", "on"),
+]
+
+
+def perform(*, real: bool) -> None:
+    """The story by itself."""
+    with _staged(real=real) as (scratch, stage):
+        note(f"chorus demo: playing in {scratch.project}")
+        Player(scratch, stage).play()
+        note("chorus demo: every step held; nothing of it is left")
+
+
+def perform_for_person(*, real: bool) -> None:
+    """The story for a person, who drives it; hints stand in the bar below."""
+    size = os.get_terminal_size()
+    with _staged(real=real, width=size.columns, height=size.lines) as (scratch, stage):
+        stage.start_client(*PERMISSION_MODE)
+        stage.split([sys.executable, "-P", "-m", "chorus", "panel"])
+        for option, value in BAR:
+            stage.tmux.run(["set-option", "-g", option, value])
+        left = threading.Event()
+        guide = threading.Thread(target=Guide(scratch, stage, left).run, daemon=True)
+        guide.start()
+        _attach(stage)
+        left.set()
+        guide.join()
+    note("chorus demo: nothing of it is left")
+
+
+@contextmanager
+def _staged(*, real: bool, width: int = 120, height: int = 40) -> Iterator[tuple[Scratch, Stage]]:
+    with Scratch() as scratch:
+        if not real:
+            with Stage(scratch, width=width, height=height) as stage:
+                yield scratch, stage
+            return
+        with RealClient(scratch), Stage(scratch, width=width, height=height) as stage:
+            yield scratch, stage
+
+
+def _attach(stage: Stage) -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "TMUX"}
+    command = ["tmux", "-S", str(stage.address.socket), "attach-session"]
+    subprocess.run(command, env=environment)

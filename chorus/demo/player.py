@@ -1,0 +1,115 @@
+"""The story played by itself, with the commands a person would type; every step is checked.
+
+Receives a scratch repository and a stage. Says on stderr what held, raises at the first thing that
+did not, and at the end prints what Chorus recorded and what landed.
+"""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from chorus.demo import story
+from chorus.demo.scratch import Scratch
+from chorus.demo.stage import Stage
+from chorus.errors import ChorusError, ExitCode
+from chorus.output import answer, note
+
+ASKED = r"Do you want to proceed\?[\s\S]*Esc to cancel"
+PERMISSION_MODE = ("--permission-mode", "acceptEdits")
+
+
+class StoryBroken(ChorusError):
+    """A step of the demo did not hold: this is a bug of Chorus."""
+
+    exit_code = ExitCode.BUG
+
+
+class Player:
+    def __init__(self, scratch: Scratch, stage: Stage) -> None:
+        self._scratch = scratch
+        self._stage = stage
+        self._feature, self._polish = story.messages(str(scratch.project))
+        self._lane = ""
+
+    def play(self) -> None:
+        steps: list[tuple[str, Callable[[], None]]] = [
+            ("the client runs in tmux, and Chorus watches it", self._start),
+            ("a feature in several edits, then a question", self._ask_for_feature),
+            ("the question is answered from outside the pane", self._approve),
+            ("each action is one commit on the session's lane", self._look_at_lane),
+            ("an edit goes wrong, and a good one follows in the same file", self._ask_for_polish),
+            ("the wrong one is taken back, and nothing else", self._revert),
+            ("the lane lands as clean commits", self._land),
+            ("your own uncommitted work is as it was", self._look_at_own_work),
+        ]
+        for title, step in steps:
+            step()
+            note(f"  ok  {title}")
+        answer(self._scratch.chorus("log").rstrip())
+        answer("")
+        answer(self._scratch.git("log", "--graph", "--format=%h %s%d", "--branches").rstrip())
+
+    def _start(self) -> None:
+        self._stage.start_client(*PERMISSION_MODE)
+        sessions = self._json("status")["sessions"]
+        self._check(len(sessions) == 1, f"one session is watched, not {len(sessions)}")
+
+    def _ask_for_feature(self) -> None:
+        self._stage.say(self._feature.text)
+        self._stage.wait_for(ASKED)
+
+    def _approve(self) -> None:
+        prompts = self._json("prompts")
+        self._check(len(prompts) == 1, f"one prompt is listed, not {len(prompts)}")
+        self._check(prompts[0]["tool"] == "Bash", f"it is about Bash, not {prompts[0]['tool']}")
+        self._scratch.chorus("approve", prompts[0]["id"])
+        self._stage.wait_for(f"● {self._feature.last_words}")
+
+    def _look_at_lane(self) -> None:
+        entries = {entry["id"]: entry for entry in self._json("log")}
+        changed = ["toolu_demo_shout", "toolu_demo_main", "toolu_demo_test", "toolu_demo_sed"]
+        for identifier in changed:
+            entry = entries.get(identifier)
+            self._check(entry is not None, f"{identifier} is in the log")
+            self._check(bool(entry and entry["commit"]), f"{identifier} has a commit")
+        self._lane = str(entries[changed[0]]["lane"])
+        commits = self._scratch.git("rev-list", f"main..{self._lane}").split()
+        self._check(len(commits) == len(changed), f"the lane has {len(changed)} commits, not {len(commits)}")
+
+    def _ask_for_polish(self) -> None:
+        self._stage.say(self._polish.text)
+        self._stage.wait_for(f"● {self._polish.last_words}")
+        self._check("Goodbye" in self._greet(), "the wrong edit is on disk")
+
+    def _revert(self) -> None:
+        self._scratch.chorus("revert", story.BAD)
+        self._check(self._greet() == story.FINAL_GREET, f"only the wrong edit is gone:\n{self._greet()}")
+        states = {entry["id"]: entry["status"] for entry in self._json("log")}
+        self._check(states.get(story.BAD) == "reverted", f"it is marked as reverted: {states}")
+        self._check(states.get(story.GOOD) == "committed", f"the one after it is not: {states}")
+
+    def _land(self) -> None:
+        self._scratch.chorus("land", self._lane, "--by", "turn")
+        landed = self._scratch.git("show", "main:greet.py")
+        self._check(landed == story.FINAL_GREET, f"main has the program as it is:\n{landed}")
+        self._check(
+            self._scratch.git("show", "main:README.md") == story.README, "nothing of yours has landed"
+        )
+        subjects = self._scratch.git("log", "--format=%s", "main").splitlines()
+        self._check(len(subjects) == 3, f"one commit for each message and the first, not {subjects}")
+
+    def _look_at_own_work(self) -> None:
+        own = (self._scratch.project / "README.md").read_text(encoding="utf-8")
+        self._check(own == story.OWN_README, "README.md is as you left it")
+        status = self._scratch.git("status", "--porcelain")
+        self._check(status == " M README.md\n", f"nothing else is open in the work tree: {status!r}")
+
+    def _greet(self) -> str:
+        return (self._scratch.project / "greet.py").read_text(encoding="utf-8")
+
+    def _json(self, *arguments: str) -> Any:  # noqa: ANN401  each command has its own answer
+        return json.loads(self._scratch.chorus(*arguments, "--json"))
+
+    def _check(self, holds: bool, what: str) -> None:
+        if not holds:
+            raise StoryBroken(f"the demo expected that {what}")

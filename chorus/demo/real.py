@@ -1,0 +1,94 @@
+"""The real client in the story: found on this machine, offline, talking to the scripted model.
+
+It gets a home in which it asks nothing at its start and an address on loopback for its model.
+"""
+
+import importlib.util
+import json
+import os
+import shlex
+import shutil
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from chorus.demo import story
+from chorus.demo.model.server import Stub
+from chorus.demo.scratch import Scratch
+from chorus.errors import NothingThere
+
+# Never sent anywhere but to loopback; the client wants to see one.
+KEY = "sk-ant-dummy"
+
+
+class NoClient(NothingThere):
+    hint = "Install Claude Code, or leave --real away: the stand-in needs nothing."
+
+
+def find_client() -> Path:
+    """The `claude` on the PATH, or the one the SDK for Python brings along."""
+    found = shutil.which("claude")
+    if found is not None:
+        return Path(found)
+    spec = importlib.util.find_spec("claude_agent_sdk")
+    for place in (spec.submodule_search_locations or []) if spec else []:
+        client = Path(place) / "_bundled" / "claude"
+        if os.access(client, os.X_OK):
+            return client
+    raise NoClient("there is no Claude Code on this machine")
+
+
+def client_environment(url: str) -> dict[str, str]:
+    """What makes the client talk to nobody but the scripted model."""
+    return {
+        "ANTHROPIC_BASE_URL": url,
+        "ANTHROPIC_API_KEY": KEY,
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "DISABLE_TELEMETRY": "1",
+        "DISABLE_AUTOUPDATER": "1",
+        "DISABLE_ERROR_REPORTING": "1",
+        "IS_SANDBOX": "1",
+    }
+
+
+def prepare_home(home: Path, projects: Iterable[Path]) -> None:
+    """A home in which the client asks nothing at its start: onboarded, key approved, projects trusted."""
+    settled = {
+        "hasTrustDialogAccepted": True,
+        "projectOnboardingSeenCount": 5,
+        "hasCompletedProjectOnboarding": True,
+        "allowedTools": [],
+    }
+    seed: Mapping[str, Any] = {
+        "hasCompletedOnboarding": True,
+        "theme": "dark",
+        "numStartups": 5,
+        "customApiKeyResponses": {"approved": [KEY[-20:]], "rejected": []},
+        "bypassPermissionsModeAccepted": True,
+        "projects": {str(project): settled for project in projects},
+    }
+    (home / ".claude.json").write_text(json.dumps(seed))
+
+
+class RealClient:
+    """Puts the real client in the stand-in's place for as long as the block lasts."""
+
+    def __init__(self, scratch: Scratch) -> None:
+        self._scratch = scratch
+        self._client = find_client()
+        told = {message.text: message.replies for message in story.messages(str(scratch.project))}
+        self._model = Stub(told)
+
+    def __enter__(self) -> Self:
+        self._model.__enter__()
+        prepare_home(self._scratch.home, [self._scratch.project])
+        settings = [f"{name}={value}" for name, value in client_environment(self._model.url).items()]
+        command = shlex.join(["env", *settings, str(self._client)])
+        (self._scratch.programs / "claude").write_text(f'#!/bin/sh\nexec {command} "$@"\n')
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._model.__exit__()

@@ -1,0 +1,114 @@
+"""The place the demo plays in: a repository, a home and a `claude` of its own; nothing of it stays.
+
+Commands run in it see no setting of the person's: their own HOME, their own git identity, nothing
+inherited but the way to find programs and the language of the terminal.
+"""
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from chorus.demo import story
+from chorus.demo.script import render_script
+from chorus.errors import ChorusError
+from chorus.wire.client import stop
+from chorus.wire.home import find_home
+
+GIT_CONFIG = "[user]\n\tname = Ada Demo\n\temail = ada@example.com\n[init]\n\tdefaultBranch = main\n"
+INHERITED = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "COLORTERM", "TMPDIR", "TZ")
+# A Unix socket's address has room for 107 bytes; the socket's own name takes some.
+LONGEST_ROOT = 80
+
+
+class CommandFailed(ChorusError):
+    """A command of the story did not do what it should."""
+
+
+class Scratch:
+    def __init__(self) -> None:
+        root = tempfile.mkdtemp(prefix="chorus-demo-")
+        if len(root) > LONGEST_ROOT:
+            Path(root).rmdir()
+            root = tempfile.mkdtemp(prefix="chorus-demo-", dir="/tmp")
+        self.root = Path(root).resolve()
+        self.project = self.root / "greeter"
+        self.home = self.root / "home"
+        self.programs = self.root / "bin"
+
+    def __enter__(self) -> Self:
+        try:
+            self._fill()
+        except BaseException:
+            self._remove()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._remove()
+
+    def environment(self) -> dict[str, str]:
+        kept = {name: os.environ[name] for name in INHERITED if name in os.environ}
+        return {
+            "TERM": "xterm-256color",
+            "LANG": "C.UTF-8",
+            **kept,
+            "PATH": f"{self.programs}{os.pathsep}{kept.get('PATH', os.defpath)}",
+            "HOME": str(self.home),
+            "PYTHONPATH": _import_path(),
+        }
+
+    def chorus(self, *arguments: str) -> str:
+        """Run a command of Chorus here; what it answers."""
+        return self.run([sys.executable, "-P", "-m", "chorus", *arguments])
+
+    def git(self, *arguments: str) -> str:
+        return self.run(["git", *arguments])
+
+    def run(self, command: list[str]) -> str:
+        done = subprocess.run(
+            command, cwd=self.project, env=self.environment(), capture_output=True, text=True
+        )
+        if done.returncode:
+            raise CommandFailed(f"{shlex.join(command)} ended with {done.returncode}: {done.stderr.strip()}")
+        return done.stdout
+
+    def _fill(self) -> None:
+        for directory in (self.project, self.home, self.programs):
+            directory.mkdir()
+        (self.home / ".gitconfig").write_text(GIT_CONFIG)
+        (self.project / "greet.py").write_text(story.GREET)
+        (self.project / "README.md").write_text(story.README)
+        (self.project / ".gitignore").write_text("__pycache__/\n")
+        self.git("init", "--quiet")
+        self.git("add", ".")
+        self.git("commit", "--quiet", "-m", "A program that greets")
+        (self.project / "README.md").write_text(story.OWN_README)
+        self._put_stand_in()
+
+    def _put_stand_in(self) -> None:
+        """A `claude` for this place: the stand-in, with the story as its script."""
+        script = self.root / "script.json"
+        told = {message.text: message.replies for message in story.messages(str(self.project))}
+        script.write_text(render_script(told), encoding="utf-8")
+        command = shlex.join([sys.executable, "-P", "-m", "chorus.demo.standin", "--script", str(script)])
+        program = self.programs / "claude"
+        program.write_text(f'#!/bin/sh\nexec {command} "$@"\n')
+        program.chmod(0o755)
+
+    def _remove(self) -> None:
+        if (self.project / ".git").exists():
+            stop(find_home(self.project))
+        shutil.rmtree(self.root, ignore_errors=True)
+
+
+def _import_path() -> str:
+    """Where this very package was imported from: everything here runs the same code."""
+    return str(Path(__file__).resolve().parent.parent.parent)

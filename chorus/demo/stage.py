@@ -1,0 +1,97 @@
+"""The terminal of the story: a tmux server of its own, with the client in a pane.
+
+Types and reads as a person would: looks first, then presses. Gone, with all its programs, at the end.
+"""
+
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Self
+
+from chorus.core.ids import PaneId
+from chorus.demo.scratch import Scratch
+from chorus.errors import ChorusError
+from chorus.tmux.address import Address
+from chorus.tmux.errors import TmuxMissing
+from chorus.tmux.launch import Place, open_pane
+from chorus.tmux.oneshot import OneShot
+from chorus.tmux.screen import read_screen
+
+# The mark of the input box between its two rules; a dialog has the same mark before an option.
+INPUT_BOX = r"─{10}\n❯\s"
+POLL_SECONDS = 0.02
+# Far longer than anything on stage takes: it only bounds a story that has gone wrong.
+PATIENCE_SECONDS = 60.0
+
+
+class NotSeen(ChorusError):
+    """The screen did not come to what the story says."""
+
+
+class Stage:
+    def __init__(self, scratch: Scratch, *, width: int = 120, height: int = 40) -> None:
+        self._scratch = scratch
+        self._size = (width, height)
+        self.address = Address(scratch.root / "tmux.sock")
+        self.tmux = OneShot(self.address)
+        self.pane = PaneId("")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        subprocess.run(["tmux", "-S", str(self.address.socket), "kill-server"], capture_output=True)
+
+    def start_client(self, *arguments: str) -> None:
+        """`chorus claude` in the first pane, and wait until the client takes a message."""
+        width, height = map(str, self._size)
+        words = [sys.executable, "-P", "-m", "chorus", "claude", "--no-panel", "--", *arguments]
+        # fmt: off
+        command = [
+            "tmux", "-S", str(self.address.socket), "-f", "/dev/null",
+            "new-session", "-d", "-P", "-F", "#{pane_id}", "-n", "client",
+            "-x", width, "-y", height, "-c", str(self._scratch.project), "--", *words,
+        ]
+        # fmt: on
+        try:
+            done = subprocess.run(
+                command, env=self._scratch.environment(), capture_output=True, text=True, check=True
+            )
+        except FileNotFoundError as error:
+            raise TmuxMissing from error
+        except subprocess.CalledProcessError as error:
+            raise NotSeen(f"tmux did not start: {error.stderr.strip()}") from error
+        self.pane = PaneId(done.stdout.strip())
+        self.wait_for(INPUT_BOX)
+
+    def split(self, command: Sequence[str]) -> PaneId:
+        """Another program beside the client."""
+        return open_pane(self.tmux, Place.SPLIT, command, cwd=self._scratch.project, beside=self.pane)
+
+    def screen(self) -> str:
+        return read_screen(self.tmux, self.pane).text
+
+    def type(self, text: str) -> None:
+        """Put a message into the input box and see it there."""
+        self.tmux.run(["send-keys", "-t", self.pane, "-l", "--", text])
+        self.wait_for(r"❯\s" + re.escape(text))
+
+    def say(self, text: str) -> None:
+        self.type(text)
+        self.tmux.run(["send-keys", "-t", self.pane, "Enter"])
+
+    def wait_for(self, pattern: str) -> str:
+        """Wait until the screen shows the pattern; give that screen."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while True:
+            screen = self.screen()
+            if re.search(pattern, screen):
+                return screen
+            if time.monotonic() > deadline:
+                raise NotSeen(f"the screen does not show {pattern!r}:\n{screen.rstrip()}")
+            time.sleep(POLL_SECONDS)

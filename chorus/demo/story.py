@@ -1,0 +1,116 @@
+"""The story the demo plays: a small program, two messages, what the model does, what must come of it.
+
+Data only. A feature in several edits, a change by a command, a question to answer, an edit that goes
+wrong with a good one after it in the same file, and the person's own work beside it all.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from chorus.demo.script import Text, ToolUse
+
+GREET = '''"""Say hello."""
+
+
+def greet(name):
+    return f"Hello, {name}."
+
+
+if __name__ == "__main__":
+    print(greet("world"))
+'''
+README = "# Greeter\n\nSays hello.\n"
+OWN_README = README + "\nTo do: a picture.\n"
+TESTS = """import unittest
+
+from greet import greet
+
+
+class Greeting(unittest.TestCase):
+    def test_it_is_polite(self):
+        self.assertEqual(greet("Ada"), "Hello, Ada.")
+
+    def test_it_can_shout(self):
+        self.assertEqual(greet("Ada", shout=True), "HELLO, ADA.")
+
+
+unittest.main()
+"""
+SHOUT = """def greet(name, shout=False):
+    greeting = f"Hello, {name}."
+    return greeting.upper() if shout else greeting"""
+MAIN = """if __name__ == "__main__":
+    import sys
+
+    print(greet("world", shout="--shout" in sys.argv))"""
+RUN_TESTS = "python3 test_greet.py"
+BAD = "toolu_demo_goodbye"
+GOOD = "toolu_demo_docstring"
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What the person asks, what the model does, and the words it ends with."""
+
+    text: str
+    replies: Sequence[Sequence[Text | ToolUse]]
+    last_words: str
+
+
+def messages(cwd: str) -> list[Message]:
+    return [_feature(cwd), _polish(cwd)]
+
+
+def _feature(cwd: str) -> Message:
+    greet = f"{cwd}/greet.py"
+    main = GREET[GREET.index("if __name__") :].rstrip("\n")
+    body = GREET[GREET.index("def greet") : GREET.index("\n\n\nif")]
+    change = "sed -i s/world/everyone/ greet.py"
+    return Message(
+        "add a --shout option",
+        [
+            [Text("Reading the program first."), ToolUse("Read", {"file_path": greet})],
+            [Text("Let greet() shout."), edit("toolu_demo_shout", greet, body, SHOUT)],
+            [Text("Take --shout from the command line."), edit("toolu_demo_main", greet, main, MAIN)],
+            [
+                Text("Cover both in a test."),
+                ToolUse("Write", {"file_path": f"{cwd}/test_greet.py", "content": TESTS}, "toolu_demo_test"),
+            ],
+            [
+                Text("Greet everyone by default."),
+                ToolUse("Bash", {"command": change, "description": "Greet everyone"}, "toolu_demo_sed"),
+            ],
+            [
+                Text("Now the tests."),
+                ToolUse("Bash", {"command": RUN_TESTS, "description": "Run the tests"}, "toolu_demo_run"),
+            ],
+            [Text("The greeter can shout now.")],
+        ],
+        "The greeter can shout now.",
+    )
+
+
+def _polish(cwd: str) -> Message:
+    greet = f"{cwd}/greet.py"
+    return Message(
+        "make it friendlier",
+        [
+            [Text("A warmer word."), edit(BAD, greet, 'f"Hello, {name}."', 'f"Goodbye, {name}!"')],
+            [Text("Say what it is for."), edit(GOOD, greet, '"""Say hello."""', '"""Greet people."""')],
+            [Text("Friendlier now.")],
+        ],
+        "Friendlier now.",
+    )
+
+
+def edit(identifier: str, path: str, old: str, new: str) -> ToolUse:
+    return ToolUse("Edit", {"file_path": path, "old_string": old, "new_string": new}, identifier)
+
+
+# What the file must say once the bad edit is taken back and the good one behind it stays.
+FINAL_GREET = (
+    GREET.replace(GREET[GREET.index("def greet") : GREET.index("\n\n\nif")], SHOUT)
+    .replace(GREET[GREET.index("if __name__") :].rstrip("\n"), MAIN)
+    .replace("world", "everyone")
+    .replace('"""Say hello."""', '"""Greet people."""')
+)
