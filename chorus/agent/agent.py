@@ -19,14 +19,17 @@ from chorus.agent.requests import Requests
 from chorus.agent.runs import Runs
 from chorus.agent.server import Server
 from chorus.agent.sessions import SessionFile
+from chorus.agent.streams import PaneStream
 from chorus.agent.tails import Line, Tails
 from chorus.agent.tree import Tree
 from chorus.core.events import Source
 from chorus.core.ids import SessionId
 from chorus.core.roster import Session
+from chorus.errors import ChorusError
 from chorus.sources.clients import RunningClient
 from chorus.sources.hookfile import HookEvent
 from chorus.sources.hooks import Spool
+from chorus.tmux.oneshot import OneShot
 from chorus.wire.home import Home, NotARepository, find_work_tree
 
 log = logging.getLogger("chorus.agent")
@@ -166,9 +169,21 @@ class Agent:
         self.sessions.keep()
 
     def _open_stream(self, pane: WatchedPane) -> Stream | None:
-        """A headless client's transcript tells what it prints, a moment later."""
-        log.info("%s is followed by its transcript", pane.id)
-        return None
+        """Listen to what the pane prints, unless somebody else does: the transcript tells the same, later."""
+        fifo = self.home.root / f"pane-{pane.id.lstrip('%')}.fifo"
+
+        async def hear(messages: list[dict[str, Any]], history: bool) -> None:
+            async with self.history:
+                await self.intake.take(messages, Source.STREAM, channel=pane.id, history=history)
+            self.announce_actions()
+
+        try:
+            stream = PaneStream(OneShot(pane.address), pane.id, fifo, hear)
+        except ChorusError as error:
+            log.warning("%s: %s", pane.id, error)
+            return None
+        self._start(stream.start())
+        return stream
 
     def _follow(self, session: Session, *, from_start: bool = False) -> None:
         if session.transcript is not None and session.state != "gone":

@@ -1,0 +1,77 @@
+"""The events a headless client prints into its pane, read through a pipe of Chorus's own.
+
+Gives whole JSON objects in order: first those the pane still shows from before, then what is printed
+from now on; one that is met in both is given once.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from chorus.core.catching_up import Seen
+from chorus.core.ids import PaneId
+from chorus.core.reassembly import Document, Reassembler
+from chorus.tmux.oneshot import Tmux
+from chorus.tmux.pipe import PanePipe, open_pipe
+
+log = logging.getLogger("chorus.agent")
+
+# (objects, whether they were printed before the pane was watched)
+Hear = Callable[[list[dict[str, Any]], bool], Awaitable[None]]
+
+
+class PaneStream:
+    def __init__(self, tmux: Tmux, pane: PaneId, fifo: Path, hear: Hear) -> None:
+        """Raises PipeTaken if somebody else reads this pane: theirs is never taken over."""
+        self._tmux = tmux
+        self._pipe: PanePipe = open_pipe(tmux, pane, fifo)
+        self._hear = hear
+        self._seen = Seen()
+        self._reassembler = Reassembler()
+        self._busy = asyncio.Lock()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def start(self) -> None:
+        """Tell what the pane still shows, then listen."""
+        before = Reassembler()
+        documents = [*before.feed(self._pipe.before), *before.close()]
+        await self._tell(documents, history=True)
+        asyncio.get_running_loop().add_reader(self._pipe.fileno(), self._readable)
+
+    async def drain(self) -> None:
+        """Hear everything that has been printed by now."""
+        async with self._busy:
+            while chunk := self._pipe.read():
+                await self._tell(self._reassembler.feed(chunk), history=False)
+            if self._pipe.ended:
+                self._stop_listening()
+
+    def close(self) -> None:
+        self._stop_listening()
+        self._pipe.close(self._tmux)
+
+    @property
+    def problems(self) -> dict[str, int]:
+        return dict(self._reassembler.problems)
+
+    async def _tell(self, documents: list[Document], *, history: bool) -> None:
+        fresh = [document.value for document in documents if self._seen.is_new(document)]
+        if fresh:
+            await self._hear(fresh, history)
+
+    def _readable(self) -> None:
+        task = asyncio.get_running_loop().create_task(self.drain())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        # One reading at a time: listening goes on when it is done.
+        self._stop_listening()
+        task.add_done_callback(lambda _: self._listen_again())
+
+    def _listen_again(self) -> None:
+        if not self._pipe.ended:
+            asyncio.get_running_loop().add_reader(self._pipe.fileno(), self._readable)
+
+    def _stop_listening(self) -> None:
+        asyncio.get_running_loop().remove_reader(self._pipe.fileno())
