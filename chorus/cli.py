@@ -29,6 +29,8 @@ COMMANDS = {
     "redo": "bring back what was reverted",
     "keep": "mark actions as reviewed",
     "prompts": "show what the client asks, and which key answers what",
+    "approve": "say yes to a prompt that waits",
+    "deny": "say no to a prompt that waits",
     "hooks": "put Chorus's hooks into the client's settings, take them out, say where they are",
     "inspect": "show what Chorus makes of a recorded stream, pane capture or transcript",
     "stop": "end this repository's agent",

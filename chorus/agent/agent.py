@@ -13,8 +13,11 @@ from typing import Any
 
 import orjson
 
+from chorus.agent.audit import Audit
 from chorus.agent.intake import Intake, now
+from chorus.agent.movement import Movement
 from chorus.agent.panes import Panes, Stream, WatchedPane
+from chorus.agent.prompts import Prompts
 from chorus.agent.requests import Requests
 from chorus.agent.runs import Runs
 from chorus.agent.server import Server
@@ -23,12 +26,14 @@ from chorus.agent.streams import PaneStream
 from chorus.agent.tails import Line, Tails
 from chorus.agent.tree import Tree
 from chorus.core.events import Source
-from chorus.core.ids import SessionId
+from chorus.core.ids import PaneId, SessionId
 from chorus.core.roster import Session
 from chorus.errors import ChorusError
 from chorus.sources.clients import RunningClient
+from chorus.sources.config import read_prompt_rules
 from chorus.sources.hookfile import HookEvent
 from chorus.sources.hooks import Spool
+from chorus.tmux.address import Address
 from chorus.tmux.oneshot import OneShot
 from chorus.wire.home import Home, NotARepository, find_work_tree
 
@@ -54,8 +59,11 @@ class Agent:
         self.sessions = SessionFile(home.root / "sessions.json", self.intake.roster)
         self.server = Server(home, Requests(self).handle)
         self.spool = Spool(home.spool)
-        self.panes = Panes(self._found_client, self._lost_client, self._open_stream)
+        self.panes = Panes(self._found_client, self._lost_client, self._open_stream, self._looked_at)
         self.runs = Runs()
+        self.movement = Movement(self._panes_moved)
+        self.audit = Audit(home.root / "prompts.jsonl")
+        self.prompts = Prompts(read_prompt_rules(), self.audit, self.server.publish, self.movement.tmux)
         self.problems: dict[str, str] = {}
         self._stopping = asyncio.Event()
         self._moved = asyncio.Event()
@@ -140,6 +148,19 @@ class Agent:
             await self.hear_hook(event, waited=self.spool.is_waiting(event))
             self.spool.forget(event)
         self.announce_actions()
+
+    def _looked_at(self, pane: WatchedPane) -> None:
+        if pane.key not in self.panes.all:
+            self.prompts.forget(pane)
+            return
+        if pane.client is not None:
+            self.movement.follow(pane)
+        self.prompts.look(pane)
+
+    def _panes_moved(self, panes: set[tuple[Address, PaneId]]) -> None:
+        for key in panes:
+            if key in self.panes.all:
+                self.prompts.look(self.panes.all[key])
 
     def _found_client(self, pane: WatchedPane, client: RunningClient) -> None:
         """A client in a watched pane is in this session now."""
@@ -253,6 +274,7 @@ class Agent:
         with suppress(asyncio.CancelledError):
             await asyncio.gather(*self._tasks, return_exceptions=True)
         self.panes.close()
+        self.movement.close()
         asyncio.get_running_loop().remove_reader(self.spool.fileno())
         self.spool.close(asleep=True)
         await self.server.close()

@@ -47,16 +47,18 @@ class WatchedPane:
 
 
 Found = Callable[[WatchedPane, RunningClient], None]
+Looked = Callable[[WatchedPane], None]
 Lost = Callable[[SessionId], Awaitable[None]]
 OpenStream = Callable[[WatchedPane], Stream | None]
 
 
 class Panes:
-    def __init__(self, found: Found, lost: Lost, open_stream: OpenStream) -> None:
+    def __init__(self, found: Found, lost: Lost, open_stream: OpenStream, looked: Looked) -> None:
         self.all: dict[tuple[Address, PaneId], WatchedPane] = {}
         self._found = found
         self._lost = lost
         self._open_stream = open_stream
+        self._looked = looked
 
     async def watch(self, address: Address, pane: PaneId) -> WatchedPane:
         """Begin to watch a pane, whatever runs there now. Raises if there is no such pane."""
@@ -91,6 +93,10 @@ class Panes:
                 watched.stream.close()
 
     async def _look(self, watched: WatchedPane) -> None:
+        await self._look_at_client(watched)
+        self._looked(watched)
+
+    async def _look_at_client(self, watched: WatchedPane) -> None:
         if watched.client is None or read_process(watched.client.pid) != watched.client:
             await self._find_client(watched)
         if watched.client is None or watched.key not in self.all:

@@ -6,12 +6,13 @@ and wrong arguments are refused with a sentence, never with a crash.
 
 import inspect
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chorus import __version__
 from chorus.core.ids import PaneId
+from chorus.core.relay.answers import Allow, AllowAlways, Answer, Choose, Deny, Replies, Reply
 from chorus.errors import UsageError
 from chorus.lanes import queries, review
 from chorus.lanes.listing import lanes_json
@@ -19,6 +20,26 @@ from chorus.lanes.queries import Filter
 from chorus.lanes.review import Selection
 from chorus.tmux.address import Address
 from chorus.wire.protocol import VERSION, Request
+
+
+def parse_answer(
+    decision: str, option: str | None, message: str | None, answers: Sequence[Mapping[str, Any]]
+) -> Answer:
+    match decision:
+        case "allow":
+            return Allow(message)
+        case "allow-always":
+            return AllowAlways()
+        case "deny":
+            return Deny(message)
+        case "option" if option is not None:
+            return Choose(option, message)
+        case "answers":
+            replies = [Reply(a["question"], tuple(a.get("labels", ())), a.get("text")) for a in answers]
+            return Replies(tuple(replies))
+        case _:
+            raise UsageError(f"not a decision: {decision!r}")
+
 
 if TYPE_CHECKING:
     from chorus.agent.agent import Agent
@@ -62,7 +83,7 @@ class Requests:
             "sessions": await self.do_sessions(),
             "lanes": len(lanes),
             "open": sum(lane["open"] for lane in lanes),
-            "prompts": 0,
+            "prompts": len(agent.prompts.waiting()),
             "problems": problems,
         }
 
@@ -102,6 +123,29 @@ class Requests:
         found = self._agent.runs.find(run)
         await self._agent.runs.end(found)
         return {"run": found.name}
+
+    async def do_prompts(self) -> list[dict[str, Any]]:
+        for pane in self._agent.panes.all.values():
+            self._agent.prompts.look(pane)
+        return self._agent.prompts.waiting()
+
+    async def do_answer(
+        self,
+        prompt: str,
+        fingerprint: str,
+        decision: str,
+        *,
+        option: str | None = None,
+        message: str | None = None,
+        answers: Sequence[Mapping[str, Any]] = (),
+        by: str = "command",
+    ) -> dict[str, Any]:
+        """Answer the prompt that was shown under this id, with this fingerprint, and no other."""
+        answer = parse_answer(decision, option, message, answers)
+        return await self._agent.prompts.answer(prompt, fingerprint, answer, by=by)
+
+    async def do_audit(self) -> list[dict[str, Any]]:
+        return self._agent.audit.read()
 
     async def do_sessions(self) -> list[dict[str, Any]]:
         return [session.as_json() for session in self._agent.intake.roster.sessions.values()]

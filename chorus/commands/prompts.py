@@ -1,12 +1,14 @@
-"""`chorus prompts`: what a captured screen asks."""
+"""`chorus prompts`: what waits for an answer in the watched panes, or what a captured screen asks."""
 
 import argparse
 import sys
 from pathlib import Path
 
+from chorus.commands.log import inert
+from chorus.commands.waiting import read_waiting, render_waiting
 from chorus.core.prompts.prompt import Nothing, Prompt, Unknown, prompt_json
 from chorus.core.prompts.reading import Reading, explain, read_screen
-from chorus.errors import ExitCode, NothingThere, UsageError
+from chorus.errors import ExitCode, NothingThere
 from chorus.output import answer, answer_json, note
 from chorus.sources.config import read_prompt_rules
 
@@ -22,7 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> ExitCode:
     if args.screen is None:
-        raise UsageError("no screen to read", hint="Name a captured screen with --screen FILE.")
+        return list_waiting(as_json=args.json)
     reading = read_screen(_captured(args.screen), read_prompt_rules(), width=args.width)
     if args.explain:
         for line in explain(reading):
@@ -31,6 +33,18 @@ def run(args: argparse.Namespace) -> ExitCode:
         answer_json(prompt_json(reading.found))
     else:
         answer(_render(reading))
+    return ExitCode.DONE
+
+
+def list_waiting(*, as_json: bool) -> ExitCode:
+    waiting = read_waiting()
+    if as_json:
+        answer_json(waiting)
+    elif waiting:
+        answer("\n".join(inert(line) for line in render_waiting(waiting).splitlines()))
+    else:
+        note("chorus: nothing waits for an answer")
+        return ExitCode.NOTHING
     return ExitCode.DONE
 
 

@@ -1,0 +1,38 @@
+"""`chorus approve`: say yes to the prompt that waits, with the one key its label calls for."""
+
+import argparse
+from typing import Any
+
+from chorus.commands.history import agent
+from chorus.commands.waiting import find_prompt
+from chorus.errors import ExitCode
+from chorus.output import answer, answer_json
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("prompt", metavar="ID", help="which prompt, as `chorus prompts` names it")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument(
+        "--always", action="store_true", help="and change what is asked from now on, as the dialog offers"
+    )
+    how.add_argument("--option", metavar="KEY", help="take the option listed under this key")
+    parser.add_argument("--fingerprint", metavar="HASH", help="refuse unless the prompt is this very one")
+    parser.add_argument("--json", action="store_true", help="for programs")
+
+
+def run(args: argparse.Namespace) -> ExitCode:
+    decision = "allow-always" if args.always else "option" if args.option else "allow"
+    return give_answer(args, {"decision": decision, "option": args.option})
+
+
+def give_answer(args: argparse.Namespace, decided: dict[str, Any]) -> ExitCode:
+    """Answer the prompt as it is now, or the one the given fingerprint names."""
+    with agent() as connection:
+        prompt = find_prompt(connection.ask("prompts"), args.prompt)
+        fingerprint = args.fingerprint or prompt["fingerprint"]
+        done = connection.ask("answer", prompt=prompt["id"], fingerprint=fingerprint, **decided)
+    if args.json:
+        answer_json({**done, "prompt": prompt["id"]})
+    else:
+        answer(f"answered {prompt['title']}: {prompt['question']} with {done['key']}")
+    return ExitCode.DONE
