@@ -57,6 +57,7 @@ class Filters:
     def __init__(self, repository: Repository, store: ObjectStore) -> None:
         self._repository = repository
         self._store = store
+        self._rules_start = len(repository.config_files())
         everywhere = [
             *repository.config_files(),
             repository.common_dir / "info" / "attributes",
@@ -116,7 +117,7 @@ class Filters:
 
     def _ask(self, marks: Mapping[RepoPath, Mark]) -> dict[RepoPath, Conversion]:
         """Without attributes anywhere on the way and without `core.autocrlf`, there is nothing to ask."""
-        rules_start = len(self._repository.config_files())
+        rules_start = self._rules_start
         always = self._autocrlf() != "false"
         paths = [path for path, mark in marks.items() if always or any(mark[rules_start:])]
         if not paths:

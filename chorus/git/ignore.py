@@ -32,7 +32,9 @@ class Ignores:
 
         Most paths match no rule, and for these the user's index, which changes often, plays no part.
         """
-        return self._untracked(self._match(list(paths)))
+        asked = list(paths)
+        matched = self._match(asked) if asked else []
+        return self._untracked(matched) if matched else set()
 
     def _match(self, paths: list[RepoPath]) -> list[RepoPath]:
         known = self._matched

@@ -5,6 +5,7 @@ made of the rule files from the root down to its own directory, and of those for
 Never reads a rule: git does.
 """
 
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TypeAlias
@@ -20,13 +21,14 @@ Mark: TypeAlias = tuple[Stamp | None, ...]
 
 class RuleFiles:
     def __init__(self, root: Path, name: str, everywhere: Iterable[Path]) -> None:
-        self._root = root
+        self._root = os.fspath(root)
         self._name = name
-        self._everywhere = tuple(everywhere)
+        self._everywhere = tuple(os.fspath(place) for place in everywhere)
 
     def mark_all(self, paths: Iterable[RepoPath]) -> Iterator[tuple[RepoPath, Mark]]:
         """The mark of each path; each rule file is looked at once."""
-        seen: dict[str, Mark] = {"": (*map(stamp_of, self._everywhere), stamp_of(self._root / self._name))}
+        above = map(stamp_of, self._everywhere)
+        seen: dict[str, Mark] = {"": (*above, stamp_of(f"{self._root}/{self._name}"))}
         for path in paths:
             yield path, self._mark(path.rpartition("/")[0], seen)
 
@@ -34,5 +36,5 @@ class RuleFiles:
         mark = seen.get(directory)
         if mark is None:
             above = self._mark(directory.rpartition("/")[0], seen)
-            mark = seen[directory] = (*above, stamp_of(self._root / directory / self._name))
+            mark = seen[directory] = (*above, stamp_of(f"{self._root}/{directory}/{self._name}"))
         return mark

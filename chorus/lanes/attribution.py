@@ -17,6 +17,9 @@ from chorus.git.trees import FILE_MODE, Entry
 from chorus.lanes.records import Edit
 from chorus.lanes.site import PLAIN_MODES, Site
 
+# One action, of which nothing is told: all that changed is its own, whatever the bytes are.
+WHOLE = Piece(0, None)
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -109,6 +112,8 @@ def _chain(site: Site, shared: SharedPath, result: Attribution) -> _Chain | None
 
 
 def _pieces(site: Site, shared: SharedPath) -> tuple[Piece, ...] | None:
+    if shared.claims == (NOTHING_TOLD,):
+        return (WHOLE,) if shared.before != shared.after else ()
     before, after = (site.read(entry) for entry in (shared.before, shared.after))
     if shared.before != shared.after:
         return split(before, after, shared.claims)
@@ -121,6 +126,8 @@ def _pieces(site: Site, shared: SharedPath) -> tuple[Piece, ...] | None:
 
 def _entry(site: Site, shared: SharedPath, piece: Piece, *, is_last: bool) -> Entry | None:
     """The mode changes with the last piece: nothing tells who changed it."""
+    if piece is WHOLE:
+        return shared.after
     if is_last and piece.after == site.read(shared.after):
         return shared.after
     if piece.after is None:

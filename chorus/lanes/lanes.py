@@ -105,7 +105,7 @@ class Lanes:
         self, tree: Oid | None, changes: Changes, parent: Oid | None, text: Text, seconds: int | None
     ) -> tuple[Oid, Oid]:
         """The commit, and its tree. It may be empty: an action that the lane already holds."""
-        new = self._site.trees.splice(tree, changes) if changes else tree or EMPTY_TREE
+        new = self._site.splice(tree, changes) if changes else tree or EMPTY_TREE
         parents = (parent,) if parent else ()
         moment = Moment(self._site.now(), seconds, by_agent=True)
         oid = self._site.commit(new, parents, render_message(text), moment)

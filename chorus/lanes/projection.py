@@ -25,11 +25,14 @@ class Projection:
 
 def plan_projection(site: Site, tree: Oid | None, edits: Sequence[Edit]) -> Projection:
     plan = Projection()
+    new: list[RepoPath] = []
     for edit in edits:
         before, after = site.normal(edit.path, edit.before), site.normal(edit.path, edit.after)
         ours = lane_entry(site, tree, edit.path)
         if ours == after:
             continue
+        if ours is None and after is not None:
+            new.append(edit.path)
         if ours == before:
             plan.changes[edit.path] = after
             continue
@@ -39,9 +42,8 @@ def plan_projection(site: Site, tree: Oid | None, edits: Sequence[Edit]) -> Proj
             plan.changes[edit.path] = after
         elif merged != ours:
             plan.changes[edit.path] = merged
-    for path, entry in list(plan.changes.items()):
-        if entry is not None:
-            plan.context.update(dict.fromkeys(in_the_way(site, tree, path, plan), None))
+    for path in new:
+        plan.context.update(dict.fromkeys(in_the_way(site, tree, path, plan), None))
     return plan
 
 

@@ -7,8 +7,9 @@ lanes, and the lock under which both are written. Never writes by itself.
 import contextlib
 import fcntl
 import os
+import time
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
@@ -57,6 +58,7 @@ class Site:
         self._lock: int | None = None
         self._held = False
         self._contents: OrderedDict[Oid, bytes] = OrderedDict()
+        self._spliced: tuple[tuple[Oid | None, tuple[tuple[RepoPath, Entry | None], ...]], Oid] | None = None
         # Answers that hold for as long as the lock is held.
         self._located: dict[str, RepoPath | None] = {}
         self._converts: dict[RepoPath, bool] = {}
@@ -119,7 +121,14 @@ class Site:
         return f"worktree-{self.repository.git_dir.name}"
 
     def now(self) -> int:
-        return self.repository.signature().seconds
+        return int(time.time())
+
+    def splice(self, root: Oid | None, changes: Mapping[RepoPath, Entry | None]) -> Oid:
+        """The tree with these changes. Timeline and lane often make the same change to the same tree."""
+        asked = (root, tuple(changes.items()))
+        if self._spliced is None or self._spliced[0] != asked:
+            self._spliced = (asked, self.trees.splice(root, changes))
+        return self._spliced[1]
 
     @contextlib.contextmanager
     def recording(self) -> Iterator[None]:
@@ -132,6 +141,7 @@ class Site:
         self._held = True
         self._located.clear()
         self._converts.clear()
+        self._spliced = None
         try:
             yield
         finally:

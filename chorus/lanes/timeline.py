@@ -62,7 +62,7 @@ class Timeline:
     def append(self, record: Record, *, seconds: int | None = None) -> Recorded:
         """Add a record: objects first, then one move of the ref."""
         changes = {edit.path: edit.after for edit in record.edits}
-        tree = self._site.trees.splice(self.tree, changes) if changes else self.tree or EMPTY_TREE
+        tree = self._site.splice(self.tree, changes) if changes else self.tree or EMPTY_TREE
         return self.append_tree(record, tree, seconds=seconds)
 
     def append_tree(self, record: Record, tree: Oid, *, seconds: int | None = None) -> Recorded:
