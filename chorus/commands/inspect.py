@@ -1,0 +1,172 @@
+"""`chorus inspect`: what Chorus makes of a recorded stream, pane capture or transcript.
+
+Needs no repository and no agent. The answer is the actions, in the order of their calls, and the counts of
+what was not understood: what people attach to a bug report.
+"""
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from chorus.core.events import parse_event
+from chorus.core.outcomes import ActionClosed, ActionPlaced, CallOpened, Outcome, StatusCorrected
+from chorus.core.pairing import Pairing
+from chorus.core.recording import Observed, Recording
+from chorus.errors import ChorusError, ExitCode, NothingThere, UsageError
+from chorus.output import answer, answer_json, note
+
+CHUNK = 2**20
+COLOURS = {"succeeded": "32", "failed": "31", "denied": "33", "unfinished": "35"}
+HEADINGS = ("tool", "status", "turn", "agent", "id", "paths")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One action, as it stands when everything was said."""
+
+    id: str
+    tool: str
+    paths: tuple[str, ...] = ()
+    status: str = "unfinished"
+    agent: str | None = None
+    session: str | None = None
+    turn: str | None = None
+
+
+@dataclass(slots=True)
+class Findings:
+    rows: dict[str, Row] = field(default_factory=dict)
+    events: int = 0
+    unknown: Counter[str] = field(default_factory=Counter)
+    problems: Counter[str] = field(default_factory=Counter)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "actions": [_row_json(row) for row in self.rows.values()],
+            "events": self.events,
+            "unknown": dict(self.unknown),
+            "problems": dict(self.problems),
+        }
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="the recording; - reads standard input")
+    parser.add_argument("--width", type=int, metavar="N", help="columns of the pane, for a capture in rows")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run(args: argparse.Namespace) -> ExitCode:
+    if args.width is not None and args.width < 1:
+        raise UsageError(f"--width is {args.width}", hint="Give the number of columns the pane had.")
+    findings = inspect(_read_chunks(args.file), width=args.width)
+    if args.json:
+        answer_json(findings.as_json())
+    else:
+        for line in render(findings, colour=sys.stdout.isatty()):
+            answer(line)
+    if findings.problems["unknown-width"]:
+        note("hint: the recording is wrapped; say how wide the pane was with --width N")
+    if not findings.events:
+        raise NothingThere(
+            f"no event in {args.file}",
+            hint="Record with --output-format stream-json --verbose, or give a transcript or a hook's input.",
+        )
+    return ExitCode.DONE
+
+
+def inspect(chunks: Iterable[bytes], *, width: int | None = None) -> Findings:
+    recording, pairing, findings = Recording(width=width), Pairing(), Findings()
+    for chunk in chunks:
+        _take(findings, pairing, recording.feed(chunk))
+    _take(findings, pairing, recording.close())
+    _fold(findings, pairing.close())
+    findings.unknown = pairing.unknown
+    findings.problems = recording.problems + pairing.problems
+    return findings
+
+
+def render(findings: Findings, *, colour: bool) -> Iterator[str]:
+    """The answer for people: one line per action, then the counts."""
+    rows = list(findings.rows.values())
+    if rows:
+        cells = [HEADINGS, *(_cells(row) for row in rows)]
+        widths = [max(len(line[column]) for line in cells) for column in range(len(HEADINGS) - 1)]
+        for line, row in zip(cells, [None, *rows], strict=True):
+            padded = [text.ljust(width) for text, width in zip(line[:-1], widths, strict=True)]
+            if colour and row is not None:
+                padded[1] = f"\x1b[{COLOURS[row.status]}m{padded[1]}\x1b[0m"
+            yield "  ".join([*padded, line[-1]]).rstrip()
+        yield ""
+    statuses = Counter(row.status for row in rows)
+    detail = ", ".join(f"{count} {status}" for status, count in statuses.items())
+    yield f"{findings.events} events, {len(rows)} actions" + (f": {detail}" if detail else "")
+    for name, counter in (("unknown", findings.unknown), ("problems", findings.problems)):
+        if counter:
+            yield f"{name}: " + ", ".join(f"{_plain(kind)} {count}" for kind, count in counter.most_common())
+
+
+def _read_chunks(name: str) -> Iterator[bytes]:
+    if name == "-":
+        yield from _chunks(sys.stdin.buffer)
+        return
+    try:
+        with Path(name).open("rb") as file:
+            yield from _chunks(file)
+    except FileNotFoundError:
+        raise NothingThere(f"there is no file {name}") from None
+    except OSError as error:
+        raise ChorusError(f"cannot read {name}: {error.strerror}") from None
+
+
+def _chunks(file: BinaryIO) -> Iterator[bytes]:
+    while chunk := file.read(CHUNK):
+        yield chunk
+
+
+def _take(findings: Findings, pairing: Pairing, observed: Iterable[Observed]) -> None:
+    for value, source, channel in observed:
+        findings.events += 1
+        _fold(findings, pairing.feed(parse_event(value, source=source), channel=channel))
+
+
+def _fold(findings: Findings, outcomes: Iterable[Outcome]) -> None:
+    rows = findings.rows
+    for outcome in outcomes:
+        match outcome:
+            case CallOpened(call):
+                rows[call.id] = Row(call.id, call.tool, call.paths)
+            case ActionClosed(action):
+                place = action.agent, action.session, action.turn
+                rows[action.id] = Row(action.id, action.tool, action.paths, action.status, *place)
+            case StatusCorrected(id=identity, status=status):
+                rows[identity] = replace(rows[identity], status=status)
+            case ActionPlaced(identity, session, turn, agent):
+                rows[identity] = replace(rows[identity], session=session, turn=turn, agent=agent)
+            case _:
+                pass  # sessions, turns, prompts and witnesses are not in the answer
+
+
+def _row_json(row: Row) -> dict[str, Any]:
+    names = ("id", "tool", "paths", "status", "agent", "session", "turn")
+    return {name: list(row.paths) if name == "paths" else getattr(row, name) for name in names}
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    paths = " ".join(_plain(path) for path in row.paths)
+    return (
+        _plain(row.tool),
+        row.status,
+        _plain(row.turn or ""),
+        _plain(row.agent or ""),
+        _plain(row.id),
+        paths,
+    )
+
+
+def _plain(text: str) -> str:
+    """Nothing in a recording may steer the terminal that shows it."""
+    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
