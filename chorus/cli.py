@@ -20,6 +20,7 @@ COMMANDS = {
     "attach": "watch a client that runs already, or a pane in which one will",
     "run": "start a headless session in a tmux pane",
     "send": "say something more to a headless session, or end it",
+    "panel": "show what the sessions did and ask, beside them, and answer",
     "status": "say what the agent watches right now",
     "lanes": "list the branches that hold what each session did",
     "log": "list what the agent did, action by action",

@@ -68,6 +68,16 @@ class Connection:
             except AgentGone:
                 return
 
+    def take_events(self) -> list[Message]:
+        """The events that came in between the answers so far, without waiting for more."""
+        events, self._events = self._events, []
+        return events
+
+    def hang_up(self) -> None:
+        """End the connection from another thread: one that waits in `events` or `ask` wakes up."""
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+
     def close(self) -> None:
         self._reader.close()
         self._socket.close()

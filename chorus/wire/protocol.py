@@ -29,9 +29,12 @@ class ProtocolError(ChorusError):
 class AgentError(ChorusError):
     """The agent refused, with its own words, exit code and hint."""
 
-    def __init__(self, message: str, *, exit_code: ExitCode, hint: str | None) -> None:
+    def __init__(
+        self, message: str, *, exit_code: ExitCode, hint: str | None, details: Message | None = None
+    ) -> None:
         super().__init__(message, hint=hint)
         self.exit_code = exit_code
+        self.details = details
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +68,8 @@ def parse_request(line: bytes) -> Request:
 
 
 def render_error(error: ChorusError) -> Message:
-    return {"message": str(error), "hint": error.hint, "exit_code": int(error.exit_code)}
+    message: Message = {"message": str(error), "hint": error.hint, "exit_code": int(error.exit_code)}
+    return {**message, "details": dict(error.details)} if error.details else message
 
 
 def parse_answer(reply: Message) -> Any:  # noqa: ANN401  each request knows the shape of its answer
@@ -77,4 +81,5 @@ def parse_answer(reply: Message) -> Any:  # noqa: ANN401  each request knows the
         error.get("message", "the agent failed"),
         exit_code=ExitCode(error.get("exit_code", ExitCode.BUG)),
         hint=error.get("hint"),
+        details=error.get("details"),
     )

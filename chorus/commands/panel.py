@@ -1,0 +1,112 @@
+"""`chorus panel`: what the sessions did and ask, in a pane beside them.
+
+Receives the options; runs the panel until the person leaves. Closing it never stops the watching.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from chorus.errors import ExitCode, UsageError
+from chorus.output import answer
+from chorus.wire.home import Home, NotARepository, find_home
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--plain", action="store_true", help="print a live log of plain lines instead")
+    how.add_argument(
+        "--toggle", action="store_true", help="open or close the panel's pane in this tmux window"
+    )
+    parser.add_argument(
+        "--theme", choices=("auto", "dark", "light"), default="auto", help="colours (default: auto)"
+    )
+    parser.add_argument("--ascii", action="store_true", help="draw with ASCII only")
+    parser.add_argument("--unicode", action="store_true", help="draw with Unicode whatever the locale says")
+    parser.add_argument("--bell", action="store_true", help="ring when a new prompt is asked")
+    tmux = parser.add_argument_group("tmux, for --toggle")
+    tmux.add_argument("--pane", metavar="ID", help="the pane to open beside (default: this one)")
+    tmux.add_argument("-L", dest="socket_name", metavar="NAME", help="the tmux server of this name")
+    tmux.add_argument("-S", dest="socket_path", metavar="PATH", help="the tmux server at this socket")
+
+
+def run(args: argparse.Namespace) -> ExitCode:
+    if args.toggle:
+        return _toggle(args)
+    work_tree = find_work_tree(Path.cwd())
+    home = find_home(work_tree)
+    if args.plain or not _is_terminal():
+        return _run_plain(home, work_tree)
+    return _run_panel(args, home, work_tree)
+
+
+def find_work_tree(start: Path) -> Path:
+    """The top of the work tree that `start` is in."""
+    for directory in (start.resolve(), *start.resolve().parents):
+        if (directory / ".git").exists():
+            return directory
+    raise NotARepository(f"{start} is not inside a git work tree")
+
+
+def _is_terminal() -> bool:
+    return all(stream.isatty() for stream in (sys.stdin, sys.stdout)) and os.environ.get("TERM") != "dumb"
+
+
+def _run_panel(args: argparse.Namespace, home: Home, work_tree: Path) -> ExitCode:
+    from chorus.panel.feed import Feed, Inbox  # noqa: PLC0415  each way of running pays for its own
+
+    inbox = Inbox(Feed(home, work_tree))
+    inbox.start()  # the agent is asked while the toolkit loads, which takes longer
+    from chorus.panel.app import Panel, Settings  # noqa: PLC0415
+    from chorus.panel.glyphs import wants_ascii  # noqa: PLC0415
+    from chorus.panel.palette import count_colours, is_dark  # noqa: PLC0415
+
+    settings = Settings(
+        home,
+        work_tree,
+        dark=is_dark(os.environ, args.theme),
+        colours=count_colours(os.environ),
+        ascii=args.ascii or (wants_ascii(os.environ) and not args.unicode),
+        bell=args.bell,
+    )
+    panel = Panel(settings, inbox)
+    panel.run()
+    return ExitCode.BUG if panel.return_code else ExitCode.DONE
+
+
+def _run_plain(home: Home, work_tree: Path) -> ExitCode:
+    from chorus.panel.feed import Feed  # noqa: PLC0415
+    from chorus.panel.plain import PlainLog  # noqa: PLC0415
+
+    log = PlainLog()
+    for message in Feed(home, work_tree).messages():
+        for line in log.feed(message):
+            answer(line)
+        sys.stdout.flush()
+    return ExitCode.DONE
+
+
+def panel_command(options: Sequence[str] = ()) -> list[str]:
+    """The panel as a command to run in a pane: this very code, whatever is installed there."""
+    return [sys.executable, "-P", "-m", "chorus", "panel", *options]
+
+
+def _toggle(args: argparse.Namespace) -> ExitCode:
+    from chorus.core.ids import PaneId  # noqa: PLC0415  only --toggle talks to tmux
+    from chorus.tmux.address import select_address  # noqa: PLC0415
+    from chorus.tmux.beside import close_beside, open_beside  # noqa: PLC0415
+    from chorus.tmux.oneshot import OneShot  # noqa: PLC0415
+
+    pane = args.pane or os.environ.get("TMUX_PANE")
+    if not pane:
+        raise UsageError("not inside tmux", hint="Run this inside tmux, or name the pane with --pane.")
+    tmux = OneShot(select_address(os.environ, name=args.socket_name, path=args.socket_path))
+    if close_beside(tmux, PaneId(pane)):
+        return ExitCode.DONE
+    options = [option for option in ("--ascii", "--unicode", "--bell") if getattr(args, option[2:])]
+    options += [] if args.theme == "auto" else ["--theme", args.theme]
+    environment = {"PYTHONPATH": str(Path(__file__).resolve().parent.parent.parent)}
+    open_beside(tmux, PaneId(pane), panel_command(options), environment=environment)
+    return ExitCode.DONE

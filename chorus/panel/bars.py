@@ -1,0 +1,147 @@
+"""The lines at the foot of the panel: what was done or goes on, and the keys there are.
+
+Receives what to say; gives one line each. Everything the panel does is said here with the command
+that does the same.
+"""
+
+from dataclasses import dataclass
+
+from textual.events import Click
+from textual.message import Message
+
+from chorus.panel.cells import cell_len, cut
+from chorus.panel.inert import inert
+from chorus.panel.model import Progress
+from chorus.panel.pane import LinePane, Look, Pieces
+
+SIGNS = {"done": "✓ ", "error": "✗ ", "warning": "! ", "info": ""}
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One thing said to the person. `command`: what does the same on the command line."""
+
+    text: str
+    level: str = "info"
+    command: str = ""
+
+
+class StatusLine(LinePane, can_focus=False):
+    def __init__(self, look: Look, *, id: str | None = None) -> None:
+        super().__init__(look, id=id)
+        self.said = Said("")
+        self.progress: list[Progress] = []
+        self.link = ""
+
+    def say(self, said: Said) -> None:
+        self.said = said
+        self.refresh()
+
+    def show_progress(self, progress: list[Progress], link: str) -> None:
+        self.progress, self.link = progress, link
+        self.refresh()
+
+    def line_count(self) -> int:
+        return 1
+
+    def line(self, index: int, width: int) -> tuple[Pieces, str]:
+        pieces: Pieces = [(" ", "")]
+        for progress in self.progress:
+            pieces.append((f"{render_progress(progress)}  ", "waiting"))
+        if self.link:
+            pieces.append((f"{self.link}  ", "warning"))
+        used = sum(cell_len(text) for text, _ in pieces)
+        return [*pieces, *render_said(self.said, width - used)], ""
+
+
+def render_said(said: Said, width: int) -> Pieces:
+    """The words first; the command on the right where there is room, else after them."""
+    text = SIGNS.get(said.level, "") + inert(said.text)
+    if not said.command:
+        return [(cut(text, width), said.level)]
+    command = inert(said.command)
+    room = width - cell_len(command) - 3
+    if cell_len(text) > room:
+        text = cut(text, max(room, width // 2))
+        command = cut(command, max(width - cell_len(text) - 3, 0))
+    gap = width - cell_len(text) - cell_len(command) - 1
+    return [(text, said.level), (" " * max(gap, 1), ""), (command, "command")]
+
+
+def render_progress(progress: Progress) -> str:
+    what = inert(progress.what)
+    if not progress.total:
+        return f"{what}…" + (f" {progress.done:,}" if progress.done else "")
+    filled = progress.done * 10 // progress.total
+    return f"{what} {'━' * filled}{'╌' * (10 - filled)} {progress.done:,}/{progress.total:,}"
+
+
+class KeyBar(LinePane, can_focus=False):
+    """The keys that matter now; a click on one presses it."""
+
+    class Pressed(Message):
+        def __init__(self, key: str) -> None:
+            super().__init__()
+            self.key = key
+
+    def __init__(self, look: Look, *, id: str | None = None) -> None:
+        super().__init__(look, id=id)
+        self.keys: list[tuple[str, str]] = []
+
+    def show(self, keys: list[tuple[str, str]]) -> None:
+        if keys != self.keys:
+            self.keys = keys
+            self.refresh()
+
+    def line_count(self) -> int:
+        return 1
+
+    def line(self, index: int, width: int) -> tuple[Pieces, str]:
+        pieces: Pieces = [(" ", "")]
+        for _, key, word in self._fitting(width):
+            pieces += [(key, "key"), (f" {word}  ", "muted")]
+        return pieces, "bar"
+
+    def on_click(self, event: Click) -> None:
+        for start, key, word in self._fitting(self.size.width):
+            if start <= event.x < start + len(key) + len(word) + 1:
+                self.post_message(self.Pressed(key))
+
+    def _fitting(self, width: int) -> list[tuple[int, str, str]]:
+        """Where each key starts; help is always there, the rest as far as it fits."""
+        fitting: list[tuple[int, str, str]] = []
+        at = 1
+        room = width - sum(len(part) for part in self.keys[-1]) - 4 if self.keys else width
+        for index, (key, word) in enumerate(self.keys):
+            size = len(key) + len(word) + 3
+            if at + size - 2 > room and index < len(self.keys) - 1:
+                continue
+            fitting.append((at, key, word))
+            at += size
+        return fitting
+
+
+class Rule(LinePane, can_focus=False):
+    """A heading over a part of the panel, drawn out to a line."""
+
+    def __init__(self, look: Look, *, id: str | None = None) -> None:
+        super().__init__(look, id=id)
+        self.left: Pieces = []
+        self.right: Pieces = []
+
+    def show(self, left: Pieces, right: Pieces) -> None:
+        if (left, right) != (self.left, self.right):
+            self.left, self.right = left, right
+            self.refresh()
+
+    def line_count(self) -> int:
+        return 1
+
+    def line(self, index: int, width: int) -> tuple[Pieces, str]:
+        room = width - 5 - sum(cell_len(text) for text, _ in self.right)
+        left: Pieces = []
+        for text, style in self.left:
+            left.append((cut(text, room), style))
+            room -= cell_len(left[-1][0])
+        line = " " + "─" * max(room, 0) + " " if room > 0 else "  "
+        return [("─ ", "line"), *left, (line, "line"), *self.right, (" ", "")], ""

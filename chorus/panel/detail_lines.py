@@ -1,0 +1,67 @@
+"""What is said about an action or a turn above its diff.
+
+Receives an entry or a turn with its actions; gives lines. All of it is inert.
+"""
+
+from chorus.panel.cells import pad
+from chorus.panel.clock import render_time
+from chorus.panel.diff_lines import Drawn
+from chorus.panel.glyphs import LANDED, STATUS
+from chorus.panel.inert import inert, inert_lines
+from chorus.panel.items import Entry
+from chorus.panel.pane import Pieces
+from chorus.panel.queue_lines import STATUS_STYLES, render_subject
+
+STATUS_WORDS = {
+    "committed": "open",
+    "kept": "kept",
+    "reverted": "taken back",
+    "noop": "changed nothing",
+    "failed": "failed",
+    "denied": "denied",
+    "outside": "not made by the agent",
+}
+# A message is there to be recognised, not read from end to end.
+MOST_MESSAGE_LINES = 12
+
+
+def render_entry_title(entry: Entry) -> Pieces:
+    about = inert(entry.summary) or render_subject(entry)
+    return [(f"{entry.n} ", "heading"), (f"{inert(entry.tool)}  ", "strong"), (about, "")]
+
+
+def render_entry_heading(entry: Entry) -> list[Drawn]:
+    sign, word = (LANDED, "landed") if entry.landed else (STATUS.get(entry.status, "?"), entry.status)
+    style = (
+        "landed" if entry.landed else STATUS_STYLES.get(entry.status, "muted").replace("reverted", "muted")
+    )
+    state = "landed" if entry.landed else STATUS_WORDS.get(word, inert(word))
+    parts = [render_time(entry.time), inert((entry.lane or "").removeprefix("chorus/"))]
+    parts += [f"sub-agent {inert(entry.agent)}"] if entry.agent else []
+    parts += ["takes back " + ", ".join(map(inert, entry.reverts[:3]))] if entry.reverts else []
+    parts += [f"part of {inert(entry.within)}"] if entry.within else []
+    meta = "  ".join(part for part in parts if part.strip())
+    lines: list[Drawn] = [([(f" {sign} {state}  ", style), (meta, "muted")], "")]
+    return [*lines, ([], "")]
+
+
+def render_turn(message: str, entries: list[Entry]) -> list[Drawn]:
+    lines: list[Drawn] = [
+        ([(f" {line}", "title")], "") for line in inert_lines(message, most=MOST_MESSAGE_LINES)
+    ]
+    lines.append(([], ""))
+    for entry in entries:
+        sign, style = STATUS.get(entry.status, "?"), STATUS_STYLES.get(entry.status, "muted")
+        subject = render_subject(entry)
+        lines.append(
+            (
+                [
+                    (f" {entry.n:>5} ", "number"),
+                    (f"{sign} ", style),
+                    (pad(inert(entry.tool), 9) + " ", "strong"),
+                    (subject, ""),
+                ],
+                "",
+            )
+        )
+    return lines

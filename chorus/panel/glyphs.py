@@ -1,0 +1,54 @@
+"""The signs the panel draws with, in Unicode and in ASCII.
+
+Receives the environment's word on what the terminal can show; gives the ASCII stand-in of everything
+else. One table for the panel's own signs and for what the toolkit draws by itself.
+"""
+
+import unicodedata
+from collections.abc import Mapping
+
+from rich.cells import cell_len
+
+STATUS = {
+    "committed": "○",
+    "kept": "✓",
+    "reverted": "↺",
+    "noop": "·",
+    "failed": "✗",
+    "denied": "⊘",
+    "outside": "~",
+}
+LANDED = "▲"
+STATE = {"working": "●", "waiting": "◆", "idle": "○", "gone": "·"}
+STATE_WORDS = {"working": "working", "waiting": "waits for you", "idle": "idle", "gone": "gone"}
+
+_ASCII = str.maketrans({
+    "○": "o", "●": "*", "◆": "!", "✓": "+", "↺": "<", "✗": "x", "⊘": "-", "▲": "^", "·": ".", "…": "~",
+    "▾": "v", "▸": ">", "↳": "'", "→": ">", "←": "<", "↑": "^", "↓": "v", "−": "-", "–": "-", "—": "-",
+    "│": "|", "┃": "|", "▌": "|", "▎": "|", "▏": "|", "▐": "|", "─": "-", "━": "-", "╌": "-", "═": "=",
+    "╭": "+", "╮": "+", "╰": "+", "╯": "+", "┌": "+", "┐": "+", "└": "+", "┘": "+", "├": "+", "┤": "+",
+    "┬": "+", "┴": "+", "┼": "+", "▁": "_", "▔": "-", "▀": "-", "▄": "_", "█": "#", "▊": "|", "▋": "|",
+    "“": '"', "”": '"', "‘": "'", "’": "'", "❯": ">", "␛": "^", "␡": "^", "⏎": "<", "🔎": ">",
+})  # fmt: skip
+
+
+def wants_ascii(environment: Mapping[str, str]) -> bool:
+    """Whether the terminal is not known to show Unicode: its locale says so, or it is a console."""
+    locale = environment.get("LC_ALL") or environment.get("LC_CTYPE") or environment.get("LANG") or ""
+    if environment.get("TERM") in {"linux", "vt100", "vt220", "dumb"}:
+        return True
+    return "utf" not in locale.lower()
+
+
+def to_ascii(text: str) -> str:
+    """`text` in ASCII, as many cells wide as before."""
+    if text.isascii():
+        return text
+    return "".join(c if c.isascii() else _stand_in(c) for c in text.translate(_ASCII))
+
+
+def _stand_in(c: str) -> str:
+    if 0x2400 <= ord(c) < 0x2420:
+        return "^"  # a control character's picture
+    plain = unicodedata.normalize("NFKD", c)[:1]
+    return (plain if plain.isascii() and plain.isprintable() else "?").ljust(cell_len(c), "?")[: cell_len(c)]

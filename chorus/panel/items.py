@@ -1,0 +1,210 @@
+"""What the agent answers, as values the panel can rely on.
+
+Receives the decoded JSON of an entry, session, lane or prompt; gives a frozen value. A field that is
+missing or of another kind takes its empty form, and an item without its identity is None: a newer
+agent may say more, or less, and must not stop the panel. Never shows anything.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+OPEN_STATUS = "committed"
+# The statuses of actions that changed files; the others are calls that left nothing behind.
+CHANGE_STATUSES = frozenset({"committed", "kept", "reverted"})
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    n: int
+    id: str
+    lane: str | None
+    session: str
+    turn: str
+    tool: str
+    agent: str | None
+    paths: tuple[str, ...]
+    status: str
+    commit: str | None
+    summary: str
+    source: str
+    time: str
+    added: int | None
+    removed: int | None
+    message: str | None
+    landed: bool
+    reverts: tuple[str, ...]
+    within: str | None
+
+    @property
+    def open(self) -> bool:
+        """Still to be looked at: not kept, taken back or landed, and no taking back itself."""
+        if self.status != OPEN_STATUS or self.landed or self.reverts:
+            return False
+        return self.within is None  # else its change is part of another action's
+
+    @property
+    def group(self) -> tuple[str, str]:
+        return (self.session, self.turn)
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    id: str
+    lane: str | None
+    state: str
+    pane: str | None
+    sources: tuple[str, ...]
+    title: str
+    since: str
+    last: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    name: str
+    ref: str
+    session: str
+    actions: int
+    open: int
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    key: str
+    label: str
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    id: str
+    session: str
+    pane: str | None
+    kind: str
+    tool: str
+    title: str
+    question: str
+    options: tuple[Option, ...]
+    fingerprint: str
+    since: str
+    body: str
+    path: str | None
+
+    def option(self, meaning: str) -> Option | None:
+        return next((option for option in self.options if option.meaning == meaning), None)
+
+
+def parse_entry(value: object) -> Entry | None:
+    item = _mapping(value)
+    n = item.get("n")
+    if not isinstance(n, int):
+        return None
+    return Entry(
+        n=n,
+        id=_text(item, "id"),
+        lane=_optional(item, "lane"),
+        session=_text(item, "session"),
+        turn=_text(item, "turn"),
+        tool=_text(item, "tool"),
+        agent=_optional(item, "agent"),
+        paths=_texts(item, "paths"),
+        status=_text(item, "status"),
+        commit=_optional(item, "commit"),
+        summary=_text(item, "summary"),
+        source=_text(item, "source"),
+        time=_text(item, "time"),
+        added=_number(item, "added"),
+        removed=_number(item, "removed"),
+        message=_optional(item, "message"),
+        landed=item.get("landed") is True,
+        reverts=_texts(item, "reverts"),
+        within=_optional(item, "within"),
+    )
+
+
+def parse_session(value: object) -> Session | None:
+    item = _mapping(value)
+    if not (identity := _text(item, "id")):
+        return None
+    return Session(
+        id=identity,
+        lane=_optional(item, "lane"),
+        state=_text(item, "state"),
+        pane=_optional(item, "pane"),
+        sources=_texts(item, "sources"),
+        title=_text(item, "title"),
+        since=_text(item, "since"),
+        last=_text(item, "last"),
+    )
+
+
+def parse_lane(value: object) -> Lane | None:
+    item = _mapping(value)
+    if not (name := _text(item, "name")):
+        return None
+    return Lane(
+        name=name,
+        ref=_text(item, "ref"),
+        session=_text(item, "session"),
+        actions=_number(item, "actions") or 0,
+        open=_number(item, "open") or 0,
+    )
+
+
+def parse_prompt(value: object) -> Prompt | None:
+    item = _mapping(value)
+    if not (identity := _text(item, "id")):
+        return None
+    options = item.get("options")
+    return Prompt(
+        id=identity,
+        session=_text(item, "session"),
+        pane=_optional(item, "pane"),
+        kind=_text(item, "kind"),
+        tool=_text(item, "tool"),
+        title=_text(item, "title"),
+        question=_text(item, "question"),
+        options=tuple(_parse_option(one) for one in options) if isinstance(options, list) else (),
+        fingerprint=_text(item, "fingerprint"),
+        since=_text(item, "since"),
+        body=_text(item, "body") or _render_input(item.get("input")),
+        path=_optional(item, "path"),
+    )
+
+
+def _parse_option(value: object) -> Option:
+    item = _mapping(value)
+    return Option(_text(item, "key"), _text(item, "label"), _text(item, "meaning") or "other")
+
+
+def _render_input(value: object) -> str:
+    """A tool's input in words, for a prompt whose text is not known from the screen."""
+    item = _mapping(value)
+    if isinstance(command := item.get("command"), str):
+        return command
+    return "\n".join(f"{name}: {content}" for name, content in item.items())
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _text(item: Mapping[str, Any], name: str) -> str:
+    value = item.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _optional(item: Mapping[str, Any], name: str) -> str | None:
+    value = item.get(name)
+    return value if isinstance(value, str) else None
+
+
+def _number(item: Mapping[str, Any], name: str) -> int | None:
+    value = item.get(name)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _texts(item: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    value = item.get(name)
+    return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else ()

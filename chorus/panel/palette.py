@@ -1,0 +1,182 @@
+"""The panel's colours: by name, for dark and light, for few colours and none.
+
+Receives how many colours the terminal has and what the person or terminal says about its background;
+gives a style for every name the panel draws with. Names can be joined by a blank: the later one wins.
+With few colours or none, meaning is carried by signs, bold, reverse and underline as well.
+"""
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+from rich.style import Style
+
+DARK = {
+    "background": "#14171c",
+    "raised": "#1c2027",
+    "text": "#d5d9e0",
+    "muted": "#8089a0",
+    "line": "#343b47",
+    "blue": "#7aa7e8",
+    "green": "#83c28a",
+    "red": "#e57c82",
+    "amber": "#e2ae62",
+    "violet": "#b69ae0",
+    "teal": "#6fc1bd",
+    "cursor": "#2a3340",
+    "card": "#26221a",
+    "added": "#16271c",
+    "removed": "#2f1b1f",
+    "added-strong": "#22502f",
+    "removed-strong": "#64272f",
+}
+LIGHT = {
+    "background": "#fafaf8",
+    "raised": "#efefeb",
+    "text": "#23272e",
+    "muted": "#687080",
+    "line": "#d3d3cd",
+    "blue": "#1f5fb4",
+    "green": "#22763a",
+    "red": "#b4272f",
+    "amber": "#8d5a00",
+    "violet": "#6c3fb0",
+    "teal": "#0f7070",
+    "cursor": "#dde6f2",
+    "card": "#fbf1dc",
+    "added": "#e4f5e7",
+    "removed": "#fce8e7",
+    "added-strong": "#b5e6bf",
+    "removed-strong": "#f6bfbd",
+}
+
+_COLOURED = {
+    "": "{text}",
+    "muted": "{muted}",
+    "line": "{line}",
+    "strong": "bold",
+    "title": "bold {text}",
+    "heading": "bold {blue}",
+    "number": "{muted}",
+    "cursor": "on {cursor}",
+    "cursor-blurred": "on {raised}",
+    "open": "{amber}",
+    "kept": "{green}",
+    "reverted": "{muted} strike",
+    "failed": "{red}",
+    "landed": "{teal}",
+    "agent": "{violet}",
+    "working": "{green}",
+    "waiting": "bold {amber}",
+    "idle": "{muted}",
+    "gone": "{muted} dim",
+    "card": "on {card}",
+    "card-bar": "bold {amber}",
+    "key": "bold {blue}",
+    "plus": "{green}",
+    "minus": "{red}",
+    "added": "on {added}",
+    "removed": "on {removed}",
+    "added-strong": "on {added-strong}",
+    "removed-strong": "on {removed-strong}",
+    "file": "bold {text} on {raised}",
+    "hunk": "{violet}",
+    "note": "italic {muted}",
+    "info": "{text}",
+    "done": "{green}",
+    "warning": "{amber}",
+    "error": "{red}",
+    "command": "{teal}",
+    "bar": "on {raised}",
+    "syntax-keyword": "{violet}",
+    "syntax-string": "{green}",
+    "syntax-number": "{amber}",
+    "syntax-comment": "italic {muted}",
+    "syntax-name": "{blue}",
+    "syntax-builtin": "{teal}",
+}
+# 256 colours have no faint tints: a changed line is told by its sign and its text, as in git.
+_NO_TINTS = {
+    "added": "{green}",
+    "removed": "{red}",
+    "added-strong": "bold",
+    "removed-strong": "bold",
+    "card": "on {raised}",
+}
+_ANSI = {
+    "": "default",
+    "muted": "bright_black",
+    "line": "bright_black",
+    "heading": "bold blue",
+    "title": "bold",
+    "number": "bright_black",
+    "cursor": "reverse",
+    "cursor-blurred": "underline",
+    "open": "yellow",
+    "kept": "green",
+    "reverted": "bright_black strike",
+    "failed": "red",
+    "landed": "cyan",
+    "agent": "magenta",
+    "working": "green",
+    "waiting": "bold yellow",
+    "idle": "default",
+    "gone": "bright_black",
+    "card": "",
+    "card-bar": "bold yellow",
+    "key": "bold blue",
+    "plus": "green",
+    "minus": "red",
+    "added": "green",
+    "removed": "red",
+    "added-strong": "bold underline",
+    "removed-strong": "bold underline",
+    "file": "bold underline",
+    "hunk": "magenta",
+    "note": "italic",
+    "info": "default",
+    "done": "green",
+    "warning": "yellow",
+    "error": "red",
+    "command": "cyan",
+    "bar": "",
+}
+
+
+class Palette:
+    def __init__(self, colours: Mapping[str, str], definitions: Mapping[str, str], *, plain: bool) -> None:
+        self.colours = colours
+        self.plain = plain
+        self._styles = {name: Style.parse(text.format_map(colours)) for name, text in definitions.items()}
+        self.style = lru_cache(512)(self._join)
+
+    def _join(self, names: str) -> Style:
+        style = self._styles[""]
+        for name in names.split():
+            style += self._styles.get(name, Style.null())
+        return style
+
+
+def choose_palette(*, dark: bool, colours: int) -> Palette:
+    """`colours`: how many the terminal shows; 0 for none, 16, 256, or more."""
+    if colours <= 16:
+        return Palette({}, {"strong": "bold", **_ANSI}, plain=True)
+    base = DARK if dark else LIGHT
+    definitions = _COLOURED if colours > 256 else _COLOURED | _NO_TINTS
+    return Palette(base, definitions, plain=False)
+
+
+def count_colours(environment: Mapping[str, str]) -> int:
+    if "NO_COLOR" in environment or environment.get("TERM") in {"dumb", "vt100", "vt220"}:
+        return 0
+    if environment.get("COLORTERM", "").strip().lower() in {"truecolor", "24bit"}:
+        return 2**24
+    return 256 if environment.get("TERM", "").rpartition("-")[2] in {"256color", "direct", "kitty"} else 16
+
+
+def is_dark(environment: Mapping[str, str], theme: str = "auto") -> bool:
+    """What the person said, else what the terminal says of itself, else dark."""
+    said = theme if theme != "auto" else environment.get("CHORUS_THEME", "auto")
+    if said in {"dark", "light"}:
+        return said == "dark"
+    background = environment.get("COLORFGBG", "").rpartition(";")[2]
+    return background not in {"7", "15"}

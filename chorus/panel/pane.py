@@ -1,0 +1,90 @@
+"""A pane of lines: what every part of the panel draws with.
+
+A subclass says how many lines there are and gives one line as pieces of text with style names; this
+draws the visible ones. Pieces are shown as they are: no markup is read, and no control character
+leaves this module even if a subclass forgot to make its text inert.
+"""
+
+from dataclasses import dataclass
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.geometry import Region, Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from chorus.panel.inert import inert
+from chorus.panel.palette import Palette
+
+# A piece is text and the names of its styles, joined by blanks.
+Pieces = list[tuple[str, str]]
+
+
+@dataclass(slots=True)
+class Look:
+    """How everything is drawn; the same object in every pane, so that a change reaches all."""
+
+    palette: Palette
+
+
+def render_strip(pieces: Pieces, base: str, width: int, look: Look, backdrop: Style) -> Strip:
+    """One line, exactly `width` cells; the names in `base` lie under every piece."""
+    under = backdrop + look.palette.style(base)
+    segments = [
+        Segment(text if text.isprintable() else inert(text), backdrop + look.palette.style(f"{base} {names}"))
+        for text, names in pieces
+    ]
+    return Strip(segments).crop_extend(0, width, under)
+
+
+class LinePane(ScrollView, can_focus=True):
+    DEFAULT_CSS = """
+    LinePane { overflow-x: hidden; scrollbar-size-vertical: 1; scrollbar-gutter: stable; }
+    """
+
+    def __init__(self, look: Look, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.look = look
+
+    def line_count(self) -> int:
+        raise NotImplementedError
+
+    def line(self, index: int, width: int) -> tuple[Pieces, str]:
+        """The pieces of one line, and the style under the whole of it."""
+        raise NotImplementedError
+
+    def resize_lines(self) -> None:
+        """Call after the number of lines changed."""
+        self.virtual_size = Size(0, self.line_count())
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        index = self.scroll_offset.y + y
+        width = self.size.width
+        backdrop = Style(bgcolor=self.rich_style.bgcolor)
+        if index >= self.line_count():
+            return Strip.blank(width, backdrop)
+        pieces, base = self.line(index, width)
+        return render_strip(pieces, base, width, self.look, backdrop)
+
+    def reveal(self, index: int) -> None:
+        """Scroll so that the line can be seen, no further than needed."""
+        self.scroll_to_region(Region(0, index, 1, 1), animate=False, force=True, x_axis=False)
+
+
+class TextPane(LinePane):
+    """A pane of lines that are given once."""
+
+    def __init__(self, look: Look, *, id: str | None = None) -> None:
+        super().__init__(look, id=id)
+        self.lines: list[tuple[Pieces, str]] = []
+
+    def show(self, lines: list[tuple[Pieces, str]]) -> None:
+        self.lines = lines
+        self.resize_lines()
+
+    def line_count(self) -> int:
+        return len(self.lines)
+
+    def line(self, index: int, width: int) -> tuple[Pieces, str]:
+        return self.lines[index]

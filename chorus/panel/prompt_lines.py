@@ -1,0 +1,97 @@
+"""A prompt as lines: its title, what it is about, its question and its options.
+
+Receives a prompt and the space there is; gives the lines in three parts, so that the question and
+the options stay in sight however long the command or diff between them is. All of it is inert.
+"""
+
+import re
+from dataclasses import dataclass
+
+from chorus.panel import equivalents
+from chorus.panel.cells import cell_len, cut, pad, wrap
+from chorus.panel.clock import render_time
+from chorus.panel.inert import inert, inert_lines
+from chorus.panel.items import Option, Prompt
+from chorus.panel.pane import Pieces
+
+# A command or diff longer than this is read in the session's own pane.
+MOST_BODY_LINES = 2000
+EDIT_TOOLS = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
+MEANING_STYLES = {"allow": "done", "allow-always": "warning", "deny": "failed"}
+UNKNOWN_KINDS = frozenset({"unknown", "none", ""})
+
+_DIFF_LINE = re.compile(r"\s*\d*\s?([+-])")
+
+
+@dataclass(frozen=True, slots=True)
+class PromptLines:
+    head: list[Pieces]
+    body: list[Pieces]
+    foot: list[Pieces]
+    # Which line of `foot` answers with which option.
+    options: dict[int, Option]
+
+
+def render_prompt(prompt: Prompt, width: int, *, whose: str, place: str, keys: bool) -> PromptLines:
+    """`whose`: the session in words; `place`: which of several prompts this is; `keys`: say them too."""
+    foot, options = _render_foot(prompt, width)
+    if keys or prompt.kind in UNKNOWN_KINDS:
+        foot.append(render_keys(prompt, width))
+    return PromptLines(_render_head(prompt, width, whose, place), _render_body(prompt, width), foot, options)
+
+
+def render_keys(prompt: Prompt, width: int) -> Pieces:
+    """Which keys answer this prompt."""
+    if prompt.kind in UNKNOWN_KINDS:
+        return [(cut("Not a prompt Chorus knows: answer it in its own pane.", width), "warning")]
+    keys = []
+    if prompt.option("allow"):
+        keys.append(("a", "approve"))
+    if prompt.option("allow-always"):
+        keys.append(("A", "always"))
+    if prompt.option("deny"):
+        keys += [("d", "deny"), ("D", "deny, and say why")]
+    pieces: Pieces = []
+    used = 0
+    for key, word in keys:
+        used += len(key) + len(word) + 4
+        if used - 3 > width:
+            return pieces
+        pieces += [(key, "key"), (f" {word}   ", "muted")]
+    command = inert(equivalents.answer(prompt.id, "allow")) if prompt.option("allow") else ""
+    if used + cell_len(command) < width:
+        pieces += [(" " * (width - used - cell_len(command)), ""), (command, "command")]
+    return pieces
+
+
+def _render_head(prompt: Prompt, width: int, whose: str, place: str) -> list[Pieces]:
+    title = inert(prompt.title) or inert(prompt.tool) or "A question"
+    right = "  ".join(part for part in (place, inert(whose), render_time(prompt.since)) if part)
+    right = cut(right, max(width - cell_len(title) - 2, 0))
+    head: list[Pieces] = [[(pad(title, width - cell_len(right)), "waiting"), (right, "muted")]]
+    if prompt.path:
+        head.append([(cut(inert(prompt.path), width), "strong")])
+    return head
+
+
+def _render_body(prompt: Prompt, width: int) -> list[Pieces]:
+    lines: list[Pieces] = []
+    is_diff = prompt.tool in EDIT_TOOLS
+    for line in inert_lines(prompt.body.strip("\n"), most=MOST_BODY_LINES) if prompt.body.strip() else []:
+        sign = _DIFF_LINE.match(line) if is_diff else None
+        style = {"+": "plus", "-": "minus"}[sign[1]] if sign else ("" if is_diff else "strong")
+        lines += [[(part, style)] for part in wrap(line, width)]
+    return lines
+
+
+def _render_foot(prompt: Prompt, width: int) -> tuple[list[Pieces], dict[int, Option]]:
+    foot: list[Pieces] = [[(part, "title")] for part in wrap(inert(prompt.question), width) if part.strip()]
+    options: dict[int, Option] = {}
+    for option in prompt.options:
+        key = inert(option.key)
+        lead = f" {key} "
+        for index, part in enumerate(wrap(inert(option.label), max(width - cell_len(lead), 8))):
+            options[len(foot)] = option
+            shown = (lead, "key") if index == 0 else (" " * cell_len(lead), "")
+            foot.append([shown, (part, MEANING_STYLES.get(option.meaning, ""))])
+    return foot, options

@@ -1,0 +1,203 @@
+"""The queue: every action, grouped by turn, with a cursor on one of them.
+
+Receives the model; shows the rows that are in sight. Says with messages where the cursor is and what
+was opened. Holds no widget per action, so ten thousand of them cost what forty do.
+"""
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.events import Click
+from textual.message import Message
+
+from chorus.panel.items import Entry
+from chorus.panel.model import Group, Model
+from chorus.panel.pane import LinePane, Look, Pieces
+from chorus.panel.queue_lines import plan_columns, render_row
+from chorus.panel.rows import ActionRow, Row, RowKey, Scope, TurnRow, View, key_of, plan_rows, reviewed_groups
+
+
+class Queue(LinePane):
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down,j,ctrl+n", "move(1)", "down", show=False),
+        Binding("up,ctrl+p", "move(-1)", "up", show=False),
+        Binding("pagedown,ctrl+d,ctrl+f", "page(1)", "page down", show=False),
+        Binding("pageup,ctrl+u,ctrl+b", "page(-1)", "page up", show=False),
+        Binding("g,home", "first", "first", show=False),
+        Binding("G,end", "last", "last", show=False),
+        Binding("n", "next_open(1)", "next open", show=False),
+        Binding("N", "next_open(-1)", "previous open", show=False),
+        Binding("right_square_bracket", "next_turn(1)", "next turn", show=False),
+        Binding("left_square_bracket", "next_turn(-1)", "previous turn", show=False),
+        Binding("space", "fold", "fold", show=False),
+        Binding("left", "fold(True)", "fold", show=False),
+        Binding("right", "fold(False)", "unfold", show=False),
+        Binding("minus", "fold_all(True)", "fold all", show=False),
+        Binding("equals_sign,plus", "fold_all(False)", "unfold all", show=False),
+        Binding("enter", "open", "diff", show=False),
+    ]
+
+    class Moved(Message):
+        """The cursor is on another row, or its row changed. `by_itself`: nobody pressed a key."""
+
+        def __init__(self, row: Row | None, *, by_itself: bool) -> None:
+            super().__init__()
+            self.row = row
+            self.by_itself = by_itself
+
+    class Opened(Message):
+        def __init__(self, row: Row) -> None:
+            super().__init__()
+            self.row = row
+
+    def __init__(self, look: Look, model: Model, *, id: str | None = None) -> None:
+        super().__init__(look, id=id)
+        self._model = model
+        self.view = View()
+        self.rows: list[Row] = []
+        self.cursor = 0
+        self._columns = plan_columns([])
+
+    @property
+    def row(self) -> Row | None:
+        return self.rows[self.cursor] if self.rows else None
+
+    @property
+    def entry(self) -> Entry | None:
+        return self.row.entry if isinstance(self.row, ActionRow) else None
+
+    @property
+    def group(self) -> Group | None:
+        match self.row:
+            case TurnRow(group=group):
+                return group
+            case ActionRow(entry):
+                return entry.group
+        return None
+
+    def line_count(self) -> int:
+        return len(self.rows)
+
+    def line(self, index: int, width: int) -> tuple[Pieces, str]:
+        under = ""
+        if index == self.cursor:
+            under = "cursor" if self.has_focus else "cursor-blurred"
+        return render_row(self.rows[index], self._columns, width), under
+
+    def replan(self) -> None:
+        """Show the model as it is now. A cursor on the last row stays on the last; any other on its row."""
+        before = self.row
+        following = self.cursor >= len(self.rows) - 1
+        at = self.cursor
+        self.rows = plan_rows(self._model, self.view)
+        self._columns = plan_columns(self.rows)
+        self.resize_lines()
+        last = max(len(self.rows) - 1, 0)
+        self.cursor = last if following else self._find(key_of(before) if before else None, at)
+        if self.row != before:
+            self.post_message(self.Moved(self.row, by_itself=True))
+        self.reveal(self.cursor)
+
+    def fold_reviewed(self) -> None:
+        """Turns with nothing left to do start folded; a turn folded or unfolded by hand stays so."""
+        for group in reviewed_groups(self._model):
+            self.view.folds.setdefault(group, True)
+        self.replan()
+
+    def action_move(self, rows: int) -> None:
+        self.go_to(self.cursor + rows)
+
+    def action_page(self, pages: int) -> None:
+        self.go_to(self.cursor + pages * max(self.size.height - 1, 1))
+
+    def action_first(self) -> None:
+        self.go_to(0)
+
+    def action_last(self) -> None:
+        self.go_to(len(self.rows) - 1)
+
+    def action_next_open(self, step: int) -> None:
+        self._seek(step, lambda row: isinstance(row, ActionRow) and row.entry.open)
+
+    def action_next_turn(self, step: int) -> None:
+        self._seek(step, lambda row: isinstance(row, TurnRow))
+
+    def action_fold(self, folded: bool | None = None) -> None:
+        if (group := self.group) is None:
+            return
+        self.view.folds[group] = not self.view.folds.get(group, False) if folded is None else folded
+        self._replan_on(group)
+
+    def action_fold_all(self, folded: bool) -> None:
+        group = self.group
+        self.view.folds = dict.fromkeys(self._model.groups, folded)
+        self._replan_on(group)
+
+    def action_open(self) -> None:
+        match self.row:
+            case TurnRow():
+                self.action_fold()
+            case ActionRow() as row:
+                self.post_message(self.Opened(row))
+
+    def set_view(self, *, scope: Scope | None = None, needle: str | None = None) -> None:
+        self.view.scope = scope or self.view.scope
+        self.view.needle = self.view.needle if needle is None else needle
+        self._replan_on(key_of(self.row) if self.row else None)
+
+    def set_session(self, session: str | None) -> None:
+        self.view.session = session
+        self._replan_on(key_of(self.row) if self.row else None)
+
+    def go_to(self, index: int) -> None:
+        if not self.rows:
+            return
+        index = min(max(index, 0), len(self.rows) - 1)
+        if index != self.cursor:
+            self.cursor = index
+            self.refresh()
+            self.post_message(self.Moved(self.row, by_itself=False))
+        self.reveal(index)
+
+    def on_click(self, event: Click) -> None:
+        index = self.scroll_offset.y + event.y
+        if index >= len(self.rows):
+            return
+        again = index == self.cursor
+        self.go_to(index)
+        if isinstance(self.row, TurnRow) and event.x < 2:
+            self.action_fold()
+        elif again and event.chain > 1:
+            self.action_open()
+
+    def _seek(self, step: int, wanted: Callable[[Row], bool]) -> None:
+        index = self.cursor + step
+        while 0 <= index < len(self.rows):
+            if wanted(self.rows[index]):
+                self.go_to(index)
+                return
+            index += step
+
+    def _replan_on(self, key: RowKey | None) -> None:
+        """Plan anew with the cursor on `key`, on its turn if it is folded away, or where it was."""
+        before, at = self.row, self.cursor
+        self.rows = plan_rows(self._model, self.view)
+        self._columns = plan_columns(self.rows)
+        self.resize_lines()
+        self.cursor = self._find(key, at)
+        if self.row != before:
+            self.post_message(self.Moved(self.row, by_itself=False))
+        self.reveal(self.cursor)
+
+    def _find(self, key: RowKey | None, otherwise: int) -> int:
+        group = (
+            self._model.entries[key].group if isinstance(key, int) and key in self._model.entries else None
+        )
+        fallback = None
+        for index, row in enumerate(self.rows):
+            if key_of(row) == key:
+                return index
+            if isinstance(row, TurnRow) and row.folded and row.group == group:
+                fallback = index
+        return fallback if fallback is not None else min(otherwise, max(len(self.rows) - 1, 0))

@@ -1,0 +1,118 @@
+"""A row of the queue as a line of text.
+
+Receives a planned row, the columns' widths and the space there is; gives pieces with style names.
+Everything that comes from a session is made inert here.
+"""
+
+from dataclasses import dataclass
+
+from chorus.panel.cells import cell_len, cut, cut_start, pad
+from chorus.panel.clock import render_time
+from chorus.panel.glyphs import LANDED, STATUS
+from chorus.panel.inert import inert
+from chorus.panel.items import Entry
+from chorus.panel.pane import Pieces
+from chorus.panel.rows import ActionRow, Row, TurnRow
+
+STATUS_STYLES = {
+    "committed": "open",
+    "kept": "kept",
+    "reverted": "reverted",
+    "failed": "failed",
+    "denied": "failed",
+    "noop": "muted",
+    "outside": "muted",
+}
+# From here on there is room for the time; and beside the path, for what was done in words.
+TIME_FROM = 56
+SUMMARY_FROM = 50
+LONGEST_TOOL = 9
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    number: int = 3
+    tool: int = 4
+
+
+def plan_columns(rows: list[Row]) -> Columns:
+    """Widths that fit what is there; the newest rows have the longest numbers."""
+    entries = [row.entry for row in rows if isinstance(row, ActionRow)]
+    if not entries:
+        return Columns()
+    # The tools of the rows in sight decide; older ones are cut. 500 rows are more than any screen.
+    tools = {entry.tool for entry in entries[-500:]}
+    longest = max(cell_len(inert(tool)) for tool in tools)
+    return Columns(max(3, len(str(entries[-1].n))), min(max(4, longest), LONGEST_TOOL))
+
+
+def render_row(row: Row, columns: Columns, width: int) -> Pieces:
+    if isinstance(row, TurnRow):
+        return render_turn(row, width)
+    return render_action(row.entry, columns, width)
+
+
+def render_turn(row: TurnRow, width: int) -> Pieces:
+    sign = "▸" if row.folded else "▾"
+    count = f"{row.open} open" if row.open else f"{row.count}"
+    time = f"{render_time(row.time):>5}  " if width >= TIME_FROM else ""
+    right = f" {time}{count} "
+    message = inert(" ".join(row.message[:1000].split())) or "(no message)"
+    style = "title" if row.open else "muted"
+    return [
+        (f"{sign} ", "muted"),
+        (pad(message, width - 2 - len(right)), style),
+        (f" {time}", "muted"),
+        (f"{count} ", "open" if row.open else "muted"),
+    ]
+
+
+def render_action(entry: Entry, columns: Columns, width: int) -> Pieces:
+    style = STATUS_STYLES.get(entry.status, "muted")
+    faded = "" if entry.open else ("reverted" if entry.status == "reverted" else "muted")
+    sign, sign_style = (LANDED, "landed") if entry.landed else (STATUS.get(entry.status, "?"), style)
+    right = _render_right(entry, width)
+    right_width = sum(cell_len(text) for text, _ in right)
+    left: Pieces = [
+        (f" {entry.n:>{columns.number}} ", "number"),
+        (f"{sign} ", sign_style.replace("reverted", "muted")),
+        (pad(inert(entry.tool), columns.tool) + " ", faded or "strong"),
+    ]
+    if entry.agent:
+        left.append(("↳ ", "agent"))
+    used = sum(cell_len(text) for text, _ in left)
+    return [*left, *_render_subject(entry, width - used - right_width, faded), *right]
+
+
+def render_subject(entry: Entry) -> str:
+    """What an action is about: its path, else what it did in words."""
+    if not entry.paths:
+        return inert(entry.summary)
+    more = f" +{len(entry.paths) - 1}" if len(entry.paths) > 1 else ""
+    return inert(entry.paths[0]) + more
+
+
+def _render_subject(entry: Entry, room: int, faded: str) -> Pieces:
+    subject = render_subject(entry)
+    if entry.reverts:
+        subject = f"taking back: {subject}"
+    if room < SUMMARY_FROM or not entry.paths:
+        text = cut_start(subject, room) if entry.paths else cut(subject, room)
+        return [(text, faded), (" " * (room - cell_len(text)), "")]
+    path_width = room * 2 // 5
+    summary = inert(entry.summary)
+    path = pad(cut_start(subject, path_width - 2), path_width)
+    return [(path, faded), (pad(summary, room - path_width), "muted")]
+
+
+def _render_right(entry: Entry, width: int) -> Pieces:
+    pieces: Pieces = [(" ", "")]
+    if entry.added is not None or entry.removed is not None:
+        added = f"+{entry.added}" if entry.added else ""
+        removed = f"−{entry.removed}" if entry.removed else ""
+        pieces += [(f"{added:>5}", "plus"), (f" {removed:<5}", "minus")]
+    elif width >= TIME_FROM:
+        pieces.append((" " * 11, ""))
+    if width >= TIME_FROM:
+        pieces.append((f" {render_time(entry.time):>5}", "muted"))
+    return [*pieces, (" ", "")]

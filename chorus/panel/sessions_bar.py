@@ -1,0 +1,120 @@
+"""Who is at work: one line per session with its lane, its state and what is left to look at.
+
+Receives the model; gives a few lines, those that wait for the person first. A click on one shows only
+its actions.
+"""
+
+from textual.events import Click
+from textual.message import Message
+
+from chorus.panel.cells import cell_len, cut, pad
+from chorus.panel.glyphs import STATE, STATE_WORDS
+from chorus.panel.inert import inert
+from chorus.panel.items import Session
+from chorus.panel.model import Model
+from chorus.panel.pane import LinePane, Look, Pieces
+
+ORDER = ("waiting", "working", "idle", "gone")
+MOST_LINES = 4
+# Wide enough for the name, the state in words and the count.
+WORDS_FROM = 36
+
+
+class SessionsBar(LinePane, can_focus=False):
+    class Picked(Message):
+        def __init__(self, session: str) -> None:
+            super().__init__()
+            self.session = session
+
+    def __init__(self, look: Look, model: Model, *, id: str | None = None) -> None:
+        super().__init__(look, id=id)
+        self._model = model
+        self.sessions: list[Session] = []
+        self.picked: str | None = None
+        self._most = MOST_LINES
+        self._open: dict[str, int] = {}
+
+    def update_from_model(self, *, picked: str | None) -> None:
+        self.sessions = plan_sessions(self._model)
+        self.picked = picked
+        self._open = {}
+        for entry in self._model.entries.values():
+            if entry.open:
+                self._open[entry.session] = self._open.get(entry.session, 0) + 1
+        self._resize()
+
+    def set_room(self, rows: int) -> None:
+        self._most = rows
+        self._resize()
+
+    def line_count(self) -> int:
+        return max(min(len(self.sessions), self._most), 1)
+
+    def line(self, index: int, width: int) -> tuple[Pieces, str]:
+        if not self.sessions:
+            return self._render_nobody(width), "bar"
+        hidden = len(self.sessions) - self._most
+        if hidden > 0 and index == self._most - 1:
+            return self._render_short(self.sessions[index:], width), "bar"
+        session = self.sessions[index]
+        under = "bar cursor" if session.id == self.picked else "bar"
+        return self._render_session(session, width), under
+
+    def on_click(self, event: Click) -> None:
+        if event.y < len(self.sessions):
+            self.post_message(self.Picked(self.sessions[event.y].id))
+
+    def _resize(self) -> None:
+        self.styles.height = self.line_count()
+        self.resize_lines()
+
+    def _render_session(self, session: Session, width: int) -> Pieces:
+        state = session.state if session.state in STATE else "idle"
+        name, title = render_name(session), inert(session.title)
+        count = self._open.get(session.id, 0)
+        words = f" {STATE_WORDS[state]}" if width >= WORDS_FROM else ""
+        right = f"  {count} open " if count else " "
+        room = width - 2 - cell_len(words) - cell_len(right)
+        if title and title != name and room > cell_len(name) + 12:
+            title = cut(title, room - cell_len(name) - 2)
+            left: Pieces = [(name, "strong"), (pad(f"  {title}", room - cell_len(name)), "muted")]
+        else:
+            left = [(pad(name, room), "strong")]
+        count_style = "open" if count else "muted"
+        return [(f"{STATE[state]} ", state), *left, (words, state), (right, count_style)]
+
+    def _render_short(self, sessions: list[Session], width: int) -> Pieces:
+        pieces: Pieces = []
+        room = width - 6
+        for index, session in enumerate(sessions):
+            name = render_name(session)
+            if cell_len(name) + 4 > room:
+                return [*pieces, (f"+{len(sessions) - index}", "muted")]
+            state = session.state if session.state in STATE else "idle"
+            pieces += [(f"{STATE[state]} ", state), (f"{name}  ", "strong")]
+            room -= cell_len(name) + 4
+        return pieces
+
+    def _render_nobody(self, width: int) -> Pieces:
+        if self._model.link != "live":
+            return [("· ", "muted"), (cut("looking for the agent", width - 2), "muted")]
+        return [
+            ("· ", "muted"),
+            ("no session yet", "muted"),
+            ("  start one: ", "muted"),
+            ("chorus claude", "command"),
+        ]
+
+
+def plan_sessions(model: Model) -> list[Session]:
+    """Those that wait first, then those at work; the ones that are gone only while they have a lane."""
+    known = [s for s in model.sessions.values() if s.state != "gone" or s.lane]
+    states = {state: rank for rank, state in enumerate(ORDER)}
+    return sorted(known, key=lambda s: states.get(s.state, len(ORDER)))
+
+
+def render_name(session: Session) -> str:
+    """The lane's name without its prefix, else the title, else the start of the id."""
+    if session.lane:
+        return inert(session.lane.removeprefix("chorus/"))
+    return inert(session.title) or inert(session.id[:8])

@@ -1,0 +1,12 @@
+from pathlib import Path
+
+import pytest
+
+from tests.panel.agent import ScriptedAgent
+from tests.panel.story import scripted
+
+
+@pytest.fixture
+def agent(tmp_path: Path) -> ScriptedAgent:
+    """Two sessions, three turns; nothing asked yet. Started by whoever needs it."""
+    return scripted(tmp_path)

@@ -1,0 +1,137 @@
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chorus.panel.model import Change, Model
+from tests.panel.story import entry, lane, prompt, session
+
+
+def told(*messages: dict[str, Any]) -> Model:
+    model = Model()
+    for message in messages:
+        model.feed(message)
+    return model
+
+
+def action(n: int, **fields: Any) -> dict[str, Any]:
+    return {"event": "action", "entry": entry(n, **fields)}
+
+
+def test_an_action_is_open_until_it_is_kept_taken_back_or_landed() -> None:
+    model = told(
+        action(1), action(2), action(3), action(4, reverts=["toolu_00002"]), action(5, within="toolu_00001")
+    )
+    assert model.open_count == 3
+    model.feed(action(1, status="kept"))
+    model.feed(action(2, status="reverted"))
+    model.feed(action(3, landed=True))
+    assert model.open_count == 0
+
+
+def test_turns_stand_in_the_order_of_their_first_action() -> None:
+    model = told(action(5, turn="b"), action(2, turn="a"), action(9, turn="a"), action(7, turn="b"))
+    assert list(model.groups.items()) == [(("s1", "a"), [2, 9]), (("s1", "b"), [5, 7])]
+
+
+def test_an_action_that_changes_its_turn_leaves_the_old_one() -> None:
+    model = told(action(1, turn="a"), action(1, turn="b"))
+    assert model.groups == {("s1", "b"): [1]}
+
+
+def test_a_prompt_comes_changes_and_goes() -> None:
+    model = Model()
+    assert model.feed({"event": "prompt", "prompt": prompt("p1")}) == Change.PROMPTS
+    assert model.feed({"event": "prompt", "prompt": prompt("p1")}) == Change.NOTHING
+    assert model.feed({"event": "prompt", "prompt": prompt("p1", fingerprint="new")}) == Change.PROMPTS
+    assert model.prompts["p1"].fingerprint == "new"
+    assert model.feed({"event": "prompt-gone", "id": "p1", "why": "answered"}) == Change.PROMPTS
+    assert model.feed({"event": "prompt-gone", "id": "p1", "why": "answered"}) == Change.NOTHING
+    assert not model.prompts
+
+
+def test_a_snapshot_replaces_what_was_known() -> None:
+    model = told(
+        {"event": "prompt", "prompt": prompt("old")},
+        {"event": "session", "session": session("old")},
+        {"event": "lane", "lane": lane("old")},
+        action(1),
+        {"event": "snapshot", "sessions": [session("s9")], "lanes": [], "prompts": [prompt("p9")]},
+    )
+    assert (list(model.sessions), list(model.lanes), list(model.prompts)) == (["s9"], [], ["p9"])
+    assert list(model.entries) == [1], "actions stay on screen until the log is read again"
+
+
+def test_actions_a_complete_log_no_longer_has_are_gone() -> None:
+    model = told(
+        action(1, turn="a"),
+        action(2, turn="b"),
+        {"event": "snapshot"},
+        {"event": "log", "entries": [entry(2, turn="b")], "complete": False},
+        action(3, turn="c"),
+        {"event": "log", "entries": [], "complete": True},
+    )
+    assert (list(model.entries), model.complete) == ([2, 3], True)
+    assert list(model.groups) == [("s1", "b"), ("s1", "c")]
+
+
+def test_progress_ends_when_all_is_done_or_the_agent_is_lost() -> None:
+    model = told({"event": "progress", "what": "gc", "done": 1, "total": 3})
+    assert model.progress["gc"].done == 1
+    model.feed({"event": "progress", "what": "gc", "done": 3, "total": 3})
+    assert not model.progress
+    model.feed({"event": "progress", "what": "catching up", "done": 1, "total": None})
+    model.feed({"event": "link", "state": "lost"})
+    assert not model.progress
+
+
+def test_a_session_has_the_lane_it_names_or_the_one_that_names_it() -> None:
+    model = told(
+        {"event": "lane", "lane": lane("chorus/x", session="s1")},
+        {"event": "session", "session": session("s1", lane=None)},
+    )
+    assert model.lane_of("s1") == "chorus/x"
+    model.feed({"event": "session", "session": session("s1", lane="chorus/y")})
+    assert model.lane_of("s1") == "chorus/y"
+    assert model.lane_of("unknown") is None
+
+
+@pytest.mark.parametrize(
+    "event", ["action", "prompt", "session", "lane", "log", "snapshot", "prompt-gone", "later"]
+)
+@pytest.mark.parametrize("value", [None, 7, "text", [], {}, {"n": "x"}])
+def test_a_message_of_another_shape_stops_nothing(event: str, value: object) -> None:
+    model = told(action(1))
+    names = ("entry", "prompt", "session", "lane", "entries", "sessions", "id")
+    model.feed({"event": event, **dict.fromkeys(names, value if value != {} else None)})
+    assert model.entries[1].tool == "Edit"
+
+
+EVENTS = st.lists(
+    st.builds(
+        lambda n, turn, status: action(n, turn=turn, status=status),
+        st.integers(0, 12),
+        st.sampled_from("abc"),
+        st.sampled_from(["committed", "kept", "reverted"]),
+    )
+)
+
+
+@given(EVENTS)
+def test_however_actions_come_the_groups_hold_each_of_them_once_and_in_order(
+    events: list[dict[str, Any]],
+) -> None:
+    model = told(*events)
+    grouped = [n for numbers in model.groups.values() for n in numbers]
+    assert sorted(grouped) == sorted(model.entries)
+    assert all(numbers == sorted(numbers) for numbers in model.groups.values())
+    firsts = [numbers[0] for numbers in model.groups.values()]
+    assert firsts == sorted(firsts)
+
+
+@given(EVENTS)
+def test_a_log_page_before_the_events_it_overlaps_gives_the_same_state(events: list[dict[str, Any]]) -> None:
+    straight = told(*events)
+    page = {"event": "log", "entries": [event["entry"] for event in events], "complete": True}
+    assert told(page, *events).entries == straight.entries

@@ -1,0 +1,36 @@
+from collections.abc import Callable
+from pathlib import Path
+
+from chorus.core.ids import PaneId
+from chorus.tmux.beside import close_beside, find_beside, open_beside
+from chorus.tmux.oneshot import Tmux
+from chorus.tmux.panes import read_pane, read_panes
+from tests.lab.terminal import Pane
+
+SLEEP = ["sh", "-c", "exec cat"]
+
+
+def test_a_pane_of_ours_is_opened_found_and_closed(
+    open_pane: Callable[[str], Pane], connect: Callable[[Pane], Tmux], tmp_path: Path
+) -> None:
+    pane = open_pane("exec cat")
+    tmux, session = connect(pane), PaneId(pane.id)
+    assert not close_beside(tmux, session)
+    opened = open_beside(tmux, session, SLEEP, environment={"WORD": "given"})
+    state = read_pane(tmux, opened)
+    assert state.window == read_pane(tmux, session).window
+    assert Path(state.path) == tmp_path
+    assert state.width < read_pane(tmux, session).width
+    assert find_beside(tmux, session) == [opened]
+    assert close_beside(tmux, session)
+    assert [pane.id for pane in read_panes(tmux)] == [session]
+
+
+def test_a_pane_without_the_mark_is_left_alone(
+    open_pane: Callable[[str], Pane], connect: Callable[[Pane], Tmux]
+) -> None:
+    pane = open_pane("exec cat")
+    tmux, session = connect(pane), PaneId(pane.id)
+    tmux.run(["split-window", "-d", "-t", session, "cat"])
+    assert not close_beside(tmux, session)
+    assert len(read_panes(tmux)) == 2
