@@ -22,6 +22,8 @@ from chorus.wire.home import find_home
 
 GIT_CONFIG = "[user]\n\tname = Ada Demo\n\temail = ada@example.com\n[init]\n\tdefaultBranch = main\n"
 INHERITED = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "COLORTERM", "TMPDIR", "TZ")
+# Slow enough to follow, and for the transcript to be on disk before the next thing happens.
+PACE_SECONDS = 0.25
 # A Unix socket's address has room for 107 bytes; the socket's own name takes some.
 LONGEST_ROOT = 80
 
@@ -97,7 +99,7 @@ class Scratch:
         """A `claude` for this place: the stand-in, with the story as its script."""
         script = self.root / "script.json"
         told = {message.text: message.replies for message in story.messages(str(self.project))}
-        script.write_text(render_script(told), encoding="utf-8")
+        script.write_text(render_script(told, pace_seconds=PACE_SECONDS), encoding="utf-8")
         command = shlex.join([sys.executable, "-P", "-m", "chorus.demo.standin", "--script", str(script)])
         program = self.programs / "claude"
         program.write_text(f'#!/bin/sh\nexec {command} "$@"\n')

@@ -83,6 +83,8 @@ class Script:
     version: str = CLIENT_VERSION
     # Tool name -> option labels in another order, or others: a newer client's dialogs.
     options: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    # How long the model takes for each block, and the client to begin a call: a test needs none of it.
+    pace_seconds: float = 0.0
 
     def replies_to(self, message: str) -> Sequence[Reply]:
         return next((replies for key, replies in self.replies.items() if key in message), ())
@@ -95,7 +97,12 @@ def parse_script(text: str, *, cwd: str) -> Script:
             key: tuple(tuple(_parse_step(step, cwd) for step in reply) for reply in script)
             for key, script in value.get("scripts", {}).items()
         }
-        return Script(replies, value.get("version", CLIENT_VERSION), value.get("options", {}))
+        return Script(
+            replies,
+            value.get("version", CLIENT_VERSION),
+            value.get("options", {}),
+            float(value.get("pace_seconds", 0)),
+        )
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise BadScript(f"the script cannot be read: {error!r}") from error
 
@@ -131,12 +138,12 @@ def _fill(value: Any, cwd: str) -> Any:  # noqa: ANN401  any JSON value
     return value
 
 
-def render_script(replies: Mapping[str, Sequence[Reply]]) -> str:
+def render_script(replies: Mapping[str, Sequence[Reply]], *, pace_seconds: float = 0.0) -> str:
     """Scripts of plain speech and calls as the JSON `parse_script` reads."""
     scripts = {
         key: [[_render_step(step) for step in reply] for reply in script] for key, script in replies.items()
     }
-    return json.dumps({"scripts": scripts})
+    return json.dumps({"scripts": scripts, "pace_seconds": pace_seconds})
 
 
 def _render_step(step: Step) -> dict[str, Any]:

@@ -65,7 +65,7 @@ def _feature(cwd: str) -> Message:
     greet = f"{cwd}/greet.py"
     main = GREET[GREET.index("if __name__") :].rstrip("\n")
     body = GREET[GREET.index("def greet") : GREET.index("\n\n\nif")]
-    change = "sed -i s/world/everyone/ greet.py"
+    change = "sed -i s/world/all/ greet.py"
     return Message(
         "add a --shout option",
         [
@@ -77,8 +77,8 @@ def _feature(cwd: str) -> Message:
                 ToolUse("Write", {"file_path": f"{cwd}/test_greet.py", "content": TESTS}, "toolu_demo_test"),
             ],
             [
-                Text("Greet everyone by default."),
-                ToolUse("Bash", {"command": change, "description": "Greet everyone"}, "toolu_demo_sed"),
+                Text("Greet all by default."),
+                ToolUse("Bash", {"command": change, "description": "Greet all"}, "toolu_demo_sed"),
             ],
             [
                 Text("Now the tests."),
@@ -111,6 +111,6 @@ def edit(identifier: str, path: str, old: str, new: str) -> ToolUse:
 FINAL_GREET = (
     GREET.replace(GREET[GREET.index("def greet") : GREET.index("\n\n\nif")], SHOUT)
     .replace(GREET[GREET.index("if __name__") :].rstrip("\n"), MAIN)
-    .replace("world", "everyone")
+    .replace("world", "all")
     .replace('"""Say hello."""', '"""Greet people."""')
 )

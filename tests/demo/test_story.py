@@ -24,7 +24,7 @@ def test_the_edits_of_the_story_apply_one_after_another() -> None:
                     if identifier != story.BAD:
                         files[path] = files[path].replace(old, new)
                 case ToolUse("Bash", {"command": command}) if "sed" in command:
-                    files["/p/greet.py"] = files["/p/greet.py"].replace("world", "everyone")
+                    files["/p/greet.py"] = files["/p/greet.py"].replace("world", "all")
         last = message.replies[-1][-1]
         assert last == Text(message.last_words)
 

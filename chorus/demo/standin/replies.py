@@ -56,7 +56,7 @@ class Player:
         done: list[Message] = []
         turn.replies += 1
         for index, step in enumerate(reply):
-            if self.interrupt.is_set():
+            if self.interrupt.wait(self.script.pace_seconds):
                 break
             if isinstance(step, Text | Thinking | ToolUse):
                 message = self._block(turn, step, template, index)
@@ -65,6 +65,7 @@ class Player:
                 done += self._run(turn, pending)
                 pending = []
                 self._stand_still(step)
+        self.interrupt.wait(self.script.pace_seconds)
         done += self._run(turn, pending)
         turn.interrupted = turn.interrupted or self.interrupt.is_set()
         if done and not turn.interrupted:
