@@ -4,11 +4,13 @@ Whatever happens, the tmux server, the agent and the files are gone afterwards.
 """
 
 import os
+import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from types import FrameType
 
 from chorus.demo.guide import Guide
 from chorus.demo.player import PERMISSION_MODE, Player
@@ -56,13 +58,18 @@ def perform_for_person(*, real: bool) -> None:
 
 @contextmanager
 def _staged(*, real: bool, width: int = 120, height: int = 40) -> Iterator[tuple[Scratch, Stage]]:
-    with Scratch() as scratch:
-        if not real:
-            with Stage(scratch, width=width, height=height) as stage:
-                yield scratch, stage
-            return
-        with RealClient(scratch), Stage(scratch, width=width, height=height) as stage:
-            yield scratch, stage
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _leave)
+    with ExitStack() as things:
+        scratch = things.enter_context(Scratch())
+        if real:
+            things.enter_context(RealClient(scratch))
+        yield scratch, things.enter_context(Stage(scratch, width=width, height=height))
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    """A closed window or a kill is an orderly end: everything is taken away on the way out."""
+    raise SystemExit(128 + number)
 
 
 def _attach(stage: Stage) -> None:

@@ -1,5 +1,8 @@
 """The demo's story: it fits together, it plays to its end, and it leaves nothing behind."""
 
+import contextlib
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +15,8 @@ from chorus.demo.script import Text, ToolUse, parse_script, render_script
 from chorus.wire.client import connect
 from chorus.wire.home import find_home
 from tests.waiting import wait_for
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_the_edits_of_the_story_apply_one_after_another() -> None:
@@ -79,7 +84,33 @@ def test_the_stand_in_starts_about_as_fast_as_python() -> None:
         "heavy = {'pydantic', 'orjson', 'libtmux', 'git', 'asyncio', 'http.client', 'urllib.request'}\n"
         "sys.exit(' '.join(sorted(heavy & set(sys.modules))) or 0)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parents[2]
-    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_demo_ended_from_outside_leaves_nothing(number: signal.Signals, tmp_path: Path) -> None:
+    code = "from chorus.demo.performance import perform; perform(real=False)"
+    environment = {**os.environ, "TMPDIR": "/tmp", "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stderr=subprocess.PIPE, text=True, env=environment
+    ) as demo:
+        assert demo.stderr is not None
+        place = Path(demo.stderr.readline().split()[-1]).parent
+        assert demo.stderr.readline().startswith("  ok"), "the client is up"
+        assert running_in(place)
+
+        demo.send_signal(number)
+        demo.communicate(timeout=30)
+
+    assert not place.exists()
+    wait_for(lambda: not running_in(place), what="the end of every process")
+
+
+def running_in(place: Path) -> list[str]:
+    """The command lines that name a place."""
+    lines = []
+    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            lines.append(entry.read_bytes().replace(b"\0", b" ").decode(errors="replace"))
+    return [line for line in lines if str(place) in line]
