@@ -30,14 +30,19 @@ class Place:
 
 class Judge:
     def __init__(self, seams: Seams, give: Give, problems: Counter[str], *, doubtful: bool) -> None:
+        self.give = give
         self.wreck = Wreck()
         self._seams = seams
-        self._give = give
         self._problems = problems
         self._doubtful = doubtful
         # The rows of noise right above, as many as the seams look at.
         self._above: deque[bytes] = deque(maxlen=2)
         self._begun = False
+
+    @property
+    def is_calm(self) -> bool:
+        """Whether an object that fills a row can only be a document: no noise above, nothing broken off."""
+        return self._begun and not self._above and not self.wreck.until
 
     def begun(self) -> None:
         """An object begins: from here on, a row that ends in a brace is no longer the source's torn first."""
@@ -82,7 +87,7 @@ class Judge:
         self._begun = True
         if not self._is_part(text, value, place):
             self._above.clear()
-            self._give(text, value, exact)
+            self.give(text, value, exact)
 
     def _is_part(self, text: bytes, value: dict[str, Any], place: Place) -> bool:
         """Whether the object may be a part of a larger one, of which the rest is not known."""

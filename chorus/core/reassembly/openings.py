@@ -43,7 +43,9 @@ class Opening:
     offsets: list[int] = field(default_factory=lambda: [0])  # of each row, in what the scan was fed
     inner_rows: list[int] = field(default_factory=list)
     too_long: bool = False
-    skimmed: list[bytes] | None = None  # rows not scanned, in the hope that the decoder takes them whole
+    size: int = 0
+    skimmed: list[memoryview] | None = None  # rows behind these, not followed but tried as a whole
+    retry_size: int = 0  # the size at which to try again
 
     def add(self, row: bytes, position: int) -> None:
         """Take a row the scan is about to read."""
@@ -51,9 +53,28 @@ class Opening:
             self.inner_rows.append(position)
         if self.too_long:
             self.forget()
+        self.size += len(row) + 1
         self.rows.append(row)
         self.positions.append(position)
         self.offsets.append(self.scan.offset)
+
+    def skim(self, rows: memoryview) -> None:
+        assert self.skimmed is not None  # it is being skimmed
+        self.skimmed.append(rows)
+        self.size += len(rows)
+
+    def unskim(self) -> bytes:
+        rows = b"".join(self.skimmed or [])
+        self.skimmed = None
+        self.retry_size = 2 * self.size
+        self.size -= len(rows)
+        return rows
+
+    def raw(self) -> bytes:
+        """All its rows, the last without its newline."""
+        assert self.skimmed  # only what was skimmed is tried as a whole
+        *skimmed, last = self.skimmed
+        return b"".join((b"\n".join(self.rows), b"\n", *skimmed, last[:-1]))
 
     def forget(self) -> None:
         """Too long to be kept: only follow it to its end."""

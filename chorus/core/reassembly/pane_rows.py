@@ -11,14 +11,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from chorus.core.reassembly.cells import count_cells, starts_wide
+from chorus.core.reassembly.padding import is_loose, pad_rows
 from chorus.core.reassembly.seams import BLANKS_BETWEEN_TOKENS, Restored, measure
 
 AMBIGUOUS = "ambiguous-wrap"
 WRONG_WIDTH = "wrong-width"
 
-# What may stand before and behind a seam outside strings.
-_TOKEN_ENDS = frozenset(b'{}[]:,"0123456789el')
-_TOKEN_STARTS = frozenset(b'{}[]:,"-0123456789tfn ')
 # So many rows alike and none full: the pane was as wide as they are, and not as wide as was said.
 _TELLING_ROWS = 3
 
@@ -60,45 +58,39 @@ class Pane:
 
     def learn(self, restored: Restored) -> None:
         self._keeps_blanks |= restored.keeps_blanks and restored.problem is None
-        self._sizes.update(restored.sizes)
+        self._sizes.update(restored.tally)
 
     def contradicted(self, rows: Sequence[bytes]) -> bool:
         self._sizes.update(map(measure, rows))
-        return not self._fits([])
+        return not self._fits(Counter())
 
     def restore(self, raw: bytes) -> Restored:
-        rows = raw.split(b"\n")
-        return self._restore_ascii(rows) if raw.isascii() else self._restore_any(rows)
+        return self._restore_ascii(raw) if raw.isascii() else self._restore_any(raw.split(b"\n"))
 
-    def _restore_ascii(self, rows: list[bytes]) -> Restored:
-        """A byte is a cell: done in bulk, for events of megabytes come this way."""
+    def _restore_ascii(self, raw: bytes) -> Restored:
         width = self._width
-        sizes = list(map(len, rows))
-        last = sizes.pop()
-        short = [i for i, size in enumerate(sizes) if size < width]
-        loose = any(_is_loose(rows, i) for i in short if sizes[i] < width - BLANKS_BETWEEN_TOKENS)
-        for i in short:
-            rows[i] = rows[i].ljust(width)
-        text = b"".join(rows)
-        if len(text) != width * len(sizes) + last or not self._fits(sizes):
-            return Restored(text, WRONG_WIDTH, sizes=sizes)
-        keeps_blanks = text[width - 1 : width * len(sizes) : width].count(b" ") > len(short)
-        doubt = bool(short) and (keeps_blanks or self._keeps_blanks)
-        return Restored(text, AMBIGUOUS if doubt else None, loose, keeps_blanks, sizes)
+        padded = pad_rows(raw, width)
+        tally = padded.tally(width)
+        if not self._fits(tally):
+            return Restored(b"", WRONG_WIDTH, tally=tally)
+        last_column = padded.text[width - 1 : width * padded.rows : width]
+        keeps_blanks = last_column.count(b" ") > len(padded.odd)
+        doubt = bool(padded.odd) and (keeps_blanks or self._keeps_blanks)
+        return Restored(padded.text, AMBIGUOUS if doubt else None, padded.loose, keeps_blanks, tally)
 
     def _restore_any(self, rows: list[bytes]) -> Restored:
         known = self._measure(rows)
-        sizes = [row.size for row in known if row.size >= self._width or not row.next_wide]
-        if not self._fits(sizes):
-            return Restored(b"", WRONG_WIDTH, sizes=sizes)
+        tally = Counter(row.size for row in known if row.size >= self._width or not row.next_wide)
+        if not self._fits(tally):
+            return Restored(b"", WRONG_WIDTH, tally=tally)
         keeps_blanks = any(row.endswith(b" ") for row in rows[:-1])
         doubt = loose = False
         for i, row in enumerate(known):
             gap = self._width - row.size
             doubt |= gap > 0 and self._is_doubtful(row, gap, keeps_blanks)
-            loose |= gap > BLANKS_BETWEEN_TOKENS and _is_loose(rows, i)
+            loose |= gap > BLANKS_BETWEEN_TOKENS and is_loose(rows[i], rows[i + 1])
             rows[i] += b" " * (gap - row.next_wide)
-        return Restored(b"".join(rows), AMBIGUOUS if doubt else None, loose, keeps_blanks, sizes)
+        return Restored(b"".join(rows), AMBIGUOUS if doubt else None, loose, keeps_blanks, tally)
 
     def _is_doubtful(self, row: _Row, gap: int, keeps_blanks: bool) -> bool:
         if keeps_blanks or self._keeps_blanks:
@@ -107,11 +99,11 @@ class Pane:
         # `gap` blanks, or one less and a wide character that did not fit: both look like this.
         return not row.sure or row.next_wide
 
-    def _fits(self, sizes: list[int]) -> bool:
+    def _fits(self, tally: Counter[int]) -> bool:
         """Whether these rows and those before can come from a pane of this width."""
-        if max(sizes, default=0) > self._width:
+        if max(tally, default=0) > self._width:
             return False
-        seen = self._sizes + Counter(sizes)
+        seen = self._sizes + tally
         full = seen[self._width]
         wider = sum(count for size, count in seen.items() if size > self._width)
         if full or wider:
@@ -138,9 +130,3 @@ class Pane:
         # As many characters or bytes as the pane has columns: cut so, or a coincidence.
         folded = cells < self._width and self._width in (len(text), len(row))
         return _Row(cells, sure and not folded, starts_wide(following))
-
-
-def _is_loose(rows: list[bytes], i: int) -> bool:
-    """Whether the seam after row `i` could lie between two tokens."""
-    ends, starts = rows[i][-1:], rows[i + 1][:1]
-    return (not ends or ends[0] in _TOKEN_ENDS) and (not starts or starts[0] in _TOKEN_STARTS)

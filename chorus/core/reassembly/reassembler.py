@@ -6,7 +6,6 @@ counts what it passed over. Never does I/O, never strips, never gives an object 
 from what was printed.
 """
 
-import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
@@ -15,12 +14,10 @@ from chorus.core.reassembly.judging import Judge
 from chorus.core.reassembly.pane_rows import Pane
 from chorus.core.reassembly.row_reader import RowReader
 from chorus.core.reassembly.seams import AnyWidth, OneLine, Seams
-from chorus.core.reassembly.terminal_noise import HARMLESS
 
 DEFAULT_CAP = 64 * 2**20
 # What may stand in one row beside an object: a prompt, a title, the client's farewell of mode switches.
 _BESIDE = 64 * 2**10
-_RETURNS = re.compile(rb"\r++\n?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +86,6 @@ class Reassembler:
         elif self._row:
             rows = bytes(self._row) + rows
             self._row.clear()
-        if b"\r" in rows:
-            rows = rows.replace(b"\r\n", b"\n")
-            rows = _RETURNS.sub(b"\n", rows) if b"\r" in rows else rows
-        if b"\x1b" in rows:
-            rows = HARMLESS.sub(b"", rows)
         self._reader.read(rows)
 
     def _skip_row(self) -> None:

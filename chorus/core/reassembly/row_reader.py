@@ -7,7 +7,6 @@ string, and rows known to begin a mere part of one are passed over, so no byte i
 times.
 """
 
-import re
 from collections import Counter
 from dataclasses import dataclass
 
@@ -16,22 +15,32 @@ from chorus.core.reassembly.judging import Judge, Place
 from chorus.core.reassembly.openings import Opening, Wreck
 from chorus.core.reassembly.scanning import Progress, Scan
 from chorus.core.reassembly.seams import Seams
+from chorus.core.reassembly.skimming import Guess, Skimmer
 from chorus.core.reassembly.terminal_noise import (
     find_glued,
     find_next,
     find_start,
     may_follow,
     nothing_follows,
+    tidy_rows,
 )
 
-_BRACE_AND_ROW_END = re.compile(rb"\}\n")
+_BRACE, _RETURN = b"}\r"
 
 
 @dataclass(slots=True)
 class _Piece:
+    """Rows to be read. A position names a row for as long as it may be read again."""
+
     data: bytes
     position: int
     next: int = 0
+    clean: bool = True
+
+    def tidy(self) -> None:
+        """Make what is left clean; positions only have to grow, not to count bytes."""
+        self.position += self.next
+        self.data, self.next, self.clean = tidy_rows(self.data[self.next :]), 0, True
 
 
 class RowReader:
@@ -43,11 +52,10 @@ class RowReader:
         self._todo: list[_Piece] = []
         self._received = 0
         self._open: Opening | None = None
-        # Rows before this position were skimmed in vain and are scanned from now on.
-        self._skimmed_until = 0
+        self._skimmer = Skimmer(seams, judge, cap=cap)
 
     def read(self, rows: bytes) -> None:
-        self._todo.append(_Piece(rows, self._received))
+        self._todo.append(_Piece(rows, self._received, clean=False))
         self._received += len(rows)
         self._drain()
 
@@ -57,7 +65,7 @@ class RowReader:
             if self._open.skimmed is None:
                 self._break_off(self._open, self._received)
             else:
-                self._stop_skimming(self._open, self._open.skimmed, self._received)
+                self._follow_skimmed(self._open, self._received)
             self._drain()
 
     def skip_row(self, beginning: bytes) -> None:
@@ -68,14 +76,18 @@ class RowReader:
     def _drain(self) -> None:
         while self._todo:
             piece = self._todo[-1]
+            if self._open is None and self._judge.is_calm:
+                self._read_plain_rows(piece)
             if piece.next >= len(piece.data):
                 self._todo.pop()
+            elif not piece.clean:
+                piece.tidy()
             elif self._open is None:
                 self._read_row(piece)
             elif self._open.skimmed is None:
                 self._read_on(piece, self._open)
             else:
-                self._skim(piece, self._open, self._open.skimmed)
+                self._skim(piece, self._open)
 
     def _read_row(self, piece: _Piece) -> None:
         position, row = _take_row(piece)
@@ -91,6 +103,19 @@ class RowReader:
             self._judge.decoded(row.rstrip(b" \t"), value, Place(position, 0, row))
         else:
             self._scan_row(row, position, start)
+
+    def _read_plain_rows(self, piece: _Piece) -> None:
+        """Take rows that are one object each, the way nearly all are, with no more work than that."""
+        data, start = piece.data, piece.next
+        while data.startswith(b"{", start):
+            end = data.find(b"\n", start)
+            row = data[start : end - (data[end - 1] == _RETURN)]
+            value = parse_object(row) if row[-1] == _BRACE and len(row) <= self._cap else None
+            if value is None:
+                break
+            self._judge.give(row, value, True)
+            start = end + 1
+        piece.next = start
 
     def _scan_row(self, row: bytes, position: int, start: int) -> None:
         """Read a row with more in it than one object, or less."""
@@ -124,8 +149,8 @@ class RowReader:
         self._open = opening
         if not self._seams.wraps:
             self._break_off(opening, position + len(row) + 1)
-        elif self._seams.restores and position >= self._skimmed_until:
-            opening.skimmed = []
+        else:
+            self._skimmer.begin(opening, position)
 
     def _read_on(self, piece: _Piece, opening: Opening) -> None:
         resume = piece.next
@@ -141,6 +166,7 @@ class RowReader:
         if progress is Progress.OPEN:
             if scan.offset > self._cap:
                 opening.forget()
+            self._skimmer.begin(opening, position + len(row) + 1)
         elif progress is Progress.DONE and may_follow(row, scan.end):
             self._complete(opening, row, position)
         else:
@@ -184,47 +210,16 @@ class RowReader:
         if rows:
             self._todo.append(_Piece(b"".join(row + b"\n" for row in rows), positions[0]))
 
-    def _skim(self, piece: _Piece, opening: Opening, skimmed: list[bytes]) -> None:
-        """Look for the object's last row without scanning; the decoder tells whether it was."""
-        data, resume = piece.data, piece.next
-        for found in _BRACE_AND_ROW_END.finditer(data, resume):
-            if self._may_end(data, found.start()):
-                piece.next = found.end()
-                skimmed.append(data[resume : piece.next])
-                if not self._take_whole(opening, skimmed):
-                    self._stop_skimming(opening, skimmed, piece.position + piece.next)
-                return
-        piece.next = len(data)
-        skimmed.append(data[resume:])
-        if sum(map(len, skimmed)) > self._cap:
-            self._stop_skimming(opening, skimmed, piece.position + piece.next)
+    def _skim(self, piece: _Piece, opening: Opening) -> None:
+        guess, piece.next = self._skimmer.skim(opening, piece.data, piece.next)
+        if guess is Guess.RIGHT:
+            self._open = None
+        elif guess is Guess.WRONG:
+            self._follow_skimmed(opening, piece.position + piece.next)
 
-    def _may_end(self, data: bytes, brace: int) -> bool:
-        if data.startswith((b'{"', b"\n", b"\x1b"), brace + 2):
-            return True
-        row = data[data.rfind(b"\n", 0, brace) + 1 : brace + 1]
-        return not self._seams.may_continue((row,), row)
-
-    def _take_whole(self, opening: Opening, skimmed: list[bytes]) -> bool:
-        raw = b"".join((opening.rows[0], b"\n", *skimmed))[:-1]
-        restored = self._seams.restore(raw)
-        if restored is None or restored.problem is not None or restored.loose or len(raw) > self._cap:
-            return False
-        text = restored.text[opening.start :]
-        value = parse_object(text)
-        if value is None:
-            return False
-        self._open = None
-        self._seams.learn(restored)
-        last_row = raw[raw.rfind(b"\n") + 1 :]
-        self._judge.decoded(text, value, Place(opening.positions[0], opening.start, last_row))
-        return True
-
-    def _stop_skimming(self, opening: Opening, skimmed: list[bytes], until: int) -> None:
-        opening.skimmed = None
-        self._skimmed_until = max(self._skimmed_until, until)
-        position = opening.positions[0] + len(opening.rows[0]) + 1
-        self._todo.append(_Piece(b"".join(skimmed), position))
+    def _follow_skimmed(self, opening: Opening, until: int) -> None:
+        position = opening.positions[-1] + len(opening.rows[-1]) + 1
+        self._todo.append(_Piece(self._skimmer.give_up(opening, until), position))
 
 
 def _take_row(piece: _Piece) -> tuple[int, bytes]:

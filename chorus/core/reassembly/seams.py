@@ -7,8 +7,9 @@ Three kinds of source: `OneLine` never wraps (`pipe-pane`, control mode, `captur
 `Pane` (in `pane_rows`) wraps at a known width, `AnyWidth` may wrap at a width nobody told.
 """
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from chorus.core.reassembly.cells import count_cells
@@ -27,7 +28,7 @@ class Restored:
     problem: str | None = None  # why this may not be what was printed
     loose: bool = False  # some row may end outside a string and lack more blanks than stand between tokens
     keeps_blanks: bool = False  # some row ends in a blank
-    sizes: Sequence[int] = ()  # of the rows that tell something about the width
+    tally: Counter[int] = field(default_factory=Counter)  # how many rows of which size, as far as it tells
 
 
 class Seams(Protocol):

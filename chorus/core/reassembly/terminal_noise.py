@@ -15,7 +15,7 @@ _OTHER_ESCAPE = rb"\x1b\[[0-?]*+[ -/]*+[@-~]|\x1b[ -~]"
 _BYTE_ORDER_MARK = rb"\xef\xbb\xbf"
 
 # These move no cursor, so the text around them is whole even when one falls inside an object.
-HARMLESS = re.compile(b"|".join((_OSC, _DEVICE_STRING, _CHARSET, _MODE, _COLOUR, rb"[\x0e\x0f]")))
+_HARMLESS = re.compile(b"|".join((_OSC, _DEVICE_STRING, _CHARSET, _MODE, _COLOUR, rb"[\x0e\x0f]")))
 # Nothing of this is seen. It may stand before and behind an object, not inside one.
 _INVISIBLE = b"|".join((_OSC, _DEVICE_STRING, _CHARSET, _OTHER_ESCAPE, rb"[\x00-\x1f\x7f]", _BYTE_ORDER_MARK))
 _UNSEEN = re.compile(_INVISIBLE)
@@ -24,8 +24,17 @@ _UNSEEN_OR_BLANK = re.compile(rb"(?:" + _INVISIBLE + rb"|\x20)*+")
 _PROMPT_ENDS = tuple(f"{sign} ".encode() for sign in "$#%>❯➜»λ")
 # A prompt right behind an object; its first byte is none that could go on with an enclosing array or object.
 _PROMPT = re.compile(rb'[^\s,:\]}{"][^{}"]{0,200}?(?:' + b"|".join(map(re.escape, _PROMPT_ENDS)) + rb")")
+_RETURNS = re.compile(rb"\r++\n?")
 # Longer than any prompt with its colours; what comes later in a row is not at its start.
 _LEAD_LIMIT = 1000
+
+
+def tidy_rows(rows: bytes) -> bytes:
+    """The rows without escape sequences that change nothing, each ending in one newline."""
+    if b"\r" in rows:
+        rows = rows.replace(b"\r\n", b"\n")
+        rows = _RETURNS.sub(b"\n", rows) if b"\r" in rows else rows
+    return _HARMLESS.sub(b"", rows) if b"\x1b" in rows else rows
 
 
 def find_start(row: bytes, at: int = 0) -> int | None:

@@ -6,7 +6,7 @@ import random
 import pytest
 
 from chorus.core.reassembly import Document, Reassembler
-from chorus.core.reassembly.seams import OneLine
+from chorus.core.reassembly.seams import OneLine, Restored
 from tests.core.reassembly.tmux_rows import capture, is_ambiguous
 
 EVENT = (
@@ -213,3 +213,5 @@ def test_a_source_that_never_wraps_ends_its_line_with_every_row() -> None:
     seams = OneLine()
     assert seams.blanks_lost(b"{", b"}", in_string=True) is None
     assert seams.restore(b"{\n}") is None
+    seams.learn(Restored(b"{}"))
+    assert not seams.contradicted([b"{"])

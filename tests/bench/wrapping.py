@@ -1,0 +1,57 @@
+"""One event wrapped at 80 columns, against the same event on one line, as it grows."""
+
+import json
+import time
+from pathlib import Path
+
+from chorus.core.reassembly import Reassembler
+
+WIDTH = 80
+SIZES = (200_000, 1_000_000, 5_000_000)
+ROUNDS = 7
+CHUNK = 64 * 1024
+
+
+def main() -> None:
+    print(f"  {'':10}{'one line':>10}{'wrapped':>10}{'ratio':>7}{'in chunks':>11}{'scanned':>10}")
+    for size in SIZES:
+        event = _event(size)
+        shown = _wrap(event)
+        # A row that ends in a brace inside the event defeats the guess at its last row: it is scanned.
+        tricky = _wrap(event[:200] + b'}                    {"' * 3 + event[200:])
+        line = event + b"\n"
+        times = {"line": 1e9, "wrapped": 1e9, "chunks": 1e9, "scanned": 1e9}
+        for _ in range(ROUNDS):
+            times["line"] = min(times["line"], _time([line]))
+            times["wrapped"] = min(times["wrapped"], _time([shown]))
+            chunks = [shown[i : i + CHUNK] for i in range(0, len(shown), CHUNK)]
+            times["chunks"] = min(times["chunks"], _time(chunks))
+            times["scanned"] = min(times["scanned"], _time([tricky], given=None))
+        one = times["line"]
+        print(
+            f"  {size / 1e6:5.1f} MB  {one * 1e3:7.1f} ms{times['wrapped'] * 1e3:7.1f} ms"
+            f"{times['wrapped'] / one:7.2f}{times['chunks'] / one:11.2f}{times['scanned'] / one:10.2f}"
+        )
+
+
+def _event(size: int) -> bytes:
+    """A call that writes source code, so with indentation, quotes and braces."""
+    source = Path(json.__file__).with_name("decoder.py").read_text(encoding="utf-8")
+    content = (source * (size // len(source) + 1))[:size]
+    block = {"type": "tool_use", "id": "toolu_1", "name": "Write", "input": {"content": content}}
+    event = {"type": "assistant", "message": {"content": [block]}, "uuid": "u"}
+    return json.dumps(event, separators=(",", ":")).encode()
+
+
+def _wrap(line: bytes) -> bytes:
+    rows = (line[i : i + WIDTH].rstrip(b" ") for i in range(0, len(line), WIDTH))
+    return b"".join(row + b"\n" for row in rows)
+
+
+def _time(chunks: list[bytes], given: int | None = 1) -> float:
+    reassembler = Reassembler(width=WIDTH)
+    start = time.process_time()
+    documents = [document for chunk in chunks for document in reassembler.feed(chunk)] + reassembler.close()
+    seconds = time.process_time() - start
+    assert given is None or len(documents) == given
+    return seconds
