@@ -34,6 +34,7 @@ COMMANDS = {
     "deny": "say no to a prompt that waits",
     "hooks": "put Chorus's hooks into the client's settings, take them out, say where they are",
     "inspect": "show what Chorus makes of a recorded stream, pane capture or transcript",
+    "doctor": "say what is healthy, what is not covered, and how to mend it",
     "stop": "end this repository's agent",
 }
 

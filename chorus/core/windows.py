@@ -121,8 +121,10 @@ class Windows:
 
     def _open(self, call: Call) -> list[Effect]:
         if call.reach is Reach.NAMED:
+            # What another open call names may hold that call's change by now: it is not outside.
+            own = tuple(path for path in call.paths if path not in self.spare)
             self._named[call.id] = call
-            return [LookBefore(call.paths)]
+            return [LookBefore(own)] if own else []
         if call.reach is Reach.ANYWHERE and call.tool not in DELEGATING_TOOLS:
             alone = not self.open
             self._windows[call.id] = call

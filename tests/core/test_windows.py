@@ -57,6 +57,14 @@ def test_an_edit_is_looked_at_before_and_recorded_after() -> None:
     assert windows.spare == frozenset()
 
 
+def test_a_file_that_another_open_edit_names_is_not_looked_at() -> None:
+    """It may hold that edit by now, which is told of a moment later."""
+    windows, first, second = Windows(), call("1"), call("2", paths=("/p/a", "/p/b"))
+    windows.feed(CallOpened(first))
+    assert windows.feed(CallOpened(second)) == [LookBefore(("/p/b",))]
+    assert windows.feed(CallOpened(call("3"))) == []
+
+
 @pytest.mark.parametrize("status", ["failed", "denied"])
 def test_an_edit_that_failed_or_was_denied_is_only_noted(status: Status) -> None:
     windows, edit = Windows(), call("e")

@@ -1,0 +1,180 @@
+"""`chorus doctor`: what is healthy, what is not covered, and how to mend it.
+
+Each check gives one line: what was looked at, whether it is well, what was seen, what to do. `--deep`
+also proves that the timeline gives the work tree's bytes and each lane its own tree.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from chorus import __version__
+from chorus.commands.log import inert, paint
+from chorus.commands.paging import wants_colour
+from chorus.errors import ChorusError, ExitCode
+from chorus.git.repository import Repository
+from chorus.lanes.recorder import Recorder
+from chorus.lanes.records import Kind
+from chorus.lanes.verify import verify
+from chorus.output import answer, answer_json
+from chorus.sources.plugin import NAME, find_chorus, find_plugin, render_groups
+from chorus.sources.settings import Scope, locate_settings, read_status
+from chorus.wire.client import AgentGone, connect
+from chorus.wire.home import Home, find_home
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    name: str
+    ok: bool
+    detail: str
+    fix: str | None = None
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--deep", action="store_true", help="also prove the recorded history; reads every file"
+    )
+    parser.add_argument("--json", action="store_true", help="for programs")
+
+
+def run(args: argparse.Namespace) -> ExitCode:
+    checks = list(examine(Path.cwd(), deep=args.deep))
+    ok = all(check.ok for check in checks)
+    if args.json:
+        answer_json({"ok": ok, "chorus": __version__, "checks": [asdict(check) for check in checks]})
+    else:
+        colour = wants_colour()
+        for check in checks:
+            answer(render(check, colour=colour))
+    return ExitCode.DONE if ok else ExitCode.REFUSED_BY_SYSTEM
+
+
+def render(check: Check, *, colour: bool) -> str:
+    mark = paint("ok  ", "32", colour) if check.ok else paint("bad ", "31", colour)
+    line = f"{mark} {check.name:<12} {inert(check.detail)}"
+    return line if check.ok or check.fix is None else f"{line}\n     {'':<12} {check.fix}"
+
+
+def examine(directory: Path, *, deep: bool) -> Iterator[Check]:
+    yield check_program("git", ["git", "--version"], "Install git.")
+    yield check_program("tmux", ["tmux", "-V"], "Install tmux: attach, claude and run need it.")
+    yield check_program("client", ["claude", "--version"], "Install Claude Code, or use --client PATH.")
+    try:
+        home = find_home(directory)
+        repository = Repository.open(directory)
+    except ChorusError as error:
+        yield Check("repository", False, str(error), error.hint)
+        return
+    yield check_repository(repository)
+    yield from check_agent(home)
+    yield check_hooks(repository)
+    if (home.root / "objects").exists():
+        with Recorder.open(directory) as recorder:
+            yield check_coverage(recorder)
+            if deep:
+                yield check_history(recorder)
+                yield check_objects(repository)
+
+
+def check_program(name: str, command: list[str], fix: str) -> Check:
+    if shutil.which(command[0]) is None:
+        return Check(name, False, f"{command[0]} is not on PATH", fix)
+    done = subprocess.run(command, capture_output=True, text=True)
+    return Check(name, done.returncode == 0, (done.stdout or done.stderr).strip().split("\n")[0], fix)
+
+
+def check_repository(repository: Repository) -> Check:
+    identity = repository.identity()
+    told = f"{repository.work_tree}, on {repository.head().ref or 'no branch'}"
+    if operation := repository.operation():
+        told += f", in the middle of a {operation}"
+    if identity.stated:
+        return Check("repository", True, f"{told}, as {identity.name} <{identity.email}>")
+    return Check("repository", True, f"{told}; no user.name and user.email, so commits name {identity.name}")
+
+
+def check_agent(home: Home) -> Iterator[Check]:
+    try:
+        with connect(home) as agent:
+            status = agent.ask("status")
+    except AgentGone:
+        yield Check("agent", True, "does not run; the next command or hook that needs it starts it")
+        return
+    version = status["chorus"]
+    told = f"process {status['pid']}, version {version}, since {status['since']}"
+    yield Check(
+        "agent", version == __version__, told, "Run `chorus stop`: the next command starts the new one."
+    )
+    for problem in status["problems"]:
+        yield Check("sources", False, problem, f"The agent's log says more: {home.log}")
+    yield check_sessions(status)
+
+
+def check_sessions(status: dict[str, Any]) -> Check:
+    live = [session for session in status["sessions"] if session["state"] != "gone"]
+    told = [f"{s['id'][:8]} {s['state']} by {'+'.join(s['sources'])}" for s in live]
+    bare = [session["id"][:8] for session in live if "hook" not in session["sources"]]
+    detail = "; ".join(told) or "none is watched"
+    if bare:
+        detail += f". Without hooks ({', '.join(bare)}) calls are told of late, by the transcript alone"
+    return Check("sessions", True, detail)
+
+
+def check_hooks(repository: Repository) -> Check:
+    try:
+        groups = render_groups(find_plugin() / NAME, find_chorus())
+    except ChorusError as error:
+        return Check("hooks", False, str(error), error.hint)
+    found = []
+    for scope in Scope:
+        status = read_status(scope, locate_settings(scope, os.environ, repository.work_tree), groups)
+        if status.problem:
+            return Check(
+                "hooks",
+                False,
+                f"{status.path}: {status.problem}",
+                "Correct the file: the client ignores all of it as it is.",
+            )
+        if status.events:
+            found.append(f"{scope.value}{'' if status.current else ' (of another version)'}")
+    if found:
+        return Check("hooks", True, f"installed in {', '.join(found)} settings")
+    return Check(
+        "hooks", True, "not installed; `chorus claude` brings its own, `chorus hooks install` adds them"
+    )
+
+
+def check_coverage(recorder: Recorder) -> Check:
+    """What the last look left out, and why."""
+    recorder.entries()
+    left: dict[str, None] = {}
+    for recorded in recorder.timeline.records:
+        if recorded.record.kind in (Kind.START, Kind.OUTSIDE, Kind.ACTION):
+            left |= dict.fromkeys(recorded.record.skipped)
+    if not left:
+        return Check("coverage", True, "everything git does not ignore is followed")
+    shown = "; ".join(list(left)[:5]) + (f"; and {len(left) - 5} more" if len(left) > 5 else "")
+    return Check("coverage", True, f"not followed: {shown}")
+
+
+def check_history(recorder: Recorder) -> Check:
+    recorder.sweep()  # what nobody has looked at yet is no fault of the history
+    problems = verify(recorder)
+    if not problems:
+        return Check("history", True, "the timeline gives the work tree's bytes, and each lane its own tree")
+    told = "; ".join(f"{problem.where}: {problem.what}" for problem in problems[:5])
+    return Check("history", False, told, "Report this, with the output of `chorus doctor --deep --json`.")
+
+
+def check_objects(repository: Repository) -> Check:
+    done = repository.git.attempt("fsck", "--strict", "--no-dangling", "--no-progress")
+    told = (done.stdout + done.stderr).decode("utf-8", "replace").strip()
+    return Check(
+        "objects", done.returncode == 0, told or "git fsck --strict finds nothing", "See `git help fsck`."
+    )

@@ -1,0 +1,54 @@
+"""What is well, what is not, and what to do."""
+
+from pathlib import Path
+
+from tests.commands.conftest import Shell
+from tests.repos import UserRepo
+
+
+def checks(chorus: Shell, *options: str) -> dict[str, dict[str, object]]:
+    found = chorus("doctor", "--json", *options).json()
+    assert set(found) >= {"ok", "checks"}
+    assert all(set(check) == {"name", "ok", "detail", "fix"} for check in found["checks"])
+    return {check["name"]: check for check in found["checks"]}
+
+
+def test_a_healthy_repository_is_proved_to_its_last_byte(worked: UserRepo, chorus: Shell) -> None:
+    found = checks(chorus, "--deep")
+    assert all(
+        found[name]["ok"] for name in ("git", "tmux", "repository", "agent", "hooks", "history", "objects")
+    )
+    assert "everything" in str(found["coverage"]["detail"])
+
+
+def test_a_repository_never_used_with_chorus_is_left_as_it_is(repo: UserRepo, chorus: Shell) -> None:
+    before = repo.fingerprint()
+    assert "history" not in checks(chorus, "--deep")
+    assert repo.fingerprint() == before
+    assert not (repo.git_dir / "chorus").exists()
+
+
+def test_a_lane_that_somebody_changed_is_found(worked: UserRepo, chorus: Shell) -> None:
+    (lane,) = chorus("lanes", "--json").json()
+    worked.git("update-ref", str(lane["ref"]), f"{lane['tip']}~1")
+    found = checks(chorus, "--deep")
+    assert found["history"]["ok"] is False
+
+
+def test_a_running_agent_and_its_version_are_named(worked: UserRepo, chorus: Shell) -> None:
+    chorus("keep", "1")
+    detail = str(checks(chorus)["agent"]["detail"])
+    assert "process" in detail
+
+
+def test_settings_that_do_not_parse_are_named_with_the_way_out(repo: UserRepo, chorus: Shell) -> None:
+    repo.write(".claude/settings.local.json", b"{ // not json")
+    hooks = checks(chorus)["hooks"]
+    assert hooks["ok"] is False
+    assert "settings.local.json" in str(hooks["detail"])
+
+
+def test_outside_a_repository_it_says_so(chorus: Shell, tmp_path: Path) -> None:
+    done = chorus("doctor", cwd=tmp_path)
+    assert done.code == 4
+    assert "bad  repository" in done.out

@@ -1,0 +1,101 @@
+"""Several at once, and the ground pulled away: two sessions in one work tree, tmux gone."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from chorus.wire.client import stop
+from chorus.wire.home import find_home
+from tests.e2e.scenarios import Say, edit, in_directory, read, write
+from tests.e2e.watching import Watching, run_git
+from tests.lab.client import Client, say
+from tests.lab.script import Text
+from tests.lab.terminal import Terminal
+from tests.repos import UserRepo
+from tests.waiting import wait_for
+
+pytestmark = pytest.mark.client
+
+# Edits of each session; every second one is in a file both work on.
+EDITS = 40
+
+
+@pytest.fixture
+def watching(client: Client, terminal: Terminal) -> Iterator[Watching]:
+    yield Watching(client, terminal)
+    stop(find_home(client.project))
+
+
+def lines(name: str) -> str:
+    """Far enough apart that a line of one session never touches a line of the other."""
+    return "".join(f"{name} {number}\nfiller {number}\nmore {number}\n" for number in range(EDITS))
+
+
+def script(watching: Watching, who: str) -> list[list[Any]]:
+    own = f"{who}.txt"
+    turns: list[list[Any]] = [[read("shared.txt")], [read(own)]]
+    for number in range(EDITS):
+        path = "shared.txt" if number % 2 else own
+        turns.append([edit(path, f"{who} {number}\n", f"{who} {number} changed\n")])
+    turns.append([Text(f"{who} is done.")])
+    return [[in_directory(step, watching.project) for step in turn] for turn in turns]
+
+
+def test_two_sessions_in_one_work_tree_get_a_lane_each_with_only_their_own(
+    client: Client, terminal: Terminal
+) -> None:
+    one, two = Watching(client, terminal), Watching(client, terminal)
+    project = client.project
+    shared = "".join(a + b for a, b in zip(_thirds("ann"), _thirds("bob"), strict=True))
+    for name, text in {"shared.txt": shared, "ann.txt": lines("ann"), "bob.txt": lines("bob")}.items():
+        (project / name).write_text(text)
+    UserRepo(project).commit("files to work on")
+    one.start_hooked()
+    two.start_hooked()
+    try:
+        for watching, who in ((one, "ann"), (two, "bob")):
+            client.stub.scripts[f"{who} begins"] = script(watching, who)
+            assert watching.pane is not None
+            say(watching.pane, f"{who} begins")
+        for watching, who in ((one, "ann"), (two, "bob")):
+            assert watching.pane is not None
+            watching.pane.wait_for(f"{who} is done", seconds=180)
+        wait_for(lambda: len(_edits(one)) == 2 * EDITS, what=f"{2 * EDITS} edits, not {len(_edits(one))}")
+
+        lanes = one.chorus("lanes")
+        assert [lane["actions"] for lane in lanes] == [EDITS, EDITS]
+        for lane, who, other in zip(lanes, ("ann", "bob"), ("bob", "ann"), strict=True):
+            changed = run_git(project, "diff", lane["base"], lane["tip"]).stdout
+            added = [line for line in changed.splitlines() if line.startswith("+") and "+++" not in line]
+            assert len(added) == EDITS, (who, len(added))
+            assert not [line for line in added if other in line]
+        assert UserRepo(project).fsck() == ""
+    finally:
+        stop(find_home(project))
+
+
+def _thirds(who: str) -> list[str]:
+    return [f"{who} {number}\nfiller-{who}-{number}\nmore-{who}-{number}\n" for number in range(EDITS)]
+
+
+def _edits(watching: Watching) -> list[dict[str, Any]]:
+    return [e for e in watching.actions() if (e["tool"], e["status"]) == ("Edit", "committed")]
+
+
+def test_when_tmux_dies_the_state_is_clear_and_attach_recovers(watching: Watching) -> None:
+    watching.start_adopted()
+    made = [[in_directory(write("a.txt", "a\n"), watching.project)], [Text("Made a.")]]
+    watching.say(Say("first", made))
+    watching.terminal.tmux("kill-server")
+    wait_for(
+        lambda: all(s["state"] == "gone" for s in watching.chorus("status")["sessions"]),
+        what="the sessions' end",
+    )
+    watching.start_adopted()
+    again = [[in_directory(write("b.txt", "b\n"), watching.project)], [Text("Made b.")]]
+    watching.say(Say("second", again))
+    wait_for(
+        lambda: [e["paths"] for e in watching.actions()] == [["a.txt"], ["b.txt"]],
+        what="both files in the log",
+    )
