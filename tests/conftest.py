@@ -47,6 +47,8 @@ def sealed_environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch: py
         monkeypatch.setenv(name, value)
     (home / ".gitconfig").write_text(
         "[init]\n\tdefaultBranch = main\n[user]\n\tname = Ada User\n\temail = ada@example.com\n"
+        # Waiting for the disk proves nothing here; what it is for has a test of its own.
+        "[chorus]\n\tdurable = false\n"
     )
     return home
 

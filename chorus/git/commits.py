@@ -6,6 +6,7 @@ Header fields Chorus does not use (signature, encoding) are not kept: it only re
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from chorus.core.ids import Oid
 
@@ -34,6 +35,7 @@ UNSAFE = re.compile(r"[<>\n\0]")
 SIGNATURE = re.compile(r"(?P<name>.*?) ?<(?P<email>[^>]*)>(?: (?P<seconds>-?\d+))?(?: (?P<zone>[+-]\d+))?")
 
 
+@lru_cache(maxsize=64)
 def render_signature(who: Signature) -> str:
     """As it stands in a commit and in a reflog."""
     name = UNSAFE.sub("", who.name).strip() or "unknown"
@@ -49,14 +51,11 @@ def parse_signature(text: str) -> Signature:
 
 
 def render_commit(commit: Commit) -> bytes:
-    lines = [
-        f"tree {commit.tree}",
-        *(f"parent {parent}" for parent in commit.parents),
-        f"author {render_signature(commit.author)}",
-        f"committer {render_signature(commit.committer)}",
-    ]
+    parents = "".join(f"parent {parent}\n" for parent in commit.parents)
+    author, committer = render_signature(commit.author), render_signature(commit.committer)
     # git ends a commit at a NUL, so one in a message would hide the rest of it.
-    text = "\n".join(lines) + "\n\n" + commit.message.replace("\0", "")
+    message = commit.message.replace("\0", "")
+    text = f"tree {commit.tree}\n{parents}author {author}\ncommitter {committer}\n\n{message}"
     return text.encode("utf-8", "surrogateescape")
 
 

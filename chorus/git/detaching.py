@@ -10,7 +10,7 @@ import shutil
 from pathlib import Path
 
 from chorus.errors import ChorusError, ExitCode
-from chorus.git import lockfile
+from chorus.git.lockfile import LockFile
 from chorus.git.objects import ALTERNATE_LINE, ObjectStore, read_alternates
 from chorus.git.reachable import needed_by_user, stored_in
 from chorus.git.refs import OWN_PREFIXES
@@ -61,7 +61,7 @@ def remove_refs(repository: Repository) -> None:
 
 def remove_line(place: Path) -> None:
     """Other lines stay as they are; without any, there is no file."""
-    with lockfile.hold(place) as lock:
+    with LockFile(place) as lock:
         lines = read_alternates(place).splitlines(keepends=True)
         rest = b"".join(line for line in lines if line.rstrip(b"\n") != ALTERNATE_LINE)
         if rest:

@@ -8,8 +8,8 @@ change looks at one run, whatever the width.
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import chain
+from typing import NamedTuple
 
 from chorus.core.ids import Oid
 
@@ -26,9 +26,8 @@ RUN_ENTRIES = 128
 ENTRY = re.compile(rb"([0-7]+) ([^\0]+)\0(.{20})", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """What a name stands for: a mode as git writes it, and an object."""
+class Entry(NamedTuple):
+    """What a name stands for: a mode as git writes it, and an object. Made by the million, so a tuple."""
 
     mode: int
     oid: Oid
@@ -39,37 +38,47 @@ class Entry:
 
 
 class Run:
-    """Some neighbouring entries, as bytes. Where each name starts is found once, and shared by the runs
-    made from this one as long as nothing moves."""
+    """Some neighbouring entries, as bytes. Asked a second time, it notes where each name's object id
+    stands, and shares that with the runs made from it as long as nothing moves."""
 
-    __slots__ = ("_starts", "raw")
+    __slots__ = ("_places", "raw")
 
-    def __init__(self, raw: bytes, starts: dict[bytes, int] | None = None) -> None:
+    def __init__(self, raw: bytes, places: dict[bytes, tuple[int, int]] | None = None) -> None:
         self.raw = raw
-        self._starts = starts
+        self._places = places
 
-    @property
-    def starts(self) -> dict[bytes, int]:
-        if self._starts is None:
-            self._starts = {found[2]: found.start() for found in ENTRY.finditer(self.raw)}
-        return self._starts
+    def place(self, name: bytes) -> tuple[int, int] | None:
+        """Mode and position of the object id of a name."""
+        if self._places is None:
+            self._places = {}
+            return self._walk_to(name)
+        if not self._places:
+            found = ENTRY.finditer(self.raw)
+            self._places.update((entry[2], (int(entry[1], 8), entry.start(3))) for entry in found)
+        return self._places.get(name)
+
+    def _walk_to(self, name: bytes) -> tuple[int, int] | None:
+        raw = self.raw
+        ending = b" " + name
+        start = 0
+        while (end := raw.find(b"\0", start)) >= 0:
+            # A name may hold blanks: it starts at the first one.
+            if raw.endswith(ending, start, end) and raw.find(b" ", start) == end - len(ending):
+                return int(raw[start : end - len(ending)], 8), end + 1
+            start = end + 21
+        return None
 
     def find(self, name: bytes) -> Entry | None:
-        start = self.starts.get(name)
-        if start is None:
+        place = self.place(name)
+        if place is None:
             return None
-        mode, _, rest = self.raw[start : start + len(name) + 28].partition(b" ")
-        return Entry(int(mode, 8), Oid(rest[len(name) + 1 : len(name) + 21].hex()))
+        mode, start = place
+        return Entry(mode, Oid(self.raw[start : start + 20].hex()))
 
-    def replaced(self, name: bytes, entry: bytes) -> "Run | None":
-        """The run with the entry of that name replaced; None if the new bytes do not fit its place."""
-        start = self.starts.get(name)
-        if start is None:
-            return None
-        end = start + len(entry)
-        if self.raw[start : end - 20] != entry[:-20]:
-            return None
-        return Run(self.raw[:start] + entry + self.raw[end:], self._starts)
+    def replaced(self, start: int, oid: bytes) -> "Run":
+        """The run with another object id at this position."""
+        raw = self.raw
+        return Run(raw[:start] + oid + raw[start + 20 :], self._places)
 
     def rebuilt(self, changes: Mapping[bytes, bytes | None]) -> list["Run"]:
         """The runs with these names removed (None), replaced or added, in order."""
@@ -85,7 +94,7 @@ class Directory:
 
     def __init__(self, runs: list[Run], firsts: list[bytes] | None = None) -> None:
         self.runs = runs
-        self._firsts = firsts or [sort_key(run.raw) for run in runs[1:]]
+        self._firsts = [sort_key(run.raw) for run in runs[1:]] if firsts is None else firsts
 
     @classmethod
     def parse(cls, raw: bytes) -> "Directory":
@@ -98,6 +107,8 @@ class Directory:
         return self.runs[0].raw if len(self.runs) == 1 else b"".join(run.raw for run in self.runs)
 
     def find(self, name: bytes) -> Entry | None:
+        if not self._firsts:
+            return self.runs[0].find(name)
         place = self._place(name)
         found = self.runs[place].find(name)
         if found is None and (other := self._place(name + b"/")) != place:
@@ -107,12 +118,25 @@ class Directory:
     def entries(self) -> Iterator[tuple[bytes, Entry]]:
         return chain.from_iterable(map(parse_entries, (run.raw for run in self.runs)))
 
+    def locate(self, name: bytes, mode: int) -> tuple[int, int] | None:
+        """Run and position of the object id of a name; None if it is not there with that mode."""
+        number = self._place(name + b"/" if mode == TREE_MODE else name) if self._firsts else 0
+        found = self.runs[number].place(name)
+        return (number, found[1]) if found is not None and found[0] == mode else None
+
+    def oid_at(self, place: tuple[int, int]) -> Oid:
+        number, start = place
+        return Oid(self.runs[number].raw[start : start + 20].hex())
+
+    def replaced(self, place: tuple[int, int], oid: bytes) -> "Directory":
+        """The directory with another object id at a place that `locate` gave."""
+        number, start = place
+        runs = self.runs.copy()
+        runs[number] = runs[number].replaced(start, oid)
+        return Directory(runs, self._firsts)
+
     def changed(self, changes: Mapping[bytes, Entry | None]) -> "Directory":
         """The directory with these names removed (None), replaced or added."""
-        if len(changes) == 1:
-            ((name, entry),) = changes.items()
-            if entry is not None and (same := self._replaced(name, render_entry(name, entry))):
-                return same
         by_run: dict[int, dict[bytes, bytes | None]] = {}
         for name, entry in changes.items():
             # The old entry may be a file and the new one a directory, which sort apart.
@@ -125,14 +149,6 @@ class Directory:
             run.rebuilt(by_run[place]) if place in by_run else [run] for place, run in enumerate(self.runs)
         ]
         return Directory(list(chain.from_iterable(runs)) or [Run(b"")])
-
-    def _replaced(self, name: bytes, entry: bytes) -> "Directory | None":
-        key = name + b"/" if entry.startswith(b"4") else name
-        place = self._place(key)
-        run = self.runs[place].replaced(name, entry)
-        if run is None:
-            return None
-        return Directory([*self.runs[:place], run, *self.runs[place + 1 :]], self._firsts)
 
     def _place(self, key: bytes) -> int:
         return bisect_right(self._firsts, key)

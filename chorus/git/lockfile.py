@@ -10,6 +10,8 @@ import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
 from chorus.errors import ChorusError
 
@@ -34,14 +36,32 @@ class CannotWrite(ChorusError):
 
 
 class LockFile:
-    """Held from `hold` until `commit` or the end of the block; nothing is replaced without `commit`."""
+    """Held within its `with` block; nothing is replaced without a `commit` in it."""
 
-    __slots__ = ("_descriptor", "_lock", "_path")
+    __slots__ = ("_descriptor", "_lock", "_path", "_patience_seconds")
 
-    def __init__(self, path: str, lock: str, descriptor: int) -> None:
-        self._path = path
-        self._lock = lock
-        self._descriptor = descriptor
+    def __init__(self, path: str | Path, patience_seconds: float = PATIENCE_SECONDS) -> None:
+        self._path = os.fspath(path)
+        self._lock = f"{self._path}.lock"
+        self._patience_seconds = patience_seconds
+        self._descriptor = -1
+
+    def __enter__(self) -> Self:
+        """Take the lock. Missing parent directories are made."""
+        try:
+            self._descriptor = open_lock(self._lock, self._patience_seconds)
+        except OSError as error:
+            raise translate(error, self._path) from error
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._close()
+        if self._lock:
+            os.unlink(self._lock)  # noqa: PTH108  hot path
+        if isinstance(error, OSError):
+            raise translate(error, self._path) from error
 
     def write(self, data: bytes) -> None:
         write_all(self._descriptor, data)
@@ -54,29 +74,10 @@ class LockFile:
         os.rename(self._lock, self._path)  # noqa: PTH104  hot path
         self._lock = ""
 
-    def release(self) -> None:
-        """Let go; without a `commit` before it, nothing has changed."""
-        self._close()
-        if self._lock:
-            os.unlink(self._lock)  # noqa: PTH108  hot path
-            self._lock = ""
-
     def _close(self) -> None:
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
-
-
-@contextlib.contextmanager
-def hold(path: str | Path, patience_seconds: float = PATIENCE_SECONDS) -> Iterator[LockFile]:
-    """Lock `path` for replacement. Missing parent directories are made."""
-    name = os.fspath(path)
-    with translated(name):
-        lock = LockFile(name, f"{name}.lock", open_lock(f"{name}.lock", patience_seconds))
-        try:
-            yield lock
-        finally:
-            lock.release()
 
 
 def open_lock(lock: str, patience_seconds: float) -> int:
@@ -102,12 +103,16 @@ def write_all(descriptor: int, data: bytes) -> None:
         written += os.write(descriptor, memoryview(data)[written:])
 
 
+def translate(error: OSError, what: str) -> ChorusError | OSError:
+    """A full or read-only disk becomes an error a person can act on; anything else stays what it is."""
+    if error.errno in NO_ROOM | NO_RIGHT:
+        return CannotWrite(f"cannot write {what}: {error.strerror}")
+    return error
+
+
 @contextlib.contextmanager
 def translated(what: str) -> Iterator[None]:
-    """A full or read-only disk becomes an error a person can act on; anything else passes."""
     try:
         yield
     except OSError as error:
-        if error.errno in NO_ROOM | NO_RIGHT:
-            raise CannotWrite(f"cannot write {what}: {error.strerror}") from error
-        raise
+        raise translate(error, what) from error

@@ -15,11 +15,15 @@ from chorus.errors import ChorusError
 from chorus.git import lockfile
 from chorus.git.commits import Commit, parse_commit, render_commit
 from chorus.git.loose import LooseStore
+from chorus.git.packs import PackReader
 from chorus.git.reader import BatchReader
 from chorus.git.repository import Repository
 
 # From `objects`, where git takes relative lines to start.
 ALTERNATE_LINE = b"../chorus/objects"
+
+# What is read from packs without asking git.
+IN_PROCESS = (b"tree", b"commit")
 
 
 class ObjectMissing(ChorusError):
@@ -32,8 +36,9 @@ class ObjectStore:
     def __init__(self, repository: Repository) -> None:
         self.directory = repository.shared_dir / "objects"
         self.main_directory = repository.common_dir / "objects"
-        self._loose = LooseStore(self.directory)
-        self._main = LooseStore(self.main_directory)
+        self._loose = LooseStore(self.directory, repository.barrier)
+        self._main = LooseStore(self.main_directory, repository.barrier)
+        self._packs = PackReader((self.directory, self.main_directory))
         self._reader = BatchReader(repository.git)
         self._attached = False
 
@@ -46,8 +51,9 @@ class ObjectStore:
         self.close()
 
     def close(self) -> None:
-        """End the one process this store may have."""
+        """End the one process this store may have, and let go of the packs."""
         self._reader.close()
+        self._packs.close()
 
     def write_blob(self, data: bytes) -> Oid:
         return self._write(b"blob", data)
@@ -60,13 +66,13 @@ class ObjectStore:
 
     def read(self, oid: Oid) -> tuple[bytes, bytes]:
         """Kind (`blob`, `tree`, `commit`, `tag`) and bytes."""
-        found = self._loose.read(oid) or self._main.read(oid) or self._reader.read(oid)
+        found = self._find(oid)
         if found is None:
             raise ObjectMissing(f"object {oid} is missing")
         return found
 
     def has(self, oid: Oid) -> bool:
-        return (self._loose.read(oid) or self._main.read(oid) or self._reader.read(oid)) is not None
+        return self._find(oid) is not None
 
     def read_blob(self, oid: Oid) -> bytes:
         return self._read_kind(oid, b"blob")
@@ -85,8 +91,15 @@ class ObjectStore:
             "GIT_ALTERNATE_OBJECT_DIRECTORIES": quoted(self.main_directory),
         }
 
+    def _find(self, oid: Oid, kind: bytes | None = None) -> tuple[bytes, bytes] | None:
+        # What is read again and again stays with its reader: a tree met for the first time is the user's.
+        packed = self._packs.read(oid) if kind in IN_PROCESS else None
+        return packed or self._loose.read(oid) or self._main.read(oid) or self._reader.read(oid)
+
     def _read_kind(self, oid: Oid, kind: bytes) -> bytes:
-        found, data = self.read(oid)
+        found, data = self._find(oid, kind) or (None, b"")
+        if found is None:
+            raise ObjectMissing(f"object {oid} is missing")
         if found != kind:
             raise ObjectMissing(f"object {oid} is a {found.decode()}, not a {kind.decode()}")
         return data
@@ -108,7 +121,7 @@ def attach(main_directory: Path) -> None:
     place = main_directory / "info" / "alternates"
     if ALTERNATE_LINE in read_alternates(place).split(b"\n"):
         return
-    with lockfile.hold(place) as lock:
+    with lockfile.LockFile(place) as lock:
         held = read_alternates(place)
         if ALTERNATE_LINE not in held.split(b"\n"):
             seam = b"\n" if held and not held.endswith(b"\n") else b""

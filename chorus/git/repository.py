@@ -13,7 +13,9 @@ from typing import Self
 
 from chorus.errors import ChorusError
 from chorus.git.commits import Signature
+from chorus.git.durable import Barrier
 from chorus.git.filestate import Stamp, stamp_of
+from chorus.git.gitrefs import GitRefs
 from chorus.git.process import Git, said_by
 from chorus.git.refs import Head, Refs
 
@@ -61,6 +63,7 @@ class Repository:
         self._config: dict[str, list[str]] = {}
         self._config_stamps: tuple[Stamp | None, ...] = ()
         self._config_seen = -math.inf
+        self._signed: Signature | None = None
 
     @classmethod
     def open(cls, path: Path) -> Self:
@@ -119,9 +122,15 @@ class Repository:
         return default if value is None else value.lower() in ("true", "yes", "on", "1", "")
 
     @cached_property
+    def barrier(self) -> Barrier:
+        """What keeps refs from reaching the disk before the objects they lead to."""
+        return Barrier(self.common_dir, wanted=self.switch("chorus.durable", default=True))
+
+    @cached_property
     def refs(self) -> Refs:
         in_files = (self.setting("extensions.refstorage") or "files") == "files"
-        return Refs(self.git, self.git_dir, self.common_dir, in_files=in_files, sign=self.signature)
+        kind = Refs if in_files else GitRefs
+        return kind(self.git, self.git_dir, self.common_dir, self.barrier, self.signature)
 
     def head(self) -> Head:
         return self.refs.head()
@@ -143,8 +152,11 @@ class Repository:
     def signature(self, seconds: int | None = None) -> Signature:
         """The user as committer, at the given time or now, in the local zone."""
         moment = int(time.time()) if seconds is None else seconds
-        who = self.identity()
-        return Signature(who.name, who.email, moment, time.strftime("%z", time.localtime(moment)))
+        if self._signed is None or self._signed.seconds != moment:
+            who = self.identity()
+            zone = time.strftime("%z", time.localtime(moment))
+            self._signed = Signature(who.name, who.email, moment, zone)
+        return self._signed
 
     def identity(self) -> Identity:
         name = self.setting("committer.name") or self.setting("user.name")

@@ -89,11 +89,11 @@ class StampIndex:
 
     def _write(self, records: Mapping[bytes, Record], tree: Oid | None) -> None:
         data = render_index(records)
-        with lockfile.hold(self._place) as lock:
+        with lockfile.LockFile(self._place) as lock:
             lock.write(data)
             lock.commit()
         if tree is not None:
-            with lockfile.hold(self._beside) as lock:
+            with lockfile.LockFile(self._beside) as lock:
                 lock.write(f"{tree} {data[-20:].hex()}\n".encode())
                 lock.commit()
 

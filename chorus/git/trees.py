@@ -34,7 +34,9 @@ EMPTY_TREE = Oid("4b825dc642cb6eb9a060e54bf8d69288fbee4904")
 EMPTY = Directory.parse(b"")
 CACHE_BYTES = 64 * 2**20
 
-# Names of one directory: an entry, nothing, or what changes below it.
+# What changes in one directory, by name: a file, no file, or what changes below that name.
+# No name at all stands for the directory's own: if a file has it, that file goes.
+ITSELF = b""
 Nested: TypeAlias = dict[bytes, "Entry | Nested | None"]
 
 
@@ -50,6 +52,10 @@ class Trees:
         self._store = store
         self._cache: OrderedDict[Oid, tuple[Directory, int]] = OrderedDict()
         self._room = cache_bytes
+        # What the last change made of each directory it went through. The next one is often the same
+        # change to a second tree that differs elsewhere.
+        self._lately: dict[tuple[Oid, bytes], Oid] = {}
+        self._lately_entry: Entry | None = None
 
     def splice(self, root: Oid | None, changes: Mapping[RepoPath, Entry | None]) -> Oid:
         """The tree that has these files added or replaced, or (None) not there, written to the store.
@@ -57,7 +63,8 @@ class Trees:
         A file where a directory was takes its place, and the other way round. A directory left without
         files goes.
         """
-        return self._splice(root, nest(changes)) or self._store.write_tree(b"")
+        replaced = self._replace(root, changes) if len(changes) == 1 else None
+        return replaced or self._splice(root, nest(changes)) or self._store.write_tree(b"")
 
     def lookup(self, root: Oid | None, path: RepoPath) -> Entry | None:
         """The entry at a path, be it a file or a directory."""
@@ -81,26 +88,59 @@ class Trees:
         """The files that differ, by path; looks only into directories that differ."""
         return sorted(self._diff(old, new, ""), key=lambda change: os.fsencode(change.path))
 
+    def _replace(self, root: Oid | None, changes: Mapping[RepoPath, Entry | None]) -> Oid | None:
+        """What most edits do, at the least cost: one file gets other bytes. None if it is anything else."""
+        ((path, entry),) = changes.items()
+        if entry is None or root is None:
+            return None
+        rest = os.fsencode(path)
+        names = rest.split(b"/")
+        if entry != self._lately_entry:
+            self._lately, self._lately_entry = {}, entry
+        oid, way = root, []
+        for depth, name in enumerate(names, 1):
+            known = self._lately.get((oid, rest))
+            if known is not None:
+                oid = known
+                break
+            directory = self._read(oid)
+            place = directory.locate(name, TREE_MODE if depth < len(names) else entry.mode)
+            if place is None:
+                return None
+            way.append((oid, rest, directory, place))
+            oid = directory.oid_at(place)
+            rest = rest[len(name) + 1 :]
+        else:
+            if oid == entry.oid:
+                return root
+            oid = entry.oid
+        for old, rest, directory, place in reversed(way):
+            oid = self._write(directory.replaced(place, bytes.fromhex(oid)))
+            self._lately[old, rest] = oid
+        return oid
+
     def _splice(self, oid: Oid | None, nested: Nested) -> Oid | None:
         directory = self._read(oid)
         changes: dict[bytes, Entry | None] = {}
         for name, change in nested.items():
             old = directory.find(name)
+            old_tree = old is not None and old.mode == TREE_MODE
             if isinstance(change, dict):
-                inner = self._splice(old.oid if old and old.is_tree else None, change)
+                inner = self._splice(old.oid if old and old_tree else None, change)
                 new = Entry(TREE_MODE, inner) if inner else None
-                gone = old is not None and old.is_tree
+                gone = old_tree or (old is not None and ITSELF in change)
             else:
                 new = change
-                gone = old is not None and not old.is_tree
-            if (new is not None and new != old) or (new is None and gone):
+                gone = old is not None and not old_tree
+            if gone if new is None else new != old:
                 changes[name] = new
-        return self._write(directory.changed(changes)) if changes else oid
+        if not changes:
+            return oid
+        changed = directory.changed(changes)
+        return self._write(changed) if changed.runs[0].raw else None
 
-    def _write(self, directory: Directory) -> Oid | None:
+    def _write(self, directory: Directory) -> Oid:
         raw = directory.render()
-        if not raw:
-            return None
         oid = self._store.write_tree(raw)
         self._keep(oid, directory, len(raw))
         return oid
@@ -152,7 +192,7 @@ def nest(changes: Mapping[RepoPath, Entry | None]) -> Nested:
     """Changes by directory. A file and one below it cannot both be there."""
     nested: Nested = {}
     # In order of path, so that what is said of `a` comes before what is said of `a/b`.
-    for path in sorted(changes):
+    for path in sorted(changes) if len(changes) > 1 else changes:
         *parents, name = os.fsencode(path).split(b"/")
         place = nested
         for parent in parents:
@@ -162,7 +202,7 @@ def nest(changes: Mapping[RepoPath, Entry | None]) -> Nested:
                     break
                 raise ValueError(f"{path!r} lies below a file")
             if inner is None:
-                inner = place[parent] = {}
+                inner = place[parent] = {ITSELF: None} if parent in place else {}
             place = inner
         else:
             place[name] = changes[path]

@@ -8,6 +8,7 @@ import pytest
 
 from chorus.core.ids import Oid, RepoPath
 from chorus.git.detaching import LaneInUse, detach
+from chorus.git.objects import ObjectStore
 from chorus.git.packing import pack, pack_if_due, plan_joining
 from chorus.git.refs import NO_OID
 from chorus.git.sidestore import arranging, count_loose, list_loose, list_packs
@@ -111,7 +112,7 @@ def test_a_sweep_keeps_what_is_young_and_what_it_is_told(layer: Layer) -> None:
     again = layer.store.write_blob(b"written again\n")
     make_old(layer)
     young = layer.store.write_blob(b"young\n")
-    layer.store.write_blob(b"written again\n")
+    ObjectStore(layer.repository).write_blob(b"written again\n")
 
     sweep(layer.repository, layer.store, keep=[told])
 

@@ -1,0 +1,251 @@
+"""One edit recorded as two commits (timeline and lane), against bare system calls and against git.
+
+floor: the same objects hashed, deflated and written, the same refs and reflogs, by system calls alone.
+add+commit: `git add` and `git commit`. plumbing: a private index and five git processes. Times are in
+milliseconds; ratios compare medians of one interleaved run, on tmpfs where there is one.
+"""
+
+import hashlib
+import os
+import random
+import statistics
+import subprocess
+import tempfile
+import time
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from chorus.core.ids import Oid, RepoPath
+from chorus.git.commits import Commit
+from chorus.git.durable import Barrier
+from chorus.git.loose import LooseStore
+from chorus.git.objects import ObjectStore
+from chorus.git.repository import Repository
+from chorus.git.trees import FILE_MODE, Entry, Trees
+
+EDITS = 600
+WARM_UP = 200  # until every directory of the store is there
+SLOW_EVERY = 60  # the slow ways make one edit in so many
+BODY = b"def function(argument):\n    return argument + 1\n" * 40
+REFS = ("refs/chorus/timeline/bench", "refs/heads/chorus/bench")
+# Name, number of files, files and directories per directory.
+SHAPES = [
+    ("100", 100, 20),
+    ("5,000", 5_000, 20),
+    ("50,000", 50_000, 40),
+    ("300,000", 300_000, 40),
+    ("flat 10,000", 10_000, 10_000),
+]
+
+
+def main() -> None:
+    fast = Path("/dev/shm")
+    medians: dict[str, float] = {}
+    print(f"{'files':>12} {'ms':>7} {'p99':>7} {'x floor':>8} {'p99':>6} {'add+commit':>11} {'plumbing':>9}")
+    for name, count, width in SHAPES:
+        with tempfile.TemporaryDirectory(dir=fast if fast.is_dir() else None) as scratch:
+            times = measure(Path(scratch), count, width)
+        medians[name] = statistics.median(times["chorus"])
+        print(render_row(name, times), flush=True)
+    print(f"growth from 100 to 300,000 files: {medians['300,000'] / medians['100']:.2f}")
+
+
+def render_row(name: str, times: dict[str, list[float]]) -> str:
+    chorus, floor = times["chorus"], times["floor"]
+    middle = statistics.median(chorus)
+    return (
+        f"{name:>12} {1000 * middle:7.2f} {1000 * late(chorus):7.2f} "
+        f"{middle / statistics.median(floor):8.2f} {late(chorus) / late(floor):6.2f} "
+        f"{statistics.median(times['add+commit']) / middle:10.0f}x "
+        f"{statistics.median(times['plumbing']) / middle:8.0f}x"
+    )
+
+
+def late(times: list[float]) -> float:
+    return sorted(times)[int(0.99 * len(times))]
+
+
+def measure(scratch: Path, count: int, width: int) -> dict[str, list[float]]:
+    paths = [path_of(number, count, width) for number in range(count)]
+    place = scratch / "repo"
+    make_repository(place, paths)
+    rehearsal, chorus, floor = (
+        Way(place, "rehearsal"),
+        Way(place, "chorus"),
+        Floor(place / ".git/floor/objects"),
+    )
+    times: dict[str, list[float]] = {"chorus": [], "floor": [], "add+commit": [], "plumbing": []}
+    choose = random.Random(1)
+    for number in range(WARM_UP + EDITS):
+        path = choose.choice(paths)
+        rehearsal.edit(path, number)
+        written = rehearsal.pop_written()
+        edits: dict[str, Callable[[], None]] = {
+            "chorus": partial(chorus.edit, path, number),
+            "floor": partial(floor.write, written),
+        }
+        if number % SLOW_EVERY == SLOW_EVERY - 1:
+            (place / path).write_bytes(b"# %d\n" % number + BODY)
+            edits["plumbing"] = partial(plumbing, place, path)
+            edits["add+commit"] = partial(add_and_commit, place, path)
+        for name in choose.sample(sorted(edits), len(edits)):
+            start = time.perf_counter()
+            edits[name]()
+            if number >= WARM_UP:
+                times[name].append(time.perf_counter() - start)
+    for way in (rehearsal, chorus):
+        way.store.close()
+    return times
+
+
+def path_of(number: int, count: int, width: int) -> str:
+    """A tree of directories as deep as it has to be, `width` entries in each."""
+    names = []
+    while count > width:
+        count = -(-count // width)
+        number, rest = divmod(number, width)
+        names.append(rest)
+    names.append(number)
+    *directories, file = reversed(names)
+    return "/".join([*(f"directory{name}" for name in directories), f"file{file}.py"])
+
+
+def make_repository(place: Path, paths: list[str]) -> None:
+    git(place.parent, "init", "-q", "-b", "main", str(place))
+    for key, value in (("user.name", "a"), ("user.email", "a@b"), ("gc.auto", "0")):
+        git(place, "config", key, value)
+    stream = [b"commit refs/heads/main\ncommitter a <a@b> 1 +0000\ndata 1\nx\n"]
+    stream += [
+        b"M 100644 inline %s\ndata %d\n# %08d\n%s\n" % (path.encode(), 11 + len(BODY), number, BODY)
+        for number, path in enumerate(paths)
+    ]
+    git(place, "fast-import", "--quiet", stdin=b"".join(stream))
+    git(place, "reset", "-q", "--hard")
+
+
+class Spied(LooseStore):
+    """Remembers each object it is given for the first time: the floor needs the very bytes."""
+
+    def __init__(self, directory: Path, barrier: Barrier) -> None:
+        super().__init__(directory, barrier)
+        self.written: dict[Oid, tuple[bytes, bytes]] = {}
+        self.seen: set[Oid] = set()
+
+    def write(self, kind: bytes, data: bytes) -> Oid:
+        oid = super().write(kind, data)
+        if oid not in self.seen:
+            self.seen.add(oid)
+            self.written[oid] = (kind, data)
+        return oid
+
+
+class Way:
+    """Two chains of commits, an edit at a time. The timeline holds a file more than the lane, as it does
+    wherever the user has one that is not committed, so their root trees differ."""
+
+    def __init__(self, place: Path, name: str) -> None:
+        self.name = name
+        self.repository = Repository.open(place)
+        self.store = ObjectStore(self.repository)
+        self._spied = Spied(self.store.directory, self.repository.barrier)
+        if name == "rehearsal":
+            self.store._loose = self._spied
+        self.trees = Trees(self.store)
+        head = self.repository.head().oid
+        assert head is not None
+        lane = self.store.read_commit(head).tree
+        notes = Entry(FILE_MODE, self.store.write_blob(b"notes\n"))
+        timeline = self.trees.splice(lane, {RepoPath("notes.txt"): notes})
+        self.chains = {f"{REFS[0]}-{name}": Chain(timeline), f"{REFS[1]}-{name}": Chain(lane)}
+
+    def edit(self, path: str, number: int) -> None:
+        # As long in each way, and never the same bytes twice.
+        data = b"# %-9s %6d\n" % (self.name.encode(), number) + BODY
+        entry = Entry(FILE_MODE, self.store.write_blob(data))
+        for ref, chain in self.chains.items():
+            chain.tree = self.trees.splice(chain.tree, {RepoPath(path): entry})
+            who = self.repository.signature()
+            parents = (chain.tip,) if chain.tip else ()
+            tip = self.store.write_commit(Commit(chain.tree, parents, who, who, f"edit {path}\n"))
+            self.repository.refs.update(ref, tip, chain.tip, f"edit {path}")
+            chain.tip = tip
+
+    def pop_written(self) -> list[tuple[bytes, bytes]]:
+        written = list(self._spied.written.values())
+        self._spied.written.clear()
+        return written
+
+
+@dataclass
+class Chain:
+    tree: Oid
+    tip: Oid | None = None
+
+
+@dataclass
+class Floor:
+    """Objects, refs and reflogs written as any program has to: whole files, renamed into place."""
+
+    place: Path
+    count: int = 0
+
+    def __post_init__(self) -> None:
+        for number in range(256):
+            (self.place / f"{number:02x}").mkdir(parents=True)
+
+    def write(self, objects: list[tuple[bytes, bytes]]) -> None:
+        for kind, data in objects:
+            body = b"%s %d\0%s" % (kind, len(data), data)
+            oid = hashlib.sha1(body, usedforsecurity=False).hexdigest()
+            packed = zlib.compress(body, 0 if kind == b"tree" else 1)
+            self.put(f"{self.place}/{oid[:2]}/{oid[2:]}", packed)
+            if kind == b"commit":
+                self.move_ref(oid)
+
+    def put(self, place: str, data: bytes) -> None:
+        self.count += 1
+        self.replace(place, f"{self.place}/scratch{self.count}", data, 0o444)
+
+    def replace(self, place: str, scratch: str, data: bytes, mode: int) -> None:
+        file = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        os.write(file, data)
+        os.close(file)
+        os.rename(scratch, place)  # noqa: PTH104
+
+    def move_ref(self, oid: str) -> None:
+        """Compare and swap: what the ref held is read, by a name of its own, before it is replaced."""
+        file = os.open(f"{self.place}/ref", os.O_RDONLY | os.O_CREAT, 0o666)
+        old = os.read(file, 100)[:40] or b"0" * 40
+        os.close(file)
+        self.replace(f"{self.place}/ref", f"{self.place}/ref.lock", oid.encode() + b"\n", 0o666)
+        log = os.open(f"{self.place}/log", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+        os.write(log, b"%s %s a <a@b> 1 +0000\tedit\n" % (old, oid.encode()))
+        os.close(log)
+
+
+def git(place: Path, *arguments: str, stdin: bytes = b"", index: Path | None = None) -> str:
+    environment = os.environ | ({"GIT_INDEX_FILE": str(index)} if index else {})
+    done = subprocess.run(
+        ["git", *arguments], cwd=place, input=stdin, capture_output=True, check=True, env=environment
+    )
+    return done.stdout.decode().strip()
+
+
+def add_and_commit(place: Path, path: str) -> None:
+    for _ in REFS:
+        git(place, "add", path)
+        git(place, "commit", "-q", "--allow-empty", "-m", "edit")
+
+
+def plumbing(place: Path, path: str) -> None:
+    index = place / ".git" / "bench-index"
+    for ref in REFS:
+        git(place, "read-tree", "HEAD", index=index)
+        blob = git(place, "hash-object", "-w", path)
+        git(place, "update-index", "--add", "--cacheinfo", f"100644,{blob},{path}", index=index)
+        tree = git(place, "write-tree", index=index)
+        commit = git(place, "commit-tree", tree, "-p", "HEAD", "-m", "edit")
+        git(place, "update-ref", ref, commit)
