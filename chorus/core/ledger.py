@@ -90,7 +90,7 @@ class Ledger:
             return self._close(entry) if entry.evidence & SETTLING else []
         outcomes = self._amended(entry)
         if arrived and entry.witness is not None:
-            outcomes.append(WitnessArrived(call, entry.witness, entry.written))
+            outcomes.append(WitnessArrived(call, entry.witness, entry.written, entry.session.id))
         entry.forget()
         return outcomes
 
@@ -173,7 +173,7 @@ class Ledger:
         status, was = status_of(entry.evidence), entry.status
         if status != was:
             entry.status = status
-            outcomes.append(StatusCorrected(entry.id, status, was))
+            outcomes.append(StatusCorrected(entry.id, status, was, entry.session.id))
         if (place := entry.place()) != entry.placed:
             entry.placed = place
             outcomes.append(ActionPlaced(entry.id, *place))

@@ -17,7 +17,7 @@ LinkKind = Literal["resume", "fork", "clear", "compact"]
 
 @dataclass(frozen=True, slots=True)
 class SessionSeen:
-    """A session shows itself for the first time."""
+    """A session shows itself for the first time. Given again when its directory becomes known later."""
 
     session: SessionId
     cwd: str | None
@@ -70,6 +70,7 @@ class StatusCorrected:
     id: ToolUseId
     status: Status
     was: Status
+    session: SessionId | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,7 @@ class WitnessArrived:
     id: ToolUseId
     witness: Witness
     paths: tuple[str, ...]
+    session: SessionId | None = None
 
 
 @dataclass(frozen=True, slots=True)

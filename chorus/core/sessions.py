@@ -162,7 +162,10 @@ class Sessions:
         else:
             session, trust = self._place_stream(event, own, channel)
             held = self._channels[channel]
-        session.cwd = event.cwd or session.cwd
+        if event.cwd:
+            if session.cwd is None and session.id is not None:
+                self.news.append(SessionSeen(session.id, event.cwd))
+            session.cwd = event.cwd
         agent = self.agent_of(event)
         spot = Spot(session, trust, teller, agent, session.speaker(teller, agent))
         if held is not None and agent is None and session is held.session:
@@ -222,8 +225,8 @@ class Sessions:
         if held is None or own in self._by_id:
             return self._known(own, cwd)
         session = self._by_id[own] = self.named = held.session
-        session.id = own
-        self.news.append(SessionSeen(own, cwd or session.cwd))
+        session.id, session.cwd = own, cwd or session.cwd
+        self.news.append(SessionSeen(own, session.cwd))
         return session
 
     def _known(self, own: SessionId, cwd: str | None) -> Session:

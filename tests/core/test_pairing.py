@@ -146,7 +146,7 @@ def test_words_of_refusal_in_a_good_result_mean_nothing() -> None:
 def test_a_denial_listed_at_the_end_corrects_the_status() -> None:
     outcomes = run([init(), calls("t"), returns("t", "No, says the panel", error=True), result("t")])
     assert [outcome for outcome in outcomes if isinstance(outcome, StatusCorrected)] == [
-        StatusCorrected("t", "denied", "failed")  # type: ignore[arg-type]
+        StatusCorrected("t", "denied", "failed", "s-1")  # type: ignore[arg-type]
     ]
 
 
@@ -227,7 +227,7 @@ def test_a_result_that_was_given_up_still_counts() -> None:
     pairing = Pairing()
     first = run([init(), calls("t")], pairing)
     later = pairing.feed(returns("t"))
-    assert later == [StatusCorrected("t", "succeeded", "unfinished")]  # type: ignore[arg-type]
+    assert later == [StatusCorrected("t", "succeeded", "unfinished", "s-1")]  # type: ignore[arg-type]
     assert fold([*first, *later])["t"].status == "succeeded"
 
 
@@ -334,7 +334,7 @@ def test_a_witness_that_comes_later_is_told() -> None:
     run([init(), calls("t"), returns("t")], pairing)
     (arrived,) = pairing.feed(returns("t", tool_use_result=report, source=Source.TRANSCRIPT))
     assert isinstance(arrived, WitnessArrived)
-    assert (arrived.id, arrived.paths) == ("t", ("/p/a.py",))
+    assert (arrived.id, arrived.paths, arrived.session) == ("t", ("/p/a.py",), "s-1")
     assert pairing.feed(returns("t", tool_use_result=report, source=Source.TRANSCRIPT)) == []
 
 

@@ -141,3 +141,11 @@ def test_compaction_links_a_session_to_itself_once() -> None:
 
 def test_hook_and_transcript_lines_without_a_session_are_the_channels() -> None:
     assert session_of(init("a"), pre("t", session=""), post("t", session="")) == "a"
+
+
+def test_a_session_is_told_again_when_its_directory_becomes_known() -> None:
+    outcomes = run([calls("t", session_id="a"), init("a"), init("a", uuid="u", cwd="/elsewhere")])
+    assert [o for o in outcomes if isinstance(o, SessionSeen)] == [
+        SessionSeen("a", None),  # type: ignore[arg-type]
+        SessionSeen("a", "/p"),  # type: ignore[arg-type]
+    ]
