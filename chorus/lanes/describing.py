@@ -14,6 +14,8 @@ from chorus.lanes.site import PLAIN_MODES, Site
 
 # Lines are counted in so many files, and each has its own line in the message; the rest are only counted.
 MOST_FILES = 50
+# Of the user's message: some 150 lines.
+MOST_CHARACTERS = 10_000
 
 
 def describe(site: Site, edits: Sequence[Edit]) -> list[FileChange]:
@@ -62,8 +64,15 @@ def record_of(action: Action) -> Record:
         turn=action.turn,
         agent=action.agent,
         time=action.time,
-        message=action.message,
+        message=clip(action.message),
     )
+
+
+def clip(message: str | None) -> str | None:
+    """A message goes into two commits per action, so a very long one is cut."""
+    if message is None or len(message) <= MOST_CHARACTERS:
+        return message
+    return message[:MOST_CHARACTERS] + "…"
 
 
 def parse_time(text: str | None) -> int | None:

@@ -14,7 +14,7 @@ from chorus.core.actions import Action
 from chorus.core.ids import Oid, SessionId
 from chorus.core.summary import summarise
 from chorus.git.refs import RefMoved
-from chorus.lanes.describing import count_files, day_of, describe, file_lines, parse_time, record_of
+from chorus.lanes.describing import clip, count_files, day_of, describe, file_lines, parse_time, record_of
 from chorus.lanes.heads import Heads, render_head
 from chorus.lanes.lanes import Lane, Lanes, Prepared
 from chorus.lanes.notes import Notes
@@ -142,8 +142,8 @@ class Journal:
                 "kind": "call", "n": self._next_number(), "id": action.id, "status": status, "within": within,
                 "tool": action.tool, "session": self.root(action.session), "turn": action.turn,
                 "agent": action.agent, "paths": list(paths), "summary": summarise(action, []),
-                "message": action.message, "source": source, "time": action.time, "skipped": list(skipped),
-                "seconds": self.site.now(),
+                "message": clip(action.message), "source": source, "time": action.time,
+                "skipped": list(skipped), "seconds": self.site.now(),
             }
         )  # fmt: skip
 

@@ -143,7 +143,11 @@ class Lanes:
         return {ref for ref in (head.ref, *named) if ref}
 
     def _catch_up(self) -> None:
-        """Learn the lanes from the records added since the last look."""
+        """Learn the lanes from the records added since the last look; all anew if somebody took some away."""
+        if self._seen > len(self._timeline.records):
+            self._seen = 0
+            self._by_name.clear()
+            self._by_key.clear()
         for recorded in self._timeline.records[self._seen :]:
             place = recorded.record.placement
             if place is not None:

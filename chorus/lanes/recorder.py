@@ -10,8 +10,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from chorus.core.actions import Action
-from chorus.core.ids import Oid, RepoPath, SessionId
+from chorus.core.actions import Action, Status
+from chorus.core.ids import Oid, RepoPath, SessionId, ToolUseId
 from chorus.git.filestate import Why
 from chorus.git.worktree import CAP_BYTES
 from chorus.lanes.attribution import SharedPath, attribute, claims_a_change, claims_about, sharing
@@ -88,7 +88,8 @@ class Recorder:
     def record_named(self, actions: Sequence[Action], source: str | None = None) -> None:
         """Record actions that write only the paths they name, oldest first."""
         with self.journal.writing():
-            new = [action for action in actions if not self.journal.knows(action.id)]
+            once = {action.id: action for action in reversed(actions)}
+            new = [action for action in reversed(once.values()) if not self.journal.knows(action.id)]
             if new:
                 self._record_named(new, source)
 
@@ -128,6 +129,11 @@ class Recorder:
         with self.journal.writing():
             if self.journal.root(session) != self.journal.root(parent):
                 self.journal.append_note({"kind": "link", "session": session, "parent": parent})
+
+    def correct(self, action: ToolUseId, status: Status) -> None:
+        """A call ended otherwise than was told when it was recorded."""
+        with self.journal.writing():
+            self.journal.append_note({"kind": "status", "id": action, "status": status})
 
     def mark(self, kind: str, ids: Iterable[str], values: Mapping[str, Any] | None = None) -> None:
         """Remember something about actions: `kept`, `open`, `landed` (with `commits`), …"""

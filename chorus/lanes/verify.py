@@ -25,6 +25,9 @@ class Problem:
 
 def verify(recorder: Recorder) -> list[Problem]:
     """Everything that does not fit; nothing, in a healthy repository whose changes are all recorded."""
+    recorder.journal.refresh()
+    if not recorder.timeline.records:
+        return []
     with recorder.journal.writing():
         return [*check_timeline(recorder), *check_disk(recorder), *check_lanes(recorder)]
 

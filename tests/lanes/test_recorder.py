@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
+from chorus.core.ids import SessionId, ToolUseId
+from chorus.lanes.lanes import Prepared
 from chorus.lanes.recorder import Recorder
+from chorus.lanes.verify import verify
 from tests.lanes.acting import (
     Agent,
     action,
@@ -16,6 +19,7 @@ from tests.lanes.acting import (
     statuses,
     witnessed,
 )
+from tests.lanes.proof import assert_whole, untouched
 from tests.repos import UserRepo
 
 
@@ -193,3 +197,94 @@ def test_a_failed_command_that_changed_files_is_an_action(repo: UserRepo, agent:
 def test_no_change_no_lane(repo: UserRepo, agent: Agent) -> None:
     assert agent.bash(lambda: None).status == "noop"
     assert repo.git("branch", "--list", "chorus/*") == ""
+
+
+def test_a_formatter_after_the_edit_is_left_for_the_next_look(repo: UserRepo, recorder: Recorder) -> None:
+    lines = [f"line {number}\n" for number in range(30)]
+    place = repo.write("long.txt", "".join(lines).encode())
+    recorder.start()
+    edited = [*lines[:5], "agent's\n", *lines[5:]]
+    repo.write("long.txt", "".join(edited).replace("line 20", "LINE 20").encode())
+    done = action("t1", place, witness=witnessed(place, "".join(lines), "".join(edited)))
+    recorder.record_named([done])
+    assert patch_of(repo, entry_of(recorder, "t1").timeline) == ["+agent's"]
+    recorder.sweep()
+    assert statuses(recorder) == ["committed", "outside"]
+    assert_whole(repo, recorder)
+
+
+def test_an_action_told_twice_in_one_breath_is_recorded_once(repo: UserRepo, recorder: Recorder) -> None:
+    recorder.start()
+    place = repo.write("app.py", b"new\n")
+    recorder.record_named([action("t1", place), action("t1", place)])
+    assert [entry.id for entry in recorder.entries()] == ["t1"]
+
+
+def test_a_session_that_goes_on_under_another_id_keeps_its_lane(repo: UserRepo, recorder: Recorder) -> None:
+    first = Agent(repo, recorder, "old-session").edit("app.py", b"one\n")
+    recorder.link(SessionId("new-session"), SessionId("old-session"))
+    second = Agent(repo, recorder, "new-session").edit("app.py", b"two\n")
+    assert second.lane == first.lane
+    with Recorder.open(repo.path) as again:
+        third = Agent(repo, again, "new-session").edit("app.py", b"three\n")
+        assert third.lane == first.lane
+        assert third.session == "old-session"
+
+
+def test_sessions_linked_in_a_circle_do_no_harm(recorder: Recorder) -> None:
+    one, two = SessionId("one"), SessionId("two")
+    recorder.link(one, two)
+    recorder.link(two, one)
+    assert recorder.journal.root(one) in (one, two)
+
+
+def test_a_status_learned_later_is_shown(repo: UserRepo, recorder: Recorder) -> None:
+    recorder.note(action("t1", status="unfinished"))
+    recorder.correct(ToolUseId("t1"), "denied")
+    assert statuses(recorder) == ["denied"]
+
+
+def test_a_lane_moved_while_an_action_is_recorded_is_built_upon(repo: UserRepo, agent: Agent) -> None:
+    first = agent.edit("made.txt", b"one\n")
+    lane = str(first.lane)
+    recorder, place = agent.recorder, repo.path / "made.txt"
+    publish = recorder.lanes.publish
+
+    def moved_meanwhile(prepared: Prepared) -> None:
+        """The user commits to the lane between the preparation of a commit and its publication."""
+        recorder.lanes.publish = publish  # type: ignore[method-assign]
+        own = repo.git("commit-tree", f"{lane}^{{tree}}", "-p", lane, "-m", "mine").strip()
+        repo.git("update-ref", f"refs/heads/{lane}", own)
+        publish(prepared)
+
+    recorder.lanes.publish = moved_meanwhile  # type: ignore[method-assign]
+    recorder.look([str(place)])
+    repo.write("made.txt", b"two\n")
+    recorder.record_named([action("t2", place)])
+    second = entry_of(recorder, "t2")
+    assert repo.git("rev-parse", lane).strip() == second.commit
+    assert lane_subjects(repo, lane)[1] == "mine"
+    with Recorder.open(repo.path) as again:
+        assert entry_of(again, "t2").commit == second.commit
+
+
+def test_a_timeline_taken_away_begins_anew(repo: UserRepo, agent: Agent) -> None:
+    first = agent.edit("app.py", b"one\n")
+    repo.git("update-ref", "-d", "refs/chorus/timeline/main")
+    second = agent.edit("app.py", b"two\n")
+    assert [entry.id for entry in agent.recorder.entries()] == [second.id]
+    assert second.lane != first.lane
+    assert_whole(repo, agent.recorder)
+
+
+def test_a_very_long_message_is_cut(repo: UserRepo, agent: Agent) -> None:
+    entry = agent.edit("app.py", b"one\n", message="word " * 100_000)
+    assert entry.message is not None
+    assert len(entry.message) < 20_000
+
+
+def test_what_a_repository_without_a_timeline_shows_is_nothing(repo: UserRepo, recorder: Recorder) -> None:
+    with untouched(repo):
+        assert recorder.entries() == []
+        assert verify(recorder) == []
+    assert not (repo.git_dir / "chorus").exists()
