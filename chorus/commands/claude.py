@@ -13,10 +13,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
+from chorus.commands.panel import panel_command
 from chorus.core.ids import PaneId
-from chorus.errors import ExitCode, NothingThere
+from chorus.errors import ChorusError, ExitCode, NothingThere
+from chorus.output import note
 from chorus.sources.plugin import NAME, find_chorus, find_plugin, render_settings, take_settings
 from chorus.tmux.address import Address, select_address
+from chorus.tmux.beside import find_beside, open_beside
 from chorus.tmux.launch import Place, attach_command, open_pane
 from chorus.tmux.oneshot import OneShot
 from chorus.wire.client import connect_or_start
@@ -49,7 +52,7 @@ def run(args: argparse.Namespace) -> ExitCode:
     client = find_client(args.client)
     address = select_address(os.environ, name=args.name, path=args.socket)
     if "TMUX_PANE" in os.environ and args.name is None and args.socket is None:
-        become_client(home, address, client, args.passed_on)
+        become_client(home, address, client, args.passed_on, panel=not args.no_panel)
     pane = open_session(home, address, args)
     os.execvp("tmux", attach_command(address, pane))  # noqa: S606  the terminal is tmux's from here on
     return ExitCode.DONE
@@ -62,13 +65,27 @@ def find_client(named: str | None) -> str:
     return found
 
 
-def become_client(home: Home, address: Address, client: str, arguments: Sequence[str]) -> NoReturn:
+def become_client(
+    home: Home, address: Address, client: str, arguments: Sequence[str], *, panel: bool
+) -> NoReturn:
     """This process becomes the client, in this pane, with the agent watching."""
     pane = PaneId(os.environ["TMUX_PANE"])
     with connect_or_start(home) as agent:
         agent.ask("watch", socket=str(address.socket), pane=pane)
+    if panel:
+        show_panel(OneShot(address), pane)
     command = client_command(client, arguments)
     os.execv(client, command)  # noqa: S606  no shell is wanted
+
+
+def show_panel(tmux: OneShot, pane: PaneId) -> None:
+    """The side panel on the right of this pane, unless it is there already. Without one all works as well."""
+    environment = {"PYTHONPATH": str(Path(__file__).resolve().parent.parent.parent)}
+    try:
+        if not find_beside(tmux, pane):
+            open_beside(tmux, pane, panel_command(), environment=environment)
+    except ChorusError as error:
+        note(f"chorus: no side panel: {error}")
 
 
 def client_command(client: str, arguments: Sequence[str]) -> list[str]:
