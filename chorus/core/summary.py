@@ -73,8 +73,10 @@ def render_amount(files: Iterable[FileChange]) -> str:
 def _tool_and_files(action: Action, files: Sequence[FileChange]) -> str:
     command = action.input.get("command")
     if isinstance(command, str):
-        tail = f" ({_count(files)})"
+        tail = f" ({_count(files)})" if files else ""
         return f"{action.tool}: {shorten(command, SUBJECT_LENGTH - len(action.tool) - 2 - len(tail))}{tail}"
+    if not files:
+        return " ".join([action.tool, *(_base_name(path) for path in action.paths)])
     if len(files) == 1:
         return f"{action.tool} {_base_name(files[0].path)}: {_amount(files[0])}"
     return f"{action.tool}: {_count(files)}, {render_amount(files)}"

@@ -26,6 +26,7 @@ class Projection:
 def plan_projection(site: Site, tree: Oid | None, edits: Sequence[Edit]) -> Projection:
     plan = Projection()
     new: list[RepoPath] = []
+    site.learn_conversions(edit.path for edit in edits)
     for edit in edits:
         before, after = site.normal(edit.path, edit.before), site.normal(edit.path, edit.after)
         ours = lane_entry(site, tree, edit.path)

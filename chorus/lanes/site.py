@@ -9,7 +9,7 @@ import fcntl
 import os
 import time
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
@@ -108,9 +108,14 @@ class Site:
             self._located[path] = self.work_tree.locate(path)
         return self._located[path]
 
+    def learn_conversions(self, paths: Iterable[RepoPath]) -> None:
+        """Ask about many paths at once what `normal` would ask about one by one."""
+        new = [path for path in paths if path not in self._converts]
+        found = self.filters.conversions(new) if new else {}
+        self._converts |= {path: conversion != NOTHING for path, conversion in found.items()}
+
     def _may_convert(self, path: RepoPath) -> bool:
-        if path not in self._converts:
-            self._converts[path] = self.filters.conversions([path])[path] != NOTHING
+        self.learn_conversions([path])
         return self._converts[path]
 
     @property

@@ -1,5 +1,6 @@
 """A change is told in the assistant's words, or by tool, file and amount."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -45,6 +46,12 @@ def test_only_a_line_with_words_counts_as_said(said: str | None, words: str | No
 def test_without_words_the_tool_the_file_and_the_amount_are_named() -> None:
     assert summarise(action(), [APP]) == "Edit app.py: +3 −1"
     assert summarise(action("mcp__x"), [APP, LOGO]) == "mcp__x: 2 files, +3 −1"
+
+
+def test_a_call_that_changed_nothing_is_named_by_what_it_was_to_change() -> None:
+    assert summarise(action("Bash", command="make"), []) == "Bash: make"
+    assert summarise(replace(action(), paths=("/r/src/app.py",)), []) == "Edit app.py"
+    assert summarise(action("mcp__x"), []) == "mcp__x"
 
 
 def test_a_command_is_quoted_with_the_number_of_files() -> None:
