@@ -52,7 +52,7 @@ DOORS = {
     "rich": "panel",
 }
 # The core takes data and gives data: what it may import beyond itself and the errors.
-CORE_LIBRARIES = {"pydantic", "pydantic_core", "orjson"}
+CORE_LIBRARIES = {"pydantic", "pydantic_core", "orjson", "tree_sitter", "tree_sitter_bash"}
 # Standard modules through which the core could reach a clock, a disk, a process or a thread.
 FORBIDDEN_IN_CORE = {
     "asyncio", "concurrent", "ctypes", "fcntl", "glob", "io", "locale", "logging", "mmap", "multiprocessing",

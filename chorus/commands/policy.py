@@ -1,0 +1,115 @@
+"""`chorus policy`: which tool calls need no person, and why."""
+
+import argparse
+import shlex
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from chorus.core.policy.rules import FILE_TOOLS, Rule, parse_policy
+from chorus.core.policy.verdict import Verdict, decide
+from chorus.errors import ExitCode, UsageError
+from chorus.output import answer, answer_json, note
+from chorus.sources.config import user_config_path
+from chorus.sources.policy_file import append_rule, read_policy, resolver, work_tree_of
+
+_PARTS = ("tool", "command", "path", "reason")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    actions = parser.add_subparsers(dest="action", metavar="list|add|test|explain", required=True)
+    listing = actions.add_parser("list", help="the rules in effect, and where they come from")
+    listing.add_argument("--json", action="store_true", help="print JSON")
+    adding = actions.add_parser("add", help="add a rule to your own config")
+    adding.add_argument("decision", choices=("allow", "ask", "deny"))
+    adding.add_argument("--tool", help="the tool it is about; `*` stands for anything")
+    adding.add_argument("--command", help="the command it is about; a last `*` stands for any words")
+    adding.add_argument("--path", help="the files it is about; `**` stands for any directories")
+    adding.add_argument("--reason", help="why, for whoever meets the rule")
+    for name, text in (("test", "what a call comes to"), ("explain", "the same, part by part, with reasons")):
+        judging = actions.add_parser(name, help=text)
+        judging.add_argument(
+            "words", nargs="*", metavar="COMMAND", help="a shell command, best as one argument"
+        )
+        judging.add_argument("--tool", default="Bash", help="the tool that is called (default: Bash)")
+        judging.add_argument("--path", help="the file it names")
+        judging.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(args: argparse.Namespace) -> ExitCode:
+    match args.action:
+        case "add":
+            return _add(args)
+        case "list":
+            return _list(args)
+        case _:
+            return _judge(args)
+
+
+def _list(args: argparse.Namespace) -> ExitCode:
+    policy = read_policy(work_tree_of(Path.cwd()))
+    if args.json:
+        rules = [_rule_json(rule) for rule in policy.rules]
+        ignored = [_rule_json(rule) for rule in policy.ignored]
+        answer_json({"per_minute": policy.per_minute, "rules": rules, "ignored": ignored})
+        return ExitCode.DONE
+    for rule in policy.rules:
+        answer(f"{rule.source:<10}  {rule.text}" + (f"  # {rule.reason}" if rule.reason else ""))
+    for rule in policy.ignored:
+        note(f"ignored: the repository asks for `{rule.text}`; it may only make the policy stricter")
+    note(f"everything else is asked; at most {policy.per_minute} approvals a minute go without asking")
+    return ExitCode.DONE
+
+
+def _add(args: argparse.Namespace) -> ExitCode:
+    parts = {name: getattr(args, name) for name in _PARTS}
+    rule = {"decision": args.decision, **{name: value for name, value in parts.items() if value is not None}}
+    parse_policy({"rule": [rule]})
+    path = user_config_path()
+    append_rule(path, rule)
+    note(f"added to {path}")
+    return ExitCode.DONE
+
+
+def _judge(args: argparse.Namespace) -> ExitCode:
+    root = work_tree_of(Path.cwd())
+    verdict = decide(args.tool, _given(args), read_policy(root), root=str(root), resolve=resolver(Path.cwd()))
+    if args.json:
+        answer_json(
+            {"decision": verdict.decision, "findings": [asdict(finding) for finding in verdict.findings]}
+        )
+    else:
+        answer(verdict.decision)
+    if args.action == "explain" and not args.json:
+        _explain(verdict)
+    return ExitCode.DONE
+
+
+def _given(args: argparse.Namespace) -> dict[str, Any]:
+    """The input a call of this tool would have."""
+    if args.tool == "Bash":
+        if not args.words:
+            raise UsageError(
+                "no command to judge", hint="Give it as one argument: chorus policy test 'git status'."
+            )
+        return {"command": args.words[0] if len(args.words) == 1 else shlex.join(args.words)}
+    if args.tool in FILE_TOOLS and args.path is None:
+        raise UsageError(f"{args.tool} names a file", hint="Give it with --path.")
+    return {"notebook_path" if args.tool == "NotebookEdit" else "file_path": args.path}
+
+
+def _explain(verdict: Verdict) -> None:
+    for finding in verdict.findings:
+        answer(f"  {finding.decision:<5}  {finding.about}\n         {finding.because}")
+
+
+def _rule_json(rule: Rule) -> dict[str, Any]:
+    command = None if rule.command is None else rule.command.text
+    return {
+        "decision": rule.decision,
+        "tool": rule.tool,
+        "command": command,
+        "path": rule.path,
+        "reason": rule.reason,
+        "source": rule.source,
+    }

@@ -1,0 +1,1 @@
+"""Which tool calls need no person: rules, shell analysis, verdicts."""

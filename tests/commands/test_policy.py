@@ -1,0 +1,138 @@
+"""`chorus policy`: listing, adding, judging."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from chorus.cli import main
+from chorus.errors import ExitCode
+
+
+@pytest.fixture
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The user's config, and a work tree to stand in."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    tree = tmp_path / "tree"
+    (tree / ".git").mkdir(parents=True)
+    (tree / "src").mkdir()
+    monkeypatch.chdir(tree / "src")
+    return tmp_path / "config" / "chorus" / "config.toml"
+
+
+def judged(*arguments: str, capsys: pytest.CaptureFixture[str]) -> str:
+    assert main(["policy", "test", *arguments]) == ExitCode.DONE
+    return capsys.readouterr().out.strip()
+
+
+def test_without_a_config_everything_is_asked(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert judged("ls", capsys=capsys) == "ask"
+    assert judged("--tool", "Edit", "--path", "a.py", capsys=capsys) == "ask"
+    assert not config.exists()
+
+
+def test_a_rule_that_is_added_takes_effect(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["policy", "add", "allow", "--command", "git status *"]) == ExitCode.DONE
+    assert main(["policy", "add", "deny", "--path", ".env*", "--reason", 'it\'s "secret"']) == ExitCode.DONE
+    capsys.readouterr()
+    assert judged("git status --short", capsys=capsys) == "allow"
+    assert judged("git", "status", "a b", capsys=capsys) == "allow"
+    assert judged("--tool", "Read", "--path", "../.env", capsys=capsys) == "deny"
+    assert config.stat().st_mode & 0o777 == 0o600
+
+
+def test_adding_leaves_the_rest_of_the_file_as_it_is(config: Path) -> None:
+    before = '# mine\n[panel]\ntheme = "dark"  # keep\n\n[[policy.rule]]\ndecision = "ask"\ntool = "Edit"'
+    config.parent.mkdir(parents=True)
+    config.write_text(before, encoding="utf-8")
+    config.chmod(0o640)
+    assert main(["policy", "add", "deny", "--tool", "Write"]) == ExitCode.DONE
+    text = config.read_text(encoding="utf-8")
+    assert text.startswith(before)
+    assert text.endswith('[[policy.rule]]\ndecision = "deny"\ntool = "Write"\n')
+    assert config.stat().st_mode & 0o777 == 0o640
+
+
+def test_a_config_that_is_a_link_stays_one(config: Path, tmp_path: Path) -> None:
+    config.parent.mkdir(parents=True)
+    real = tmp_path / "dotfiles.toml"
+    real.write_text("", encoding="utf-8")
+    config.symlink_to(real)
+    assert main(["policy", "add", "deny", "--tool", "Write"]) == ExitCode.DONE
+    assert config.is_symlink()
+    assert "Write" in real.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "content", ["[policy]\nrule = []\n", "[policy\n", "policy = 3\n", "[policy]\ncolour = 'red'\n", "\xff"]
+)
+def test_a_file_that_cannot_be_added_to_stays_untouched(content: str, config: Path) -> None:
+    config.parent.mkdir(parents=True)
+    config.write_bytes(content.encode("latin-1"))
+    assert main(["policy", "add", "deny", "--tool", "Write"]) == ExitCode.REFUSED_BY_SYSTEM
+    assert config.read_bytes() == content.encode("latin-1")
+    assert list(config.parent.iterdir()) == [config]
+
+
+def test_a_rule_that_allows_too_much_is_refused(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["policy", "add", "allow", "--tool", "Bash"]) == ExitCode.REFUSED_BY_SYSTEM
+    assert "names the command" in capsys.readouterr().err
+    assert not config.exists()
+
+
+def test_a_repository_is_told_that_it_cannot_allow(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rule = '[[policy.rule]]\ndecision = "{}"\ncommand = "ls *"\n'
+    Path("../.chorus.toml").write_text(rule.format("allow") + rule.format("deny"), encoding="utf-8")
+    assert main(["policy", "list"]) == ExitCode.DONE
+    printed = capsys.readouterr()
+    assert printed.out == "repository  deny command='ls *'\n"
+    assert "ignored: the repository asks for `allow command='ls *'`" in printed.err
+    assert judged("ls", capsys=capsys) == "deny"
+    assert main(["policy", "list", "--json"]) == ExitCode.DONE
+    listed = json.loads(capsys.readouterr().out)
+    assert listed["rules"] == [
+        {
+            "decision": "deny",
+            "tool": None,
+            "command": "ls *",
+            "path": None,
+            "reason": None,
+            "source": "repository",
+        }
+    ]
+    assert len(listed["ignored"]) == 1
+
+
+def test_a_link_out_of_the_tree_is_outside(
+    config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["policy", "add", "allow", "--tool", "Write", "--path", "src/**"])
+    (tmp_path / "away").mkdir()
+    Path("link").symlink_to(tmp_path / "away")
+    capsys.readouterr()
+    assert judged("--tool", "Write", "--path", "new/a.py", capsys=capsys) == "allow"
+    assert judged("--tool", "Write", "--path", "link/a.py", capsys=capsys) == "ask"
+    assert judged("--tool", "Write", "--path", "a\0b", capsys=capsys) == "ask"
+
+
+def test_the_explanation_names_every_part(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["policy", "add", "allow", "--command", "ls *"])
+    capsys.readouterr()
+    assert main(["policy", "explain", "ls && rm x"]) == ExitCode.DONE
+    out = capsys.readouterr().out
+    assert out.splitlines()[0] == "ask"
+    assert "allow  ls" in out
+    assert "no rule allows this command" in out
+    assert main(["policy", "explain", "--json", "ls"]) == ExitCode.DONE
+    assert json.loads(capsys.readouterr().out)["findings"][0]["decision"] == "allow"
+
+
+@pytest.mark.parametrize("arguments", [["test"], ["test", "--tool", "Edit"]])
+def test_a_call_without_what_it_is_about_is_a_usage_error(arguments: list[str], config: Path) -> None:
+    assert main(["policy", *arguments]) == ExitCode.USAGE
+
+
+def test_a_directory_that_cannot_be_written_is_an_error(config: Path) -> None:
+    config.parent.parent.mkdir()
+    config.parent.write_text("a file in the way", encoding="utf-8")
+    assert main(["policy", "add", "deny", "--tool", "Write"]) == ExitCode.REFUSED_BY_SYSTEM
