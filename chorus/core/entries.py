@@ -77,10 +77,12 @@ class Entry:
     def name_turn(self, turn: Turn | None, prompt: TurnId) -> None:
         """The prompt that led to this call is known: so is its turn."""
         self.prompt = prompt
-        if self.turn is None or self.turn.prompt is not None or self.turn is turn:
+        if self.turn is None:
             self.turn = turn
-        else:
+        elif self.turn.prompt is None:
             self.session.turns.join(self.turn, prompt)
+        elif self.turn.prompt != prompt:
+            self.turn = turn
 
     def forget(self) -> None:
         """A finished call keeps what is needed to correct it, not what it carried."""

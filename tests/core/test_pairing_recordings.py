@@ -49,6 +49,10 @@ RUNS = {
         "2.1.325/transcripts/interactive_agent-a697f6b396a3d7a59.jsonl",
         "2.1.325/hooks/interactive.hooks.jsonl",
     ],
+    "325 message while working": [
+        "2.1.325/transcripts/message_while_working.jsonl",
+        "2.1.325/hooks/message_while_working.hooks.jsonl",
+    ],
     "325 fork": [
         "2.1.325/transcripts/resumed.jsonl",
         "2.1.325/headless/resume_first.jsonl",

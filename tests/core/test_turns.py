@@ -8,7 +8,7 @@ from chorus.core.events import Event, Source
 from chorus.core.outcomes import TurnStarted
 from chorus.core.turns import Turns
 from tests.core.recordings import actions_of, fold, run
-from tests.core.telling import calls, hooked, init, result, returns, submits, system, writes
+from tests.core.telling import calls, heard, hooked, init, result, returns, submits, system, writes
 
 TRANSCRIPT = Source.TRANSCRIPT
 
@@ -156,7 +156,7 @@ def test_a_fork_names_all_its_old_messages_alike() -> None:
         calls("b", source=TRANSCRIPT),
         returns("b", source=TRANSCRIPT, promptId="p"),
     ]
-    assert turns(*events) == [("p", "one"), ("2", "two")]
+    assert turns(*events) == [("p", "one"), ("p.2", "two")]
 
 
 @pytest.mark.parametrize(
@@ -272,6 +272,77 @@ def test_a_message_told_to_the_client_and_by_a_hook_is_one() -> None:
         calls("c"),
     ]
     assert turns(*events) == [("p-1", "go"), ("p-2", "on"), ("3", None)]
+
+
+def test_a_message_sent_while_the_agent_works_begins_a_turn_when_it_is_delivered() -> None:
+    sent = writes("and this", source=Source.CONTROL_IN, session="")
+    running = [init(), writes("one", isReplay=True), calls("a"), sent, calls("b")]
+    delivered = [returns("a"), writes("and this", isReplay=True), returns("b"), calls("c"), returns("c")]
+    assert turns(*running, *delivered, result(), init(), calls("d")) == [
+        ("1", "one"),
+        ("1", "one"),
+        ("2", "and this"),
+        ("3", None),
+    ]
+
+
+def test_a_stream_may_show_only_that_a_message_was_delivered() -> None:
+    events = [init(), writes("one", isReplay=True), calls("a"), returns("a"), writes("two", isReplay=True)]
+    assert turns(*events, calls("b")) == [("1", "one"), ("2", "two")]
+
+
+def test_a_message_the_client_has_dealt_with_does_not_wait_for_the_next_turn() -> None:
+    sent = writes("and this", source=Source.CONTROL_IN, session="")
+    first = [init(), writes("one", isReplay=True), sent, calls("a"), returns("a")]
+    assert turns(*first, result(queued_turn_count=0), init(), calls("b")) == [("1", "one"), ("2", None)]
+    assert turns(*first, result(queued_turn_count=1), init(), calls("b")) == [("1", "one"), ("2", "and this")]
+    assert turns(*first, result(queued_turn_count="x"), init(), calls("b"))[1] == ("2", "and this")
+
+
+def test_a_hook_tells_of_a_message_sent_meanwhile_under_the_same_name() -> None:
+    pre = hooked("PreToolUse", tool_name="Bash", tool_use_id="a")
+    post = hooked("PostToolUse", tool_name="Bash", tool_use_id="a")
+    after = hooked("PostToolUse", tool_name="Edit", tool_use_id="b")
+    events = [submits("one"), pre, submits("and this"), post, after, submits("one"), submits("and this")]
+    outcomes = run(events)
+    assert [(row.turn, row.message, row.status) for row in fold(outcomes).values()] == [
+        ("p-1", "one", "succeeded"),
+        ("p-1.2", "and this", "succeeded"),
+    ]
+    assert len([o for o in outcomes if isinstance(o, TurnStarted)]) == 2
+
+
+def queued(text: Any, **more: Any) -> Event:
+    attachment = {"type": "queued_command", "prompt": text, "origin": {"kind": "human"}} | more
+    return heard(TRANSCRIPT, type="attachment", sessionId="s-1", isSidechain=False, attachment=attachment)
+
+
+def test_a_transcript_tells_of_a_message_sent_meanwhile_beside_the_others() -> None:
+    after = [calls("b", source=TRANSCRIPT), returns("b", source=TRANSCRIPT, promptId="p-1")]
+    late = returns("a", source=TRANSCRIPT, promptId="p-1")
+    events = [said("one", "p-1"), calls("a", source=TRANSCRIPT), queued("and this"), late, *after]
+    assert turns(*events) == [("p-1", "one"), ("p-1.2", "and this")]
+    assert turns(*events, queued("and this"), calls("c", source=TRANSCRIPT))[-1] == ("p-1.2", "and this")
+
+
+def test_an_old_transcript_counts_it() -> None:
+    events = [said("one", None), queued("and this"), queued("and this"), calls("a", source=TRANSCRIPT)]
+    assert turns(*events) == [("2", "and this")]
+    assert turns(queued("and this"), calls("a", source=TRANSCRIPT)) == [("1", "and this")]
+
+
+@pytest.mark.parametrize(
+    "attachment",
+    [
+        queued([{"type": "image"}]),
+        queued("words", type="date"),
+        queued("words", origin={"kind": "peer"}),
+        queued("<system-reminder>x</system-reminder>"),
+        queued("<task-notification><task-id>b</task-id></task-notification>"),
+    ],
+)
+def test_other_things_beside_the_messages_begin_no_turn(attachment: Event) -> None:
+    assert turns(said("one", "p-1"), attachment, calls("a", source=TRANSCRIPT)) == [("p-1", "one")]
 
 
 def test_a_call_seen_with_and_without_a_name_joins_both() -> None:

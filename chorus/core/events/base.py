@@ -26,6 +26,7 @@ _ABSENT_IF_WRONG = GetPydanticSchema(
     lambda kind, handler: core_schema.with_default_schema(handler(kind), default=None, on_error="default")
 )
 LooseText = Annotated[str | None, _ABSENT_IF_WRONG]
+LooseNumber = Annotated[int | None, _ABSENT_IF_WRONG]
 LooseFlag = Annotated[bool | None, _ABSENT_IF_WRONG]
 LooseObject = Annotated[JsonObject | None, _ABSENT_IF_WRONG]
 

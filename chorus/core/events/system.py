@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import AliasPath, Field, PlainValidator, ValidationError
 
-from chorus.core.events.base import Known, LooseText, Model, spelled
+from chorus.core.events.base import Known, LooseNumber, LooseText, Model, spelled
 from chorus.core.events.faults import first_fault
 from chorus.core.ids import ToolUseId
 
@@ -97,6 +97,7 @@ class Result(Known):
         None, validation_alias=spelled("stop_reason", "stopReason", AliasPath("result", "stopReason"))
     )
     terminal_reason: LooseText = None
+    waiting: LooseNumber = Field(None, validation_alias="queued_turn_count")
     origin: LooseText = Field(None, validation_alias=AliasPath("origin", "kind"))
     errors: Any = None
     result: Any = None

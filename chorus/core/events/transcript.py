@@ -22,6 +22,8 @@ class Attachment(Known):
     """Something handed to the model beside the messages."""
 
     kind: str = Field(validation_alias=AliasPath("attachment", "type"))
+    text: LooseText = Field(None, validation_alias=AliasPath("attachment", "prompt"))
+    origin: LooseText = Field(None, validation_alias=AliasPath("attachment", "origin", "kind"))
 
 
 class Bookkeeping(Known):

@@ -12,12 +12,13 @@ from chorus.core.events.messages import (
     ToolUseLine,
     User,
 )
+from chorus.core.events.transcript import Attachment
 from chorus.core.evidence import Evidence, read_denial, read_result
 from chorus.core.ids import AgentId, SessionId, ToolUseId
 from chorus.core.outcomes import Outcome, PromptAsked
 from chorus.core.pairing.books import Books, Handlers, Made
 from chorus.core.sessions import Spot
-from chorus.core.speech import Aside, Command, Message, TaskNotice, read_user
+from chorus.core.speech import Aside, Command, Message, TaskNotice, read_text, read_user
 from chorus.core.turns import Turn
 
 _STRANGE = (UnknownBlock, MalformedBlock)
@@ -120,10 +121,11 @@ def _hear_speech(books: Books, event: User, spot: Spot) -> list[Outcome]:
         return _hear_written(books, event, spot, speech)
     turns, text = spot.session.turns, speech.text
     known = turns.current
-    turn = turns.hear(text, echo=event.source is not Source.CONTROL_IN)
+    turn = turns.hear(text, echo=event.source is not Source.CONTROL_IN, delivered=bool(event.replay))
     if turn is None:
         return []
-    ended = [] if turn is known else books.end_calls(spot)
+    # A message that is delivered into a running turn ends nothing: calls may still run.
+    ended = [] if turn is known or event.replay else books.end_calls(spot)
     return ended + books.start_turn(spot, turn)
 
 
@@ -139,6 +141,18 @@ def _hear_written(books: Books, event: User, spot: Spot, speech: Message | Comma
     else:
         turn = session.turns.hear_prompt(event.prompt, speech.text, live=False)
     return outcomes + books.start_turn(spot, turn)
+
+
+def hear_attachment(books: Books, event: Attachment, spot: Spot) -> list[Outcome]:
+    """What a person, or the end of a task, has to say to the agent while it works."""
+    if event.kind != "queued_command" or event.text is None or spot.agent is not None:
+        return []
+    speech = read_text(event.text)
+    if isinstance(speech, TaskNotice):
+        return hear_notice(books, event, spot, speech)
+    if not isinstance(speech, Message) or event.origin not in (None, "human") or books.is_repeat(event):
+        return []
+    return books.start_turn(spot, spot.session.turns.hear_meanwhile(speech.text))
 
 
 def hear_notice(books: Books, event: Known, spot: Spot, notice: TaskNotice) -> list[Outcome]:
@@ -166,4 +180,5 @@ HANDLERS: Handlers = {
     TextLine: hear_text,
     SessionStartLine: hear_session_start,
     PermissionRequestLine: hear_permission_request,
+    Attachment: hear_attachment,
 }

@@ -44,7 +44,7 @@ def hear_result(books: Books, event: Result, spot: Spot) -> list[Outcome]:
     turn = session.turns.current
     # The result of a turn may be held back until the background tasks it started are over. Then the turn
     # that follows has begun, and its calls are not this result's to end.
-    if session.turns.end():
+    if session.turns.end(event.waiting):
         outcomes += books.end_calls(spot)
         outcomes.append(TurnEnded(session.id, turn.id if turn else None))
     return outcomes
