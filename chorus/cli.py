@@ -29,6 +29,7 @@ COMMANDS = {
     "revert": "take actions back, and nothing else",
     "redo": "bring back what was reverted",
     "keep": "mark actions as reviewed",
+    "land": "make clean commits of a lane on a branch of yours",
     "prompts": "show what the client asks, and which key answers what",
     "approve": "say yes to a prompt that waits",
     "deny": "say no to a prompt that waits",

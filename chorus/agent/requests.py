@@ -4,6 +4,7 @@ Each request is a method named after it; its arguments are the message's own fie
 and wrong arguments are refused with a sentence, never with a crash.
 """
 
+import asyncio
 import inspect
 import os
 from collections.abc import Mapping, Sequence
@@ -14,10 +15,11 @@ from chorus import __version__
 from chorus.core.ids import PaneId
 from chorus.core.relay.answers import Allow, AllowAlways, Answer, Choose, Deny, Replies, Reply
 from chorus.errors import UsageError
-from chorus.lanes import queries, review
+from chorus.lanes import landing, queries, review
 from chorus.lanes.listing import lanes_json
 from chorus.lanes.queries import Filter
 from chorus.lanes.review import Selection
+from chorus.lanes.site import Site
 from chorus.tmux.address import Address
 from chorus.wire.protocol import VERSION, Request
 
@@ -41,6 +43,14 @@ def parse_answer(
             raise UsageError(f"not a decision: {decision!r}")
 
 
+def land_apart(work_tree: Path, plan: landing.Landing, dry_run: bool) -> landing.Landed:
+    site = Site.open(work_tree)
+    try:
+        return landing.apply_landing(site, plan, dry_run=dry_run)
+    finally:
+        site.close()
+
+
 if TYPE_CHECKING:
     from chorus.agent.agent import Agent
     from chorus.agent.tree import Tree
@@ -49,6 +59,7 @@ if TYPE_CHECKING:
 class Requests:
     def __init__(self, agent: "Agent") -> None:
         self._agent = agent
+        self._landing = asyncio.Lock()  # what one landing takes, the next one must not take too
 
     async def handle(self, request: Request) -> Any:  # noqa: ANN401  each request has its own answer
         handler = getattr(self, f"do_{request.do.replace('-', '_')}", None)
@@ -200,6 +211,26 @@ class Requests:
         kept = review.keep(tree.recorder, Selection([str(action) for action in actions], turn, lane))
         self._agent.announce_actions()
         return {"kept": kept}
+
+    async def do_land(
+        self,
+        lane: str,
+        cwd: str | None = None,
+        by: str = "turn",
+        onto: str | None = None,
+        message: str | None = None,
+        *,
+        dry_run: bool = False,
+    ) -> dict[str, Any]:
+        async with self._landing:
+            tree = self._tree(cwd)
+            plan = landing.plan_landing(tree.recorder, lane, by, onto, message)
+            # Commit hooks may take minutes: they run beside the loop, on a site of their own.
+            made = await asyncio.to_thread(land_apart, tree.recorder.site.repository.work_tree, plan, dry_run)
+            if not dry_run:
+                landing.mark_landed(tree.recorder, plan, made)
+        self._agent.announce_actions()
+        return landing.landing_json(plan, made, dry_run=dry_run)
 
     def _tree(self, cwd: str | None) -> "Tree":
         """The work tree that is meant; without a place, the repository's main one."""

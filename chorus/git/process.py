@@ -1,8 +1,9 @@
 """The one door through which Chorus runs git.
 
 Receives argument lists, gives bytes. Never lets the caller's `GIT_*` variables, the user's hooks,
-fsmonitor, signing or automatic gc take part, never takes an optional lock (so a user's index is
-never refreshed), never reaches the network, not even to fetch the missing objects of a partial clone.
+fsmonitor, signing or automatic gc take part (hooks and signing do in `HookedGit`, for landing), never
+takes an optional lock (so a user's index is never refreshed), never reaches the network, not even to fetch
+the missing objects of a partial clone.
 """
 
 import os
@@ -44,13 +45,16 @@ class GitFailed(ChorusError):
 
 
 def scrubbed_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The environment every git process of Chorus gets."""
-    kept = {
+    """The environment every git process of Chorus gets, but for a landing's commits."""
+    return inherited_environment() | FIXED_VARIABLES | dict(extra or {})
+
+
+def inherited_environment() -> dict[str, str]:
+    return {
         name: value
         for name, value in os.environ.items()
         if not name.startswith("GIT_") or name in KEPT_VARIABLES
     }
-    return kept | FIXED_VARIABLES | dict(extra or {})
 
 
 class Git:
@@ -104,22 +108,42 @@ class Git:
     ) -> subprocess.Popen[bytes]:
         try:
             return subprocess.Popen(
-                command(arguments),
+                self.command(arguments),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=stderr,
                 cwd=self.directory,
-                env=scrubbed_environment(extra),
+                env=self.environment(extra),
                 # A group of its own: Ctrl-C is for the caller, and a filter that hangs ends with its git.
                 start_new_session=True,
             )
         except FileNotFoundError as error:
             raise cannot_start(error, self.directory) from error
 
+    def command(self, arguments: Sequence[str | bytes]) -> list[str | bytes]:
+        return with_settings(QUIET_CONFIG, arguments)
 
-def command(arguments: Sequence[str | bytes]) -> list[str | bytes]:
-    quiet = [part for setting in QUIET_CONFIG for part in ("-c", setting)]
-    return ["git", *quiet, *arguments]
+    def environment(self, extra: Mapping[str, str] | None) -> dict[str, str]:
+        return scrubbed_environment(extra)
+
+
+class HookedGit(Git):
+    """git as the user runs it, for a commit of theirs: their hooks and their signing take part.
+
+    Hooks run git themselves, so of Chorus's own variables they get none that would change what it does.
+    """
+
+    __slots__ = ()
+
+    def command(self, arguments: Sequence[str | bytes]) -> list[str | bytes]:
+        return with_settings(("gc.auto=0", "maintenance.auto=false"), arguments)
+
+    def environment(self, extra: Mapping[str, str] | None) -> dict[str, str]:
+        return inherited_environment() | {"GIT_TERMINAL_PROMPT": "0"} | dict(extra or {})
+
+
+def with_settings(settings: Iterable[str], arguments: Sequence[str | bytes]) -> list[str | bytes]:
+    return ["git", *(part for setting in settings for part in ("-c", setting)), *arguments]
 
 
 def said_by(done: subprocess.CompletedProcess[bytes]) -> str:

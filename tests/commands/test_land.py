@@ -1,0 +1,221 @@
+"""What a lane holds becomes clean commits on a branch, and nothing else moves."""
+
+from pathlib import Path
+
+import pytest
+
+from chorus.lanes.recorder import Recorder
+from tests.commands.conftest import Shell
+from tests.lanes.acting import Agent
+from tests.repos import UserRepo
+
+
+def lane_of(chorus: Shell) -> str:
+    return str(chorus("lanes", "--json").json()[0]["name"])
+
+
+def subjects(repo: UserRepo, branch: str = "main") -> list[str]:
+    return repo.git("log", "--reverse", "--format=%s", f"v1..{branch}").splitlines()
+
+
+def install_hook(repo: UserRepo, name: str, script: str) -> None:
+    place = repo.path / ".git" / "hooks" / name
+    place.parent.mkdir(exist_ok=True)
+    place.write_text(f"#!/bin/sh\n{script}\n")
+    place.chmod(0o755)
+
+
+def user_state(repo: UserRepo) -> dict[str, object]:
+    print_ = repo.fingerprint()
+    return {"work tree": print_["work tree"], "staged": repo.git("diff", "--cached")}
+
+
+@pytest.mark.parametrize(("by", "count"), [("turn", 1), ("action", 3), ("all", 1)])
+def test_a_lane_lands_and_the_users_own_work_stays(
+    worked: UserRepo, chorus: Shell, by: str, count: int
+) -> None:
+    before = user_state(worked)
+    done = chorus("land", lane_of(chorus), "--by", by, "--json")
+    assert done.code == 0, done.err
+    commits = done.json()["commits"]
+    assert len(commits) == len(subjects(worked)) == count
+    assert [n for commit in commits for n in commit["actions"]] == [1, 2, 3]
+    assert user_state(worked) == before
+    names = worked.git("diff", "--name-only", "v1..main").split()
+    assert names == ["app.py", "new.txt", "run.sh"]
+    assert worked.git("show", "main:app.py") == "x = 9\ny = 2\n"
+    assert worked.git("status", "--porcelain").splitlines() == [
+        "M  README.md",
+        " M src/main.py",
+        "?? notes.txt",
+    ]
+    assert all(entry["landed"] for entry in chorus("log", "--json").json())
+    assert worked.fsck() == ""
+    assert not list((worked.path / ".git" / "chorus").glob("landing-*"))
+
+
+def test_a_landed_commit_says_what_was_asked_and_names_its_actions(worked: UserRepo, chorus: Shell) -> None:
+    ids = [entry["id"] for entry in chorus("log", "--json").json()]
+    chorus("land", lane_of(chorus))
+    assert subjects(worked) == ["Make it better"]
+    trailers = worked.git("log", "-1", "--format=%(trailers:key=Chorus-Action,valueonly)").split()
+    assert trailers == ids
+    assert "- I raise x." in worked.git("log", "-1", "--format=%b")
+    assert worked.git("log", "-1", "--format=%an %cn").strip() == "Ada User Ada User"
+
+
+def test_a_message_of_ones_own_keeps_the_trailers(worked: UserRepo, chorus: Shell) -> None:
+    chorus("land", lane_of(chorus), "-m", "Raise x\n\nBecause.")
+    assert subjects(worked) == ["Raise x"]
+    body = worked.git("log", "-1", "--format=%b")
+    assert body.startswith("Because.\n\nChorus-Action: ")
+    assert "Chorus-Session: session-a" in body
+
+
+def test_a_dry_run_says_what_it_would_do_and_does_nothing(worked: UserRepo, chorus: Shell) -> None:
+    lane = lane_of(chorus)
+    before = worked.fingerprint()
+    done = chorus("land", lane, "--dry-run", "--by", "action", "--json").json()
+    assert [(c["oid"], c["actions"]) for c in done["commits"]] == [(None, [1]), (None, [2]), (None, [3])]
+    assert worked.fingerprint() == before
+    assert not any(entry["landed"] for entry in chorus("log", "--json").json())
+
+
+def test_a_commit_msg_hook_takes_part(worked: UserRepo, chorus: Shell) -> None:
+    install_hook(worked, "commit-msg", 'printf "Seen-By: hook\\n" >> "$1"')
+    assert chorus("land", lane_of(chorus)).code == 0
+    assert "Seen-By: hook" in worked.git("log", "-1", "--format=%B")
+
+
+def test_a_failing_hook_leaves_everything_as_it_was(worked: UserRepo, chorus: Shell) -> None:
+    lane = lane_of(chorus)
+    install_hook(worked, "pre-commit", "echo no good >&2; git diff --cached --name-only >&2; exit 1")
+    before = worked.fingerprint()
+    done = chorus("land", lane)
+    assert done.code == 4
+    assert "no good" in done.err
+    assert "new.txt" in done.err
+    assert "README.md" not in done.err  # staged by the user, no part of this
+    assert worked.fingerprint() == before
+
+
+def test_a_hook_that_fails_at_the_second_commit_takes_the_first_back(worked: UserRepo, chorus: Shell) -> None:
+    lane = lane_of(chorus)
+    install_hook(worked, "pre-commit", "! git diff --cached --name-only | grep -q new.txt")
+    before = (worked.git("rev-parse", "main"), (worked.path / ".git" / "index").read_bytes())
+    assert chorus("land", lane, "--by", "action").code == 4
+    assert (worked.git("rev-parse", "main"), (worked.path / ".git" / "index").read_bytes()) == before
+    assert not any(entry["landed"] for entry in chorus("log", "--json").json())
+
+
+def test_a_hook_that_changes_what_is_committed_is_built_upon(worked: UserRepo, chorus: Shell) -> None:
+    stage = "git update-index --add --cacheinfo 100644,$oid,made.txt"
+    hook = f"oid=$(echo made | git hash-object -w --stdin)\n{stage}"
+    install_hook(worked, "pre-commit", hook)
+    assert chorus("land", lane_of(chorus), "--by", "action").code == 0
+    assert worked.git("show", "main:made.txt") == "made\n"
+    assert worked.git("log", "--format=%H", "v1..main", "--", "made.txt").count("\n") == 1
+
+
+def test_a_branch_that_moved_in_the_same_lines_is_a_conflict(worked: UserRepo, chorus: Shell) -> None:
+    lane = lane_of(chorus)
+    worked.git("stash", "-q", "-u")
+    worked.commit("mine", **{"app.py": b"x = 100\ny = 2\n"})
+    short = worked.git("rev-parse", "--short", "HEAD").strip()
+    before = worked.fingerprint()
+    done = chorus("land", lane)
+    assert done.code == 5
+    assert "action 1: app.py" in done.err
+    assert short in done.err
+    assert worked.fingerprint() == before
+
+
+def test_a_branch_that_moved_elsewhere_takes_the_change(worked: UserRepo, chorus: Shell) -> None:
+    lane = lane_of(chorus)
+    worked.git("commit", "-qm", "the staged readme")
+    assert chorus("land", lane).code == 0
+    assert worked.git("show", "main:README.md") == "# demo\n\nstaged\n"
+    assert worked.git("show", "main:new.txt") == "hello\n"
+
+
+def test_what_the_user_committed_already_is_not_committed_again(worked: UserRepo, chorus: Shell) -> None:
+    lane = lane_of(chorus)
+    worked.git("commit", "-qm", "by hand", "app.py", "run.sh")
+    done = chorus("land", lane, "--by", "action", "--json").json()
+    assert [commit["actions"] for commit in done["commits"]] == [[2]]
+    assert done["present"] == [1, 3]
+    assert chorus("land", lane).code == 3
+
+
+def test_a_path_staged_otherwise_is_refused_by_name(worked: UserRepo, chorus: Shell) -> None:
+    lane = lane_of(chorus)
+    worked.write("app.py", b"x = 9\ny = 3\n")
+    worked.git("add", "app.py")
+    before = worked.fingerprint()
+    done = chorus("land", lane)
+    assert done.code == 5
+    assert "app.py" in done.err
+    assert worked.fingerprint() == before
+
+
+def test_reverted_actions_fold_away(worked: UserRepo, chorus: Shell) -> None:
+    lane = lane_of(chorus)
+    assert chorus("revert", "1").code == 0
+    done = chorus("land", lane, "--json").json()
+    assert [commit["actions"] for commit in done["commits"]] == [[2, 3]]
+    assert worked.git("diff", "--name-only", "v1..main").split() == ["new.txt", "run.sh"]
+
+
+def test_a_lane_lands_in_parts_and_a_late_revert_lands_too(worked: UserRepo, chorus: Shell) -> None:
+    lane = lane_of(chorus)
+    assert chorus("land", lane).code == 0
+    assert chorus("land", lane).code == 3
+    with Recorder.open(worked.path) as recorder:
+        Agent(worked, recorder).replace("new.txt", b"hello", b"hello again")
+    assert chorus("land", lane, "--json").json()["commits"][0]["actions"] == [4]
+    assert chorus("revert", "1").code == 0
+    assert chorus("land", lane, "--json").json()["commits"][0]["actions"] == [5]
+    assert worked.git("show", "main:app.py") == "x = 1\ny = 2\n"
+    assert worked.git("show", "main:new.txt") == "hello again\n"
+
+
+def test_another_branch_is_landed_on_without_a_checkout(worked: UserRepo, chorus: Shell) -> None:
+    lane = lane_of(chorus)
+    worked.git("branch", "other", "main~1")
+    install_hook(worked, "commit-msg", 'git symbolic-ref HEAD >> "$1"')
+    before = worked.fingerprint()
+    done = chorus("land", lane, "--onto", "other", "--by", "action")
+    assert done.code == 5  # app.py had no second line then
+    worked.git("branch", "-f", "other", "main")
+    done = chorus("land", lane, "--onto", "other")
+    assert done.code == 0, done.err
+    after = worked.fingerprint()
+    assert after["work tree"] == before["work tree"]
+    assert after["git dir"]["index"] == before["git dir"]["index"]
+    assert worked.git("show", "other:new.txt") == "hello\n"
+    assert "refs/heads/other" in worked.git("log", "-1", "--format=%B", "other")
+    assert subjects(worked) == []
+
+
+def test_a_branch_checked_out_elsewhere_is_left_alone(
+    worked: UserRepo, chorus: Shell, tmp_path: Path
+) -> None:
+    worked.git("worktree", "add", "-q", "-b", "there", str(tmp_path / "there"))
+    done = chorus("land", lane_of(chorus), "--onto", "there")
+    assert done.code == 6
+    assert str(tmp_path / "there") in done.err
+
+
+def test_line_ends_land_as_git_stores_them(repo: UserRepo, chorus: Shell) -> None:
+    repo.git("stash", "-q", "-u")
+    repo.commit("text", **{".gitattributes": b"*.txt text eol=crlf\n", "a.txt": b"one\r\ntwo\r\n"})
+    with Recorder.open(repo.path) as recorder:
+        Agent(repo, recorder).replace("a.txt", b"two\r\n", b"three\r\n")
+    assert chorus("land", lane_of(chorus)).code == 0
+    assert repo.git("show", "main:a.txt") == "one\nthree\n"
+    assert repo.git("status", "--porcelain") == ""
+    assert (repo.path / "a.txt").read_bytes() == b"one\r\nthree\r\n"
+
+
+def test_a_lane_that_is_not_there_leaves_with_3(worked: UserRepo, chorus: Shell) -> None:
+    assert chorus("land", "chorus/none").code == 3
