@@ -77,7 +77,8 @@ class UserRepo:
             capture_output=True,
             text=True,
         )
-        return (done.stdout + done.stderr).strip() + (f"\nexit {done.returncode}" if done.returncode else "")
+        lines = [line for line in (done.stdout + done.stderr).splitlines() if not line.startswith("notice:")]
+        return "\n".join([*lines, *([f"exit {done.returncode}"] if done.returncode else [])])
 
     def fingerprint(self) -> dict[str, Any]:
         """Everything watching must leave alone. Asking for it changes nothing either."""

@@ -38,18 +38,17 @@ class CannotWrite(ChorusError):
 class LockFile:
     """Held within its `with` block; nothing is replaced without a `commit` in it."""
 
-    __slots__ = ("_descriptor", "_lock", "_path", "_patience_seconds")
+    __slots__ = ("_descriptor", "_lock", "_path")
 
-    def __init__(self, path: str | Path, patience_seconds: float = PATIENCE_SECONDS) -> None:
+    def __init__(self, path: str | Path) -> None:
         self._path = os.fspath(path)
         self._lock = f"{self._path}.lock"
-        self._patience_seconds = patience_seconds
         self._descriptor = -1
 
     def __enter__(self) -> Self:
         """Take the lock. Missing parent directories are made."""
         try:
-            self._descriptor = open_lock(self._lock, self._patience_seconds)
+            self._descriptor = open_lock(self._lock)
         except OSError as error:
             raise translate(error, self._path) from error
         return self
@@ -80,7 +79,7 @@ class LockFile:
             self._descriptor = -1
 
 
-def open_lock(lock: str, patience_seconds: float) -> int:
+def open_lock(lock: str) -> int:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
     deadline: float | None = None
     while True:
@@ -90,7 +89,7 @@ def open_lock(lock: str, patience_seconds: float) -> int:
             # Also when git removes an emptied directory between our making it and our using it.
             Path(lock).parent.mkdir(parents=True, exist_ok=True)
         except FileExistsError:
-            deadline = deadline or time.monotonic() + patience_seconds
+            deadline = deadline or time.monotonic() + PATIENCE_SECONDS
             if time.monotonic() > deadline:
                 raise Locked(f"{lock} is held by another process") from None
             time.sleep(PAUSE_SECONDS)

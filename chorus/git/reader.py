@@ -20,12 +20,14 @@ class BatchReader:
     def read(self, oid: Oid) -> tuple[bytes, bytes] | None:
         """Kind and bytes, or None if git knows no such object."""
         with self._turn:
-            try:
-                return self._ask(oid)
-            except (OSError, EOFError):
-                # The process died (killed, or out of memory): once more with a new one.
-                self._end()
-                return self._ask(oid)
+            for _ in range(2):
+                try:
+                    return self._ask(oid)
+                except (OSError, EOFError):
+                    # The process died: killed, and a new one will do, or of this very object, which a
+                    # partial clone lacks and git would fetch.
+                    self._end()
+            return None
 
     def close(self) -> None:
         with self._turn:

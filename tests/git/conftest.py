@@ -1,5 +1,6 @@
 """What the tests of the git layer share: the layer, opened on a user's repository."""
 
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +18,14 @@ from tests.repos import UserRepo
 def layer(repo: UserRepo) -> Iterator[Layer]:
     with Layer.open(repo) as layer:
         yield layer
+
+
+@pytest.fixture
+def memory_repo(template_repo: Path, tmp_path: Path) -> Iterator[UserRepo]:
+    """The same repository in memory, where there is one: for tests that make git write a lot."""
+    memory = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else tmp_path) as place:
+        yield UserRepo.copy(template_repo, Path(place) / "repo")
 
 
 @pytest.fixture
