@@ -35,6 +35,15 @@ def plain_lines(text: str) -> str:
     return text.replace("\r\n", "\n")
 
 
+def loosely(text: str) -> str:
+    """The text without what another reader may show otherwise: line ends of any kind, a signature."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
+
+
+def is_alike(one: str, other: str | None) -> bool:
+    return other is not None and loosely(one) == loosely(other)
+
+
 def find_form(*contents: bytes | None) -> Form | None:
     """The one form all these contents have; None where they differ or are not exact in any."""
     found = PLAIN

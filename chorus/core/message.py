@@ -25,6 +25,7 @@ FORMAT = "1"
 # What `git log --oneline` shows without wrapping beside an abbreviated id.
 SUBJECT_LENGTH = 72
 
+PREFIX = "Chorus-"
 ACTION = "Chorus-Action"
 AGENT = "Chorus-Agent"
 BASE = "Chorus-Base"
@@ -120,9 +121,12 @@ def shorten(words: str, length: int = SUBJECT_LENGTH) -> str:
 
 
 def _render_value(value: str) -> str:
-    """The value itself where a line can hold it, else a JSON string in ASCII."""
-    plain = value and value.isprintable() and value == value.strip() and value[0] not in '">'
-    return value if plain else json.dumps(value)
+    """The value itself where a line can hold it, else a JSON string in ASCII.
+
+    What begins like one of our trailers is no plain line either: it might be read as one.
+    """
+    plain = value.isprintable() and value == value.strip() and value[:1] not in ("", '"', ">")
+    return value if plain and not value.startswith(PREFIX) else json.dumps(value)
 
 
 def _parse_value(value: str) -> str:

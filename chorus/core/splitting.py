@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from chorus.core.claims import Claim, text_after
-from chorus.core.clienttext import find_form, plain_lines, read_text
+from chorus.core.clienttext import find_form, is_alike, loosely, plain_lines, read_text
 from chorus.core.merge import Merged, merge
 
 
@@ -39,7 +39,9 @@ class _Splitter:
     def __init__(self, before: bytes | None, after: bytes | None) -> None:
         self._after = after
         self._form = find_form(before, after)
-        self._seen = {read_text(content): content for content in (before, after) if content is not None}
+        self._seen = {
+            loosely(read_text(content)): content for content in (before, after) if content is not None
+        }
         self._now = before
         self._found: list[Piece] = []
 
@@ -51,7 +53,7 @@ class _Splitter:
         """Give to nobody what changed since the last state and before this action."""
         if claim.created:
             content = None
-        elif claim.before is None or plain_lines(claim.before) == self._text():
+        elif claim.before is None or is_alike(claim.before, self._text()):
             return True
         else:
             content = self._bytes_of(claim.before)
@@ -79,17 +81,17 @@ class _Splitter:
         if content == self._after or claim.after is not None:
             return True
         if following is not None and following.before is not None:
-            return plain_lines(following.before) == text
+            return is_alike(following.before, text)
         if self._after is None or self._now is None:
             return False
         # What the action did is still there, whole, under what came later.
         return isinstance(merge(content, self._after, self._now), Merged)
 
     def _bytes_of(self, text: str) -> bytes | None:
-        plain = plain_lines(text)
-        if plain in self._seen:
-            return self._seen[plain]
-        return self._form.encode(plain) if self._form else None
+        seen = self._seen.get(loosely(text))
+        if seen is not None:
+            return seen
+        return self._form.encode(plain_lines(text)) if self._form else None
 
     def _text(self) -> str | None:
         return None if self._now is None else read_text(self._now)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from chorus.core.actions import Action, FileWitness
 from chorus.core.claims import NOTHING_TOLD, Claim, claim_of, text_after
-from chorus.core.clienttext import read_text
+from chorus.core.clienttext import is_alike, read_text
 from chorus.core.ids import RepoPath
 from chorus.core.splitting import Piece, split
 from chorus.git.trees import FILE_MODE, Entry
@@ -119,7 +119,7 @@ def _pieces(site: Site, shared: SharedPath) -> tuple[Piece, ...] | None:
         return split(before, after, shared.claims)
     # Nothing is different on disk: only an action that started from just this can have come and gone.
     first = shared.claims[0]
-    if before is None or first.before is None or read_text(before) != first.before.replace("\r\n", "\n"):
+    if before is None or first.before is None or not is_alike(first.before, read_text(before)):
         return ()
     return split(before, after, shared.claims) or ()
 

@@ -78,10 +78,9 @@ def clip(message: str | None) -> str | None:
 def parse_time(text: str | None) -> int | None:
     """Seconds since the epoch, of the client's ISO 8601."""
     try:
-        moment = datetime.datetime.fromisoformat(text or "")
-    except ValueError:
+        return max(0, int(datetime.datetime.fromisoformat(text or "").timestamp()))
+    except (ValueError, OverflowError):
         return None
-    return max(0, int(moment.timestamp()))
 
 
 def day_of(seconds: int | None) -> str:

@@ -182,7 +182,7 @@ class Recorder:
     def _part_of(self, action: Action, edits: Sequence[Edit]) -> Sequence[Edit]:
         """Of changes that several may have made, those the client says this action made."""
         witness = action.witness
-        if witness is None or not witness.complete or not witness.changed:
+        if witness is None or not witness.complete:
             return edits
         own = set(self._observing.locate(witness.changed))
         return [edit for edit in edits if edit.path in own]

@@ -103,6 +103,13 @@ def test_trailers_are_found_by_key() -> None:
     assert text.first(SESSION) is None
 
 
+def test_nothing_but_a_trailer_is_taken_for_one() -> None:
+    forged = "Chorus-Action: forged"
+    text = Text(forged, forged, (forged,), ((ACTION, "real"),))
+    assert parse_actions(render_message(text)) == ("real",)
+    assert parse_message(render_message(text)) == text
+
+
 def test_actions_are_found_in_a_squashed_message() -> None:
     squashed = "Two things\n\n" + render_message(PLAIN) + "\n# second\n\n" + render_message(PLAIN)
     assert parse_actions(squashed) == ("toolu_01A", "toolu_01A")

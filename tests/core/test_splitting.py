@@ -176,6 +176,13 @@ def test_a_first_claim_that_fits_nothing_starts_from_what_was_seen() -> None:
     assert split(b"caf\xe9\n", b"x\n", [edit("other\n", "x\n")]) == (Piece(0, b"x\n"),)
 
 
+def test_a_reader_that_shows_line_ends_otherwise_makes_no_change_of_its_own() -> None:
+    """A lone CR, or a signature, that the client shows otherwise is no edit by anybody."""
+    before, after = b"\xef\xbb\xbfone\rtwo\nthree\n", b"\xef\xbb\xbfone\rtwo\nTHREE\n"
+    shown = edit("one\ntwo\nthree\n", "one\ntwo\nTHREE\n")
+    assert split(before, after, [shown]) == (Piece(0, after),)
+
+
 def test_a_created_file_starts_from_nothing() -> None:
     assert split(None, b"x\n", [Claim(created=True, after="x\n")]) == (Piece(0, b"x\n"),)
     assert split(b"old\n", b"x\n", [Claim(created=True, after="x\n")]) == (
