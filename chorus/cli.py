@@ -30,6 +30,8 @@ COMMANDS = {
     "redo": "bring back what was reverted",
     "keep": "mark actions as reviewed",
     "land": "make clean commits of a lane on a branch of yours",
+    "drop": "remove a lane's branch, or bring it back",
+    "blame": "say which action wrote a line",
     "prompts": "show what the client asks, and which key answers what",
     "approve": "say yes to a prompt that waits",
     "deny": "say no to a prompt that waits",
@@ -37,6 +39,7 @@ COMMANDS = {
     "hooks": "put Chorus's hooks into the client's settings, take them out, say where they are",
     "inspect": "show what Chorus makes of a recorded stream, pane capture or transcript",
     "doctor": "say what is healthy, what is not covered, and how to mend it",
+    "gc": "make Chorus's own store small, or take Chorus out of the repository",
     "stop": "end this repository's agent",
 }
 

@@ -15,7 +15,7 @@ from chorus import __version__
 from chorus.core.ids import PaneId
 from chorus.core.relay.answers import Allow, AllowAlways, Answer, Choose, Deny, Replies, Reply
 from chorus.errors import UsageError
-from chorus.lanes import landing, queries, review
+from chorus.lanes import dropping, landing, queries, review
 from chorus.lanes.listing import lanes_json
 from chorus.lanes.queries import Filter
 from chorus.lanes.review import Selection
@@ -231,6 +231,16 @@ class Requests:
                 landing.mark_landed(tree.recorder, plan, made)
         self._agent.announce_actions()
         return landing.landing_json(plan, made, dry_run=dry_run)
+
+    async def do_drop(
+        self, lane: str | None = None, cwd: str | None = None, *, restore: bool = False
+    ) -> dict[str, Any]:
+        """Without a lane, every lane of the work tree."""
+        async with self._agent.history:
+            recorder = self._tree(cwd).recorder
+            if lane is not None and restore:
+                return {"lanes": dropping.restore(recorder, lane)}
+            return {"lanes": dropping.drop(recorder, lane)}
 
     def _tree(self, cwd: str | None) -> "Tree":
         """The work tree that is meant; without a place, the repository's main one."""

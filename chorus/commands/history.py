@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from chorus.lanes import queries
+from chorus.lanes.blaming import blame
 from chorus.lanes.queries import Filter
 from chorus.lanes.recorder import Recorder
 from chorus.wire.client import AgentGone, Connection, connect, connect_or_start
@@ -45,6 +46,12 @@ def read_action(name: str) -> dict[str, Any]:
         with Recorder.open(Path.cwd()) as recorder:
             found = queries.show(recorder, name)
     return dict(found)
+
+
+def read_blame(name: str, line: int | None) -> list[dict[str, Any]]:
+    _ask_running("lanes")  # for what it catches up with first
+    with Recorder.open(Path.cwd()) as recorder:
+        return blame(recorder, absolute(name), line)
 
 
 def absolute(path: str) -> str:

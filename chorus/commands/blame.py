@@ -1,0 +1,48 @@
+"""`chorus blame`: which action wrote a line, and what it was asked for."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from chorus.commands.history import read_blame
+from chorus.commands.paging import page
+from chorus.core.message import shorten
+from chorus.errors import ExitCode
+from chorus.output import answer_json
+
+MESSAGE_LENGTH = 40
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE[:LINE]", help="a file, or one line of it")
+    parser.add_argument("--json", action="store_true", help="for programs")
+
+
+def run(args: argparse.Namespace) -> ExitCode:
+    name, line = parse_place(args.file)
+    found = read_blame(name, line)
+    if args.json:
+        answer_json(found)
+    else:
+        page([render_line(each) for each in found])
+    return ExitCode.DONE
+
+
+def parse_place(text: str) -> tuple[str, int | None]:
+    """A file whose name ends in a colon and a number is that file."""
+    name, colon, number = text.rpartition(":")
+    if colon and number.isdecimal() and not (Path.cwd() / text).exists():
+        return name, int(number)
+    return text, None
+
+
+def render_line(found: dict[str, Any]) -> str:
+    if found["id"] is None:
+        who = "no action"
+    elif found["n"] is None:
+        who = f"{found['id']} ({found['session']})"
+    else:
+        asked = shorten(found["message"] or found["summary"] or "", MESSAGE_LENGTH)
+        session = (found["session"] or "")[:8]
+        who = f"{found['n']} {found['tool']} {session} {(found['time'] or '')[:16]} {asked}"
+    return f"{who:<86} {found['line']:>5}) {found['text']}"

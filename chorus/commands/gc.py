@@ -1,0 +1,64 @@
+"""`chorus gc`: make Chorus's own store small, or take Chorus out of the repository."""
+
+import argparse
+from pathlib import Path
+
+from chorus.errors import ChorusError, ExitCode, NothingThere
+from chorus.git.detaching import detach
+from chorus.git.objects import ObjectStore
+from chorus.git.packing import pack
+from chorus.git.repository import Repository
+from chorus.git.sidestore import size_of
+from chorus.git.sweeping import sweep
+from chorus.output import answer, answer_json
+from chorus.wire.client import stop
+from chorus.wire.home import find_home
+
+LANES = "refs/heads/chorus/"
+
+
+class LanesLeft(ChorusError):
+    """Lanes hold work that taking Chorus out would remove."""
+
+    exit_code = ExitCode.REFUSED
+    hint = "Land what you want to keep, then `chorus drop --all` in each work tree."
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--all",
+        action="store_true",
+        help="take Chorus out: its history, its files, its agent; no lane may be left",
+    )
+    parser.add_argument("--json", action="store_true", help="for programs")
+
+
+def run(args: argparse.Namespace) -> ExitCode:
+    repository = Repository.open(Path.cwd())
+    if not repository.shared_dir.exists():
+        raise NothingThere("Chorus keeps nothing in this repository")
+    with ObjectStore(repository) as store:
+        done = take_out(repository, store) if args.all else tidy(repository, store)
+    if args.json:
+        answer_json(done)
+    else:
+        words = "Chorus is out of this repository" if args.all else f"packed {done['packed']} objects"
+        answer(f"{words}, freed {done['freed_bytes'] // 1024} KiB")
+    return ExitCode.DONE
+
+
+def tidy(repository: Repository, store: ObjectStore) -> dict[str, int]:
+    """Drop what nothing reaches, dropped lanes too, and pack the rest. Runs beside the agent."""
+    before = size_of(store.directory)
+    sweep(repository, store)
+    packed = pack(repository.git, store)
+    return {"packed": packed, "freed_bytes": max(before - size_of(store.directory), 0)}
+
+
+def take_out(repository: Repository, store: ObjectStore) -> dict[str, int]:
+    left = repository.refs.list(LANES)
+    if left:
+        raise LanesLeft(f"{len(left)} lanes are left, such as {next(iter(left)).removeprefix('refs/heads/')}")
+    stop(find_home(Path.cwd()))
+    before = size_of(repository.shared_dir)
+    return {"brought_home": detach(repository, store), "freed_bytes": before}

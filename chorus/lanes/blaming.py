@@ -1,0 +1,162 @@
+"""Which action wrote a line: the way back from a file as it stands now.
+
+Receives a path. Gives, for each line, the action that wrote it, if one did. Follows the timeline first, so
+lines that are in no commit are known too; where it ends, the commit that `git blame` names says in its
+trailers which actions it holds. Never changes anything.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from chorus.core import message
+from chorus.core.diff import Hunk, hunks, split_lines
+from chorus.core.ids import Oid, RepoPath
+from chorus.core.message import parse_actions, parse_message
+from chorus.errors import NothingThere
+from chorus.git.filestate import File
+from chorus.lanes.entries import LogEntry
+from chorus.lanes.listing import entry_json
+from chorus.lanes.recorder import Recorder
+from chorus.lanes.records import Kind
+from chorus.lanes.timeline import Recorded
+
+KEYS = ("n", "id", "tool", "message", "session", "turn", "time", "summary", "lane")
+NOBODY = dict.fromkeys(KEYS)
+NO_COMMIT = "0" * 40
+
+
+@dataclass(slots=True)
+class Blame:
+    """Lines of the file now, counted from 0: the action that wrote each, and the commit each is in."""
+
+    actions: dict[int, str] = field(default_factory=dict)
+    commits: dict[int, Oid] = field(default_factory=dict)
+
+
+def blame(recorder: Recorder, name: str, line: int | None = None) -> list[dict[str, Any]]:
+    """One answer for each line, or for the one asked for (counted from 1)."""
+    entries = {entry.id: entry for entry in recorder.entries() if entry.id}
+    path = recorder.site.locate(name)
+    state = recorder.site.work_tree.read_file(path) if path is not None else None
+    if path is None or not isinstance(state, File):
+        raise NothingThere(f"there is no file {name} in this work tree")
+    lines = split_lines(state.data)
+    if line is not None and not 1 <= line <= len(lines):
+        raise NothingThere(f"{name} has {len(lines)} lines")
+    wanted = range(len(lines)) if line is None else [line - 1]
+    found = Blame()
+    _Tracing(recorder, path, found).trace_disk(state.data, wanted)
+    _ask_commits(recorder, path, lines, wanted, found)
+    return [_answer(recorder, entries, found, index, lines[index]) for index in wanted]
+
+
+class _Tracing:
+    """Lines followed back through the records of one path, newest first."""
+
+    def __init__(self, recorder: Recorder, path: RepoPath, found: Blame) -> None:
+        self._recorder = recorder
+        self._path = path
+        self._found = found
+        self._records = list(recorder.timeline.touching(path))
+
+    def trace_disk(self, data: bytes, wanted: Iterable[int]) -> None:
+        newest = self._recorder.site.read(self._recorder.timeline.entry(self._path)) or b""
+        kept, _ = cross({line: line for line in wanted}, hunks(newest, data))
+        self._trace(kept, 0)
+
+    def _trace(self, lines: Mapping[int, int], start: int) -> None:
+        """`lines`: where each line of the file now stands in what record `start` left."""
+        for place in range(start, len(self._records)):
+            record = self._records[place].record
+            if not lines or record.kind is Kind.START:
+                return
+            before, after = self._sides(self._records[place])
+            lines, written = cross(lines, hunks(before, after))
+            if record.kind is Kind.ACTION and record.action:
+                written = self._pass_revert(written, after, place)
+                self._found.actions |= dict.fromkeys(written, record.action)
+
+    def _pass_revert(self, written: dict[int, int], after: bytes, place: int) -> dict[int, int]:
+        """A line that a revert put back was written before the action it takes back."""
+        for name in self._records[place].record.reverts:
+            older = range(place + 1, len(self._records))
+            target = next((p for p in older if self._records[p].record.action == name), None)
+            if target is not None:
+                before, _ = self._sides(self._records[target])
+                back, written = cross(written, hunks(before, after))
+                self._trace(back, target + 1)
+        return written
+
+    def _sides(self, recorded: Recorded) -> tuple[bytes, bytes]:
+        edit = next(e for e in self._recorder.timeline.edits(recorded) if e.path == self._path)
+        read = self._recorder.site.read
+        return read(edit.before) or b"", read(edit.after) or b""
+
+
+def cross(lines: Mapping[int, int], changes: Iterable[Hunk]) -> tuple[dict[int, int], dict[int, int]]:
+    """Lines placed after some changes: those that were there before, placed there, and the new."""
+    changes = list(changes)
+    kept, written = {}, {}
+    for line, place in lines.items():
+        above = [hunk for hunk in changes if hunk.after_start <= place]
+        if above and place < above[-1].after_end:
+            written[line] = place
+        else:
+            kept[line] = place - (above[-1].after_end - above[-1].before_end if above else 0)
+    return kept, written
+
+
+def _ask_commits(
+    recorder: Recorder, path: RepoPath, lines: list[bytes], wanted: Iterable[int], found: Blame
+) -> None:
+    """Where each line was committed, and for lines the timeline does not know, by which action."""
+    git = recorder.site.repository.git
+    done = git.attempt("blame", "--porcelain", "--", path)
+    if done.returncode:
+        return  # not a file git knows yet: nothing of it is committed
+    commits: dict[int, Oid] = {}
+    for raw in done.stdout.split(b"\n"):
+        words = raw.split(b" ")
+        if not raw.startswith(b"\t") and len(words) in (3, 4) and len(words[0]) == len(NO_COMMIT):
+            commits[int(words[2]) - 1] = Oid(words[0].decode())
+    for line in wanted:
+        commit = commits.get(line, Oid(NO_COMMIT))
+        if commit != NO_COMMIT:
+            found.commits[line] = commit
+            if line not in found.actions:
+                name = _action_in(recorder, commit, path, lines[line])
+                found.actions |= {line: name} if name else {}
+
+
+def _action_in(recorder: Recorder, commit: Oid, path: RepoPath, text: bytes) -> str | None:
+    """Of the actions a commit names, the one that wrote this line: the last that added such a line."""
+    names = parse_actions(recorder.site.store.read_commit(commit).message)
+    if len(names) == 1:
+        return names[0]
+    known = [r for r in recorder.timeline.touching(path) if r.record.action in names]
+    for recorded in known:
+        edit = next(e for e in recorder.timeline.edits(recorded) if e.path == path)
+        before, after = (recorder.site.read(side) or b"" for side in (edit.before, edit.after))
+        new = split_lines(after)
+        if any(text in new[hunk.after_start : hunk.after_end] for hunk in hunks(before, after)):
+            return recorded.record.action
+    return None
+
+
+def _answer(
+    recorder: Recorder, entries: Mapping[str, LogEntry], found: Blame, index: int, text: bytes
+) -> dict[str, Any]:
+    name, commit = found.actions.get(index), found.commits.get(index)
+    entry = entries.get(name) if name else None
+    values: dict[str, Any] = dict(NOBODY)
+    if entry is not None:
+        known = entry_json(entry)
+        values = {key: known[key] for key in KEYS}
+    elif name is not None and commit is not None:
+        # Made in another clone, or before the timeline: the commit's own words are what there is.
+        said = parse_message(recorder.site.store.read_commit(commit).message)
+        session, turn = said.first(message.SESSION), said.first(message.TURN)
+        values |= {"id": name, "session": session, "turn": turn, "summary": said.subject}
+    shown = text.decode("utf-8", "replace").rstrip("\r\n")
+    return {"line": index + 1, "text": shown, "commit": commit, **values}

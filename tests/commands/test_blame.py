@@ -1,0 +1,56 @@
+"""From a line to the action that wrote it, before and after it is committed."""
+
+from typing import Any
+
+from tests.commands.conftest import Shell
+from tests.repos import UserRepo
+
+
+def numbers(chorus: Shell, file: str) -> list[Any]:
+    return [line["n"] for line in chorus("blame", file, "--json").json()]
+
+
+def test_a_line_that_is_in_no_commit_leads_to_its_action(worked: UserRepo, chorus: Shell) -> None:
+    assert numbers(chorus, "app.py") == [1, None]
+    (line,) = chorus("blame", "new.txt:1", "--json").json()
+    wanted = (2, "Edit", "Make it better", "session-a", None)
+    assert (line["n"], line["tool"], line["message"], line["session"], line["commit"]) == wanted
+    assert "no action" in chorus("blame", "app.py:2").out
+
+
+def test_lines_the_user_adds_are_nobodys_and_move_the_others(worked: UserRepo, chorus: Shell) -> None:
+    worked.write("app.py", b"import os\nx = 9\nz = 0\ny = 2\n")
+    assert numbers(chorus, "app.py") == [None, 1, None, None]
+
+
+def test_a_line_that_a_revert_put_back_is_not_the_reverts(worked: UserRepo, chorus: Shell) -> None:
+    chorus("revert", "1")
+    assert numbers(chorus, "app.py") == [None, None]
+    chorus("redo", "1")
+    assert numbers(chorus, "app.py") == [1, None]
+
+
+def test_a_landed_line_leads_to_its_action_also_after_a_squash(worked: UserRepo, chorus: Shell) -> None:
+    lane = chorus("lanes", "--json").json()[0]["name"]
+    assert chorus("land", lane, "--by", "action").code == 0
+    first = chorus("log", "--json").json()[0]["id"]
+    assert numbers(chorus, "app.py") == [1, None]
+    bodies = worked.git("log", "--reverse", "--format=%B", "v1..main")
+    worked.git("stash", "-q", "-u")
+    worked.git("reset", "-q", "--soft", "v1")
+    worked.git("commit", "-qm", bodies)
+    assert numbers(chorus, "app.py") == [1, None]
+
+    # Without the timeline, the commit's own words are left.
+    chorus("drop", "--all")
+    assert chorus("gc", "--all").code == 0
+    squashed = chorus("blame", "app.py:1", "--json").json()[0]
+    assert (squashed["id"], squashed["n"]) == (None, None)
+    worked.git("commit", "-q", "--amend", "-m", f"One\n\nChorus-Action: {first}\nChorus-Session: session-a")
+    (line,) = chorus("blame", "app.py:1", "--json").json()
+    assert (line["id"], line["n"], line["session"]) == (first, None, "session-a")
+
+
+def test_a_file_or_line_that_is_not_there_leaves_with_3(worked: UserRepo, chorus: Shell) -> None:
+    assert chorus("blame", "none.py").code == 3
+    assert chorus("blame", "app.py:99").code == 3
