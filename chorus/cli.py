@@ -40,6 +40,7 @@ COMMANDS = {
     "inspect": "show what Chorus makes of a recorded stream, pane capture or transcript",
     "doctor": "say what is healthy, what is not covered, and how to mend it",
     "gc": "make Chorus's own store small, or take Chorus out of the repository",
+    "demo": "play a short story in a scratch repository: no account, no network",
     "stop": "end this repository's agent",
 }
 

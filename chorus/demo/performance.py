@@ -6,7 +6,6 @@ Whatever happens, the tmux server, the agent and the files are gone afterwards.
 import os
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -43,8 +42,7 @@ def perform_for_person(*, real: bool) -> None:
     """The story for a person, who drives it; hints stand in the bar below."""
     size = os.get_terminal_size()
     with _staged(real=real, width=size.columns, height=size.lines) as (scratch, stage):
-        stage.start_client(*PERMISSION_MODE)
-        stage.split([sys.executable, "-P", "-m", "chorus", "panel"])
+        stage.start_client(*PERMISSION_MODE, panel=True)
         for option, value in BAR:
             stage.tmux.run(["set-option", "-g", option, value])
         left = threading.Event()

@@ -50,7 +50,7 @@ class Player:
         answer(self._scratch.git("log", "--graph", "--format=%h %s%d", "--branches").rstrip())
 
     def _start(self) -> None:
-        self._stage.start_client(*PERMISSION_MODE)
+        self._stage.start_client(*PERMISSION_MODE, panel=False)
         sessions = self._json("status")["sessions"]
         self._check(len(sessions) == 1, f"one session is watched, not {len(sessions)}")
 

@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
@@ -16,7 +15,6 @@ from chorus.demo.scratch import Scratch
 from chorus.errors import ChorusError
 from chorus.tmux.address import Address
 from chorus.tmux.errors import TmuxMissing
-from chorus.tmux.launch import Place, open_pane
 from chorus.tmux.oneshot import OneShot
 from chorus.tmux.screen import read_screen
 
@@ -47,10 +45,11 @@ class Stage:
     ) -> None:
         subprocess.run(["tmux", "-S", str(self.address.socket), "kill-server"], capture_output=True)
 
-    def start_client(self, *arguments: str) -> None:
+    def start_client(self, *arguments: str, panel: bool) -> None:
         """`chorus claude` in the first pane, and wait until the client takes a message."""
         width, height = map(str, self._size)
-        words = [sys.executable, "-P", "-m", "chorus", "claude", "--no-panel", "--", *arguments]
+        options = [] if panel else ["--no-panel"]
+        words = [sys.executable, "-P", "-m", "chorus", "claude", *options, "--", *arguments]
         # fmt: off
         command = [
             "tmux", "-S", str(self.address.socket), "-f", "/dev/null",
@@ -68,10 +67,6 @@ class Stage:
             raise NotSeen(f"tmux did not start: {error.stderr.strip()}") from error
         self.pane = PaneId(done.stdout.strip())
         self.wait_for(INPUT_BOX)
-
-    def split(self, command: Sequence[str]) -> PaneId:
-        """Another program beside the client."""
-        return open_pane(self.tmux, Place.SPLIT, command, cwd=self._scratch.project, beside=self.pane)
 
     def screen(self) -> str:
         return read_screen(self.tmux, self.pane).text

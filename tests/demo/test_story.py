@@ -2,18 +2,25 @@
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
-from chorus.demo import story
+from chorus.demo import guide, story
+from chorus.demo.performance import perform
+from chorus.demo.player import StoryBroken
+from chorus.demo.real import NoClient, find_client
 from chorus.demo.scratch import Scratch
 from chorus.demo.script import Text, ToolUse, parse_script, render_script
-from chorus.wire.client import connect
-from chorus.wire.home import find_home
+from chorus.panel.keys import ANSWERING, REVIEWING
+from chorus.wire.client import AgentGone, connect
+from chorus.wire.home import Home, find_home
+from tests.lab.terminal import Terminal
 from tests.waiting import wait_for
 
 ROOT = Path(__file__).parents[2]
@@ -52,13 +59,19 @@ def test_the_scratch_place_leaves_no_file_and_no_agent() -> None:
     with Scratch() as scratch:
         scratch.chorus("hooks", "wake", str(scratch.project / ".git"))
         home = find_home(scratch.project)
-        wait_for(home.socket.exists, what="the agent's socket")
-        with connect(home) as agent:
-            pid = agent.ask("hello")["pid"]
+        pid = wait_for(lambda: pid_of_agent(home), what="an agent that answers")
         assert scratch.git("status", "--porcelain") == " M README.md\n"
 
     assert not scratch.root.exists()
     wait_for(lambda: not Path(f"/proc/{pid}").exists(), what="the agent's end")
+
+
+def pid_of_agent(home: Home) -> int | None:
+    try:
+        with connect(home) as agent:
+            return int(agent.ask("hello")["pid"])
+    except AgentGone:
+        return None
 
 
 def test_commands_in_the_scratch_place_see_nothing_of_ones_own(
@@ -88,7 +101,82 @@ def test_the_stand_in_starts_about_as_fast_as_python() -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def play(*arguments: str, tmp: Path) -> subprocess.CompletedProcess[str]:
+    tmp.mkdir()
+    environment = {**os.environ, "TMPDIR": str(tmp), "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "chorus", "demo", "--headless", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp, timeout=180)
+
+
+def test_the_demo_plays_to_its_end_and_every_step_holds(tmp_path: Path) -> None:
+    tmp = Path(tempfile.mkdtemp(prefix="a demo ", dir="/tmp")) / "it"
+    try:
+        done = play(tmp=tmp)
+        assert list(tmp.iterdir()) == []
+    finally:
+        shutil.rmtree(tmp.parent)
+
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("  ok  ") == 8
+    assert "6 reverted  Edit         greet.py: A warmer word." in done.stdout
+    assert "| * " in done.stdout, "the graph has two lines: main and the lane"
+    assert not running_in(tmp)
+
+
+@pytest.mark.client
+def test_the_real_client_plays_the_same_story(tmp_path: Path) -> None:
+    try:
+        find_client()
+    except NoClient:
+        pytest.skip("no Claude Code on this machine")
+    done = play("--real", tmp=tmp_path / "tmp")
+
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("  ok  ") == 8
+    assert "reverted  Edit         greet.py: A warmer word." in done.stdout
+
+
+def test_a_step_that_does_not_hold_ends_the_demo_with_a_failure(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(story, "FINAL_GREET", "something else\n")
+
+    with pytest.raises(StoryBroken, match="only the wrong edit is gone"):
+        perform(real=False)
+
+    assert "the wrong one is taken back" not in capfd.readouterr().err
+
+
+def test_the_hints_name_keys_the_panel_has() -> None:
+    words = {key.keys[0]: key.word for key in (*ANSWERING, *REVIEWING)}
+
+    named = ((guide.ASKING, "a", "approve"), (guide.TAKE_BACK, "r", "revert"), (guide.LAND, "l", "land"))
+    for hint, key, word in named:
+        assert words[key] == word
+        assert f"press {key}" in hint
+
+
+def test_a_person_is_led_through_the_story(terminal: Terminal) -> None:
+    """In a terminal of their own: each hint is followed as it is given."""
+    environment = {"HOME": os.environ["HOME"], "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
+    environment |= {"TERM": "xterm-256color", "PYTHONPATH": str(ROOT)}
+    pane = terminal.open([sys.executable, "-m", "chorus", "demo"], cwd=ROOT, environment=environment)
+    pane.wait_for(r"1/6[\s\S]*", seconds=60)
+    pane.wait_for("❯.add a --shout option")
+    pane.press("Enter")
+    pane.wait_for("2/6.*press a", seconds=60)
+    pane.wait_settled("approve")
+    pane.press("C-b", "Right")
+    pane.press("a")
+    pane.wait_for("3/6", seconds=60)
+    pane.press("C-b", "Left")
+    pane.press("Enter")
+    pane.wait_for("4/6.*press r", seconds=60)
+    pane.press("C-b", "d")
+    pane.wait_for("nothing of it is left", seconds=60)
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT])
 def test_a_demo_ended_from_outside_leaves_nothing(number: signal.Signals, tmp_path: Path) -> None:
     code = "from chorus.demo.performance import perform; perform(real=False)"
     environment = {**os.environ, "TMPDIR": "/tmp", "PYTHONPATH": str(ROOT)}
