@@ -7,13 +7,32 @@ or reads by redirection, and for each part that cannot be analysed.
 from collections.abc import Iterator
 
 from chorus.core.policy.findings import Finding, Ground, because_of
-from chorus.core.policy.paths import judge_file, judge_strict, tool_fits
+from chorus.core.policy.paths import guarded_parts, judge_file, judge_strict, tool_fits
 from chorus.core.policy.patterns import Fit
 from chorus.core.policy.rules import Rule
 from chorus.core.policy.shell import Simple
 from chorus.core.policy.words import Word
 from chorus.core.policy.wrappers import base_name, unwrap_shell
 
+# These only read, so they may look at guarded files.
+_READERS = {
+    "cat",
+    "ls",
+    "head",
+    "tail",
+    "grep",
+    "egrep",
+    "fgrep",
+    "rg",
+    "wc",
+    "diff",
+    "cmp",
+    "file",
+    "stat",
+    "git",
+    "jq",
+}
+_DEVICE = "/dev/"
 # After one of these, a relative path is relative to somewhere else.
 _MOVES = {"cd", "pushd", "popd", "chdir"}
 _BASH = ("Bash",)
@@ -25,12 +44,17 @@ def judge_shell(ground: Ground, text: str) -> list[Finding]:
     findings = [Finding("ask", text, reason) for reason in script.opaque]
     for command in script.commands:
         findings.append(_judge_command(ground, command))
-        if base_name(command.words[0]) not in _MOVES:
-            findings += _judge_arguments(ground, command.words[1:], moves)
+        name, *arguments = command.words
+        if base_name(name) not in _READERS:
+            findings += _judge_reach(ground, arguments, base_name(name) in _MOVES)
+        if base_name(name) not in _MOVES:
+            findings += _judge_arguments(ground, arguments, moves)
     for word in script.writes:
         findings.append(_judge_redirection(ground, word, moves, ("Write", *_BASH)))
     for word in script.reads:
-        findings += _judge_arguments(ground, (word,), moves)
+        findings += _judge_arguments(ground, [word], moves)
+        if word.text.startswith(_DEVICE) and word.text not in {"/dev/null", "/dev/stdin"}:
+            findings.append(Finding("ask", word.text, "reading there may reach the network"))
     return findings or [Finding("ask", text, "it runs nothing that could be judged")]
 
 
@@ -62,7 +86,22 @@ def _judge_redirection(ground: Ground, word: Word, moves: bool, tools: tuple[str
     return judge_file(ground, word.text, tools)
 
 
-def _judge_arguments(ground: Ground, words: tuple[Word, ...], moves: bool) -> Iterator[Finding]:
+def _judge_reach(ground: Ground, words: list[Word], moves: bool) -> Iterator[Finding]:
+    """A command that may write keeps away from what decides later what runs or what is asked."""
+    for word in words:
+        if not word.known:
+            if moves:
+                yield Finding("ask", "…", "where it goes is not known before it runs")
+            continue
+        for named in _could_name(word.text):
+            path = ground.resolve(named)
+            inside = "" if path is None else path.removeprefix(ground.root)
+            guarded = guarded_parts(named) | guarded_parts(inside)
+            if guarded:
+                yield Finding("ask", named, f"`{min(guarded)}` decides what runs or what is asked later")
+
+
+def _judge_arguments(ground: Ground, words: list[Word], moves: bool) -> Iterator[Finding]:
     """Rules about paths that make stricter hold for every word that could name one."""
     guards = [
         rule

@@ -58,9 +58,12 @@ def tool_fits(rule: Rule, tools: tuple[str, ...]) -> bool:
     return any(regex.fullmatch(tool) for tool in tools)
 
 
+def guarded_parts(path: str) -> frozenset[str]:
+    """The names in a path that stand for files which decide what runs or what is asked later."""
+    return _GUARDED.intersection(path.casefold().split("/"))
+
+
 def _allows(rule: Rule, path: str, root: str) -> bool:
     pattern = "**" if rule.path is None else rule.path
-    named = pattern.casefold().split("/")
-    if any(part not in named for part in path.removeprefix(root).casefold().split("/") if part in _GUARDED):
-        return False
-    return path_fits(pattern, path, root, strict=False)
+    inside = path.removeprefix(root)
+    return guarded_parts(inside) <= guarded_parts(pattern) and path_fits(pattern, path, root, strict=False)

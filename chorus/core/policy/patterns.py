@@ -7,6 +7,7 @@ Never looks at a disk: paths come resolved.
 
 import re
 import shlex
+import unicodedata
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
@@ -77,15 +78,15 @@ def path_fits(pattern: str, path: str, root: str, *, strict: bool) -> bool:
     """
     whole = pattern if pattern.startswith("/") else f"{root.rstrip('/')}/{pattern}"
     if strict:
-        return _path_regex(whole.casefold()).fullmatch(path.casefold()) is not None
+        return _path_regex(_folded(whole)).fullmatch(_folded(path)) is not None
     return _path_regex(whole).fullmatch(path) is not None
 
 
 def path_may_reach(pattern: str, path: str, root: str) -> bool:
     """Whether the path is a directory that holds what the pattern names."""
     whole = pattern if pattern.startswith("/") else f"{root.rstrip('/')}/{pattern}"
-    fixed = re.split(r"[*?]", whole.casefold(), maxsplit=1)[0]
-    return fixed.startswith(path.casefold().rstrip("/") + "/")
+    fixed = re.split(r"[*?]", _folded(whole), maxsplit=1)[0]
+    return fixed.startswith(_folded(path).rstrip("/") + "/")
 
 
 @lru_cache(maxsize=512)
@@ -99,6 +100,11 @@ def _path_regex(pattern: str) -> re.Pattern[str]:
     parts = re.split(r"(/\*\*/|\*\*|\*|\?)", pattern)
     meaning = {"/**/": "/(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
     return re.compile("".join(meaning.get(part, re.escape(part)) for part in parts), re.DOTALL)
+
+
+def _folded(path: str) -> str:
+    """Names that some disk takes for one and the same."""
+    return unicodedata.normalize("NFKC", path).casefold()
 
 
 def _base(name: str) -> str:

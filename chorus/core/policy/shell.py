@@ -37,7 +37,8 @@ _SPAN_LINES = {
     "else_clause", "while_statement", "do_group", "command_substitution", "process_substitution",
     "function_definition",
 }  # fmt: skip
-_WRITES = {">", ">>", ">|", "&>", "&>>", ">&"}
+# Not `>&` with a file: bash expands its word twice, so that even quotes do not hold.
+_WRITES = {">", ">>", ">|", "&>", "&>>"}
 _READS = {"<"}
 _TEST_PARTS = {
     "unary_expression", "binary_expression", "test_operator", "extglob_pattern", "word", "number", "string",
@@ -205,10 +206,10 @@ class _Walk:
         sign = next(child.type for child in node.children if not child.is_named)
         for child in named:
             self._nested(child)
+        if sign == ">&" and len(named) == 1 and named[0].type == "number":
+            return
         if len(named) != 1 or sign not in _WRITES | _READS:
             raise Opaque(f"the redirection {_text(node)!r} is not analysed")
-        if sign == ">&" and named[0].type == "number":
-            return
         (self._script.writes if sign in _WRITES else self._script.reads).append(read_word(named[0]))
 
     def _here(self, node: Node) -> None:

@@ -12,6 +12,10 @@ from chorus.core.policy.risks import ALWAYS_ASKED, risk_of
 from chorus.core.policy.shell import HARMLESS_VARIABLES, Script, Simple, parse_shell
 from chorus.core.policy.words import UNKNOWN, UNKNOWN_WORDS, Word
 
+_SHELL_FLAGS = re.compile(r"-[eulx]+")
+_SHELL_OPTION = re.compile(r"-[eulx]*o")
+_SHELL_OPTIONS = {"pipefail", "errexit", "nounset", "xtrace"}
+_SHELL_TEXT = re.compile(r"-[eulx]*c")
 _SHELLS = {"sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "rbash", "mksh"}
 
 
@@ -108,16 +112,19 @@ def _add_command(found: Unwrapped, command: Simple, depth: int) -> None:
 
 def _add_shell(found: Unwrapped, command: Simple, arguments: list[Word], depth: int) -> None:
     """`sh -c TEXT` is the commands in TEXT; `sh FILE` is a command like any other."""
-    for index, word in enumerate(arguments):
-        if not word.known:
+    rest = list(arguments)
+    while rest and rest[0].known:
+        word = rest.pop(0).text
+        if _SHELL_FLAGS.fullmatch(word):
+            continue
+        if _SHELL_OPTION.fullmatch(word) and rest and rest[0].text in _SHELL_OPTIONS:
+            rest.pop(0)
+        elif _SHELL_TEXT.fullmatch(word) and rest and rest[0].known:
+            _add_script(found, parse_shell(rest[0].text), depth + 1)
+            return
+        elif word.startswith(("-", "+")):
             break
-        if re.fullmatch(r"-[a-z]*c[a-z]*", word.text):
-            text = arguments[index + 1] if index + 1 < len(arguments) else UNKNOWN_WORDS
-            if text.known:
-                _add_script(found, parse_shell(text.text), depth + 1)
-                return
-            break
-        if not word.text.startswith(("-", "+")):
+        else:
             found.commands.append(command)
             return
     found.opaque.append("what the shell runs is not on its line")
