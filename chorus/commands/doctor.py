@@ -18,6 +18,7 @@ from chorus.commands.log import inert, paint
 from chorus.commands.paging import wants_colour
 from chorus.errors import ChorusError, ExitCode
 from chorus.git.repository import Repository
+from chorus.git.witness import find_damage
 from chorus.lanes.recorder import Recorder
 from chorus.lanes.records import Kind
 from chorus.lanes.verify import verify
@@ -173,6 +174,10 @@ def check_history(recorder: Recorder) -> Check:
 
 
 def check_objects(repository: Repository) -> Check:
+    """Chorus's own objects by a second reader, and the whole repository by git."""
+    damage = find_damage(repository.shared_dir / "objects")
+    if damage:
+        return Check("objects", False, "; ".join(damage[:5]), "Restore `.git/chorus/objects` from a backup.")
     done = repository.git.attempt("fsck", "--strict", "--no-dangling", "--no-progress")
     told = (done.stdout + done.stderr).decode("utf-8", "replace").strip()
     return Check(
