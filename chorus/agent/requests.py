@@ -16,6 +16,7 @@ from chorus.core.ids import PaneId
 from chorus.core.relay.answers import Allow, AllowAlways, Answer, Choose, Deny, Replies, Reply
 from chorus.errors import UsageError
 from chorus.lanes import dropping, landing, queries, review
+from chorus.lanes.choosing import Landing, plan_landing
 from chorus.lanes.listing import lanes_json
 from chorus.lanes.queries import Filter
 from chorus.lanes.review import Selection
@@ -43,7 +44,7 @@ def parse_answer(
             raise UsageError(f"not a decision: {decision!r}")
 
 
-def land_apart(work_tree: Path, plan: landing.Landing, dry_run: bool) -> landing.Landed:
+def land_apart(work_tree: Path, plan: Landing, dry_run: bool) -> landing.Landed:
     site = Site.open(work_tree)
     try:
         return landing.apply_landing(site, plan, dry_run=dry_run)
@@ -224,7 +225,7 @@ class Requests:
     ) -> dict[str, Any]:
         async with self._landing:
             tree = self._tree(cwd)
-            plan = landing.plan_landing(tree.recorder, lane, by, onto, message)
+            plan = plan_landing(tree.recorder, lane, by, onto, message)
             # Commit hooks may take minutes: they run beside the loop, on a site of their own.
             made = await asyncio.to_thread(land_apart, tree.recorder.site.repository.work_tree, plan, dry_run)
             if not dry_run:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from chorus.core.ids import Oid
 from chorus.errors import NothingThere
 from chorus.git.detaching import LaneInUse
-from chorus.lanes.landing import find_lane
+from chorus.lanes.choosing import find_lane
 from chorus.lanes.lanes import Lane
 from chorus.lanes.recorder import Recorder
 

@@ -1,58 +1,29 @@
 """Landing: what a lane's actions did, as clean commits on a branch of the user's.
 
-Receives a lane. `plan_landing` gives the groups of actions that become one commit each; reverted actions and
-their reverts fold away. `apply_landing` makes the commits, all or none. Never writes to the work tree; of the
-user's index it changes landed paths only.
+Receives what is to land and where. Makes the commits, all or none, and remembers them. Never writes to the
+work tree; of the user's index it changes landed paths only.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, cast, get_args
+from typing import Any
 
 from chorus.core.ids import Oid, RepoPath
-from chorus.errors import ChorusError, ExitCode, NothingThere, UsageError
+from chorus.errors import ChorusError, ExitCode
 from chorus.git.committing import Branch, read_index, update_index
-from chorus.git.refs import OWN_PREFIXES
 from chorus.git.trees import EMPTY_TREE, Entry
 from chorus.lanes.carrying import Misfit, Step, carry, find_present, join_steps, steps_of
-from chorus.lanes.entries import LogEntry
+from chorus.lanes.choosing import Group, Landing
 from chorus.lanes.landing_words import render_landed
-from chorus.lanes.lanes import HEADS, Lane
+from chorus.lanes.lanes import HEADS
 from chorus.lanes.recorder import Recorder
 from chorus.lanes.site import Site
-
-By = Literal["turn", "action", "all"]
 
 
 class LandConflict(ChorusError):
     """The branch, or the user's index, holds something else in the same place. Nothing was changed."""
 
     exit_code = ExitCode.CONFLICT
-
-
-class NothingToLand(NothingThere):
-    hint = "`chorus lanes` lists the lanes, `chorus log --lane NAME` what is on one."
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """The actions of one commit. `names`: every tool call whose change is in it."""
-
-    entries: tuple[LogEntry, ...]
-    names: tuple[str, ...]
-
-    @property
-    def numbers(self) -> list[int]:
-        return [entry.n for entry in self.entries if entry.n is not None]
-
-
-@dataclass(frozen=True, slots=True)
-class Landing:
-    lane: Lane
-    onto: str  # the branch's full name
-    groups: tuple[Group, ...]
-    by: By
-    message: str | None = None
 
 
 @dataclass(slots=True)
@@ -62,67 +33,6 @@ class Landed:
     commits: list[Oid | None] = field(default_factory=list)
     subjects: list[str] = field(default_factory=list)
     tip: Oid | None = None
-
-
-def plan_landing(
-    recorder: Recorder, lane: str, by: str = "turn", onto: str | None = None, message: str | None = None
-) -> Landing:
-    if by not in get_args(By):
-        raise UsageError(f"cannot land by {by!r}", hint="Land by turn, action or all.")
-    found = find_lane(recorder, lane)
-    entries = recorder.entries()
-    standing = find_standing([e for e in entries if e.lane == found.name and e.timeline and e.within is None])
-    if not standing:
-        raise NothingToLand(f"nothing on {found.name} is left to land")
-    within: dict[str, list[str]] = {}
-    for entry in entries:
-        if entry.within and entry.id:
-            within.setdefault(entry.within, []).append(entry.id)
-    grouped: dict[object, list[LogEntry]] = {}
-    for entry in standing:
-        key = {"turn": entry.turn, "action": entry.n, "all": None}[by]
-        grouped.setdefault(key, []).append(entry)
-    groups = tuple(
-        Group(tuple(own), tuple(n for e in own if e.id for n in (e.id, *within.get(e.id, ()))))
-        for own in grouped.values()
-    )
-    return Landing(found, find_target(recorder.site, onto), groups, cast(By, by), message)
-
-
-def find_lane(recorder: Recorder, name: str) -> Lane:
-    recorder.journal.refresh()
-    for lane in recorder.lanes.all():
-        if name in (lane.name, lane.ref, lane.name.removeprefix("chorus/")):
-            return lane
-    raise NothingToLand(f"there is no lane {name}")
-
-
-def find_standing(entries: Sequence[LogEntry]) -> list[LogEntry]:
-    """What is to land, of one lane: an action taken back before it landed goes, and so does its revert."""
-    landed = {entry.id for entry in entries if entry.landed}
-    own = {entry.id for entry in entries}
-    return [
-        entry
-        for entry in entries
-        if not entry.landed
-        and entry.status != "reverted"
-        and not (entry.reverts and all(name in own and name not in landed for name in entry.reverts))
-    ]
-
-
-def find_target(site: Site, onto: str | None) -> str:
-    """The full name of the branch to land on."""
-    if onto is None:
-        ref = site.repository.head().ref
-        if ref is None:
-            raise UsageError("no branch is checked out", hint="Name one with --onto.")
-    else:
-        ref = HEADS + onto.removeprefix(HEADS)
-        if site.refs.read(ref) is None and ref != site.repository.head().ref:
-            raise NothingThere(f"there is no branch {onto}", hint="`git branch` lists the branches.")
-    if ref.startswith(OWN_PREFIXES):
-        raise UsageError(f"{ref.removeprefix(HEADS)} is a lane", hint="Land on a branch of your own.")
-    return ref
 
 
 def apply_landing(site: Site, landing: Landing, *, dry_run: bool = False) -> Landed:

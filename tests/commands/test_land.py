@@ -1,5 +1,6 @@
 """What a lane holds becomes clean commits on a branch, and nothing else moves."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,31 @@ def test_a_commit_msg_hook_takes_part(worked: UserRepo, chorus: Shell) -> None:
     install_hook(worked, "commit-msg", 'printf "Seen-By: hook\\n" >> "$1"')
     assert chorus("land", lane_of(chorus)).code == 0
     assert "Seen-By: hook" in worked.git("log", "-1", "--format=%B")
+
+
+def test_commits_are_signed_where_the_user_signs(worked: UserRepo, chorus: Shell, tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
+    for name, value in (("gpg.format", "ssh"), ("user.signingKey", str(key)), ("commit.gpgSign", "true")):
+        worked.git("config", name, value)
+    assert chorus("land", lane_of(chorus), "--by", "action").code == 0
+    raw = worked.git("log", "--format=raw", "v1..main")
+    assert raw.count("gpgsig -----BEGIN SSH SIGNATURE-----") == 3
+
+
+def test_the_users_edit_of_the_same_file_stays_out_of_the_commit(repo: UserRepo, chorus: Shell) -> None:
+    text = b"".join(b"%d\n" % number for number in range(20))
+    repo.git("stash", "-q", "-u")
+    repo.commit("numbers", **{"n.txt": text})
+    repo.write("n.txt", text.replace(b"18\n", b"mine\n"))
+    with Recorder.open(repo.path) as recorder:
+        Agent(repo, recorder).replace("n.txt", b"2\n", b"two\n")
+    before = repo.fingerprint()["work tree"]
+    assert chorus("land", lane_of(chorus)).code == 0
+    assert repo.fingerprint()["work tree"] == before
+    assert repo.git("show", "main:n.txt").encode() == text.replace(b"2\n", b"two\n", 1)
+    assert repo.git("diff", "--cached", "--name-only") == ""
+    assert "+mine" in repo.git("diff", "--", "n.txt")
 
 
 def test_a_failing_hook_leaves_everything_as_it_was(worked: UserRepo, chorus: Shell) -> None:

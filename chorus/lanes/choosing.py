@@ -1,0 +1,104 @@
+"""Choosing what of a lane is to land, and where.
+
+Receives a lane and how to group its actions. Gives the groups that become one commit each: what stands and
+has not landed yet. Reverted actions and their reverts fold away. Never writes.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, cast, get_args
+
+from chorus.errors import NothingThere, UsageError
+from chorus.git.refs import OWN_PREFIXES
+from chorus.lanes.entries import LogEntry
+from chorus.lanes.lanes import HEADS, Lane
+from chorus.lanes.recorder import Recorder
+from chorus.lanes.site import Site
+
+By = Literal["turn", "action", "all"]
+
+
+class NothingToLand(NothingThere):
+    hint = "`chorus lanes` lists the lanes, `chorus log --lane NAME` what is on one."
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The actions of one commit. `names`: every tool call whose change is in it."""
+
+    entries: tuple[LogEntry, ...]
+    names: tuple[str, ...]
+
+    @property
+    def numbers(self) -> list[int]:
+        return [entry.n for entry in self.entries if entry.n is not None]
+
+
+@dataclass(frozen=True, slots=True)
+class Landing:
+    lane: Lane
+    onto: str  # the branch's full name
+    groups: tuple[Group, ...]
+    by: By
+    message: str | None = None
+
+
+def plan_landing(
+    recorder: Recorder, lane: str, by: str = "turn", onto: str | None = None, message: str | None = None
+) -> Landing:
+    if by not in get_args(By):
+        raise UsageError(f"cannot land by {by!r}", hint="Land by turn, action or all.")
+    found = find_lane(recorder, lane)
+    entries = recorder.entries()
+    standing = find_standing([e for e in entries if e.lane == found.name and e.timeline and e.within is None])
+    if not standing:
+        raise NothingToLand(f"nothing on {found.name} is left to land")
+    within: dict[str, list[str]] = {}
+    for entry in entries:
+        if entry.within and entry.id:
+            within.setdefault(entry.within, []).append(entry.id)
+    grouped: dict[object, list[LogEntry]] = {}
+    for entry in standing:
+        key = {"turn": entry.turn, "action": entry.n, "all": None}[by]
+        grouped.setdefault(key, []).append(entry)
+    groups = tuple(
+        Group(tuple(own), tuple(n for e in own if e.id for n in (e.id, *within.get(e.id, ()))))
+        for own in grouped.values()
+    )
+    return Landing(found, find_target(recorder.site, onto), groups, cast(By, by), message)
+
+
+def find_lane(recorder: Recorder, name: str) -> Lane:
+    recorder.journal.refresh()
+    for lane in recorder.lanes.all():
+        if name in (lane.name, lane.ref, lane.name.removeprefix("chorus/")):
+            return lane
+    raise NothingToLand(f"there is no lane {name}")
+
+
+def find_standing(entries: Sequence[LogEntry]) -> list[LogEntry]:
+    """What is to land, of one lane: an action taken back before it landed goes, and so does its revert."""
+    landed = {entry.id for entry in entries if entry.landed}
+    own = {entry.id for entry in entries}
+    return [
+        entry
+        for entry in entries
+        if not entry.landed
+        and entry.status != "reverted"
+        and not (entry.reverts and all(name in own and name not in landed for name in entry.reverts))
+    ]
+
+
+def find_target(site: Site, onto: str | None) -> str:
+    """The full name of the branch to land on."""
+    if onto is None:
+        ref = site.repository.head().ref
+        if ref is None:
+            raise UsageError("no branch is checked out", hint="Name one with --onto.")
+    else:
+        ref = HEADS + onto.removeprefix(HEADS)
+        if site.refs.read(ref) is None and ref != site.repository.head().ref:
+            raise NothingThere(f"there is no branch {onto}", hint="`git branch` lists the branches.")
+    if ref.startswith(OWN_PREFIXES):
+        raise UsageError(f"{ref.removeprefix(HEADS)} is a lane", hint="Land on a branch of your own.")
+    return ref
