@@ -85,18 +85,19 @@ class Judge:
 
     def decoded(self, text: bytes, value: dict[str, Any], place: Place, *, exact: bool = True) -> None:
         self._begun = True
-        if not self._is_part(text, value, place):
+        if not self._is_part(value, place):
             self._above.clear()
             self.give(text, value, exact)
 
-    def _is_part(self, text: bytes, value: dict[str, Any], place: Place) -> bool:
+    def _is_part(self, value: dict[str, Any], place: Place) -> bool:
         """Whether the object may be a part of a larger one, of which the rest is not known."""
         if isinstance(value.get("uuid"), str):
             return False  # only the client's own events carry one
         if self._is_claim(place):
             return True
         if place.position < self.wreck.until:
-            doubt = b'"' not in text  # `{}` may as well be the end of a string that was cut off there
+            # Read before as part of the object that broke off, and that reading was not refuted here.
+            doubt = not self.wreck.is_sure(place.position, place.start)
         else:
             doubt = self._seams.may_continue(self._above, place.last_row)
         if doubt:

@@ -22,20 +22,30 @@ class Wreck:
     until: int = 0
     # Rows that begin with an object inside the broken one: parts of it, not documents.
     inner_rows: set[int] = field(default_factory=set)
-    # Row → where in it an object may begin, though something stands before it.
+    # Row → where in it the next object begins: there the broken one could not go on.
     glued: dict[int, int] = field(default_factory=dict)
     # Objects that either end the broken one or follow it: (row, where in it).
     claims: set[tuple[int, int]] = field(default_factory=set)
 
-    def claim(self, row: int, start: int) -> None:
-        self.claims.add((row, start))
-        self.glued[row] = start
-        self.inner_rows.discard(row)
+    def is_sure(self, row: int, start: int) -> bool:
+        """Whether an object that begins there cannot be a part of the broken one."""
+        return row >= self.until or (self.glued.get(row) == start and (row, start) not in self.claims)
+
+    def glue(self, row: int, start: int, *, sure: bool) -> None:
+        """An object may begin there; surely so if what it was read as a part of surely began where it did."""
+        if sure:
+            self.glued[row] = start
+            self.claims.discard((row, start))
+        elif row not in self.glued:
+            self.glued[row] = start
+            self.claims.add((row, start))
+            self.inner_rows.discard(row)
 
 
 @dataclass(slots=True)
 class Opening:
     start: int  # where in its first row it begins
+    sure: bool  # it is no part of a larger object
     seams: Seams
     scan: Scan
     rows: list[bytes]
@@ -95,7 +105,7 @@ class Opening:
 
         Called when the scan died in the last row; the next object's brace may end the row before.
         """
-        before = self.rows[-2]
+        before = self.rows[-2] or b" "
         start = find_glued(before + self.rows[-1], len(before) + self.scan.end)
         if start is None:
             return None

@@ -45,6 +45,8 @@ def pad_rows(raw: bytes, width: int) -> Padded:
     start, end, seen = 0, raw.rfind(b"\n"), 0
     while start < end:
         stop = raw.rfind(b"\n", start, start + _BLOCK) if start + _BLOCK < end else end
+        if stop < start:
+            stop = raw.find(b"\n", start)  # one row longer than a block
         rows = raw[start:stop].split(b"\n")
         seen += len(rows)
         for i in [i for i, size in enumerate(map(len, rows)) if size != width]:

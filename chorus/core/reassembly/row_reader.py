@@ -145,7 +145,8 @@ class RowReader:
 
     def _begin(self, row: bytes, position: int, start: int, scan: Scan) -> None:
         self._judge.begun()
-        opening = Opening(start, self._seams.begin(), scan, [row], [position])
+        sure = self._judge.wreck.is_sure(position, start)
+        opening = Opening(start, sure, self._seams.begin(), scan, [row], [position])
         self._open = opening
         if not self._seams.wraps:
             self._break_off(opening, position + len(row) + 1)
@@ -197,12 +198,12 @@ class RowReader:
         glued = None if died_in is None else opening.glued()
         if glued is not None:
             index, start = glued
-            wreck.glued[opening.positions[index]] = start
+            wreck.glue(opening.positions[index], start, sure=opening.sure)
             first = min(first, index)
         inner = opening.last_inner(in_row=died_in is not None)
         if inner is not None:
             index, start = inner
-            wreck.claim(opening.positions[index], start)
+            wreck.glue(opening.positions[index], start, sure=False)
             first = min(first, index)
         self._read_again(opening.rows[first:], opening.positions[first:])
 

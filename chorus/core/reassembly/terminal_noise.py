@@ -57,8 +57,9 @@ def find_glued(row: bytes, died: int) -> int | None:
     The brace is refused itself, or it was taken into a string and the quote behind it for that string's
     end, or a backslash stands before it, or a prompt does. Its quote may stand in the next row.
     """
-    behind_prompt = find_start(row, died)
-    for brace in (died, died - 2, died + 1, behind_prompt or 0):
+    few = row[max(0, died - _LEAD_LIMIT) : died]
+    taken = died - len(few) + len(few.rstrip(b" \t")) - 2
+    for brace in (died, taken, died + 1, find_start(row, died) or 0):
         if brace > 0 and row[brace : brace + 2] in (b'{"', b"{"):
             return brace
     return None

@@ -155,10 +155,17 @@ def test_an_empty_object_in_what_was_cut_off_may_be_the_end_of_a_string() -> Non
     assert read(f"noise\n{{}}\n{NEXT}\n", width=80)[0] == ["{}", NEXT]
 
 
-def test_an_object_with_an_odd_first_key_is_found_behind_one_cut_off() -> None:
-    for odd in ('{",":1}', '{"}":"x"}', '{"]":[]}', '{"":1}', '{" ":1}', '{":":":"}'):
-        assert read(f'{{"a":"b\n{odd}\n{NEXT}\n', width=80) == ([odd, NEXT], {"cut-off": 1})
-        assert read(f'{{"a":"b\n{odd}\n{NEXT}\n') == ([odd, NEXT], {"cut-off": 1})
+def test_an_object_that_may_be_text_of_the_one_cut_off_needs_a_uuid_too() -> None:
+    for odd in ('{",":1}', '{"}":"x"}', '{", ":1}'):
+        own = odd[:-1] + ',"uuid":"u"}'
+        for how in ({}, {"width": 80}):
+            shown = f'{{"a":"b\n{odd}\n{NEXT}\n'
+            assert read(shown, **how) == ([NEXT], {"cut-off": 1, "ambiguous-wrap": 1})
+            assert read(shown.replace(odd, own), **how) == ([own, NEXT], {"cut-off": 1})
+        assert read(shown, unwrapped=True) == ([odd, NEXT], {"cut-off": 1})
+    for plain in ('{"":1}', '{" ":1}', '{":":":"}', '{"]":[]}'):
+        assert read(f'{{"a":"b\n\n{plain}\n{NEXT}\n', width=80) == ([plain, NEXT], {"cut-off": 1})
+        assert read(f'{{"a":"b\n{plain}\n{NEXT}\n') == ([plain, NEXT], {"cut-off": 1})
 
 
 def test_an_object_cut_off_before_a_value_leaves_the_next_its_uuid_to_be_known_by() -> None:
@@ -215,3 +222,16 @@ def test_a_source_that_never_wraps_ends_its_line_with_every_row() -> None:
     assert seams.restore(b"{\n}") is None
     seams.learn(Restored(b"{}"))
     assert not seams.contradicted([b"{"])
+
+
+def test_a_row_far_longer_than_the_pane_is_survived() -> None:
+    cut_off = '{"a":"' + "x" * 200_000
+    assert read(f"{cut_off}\n{NEXT}\n", width=80) == ([NEXT], {"wrong-width": 1})
+
+
+def test_a_part_of_what_was_cut_off_is_not_found_through_another_part() -> None:
+    """Its last row begins with text that looks like an object and breaks off where a real part begins."""
+    cut_off = '{"00000":null,"000000000{":{"":null},'
+    texts, problems = read(capture([cut_off, NEXT], 2), width=2)
+    assert texts == [NEXT]
+    assert problems["cut-off"] >= 1
