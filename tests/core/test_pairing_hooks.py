@@ -27,6 +27,7 @@ from tests.core.telling import (
     result,
     returns,
     submits,
+    writes,
 )
 
 REJECTED = "The user doesn't want to proceed with this tool use. …"
@@ -132,7 +133,7 @@ def test_a_call_nobody_was_asked_about_and_that_never_ended_is_unfinished() -> N
 
 def test_a_repeated_message_ends_nothing() -> None:
     outcomes = run([submits("go"), pre("t"), submits("go"), post("t")])
-    assert fold(outcomes)["t"].status == "succeeded"
+    assert [o.action.status for o in outcomes if isinstance(o, ActionClosed)] == ["succeeded"]
     assert len(of_kind(TurnStarted, outcomes)) == 1
 
 
@@ -268,6 +269,13 @@ def test_a_hook_that_comes_after_the_result_still_names_the_turn() -> None:
 def test_a_hook_knows_a_sub_agent_by_its_name() -> None:
     events = [init(), calls("t", parent_tool_use_id="A"), pre("t", agent_id="g-1"), returns("t")]
     assert actions_of(events)["t"].agent == "g-1"
+
+
+def test_a_source_can_only_end_what_it_has_shown() -> None:
+    """A transcript that is read from its beginning says nothing of a call that a hook just opened."""
+    old = writes("an old message", source=Source.TRANSCRIPT, promptId="p-0", timestamp="2026-01-01T00:00:00Z")
+    outcomes = run([pre("t"), old, init(), result(), post("t")])
+    assert [o.action.status for o in outcomes if isinstance(o, ActionClosed)] == ["succeeded"]
 
 
 def test_given_is_what_the_model_gave() -> None:
