@@ -18,6 +18,8 @@ from chorus.core.outcomes import (
     CallOpened,
     Outcome,
     SessionEnded,
+    SessionLinked,
+    StatusCorrected,
 )
 from chorus.core.pairing import Pairing
 from chorus.core.roster import Roster, Session
@@ -85,7 +87,9 @@ def session_of(outcome: Outcome) -> SessionId | None:
             return call.session
         case ActionClosed(action):
             return action.session
-        case SessionEnded(session) | BackgroundEnded(session=session):
+        case SessionEnded(session) | BackgroundEnded(session=session) | StatusCorrected(session=session):
+            return session
+        case SessionLinked(session):
             return session
         case _:
             return None

@@ -16,8 +16,9 @@ from typing import Any, assert_never
 
 from chorus.core.actions import Action
 from chorus.core.ids import Oid, RepoPath
-from chorus.core.outcomes import Outcome
+from chorus.core.outcomes import Outcome, SessionLinked, StatusCorrected
 from chorus.core.windows import Effect, LookBefore, Note, RecordNamed, RecordWindow, Sweep, Windows
+from chorus.lanes.applying import finish_revert
 from chorus.lanes.entries import LogEntry
 from chorus.lanes.listing import entry_json
 from chorus.lanes.recorder import Recorder
@@ -49,6 +50,7 @@ class Tree:
     def start(self) -> None:
         self.watch.start()
         self.recorder.start()
+        finish_revert(self.recorder)
         self._wake()  # what changed while nobody watched is found by one look at everything
 
     def close(self) -> None:
@@ -63,6 +65,7 @@ class Tree:
         """
         named: list[Action] = []
         for outcome in outcomes:
+            self._remember(outcome)
             for effect in self.windows.feed(outcome):
                 if isinstance(effect, RecordNamed):
                     named.append(effect.action)
@@ -104,6 +107,16 @@ class Tree:
         """Whether there is anything to sweep."""
         self._gather()
         return bool(self._hints or self._lost or self._head)
+
+    def _remember(self, outcome: Outcome) -> None:
+        """What changes no file, and still belongs to the history."""
+        match outcome:
+            case StatusCorrected(identity, status):
+                self.recorder.correct(identity, status)
+            case SessionLinked(session, parent) if session != parent:
+                self.recorder.link(session, parent)
+            case _:
+                pass
 
     def _record_named(self, actions: list[Action], source: str) -> None:
         if actions:
