@@ -275,6 +275,13 @@ def test_several_questions_are_answered_in_order_and_the_summary_checked() -> No
     ]  # fmt: skip
 
 
+def test_the_order_of_ticked_labels_does_not_matter() -> None:
+    backwards = Reply("Which features?", ("Metrics", "Logging"))
+    relay = Relay(decided("askmulti_80", Replies((LANGUAGE, backwards))))
+    drive(relay, ["askmulti_80", "askmulti_step1_1_80", "askmulti_step2_1_80", "askmulti_step3_2_80"])
+    assert relay.observe(seen("askmulti_step4_Tab_80")) == Press("1")
+
+
 def test_words_for_the_first_of_several_questions_lead_to_the_next() -> None:
     relay = Relay(decided("askmulti_80", Replies((Reply("Which language?", text="Rust"), FEATURES))))
     names = [

@@ -79,10 +79,13 @@ def _onward(key: str, following: Reply | None) -> Step:
 
 
 def _submit_key(present: Prompt, replies: tuple[Reply, ...]) -> str:
-    summary = squeezed(" ".join(present.body))
+    """The number that submits, if the summary says what was replied. It lists ticks in its own order."""
+    summary = squeezed(" ".join(present.body)).split("●")
     for reply in replies:
         said = reply.text if reply.text is not None else ", ".join(reply.labels)
-        if squeezed(f"● {reply.question} → {said}") not in summary:
+        lead = squeezed(f"{reply.question} →")
+        answers = [part.removeprefix(lead) for part in summary if part.startswith(lead)]
+        if [sorted(answer.split(",")) for answer in answers] != [sorted(squeezed(said).split(","))]:
             raise Stop(f"the client's summary does not say {said!r} to {reply.question!r}")
     return present.keys_meaning("allow")[0]
 
