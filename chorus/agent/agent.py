@@ -33,6 +33,7 @@ from chorus.sources.clients import RunningClient
 from chorus.sources.config import read_prompt_rules
 from chorus.sources.hookfile import HookEvent
 from chorus.sources.hooks import Spool
+from chorus.sources.transcript import began_after
 from chorus.tmux.address import Address
 from chorus.tmux.oneshot import OneShot
 from chorus.wire.home import Home, NotARepository, find_work_tree
@@ -178,7 +179,8 @@ class Agent:
         if run := self.runs.at(pane.id):
             run.session = client.session
         self.find_tree(client.cwd)
-        self._follow(known)
+        begins = client.transcript is not None and began_after(client.transcript, pane.since)
+        self._follow(known, from_start=begins)
         self._announce(known)
         self.sessions.keep()
 

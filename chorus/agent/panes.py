@@ -7,8 +7,9 @@ found is told to the agent. Never writes to a pane.
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from chorus.core.ids import PaneId, SessionId
@@ -40,6 +41,7 @@ class WatchedPane:
     client: Process | None = None
     session: SessionId | None = None
     stream: Stream | None = None
+    since: float = field(default_factory=time.time)  # when the pane began to be watched
 
     @property
     def key(self) -> tuple[Address, PaneId]:

@@ -50,9 +50,9 @@ class Settling:
             self._site.refs.update(move.ref, move.commit, move.expected, reason)
 
     def _remove_own_locks(self) -> None:
-        for place in self._site.repository.own_dir.glob("*.lock"):
-            if place != self._site.lock_place:
-                place.unlink(missing_ok=True)
+        """Those of the private index. Others in this directory are held by who runs, not left by who died."""
+        for place in self._site.repository.own_dir.glob("index*.lock"):
+            place.unlink(missing_ok=True)
 
     def _remove_ref_locks(self, move: LaneMove | None) -> None:
         names = [self._timeline.ref, *([move.ref] if move else [])]

@@ -123,6 +123,8 @@ class Panel(App[None]):
                 level = "warning" if self.model.notice.level == "warning" else "info"
                 self.say(Said(self.model.notice.text, level))
             change |= one
+        if not self.screen_stack:
+            return  # the panel is being closed
         self.stage.update(change)
 
     def on_resize(self, event: Resize) -> None:

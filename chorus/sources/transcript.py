@@ -5,9 +5,12 @@ in batches and lines are not in time order; both are left to whoever pairs them.
 or was replaced is read again from its start.
 """
 
+import json
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 # One read's worth; a line longer than this is put together from several.
@@ -49,6 +52,19 @@ class TranscriptTail:
         if status.st_size < self.position or (self._identity is not None and self._identity != identity):
             self.position = 0
         self._identity = identity
+
+
+def began_after(path: Path, moment: float) -> bool:
+    """Whether nothing in the transcript is older than that moment: it is not there yet, or began later."""
+    try:
+        with path.open("rb") as file:
+            lines = file.read(CHUNK).splitlines()
+    except OSError:
+        return True
+    for line in lines:
+        with suppress(ValueError, TypeError, KeyError):
+            return datetime.fromisoformat(json.loads(line)["timestamp"]).timestamp() >= moment
+    return not lines
 
 
 def transcript_of(projects: Path, cwd: str, session: str) -> Path:

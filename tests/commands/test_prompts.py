@@ -67,5 +67,5 @@ def test_a_missing_file_is_nothing_to_act_on(tmp_path: Path) -> None:
     assert main(["prompts", "--screen", str(tmp_path / "none.txt")]) == ExitCode.NOTHING
 
 
-def test_without_a_screen_there_is_nothing_to_read_yet() -> None:
-    assert main(["prompts"]) == ExitCode.USAGE
+def test_without_a_screen_and_without_an_agent_nothing_waits() -> None:
+    assert main(["prompts"]) == ExitCode.NOTHING

@@ -105,3 +105,15 @@ def test_killed_at_random_moments(template_repo: Path, memory_path: Path) -> Non
     for _ in range(RANDOM_KILLS):
         run_and_be_killed(story.play, 0.05, dice)
     assert_told_once(story)
+
+
+def test_settling_leaves_the_agents_own_lock_alone(repo: UserRepo) -> None:
+    """A second agent would start beside the first without it."""
+    own = repo.git_dir / "chorus"
+    own.mkdir()
+    (own / "agent.lock").write_text("1\n")
+    (own / "index.lock").write_text("left by a recorder that was killed")
+    with Recorder.open(repo.path) as recorder:
+        recorder.start()
+    assert (own / "agent.lock").read_text() == "1\n"
+    assert not (own / "index.lock").exists()

@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from chorus.sources.transcript import TranscriptTail, subagent_transcripts, transcript_of
+from chorus.sources.transcript import TranscriptTail, began_after, subagent_transcripts, transcript_of
 
 
 def test_only_complete_lines_are_given_and_each_once(tmp_path: Path) -> None:
@@ -51,3 +51,16 @@ def test_transcripts_are_found_by_directory_and_session(tmp_path: Path) -> None:
     (agents / "agent-1.jsonl").touch()
     (agents / "agent-1.meta.json").touch()
     assert subagent_transcripts(path) == [agents / "agent-1.jsonl"]
+
+
+def test_a_transcript_that_began_later_has_no_history(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    moment = 1_767_323_045.0  # 2026-01-02T03:04:05Z
+    assert began_after(path, moment)
+    path.write_bytes(b"")
+    assert began_after(path, moment)
+    path.write_bytes(b'{"type":"mode"}\nnonsense\n{"timestamp":"2026-01-02T03:04:06.000Z"}\n')
+    assert began_after(path, moment)
+    assert not began_after(path, moment + 60)
+    path.write_bytes(b'{"type":"mode"}\n')
+    assert not began_after(path, moment)
