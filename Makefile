@@ -8,13 +8,14 @@ JOBS ?= auto
 export PIP_NO_CACHE_DIR := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test check format bench coverage clean tmux
+.PHONY: help demo test check format bench pictures coverage clean tmux
 
 help:
 	@echo 'make demo      the main job, played in a scratch repository'
 	@echo 'make test      every test, with 100 % branch coverage of chorus/core'
 	@echo 'make check     format, lint, types, import contract'
 	@echo 'make bench     benchmarks and the long fuzz run, as ratios'
+	@echo 'make pictures  draw the pictures of the guide anew'
 	@echo 'make format    rewrite the sources in house style'
 	@echo 'make clean     remove .venv and every cache'
 
@@ -43,6 +44,9 @@ format: $(STAMP)
 
 bench: $(STAMP) tmux
 	@$(BIN)/python -m tests.bench
+
+pictures: $(STAMP)
+	@$(BIN)/python -m tests.panel.pictures
 
 clean:
 	rm -rf $(VENV) dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage*

@@ -251,9 +251,9 @@ class Agent:
     def announce_actions(self) -> None:
         """Tell subscribers of every entry that is new or different since the last time."""
         if self.server.subscribers:
-            for tree in self.trees.values():
+            for root, tree in self.trees.items():
                 for entry in tree.news():
-                    self.server.publish("action", entry=entry)
+                    self.server.publish("action", entry=entry, work_tree=str(root))
 
     def _announce(self, session: Session) -> None:
         self.server.publish("session", session=session.as_json())

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from chorus.errors import ExitCode, UsageError
 from chorus.output import answer
-from chorus.wire.home import Home, NotARepository, find_home
+from chorus.wire.home import Home, find_work_tree
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -35,19 +35,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> ExitCode:
     if args.toggle:
         return _toggle(args)
-    work_tree = find_work_tree(Path.cwd())
-    home = find_home(work_tree)
+    work_tree, home = find_work_tree(Path.cwd())
     if args.plain or not _is_terminal():
         return _run_plain(home, work_tree)
     return _run_panel(args, home, work_tree)
-
-
-def find_work_tree(start: Path) -> Path:
-    """The top of the work tree that `start` is in."""
-    for directory in (start.resolve(), *start.resolve().parents):
-        if (directory / ".git").exists():
-            return directory
-    raise NotARepository(f"{start} is not inside a git work tree")
 
 
 def _is_terminal() -> bool:

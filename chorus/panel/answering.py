@@ -117,6 +117,7 @@ class Answering:
             "decision": decision.decision,
             "option": decision.option,
             "message": decision.message,
+            "by": "panel",
         }
         known = {name: value for name, value in arguments.items() if value is not None}
         try:

@@ -151,7 +151,7 @@ class Panel(App[None]):
         self.answering.choose(event.option, event.pressed)
 
     def on_queue_moved(self, event: Queue.Moved) -> None:
-        self.stage.cursor_moved(event.row, by_itself=event.by_itself)
+        self.stage.cursor_moved(event.row)
 
     def on_queue_opened(self, event: Queue.Opened) -> None:
         self.stage.open_diff()

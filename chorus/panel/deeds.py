@@ -58,7 +58,7 @@ class Deeds:
             self._panel.answering.option(key, pressed)
         elif deed in self._answers:
             self._answers[deed](pressed)
-        elif deed in ON_THE_ROW and pressed < self._panel.stage.moved_by_itself + GUARD_SECONDS:
+        elif deed in ON_THE_ROW and pressed < self._panel.queue.moved_by_itself + GUARD_SECONDS:
             self._panel.say(
                 Said("the cursor has just moved on to a new action: look, then press again", "warning")
             )

@@ -43,9 +43,9 @@ def answer(prompt: str, decision: str, *, option: str | None = None, message: st
         case "allow-always":
             return command("approve", prompt, "--always")
         case "deny":
-            return command("deny", prompt, *(["-m", message] if message else []))
+            return command("deny", prompt, *(["--message", message] if message else []))
         case _:
-            return command("answer", prompt, option)
+            return command("approve", prompt, "--option", option)
 
 
 def land(lane: str, by: str, *, onto: str | None = None, message: str | None = None) -> str:

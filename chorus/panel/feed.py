@@ -70,9 +70,9 @@ class Feed:
         self._connection = connection
         try:
             with connection:
-                yield from _catch_up(connection, self._work_tree, again=again)
+                yield from filter(self._is_ours, _catch_up(connection, self._work_tree, again=again))
                 if not self._stopped.is_set():
-                    yield from connection.events()
+                    yield from filter(self._is_ours, connection.events())
                     raise AgentGone("the agent went away")
         except (ChorusError, OSError) as error:
             if not self._stopped.is_set():
@@ -80,6 +80,10 @@ class Feed:
                 self._stopped.wait(RETRY_SECONDS)
         finally:
             self._connection = None
+
+    def _is_ours(self, message: Message) -> bool:
+        """Actions are numbered in each work tree anew: those of another one are not told."""
+        return message.get("work_tree") in (None, self._work_tree)
 
     def _wait_for_agent(self) -> None:
         while not self._stopped.wait(RETRY_SECONDS):

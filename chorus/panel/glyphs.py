@@ -27,17 +27,24 @@ _ASCII = str.maketrans({
     "▾": "v", "▸": ">", "↳": "'", "→": ">", "←": "<", "↑": "^", "↓": "v", "−": "-", "–": "-", "—": "-",
     "│": "|", "┃": "|", "▌": "|", "▎": "|", "▏": "|", "▐": "|", "─": "-", "━": "-", "╌": "-", "═": "=",
     "╭": "+", "╮": "+", "╰": "+", "╯": "+", "┌": "+", "┐": "+", "└": "+", "┘": "+", "├": "+", "┤": "+",
-    "┬": "+", "┴": "+", "┼": "+", "▁": "_", "▔": "-", "▀": "-", "▄": "_", "█": "#", "▊": "|", "▋": "|",
+    "┬": "+", "┴": "+", "┼": "+", "▔": "-", "▀": "-", "█": "#", "▉": "|", "▊": "|", "▋": "|", "▍": "|",
     "“": '"', "”": '"', "‘": "'", "’": "'", "❯": ">", "␛": "^", "␡": "^", "⏎": "<", "🔎": ">",
+    "▕": "|", **dict.fromkeys("▁▂▃▄▅▆▇", " "),
 })  # fmt: skip
+
+
+# What Python itself puts into LC_CTYPE when it finds the C locale: it says nothing of the terminal.
+_COERCED = frozenset({"C.UTF-8", "C.utf8", "UTF-8"})
 
 
 def wants_ascii(environment: Mapping[str, str]) -> bool:
     """Whether the terminal is not known to show Unicode: its locale says so, or it is a console."""
-    locale = environment.get("LC_ALL") or environment.get("LC_CTYPE") or environment.get("LANG") or ""
     if environment.get("TERM") in {"linux", "vt100", "vt220", "dumb"}:
         return True
-    return "utf" not in locale.lower()
+    ctype, lang = environment.get("LC_CTYPE", ""), environment.get("LANG", "")
+    if ctype in _COERCED and lang in {"", "C", "POSIX"}:
+        ctype = ""
+    return "utf" not in (environment.get("LC_ALL") or ctype or lang).lower()
 
 
 def to_ascii(text: str) -> str:

@@ -25,8 +25,21 @@ ANSWERING = (
     Key(("a",), "approve", "approve", "approve the prompt that is shown", "chorus approve ID"),
     Key(("A",), "always", "always", "approve it, and do not ask again", "chorus approve ID --always"),
     Key(("d",), "deny", "deny", "deny it", "chorus deny ID"),
-    Key(("D",), "deny_saying", "deny, why", "deny it with a message to the agent", "chorus deny ID -m TEXT"),
-    Key(tuple("123456789"), "option", "option", "answer with that option", "chorus answer ID KEY", "1…9"),
+    Key(
+        ("D",),
+        "deny_saying",
+        "deny, why",
+        "deny it, and say why",
+        "chorus deny ID --message TEXT",
+    ),
+    Key(
+        tuple("123456789"),
+        "option",
+        "option",
+        "answer with that option",
+        "chorus approve ID --option KEY",
+        "1…9",
+    ),
     Key(("p",), "next_prompt", "next prompt", "show the next open prompt", "chorus prompts"),
 )
 REVIEWING = (

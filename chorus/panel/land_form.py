@@ -7,20 +7,22 @@ from collections.abc import Awaitable, Callable
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
-from textual.widgets import Input, RadioButton, RadioSet
+from textual.widgets import Input
 
 from chorus.panel import equivalents
+from chorus.panel.choice import Choice
 from chorus.panel.diff_lines import Drawn
 from chorus.panel.forms import Form
 from chorus.panel.inert import inert
 from chorus.panel.pane import Look
 from chorus.panel.work import start_work
 
+WAYS = {"turn": "by turn", "action": "by action", "all": "all in one"}
+
 
 class LandForm(Form[dict[str, str]]):
     """How to land a lane, with the commits it would make."""
 
-    WAYS = ("turn", "action", "all")
     Preview = Callable[[dict[str, str]], Awaitable[list[Drawn]]]
 
     def __init__(self, look: Look, lane: str, preview: Preview) -> None:
@@ -31,9 +33,7 @@ class LandForm(Form[dict[str, str]]):
     def compose(self) -> ComposeResult:
         with Vertical(id="box"):
             yield self.text_pane("title")
-            with RadioSet(id="by", compact=True):
-                for way, words in zip(self.WAYS, ("by turn", "by action", "all in one"), strict=True):
-                    yield RadioButton(words, value=way == "turn", id=way, compact=True)
+            yield Choice(self.look, WAYS, id="by")
             yield Input(placeholder="onto: the current branch", id="onto", compact=True)
             yield Input(placeholder="message: made from the turns", id="message", compact=True)
             yield self.text_pane("commits")
@@ -45,12 +45,11 @@ class LandForm(Form[dict[str, str]]):
         self._changed()
 
     def choices(self) -> dict[str, str]:
-        pressed = self.query_one("#by", RadioSet).pressed_button
         fields = {name: self.query_one(f"#{name}", Input).value.strip() for name in ("onto", "message")}
-        by = pressed.id if pressed is not None and pressed.id else "turn"
+        by = self.query_one("#by", Choice).chosen
         return {"by": by, **{name: value for name, value in fields.items() if value}}
 
-    def on_radio_set_changed(self, event: RadioSet.Changed) -> None:
+    def on_choice_changed(self, event: Choice.Changed) -> None:
         self._changed()
 
     def on_input_changed(self, event: Input.Changed) -> None:

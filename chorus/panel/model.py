@@ -6,6 +6,7 @@ messages always give the same state.
 """
 
 from bisect import insort
+from collections import Counter
 from dataclasses import dataclass
 from enum import Flag, auto
 from typing import Any
@@ -60,6 +61,10 @@ class Model:
         self.entries: dict[int, Entry] = {}
         # Turn -> numbers of its actions, ascending; turns in the order of their first action.
         self.groups: dict[Group, list[int]] = {}
+        # Turn -> how often something in it changed: whoever planned its rows knows when to do so anew.
+        self.stamps: dict[Group, int] = {}
+        # Session -> how many of its actions are still to be looked at.
+        self.open_counts: Counter[str] = Counter()
         self.progress: dict[str, Progress] = {}
         self.notice: Notice | None = None
         self.complete = False
@@ -95,7 +100,7 @@ class Model:
 
     @property
     def open_count(self) -> int:
-        return sum(entry.open for entry in self.entries.values())
+        return self.open_counts.total()
 
     def lane_of(self, session: str) -> str | None:
         known = self.sessions.get(session)
@@ -110,9 +115,12 @@ class Model:
             old = self.entries.get(entry.n)
             self.entries[entry.n] = entry
             self._unconfirmed.discard(entry.n)
-            if old is not None and old.group == entry.group:
-                continue
+            self.open_counts[entry.session] += entry.open
+            self.stamps[entry.group] = self.stamps.get(entry.group, 0) + 1
             if old is not None:
+                self.open_counts[old.session] -= old.open
+                if old.group == entry.group:
+                    continue
                 self._leave_group(old)
             numbers = self.groups.setdefault(entry.group, [])
             insort(numbers, entry.n)
@@ -126,7 +134,9 @@ class Model:
         change = self._take_entries(_list(message, "entries"))
         if message.get("complete"):
             for n in self._unconfirmed:
-                self._leave_group(self.entries.pop(n))
+                gone = self.entries.pop(n)
+                self.open_counts[gone.session] -= gone.open
+                self._leave_group(gone)
             self._unconfirmed = set()
             self.complete = True
             self.older_left_out = bool(message.get("older"))
@@ -136,6 +146,7 @@ class Model:
     def _leave_group(self, entry: Entry) -> None:
         numbers = self.groups[entry.group]
         numbers.remove(entry.n)
+        self.stamps[entry.group] += 1
         if not numbers:
             del self.groups[entry.group]
 

@@ -151,6 +151,8 @@ class Palette:
 
     def _join(self, names: str) -> Style:
         style = self._styles[""]
+        if self.plain and "cursor" in names.split():
+            return style + self._styles["cursor"]  # each colour reversed would make a patchwork
         for name in names.split():
             style += self._styles.get(name, Style.null())
         return style

@@ -45,6 +45,7 @@ class LinePane(ScrollView, can_focus=True):
     def __init__(self, look: Look, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.look = look
+        self._backdrop: Style | None = None
 
     def line_count(self) -> int:
         raise NotImplementedError
@@ -61,11 +62,21 @@ class LinePane(ScrollView, can_focus=True):
     def render_line(self, y: int) -> Strip:
         index = self.scroll_offset.y + y
         width = self.size.width
-        backdrop = Style(bgcolor=self.rich_style.bgcolor)
+        backdrop = self.backdrop()
         if index >= self.line_count():
             return Strip.blank(width, backdrop)
         pieces, base = self.line(index, width)
         return render_strip(pieces, base, width, self.look, backdrop)
+
+    def backdrop(self) -> Style:
+        """What lies under everything. The toolkit works it out anew at every call, so it is kept."""
+        if self._backdrop is None:
+            self._backdrop = Style(bgcolor=self.rich_style.bgcolor)
+        return self._backdrop
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._backdrop = None
 
     def reveal(self, index: int) -> None:
         """Scroll so that the line can be seen, no further than needed."""

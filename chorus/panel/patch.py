@@ -30,6 +30,9 @@ class Patch:
     lines: tuple[Line, ...]
     left_out: int = 0
 
+    def count(self, kind: str) -> int:
+        return sum(line.kind == kind for line in self.lines)
+
     def first_changed_line(self) -> int:
         """Where an editor should open the file."""
         last = 1

@@ -5,6 +5,7 @@ was opened. Holds no widget per action, so ten thousand of them cost what forty 
 """
 
 from collections.abc import Callable
+from time import monotonic
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -15,7 +16,7 @@ from chorus.panel.items import Entry
 from chorus.panel.model import Group, Model
 from chorus.panel.pane import LinePane, Look, Pieces
 from chorus.panel.queue_lines import plan_columns, render_row
-from chorus.panel.rows import ActionRow, Row, RowKey, Scope, TurnRow, View, key_of, plan_rows, reviewed_groups
+from chorus.panel.rows import ActionRow, Planner, Row, RowKey, Scope, TurnRow, View, key_of, reviewed_groups
 
 
 class Queue(LinePane):
@@ -39,12 +40,11 @@ class Queue(LinePane):
     ]
 
     class Moved(Message):
-        """The cursor is on another row, or its row changed. `by_itself`: nobody pressed a key."""
+        """The cursor is on another row, or its row changed."""
 
-        def __init__(self, row: Row | None, *, by_itself: bool) -> None:
+        def __init__(self, row: Row | None) -> None:
             super().__init__()
             self.row = row
-            self.by_itself = by_itself
 
     class Opened(Message):
         def __init__(self, row: Row) -> None:
@@ -55,8 +55,11 @@ class Queue(LinePane):
         super().__init__(look, id=id)
         self._model = model
         self.view = View()
+        self._planner = Planner()
         self.rows: list[Row] = []
         self.cursor = 0
+        # When the cursor last moved without a key: one pressed right after was meant for the row before.
+        self.moved_by_itself = 0.0
         self._columns = plan_columns([])
 
     @property
@@ -90,13 +93,15 @@ class Queue(LinePane):
         before = self.row
         following = self.cursor >= len(self.rows) - 1
         at = self.cursor
-        self.rows = plan_rows(self._model, self.view)
+        self.rows = self._planner.plan(self._model, self.view)
         self._columns = plan_columns(self.rows)
         self.resize_lines()
         last = max(len(self.rows) - 1, 0)
         self.cursor = last if following else self._find(key_of(before) if before else None, at)
+        if self.row is not None and (before is None or key_of(self.row) != key_of(before)):
+            self.moved_by_itself = monotonic()
         if self.row != before:
-            self.post_message(self.Moved(self.row, by_itself=True))
+            self.post_message(self.Moved(self.row))
         self.reveal(self.cursor)
 
     def fold_reviewed(self) -> None:
@@ -157,7 +162,7 @@ class Queue(LinePane):
         if index != self.cursor:
             self.cursor = index
             self.refresh()
-            self.post_message(self.Moved(self.row, by_itself=False))
+            self.post_message(self.Moved(self.row))
         self.reveal(index)
 
     def on_click(self, event: Click) -> None:
@@ -182,22 +187,23 @@ class Queue(LinePane):
     def _replan_on(self, key: RowKey | None) -> None:
         """Plan anew with the cursor on `key`, on its turn if it is folded away, or where it was."""
         before, at = self.row, self.cursor
-        self.rows = plan_rows(self._model, self.view)
+        self.rows = self._planner.plan(self._model, self.view)
         self._columns = plan_columns(self.rows)
         self.resize_lines()
         self.cursor = self._find(key, at)
         if self.row != before:
-            self.post_message(self.Moved(self.row, by_itself=False))
+            self.post_message(self.Moved(self.row))
         self.reveal(self.cursor)
 
     def _find(self, key: RowKey | None, otherwise: int) -> int:
-        group = (
-            self._model.entries[key].group if isinstance(key, int) and key in self._model.entries else None
-        )
-        fallback = None
+        """Where the row is now: mostly where it was. A row that is folded away is found at its turn."""
+        if otherwise < len(self.rows) and key_of(self.rows[otherwise]) == key:
+            return otherwise
+        known = self._model.entries.get(key) if isinstance(key, int) else None
+        fallback = min(otherwise, max(len(self.rows) - 1, 0))
         for index, row in enumerate(self.rows):
             if key_of(row) == key:
                 return index
-            if isinstance(row, TurnRow) and row.folded and row.group == group:
+            if known and isinstance(row, TurnRow) and row.folded and row.group == known.group:
                 fallback = index
-        return fallback if fallback is not None else min(otherwise, max(len(self.rows) - 1, 0))
+        return fallback

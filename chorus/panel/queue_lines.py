@@ -37,12 +37,11 @@ class Columns:
 
 def plan_columns(rows: list[Row]) -> Columns:
     """Widths that fit what is there; the newest rows have the longest numbers."""
-    entries = [row.entry for row in rows if isinstance(row, ActionRow)]
+    # The rows in sight decide, older tools are cut: 500 rows are more than any screen.
+    entries = [row.entry for row in rows[-500:] if isinstance(row, ActionRow)]
     if not entries:
         return Columns()
-    # The tools of the rows in sight decide; older ones are cut. 500 rows are more than any screen.
-    tools = {entry.tool for entry in entries[-500:]}
-    longest = max(cell_len(inert(tool)) for tool in tools)
+    longest = max(cell_len(inert(tool)) for tool in {entry.tool for entry in entries})
     return Columns(max(3, len(str(entries[-1].n))), min(max(4, longest), LONGEST_TOOL))
 
 
@@ -74,12 +73,11 @@ def render_action(entry: Entry, columns: Columns, width: int) -> Pieces:
     right = _render_right(entry, width)
     right_width = sum(cell_len(text) for text, _ in right)
     left: Pieces = [
-        (f" {entry.n:>{columns.number}} ", "number"),
+        ("↳" if entry.agent else " ", "agent"),
+        (f"{entry.n:>{columns.number}} ", "number"),
         (f"{sign} ", sign_style.replace("reverted", "muted")),
         (pad(inert(entry.tool), columns.tool) + " ", faded or "strong"),
     ]
-    if entry.agent:
-        left.append(("↳ ", "agent"))
     used = sum(cell_len(text) for text, _ in left)
     return [*left, *_render_subject(entry, width - used - right_width, faded), *right]
 
@@ -111,8 +109,6 @@ def _render_right(entry: Entry, width: int) -> Pieces:
         added = f"+{entry.added}" if entry.added else ""
         removed = f"−{entry.removed}" if entry.removed else ""
         pieces += [(f"{added:>5}", "plus"), (f" {removed:<5}", "minus")]
-    elif width >= TIME_FROM:
-        pieces.append((" " * 11, ""))
     if width >= TIME_FROM:
         pieces.append((f" {render_time(entry.time):>5}", "muted"))
     return [*pieces, (" ", "")]

@@ -90,7 +90,7 @@ class Reading:
             self._show(self._row.entry, patch)
 
     def _show(self, entry: Entry, patch: Patch) -> None:
-        self._title(entry)
+        self._title(entry, patch)
         heading = render_entry_heading(entry)
         if self._shown == entry.id and self._view.document.patch is patch:
             self._view.reheading(heading)  # only its status changed: the place in the diff is kept
@@ -100,7 +100,9 @@ class Reading:
             heading.append(([(" No file changed.", "muted")], ""))
         self._view.show(heading, patch)
 
-    def _title(self, entry: Entry) -> None:
-        added = [(f"+{entry.added}", "plus")] if entry.added else []
-        removed = [(f" −{entry.removed}", "minus")] if entry.removed else []
-        self._rule.show(render_entry_title(entry), [*added, *removed])
+    def _title(self, entry: Entry, patch: Patch | None = None) -> None:
+        added = patch.count("added") if patch else entry.added
+        removed = patch.count("removed") if patch else entry.removed
+        counts = [(f"+{added}", "plus")] if added else []
+        counts += [(f" −{removed}", "minus")] if removed else []
+        self._rule.show(render_entry_title(entry), counts)

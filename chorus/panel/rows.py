@@ -5,7 +5,7 @@ them: a list of ten thousand rows is planned here, and only the visible ones are
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from chorus.panel.items import CHANGE_STATUSES, Entry
@@ -67,21 +67,40 @@ def key_of(row: Row) -> RowKey:
     return row.group if isinstance(row, TurnRow) else row.entry.n
 
 
+class Planner:
+    """Plans rows, and remembers those of turns in which nothing changed."""
+
+    def __init__(self) -> None:
+        self._asked: tuple[Scope, str] | None = None
+        # Turn -> its stamp, its row, the rows of its actions.
+        self._planned: dict[Group, tuple[int, TurnRow | None, list[ActionRow]]] = {}
+
+    def plan(self, model: Model, view: View) -> list[Row]:
+        if self._asked != (view.scope, view.needle):
+            self._asked = (view.scope, view.needle)
+            self._planned = {}
+        words = view.needle.casefold().split()
+        rows: list[Row] = []
+        for group, numbers in model.groups.items():
+            if view.session is not None and group[0] != view.session:
+                continue
+            stamp, turn, actions = self._planned.get(group, (-1, None, []))
+            if stamp != model.stamps[group]:
+                turn, actions = _plan_turn(group, _shown(numbers, model.entries, view.scope, words))
+                self._planned[group] = (model.stamps[group], turn, actions)
+            if turn is None:
+                continue
+            # What matches a filter is looked for: a fold would hide it.
+            if not words and view.folds.get(group, False):
+                rows.append(replace(turn, folded=True))
+            else:
+                rows.append(turn)
+                rows.extend(actions)
+        return rows
+
+
 def plan_rows(model: Model, view: View) -> list[Row]:
-    words = view.needle.casefold().split()
-    rows: list[Row] = []
-    for group, numbers in model.groups.items():
-        if view.session is not None and group[0] != view.session:
-            continue
-        shown = list(_shown(numbers, model.entries, view.scope, words))
-        if not shown:
-            continue
-        # What matches a filter is looked for: a fold would hide it.
-        folded = not words and view.folds.get(group, False)
-        rows.append(_turn_row(group, shown, folded))
-        if not folded:
-            rows.extend(map(ActionRow, shown))
-    return rows
+    return Planner().plan(model, view)
 
 
 def reviewed_groups(model: Model) -> list[Group]:
@@ -105,13 +124,16 @@ def _matches(entry: Entry, words: list[str]) -> bool:
     return all(word in text for word in words)
 
 
-def _turn_row(group: Group, shown: list[Entry], folded: bool) -> TurnRow:
-    message = next((entry.message for entry in shown if entry.message), "")
-    return TurnRow(
+def _plan_turn(group: Group, entries: Iterator[Entry]) -> tuple[TurnRow | None, list[ActionRow]]:
+    shown = list(entries)
+    if not shown:
+        return None, []
+    turn = TurnRow(
         group=group,
-        message=message,
+        message=next((entry.message for entry in shown if entry.message), ""),
         time=shown[0].time,
         count=len(shown),
         open=sum(entry.open for entry in shown),
-        folded=folded,
+        folded=False,
     )
+    return turn, list(map(ActionRow, shown))

@@ -32,15 +32,10 @@ class SessionsBar(LinePane, can_focus=False):
         self.sessions: list[Session] = []
         self.picked: str | None = None
         self._most = MOST_LINES
-        self._open: dict[str, int] = {}
 
     def update_from_model(self, *, picked: str | None) -> None:
-        self.sessions = plan_sessions(self._model)
         self.picked = picked
-        self._open = {}
-        for entry in self._model.entries.values():
-            if entry.open:
-                self._open[entry.session] = self._open.get(entry.session, 0) + 1
+        self.sessions = plan_sessions(self._model)
         self._resize()
 
     def set_room(self, rows: int) -> None:
@@ -70,8 +65,8 @@ class SessionsBar(LinePane, can_focus=False):
 
     def _render_session(self, session: Session, width: int) -> Pieces:
         state = session.state if session.state in STATE else "idle"
-        name, title = render_name(session), inert(session.title)
-        count = self._open.get(session.id, 0)
+        name, title = render_name(session, self._model), inert(session.title)
+        count = self._model.open_counts[session.id]
         words = f" {STATE_WORDS[state]}" if width >= WORDS_FROM else ""
         right = f"  {count} open " if count else " "
         room = width - 2 - cell_len(words) - cell_len(right)
@@ -87,7 +82,7 @@ class SessionsBar(LinePane, can_focus=False):
         pieces: Pieces = []
         room = width - 6
         for index, session in enumerate(sessions):
-            name = render_name(session)
+            name = render_name(session, self._model)
             if cell_len(name) + 4 > room:
                 return [*pieces, (f"+{len(sessions) - index}", "muted")]
             state = session.state if session.state in STATE else "idle"
@@ -107,14 +102,14 @@ class SessionsBar(LinePane, can_focus=False):
 
 
 def plan_sessions(model: Model) -> list[Session]:
-    """Those that wait first, then those at work; the ones that are gone only while they have a lane."""
-    known = [s for s in model.sessions.values() if s.state != "gone" or s.lane]
+    """Those that wait first, then those at work; the ones that are gone while something of them is open."""
+    known = [s for s in model.sessions.values() if s.state != "gone" or model.open_counts[s.id]]
     states = {state: rank for rank, state in enumerate(ORDER)}
     return sorted(known, key=lambda s: states.get(s.state, len(ORDER)))
 
 
-def render_name(session: Session) -> str:
+def render_name(session: Session, model: Model) -> str:
     """The lane's name without its prefix, else the title, else the start of the id."""
-    if session.lane:
-        return inert(session.lane.removeprefix("chorus/"))
+    if lane := model.lane_of(session.id):
+        return inert(lane.removeprefix("chorus/"))
     return inert(session.title) or inert(session.id[:8])

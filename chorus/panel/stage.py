@@ -4,7 +4,6 @@ Receives changes of the model, of the size and of the cursor; tells each part wh
 the agent for anything but what the diff needs.
 """
 
-from time import monotonic
 from typing import TYPE_CHECKING
 
 from chorus.panel.bars import Said
@@ -31,8 +30,6 @@ class Stage:
         self._prompt_folded = False
         self._diff_open = False
         self._was_lost = False
-        # When the cursor last moved without a key: a key pressed right after was meant for the row before.
-        self.moved_by_itself = 0.0
 
     def update(self, change: Change) -> None:
         """Show what changed."""
@@ -58,9 +55,7 @@ class Stage:
         self.update(everything)
         self._panel.reading.select(self._panel.queue.row)
 
-    def cursor_moved(self, row: Row | None, *, by_itself: bool) -> None:
-        if by_itself:
-            self.moved_by_itself = monotonic()
+    def cursor_moved(self, row: Row | None) -> None:
         if self._panel.right.display:
             self._panel.reading.select(row)
         self.refresh_rules()
@@ -192,7 +187,7 @@ class Stage:
 
     def _whose(self, prompt: Prompt | None) -> str:
         session = self._panel.model.sessions.get(prompt.session) if prompt else None
-        return render_name(session) if session else ""
+        return render_name(session, self._panel.model) if session else ""
 
     def _place(self) -> str:
         ids = list(self._panel.model.prompts)

@@ -34,10 +34,7 @@ Form #box { width: 90%; max-width: 110; height: auto; max-height: 90%; backgroun
 Form.-short #box { padding: 0 1; width: 100%; max-height: 100%; }
 Form LinePane { background: $surface; }
 Form Input { border: none; height: 1; padding: 0 1; margin-bottom: 1; background: $panel; }
-Form RadioSet { layout: horizontal; border: none; background: $surface; height: 1; padding: 0;
-  margin-bottom: 1; }
-Form RadioSet:focus { border: none; }
-Form RadioButton { background: $surface; padding: 0 3 0 0; width: auto; }
+Form Choice { height: 1; margin-bottom: 1; scrollbar-size-vertical: 0; }
 """
 
 

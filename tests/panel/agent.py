@@ -131,7 +131,7 @@ class ScriptedAgent:
     def _show(self, cwd: str, action: int) -> dict[str, Any]:
         return {**self.entries[action], "edits": [], "patch": self.patches.get(action, "")}
 
-    def _answer(self, prompt: str, fingerprint: str, decision: str, **more: Any) -> dict[str, Any]:
+    def _answer(self, prompt: str, fingerprint: str, decision: str, by: str, **more: Any) -> dict[str, Any]:
         known = self.prompts.get(prompt)
         if known is None or known["fingerprint"] != fingerprint:
             raise Refusal("the dialog on screen is not the one that was answered", ExitCode.REFUSED)
@@ -164,7 +164,7 @@ class ScriptedAgent:
             refusal.details = {"dependents": blocking}
             raise refusal
         chosen = chosen + blocking
-        patch = "".join(self.patches.get(n, "") for n in chosen)
+        patch = "".join(turned_round(self.patches.get(n, "")) for n in chosen)
         if not dry_run:
             self._change(chosen, "reverted")
         return {"n": None if dry_run else 1000, "reverted": chosen, "paths": [], "patch": patch}
@@ -176,7 +176,11 @@ class ScriptedAgent:
     def _land(self, cwd: str, lane: str, by: str, dry_run: bool = False, **more: Any) -> dict[str, Any]:
         mine = [n for n, entry in self.entries.items() if entry["lane"] == lane]
         groups = {"all": [mine], "action": [[n] for n in mine]}.get(by) or [mine[:2], mine[2:]]
-        commits = [{"oid": "1" * 40, "subject": f"Commit of {g}", "actions": g} for g in groups if g]
+        commits = [
+            {"oid": "1" * 40, "subject": self.entries[group[0]]["summary"], "actions": group}
+            for group in groups
+            if group
+        ]
         if not dry_run:
             for n in mine:
                 self.entries[n] = {**self.entries[n], "landed": True}
@@ -187,6 +191,14 @@ class ScriptedAgent:
         for n in numbers:
             self.entries[n] = {**self.entries[n], "status": status}
             self.say("action", entry=self.entries[n])
+
+
+def turned_round(patch: str) -> str:
+    """The patch that takes this one back."""
+    signs = {"+": "-", "-": "+"}
+    lines = patch.splitlines(keepends=True)
+    heads = ("+++", "---")
+    return "".join(signs.get(x[:1], x[:1]) + x[1:] if not x.startswith(heads) else x for x in lines)
 
 
 def home_in(directory: Path) -> Home:

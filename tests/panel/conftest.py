@@ -1,3 +1,4 @@
+import time
 from pathlib import Path
 
 import pytest
@@ -10,3 +11,10 @@ from tests.panel.story import scripted
 def agent(tmp_path: Path) -> ScriptedAgent:
     """Two sessions, three turns; nothing asked yet. Started by whoever needs it."""
     return scripted(tmp_path)
+
+
+@pytest.fixture(autouse=True)
+def utc(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The time of day is told in the machine's own zone: here one that is the same everywhere."""
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()

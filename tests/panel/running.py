@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from textual._context import visible_screen_stack
 from textual.events import Key
 from textual.keys import _character_to_key
 from textual.pilot import Pilot
@@ -76,8 +77,8 @@ class Running:
     def lines(self) -> list[str]:
         """The screen as text."""
         width, height = self.panel.size
-        screen = self.panel.screen
-        strips = screen._compositor.render_strips()
+        visible_screen_stack.set(self.panel._background_screens)
+        strips = self.panel.screen._compositor.render_strips()
         return [strip.crop(0, width).text for strip in strips[:height]]
 
     def text(self) -> str:
@@ -88,7 +89,7 @@ class Running:
         queue = self.panel.queue
         queue.go_to(next(i for i, row in enumerate(queue.rows) if key_of(row) == n))
         await self.settle()
-        at_rest = self.panel.stage.moved_by_itself + GUARD_SECONDS
+        at_rest = queue.moved_by_itself + GUARD_SECONDS
         await self.until(lambda: time.monotonic() > at_rest, "the guard of the cursor")
 
 

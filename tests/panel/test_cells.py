@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from chorus.panel.cells import cell_len, cut, cut_start, pad, wrap
@@ -7,6 +7,7 @@ from chorus.panel.cells import cell_len, cut, cut_start, pad, wrap
 WORDS = st.text(st.sampled_from("ab 日本语é…"), max_size=60)
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(WORDS, st.integers(0, 40))
 def test_what_is_cut_or_padded_fits(text: str, width: int) -> None:
     assert cell_len(cut(text, width)) <= width
@@ -14,6 +15,7 @@ def test_what_is_cut_or_padded_fits(text: str, width: int) -> None:
     assert cell_len(pad(text, width)) == width
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(WORDS, st.integers(4, 40))
 def test_wrapping_keeps_everything_and_fits(text: str, width: int) -> None:
     lines = wrap(text, width)

@@ -1,7 +1,7 @@
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from chorus.panel.inert import LONGEST_LINE, expand_tabs, inert, inert_lines
@@ -49,6 +49,7 @@ def test_tabs_become_blanks_before_the_rest_is_looked_at() -> None:
     assert inert(expand_tabs("\t\x1b")) == "    ␛"
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.text(st.characters(), max_size=200))
 def test_no_text_whatever_gives_a_character_that_acts(text: str) -> None:
     for c in inert(text):

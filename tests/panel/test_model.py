@@ -1,7 +1,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from chorus.panel.model import Change, Model
@@ -114,10 +114,14 @@ EVENTS = st.lists(
         st.integers(0, 12),
         st.sampled_from("abc"),
         st.sampled_from(["committed", "kept", "reverted"]),
-    )
+    ),
+    max_size=20,
 )
+# A busy machine is no reason to fail.
+PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
+@PATIENT
 @given(EVENTS)
 def test_however_actions_come_the_groups_hold_each_of_them_once_and_in_order(
     events: list[dict[str, Any]],
@@ -130,6 +134,7 @@ def test_however_actions_come_the_groups_hold_each_of_them_once_and_in_order(
     assert firsts == sorted(firsts)
 
 
+@PATIENT
 @given(EVENTS)
 def test_a_log_page_before_the_events_it_overlaps_gives_the_same_state(events: list[dict[str, Any]]) -> None:
     straight = told(*events)

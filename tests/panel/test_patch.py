@@ -1,4 +1,4 @@
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from chorus.panel.patch import MOST_LINES, changed_span, parse_patch, plan_pairs
@@ -71,6 +71,7 @@ def test_an_editor_opens_where_the_first_change_is() -> None:
     assert parse_patch("").first_changed_line() == 1
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.text("ab", max_size=8), st.text("ab", max_size=8))
 def test_outside_the_changed_span_two_lines_are_the_same(old: str, new: str) -> None:
     start, old_end, new_end = changed_span(old, new)
@@ -80,6 +81,7 @@ def test_outside_the_changed_span_two_lines_are_the_same(old: str, new: str) -> 
     assert start <= new_end <= len(new)
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.text(st.sampled_from("@-+ \\ab1,\n"), max_size=80))
 def test_no_text_whatever_stops_the_reader(text: str) -> None:
     parse_patch(text)

@@ -140,7 +140,7 @@ async def test_l_lands_the_lane_with_a_form(agent: ScriptedAgent) -> None:
         await one.press("l")
         assert isinstance(one.panel.screen, LandForm)
         await one.shows("2 commits on main")
-        await one.press("right", "right", "enter")
+        await one.press("right", "space")
         await one.until(lambda: agent.asked_to("land")[-1]["by"] == "all", "another way to land")
         await one.press("tab", *"release", "tab", *"Tabs", "enter")
         await one.until(lambda: not agent.asked_to("land")[-1].get("dry_run"), "the landing")

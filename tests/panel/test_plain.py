@@ -1,0 +1,115 @@
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chorus.panel.plain import PlainLog
+from tests.panel.agent import ScriptedAgent
+from tests.panel.story import entry, prompt, session
+from tests.waiting import wait_for
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def lines(*messages: dict[str, Any]) -> list[str]:
+    log = PlainLog()
+    return [line for message in messages for line in log.feed(message)]
+
+
+def test_an_action_is_one_line_that_reads_by_itself() -> None:
+    told = lines({"event": "action", "entry": entry(38)})
+    assert told == ["09:14 action 38 open Edit src/parser.py +8 -3: Count a tab to the next stop"]
+
+
+def test_a_prompt_comes_with_its_command_its_options_and_how_to_answer() -> None:
+    assert lines({"event": "prompt", "prompt": prompt("p1")}) == [
+        "09:21 prompt p1 Bash command: Do you want to proceed?",
+        "  | rm -rf build && make -j4 test",
+        "  | Run the tests from a clean tree",
+        "  1 Yes: chorus approve p1",
+        "  2 Yes, and don't ask again for make commands in /src/tinyparse: chorus approve p1 --always",
+        "  3 No: chorus deny p1",
+    ]
+
+
+def test_only_what_changes_is_told() -> None:
+    told = lines(
+        {"event": "action", "entry": entry(38)},
+        {"event": "action", "entry": entry(38)},
+        {"event": "action", "entry": entry(38, status="kept")},
+        {"event": "action", "entry": entry(38, status="kept", landed=True)},
+        {"event": "session", "session": session("s1")},
+        {"event": "session", "session": session("s1", last="2026-01-02T09:30:00+00:00")},
+        {"event": "session", "session": session("s1", state="waiting")},
+        {"event": "prompt", "prompt": prompt("p1", body="", input=None, options=[])},
+        {"event": "prompt-gone", "id": "p1", "why": "answered"},
+    )
+    assert [line.split(":", 2)[1][3:] for line in told[:3]] == [
+        "action 38 open Edit src/parser.py +8 -3",
+        "action 38 kept Edit src/parser.py +8 -3",
+        "action 38 landed Edit src/parser.py +8 -3",
+    ]
+    assert told[3:] == [
+        "09:21 session accept-tabs working",
+        "09:21 session accept-tabs waits for you",
+        "09:21 prompt p1 Bash command: Do you want to proceed?",
+        "prompt p1 answered",
+    ]
+
+
+def test_of_a_long_past_only_the_end_is_told_and_after_a_restart_nothing_twice() -> None:
+    page: dict[str, Any] = {"event": "log", "entries": [entry(n) for n in range(1, 101)], "complete": True}
+    log = PlainLog()
+    first = list(log.feed(page))
+    assert [line.split()[2] for line in first] == [str(n) for n in range(81, 101)]
+    again: list[dict[str, Any]] = [
+        {"event": "link", "state": "lost", "text": "gone"},
+        {"event": "snapshot"},
+        page,
+    ]
+    assert [line for message in again for line in log.feed(message)] == [
+        "the agent is away (gone); waiting for it"
+    ]
+    older = {"event": "log", "entries": [entry(0)], "complete": True}
+    assert not list(log.feed(older))
+
+
+@pytest.mark.parametrize("where", ["summary", "tool", "status"])
+def test_hostile_words_are_inert(where: str) -> None:
+    (line,) = lines({"event": "action", "entry": entry(1, **{where: "\x1b]0;x\x07\u202e"})})
+    assert line.isprintable()
+
+
+def test_the_log_runs_in_a_pipe_without_loading_the_toolkit(agent: ScriptedAgent, tmp_path: Path) -> None:
+    agent.start()
+    code = (
+        "import sys; from chorus.cli import main\n"
+        "try: main(['panel', '--plain'])\n"
+        "finally: sys.stderr.write('textual' if 'textual' in sys.modules else 'light')"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
+    running = subprocess.Popen(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert running.stdout is not None
+    told = [running.stdout.readline()]
+    wait_for(lambda: agent.subscribers or None)
+    agent.act(entry(99, summary="And one more"))
+    while "And one more" not in told[-1]:
+        told.append(running.stdout.readline())
+    running.send_signal(signal.SIGINT)
+    _, about = running.communicate(timeout=20)
+    agent.stop()
+    assert about == "light"
+    assert "session accept-tabs working\n" in told[0]
+    assert any("action 44 open Edit" in line for line in told)

@@ -1,0 +1,156 @@
+"""The panel in a real tmux pane, driven by real keys."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.lab.terminal import Pane, Terminal
+from tests.panel.agent import ScriptedAgent
+from tests.panel.story import entry, prompt
+from tests.waiting import wait_for
+
+ROOT = Path(__file__).parent.parent.parent
+PANEL = [sys.executable, "-P", "-m", "chorus", "panel"]
+
+
+@pytest.fixture
+def terminal() -> Iterator[Terminal]:
+    with Terminal(width=100, height=32) as terminal:
+        yield terminal
+
+
+@pytest.fixture
+def serving(agent: ScriptedAgent) -> Iterator[ScriptedAgent]:
+    agent.start()
+    yield agent
+    agent.stop()
+
+
+def environment(**more: str) -> dict[str, str]:
+    path = os.environ["PATH"]
+    base = {"PATH": path, "TERM": "tmux-256color", "LANG": "C.UTF-8", "TZ": "UTC", "PYTHONPATH": str(ROOT)}
+    return base | {"HOME": os.environ["HOME"]} | more
+
+
+def open_panel(terminal: Terminal, where: Path, *options: str, **more: str) -> Pane:
+    pane = terminal.open([*PANEL, *options], cwd=where, environment=environment(**more))
+    pane.wait_settled("Queue 4 open")
+    return pane
+
+
+def test_a_prompt_is_approved_and_an_action_taken_back_by_keys(
+    terminal: Terminal, serving: ScriptedAgent, tmp_path: Path
+) -> None:
+    pane = open_panel(terminal, tmp_path)
+    serving.prompt(prompt("p1"))
+    pane.wait_settled("Do you want to proceed")
+    pane.press("a")
+    pane.wait_for("approved: Bash command +chorus approve p1")
+    assert serving.asked_to("answer")[0]["fingerprint"] == "f-p1"
+    serving.act(entry(45, turn="t3", summary="One more"))
+    pane.wait_settled("45 ○")
+    pane.press("r")
+    pane.wait_for("Take back 45")
+    pane.press("r")
+    pane.wait_for("took back 45")
+    pane.press("u")
+    pane.wait_for("brought back 45")
+    pane.press("q")
+    wait_for(lambda: not serving.subscribers or None)
+
+
+def test_the_editor_gets_the_terminal_and_gives_it_back(
+    terminal: Terminal, serving: ScriptedAgent, tmp_path: Path
+) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "parser.py").write_text("x\n" * 40)
+    editor = tmp_path / "vim"
+    editor.write_text('#!/bin/sh\necho "EDITING $*"\nread line\necho "$line" > edited\n')
+    editor.chmod(0o755)
+    pane = open_panel(terminal, tmp_path, EDITOR=str(editor))
+    pane.wait_for("def token")
+    pane.press("o")
+    pane.wait_for(r"EDITING \+13 .*src/parser.py")
+    pane.type("done")
+    pane.press("Enter")
+    pane.wait_for("opened src/parser.py")
+    assert (tmp_path / "edited").read_text() == "done\n"
+    pane.press("g")
+    pane.wait_for("Turn")
+
+
+def test_y_puts_the_id_on_the_clipboard(terminal: Terminal, serving: ScriptedAgent, tmp_path: Path) -> None:
+    pane = open_panel(terminal, tmp_path)
+    terminal.tmux("set-option", "-s", "set-clipboard", "on")
+    pane.press("y")
+    pane.wait_for("copied toolu_00044")
+    wait_for(lambda: "toolu_00044" in terminal.tmux("show-buffer", check=False) or None)
+
+
+def test_the_pane_can_be_resized_while_it_draws(
+    terminal: Terminal, serving: ScriptedAgent, tmp_path: Path
+) -> None:
+    pane = open_panel(terminal, tmp_path)
+    for n, (width, height) in enumerate([(40, 12), (200, 50), (41, 13), (100, 30), (60, 40)] * 3):
+        serving.act(entry(100 + n, turn="t9", message="More work"))
+        terminal.tmux("resize-window", "-t", pane.id, "-x", str(width), "-y", str(height))
+    pane.wait_for("114 ○")
+
+
+@pytest.mark.parametrize(
+    ("options", "more"),
+    [
+        (["--ascii"], {}),
+        ([], {"LANG": "C"}),
+        ([], {"NO_COLOR": "1"}),
+        ([], {"TERM": "screen"}),
+        (["--theme", "light"], {}),
+    ],
+)
+def test_the_panel_opens_in_any_terminal(
+    terminal: Terminal, serving: ScriptedAgent, tmp_path: Path, options: list[str], more: dict[str, str]
+) -> None:
+    pane = open_panel(terminal, tmp_path, *options, **more)
+    if options == ["--ascii"] or more.get("LANG") == "C":
+        assert pane.screen().isascii()
+    coloured = terminal.tmux("capture-pane", "-p", "-e", "-t", pane.id)
+    if "NO_COLOR" in more:
+        assert "38;" not in coloured
+        assert "\x1b[3" not in coloured.replace("\x1b[39m", "")
+    pane.press("q")
+
+
+def test_one_key_opens_the_panel_beside_the_session_and_closes_it(
+    terminal: Terminal, serving: ScriptedAgent, tmp_path: Path
+) -> None:
+    session = terminal.open(["sh", "-c", "echo SESSION; exec cat"], cwd=tmp_path, environment=environment())
+    session.wait_for("SESSION")
+    toggle = [*PANEL, "--toggle", "-L", terminal.name, "--pane", session.id]
+    subprocess.run(toggle, check=True, env=environment(), cwd=tmp_path, capture_output=True)
+    panes = terminal.tmux("list-panes", "-t", session.id, "-F", "#{pane_id} #{pane_active}").splitlines()
+    assert len(panes) == 2
+    assert f"{session.id} 1" in panes, "the session keeps the focus"
+    beside = next(line.split()[0] for line in panes if not line.startswith(session.id))
+    Pane(terminal, beside).wait_for("4 open")
+    subprocess.run(toggle, check=True, env=environment(), cwd=tmp_path, capture_output=True)
+    assert terminal.tmux("list-panes", "-t", session.id, "-F", "#{pane_id}").split() == [session.id]
+
+
+def test_outside_tmux_toggle_says_what_it_needs(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [*PANEL, "--toggle"], env=environment(), cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 2
+    assert "--pane" in done.stderr
+
+
+def test_outside_a_repository_the_panel_says_so(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [*PANEL, "--plain"], env=environment(), cwd=tmp_path.parent, capture_output=True, text=True
+    )
+    assert done.returncode == 3
+    assert "not inside a git work tree" in done.stderr
