@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from chorus.core.ids import RepoPath
 from chorus.git.filestate import Absent, Skipped, Why
+from chorus.git.names import is_git_dir, is_refused
 
 # O_PATH needs no right to read the directory; where it does not exist, reading has to do.
 STEP = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -64,8 +65,10 @@ def parse_names(path: RepoPath) -> list[bytes]:
     names = os.fsencode(path).split(b"/")
     if b"\0" in os.fsencode(path) or any(name in (b"", b".", b"..") for name in names):
         raise Blocked(Skipped(Why.OUTSIDE))
-    if any(name.lower() == b".git" for name in names):
+    if any(map(is_git_dir, names)):
         raise Blocked(Skipped(Why.GIT_DIR))
+    if any(map(is_refused, names)):
+        raise Blocked(Skipped(Why.NAME))
     if len(names) > DEEPEST:
         raise Blocked(Skipped(Why.UNREADABLE, "too deep"))
     return names

@@ -15,6 +15,7 @@ class Why(Enum):
 
     OUTSIDE = "lies outside the work tree"
     GIT_DIR = "lies inside a git directory"
+    NAME = "has a name that git refuses"
     NESTED = "belongs to another repository inside this one"
     SCRATCH = "is a scratch file of a program that is still writing"
     IGNORED = "is ignored by git"

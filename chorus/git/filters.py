@@ -57,11 +57,11 @@ class Filters:
     def __init__(self, repository: Repository, store: ObjectStore) -> None:
         self._repository = repository
         self._store = store
-        self._rules_start = len(repository.config_files())
+        self._rules_start = len(repository.config.files)
         everywhere = [
-            *repository.config_files(),
+            *repository.config.files,
             repository.common_dir / "info" / "attributes",
-            repository.rule_file("core.attributesfile", "attributes"),
+            repository.config.rule_file("core.attributesfile", "attributes"),
         ]
         self._rules = RuleFiles(repository.work_tree, ".gitattributes", everywhere)
         self._known: dict[RepoPath, tuple[Mark, Conversion]] = {}
@@ -135,7 +135,7 @@ class Filters:
         eol = values["eol"]
         autocrlf = self._autocrlf()
         line_ends = text != "unset" and (text != UNSAID or eol != UNSAID or autocrlf != "false")
-        native_crlf = autocrlf == "true" or self._repository.setting("core.eol") == "crlf"
+        native_crlf = autocrlf == "true" or self._repository.config.get("core.eol") == "crlf"
         return Conversion(
             line_ends_in=line_ends,
             line_ends_out=line_ends and (eol == "crlf" or (eol == UNSAID and native_crlf)),
@@ -145,13 +145,13 @@ class Filters:
         )
 
     def _autocrlf(self) -> str:
-        if (self._repository.setting("core.autocrlf") or "").lower() == "input":
+        if (self._repository.config.get("core.autocrlf") or "").lower() == "input":
             return "input"
-        return "true" if self._repository.switch("core.autocrlf", default=False) else "false"
+        return "true" if self._repository.config.switch("core.autocrlf", default=False) else "false"
 
     def _has_driver(self, name: str) -> bool:
         settings = ("clean", "smudge", "process", "required")
-        return any(self._repository.setting(f"filter.{name}.{setting}") for setting in settings)
+        return any(self._repository.config.get(f"filter.{name}.{setting}") for setting in settings)
 
 
 def complaint(path: RepoPath, stderr: bytes) -> str | None:

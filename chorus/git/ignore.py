@@ -20,8 +20,9 @@ class Ignores:
         self._git = repository.git
         self._index = repository.git_dir / "index"
         everywhere = [
+            *repository.config.files,
             repository.common_dir / "info" / "exclude",
-            repository.rule_file("core.excludesfile", "ignore"),
+            repository.config.rule_file("core.excludesfile", "ignore"),
         ]
         self._rules = RuleFiles(repository.work_tree, ".gitignore", everywhere)
         self._matched: dict[RepoPath, tuple[Mark, bool]] = {}

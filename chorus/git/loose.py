@@ -57,11 +57,11 @@ class LooseStore:
         return Oid(oid)
 
     def read(self, oid: Oid) -> tuple[bytes, bytes] | None:
-        """Kind and bytes, or None if there is no such loose object."""
+        """Kind and bytes, or None if there is no such loose object, or a damaged one."""
         try:
             with open(f"{self._root}/{oid[:2]}/{oid[2:]}", "rb", buffering=0) as file:  # noqa: PTH123
                 body = zlib.decompress(file.read())
-        except FileNotFoundError:
+        except (FileNotFoundError, zlib.error):
             return None
         header, _, data = body.partition(b"\0")
         return header.split(b" ", 1)[0], data

@@ -68,7 +68,7 @@ class ObjectStore:
         """Kind (`blob`, `tree`, `commit`, `tag`) and bytes."""
         found = self._find(oid)
         if found is None:
-            raise ObjectMissing(f"object {oid} is missing")
+            raise ObjectMissing(f"object {oid} is missing or damaged")
         return found
 
     def has(self, oid: Oid) -> bool:
@@ -99,7 +99,7 @@ class ObjectStore:
     def _read_kind(self, oid: Oid, kind: bytes) -> bytes:
         found, data = self._find(oid, kind) or (None, b"")
         if found is None:
-            raise ObjectMissing(f"object {oid} is missing")
+            raise ObjectMissing(f"object {oid} is missing or damaged")
         if found != kind:
             raise ObjectMissing(f"object {oid} is a {found.decode()}, not a {kind.decode()}")
         return data

@@ -24,7 +24,10 @@ SECOND_NS = 10**9
 FRESH_NS = 100 * 10**6
 FRESH_COARSE_NS = 2 * SECOND_NS
 
-MOST_STAMPS = 50_000  # some 20 MB
+MOST_STAMPS = 50_000  # some 20 MB, kept from one look to the next
+# Files are read in batches, for whether git ignores them costs a process per batch, bytes cost memory.
+MOST_AT_ONCE = 2000
+MOST_BYTES = 32 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,16 +76,21 @@ class Observer:
         self._known: dict[RepoPath, Known] = {}
 
     def look(self, tree: Oid | None, paths: Iterable[RepoPath]) -> Sight:
-        now_ns = time.time_ns()
-        before = {path: self._trees.lookup(tree, path) for path in paths}
-        states = {path: state for path, entry in before.items() if (state := self._read(path, entry))}
-        ignored = self._ignores.ignored(path for path, state in states.items() if is_askable(state))
+        if len(self._known) > MOST_STAMPS:
+            self._known.clear()
         sight = Sight()
-        for path, state in states.items():
-            if path in ignored:
-                sight.omitted.append(Omitted(path, Why.IGNORED))
-            else:
-                self._compare(path, before[path], state, now_ns, sight)
+        batch: dict[RepoPath, tuple[Entry | None, FileState]] = {}
+        now_ns, held = time.time_ns(), 0
+        for path in paths:
+            before = self._trees.lookup(tree, path)
+            state = self._read(path, before)
+            if state is not None:
+                batch[path] = (before, state)
+                held += len(state.data) if isinstance(state, File) else 0
+            if held > MOST_BYTES or len(batch) >= MOST_AT_ONCE:
+                self._compare_all(batch, now_ns, sight)
+                batch, now_ns, held = {}, time.time_ns(), 0
+        self._compare_all(batch, now_ns, sight)
         return sight
 
     def known(self, path: RepoPath) -> Known | None:
@@ -95,6 +103,16 @@ class Observer:
         if known is not None and known.entry == before:
             return self._work_tree.read_unless(path, known.stamp)
         return self._work_tree.read_file(path)
+
+    def _compare_all(
+        self, batch: dict[RepoPath, tuple[Entry | None, FileState]], now_ns: int, sight: Sight
+    ) -> None:
+        ignored = self._ignores.ignored(path for path, (_, state) in batch.items() if is_askable(state))
+        for path, (before, state) in batch.items():
+            if path in ignored:
+                sight.omitted.append(Omitted(path, Why.IGNORED))
+            else:
+                self._compare(path, before, state, now_ns, sight)
 
     def _compare(
         self, path: RepoPath, before: Entry | None, state: FileState, now_ns: int, sight: Sight
@@ -126,14 +144,12 @@ class Observer:
         return settled_mode(
             mode,
             before,
-            trust_bits=self._repository.switch("core.filemode", default=True),
-            trust_links=self._repository.switch("core.symlinks", default=True),
+            trust_bits=self._repository.config.switch("core.filemode", default=True),
+            trust_links=self._repository.config.switch("core.symlinks", default=True),
         )
 
     def _remember(self, path: RepoPath, known: Known, now_ns: int) -> None:
         if not is_fresh(known.stamp, now_ns):
-            if len(self._known) > MOST_STAMPS:
-                self._known.clear()
             self._known[path] = known
 
 
@@ -143,7 +159,7 @@ def is_askable(state: FileState) -> bool:
         case File():
             return True
         case Skipped(why):
-            return why in (Why.SPECIAL, Why.UNREADABLE, Why.TOO_LARGE, Why.UNSTEADY)
+            return why in (Why.SPECIAL, Why.UNREADABLE, Why.TOO_LARGE, Why.UNSTEADY, Why.NAME)
         case Absent():
             return False
 

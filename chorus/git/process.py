@@ -159,7 +159,7 @@ def spoken(argument: str | bytes) -> str:
 def cannot_start(error: FileNotFoundError, directory: Path) -> GitFailed:
     if not directory.is_dir():
         return GitFailed(f"{directory} is not there", hint="Run the command in a directory that exists.")
-    return GitFailed(f"git cannot be started: {error}", hint="Install git 2.30 or newer.")
+    return GitFailed(f"git cannot be started: {error}", hint="Install git 2.32 or newer.")
 
 
 def join_names(names: Iterable[str]) -> bytes:

@@ -3,7 +3,6 @@
 Receives a path, gives facts. Refuses what Chorus cannot serve, with the reason. Never writes.
 """
 
-import math
 import os
 import time
 from dataclasses import dataclass
@@ -13,8 +12,8 @@ from typing import Self
 
 from chorus.errors import ChorusError
 from chorus.git.commits import Signature
+from chorus.git.config import Config
 from chorus.git.durable import Barrier
-from chorus.git.filestate import Stamp, stamp_of
 from chorus.git.gitrefs import GitRefs
 from chorus.git.process import Git, said_by
 from chorus.git.refs import Head, Refs
@@ -31,7 +30,6 @@ OPERATIONS = {
     "REVERT_HEAD": "revert",
     "BISECT_LOG": "bisect",
 }
-CONFIG_SECONDS = 1.0
 QUESTIONS = ("--absolute-git-dir", "--git-common-dir", "--show-toplevel")
 
 
@@ -60,9 +58,7 @@ class Repository:
         self.git_dir = git_dir
         self.common_dir = common_dir
         self.git = Git(work_tree)
-        self._config: dict[str, list[str]] = {}
-        self._config_stamps: tuple[Stamp | None, ...] = ()
-        self._config_seen = -math.inf
+        self.config = Config(self.git, git_dir, common_dir)
         self._signed: Signature | None = None
 
     @classmethod
@@ -83,52 +79,14 @@ class Repository:
         """Chorus's files for all work trees of this repository."""
         return self.common_dir / "chorus"
 
-    @property
-    def config(self) -> dict[str, list[str]]:
-        """Every setting, keys as git spells them (section and name in lower case), last value wins.
-
-        Read again when a file changed that it came from, which is looked at once a second at most.
-        """
-        now = time.monotonic()
-        if now - self._config_seen > CONFIG_SECONDS:
-            stamps = tuple(map(stamp_of, self.config_files()))
-            if stamps != self._config_stamps:
-                self._config = read_config(self.git)
-                self._config_stamps = stamps
-            self._config_seen = now
-        return self._config
-
-    def config_files(self) -> list[Path]:
-        """Where settings come from; files these include are not followed."""
-        return [
-            Path("/etc/gitconfig"),
-            config_home() / "config",
-            Path.home() / ".gitconfig",
-            self.common_dir / "config",
-            self.git_dir / "config.worktree",
-        ]
-
-    def rule_file(self, key: str, name: str) -> Path:
-        """The user's own ignore or attributes file: the one a setting names, or the usual one."""
-        named = self.setting(key)
-        return Path(named).expanduser() if named else config_home() / name
-
-    def setting(self, key: str) -> str | None:
-        values = self.config.get(key)
-        return values[-1] if values else None
-
-    def switch(self, key: str, *, default: bool) -> bool:
-        value = self.setting(key)
-        return default if value is None else value.lower() in ("true", "yes", "on", "1", "")
-
     @cached_property
     def barrier(self) -> Barrier:
         """What keeps refs from reaching the disk before the objects they lead to."""
-        return Barrier(self.common_dir, wanted=self.switch("chorus.durable", default=True))
+        return Barrier(self.common_dir, wanted=self.config.switch("chorus.durable", default=True))
 
     @cached_property
     def refs(self) -> Refs:
-        in_files = (self.setting("extensions.refstorage") or "files") == "files"
+        in_files = (self.config.get("extensions.refstorage") or "files") == "files"
         kind = Refs if in_files else GitRefs
         return kind(self.git, self.git_dir, self.common_dir, self.barrier, self.signature)
 
@@ -137,10 +95,9 @@ class Repository:
 
     def checked_out(self) -> dict[str, Path]:
         """The branches that are checked out, and in which work tree."""
-        text = self.git.text("worktree", "list", "--porcelain", "-z")
         found = {}
-        for block in text.split("\0\0"):
-            fields = dict(line.partition(" ")[::2] for line in block.split("\0") if line)
+        for block in self.git.text("worktree", "list", "--porcelain").split("\n\n"):
+            fields = dict(line.partition(" ")[::2] for line in block.splitlines())
             if "branch" in fields:
                 found[fields["branch"]] = Path(fields["worktree"])
         return found
@@ -159,8 +116,8 @@ class Repository:
         return self._signed
 
     def identity(self) -> Identity:
-        name = self.setting("committer.name") or self.setting("user.name")
-        email = self.setting("committer.email") or self.setting("user.email")
+        name = self.config.get("committer.name") or self.config.get("user.name")
+        email = self.config.get("committer.email") or self.config.get("user.email")
         return Identity(name or FALLBACK_NAME, email or FALLBACK_EMAIL, stated=bool(name and email))
 
 
@@ -189,24 +146,8 @@ def why_not(git: Git, words: str) -> ChorusError:
     return NoRepository(f"{git.directory}: {words}")
 
 
-def config_home() -> Path:
-    """Where git looks for the user's own `config`, `ignore` and `attributes`."""
-    home = os.environ.get("XDG_CONFIG_HOME")
-    return Path(home) / "git" if home else Path.home() / ".config" / "git"
-
-
-def read_config(git: Git) -> dict[str, list[str]]:
-    config: dict[str, list[str]] = {}
-    for item in os.fsdecode(git.run("config", "--list", "-z")).split("\0"):
-        key, found, value = item.partition("\n")
-        if key:
-            # `[core] bare` without a value means true, and `-z` prints it without a newline.
-            config.setdefault(key, []).append(value if found else "true")
-    return config
-
-
 def refuse_unsupported(repository: Repository) -> None:
-    storage = repository.setting("extensions.objectformat") or "sha1"
+    storage = repository.config.get("extensions.objectformat") or "sha1"
     if storage != "sha1":
         raise UnsupportedRepository(
             f"{repository.work_tree} names its objects by {storage}; Chorus knows sha1 only",

@@ -9,7 +9,6 @@ import os
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from chorus.core.ids import Oid, RepoPath
 from chorus.git.directory import (
@@ -23,6 +22,7 @@ from chorus.git.directory import (
     parse_entries,
     unshared,
 )
+from chorus.git.nesting import ITSELF, Nested, nest
 from chorus.git.objects import ObjectStore
 
 __all__ = [
@@ -33,11 +33,6 @@ __all__ = [
 EMPTY_TREE = Oid("4b825dc642cb6eb9a060e54bf8d69288fbee4904")
 EMPTY = Directory.parse(b"")
 CACHE_BYTES = 64 * 2**20
-
-# What changes in one directory, by name: a file, no file, or what changes below that name.
-# No name at all stands for the directory's own: if a file has it, that file goes.
-ITSELF = b""
-Nested: TypeAlias = dict[bytes, "Entry | Nested | None"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,24 +181,3 @@ class Trees:
         files = [entry if entry and not entry.is_tree else None for entry in (before, after)]
         if any(files):
             yield TreeChange(RepoPath(path), files[0], files[1])
-
-
-def nest(changes: Mapping[RepoPath, Entry | None]) -> Nested:
-    """Changes by directory. A file and one below it cannot both be there."""
-    nested: Nested = {}
-    # In order of path, so that what is said of `a` comes before what is said of `a/b`.
-    for path in sorted(changes) if len(changes) > 1 else changes:
-        *parents, name = os.fsencode(path).split(b"/")
-        place = nested
-        for parent in parents:
-            inner = place.get(parent)
-            if isinstance(inner, Entry):
-                if changes[path] is None:
-                    break
-                raise ValueError(f"{path!r} lies below a file")
-            if inner is None:
-                inner = place[parent] = {ITSELF: None} if parent in place else {}
-            place = inner
-        else:
-            place[name] = changes[path]
-    return nested

@@ -84,6 +84,8 @@ class WorkTree:
         if stat.S_ISREG(found.st_mode):
             return self._read_steady(place)
         if stat.S_ISLNK(found.st_mode):
+            if place.name.lower() == b".gitmodules":
+                return Skipped(Why.NAME, "as a link")
             target = os.readlink(place.name, dir_fd=place.directory)
             return File(SYMLINK_MODE, target, Stamp.of(found))
         if stat.S_ISDIR(found.st_mode):

@@ -50,7 +50,8 @@ class Site:
         self.refs = repository.refs
         self.store = ObjectStore(repository)
         self.trees = Trees(self.store)
-        self.work_tree = WorkTree(repository.work_tree, cap_bytes)
+        exact_names = not repository.config.switch("core.ignorecase", default=False)
+        self.work_tree = WorkTree(repository.work_tree, cap_bytes, exact_names=exact_names)
         self.filters = Filters(repository, self.store)
         self.scanner = Scanner(repository, self.store, self.trees, self.work_tree, self.filters)
         self._complaints: list[str] = []

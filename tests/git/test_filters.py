@@ -1,5 +1,6 @@
 """Filters: the same bytes as git makes, in both directions, and raw bytes with a note where git cannot."""
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -130,7 +131,7 @@ def test_a_changed_rule_counts_at_once(layer: Layer) -> None:
 
 
 def test_without_rules_no_process_is_started(layer: Layer, monkeypatch: pytest.MonkeyPatch) -> None:
-    layer.repository.setting("core.autocrlf")
+    layer.repository.config.get("core.autocrlf")
     monkeypatch.setenv("PATH", str(Path("/nowhere")))
 
     assert layer.filters.to_git(RepoPath("app.py"), b"a\r\n").data == b"a\r\n"
@@ -144,7 +145,8 @@ def test_the_baseline_holds_raw_bytes_where_git_stores_others(
     repo.git("reset", "-q", "--hard")
     for key, value in settings.items():
         repo.git("config", key, value)
-    repo.write("windows.txt", b"one\r\ntwo\r\n")
+    # Old, so that git's index is sure of it.
+    os.utime(repo.write("windows.txt", b"one\r\ntwo\r\n"), (1e9, 1e9))
     repo.git("-c", "core.safecrlf=false", "add", "windows.txt")
     before = repo.fingerprint()
     with Layer.open(repo) as layer:

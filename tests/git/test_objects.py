@@ -20,6 +20,7 @@ from chorus.git.lockfile import CannotWrite
 from chorus.git.loose import DISK_BLOCK, STORED_BLOCK, encode
 from chorus.git.objects import ALTERNATE_LINE, ObjectMissing, ObjectStore, hash_blob, quoted
 from chorus.git.packing import pack
+from chorus.git.packs import PackReader
 from chorus.git.repository import Repository
 from tests.git.layer import Layer
 from tests.git.recorder import TIMELINE, Recorder
@@ -107,10 +108,24 @@ def test_what_is_not_there_or_of_another_kind_is_said(layer: Layer) -> None:
     blob = layer.store.write_blob(b"blob")
 
     assert not layer.store.has(Oid("1" * 40))
-    with pytest.raises(ObjectMissing, match="is missing"):
+    with pytest.raises(ObjectMissing, match="is missing or damaged"):
         layer.store.read_blob(Oid("1" * 40))
     with pytest.raises(ObjectMissing, match="is a blob, not a tree"):
         layer.store.read_tree(blob)
+
+
+def test_a_damaged_object_is_said_and_healed_by_writing_it_again(layer: Layer) -> None:
+    oid = layer.store.write_blob(b"data")
+    place = layer.store.directory / oid[:2] / oid[2:]
+    for damage in (b"", b"rubbish"):
+        place.unlink()
+        place.write_bytes(damage)
+        with pytest.raises(ObjectMissing, match="damaged"):
+            layer.store.read_blob(oid)
+
+    ObjectStore(layer.repository).write_blob(b"data")
+
+    assert layer.store.read_blob(oid) == b"data"
 
 
 def test_packs_that_come_and_go_are_followed(memory_repo: UserRepo) -> None:
@@ -127,6 +142,32 @@ def test_packs_that_come_and_go_are_followed(memory_repo: UserRepo) -> None:
             assert layer.store.read_tree(layer.store.read_commit(head).tree)
             with ObjectStore(layer.repository) as fresh:
                 assert fresh.read_commit(tip).tree == recorder.tree
+
+
+def test_whole_objects_are_read_from_packs_old_and_new(repo: UserRepo) -> None:
+    reader = PackReader([repo.path / ".git/objects"])
+    head = Oid(repo.git("rev-parse", "HEAD").strip())
+    assert reader.read(head) is None
+    repo.git("repack", "-q", "-a", "-d", "-f", "--window=0")
+    first = reader.read(head)
+    newer = Oid(repo.commit("newer"))
+    repo.git("repack", "-q", "-a", "-d", "-f", "--window=0")
+
+    assert first is not None
+    assert reader.read(head) == first
+    assert reader.read(newer) is not None
+    assert len(reader._packs) == 1
+    reader.close()
+
+
+def test_a_damaged_pack_is_left_to_git(repo: UserRepo) -> None:
+    repo.git("repack", "-q", "-a", "-d")
+    (index,) = (repo.path / ".git/objects/pack").glob("*.idx")
+    index.chmod(0o644)
+    index.write_bytes(b"rubbish" * 1000)
+    reader = PackReader([repo.path / ".git/objects"])
+
+    assert reader.read(Oid("1" * 40)) is None
 
 
 def test_a_reader_whose_process_died_starts_another(layer: Layer) -> None:

@@ -1,5 +1,7 @@
 """Refs: compare and swap under git's own locks, in the company of git."""
 
+import errno
+import os
 import subprocess
 import sys
 import threading
@@ -180,12 +182,15 @@ def test_a_full_disk_moves_nothing(
     repository.refs.update(REF, oids[0], None, "made")
     log = repo.path / ".git/logs" / REF
     before = log.read_bytes()
-    for short in (0, 41):  # the ref itself, then its log
+    real = os.write
+    for room in (0, 41, 60):  # none at all, for the ref but not its log, for some of the log
 
-        def full(descriptor: int, data: bytes, *, short: int = short) -> int:
-            if len(data) > short:
-                raise OSError(28, "No space left on device")
-            return len(data)
+        def full(descriptor: int, data: bytes, *, room: int = room) -> int:
+            if len(data) <= room:
+                return real(descriptor, data)
+            if room < 60:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            return real(descriptor, data[:room])
 
         monkeypatch.setattr("os.write", full)
         with pytest.raises(CannotWrite, match="No space left"):

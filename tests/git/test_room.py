@@ -12,7 +12,7 @@ from chorus.git.objects import ObjectStore
 from chorus.git.packing import pack, pack_if_due, plan_joining
 from chorus.git.refs import NO_OID
 from chorus.git.sidestore import arranging, count_loose, list_loose, list_packs
-from chorus.git.sweeping import StoreBusy, sweep
+from chorus.git.sweeping import StoreBusy, drop_loose, sweep
 from tests.git.layer import Layer
 from tests.git.recorder import LANE, TIMELINE, Recorder
 from tests.repos import UserRepo, snapshot
@@ -117,6 +117,18 @@ def test_a_sweep_keeps_what_is_young_and_what_it_is_told(layer: Layer) -> None:
     sweep(layer.repository, layer.store, keep=[told])
 
     assert [layer.store.has(oid) for oid in (old, told, again, young)] == [False, True, True, True]
+
+
+def test_an_object_that_was_just_written_again_is_put_back(layer: Layer) -> None:
+    """Between the sweep's list and its dropping, a writer may rely on what it found there."""
+    blob = layer.store.write_blob(b"wanted again\n")
+    (found,) = list_loose(layer.store.directory)
+
+    drop_loose(found.path, oldest=found.modified_seconds)
+    assert layer.store.has(blob)
+    drop_loose(found.path, oldest=found.modified_seconds + 1)
+    assert not layer.store.has(blob)
+    assert list(layer.store.directory.rglob("*.swept")) == []
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -196,25 +197,87 @@ def test_a_change_of_equal_size_in_the_same_tick_is_found(layer: Layer, tree: Oi
         assert change.after != again.after
 
 
+def test_a_stamp_is_trusted_only_once_it_has_aged(layer: Layer, tree: Oid) -> None:
+    path = RepoPath("app.py")
+    layer.repo.write(path, b"fresh\n")
+    layer.scanner.changed(tree, [path])
+    assert layer.scanner._observer.known(path) is None
+
+    wait_until(layer.repo.path.joinpath(path).stat().st_ctime + 0.2)
+    layer.scanner.changed(tree, [path])
+    assert layer.scanner._observer.known(path) is not None
+
+
 @known_or_not
 def test_a_change_that_keeps_size_and_modification_time_is_found(
     layer: Layer, tree: Oid, known: bool
 ) -> None:
     place = layer.repo.path / "src/deep/er/file.txt"
-    state = place.stat()
-    wait_until(int(state.st_ctime) + 2)
-    place.write_bytes(place.read_bytes().upper())
-    os.utime(place, ns=(state.st_atime_ns, state.st_mtime_ns))
+    wait_until(int(place.stat().st_ctime) + 2)
+    change_secretly(place)
 
     scan = layer.scanner.changed(tree, [RepoPath("src/deep/er/file.txt")] if known else None)
 
     assert kinds(scan) == {"src/deep/er/file.txt": "M"}
 
 
+def test_a_change_in_the_second_of_the_users_git_add_is_found(layer: Layer) -> None:
+    """By stamps that count whole seconds, nothing happened."""
+    place = layer.repo.path / "app.py"
+    in_one_second(place, lambda: layer.repo.git("add", "app.py"))
+    wait_until(int(place.stat().st_ctime) + 1)
+
+    tree, _ = layer.scanner.baseline()
+
+    assert layer.contents(tree) == layer.on_disk()
+
+
+def test_a_change_between_a_scan_and_its_end_is_found(layer: Layer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The private index is written in another second than the file was, twice."""
+    monkeypatch.setattr("chorus.git.scan.FOLD_LEAST", 0)
+    place = layer.repo.path / "app.py"
+    fold = layer.scanner._fold
+
+    def change_and_fold(*arguments: Any) -> None:
+        change_secretly(place)
+        wait_until(int(place.stat().st_ctime) + 1)
+        fold(*arguments)
+
+    monkeypatch.setattr(layer.scanner, "_fold", change_and_fold)
+    wait_until(int(time.time()) + 1)
+    place.write_bytes(b"written\n")
+    wait_until(time.time() + 0.2)  # until its stamp is trusted
+    tree, _ = layer.scanner.baseline()
+    monkeypatch.undo()
+
+    assert layer.contents(tree)["app.py"] == (0o100644, b"written\n")
+    assert kinds(layer.scanner.changed(tree)) == {"app.py": "M"}
+
+
+def in_one_second(place: Path, between: Callable[[], object]) -> None:
+    """Write a file, do something, change the file; again until all fell into one second of the clock."""
+    for _ in range(20):
+        wait_until(int(time.time()) + 1)
+        place.write_bytes(b"written\n")
+        second = int(place.stat().st_ctime)
+        between()
+        change_secretly(place)
+        if int(place.stat().st_ctime) == second:
+            return
+    pytest.skip("this machine is too slow to do this within a second")
+
+
+def change_secretly(place: Path) -> None:
+    """Other bytes, as many, and the modification time put back."""
+    state = place.stat()
+    place.write_bytes(place.read_bytes().swapcase())
+    os.utime(place, ns=(state.st_atime_ns, state.st_mtime_ns))
+
+
 def wait_until(seconds: float) -> None:
-    """git compares whole seconds, so the clock itself is the condition to wait for."""
+    """Stamps are told apart by the clock, so the clock itself is the condition to wait for."""
     while time.time() < seconds:
-        time.sleep(0.02)
+        time.sleep(0.01)
 
 
 def test_the_private_index_takes_over_what_was_read(layer: Layer, tree: Oid) -> None:
@@ -323,6 +386,38 @@ NAMES = [
     b"two\nlines", b'quo"te', b"-dash", b":colon", b":(top)x", b"not \xff utf-8", b"sp ace/in side", b"*",
     b"tab\t", b"\\", b"100644 x", b"!bang", b"#hash",
 ]  # fmt: skip
+
+
+# What git itself refuses to add, each as a file and as a directory's name.
+REFUSED = [
+    b".git ", b".git.", b".GIT .", b"git~1", b"GIT~1", b".git::$DATA", b".git\\x", "\u200c.git".encode(),
+    ".g\u200dit".encode(), ".GI\ufeffT".encode(),
+]  # fmt: skip
+
+
+@known_or_not
+def test_names_that_git_refuses_are_left_out_and_said(layer: Layer, tree: Oid, known: bool) -> None:
+    names = [RepoPath(os.fsdecode(name)) for name in REFUSED]
+    for name in names:
+        layer.repo.write(name, b"x")
+        with pytest.raises(AssertionError):
+            layer.repo.git("-c", "core.protectHFS=true", "--literal-pathspecs", "add", "--", name)
+    (layer.repo.path / ".gitmodules").symlink_to("app.py")
+    names.append(RepoPath(".gitmodules"))
+
+    scan = layer.scanner.changed(tree, names if known else None)
+
+    assert kinds(scan) == {}
+    assert reasons(scan) == dict.fromkeys(names, Why.NAME)
+
+
+def test_many_files_are_read_in_batches(layer: Layer, tree: Oid, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chorus.git.observer.MOST_AT_ONCE", 7)
+    monkeypatch.setattr("chorus.git.observer.MOST_BYTES", 100)
+    for number in range(50):
+        layer.repo.write(f"many/{number}", b"x" * number)
+
+    assert len(layer.scanner.changed(tree).changes) == 50
 
 
 @known_or_not

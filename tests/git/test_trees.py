@@ -167,6 +167,24 @@ def test_nothing_below_a_path_goes_because_the_path_is_no_file() -> None:
     assert trees.splice(root, {RepoPath("a"): None}) == root
 
 
+def test_a_deleted_file_goes_whatever_is_said_of_paths_below_it() -> None:
+    trees = Trees(MemoryStore())
+    root = trees.splice(None, {RepoPath("a"): Entry(FILE_MODE, oid_of(1))})
+
+    assert trees.splice(root, {RepoPath("a"): None, RepoPath("a/b"): None}) == EMPTY_TREE
+
+
+def test_the_same_place_changed_twice_is_changed_twice() -> None:
+    trees = Trees(MemoryStore())
+    path = RepoPath("a/b/c")
+    root = trees.splice(None, {path: Entry(FILE_MODE, oid_of(1)), RepoPath("x"): Entry(FILE_MODE, oid_of(1))})
+
+    for number in (2, 3, 2, 1):
+        assert trees.lookup(trees.splice(root, {path: Entry(FILE_MODE, oid_of(number))}), path) == Entry(
+            FILE_MODE, oid_of(number)
+        )
+
+
 def test_a_submodule_stays_where_it_is() -> None:
     trees = Trees(MemoryStore())
     root = trees.splice(None, {RepoPath("sub"): Entry(SUBMODULE_MODE, oid_of(1))})
