@@ -39,7 +39,6 @@ HEAD = "Chorus-Head"
 KIND = "Chorus-Kind"
 LANE = "Chorus-Lane"
 NUMBER = "Chorus-Number"
-OVERLAPS = "Chorus-Overlaps"
 REASON = "Chorus-Reason"
 REVERTS = "Chorus-Reverts"
 SESSION = "Chorus-Session"
@@ -52,7 +51,7 @@ TURN = "Chorus-Turn"
 # Written only where the quoted form in the body is not exact.
 MESSAGE = "Chorus-Message"
 
-_TRAILER = re.compile(r"([A-Za-z0-9-]+): (.+)")
+_KEY = re.compile(r"[A-Za-z0-9-]+")
 _ACTION_LINE = re.compile(rf"^{ACTION}: (.+)$", re.MULTILINE)
 
 
@@ -88,11 +87,10 @@ def render_message(text: Text) -> str:
 
 def parse_message(message: str) -> Text:
     subject, *paragraphs = message.rstrip("\n").split("\n\n")
-    trailers: list[tuple[str, str]] = []
-    if paragraphs and _is_trailers(paragraphs[-1]):
-        matches = (_TRAILER.fullmatch(line) for line in paragraphs.pop().split("\n"))
-        trailers = [(match[1], _parse_value(match[2])) for match in matches if match]
-    quoted = next((value for key, value in trailers if key == MESSAGE), None)
+    trailers = _parse_trailers(paragraphs[-1]) if paragraphs else None
+    if trailers is not None:
+        paragraphs.pop()
+    quoted = next((value for key, value in trailers or () if key == MESSAGE), None)
     if paragraphs and paragraphs[0].startswith(">"):
         lines = paragraphs.pop(0).split("\n")
         if quoted is None:
@@ -101,7 +99,7 @@ def parse_message(message: str) -> Text:
         subject=_parse_value(subject),
         quoted=quoted,
         notes=tuple(_parse_value(line) for paragraph in paragraphs for line in paragraph.split("\n")),
-        trailers=tuple((key, value) for key, value in trailers if key != MESSAGE),
+        trailers=tuple(trailer for trailer in trailers or () if trailer[0] != MESSAGE),
     )
 
 
@@ -139,8 +137,15 @@ def _parse_value(value: str) -> str:
     return value
 
 
-def _is_trailers(paragraph: str) -> bool:
-    return all(_TRAILER.fullmatch(line) for line in paragraph.split("\n"))
+def _parse_trailers(paragraph: str) -> list[tuple[str, str]] | None:
+    """None where a line is no trailer: then none of them is."""
+    trailers = []
+    for line in paragraph.split("\n"):
+        key, _, value = line.partition(": ")
+        if not value or not _KEY.fullmatch(key):
+            return None
+        trailers.append((key, _parse_value(value)))
+    return trailers
 
 
 def _survives_quoting(line: str) -> bool:

@@ -67,7 +67,9 @@ class Journal:
             yield
 
     def knows(self, action: str) -> bool:
-        return self.timeline.find_action(action) is not None or action in self._calls
+        """Whether this action has its record or its note."""
+        recorded = self.timeline.find_action(action)
+        return action in self._calls or (recorded is not None and recorded.record.action == action)
 
     def root(self, session: SessionId | None) -> SessionId | None:
         """The session that this one continues, through every resume and fork."""

@@ -11,18 +11,15 @@ from types import TracebackType
 from typing import Any, Self
 
 from chorus.core.actions import Action, Status
-from chorus.core.ids import Oid, RepoPath, SessionId, ToolUseId
-from chorus.git.filestate import Why
+from chorus.core.ids import Oid, SessionId, ToolUseId
 from chorus.git.worktree import CAP_BYTES
-from chorus.lanes.attribution import SharedPath, attribute, claims_a_change, claims_about, sharing
+from chorus.lanes.ascribing import Ascribing
 from chorus.lanes.entries import LogEntry, list_entries
 from chorus.lanes.journal import Journal
-from chorus.lanes.observing import Observation, Observing, render_omitted
+from chorus.lanes.observing import Observation, Observing
 from chorus.lanes.records import Edit
 from chorus.lanes.site import Site
 from chorus.lanes.timeline import Recorded
-
-OTHERS_RAN = "other calls ran at the same time"
 
 
 class Recorder:
@@ -32,7 +29,7 @@ class Recorder:
         self.timeline = self.journal.timeline
         self.lanes = self.journal.lanes
         self._observing = Observing(self.journal)
-        self._said: set[str] = set()
+        self._ascribing = Ascribing(self.journal, self._observing)
 
     @classmethod
     def open(cls, path: Path, cap_bytes: int = CAP_BYTES) -> Self:
@@ -90,8 +87,7 @@ class Recorder:
         with self.journal.writing():
             once = {action.id: action for action in reversed(actions)}
             new = [action for action in reversed(once.values()) if not self.journal.knows(action.id)]
-            if new:
-                self._record_named(new, source)
+            self._ascribing.record_named(new, source)
 
     def record_window(
         self,
@@ -109,20 +105,13 @@ class Recorder:
         with self.journal.writing():
             if self.journal.knows(action.id):
                 return
-            seen = self._observe(hints, spare)
-            edits = self._part_of(action, seen.edits) if shared else seen.edits
-            skipped = self._news(seen)
-            if edits:
-                reason = OTHERS_RAN if shared else None
-                self.journal.append_action(action, edits, source=source, skipped=skipped, reason=reason)
-            else:
-                self._note(action, source, skipped=skipped)
+            self._ascribing.record_window(action, self._observe(hints, spare), source, shared=shared)
 
     def note(self, action: Action, source: str | None = None) -> None:
         """Remember a call that changed nothing: how it ended is what its status says."""
         with self.journal.writing():
             if not self.journal.knows(action.id):
-                self._note(action, source)
+                self._ascribing.note(action, source)
 
     def link(self, session: SessionId, parent: SessionId) -> None:
         """`session` goes on where `parent` left off: it writes to the same lane."""
@@ -143,83 +132,3 @@ class Recorder:
     def _observe(self, hints: Iterable[str] | None, spare: Collection[str]) -> Observation:
         locate = self._observing.locate
         return self._observing.observe(None if hints is None else locate(hints), set(locate(spare)))
-
-    def _record_named(self, actions: Sequence[Action], source: str | None) -> None:
-        named = [self._observing.locate(action.paths) for action in actions]
-        owners = sharing(actions, named)
-        seen = self._observing.observe(list(owners))
-        result = attribute(self.site, len(actions), self._shared_paths(actions, owners, seen))
-        done: set[int] = set()
-        for step in result.steps:
-            if step.action is None:
-                self.journal.append_outside(step.edits, None)
-                continue
-            done.add(step.action)
-            inside = [actions[a].id for a, b in result.contained.items() if b == step.action]
-            skipped = self._skipped(actions[step.action], named[step.action], seen)
-            action = actions[step.action]
-            self.journal.append_action(action, step.edits, source=source, skipped=skipped, contained=inside)
-        for index, action in enumerate(actions):
-            if index not in done:
-                holder = result.contained.get(index)
-                within = actions[holder].id if holder in done else None
-                skipped = self._skipped(action, named[index], seen)
-                self._note(action, source, skipped=skipped, within=within, paths=named[index])
-
-    def _shared_paths(
-        self, actions: Sequence[Action], owners: Mapping[RepoPath, tuple[int, ...]], seen: Observation
-    ) -> list[SharedPath]:
-        changed = {edit.path: edit for edit in seen.edits}
-        found = []
-        for path in dict.fromkeys((*owners, *changed)):
-            who = owners.get(path, (len(actions) - 1,))
-            claims = tuple(claims_about(actions[index], path, self.site.locate) for index in who)
-            same = self.timeline.entry(path)
-            edit = changed.get(path, Edit(path, same, same))
-            found.append(SharedPath(path, edit.before, edit.after, who, claims))
-        return found
-
-    def _part_of(self, action: Action, edits: Sequence[Edit]) -> Sequence[Edit]:
-        """Of changes that several may have made, those the client says this action made."""
-        witness = action.witness
-        if witness is None or not witness.complete:
-            return edits
-        own = set(self._observing.locate(witness.changed))
-        return [edit for edit in edits if edit.path in own]
-
-    def _note(
-        self,
-        action: Action,
-        source: str | None,
-        *,
-        skipped: Sequence[str] = (),
-        within: str | None = None,
-        paths: Sequence[RepoPath] = (),
-    ) -> None:
-        paths = paths or self._observing.locate(action.paths)
-        within = within or self._holder(action, paths)
-        status = "contained" if within else "noop" if action.status == "succeeded" else action.status
-        self.journal.append_call(action, status, source=source, skipped=skipped, within=within, paths=paths)
-
-    def _holder(self, action: Action, paths: Sequence[RepoPath]) -> str | None:
-        """The action whose record has this one's change too: the client tells of one, the disk shows none."""
-        if action.status != "succeeded":
-            return None
-        for path in paths:
-            if claims_a_change(claims_about(action, path, self.site.locate)):
-                records = (recorded.record for recorded in self.timeline.touching(path))
-                return next((record.action for record in records if record.action), None)
-        return None
-
-    def _skipped(self, action: Action, named: Collection[RepoPath], seen: Observation) -> list[str]:
-        """Of the paths an action names, those that are not followed, and why."""
-        outside = [path for path in action.paths if self.site.locate(path) is None]
-        omitted = [render_omitted(omitted) for omitted in seen.omitted if omitted.path in named]
-        return [*(f"{path} {Why.OUTSIDE.value}" for path in outside), *omitted]
-
-    def _news(self, seen: Observation) -> list[str]:
-        """What a scan leaves out is said once, not after every command."""
-        said = [render_omitted(omitted) for omitted in seen.omitted]
-        news = [line for line in said if line not in self._said]
-        self._said.update(news)
-        return news

@@ -4,6 +4,7 @@ Receives and gives `Record`s and commit texts. A record says what changed, who c
 commit holds it. Never reads or writes a store.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import cast
@@ -67,7 +68,6 @@ class Record:
     placement: Placement | None = None
     reverts: tuple[str, ...] = ()
     contained: tuple[str, ...] = ()
-    overlaps: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
     notes: tuple[str, ...] = field(default=(), compare=False)  # for people; not read back
 
@@ -108,7 +108,6 @@ def identity(record: Record) -> list[tuple[str, str]]:
         (message.TIME, record.time),
         (message.REASON, record.reason),
         *((message.REVERTS, value) for value in record.reverts),
-        *((message.OVERLAPS, value) for value in record.overlaps),
     ]
     return [(key, value) for key, value in said if value is not None]
 
@@ -124,46 +123,54 @@ def placed(placement: Placement) -> list[tuple[str, str]]:
 
 def parse_record(commit_message: str) -> Record:
     text = message.parse_message(commit_message)
-    version = text.first(message.FORMAT_VERSION)
-    if version != message.FORMAT:
-        raise UnknownFormat(f"the timeline is written in format {version or 'none'}, not {message.FORMAT}")
-    number, listed = text.first(message.NUMBER), text.every(message.EDIT)
+    said: dict[str, list[str]] = {}
+    for key, value in text.trailers:
+        said.setdefault(key, []).append(value)
+
+    def one(key: str) -> str | None:
+        return said[key][0] if key in said else None
+
+    def every(key: str) -> tuple[str, ...]:
+        return tuple(said.get(key, ()))
+
+    if one(message.FORMAT_VERSION) != message.FORMAT:
+        version = one(message.FORMAT_VERSION) or "none"
+        raise UnknownFormat(f"the timeline is written in format {version}, not {message.FORMAT}")
+    number, listed = one(message.NUMBER), every(message.EDIT)
     return Record(
-        kind=Kind(text.first(message.KIND)),
+        kind=Kind(one(message.KIND)),
         summary=text.subject,
         edits=tuple(parse_edit(edit) for edit in listed if edit != NOTHING),
         listed=listed != (NOTHING,),
-        head=text.first(message.HEAD) or NOTHING,
+        head=one(message.HEAD) or NOTHING,
         number=None if number is None else int(number),
-        action=cast(ToolUseId | None, text.first(message.ACTION)),
-        tool=text.first(message.TOOL),
-        status=cast(Status, text.first(message.STATUS) or "succeeded"),
-        session=cast(SessionId | None, text.first(message.SESSION)),
-        turn=cast(TurnId | None, text.first(message.TURN)),
-        agent=cast(AgentId | None, text.first(message.AGENT)),
-        source=text.first(message.SOURCE),
-        time=text.first(message.TIME),
+        action=cast("ToolUseId | None", one(message.ACTION)),
+        tool=one(message.TOOL),
+        status=cast("Status", one(message.STATUS) or "succeeded"),
+        session=cast("SessionId | None", one(message.SESSION)),
+        turn=cast("TurnId | None", one(message.TURN)),
+        agent=cast("AgentId | None", one(message.AGENT)),
+        source=one(message.SOURCE),
+        time=one(message.TIME),
         message=text.quoted,
-        reason=text.first(message.REASON),
-        placement=parse_placement(text),
-        reverts=text.every(message.REVERTS),
-        contained=text.every(message.CONTAINED),
-        overlaps=text.every(message.OVERLAPS),
-        skipped=text.every(message.SKIPPED),
+        reason=one(message.REASON),
+        placement=parse_placement(said),
+        reverts=every(message.REVERTS),
+        contained=every(message.CONTAINED),
+        skipped=every(message.SKIPPED),
         notes=text.notes,
     )
 
 
-def parse_placement(text: Text) -> Placement | None:
-    lane, commit = text.first(message.LANE), text.first(message.COMMIT)
-    if lane is None or commit is None:
+def parse_placement(said: Mapping[str, Sequence[str]]) -> Placement | None:
+    if message.LANE not in said or message.COMMIT not in said:
         return None
-    base = text.first(message.BASE)
+    base = said.get(message.BASE, (NOTHING,))[0]
     return Placement(
-        lane=LaneName(lane),
-        branch=text.first(message.BRANCH) or NOTHING,
-        base=None if base in (None, NOTHING) else Oid(base),
-        commit=Oid(commit),
+        lane=LaneName(said[message.LANE][0]),
+        branch=said.get(message.BRANCH, (NOTHING,))[0],
+        base=None if base == NOTHING else Oid(base),
+        commit=Oid(said[message.COMMIT][0]),
     )
 
 

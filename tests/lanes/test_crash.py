@@ -117,3 +117,33 @@ def test_settling_leaves_the_agents_own_lock_alone(repo: UserRepo) -> None:
         recorder.start()
     assert (own / "agent.lock").read_text() == "1\n"
     assert not (own / "index.lock").exists()
+
+
+def test_killed_after_the_record_of_two_and_before_the_note_of_one(
+    template_repo: Path, memory_path: Path
+) -> None:
+    """Two edits that cannot be told apart: the last has both, and the log still has the other."""
+
+    def play(repo: UserRepo) -> Callable[[], object]:
+        place = repo.path / "app.py"
+        return lambda: Recorder.open(repo.path).record_named([action("t1", place), action("t2", place)])
+
+    def begun(place: Path) -> UserRepo:
+        repo = UserRepo.copy(template_repo, place)
+        with Recorder.open(repo.path) as recorder:
+            recorder.start()
+        repo.write("app.py", b"both\n")
+        return repo
+
+    calls = run_and_die(play(begun(memory_path / "count")))
+    for number in range(calls - 12, calls):
+        repo = begun(memory_path / f"at-{number}")
+        run_and_die(play(repo), at_call=number)
+        with Recorder.open(repo.path) as recorder:
+            recorder.record_named([action("t1", repo.path / "app.py")])
+            recorder.record_named([action("t2", repo.path / "app.py")])
+            entries = {entry.id: entry for entry in recorder.entries()}
+            assert set(entries) == {"t1", "t2"}
+            if entries["t2"].timeline is not None:
+                assert entries["t1"].within == "t2"
+            assert_whole(repo, recorder)
