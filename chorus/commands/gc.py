@@ -1,20 +1,27 @@
 """`chorus gc`: make Chorus's own store small, or take Chorus out of the repository."""
 
 import argparse
+import time
 from pathlib import Path
 
-from chorus.errors import ChorusError, ExitCode, NothingThere
+from chorus.errors import ChorusError, ExitCode, NothingThere, UsageError
 from chorus.git.detaching import detach
 from chorus.git.objects import ObjectStore
 from chorus.git.packing import pack
 from chorus.git.repository import Repository
 from chorus.git.sidestore import size_of
 from chorus.git.sweeping import sweep
+from chorus.lanes.forgetting import forget
+from chorus.lanes.recorder import Recorder
+from chorus.lanes.site import Site
 from chorus.output import answer, answer_json
 from chorus.wire.client import stop
 from chorus.wire.home import find_home
 
 LANES = "refs/heads/chorus/"
+# A git setting, lower case as git lists it. Without it nothing is forgotten.
+KEEP_DAYS = "chorus.keepdays"
+DAY_SECONDS = 86_400
 
 
 class LanesLeft(ChorusError):
@@ -50,9 +57,25 @@ def run(args: argparse.Namespace) -> ExitCode:
 def tidy(repository: Repository, store: ObjectStore) -> dict[str, int]:
     """Drop what nothing reaches, dropped lanes too, and pack the rest. Runs beside the agent."""
     before = size_of(store.directory)
+    forgotten = forget_old(repository)
     sweep(repository, store)
     packed = pack(repository.git, store)
-    return {"packed": packed, "freed_bytes": max(before - size_of(store.directory), 0)}
+    freed = max(before - size_of(store.directory), 0)
+    return {"forgotten": forgotten, "packed": packed, "freed_bytes": freed}
+
+
+def forget_old(repository: Repository) -> int:
+    """Records of this work tree that are older than `chorus.keepDays`, reviewed, and on no lane."""
+    days = repository.setting(KEEP_DAYS)
+    if days is None:
+        return 0
+    if not days.isdecimal():
+        raise UsageError(f"{KEEP_DAYS} is {days!r}, not a number of days")
+    with Recorder(Site(repository)) as recorder:
+        recorder.journal.refresh()
+        return (
+            forget(recorder, int(time.time()) - int(days) * DAY_SECONDS) if recorder.timeline.records else 0
+        )
 
 
 def take_out(repository: Repository, store: ObjectStore) -> dict[str, int]:

@@ -68,18 +68,21 @@ def holds(recorder: Recorder, path: RepoPath, entry: Entry) -> bool:
 
 
 def check_lanes(recorder: Recorder) -> Iterator[Problem]:
-    """Replaying a lane's actions gives the trees of its commits, and its branch ends at the last of them."""
+    """Replaying a lane's actions gives the trees of its commits, and its branch ends at the last of them.
+
+    Of a dropped lane the commits may be swept away: nothing is asked of it.
+    """
+    tips = {lane.name: recorder.site.refs.read(lane.ref) for lane in recorder.lanes.all()}
     last: dict[LaneName, Oid] = {}
     for recorded in recorder.timeline.records:
         placement = recorded.record.placement
-        if placement is not None:
+        if placement is not None and tips[placement.lane] is not None:
             commit = recorder.current_commit(recorded)
             yield from check_action(recorder, recorded, commit, last.get(placement.lane, placement.base))
             last[placement.lane] = commit
-    for lane in recorder.lanes.all():
-        tip = recorder.site.refs.read(lane.ref)
-        if tip is not None and tip != last[lane.name]:
-            yield Problem(lane.name, f"is at {tip[:12]}, not at its last action: somebody moved it")
+    for lane, tip in tips.items():
+        if tip is not None and tip != last[lane]:
+            yield Problem(lane, f"is at {tip[:12]}, not at its last action: somebody moved it")
 
 
 def check_action(

@@ -1,0 +1,80 @@
+"""What is done with can be forgotten; what somebody may still ask for cannot."""
+
+import pytest
+
+from chorus.commands.gc import forget_old
+from chorus.errors import UsageError
+from chorus.git.repository import Repository
+from chorus.git.sweeping import sweep
+from chorus.lanes.dropping import drop
+from chorus.lanes.forgetting import forget
+from chorus.lanes.recorder import Recorder
+from tests.lanes.acting import Agent, on_disk, replayed
+from tests.lanes.proof import assert_whole
+from tests.repos import UserRepo
+
+LATER = 10**11
+
+
+def test_reviewed_actions_of_dropped_lanes_are_forgotten_and_the_rest_is_as_it_was(
+    repo: UserRepo, recorder: Recorder
+) -> None:
+    old, new = Agent(repo, recorder, "old"), Agent(repo, recorder, "new")
+    first = [old.edit("old.txt", b"%d\n" % number) for number in range(5)]
+    last = [new.edit("new.txt", b"%d\n" % number) for number in range(3)]
+    recorder.mark("kept", [str(entry.id) for entry in first])
+    drop(recorder, str(first[0].lane))
+
+    assert forget(recorder, LATER) == 6
+
+    kept = [entry for entry in recorder.entries() if entry.id]
+    assert [(entry.n, entry.id, entry.commit) for entry in kept] == [
+        (entry.n, entry.id, entry.commit) for entry in last
+    ]
+    assert replayed(recorder) == on_disk(repo)
+    sweep(recorder.site.repository, recorder.site.store)
+    assert_whole(repo, recorder)
+    assert new.edit("new.txt", b"more\n").n == 9
+    with Recorder.open(repo.path) as again:
+        assert len(again.entries()) == 4
+        assert_whole(repo, again)
+
+
+def test_open_actions_young_records_and_lanes_that_are_there_are_kept(
+    repo: UserRepo, recorder: Recorder
+) -> None:
+    agent = Agent(repo, recorder)
+    entries = [agent.edit("app.py", b"%d\n" % number) for number in range(3)]
+    assert forget(recorder, LATER) == 0
+    recorder.mark("kept", [str(entry.id) for entry in entries])
+    assert forget(recorder, LATER) == 0
+    drop(recorder, None)
+    assert forget(recorder, 0) == 0
+    assert len(recorder.entries()) == 3
+
+
+def test_another_process_learns_that_the_beginning_is_gone(repo: UserRepo, recorder: Recorder) -> None:
+    agent = Agent(repo, recorder)
+    entries = [agent.edit("app.py", b"%d\n" % number) for number in range(4)]
+    recorder.mark("kept", [str(entry.id) for entry in entries])
+    with Recorder.open(repo.path) as other:
+        assert len(other.entries()) == 4
+        drop(recorder, None)
+        assert forget(recorder, LATER) == 4
+        assert [entry.n for entry in other.entries()] == [4]
+        assert Agent(repo, other, "b").edit("app.py", b"again\n").n == 5
+        assert_whole(repo, other)
+
+
+def test_gc_forgets_by_the_users_own_setting(repo: UserRepo, recorder: Recorder) -> None:
+    agent = Agent(repo, recorder)
+    entries = [agent.edit("app.py", b"%d\n" % number) for number in range(4)]
+    recorder.mark("kept", [str(entry.id) for entry in entries])
+    drop(recorder, None)
+    repository = Repository.open(repo.path)
+    assert forget_old(repository) == 0
+    repo.git("config", "chorus.keepDays", "7")
+    assert forget_old(Repository.open(repo.path)) == 0
+    repo.git("config", "chorus.keepDays", "soon")
+    with pytest.raises(UsageError, match="soon"):
+        forget_old(Repository.open(repo.path))
