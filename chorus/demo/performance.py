@@ -35,7 +35,7 @@ def perform(*, real: bool) -> None:
     with _staged(real=real) as (scratch, stage):
         note(f"chorus demo: playing in {scratch.project}")
         Player(scratch, stage).play()
-        note("chorus demo: every step held; nothing of it is left")
+    note("chorus demo: every step held; nothing of it is left")
 
 
 def perform_for_person(*, real: bool) -> None:
@@ -56,9 +56,9 @@ def perform_for_person(*, real: bool) -> None:
 
 @contextmanager
 def _staged(*, real: bool, width: int = 120, height: int = 40) -> Iterator[tuple[Scratch, Stage]]:
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _leave)
     with ExitStack() as things:
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            things.callback(signal.signal, number, signal.signal(number, _leave))
         scratch = things.enter_context(Scratch())
         if real:
             things.enter_context(RealClient(scratch))

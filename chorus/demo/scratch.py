@@ -10,6 +10,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -17,8 +19,9 @@ from typing import Self
 from chorus.demo import story
 from chorus.demo.script import render_script
 from chorus.errors import ChorusError
+from chorus.output import note
 from chorus.wire.client import stop
-from chorus.wire.home import find_home
+from chorus.wire.home import Home, find_home
 
 GIT_CONFIG = "[user]\n\tname = Ada Demo\n\temail = ada@example.com\n[init]\n\tdefaultBranch = main\n"
 INHERITED = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "COLORTERM", "TMPDIR", "TZ")
@@ -26,6 +29,7 @@ INHERITED = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "COLORTERM", "TMPDIR"
 PACE_SECONDS = 0.2
 # A Unix socket's address has room for 107 bytes; the socket's own name takes some.
 LONGEST_ROOT = 80
+REMOVE_SECONDS = 5.0
 
 
 class CommandFailed(ChorusError):
@@ -64,7 +68,7 @@ class Scratch:
             **kept,
             "PATH": f"{self.programs}{os.pathsep}{kept.get('PATH', os.defpath)}",
             "HOME": str(self.home),
-            "PYTHONPATH": _import_path(),
+            "PYTHONPATH": os.pathsep.join([_import_path(), *filter(None, [os.environ.get("PYTHONPATH")])]),
         }
 
     def chorus(self, *arguments: str) -> str:
@@ -107,8 +111,24 @@ class Scratch:
 
     def _remove(self) -> None:
         if (self.project / ".git").exists():
-            stop(find_home(self.project))
-        shutil.rmtree(self.root, ignore_errors=True)
+            _end_agent(find_home(self.project))
+        deadline = time.monotonic() + REMOVE_SECONDS
+        while self.root.exists() and time.monotonic() < deadline:
+            # What the last programs write on their way out may come in between.
+            shutil.rmtree(self.root, ignore_errors=True)
+        if self.root.exists():
+            note(f"chorus demo: something still writes there; remove {self.root}")
+
+
+def _end_agent(home: Home) -> None:
+    """Stop the agent and see its process gone: it lets go of the repository a moment before."""
+    pid = home.lock.read_text().strip() if home.lock.exists() else ""
+    stop(home)
+    deadline = time.monotonic() + REMOVE_SECONDS
+    with suppress(ProcessLookupError):
+        while pid and time.monotonic() < deadline:
+            os.kill(int(pid), 0)
+            time.sleep(0.01)
 
 
 def _import_path() -> str:

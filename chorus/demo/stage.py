@@ -3,10 +3,13 @@
 Types and reads as a person would: looks first, then presses. Gone, with all its programs, at the end.
 """
 
+import os
 import re
+import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
@@ -16,13 +19,14 @@ from chorus.errors import ChorusError
 from chorus.tmux.address import Address
 from chorus.tmux.errors import TmuxMissing
 from chorus.tmux.oneshot import OneShot
-from chorus.tmux.screen import read_screen
+from chorus.tmux.screen import read_history, read_screen
 
 # The mark of the input box between its two rules; a dialog has the same mark before an option.
 INPUT_BOX = r"─{10}\n❯\s"
 POLL_SECONDS = 0.02
 # Far longer than anything on stage takes: it only bounds a story that has gone wrong.
 PATIENCE_SECONDS = 60.0
+GOODBYE_SECONDS = 10.0
 
 
 class NotSeen(ChorusError):
@@ -43,7 +47,12 @@ class Stage:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        subprocess.run(["tmux", "-S", str(self.address.socket), "kill-server"], capture_output=True)
+        try:
+            pids = [int(pid) for pid in self.tmux.run(["list-panes", "-a", "-F", "#{pane_pid}"])]
+            self.tmux.run(["kill-server"])
+        except ChorusError:
+            return  # there is no server any more
+        _await_end(pids)
 
     def start_client(self, *arguments: str, panel: bool) -> None:
         """`chorus claude` in the first pane, and wait until the client takes a message."""
@@ -53,6 +62,8 @@ class Stage:
         # fmt: off
         command = [
             "tmux", "-S", str(self.address.socket), "-f", "/dev/null",
+            # A client that cannot start leaves its last words on the screen.
+            "start-server", ";", "set-option", "-g", "remain-on-exit", "on", ";",
             "new-session", "-d", "-P", "-F", "#{pane_id}", "-n", "client",
             "-x", width, "-y", height, "-c", str(self._scratch.project), "--", *words,
         ]
@@ -67,6 +78,7 @@ class Stage:
             raise NotSeen(f"tmux did not start: {error.stderr.strip()}") from error
         self.pane = PaneId(done.stdout.strip())
         self.wait_for(INPUT_BOX)
+        self.tmux.run(["set-option", "-g", "remain-on-exit", "off"])
 
     def screen(self) -> str:
         return read_screen(self.tmux, self.pane).text
@@ -84,9 +96,23 @@ class Stage:
         """Wait until the screen shows the pattern; give that screen."""
         deadline = time.monotonic() + PATIENCE_SECONDS
         while True:
-            screen = self.screen()
+            seen = read_screen(self.tmux, self.pane)
+            screen = seen.text
             if re.search(pattern, screen):
                 return screen
+            if seen.pane.dead:
+                raise NotSeen(f"the client ended:\n{read_history(self.tmux, self.pane).strip()}")
             if time.monotonic() > deadline:
                 raise NotSeen(f"the screen does not show {pattern!r}:\n{screen.rstrip()}")
             time.sleep(POLL_SECONDS)
+
+
+def _await_end(pids: list[int]) -> None:
+    """Until these are gone: a client says goodbye through its hooks, and the agent must still be there."""
+    deadline = time.monotonic() + GOODBYE_SECONDS
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            while time.monotonic() < deadline:
+                os.kill(pid, 0)
+                time.sleep(POLL_SECONDS)
+            os.kill(pid, signal.SIGKILL)

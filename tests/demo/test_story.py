@@ -18,6 +18,7 @@ from chorus.demo.player import StoryBroken
 from chorus.demo.real import NoClient, find_client
 from chorus.demo.scratch import Scratch
 from chorus.demo.script import Text, ToolUse, parse_script, render_script
+from chorus.demo.stage import NotSeen, Stage
 from chorus.panel.keys import ANSWERING, REVIEWING
 from chorus.wire.client import AgentGone, connect
 from chorus.wire.home import Home, find_home
@@ -119,7 +120,7 @@ def test_the_demo_plays_to_its_end_and_every_step_holds(tmp_path: Path) -> None:
 
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("  ok  ") == 8
-    assert "6 reverted  Edit         greet.py: A warmer word." in done.stdout
+    assert re.search(r"6 reverted +Edit .*greet\.py", done.stdout)
     assert "| * " in done.stdout, "the graph has two lines: main and the lane"
     wait_for(lambda: not running_in(tmp), what="the end of what the killed tmux server ran")
 
@@ -136,6 +137,13 @@ def test_the_real_client_plays_the_same_story(tmp_path: Path) -> None:
     assert done.stderr.count("  ok  ") == 8
     # The words said before an edit come with the transcript, which may be later than the edit's record.
     assert re.search(r"reverted  Edit +.*greet\.py", done.stdout)
+
+
+def test_a_client_that_cannot_start_is_shown_with_its_last_words() -> None:
+    with Scratch() as scratch, Stage(scratch) as stage:
+        (scratch.programs / "claude").write_text("#!/bin/sh\necho no licence\nexit 3\n")
+        with pytest.raises(NotSeen, match="the client ended:\nno licence"):
+            stage.start_client(panel=False)
 
 
 def test_a_step_that_does_not_hold_ends_the_demo_with_a_failure(

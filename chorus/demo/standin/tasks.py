@@ -96,9 +96,11 @@ class Tasks:
             f"<task-notification>\n<task-id>{task_id}</task-id>\n<tool-use-id>{call.id}</tool-use-id>\n"
             f"<status>completed</status>\n<summary>{words}</summary>\n</task-notification>"
         )
-        del self._running[task_id]
-        self._front.task("background_tasks_changed", {"tasks": list(self._running.values())})
+        others = [task for name, task in self._running.items() if name != task_id]
+        self._front.task("background_tasks_changed", {"tasks": others})
+        # Told first: while a task runs or a message waits, the client does not end.
         self.notify(text, origin)
+        del self._running[task_id]
 
     def _launched(self, agent: Agent, prompt: str) -> Outcome:
         output = str(self._session.task_output(agent.id))
