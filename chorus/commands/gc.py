@@ -66,7 +66,7 @@ def tidy(repository: Repository, store: ObjectStore) -> dict[str, int]:
 
 def forget_old(repository: Repository) -> int:
     """Records of this work tree that are older than `chorus.keepDays`, reviewed, and on no lane."""
-    days = repository.setting(KEEP_DAYS)
+    days = repository.config.get(KEEP_DAYS)
     if days is None:
         return 0
     if not days.isdecimal():
