@@ -24,6 +24,7 @@ from chorus.agent.server import Server
 from chorus.agent.sessions import SessionFile
 from chorus.agent.streams import PaneStream
 from chorus.agent.tails import Line, Tails
+from chorus.agent.telling import Telling
 from chorus.agent.tree import Tree
 from chorus.core.events import Source
 from chorus.core.ids import PaneId, SessionId
@@ -62,6 +63,7 @@ class Agent:
         self.spool = Spool(home.spool)
         self.panes = Panes(self._found_client, self._lost_client, self._open_stream, self._looked_at)
         self.runs = Runs()
+        self.telling = Telling(home.root / "untold.json", self.spool, self.root_of)
         self.movement = Movement(self._panes_moved)
         self.audit = Audit(home.root / "prompts.jsonl")
         self.prompts = Prompts(read_prompt_rules(), self.audit, self.server.publish, self.movement.tmux)
@@ -76,6 +78,7 @@ class Agent:
         """Catch up with what happened while no agent ran, then watch until told to stop."""
         self._stopping = stopping
         self.tails.load()
+        self.telling.load()
         for session in self.sessions.load():
             self._follow(session)
         self.spool.open()
@@ -147,8 +150,15 @@ class Agent:
         """Deal with every event in the spool. A client that waits goes on once its event is recorded."""
         for event in self.spool.take():
             await self.hear_hook(event, waited=self.spool.is_waiting(event))
+            self.telling.answer(event)
             self.spool.forget(event)
         self.announce_actions()
+
+    def root_of(self, session: SessionId) -> SessionId | None:
+        """The session under which the actions of this one are recorded."""
+        known = self.intake.roster.sessions.get(session)
+        tree = self.find_tree(known.cwd) if known is not None and known.cwd else None
+        return tree.recorder.journal.root(session) if tree is not None else None
 
     def _looked_at(self, pane: WatchedPane) -> None:
         if pane.key not in self.panes.all:

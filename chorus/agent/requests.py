@@ -18,6 +18,7 @@ from chorus.errors import UsageError
 from chorus.lanes import dropping, landing, queries, review
 from chorus.lanes.choosing import Landing, plan_landing
 from chorus.lanes.listing import lanes_json
+from chorus.lanes.notices import render_notices
 from chorus.lanes.queries import Filter
 from chorus.lanes.review import Selection
 from chorus.lanes.site import Site
@@ -128,7 +129,11 @@ class Requests:
 
     async def do_send(self, message: str, run: str | None = None) -> dict[str, Any]:
         found = self._agent.runs.find(run)
-        await self._agent.runs.say(found, message)
+        known = self._agent.intake.roster.sessions.get(found.session) if found.session else None
+        # A run whose hooks are off hears it with the user's next message.
+        deaf = known is not None and "hook" not in known.sources
+        note = self._agent.telling.take(known.id) if known is not None and deaf else None
+        await self._agent.runs.say(found, message, note)
         return {"run": found.name, "session": found.session}
 
     async def do_end(self, run: str | None = None) -> dict[str, Any]:
@@ -182,24 +187,34 @@ class Requests:
         dry_run: bool = False,
         with_dependents: bool = False,
         markers: bool = False,
+        tell: bool = True,
     ) -> dict[str, Any]:
         selection = Selection([str(action) for action in actions], turn, lane, path)
+        await self._agent.catch_up()  # an edit not told of yet is the session's, not an outside change
         async with self._agent.history:
             tree = self._tree(cwd)
             done = review.revert(
                 tree.recorder, selection, dry_run=dry_run, with_dependents=with_dependents, markers=markers
             )
+            told = self._tell(tree, done) if tell else []
         self._agent.announce_actions()
-        return done
+        return {**done, "told": told}
 
     async def do_redo(
-        self, actions: Sequence[str | int], cwd: str | None = None, *, dry_run: bool = False
+        self,
+        actions: Sequence[str | int],
+        cwd: str | None = None,
+        *,
+        dry_run: bool = False,
+        tell: bool = True,
     ) -> dict[str, Any]:
+        await self._agent.catch_up()
         async with self._agent.history:
             tree = self._tree(cwd)
             done = review.redo(tree.recorder, Selection([str(a) for a in actions]), dry_run=dry_run)
+            told = self._tell(tree, done, redo=True) if tell else []
         self._agent.announce_actions()
-        return done
+        return {**done, "told": told}
 
     async def do_keep(
         self,
@@ -242,6 +257,11 @@ class Requests:
             if lane is not None and restore:
                 return {"lanes": dropping.restore(recorder, lane)}
             return {"lanes": dropping.drop(recorder, lane)}
+
+    def _tell(self, tree: "Tree", done: dict[str, Any], *, redo: bool = False) -> list[str]:
+        """Let the sessions hear what was taken back or brought back; those that will."""
+        notices = render_notices(tree.recorder, done.get("made", ()), redo=redo)
+        return [*self._agent.telling.add(notices, self._agent.intake.roster.sessions.values())]
 
     def _tree(self, cwd: str | None) -> "Tree":
         """The work tree that is meant; without a place, the repository's main one."""

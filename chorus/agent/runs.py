@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,9 @@ from typing import Any
 from chorus.agent.feeder import END
 from chorus.core.ids import PaneId, SessionId
 from chorus.errors import NothingThere
+
+# What starts a headless session is a Python program: half a second here, more on a busy machine.
+BEGIN_SECONDS = 20.0
 
 
 class NoSuchRun(NothingThere):
@@ -22,6 +26,7 @@ class Run:
     pipe: Path
     pane: PaneId
     session: SessionId | None = None
+    begun: bool = False  # something was sent: from then on, a pipe nobody reads is a dead session's
 
 
 @dataclass(slots=True)
@@ -47,11 +52,25 @@ class Runs:
     def at(self, pane: PaneId) -> Run | None:
         return next((run for run in self.all.values() if run.pane == pane), None)
 
-    async def say(self, run: Run, message: str) -> None:
-        await self.write(run, {"type": "user", "message": {"role": "user", "content": message}})
+    async def say(self, run: Run, message: str, note: str | None = None) -> None:
+        """The user's message, after what Chorus itself has to say."""
+        texts = [text for text in (note, message) if text is not None]
+        content = message if note is None else [{"type": "text", "text": text} for text in texts]
+        await self.write(run, {"type": "user", "message": {"role": "user", "content": content}})
 
     async def write(self, run: Run, line: dict[str, Any]) -> None:
-        await asyncio.to_thread(_write, run.pipe, json.dumps(line).encode() + b"\n")
+        deadline = time.monotonic() + BEGIN_SECONDS
+        while True:
+            try:
+                await asyncio.to_thread(_write, run.pipe, json.dumps(line).encode() + b"\n")
+            except NoSuchRun:
+                # A session that is only starting does not read yet.
+                if run.begun or not run.pipe.exists() or time.monotonic() > deadline:
+                    raise
+                await asyncio.sleep(0.01)
+            else:
+                run.begun = True
+                return
 
     async def end(self, run: Run) -> None:
         """Close the client's input: it finishes what it does, and leaves."""

@@ -7,7 +7,7 @@ from chorus.commands.diff import coloured_patch
 from chorus.commands.history import absolute, agent
 from chorus.commands.paging import page
 from chorus.errors import ExitCode
-from chorus.output import answer, answer_json
+from chorus.output import answer, answer_json, note
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -22,6 +22,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--markers", action="store_true", help="write conflict markers where it does not come apart"
     )
+    parser.add_argument("--no-tell", action="store_true", help="do not let the session hear of it")
     parser.add_argument("--json", action="store_true", help="for programs")
 
 
@@ -37,6 +38,7 @@ def run(args: argparse.Namespace) -> ExitCode:
             dry_run=args.dry_run,
             with_dependents=args.with_dependents,
             markers=args.markers,
+            tell=not args.no_tell,
         )
     return tell(done, args, "reverted")
 
@@ -51,4 +53,8 @@ def tell(done: dict[str, object], args: argparse.Namespace, word: str) -> ExitCo
         assert isinstance(numbers, list)
         assert isinstance(paths, list)
         answer(f"{word} {', '.join(map(str, numbers))} in {', '.join(paths)} (action {done['n']})")
+        told = done["told"]
+        assert isinstance(told, list)
+        if told:
+            note(f"chorus: {', '.join(told)} will hear of it with its next step")
     return ExitCode.DONE

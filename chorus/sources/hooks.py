@@ -39,6 +39,7 @@ class Spool:
         self._places: dict[HookEvent, Path] = {}  # of those given and not forgotten
         self._left: list[HookEvent] = []  # by an agent that ended before it had dealt with them
         self._answered: set[str] = set()
+        self._printed: dict[str, bool] = {}
         self.problems: Counter[str] = Counter()
 
     def open(self) -> None:
@@ -109,6 +110,12 @@ class Spool:
         self.release(event)
         return held
 
+    def take_answered(self) -> dict[str, bool]:
+        """By event name, since the last call: answers that were printed, and those that never will be."""
+        self._sweep_answers()
+        printed, self._printed = self._printed, {}
+        return printed
+
     def forget(self, event: HookEvent) -> None:
         """The event is dealt with for good."""
         self.release(event)
@@ -159,11 +166,15 @@ class Spool:
             old.unlink()
 
     def _sweep_answers(self) -> None:
+        """A hook empties the answer it has printed."""
         for name in list(self._answered):
             path = self._answers / name
-            if not path.is_file() or time.time() - path.stat().st_mtime > ANSWER_SECONDS:
+            state = path.stat() if path.is_file() else None
+            printed = state is not None and state.st_size == 0
+            if printed or state is None or time.time() - state.st_mtime > ANSWER_SECONDS:
                 path.unlink(missing_ok=True)
                 self._answered.discard(name)
+                self._printed[name] = printed
 
     def _write(self, name: str, content: bytes) -> None:
         """Whole or not at all: hooks read these at any moment."""

@@ -234,11 +234,12 @@ def test_an_answer_of_the_agent_is_printed_as_one_line(
     project: Path, spool: Spool, patience: dict[str, str]
 ) -> None:
     answer = {"hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": 'a "b"\n\\ 日本'}}
-    with Agent(spool, answer):
+    with Agent(spool, answer) as agent:
         out = run_hook(project, EVENT, environment=patience)
 
     assert json.loads(out) == answer
     assert out.count(b"\n") == 1
+    assert spool.take_answered() == {agent.seen[0].name: True}
 
 
 def test_a_held_hook_waits_for_the_decision_and_prints_it(spool: Spool, waiting: WaitingHook) -> None:
