@@ -33,6 +33,29 @@ def read_foreground(pane_pid: int) -> list[Process]:
     return sorted((p for p in found if p is not None and p.group == group), key=lambda p: p.pid)
 
 
+def is_in_front(process: Process, pane_pid: int) -> bool:
+    """Whether keys typed into the pane reach this very process, and it runs.
+
+    A stopped client (ctrl-Z) has a shell in front of it; one that was stopped where it stands draws nothing,
+    so its screen may be long out of date.
+    """
+    now, pane = read_process(process.pid), read_process(pane_pid)
+    if now is None or pane is None or now.started != process.started:
+        return False
+    return now.group == pane.foreground_group and not _is_stopped(process.pid)
+
+
+def _is_stopped(pid: int) -> bool:
+    if not _PROC.is_dir():
+        done = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True)
+        return done.stdout.startswith("T")
+    try:
+        stat = (_PROC / str(pid) / "stat").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+    return stat[stat.rindex(b")") + 2 : stat.rindex(b")") + 3] in b"Tt"
+
+
 def _list_pids() -> list[int]:
     if _PROC.is_dir():
         return [int(place.name) for place in _PROC.iterdir() if place.name.isdigit()]

@@ -133,8 +133,8 @@ def test_an_answer_that_fits_no_one_option_sends_nothing(name: str, answer: Answ
         (seen(EDIT, in_mode=True), "copy mode"),
         (seen(EDIT, scrolled=True), "scrolled back"),
         (seen(EDIT, dead=True), "dead"),
-        (seen(EDIT, process="11@7"), "another process"),
-        (seen(EDIT, process="10@9"), "another process"),
+        (seen(EDIT, process="11@7"), "foreground"),
+        (seen(EDIT, process="10@9"), "foreground"),
         (seen(EDIT, pane=PaneId("%2")), "this is pane %2"),
     ],
 )
@@ -418,3 +418,26 @@ def test_a_decision_on_one_prompt_does_not_open_another() -> None:
     refused = desk.accept(decided("bash_80", Allow()), waiting.serial)
     assert isinstance(refused, Refuse)
     assert "another prompt is shown" in refused.reason
+
+
+def test_a_key_that_did_not_go_out_gives_the_prompt_back() -> None:
+    desk = Desk()
+    waiting = desk.see(seen(EDIT))
+    assert waiting is not None
+    relay = desk.accept(decided(EDIT, Allow()), waiting.serial)
+    assert isinstance(relay, Relay)
+    assert relay.observe(seen(EDIT)) == Press("1")
+
+    assert relay.not_sent("the pane changed") == Refuse("the pane changed", sent=0)
+
+    assert relay.observe(seen(EDIT)) == Refuse("the pane changed", sent=0)
+    desk.release(relay, waiting.serial)
+    assert isinstance(desk.accept(decided(EDIT, Allow()), waiting.serial), Relay)
+
+
+def test_a_client_that_is_not_in_front_gets_no_key() -> None:
+    effect = Relay(decided(EDIT, Allow())).observe(seen(EDIT, process=""))
+
+    assert isinstance(effect, Refuse)
+    assert "foreground" in effect.reason
+    assert effect.sent == 0

@@ -20,6 +20,7 @@ class Observation:
     """The pane at one moment."""
 
     pane: PaneId
+    # Which process a key would reach, told apart from any other; empty when that is not the client.
     process: str
     found: Prompt | Unknown | Nothing
     dead: bool = False
@@ -91,6 +92,12 @@ class Relay:
                 self._end = Verified()
         return self._end
 
+    def not_sent(self, reason: str) -> Refuse:
+        """The key given last did not go out: the pane changed before it could. End here."""
+        self.sent -= 1
+        self._end = refused = self._refuse(reason)
+        return refused
+
     def _look(self, seen: Observation) -> Effect:
         step = self._step
         if step is not None and step.final:
@@ -154,7 +161,7 @@ def _problem(seen: Observation, decision: Decision) -> str | None:
     if seen.dead:
         return "the pane is dead"
     if seen.process != decision.process:
-        return "another process runs in the pane"
+        return "the client is not in the pane's foreground, or is another one"
     if seen.in_mode:
         return "the pane is in copy mode"
     if seen.scrolled:
