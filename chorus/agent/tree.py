@@ -120,7 +120,7 @@ class Tree:
 
     def _record_named(self, actions: list[Action], source: str) -> None:
         if actions:
-            self.recorder.record_named(actions, source)
+            self.recorder.record_named(actions, source, self.windows.spare)
             actions.clear()
 
     async def _perform(self, effect: Effect, *, source: str, waited: bool) -> None:
@@ -133,7 +133,7 @@ class Tree:
                 if hints is None or hints:
                     self.recorder.sweep(hints, spare)
             case RecordNamed(action):
-                self.recorder.record_named([action], source)
+                self.recorder.record_named([action], source, self.windows.spare)
             case RecordWindow(action, spare, shared):
                 await self._settle()
                 self.recorder.record_window(action, self._take_hints(), spare, source, shared=shared)

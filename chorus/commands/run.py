@@ -1,14 +1,16 @@
 """`chorus run`: a headless session in a tmux pane, watched through the pane."""
 
 import argparse
+import errno
 import os
 import sys
+import time
 import uuid
 from pathlib import Path
 
 from chorus.commands.claude import client_command, find_client
 from chorus.core.ids import PaneId
-from chorus.errors import ExitCode
+from chorus.errors import ChorusError, ExitCode
 from chorus.output import answer, answer_json
 from chorus.tmux.address import select_address
 from chorus.tmux.launch import Place, open_pane
@@ -27,6 +29,13 @@ HEADLESS = [
     "--permission-prompt-tool",
     "stdio",
 ]
+
+# The program in the pane is a Python that starts: far longer than that takes on a busy machine.
+START_SECONDS = 60.0
+
+
+class NotStarted(ChorusError):
+    hint = "Look at the pane, or run `chorus doctor`."
 
 
 # `-- ARGS` goes to the client.
@@ -57,6 +66,7 @@ def run(args: argparse.Namespace) -> ExitCode:
         environment = write_environment(home, os.environ)
         feeder = [sys.executable, "-P", "-m", "chorus.agent.feeder", str(pipe), str(environment), *words]
         pane = open_headless_pane(OneShot(address), feeder, name)
+        wait_for_reader(pipe)
         agent.ask("watch", socket=str(address.socket), pane=pane, run=name, pipe=str(pipe))
         agent.ask("send", run=name, message=args.message)
     if args.json:
@@ -64,6 +74,19 @@ def run(args: argparse.Namespace) -> ExitCode:
     else:
         answer(f"{name} in pane {pane}; `chorus send MESSAGE` says more, `chorus send --end` ends it")
     return ExitCode.DONE
+
+
+def wait_for_reader(pipe: Path) -> None:
+    """Until the program in the pane reads its pipe: what is said to nobody is lost."""
+    deadline = time.monotonic() + START_SECONDS
+    while True:
+        try:
+            os.close(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
+            return
+        except OSError as error:
+            if error.errno != errno.ENXIO or time.monotonic() > deadline:
+                raise NotStarted(f"nothing reads {pipe.name}: {error.strerror}") from error
+        time.sleep(0.01)
 
 
 def open_headless_pane(tmux: OneShot, command: list[str], name: str) -> PaneId:

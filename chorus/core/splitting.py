@@ -22,12 +22,15 @@ class Piece:
     after: bytes | None
 
 
-def split(before: bytes | None, after: bytes | None, claims: Sequence[Claim]) -> tuple[Piece, ...] | None:
+def split(
+    before: bytes | None, after: bytes | None, claims: Sequence[Claim], *, busy: bool = False
+) -> tuple[Piece, ...] | None:
     """The pieces, one for each claim and for what lies between; None where they cannot be told apart.
 
     A single claim always gets a piece: what cannot be told apart from it is counted as its own.
+    `busy`: a call that is not over writes this file too, so what the last claim leaves is that call's.
     """
-    splitter = _Splitter(before, after)
+    splitter = _Splitter(before, after, busy=busy)
     for place, claim in enumerate(claims):
         following = claims[place + 1] if place + 1 < len(claims) else None
         if not (splitter.start(claim, first=place == 0) and splitter.finish(place, claim, following)):
@@ -36,8 +39,9 @@ def split(before: bytes | None, after: bytes | None, claims: Sequence[Claim]) ->
 
 
 class _Splitter:
-    def __init__(self, before: bytes | None, after: bytes | None) -> None:
+    def __init__(self, before: bytes | None, after: bytes | None, *, busy: bool) -> None:
         self._after = after
+        self._busy = busy
         self._form = find_form(before, after)
         self._seen = {
             loosely(read_text(content)): content for content in (before, after) if content is not None
@@ -82,6 +86,8 @@ class _Splitter:
             return True
         if following is not None and following.before is not None:
             return is_alike(following.before, text)
+        if self._busy and claim.before is not None:
+            return True
         if self._after is None or self._now is None:
             return False
         # What the action did is still there, whole, under what came later.

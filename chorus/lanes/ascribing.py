@@ -25,13 +25,18 @@ class Ascribing:
         self._observing = observing
         self._said: set[str] = set()
 
-    def record_named(self, actions: Sequence[Action], source: str | None) -> None:
-        """Record actions, oldest first, that are not recorded yet and write only the paths they name."""
+    def record_named(
+        self, actions: Sequence[Action], source: str | None, busy: Collection[RepoPath] = ()
+    ) -> None:
+        """Record actions, oldest first, that are not recorded yet and write only the paths they name.
+
+        `busy`: paths that calls which are not over name too.
+        """
         actions = self._without_contained(actions, source)
         named = [self._observing.locate(action.paths) for action in actions]
         owners = sharing(actions, named)
         seen = self._observing.observe(list(owners))
-        result = attribute(self._site, len(actions), self._shared_paths(actions, owners, seen))
+        result = attribute(self._site, len(actions), self._shared_paths(actions, owners, seen, busy))
         done: set[int] = set()
         for step in result.steps:
             if step.action is None:
@@ -71,7 +76,11 @@ class Ascribing:
         return rest
 
     def _shared_paths(
-        self, actions: Sequence[Action], owners: Mapping[RepoPath, tuple[int, ...]], seen: Observation
+        self,
+        actions: Sequence[Action],
+        owners: Mapping[RepoPath, tuple[int, ...]],
+        seen: Observation,
+        busy: Collection[RepoPath],
     ) -> list[SharedPath]:
         changed = {edit.path: edit for edit in seen.edits}
         found = []
@@ -80,7 +89,7 @@ class Ascribing:
             claims = tuple(claims_about(actions[index], path, self._site.locate) for index in who)
             same = self._journal.timeline.entry(path)
             edit = changed.get(path, Edit(path, same, same))
-            found.append(SharedPath(path, edit.before, edit.after, who, claims))
+            found.append(SharedPath(path, edit.before, edit.after, who, claims, path in busy))
         return found
 
     def _part_of(self, action: Action, edits: Sequence[Edit]) -> Sequence[Edit]:

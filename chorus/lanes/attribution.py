@@ -45,6 +45,7 @@ class SharedPath:
     after: Entry | None
     actions: tuple[int, ...]
     claims: tuple[Claim, ...]
+    busy: bool = False  # a call that is not over names it too
 
 
 def attribute(site: Site, count: int, paths: Iterable[SharedPath]) -> Attribution:
@@ -116,7 +117,7 @@ def _pieces(site: Site, shared: SharedPath) -> tuple[Piece, ...] | None:
         return (WHOLE,) if shared.before != shared.after else ()
     before, after = (site.read(entry) for entry in (shared.before, shared.after))
     if shared.before != shared.after:
-        return split(before, after, shared.claims)
+        return split(before, after, shared.claims, busy=shared.busy)
     # Nothing is different on disk: only an action that started from just this can have come and gone.
     first = shared.claims[0]
     if before is None or first.before is None or not is_alike(first.before, read_text(before)):

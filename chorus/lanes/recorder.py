@@ -82,12 +82,17 @@ class Recorder:
             rest = [self.journal.append_outside(seen.edits, reason)] if seen.edits else []
             return [*seen.recorded, *rest]
 
-    def record_named(self, actions: Sequence[Action], source: str | None = None) -> None:
-        """Record actions that write only the paths they name, oldest first."""
+    def record_named(
+        self, actions: Sequence[Action], source: str | None = None, busy: Collection[str] = ()
+    ) -> None:
+        """Record actions that write only the paths they name, oldest first.
+
+        `busy`: paths that calls which are not over name too.
+        """
         with self.journal.writing():
             once = {action.id: action for action in reversed(actions)}
             new = [action for action in reversed(once.values()) if not self.journal.knows(action.id)]
-            self._ascribing.record_named(new, source)
+            self._ascribing.record_named(new, source, set(self._observing.locate(busy)))
 
     def record_window(
         self,

@@ -73,6 +73,19 @@ def test_pieces_lead_from_before_to_after_whatever_is_claimed(
         assert before == after
 
 
+def test_what_a_claim_leaves_in_a_file_others_write_too_is_not_its_own() -> None:
+    before, claimed, after = "def old():\n    pass\n", "def new():\n    pass\n", "def new():\n    return 1\n"
+    claim = edit(before, claimed)
+    assert split(before.encode(), after.encode(), [claim]) == (Piece(0, after.encode()),)
+    own, rest = Piece(0, claimed.encode()), Piece(None, after.encode())
+    assert split(before.encode(), after.encode(), [claim], busy=True) == (own, rest)
+
+
+def test_a_claim_that_does_not_say_where_it_started_takes_the_whole_of_a_busy_file_too() -> None:
+    claim = Claim(hunks=patch("a\n", "b\n"))
+    assert split(b"a\n", b"c\n", [claim], busy=True) == (Piece(0, b"c\n"),)
+
+
 def recorded(name: str) -> list[dict[str, Any]]:
     events = map(json.loads, filter(None, (HEADLESS / f"{name}.jsonl").read_text().split("\n")))
     results = [event["tool_use_result"] for event in events if isinstance(event.get("tool_use_result"), dict)]

@@ -153,7 +153,7 @@ def expect_change(project: Path, entry: dict[str, Any], wanted: Expected) -> Non
     assert sorted(entry["paths"]) == sorted(wanted.after) or wanted.status == "failed"
     for path, text in wanted.after.items():
         shown = run_git(project, "show", f"{entry['commit']}:{path}")
-        assert (shown.stdout if shown.returncode == 0 else None) == text
+        assert (shown.stdout if shown.returncode == 0 else None) == text, entry
     if wanted.after:
         options = ("--no-commit-id", "--root", "-r", "--name-only")
         names = run_git(project, "diff-tree", *options, entry["commit"]).stdout.split()
