@@ -75,9 +75,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return ExitCode.BUG
 
 
+# What a person wants used, wherever they are.
+KEPT_VARIABLES = ("GIT_PAGER", "GIT_EDITOR")
+
+
 def scrub_environment() -> None:
     """Forget inherited GIT_* variables: inside a git hook they name somebody else's repository."""
-    for name in [name for name in os.environ if name.startswith("GIT_")]:
+    for name in [name for name in os.environ if name.startswith("GIT_") and name not in KEPT_VARIABLES]:
         del os.environ[name]
 
 

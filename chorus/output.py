@@ -20,3 +20,12 @@ def answer_json(value: object) -> None:
 def note(text: str) -> None:
     """Say something about the answer."""
     sys.stderr.write(text + "\n")
+
+
+def ask(question: str) -> str | None:
+    """Ask the person at the terminal. None: there is nobody any more."""
+    sys.stdout.flush()
+    sys.stderr.write(question)
+    sys.stderr.flush()
+    line = sys.stdin.readline()
+    return line if line else None

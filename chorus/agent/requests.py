@@ -16,7 +16,7 @@ from chorus.core.ids import PaneId
 from chorus.core.relay.answers import Allow, AllowAlways, Answer, Choose, Deny, Replies, Reply
 from chorus.errors import UsageError
 from chorus.lanes import dropping, landing, queries, review
-from chorus.lanes.choosing import Landing, plan_landing
+from chorus.lanes.choosing import Landing, Words, plan_landing
 from chorus.lanes.listing import lanes_json
 from chorus.lanes.notices import render_notices
 from chorus.lanes.queries import Filter
@@ -184,12 +184,13 @@ class Requests:
         lane: str | None = None,
         path: Sequence[str] = (),
         *,
+        hunks: Sequence[int] = (),
         dry_run: bool = False,
         with_dependents: bool = False,
         markers: bool = False,
         tell: bool = True,
     ) -> dict[str, Any]:
-        selection = Selection([str(action) for action in actions], turn, lane, path)
+        selection = Selection([str(action) for action in actions], turn, lane, path, hunks)
         await self._agent.catch_up()  # an edit not told of yet is the session's, not an outside change
         async with self._agent.history:
             tree = self._tree(cwd)
@@ -199,6 +200,9 @@ class Requests:
             told = self._tell(tree, done) if tell else []
         self._agent.announce_actions()
         return {**done, "told": told}
+
+    async def do_hunks(self, action: str | int, cwd: str | None = None) -> list[dict[str, Any]]:
+        return review.hunks(self._tree(cwd).recorder, str(action))
 
     async def do_redo(
         self,
@@ -234,13 +238,16 @@ class Requests:
         cwd: str | None = None,
         by: str = "turn",
         onto: str | None = None,
-        message: str | None = None,
         *,
+        message: str | None = None,
+        messages: Sequence[Mapping[str, Any]] = (),
         dry_run: bool = False,
     ) -> dict[str, Any]:
+        """`messages`: one for each commit, as `{"actions", "message"}`; nothing else lands then."""
+        words = Words(message, {tuple(each["actions"]): each["message"] for each in messages})
         async with self._landing:
             tree = self._tree(cwd)
-            plan = plan_landing(tree.recorder, lane, by, onto, message)
+            plan = plan_landing(tree.recorder, lane, by, onto, words)
             # Commit hooks may take minutes: they run beside the loop, on a site of their own.
             made = await asyncio.to_thread(land_apart, tree.recorder.site.repository.work_tree, plan, dry_run)
             if not dry_run:

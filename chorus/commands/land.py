@@ -1,11 +1,15 @@
 """`chorus land`: make clean commits of what a lane holds, on a branch of the user's."""
 
 import argparse
+import tempfile
 from pathlib import Path
+from typing import Any
 
+from chorus.commands.editing import edit_messages
 from chorus.commands.history import agent
 from chorus.errors import ExitCode
 from chorus.output import answer, answer_json, note
+from chorus.wire.home import find_home
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -13,22 +17,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--by", choices=("turn", "action", "all"), default="turn", help="one commit for each")
     parser.add_argument("--onto", metavar="BRANCH", help="the branch to land on; else the one checked out")
     parser.add_argument("-m", "--message", metavar="MSG", help="the commit message, before its trailers")
+    parser.add_argument("-e", "--edit", action="store_true", help="write the messages in your editor")
     parser.add_argument("--dry-run", action="store_true", help="say which commits that would make")
     parser.add_argument("--json", action="store_true", help="for programs")
 
 
 def run(args: argparse.Namespace) -> ExitCode:
+    wanted: dict[str, Any] = {"cwd": str(Path.cwd()), "lane": args.lane, "by": args.by, "onto": args.onto}
     with agent() as connection:
         connection.ask("sync")
-        done = connection.ask(
-            "land",
-            cwd=str(Path.cwd()),
-            lane=args.lane,
-            by=args.by,
-            onto=args.onto,
-            message=args.message,
-            dry_run=args.dry_run,
-        )
+        messages = []
+        if args.edit and not args.dry_run:
+            planned = connection.ask("land", **wanted, message=args.message, dry_run=True)
+            with tempfile.TemporaryDirectory(prefix="landing-", dir=find_home(Path.cwd()).root) as folder:
+                messages = edit_messages(planned["commits"], planned["onto"], Path(folder))
+        done = connection.ask("land", **wanted, message=args.message, messages=messages, dry_run=args.dry_run)
     if args.json:
         answer_json(done)
         return ExitCode.DONE

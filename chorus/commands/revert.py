@@ -6,7 +6,8 @@ from pathlib import Path
 from chorus.commands.diff import coloured_patch
 from chorus.commands.history import absolute, agent
 from chorus.commands.paging import page
-from chorus.errors import ExitCode
+from chorus.commands.picking import pick
+from chorus.errors import ExitCode, UsageError
 from chorus.output import answer, answer_json, note
 
 
@@ -15,6 +16,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--turn", metavar="ID", help="everything this turn did")
     parser.add_argument("--lane", metavar="NAME", help="everything on this lane")
     parser.add_argument("--path", action="append", default=[], metavar="PATH", help="only this file's part")
+    parser.add_argument("-p", "--patch", action="store_true", help="pick hunks one by one")
+    parser.add_argument(
+        "--hunk", action="append", type=int, default=[], metavar="N", help="only this hunk, as -p counts them"
+    )
     parser.add_argument("--dry-run", action="store_true", help="show the exact change and make none")
     parser.add_argument(
         "--with-dependents", action="store_true", help="also what was built on them, newest first"
@@ -27,7 +32,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> ExitCode:
+    if (args.patch or args.hunk) and (len(args.actions) != 1 or args.turn or args.lane):
+        raise UsageError("hunks are taken back of one action at a time", hint="Name one action.")
     with agent() as connection:
+        hunks = args.hunk
+        if args.patch:
+            found = connection.ask("hunks", cwd=str(Path.cwd()), action=args.actions[0])
+            if args.json:
+                answer_json(found)
+                return ExitCode.DONE
+            hunks = pick(found)
+            if not hunks:
+                note("chorus: nothing was taken back")
+                return ExitCode.DONE
         done = connection.ask(
             "revert",
             cwd=str(Path.cwd()),
@@ -35,6 +52,7 @@ def run(args: argparse.Namespace) -> ExitCode:
             turn=args.turn,
             lane=args.lane,
             path=[absolute(path) for path in args.path],
+            hunks=hunks,
             dry_run=args.dry_run,
             with_dependents=args.with_dependents,
             markers=args.markers,

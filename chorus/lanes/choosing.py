@@ -4,11 +4,11 @@ Receives a lane and how to group its actions. Gives the groups that become one c
 has not landed yet. Reverted actions and their reverts fold away. Never writes.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal, cast, get_args
 
-from chorus.errors import NothingThere, UsageError
+from chorus.errors import ChorusError, ExitCode, NothingThere, UsageError
 from chorus.git.refs import OWN_PREFIXES
 from chorus.lanes.entries import LogEntry
 from chorus.lanes.lanes import HEADS, Lane
@@ -20,6 +20,13 @@ By = Literal["turn", "action", "all"]
 
 class NothingToLand(NothingThere):
     hint = "`chorus lanes` lists the lanes, `chorus log --lane NAME` what is on one."
+
+
+class LaneMoved(ChorusError):
+    """The lane does not hold any more what the messages speak of. Nothing was changed."""
+
+    exit_code = ExitCode.CONFLICT
+    hint = "Land again: the messages are asked for anew."
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,22 +42,36 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
+class Words:
+    """What a person says of the commits: one message for all, or one for each, by its actions' numbers."""
+
+    message: str | None = None
+    messages: Mapping[tuple[int, ...], str] = field(default_factory=dict)
+
+    def of(self, group: Group) -> str | None:
+        return self.messages.get(tuple(group.numbers), self.message)
+
+
+@dataclass(frozen=True, slots=True)
 class Landing:
     lane: Lane
     onto: str  # the branch's full name
     groups: tuple[Group, ...]
     by: By
-    message: str | None = None
+    words: Words = Words()
 
 
 def plan_landing(
-    recorder: Recorder, lane: str, by: str = "turn", onto: str | None = None, message: str | None = None
+    recorder: Recorder, lane: str, by: str = "turn", onto: str | None = None, words: Words | None = None
 ) -> Landing:
+    words = words or Words()
     if by not in get_args(By):
         raise UsageError(f"cannot land by {by!r}", hint="Land by turn, action or all.")
     found = find_lane(recorder, lane)
     entries = recorder.entries()
     standing = find_standing([e for e in entries if e.lane == found.name and e.timeline and e.within is None])
+    if words.messages:
+        standing = _spoken_of(standing, words.messages)
     if not standing:
         raise NothingToLand(f"nothing on {found.name} is left to land")
     within: dict[str, list[str]] = {}
@@ -65,7 +86,16 @@ def plan_landing(
         Group(tuple(own), tuple(n for e in own if e.id for n in (e.id, *within.get(e.id, ()))))
         for own in grouped.values()
     )
-    return Landing(found, find_target(recorder.site, onto), groups, cast(By, by), message)
+    return Landing(found, find_target(recorder.site, onto), groups, cast(By, by), words)
+
+
+def _spoken_of(standing: Sequence[LogEntry], messages: Mapping[tuple[int, ...], str]) -> list[LogEntry]:
+    """Only what the messages were written for: what came since goes on, and lands another time."""
+    named = [number for numbers in messages for number in numbers]
+    found = [entry for entry in standing if entry.n in named]
+    if len(found) != len(named):
+        raise LaneMoved("something on the lane was taken back or landed while the messages were written")
+    return found
 
 
 def find_lane(recorder: Recorder, name: str) -> Lane:

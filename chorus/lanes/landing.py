@@ -31,7 +31,7 @@ class Landed:
     """`commits` has one for each group; None for one that the branch holds already."""
 
     commits: list[Oid | None] = field(default_factory=list)
-    subjects: list[str] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)  # empty where there is no commit to make
     tip: Oid | None = None
 
 
@@ -67,18 +67,16 @@ def mark_landed(recorder: Recorder, landing: Landing, landed: Landed) -> None:
 
 
 def landing_json(landing: Landing, landed: Landed, *, dry_run: bool) -> dict[str, Any]:
-    made = [
-        {"oid": commit, "subject": subject, "actions": group.numbers}
-        for group, commit, subject in zip(landing.groups, landed.commits, landed.subjects, strict=True)
-        if subject
-    ]
-    there = [
-        n
-        for g, subject in zip(landing.groups, landed.subjects, strict=True)
-        if not subject
-        for n in g.numbers
-    ]
+    rows = list(zip(landing.groups, landed.commits, landed.messages, strict=True))
+    made = [_commit_json(group, commit, text) for group, commit, text in rows if text]
+    there = [number for group, _, text in rows if not text for number in group.numbers]
     return {"commits": made, "onto": landing.onto.removeprefix(HEADS), "present": there, "dry_run": dry_run}
+
+
+def _commit_json(group: Group, commit: Oid | None, text: str) -> dict[str, Any]:
+    """`message` has no trailers: those are added to whatever is said instead."""
+    subject, message = text.partition("\n")[0], text.rpartition("\n\n")[0]
+    return {"oid": commit, "subject": subject, "actions": group.numbers, "message": message}
 
 
 def tree_of(site: Site, commit: Oid | None) -> Oid | None:
@@ -115,16 +113,15 @@ def _make(
                 f"a commit hook changed {changes[0].path}, on which action "
                 f"{_listed(changes[0].numbers)} builds; nothing was changed"
             )
-        oid, subject = None, ""
+        oid, text = None, ""
         if changes:
             tree = site.splice(tree, changes)
-            text = render_landed(group.entries, group.names, landing.by, landing.message)
-            subject = text.partition("\n")[0]
+            text = render_landed(group.entries, group.names, landing.by, landing.words.of(group))
             if branch is not None:
                 oid = branch.commit(tree or EMPTY_TREE, text)
                 tree = tree_of(site, oid)
         landed.commits.append(oid)
-        landed.subjects.append(subject)
+        landed.messages.append(text)
     return landed
 
 

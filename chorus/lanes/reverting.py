@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 
 from chorus.core.ids import Oid, RepoPath
 from chorus.errors import ChorusError, ExitCode
-from chorus.git.filestate import Absent, File, FileState, Skipped
-from chorus.git.trees import Entry
+from chorus.git.filestate import FileState
+from chorus.lanes.contents import content_of, read_now
+from chorus.lanes.pieces import Piece, undo_pieces
 from chorus.lanes.recorder import Recorder
 from chorus.lanes.records import Edit, Kind
-from chorus.lanes.taking_back import Clash, Content, Side, take_back, take_back_with_markers
+from chorus.lanes.taking_back import Clash, Side, take_back, take_back_with_markers
 from chorus.lanes.timeline import Recorded
 
 
@@ -34,10 +35,6 @@ class RevertConflict(ChorusError):
         }
 
 
-class Unreadable(ChorusError):
-    """A file the action changed cannot be read now."""
-
-
 @dataclass(frozen=True, slots=True)
 class Blocker:
     """What stands in the way at one path. `number` is None for an outside change."""
@@ -56,6 +53,25 @@ class Change:
     found: FileState
     now: Side
     new: Side
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """What of the actions is to be taken back: all of it, some paths, or some hunks of one action."""
+
+    paths: Collection[RepoPath] | None = None
+    hunks_of: Recorded | None = None
+    pieces: Collection[Piece] = ()
+
+    def sides(self, recorder: Recorder, recorded: Recorded, edit: Edit) -> tuple[Side, Side] | None:
+        """The file as it is to be without the part, and with it; None: nothing of it is meant."""
+        if self.paths is not None and not _is_below(edit.path, self.paths):
+            return None
+        before, after = content_of(recorder, edit.before), content_of(recorder, edit.after)
+        if self.hunks_of is not None and recorded.oid == self.hunks_of.oid:
+            mine = [piece for piece in self.pieces if piece.path == edit.path]
+            return (undo_pieces(before, after, mine), after) if mine else None
+        return before, after
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,67 +96,52 @@ def plan_revert(
     recorder: Recorder,
     targets: Sequence[Recorded],
     *,
-    paths: Collection[RepoPath] | None = None,
+    extent: Extent | None = None,
     with_dependents: bool = False,
     markers: bool = False,
 ) -> Plan:
     """What taking these actions back changes. Raises RevertConflict where it cannot be done."""
     chosen = {target.oid: target for target in targets}
+    extent = extent or Extent()
     while True:
-        plan = _plan(recorder, list(chosen.values()), paths, markers=markers)
+        plan = _plan(recorder, list(chosen.values()), extent, markers=markers)
         if not plan.blockers:
             return plan
         more = {
             b.record.oid: b.record for b in plan.blockers if b.record is not None and b.number is not None
         }
         if not with_dependents or not more.keys() - chosen.keys():
-            raise _conflict(recorder, plan, chosen, paths)
+            raise _conflict(recorder, plan, chosen, extent)
         chosen |= more
 
 
-def read_now(recorder: Recorder, path: RepoPath) -> tuple[FileState, Side]:
-    found = recorder.site.work_tree.read_file(path)
-    match found:
-        case File(mode, data):
-            return found, Content(mode, data)
-        case Absent():
-            return found, None
-        case Skipped(why):
-            raise Unreadable(f"{path} {why.value}")
-
-
-def content_of(recorder: Recorder, entry: Entry | None) -> Side:
-    if entry is None:
-        return None
-    data = recorder.site.read(entry)
-    assert data is not None
-    return Content(entry.mode, data)
-
-
-def _plan(
-    recorder: Recorder, targets: list[Recorded], paths: Collection[RepoPath] | None, *, markers: bool
-) -> Plan:
+def _plan(recorder: Recorder, targets: list[Recorded], extent: Extent, *, markers: bool) -> Plan:
     plan = Plan()
     found: dict[RepoPath, FileState] = {}
     first: dict[RepoPath, Side] = {}
     now: dict[RepoPath, Side] = {}
     undo = take_back_with_markers if markers else take_back
     for recorded in sorted(targets, key=recorder.timeline.place, reverse=True):
-        every = recorder.timeline.edits(recorded)
-        edits = [edit for edit in every if paths is None or _is_below(edit.path, paths)]
+        edits = recorder.timeline.edits(recorded)
+        whole = True
         done: list[tuple[RepoPath, Side, Side]] = []
         for edit in edits:
+            sides = extent.sides(recorder, recorded, edit)
+            whole &= sides is not None and sides[0] == content_of(recorder, edit.before)
+            if sides is None:
+                continue
             if edit.path not in now:
                 found[edit.path], now[edit.path] = read_now(recorder, edit.path)
                 first[edit.path] = now[edit.path]
-            before, after = content_of(recorder, edit.before), content_of(recorder, edit.after)
-            result = undo(before, after, now[edit.path])
+            result = undo(*sides, now[edit.path])
             if isinstance(result, Clash):
-                plan.blockers.append(_blocker(recorder, recorded, edit, result, targets))
+                plan.blockers.append(
+                    _blocker(recorder, recorded, edit.path, sides, why=result.why, taken=targets)
+                )
             elif result != now[edit.path]:
                 done.append((edit.path, now[edit.path], result))
                 now[edit.path] = result
-        plan.steps.append(Step(recorded, tuple(done), whole=len(edits) == len(every)))
+        plan.steps.append(Step(recorded, tuple(done), whole=whole))
     plan.changes = [
         Change(path, found[path], first[path], new) for path, new in now.items() if new != first[path]
     ]
@@ -148,25 +149,28 @@ def _plan(
 
 
 def _blocker(
-    recorder: Recorder, recorded: Recorded, edit: Edit, clash: Clash, targets: Collection[Recorded]
+    recorder: Recorder,
+    recorded: Recorded,
+    path: RepoPath,
+    sides: tuple[Side, Side],
+    *,
+    why: str,
+    taken: Collection[Recorded],
 ) -> Blocker:
     """The first later change of this file that the action's cannot be taken out from under."""
     place = recorder.timeline.place(recorded)
-    before, after = content_of(recorder, edit.before), content_of(recorder, edit.after)
-    taken = {target.oid for target in targets}
-    for later in reversed(list(recorder.timeline.touching(edit.path))):
-        if recorder.timeline.place(later) <= place or later.oid in taken:
+    names = {recorded.oid for recorded in taken}
+    for later in reversed(list(recorder.timeline.touching(path))):
+        if recorder.timeline.place(later) <= place or later.oid in names:
             continue
-        then = next(e.after for e in recorder.timeline.edits(later) if e.path == edit.path)
-        if isinstance(take_back(before, after, content_of(recorder, then)), Clash):
+        then = next(e.after for e in recorder.timeline.edits(later) if e.path == path)
+        if isinstance(take_back(*sides, content_of(recorder, then)), Clash):
             number = later.record.number if later.record.kind is Kind.ACTION else None
-            return Blocker(edit.path, clash.why, number, later)
-    return Blocker(edit.path, clash.why, None, None)
+            return Blocker(path, why, number, later)
+    return Blocker(path, why, None, None)
 
 
-def _conflict(
-    recorder: Recorder, plan: Plan, chosen: dict[Oid, Recorded], paths: Collection[RepoPath] | None
-) -> RevertConflict:
+def _conflict(recorder: Recorder, plan: Plan, chosen: dict[Oid, Recorded], extent: Extent) -> RevertConflict:
     """The error that names everything in the way, found by asking again with each blocker taken back too."""
     blockers = {(b.path, b.number): b for b in plan.blockers}
     widened = dict(chosen)
@@ -175,7 +179,7 @@ def _conflict(
         if not more.keys() - widened.keys():
             break
         widened |= more
-        again = _plan(recorder, list(widened.values()), paths, markers=False)
+        again = _plan(recorder, list(widened.values()), extent, markers=False)
         blockers |= {(b.path, b.number): b for b in again.blockers}
     asked = ", ".join(str(t.record.number) for t in chosen.values())
     lines = [f"action {asked} cannot be taken back alone; nothing was changed"]

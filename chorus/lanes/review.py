@@ -12,20 +12,25 @@ from chorus.errors import UsageError
 from chorus.lanes.applying import NothingToRevert, apply_revert
 from chorus.lanes.entries import LogEntry, find_reverted
 from chorus.lanes.listing import find_entry
-from chorus.lanes.patches import render_patch
+from chorus.lanes.patches import render_sides
+from chorus.lanes.pieces import choose_pieces, list_pieces, pieces_json
 from chorus.lanes.recorder import Recorder
-from chorus.lanes.reverting import Plan, plan_revert
+from chorus.lanes.reverting import Extent, Plan, plan_revert
 from chorus.lanes.timeline import Recorded
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which actions are meant: named ones, all of a turn, all of a lane; or of those a path's part."""
+    """Which actions are meant: named ones, all of a turn, all of a lane; or of those a path's part.
+
+    `hunks`: of one action, only these, by number.
+    """
 
     actions: Sequence[str] = ()
     turn: str | None = None
     lane: str | None = None
     paths: Sequence[str] = ()
+    hunks: Sequence[int] = ()
 
 
 def revert(
@@ -38,10 +43,15 @@ def revert(
 ) -> dict[str, Any]:
     """Take the selected actions back, or say what that would change."""
     targets = select_changes(recorder, selection)
-    located = [recorder.site.locate(path) for path in selection.paths]
-    paths = [path for path in located if path is not None] if selection.paths else None
-    plan = plan_revert(recorder, targets, paths=paths, with_dependents=with_dependents, markers=markers)
+    extent = _extent(recorder, targets, selection)
+    plan = plan_revert(recorder, targets, extent=extent, with_dependents=with_dependents, markers=markers)
     return _carry_out(recorder, plan, dry_run=dry_run, word="Revert")
+
+
+def hunks(recorder: Recorder, action: str) -> list[dict[str, Any]]:
+    """What of an action can be taken back by itself, with the numbers to name it by."""
+    (target,) = select_changes(recorder, Selection([action]))
+    return pieces_json(list_pieces(recorder, target))
 
 
 def redo(recorder: Recorder, selection: Selection, *, dry_run: bool = False) -> dict[str, Any]:
@@ -79,6 +89,16 @@ def select_changes(recorder: Recorder, selection: Selection) -> list[Recorded]:
     return list(found.values())
 
 
+def _extent(recorder: Recorder, targets: Sequence[Recorded], selection: Selection) -> Extent:
+    located = [recorder.site.locate(path) for path in selection.paths]
+    paths = [path for path in located if path is not None] if selection.paths else None
+    if not selection.hunks:
+        return Extent(paths)
+    if len(targets) != 1:
+        raise UsageError("hunks are taken back of one action at a time", hint="Name one action.")
+    return Extent(paths, targets[0], choose_pieces(list_pieces(recorder, targets[0]), selection.hunks))
+
+
 def _select(entries: Sequence[LogEntry], selection: Selection) -> list[LogEntry]:
     if selection.actions:
         return [find_entry(entries, name) for name in selection.actions]
@@ -108,7 +128,8 @@ def _revert_of(recorder: Recorder, entry: LogEntry) -> Recorded:
 
 
 def _carry_out(recorder: Recorder, plan: Plan, *, dry_run: bool, word: str) -> dict[str, Any]:
-    patch = render_patch(recorder, plan.changes)
+    before = {change.path: change.now for change in plan.changes}
+    patch = render_sides(recorder, before, {change.path: change.new for change in plan.changes})
     numbers = [step.action.record.number for step in plan.steps]
     paths = sorted(change.path for change in plan.changes)
     answer = {"n": None, "reverted": numbers, "paths": paths, "patch": patch}

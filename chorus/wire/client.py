@@ -25,6 +25,8 @@ from chorus.wire.protocol import LONGEST_LINE, Message, ProtocolError, decode, e
 START_SECONDS = 20.0
 # Long enough for a scan of a very large work tree; an agent that is silent for longer hangs.
 ANSWER_SECONDS = 120.0
+# These run programs of the user's (commit hooks, a signing key's dialog), which take the time they take.
+UNBOUNDED = frozenset({"land"})
 
 
 class AgentGone(NothingThere):
@@ -50,6 +52,7 @@ class Connection:
 
     def ask(self, do: str, **arguments: Any) -> Any:  # noqa: ANN401  shapes belong to the request
         self._last_id += 1
+        self._socket.settimeout(None if do in UNBOUNDED else ANSWER_SECONDS)
         self._send({"id": self._last_id, "do": do, **arguments})
         while True:
             message = self._receive()

@@ -5,7 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from chorus.lanes.choosing import LaneMoved, Words, plan_landing
 from chorus.lanes.recorder import Recorder
+from chorus.wire import client
+from chorus.wire.client import connect
+from chorus.wire.home import find_home
 from tests.commands.conftest import Shell
 from tests.lanes.acting import Agent
 from tests.repos import UserRepo
@@ -246,3 +250,61 @@ def test_line_ends_land_as_git_stores_them(repo: UserRepo, chorus: Shell) -> Non
 
 def test_a_lane_that_is_not_there_leaves_with_3(worked: UserRepo, chorus: Shell) -> None:
     assert chorus("land", "chorus/none").code == 3
+
+
+def editor(repo: UserRepo, script: str) -> str:
+    place = repo.path.parent / "editor"
+    place.write_text(f"#!/bin/sh\n{script}\n")
+    place.chmod(0o755)
+    return str(place)
+
+
+def test_messages_are_written_in_the_editor_git_would_use(worked: UserRepo, chorus: Shell) -> None:
+    lane = lane_of(chorus)
+    change = editor(
+        worked, 'cp "$1" "$0.saw"; printf "Said %s\\n\\nMore.\\n# no\\n" "$(head -1 "$1")" > "$1"'
+    )
+    worked.git("config", "core.editor", change)
+    done = chorus("land", lane, "-e", "--by", "action", EDITOR="false", VISUAL="false")
+    assert done.code == 0, done.err
+    assert subjects(worked)[0] == "Said I raise x."
+    message = worked.git("log", "-1", "--format=%B")
+    assert "More." in message
+    assert "# no" not in message
+    assert "Chorus-Action: toolu_" in message
+    assert "# Commit 3 of 3, onto main: action 3." in (worked.path.parent / "editor.saw").read_text()
+
+
+@pytest.mark.parametrize(("script", "code"), [(': > "$1"', 3), ("exit 1", 4)])
+def test_an_empty_message_or_a_failing_editor_lands_nothing(
+    worked: UserRepo, chorus: Shell, script: str, code: int
+) -> None:
+    lane = lane_of(chorus)
+    before = worked.fingerprint()
+    done = chorus("land", lane, "-e", GIT_EDITOR=editor(worked, script))
+    assert done.code == code, done.err
+    assert worked.fingerprint() == before
+    assert not [p.name for p in (worked.path / ".git/chorus").iterdir() if p.name.startswith("landing-")]
+
+
+def test_what_comes_while_the_message_is_written_lands_another_time(worked: UserRepo, chorus: Shell) -> None:
+    lane = lane_of(chorus)
+    with Recorder.open(worked.path) as recorder:
+        plan = plan_landing(recorder, lane, words=Words(messages={(1, 2): "Two of three"}))
+        assert [group.numbers for group in plan.groups] == [[1, 2]]
+        with pytest.raises(LaneMoved):
+            plan_landing(recorder, lane, words=Words(messages={(1, 9): "Not there"}))
+
+
+def test_a_landing_outlasts_what_a_client_waits_for_otherwise(
+    worked: UserRepo, chorus: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lane = lane_of(chorus)
+    go = worked.path.parent / "go"
+    install_hook(worked, "pre-commit", f"sleep 1; touch {go}")
+    assert chorus("keep", "1").code == 0  # which starts the agent
+    with connect(find_home(worked.path)) as agent:
+        monkeypatch.setattr(client, "ANSWER_SECONDS", 0.2)
+        done = agent.ask("land", lane=lane, cwd=str(worked.path))
+    assert go.exists()
+    assert len(done["commits"]) == 1

@@ -1,0 +1,98 @@
+"""Hunks picked on a terminal: the keys of `git checkout -p`."""
+
+import os
+import pty
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from chorus.commands.picking import HELP, choose
+from chorus.lanes.recorder import Recorder
+from tests.commands.conftest import ROOT, Shell
+from tests.lanes.acting import Agent
+from tests.repos import UserRepo
+
+HUNKS = [
+    {"n": n, "path": path, "patch": f"hunk {n}"} for n, path in enumerate(("a", "a", "a", "b", "b"), start=1)
+]
+TEXT = b"".join(b"line %d\n" % number for number in range(20))
+
+
+def picked(keys: str) -> tuple[list[int], list[str]]:
+    left, shown = iter(keys), list[str]()
+    return choose(HUNKS, lambda _: next(left) + "\n", shown.append), shown
+
+
+@pytest.mark.parametrize(
+    ("keys", "numbers"),
+    [
+        ("ynyny", [1, 3, 5]),
+        ("nnnnn", []),
+        ("yq", [1]),
+        ("aa", [1, 2, 3, 4, 5]),
+        ("nad", [2, 3]),
+        ("day", [4, 5]),
+        ("dny", [5]),
+        ("Y?x\nq", [1]),
+    ],
+)
+def test_each_key_does_what_it_does_in_git(keys: str, numbers: list[int]) -> None:
+    assert picked(keys)[0] == numbers
+
+
+def test_a_key_that_means_nothing_is_answered_with_the_keys_there_are() -> None:
+    assert picked("x?q")[1] == ["hunk 1", "\n".join(HELP), "\n".join(HELP)]
+
+
+@pytest.fixture
+def two_hunks(repo: UserRepo) -> UserRepo:
+    with Recorder.open(repo.path) as recorder:
+        agent = Agent(repo, recorder)
+        agent.edit("a.txt", TEXT)
+        agent.edit("a.txt", TEXT.replace(b"line 2\n", b"two\n").replace(b"line 15\n", b"fifteen\n"))
+    return repo
+
+
+def type_on_a_terminal(repo: UserRepo, keys: bytes, *words: str) -> tuple[int, bytes]:
+    mine, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "chorus", *words],
+        cwd=repo.path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    os.write(mine, keys)
+    shown = b""
+    try:
+        while chunk := os.read(mine, 65536):
+            shown += chunk
+    except OSError:
+        pass  # the terminal has nobody on its other side any more
+    os.close(mine)
+    return process.wait(timeout=60), shown
+
+
+def test_a_person_takes_one_hunk_back_on_a_terminal(two_hunks: UserRepo, chorus: Shell) -> None:
+    code, shown = type_on_a_terminal(two_hunks, b"n\ny\n", "revert", "2", "-p")
+    assert code == 0, shown
+    assert b"(2/2) Take this hunk back [y,n,q,a,d,?]?" in shown
+    assert b"fifteen" in shown
+    assert (two_hunks.path / "a.txt").read_bytes() == TEXT.replace(b"line 2\n", b"two\n")
+    code, shown = type_on_a_terminal(two_hunks, b"q\n", "revert", "2", "-p")
+    assert (code, b"nothing was taken back" in shown) == (0, True)
+
+
+def test_hunks_are_named_where_there_is_no_terminal(two_hunks: UserRepo, chorus: Shell) -> None:
+    listed: list[dict[str, Any]] = chorus("revert", "2", "-p", "--json").json()
+    assert [(hunk["n"], hunk["path"]) for hunk in listed] == [(1, "a.txt"), (2, "a.txt")]
+    refused = chorus("revert", "2", "-p")
+    assert (refused.code, "--hunk" in refused.err) == (2, True)
+    assert chorus("revert", "2", "--hunk", "3").code == 3
+    assert chorus("revert", "1", "2", "--hunk", "1").code == 2
+    assert chorus("revert", "2", "--hunk", "1").code == 0
+    assert (two_hunks.path / "a.txt").read_bytes() == TEXT.replace(b"line 15\n", b"fifteen\n")
