@@ -46,6 +46,8 @@ def _is_terminal() -> bool:
 
 
 def _run_panel(args: argparse.Namespace, home: Home, work_tree: Path) -> ExitCode:
+    for name in ("COLUMNS", "LINES"):
+        os.environ.pop(name, None)  # of the terminal the tmux server was started from, not of this pane
     from chorus.panel.feed import Feed, Inbox  # noqa: PLC0415  each way of running pays for its own
 
     inbox = Inbox(Feed(home, work_tree))

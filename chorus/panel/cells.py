@@ -4,9 +4,11 @@ Receives harmless text (see `inert`); a wide character counts two cells. Gives t
 breaks a wide character in half.
 """
 
+from collections.abc import Sized
+
 from rich.cells import cell_len
 
-__all__ = ["cell_len", "cut", "cut_start", "pad", "wrap"]
+__all__ = ["cell_len", "count_of", "cut", "cut_start", "pad", "wrap"]
 
 
 def pad(text: str, width: int) -> str:
@@ -41,6 +43,12 @@ def wrap(text: str, width: int) -> list[str]:
         lines.append(text[:end])
         text = text[end:]
     return [*lines, text]
+
+
+def count_of(things: Sized | int, word: str) -> str:
+    """`1 commit`, `2 commits`."""
+    count = things if isinstance(things, int) else len(things)
+    return f"{count:,} {word}" + ("" if count == 1 else "s")
 
 
 def _fitting(text: str, width: int) -> int:

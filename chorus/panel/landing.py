@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from chorus.errors import ChorusError
 from chorus.panel import equivalents
 from chorus.panel.bars import Said
+from chorus.panel.cells import count_of
 from chorus.panel.diff_lines import Drawn
 from chorus.panel.inert import inert
 from chorus.panel.land_form import LandForm
@@ -48,9 +49,8 @@ class Landing:
         except ChorusError as error:
             return [([(inert(str(error)), "error")], "")]
         commits = answer.get("commits", [])
-        lines: list[Drawn] = [
-            ([(f"{len(commits)} commits on {inert(str(answer.get('onto', '')))}:", "muted")], "")
-        ]
+        words = f"{count_of(commits, 'commit')} on {inert(str(answer.get('onto', '')))}:"
+        lines: list[Drawn] = [([(words, "muted")], "")]
         for commit in commits[:MOST_COMMITS]:
             actions = ",".join(map(str, commit.get("actions", [])))
             lines.append(
@@ -69,8 +69,8 @@ class Landing:
         except ChorusError as error:
             self._panel.say_error(error, command)
         else:
-            count = len(answer.get("commits", []))
-            self._panel.say(Said(f"landed {count} commits on {answer.get('onto', '')}", "done", command))
+            commits = count_of(answer.get("commits", []), "commit")
+            self._panel.say(Said(f"landed {commits} on {answer.get('onto', '')}", "done", command))
 
     def _lane(self) -> str | None:
         """The lane of the action under the cursor, of the session picked, or the only one there is."""

@@ -14,6 +14,8 @@ STACKED_FROM = 14
 PROMPT_ALONE_BELOW = 18
 # Below this, margins and what is said twice go.
 SHORT_BELOW = 24
+# What the queue keeps beside a long prompt: its heading and so many rows.
+QUEUE_BESIDE = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,18 +28,34 @@ class Arrangement:
 
 
 def plan_arrangement(
-    width: int, height: int, *, prompt_rows: int, sessions: int, diff_open: bool, prompt_folded: bool
+    width: int,
+    height: int,
+    *,
+    prompt_rows: int,
+    queue_rows: int,
+    sessions: int,
+    diff_open: bool,
+    prompt_folded: bool,
+    zoomed: bool = False,
 ) -> Arrangement:
-    """`prompt_rows`: what the open prompt would like to have, 0 without one."""
+    """`prompt_rows`: what the open prompt would like to have, 0 without one; `queue_rows`: all there are.
+
+    `zoomed`: the diff gets everything, an open prompt one line.
+    """
     short = height < SHORT_BELOW
     session_rows = 1 if short else max(min(sessions, 4), 1)
     rows = height - session_rows - 2
+    if zoomed:
+        return Arrangement(
+            "-diff", session_rows, min(prompt_rows, 1), prompt_small=prompt_rows > 0, short=short
+        )
     alone = prompt_rows > 0 and height < PROMPT_ALONE_BELOW
     if alone and not prompt_folded:
         return Arrangement("-none", session_rows, rows, prompt_small=False, short=short)
     small = alone and prompt_folded
     margin = 0 if short else 2
-    most = 1 if small else max(rows - margin - (8 if short else 12), rows * 2 // 5)
+    # The prompt is what holds everything up: it gets what it needs to be read.
+    most = 1 if small else rows - margin - 1 - min(max(queue_rows, 1), QUEUE_BESIDE)
     prompt = min(prompt_rows, most) if prompt_rows else 0
     left = rows - prompt - (margin if prompt else 0)
     return Arrangement(_plan_body(width, left, diff_open), session_rows, prompt, small, short)

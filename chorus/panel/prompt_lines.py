@@ -16,10 +16,14 @@ from chorus.panel.pane import Pieces
 
 # A command or diff longer than this is read in the session's own pane.
 MOST_BODY_LINES = 2000
+# A question longer than this is scrolled with what it is about; the options stay in sight.
+MOST_QUESTION_LINES = 6
+MOST_LABEL_LINES = 4
 EDIT_TOOLS = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
 MEANING_STYLES = {"allow": "done", "allow-always": "warning", "deny": "failed"}
 UNKNOWN_KINDS = frozenset({"unknown", "none", ""})
 
+_RULE_LINE = re.compile(r"\s*[╌─]+\s*")
 _DIFF_LINE = re.compile(r"\s*\d*\s?([+-])")
 
 
@@ -34,10 +38,16 @@ class PromptLines:
 
 def render_prompt(prompt: Prompt, width: int, *, whose: str, place: str, keys: bool) -> PromptLines:
     """`whose`: the session in words; `place`: which of several prompts this is; `keys`: say them too."""
-    foot, options = _render_foot(prompt, width)
+    question = [part for part in wrap(inert(prompt.question), width) if part.strip()]
+    body = _render_body(prompt, width)
+    if len(question) > MOST_QUESTION_LINES:
+        body += [[(part, "title")] for part in question]
+        question = [*question[: MOST_QUESTION_LINES - 1], "…"]
+    foot: list[Pieces] = [[(part, "title")] for part in question]
+    options = _add_options(foot, prompt, width)
     if keys or prompt.kind in UNKNOWN_KINDS:
         foot.append(render_keys(prompt, width))
-    return PromptLines(_render_head(prompt, width, whose, place), _render_body(prompt, width), foot, options)
+    return PromptLines(_render_head(prompt, width, whose, place), body, foot, options)
 
 
 def render_keys(prompt: Prompt, width: int) -> Pieces:
@@ -78,20 +88,25 @@ def _render_body(prompt: Prompt, width: int) -> list[Pieces]:
     lines: list[Pieces] = []
     is_diff = prompt.tool in EDIT_TOOLS
     for line in inert_lines(prompt.body.strip("\n"), most=MOST_BODY_LINES) if prompt.body.strip() else []:
+        if _RULE_LINE.fullmatch(line):
+            continue  # drawn by the client around what it shows
         sign = _DIFF_LINE.match(line) if is_diff else None
         style = {"+": "plus", "-": "minus"}[sign[1]] if sign else ("" if is_diff else "strong")
         lines += [[(part, style)] for part in wrap(line, width)]
     return lines
 
 
-def _render_foot(prompt: Prompt, width: int) -> tuple[list[Pieces], dict[int, Option]]:
-    foot: list[Pieces] = [[(part, "title")] for part in wrap(inert(prompt.question), width) if part.strip()]
+def _add_options(foot: list[Pieces], prompt: Prompt, width: int) -> dict[int, Option]:
+    """Add a line or more for each option; say which line is which option's."""
     options: dict[int, Option] = {}
     for option in prompt.options:
         key = inert(option.key)
         lead = f" {key} "
-        for index, part in enumerate(wrap(inert(option.label), max(width - cell_len(lead), 8))):
+        label = wrap(inert(option.label), max(width - cell_len(lead), 8))
+        for index, part in enumerate(label[:MOST_LABEL_LINES]):
             options[len(foot)] = option
             shown = (lead, "key") if index == 0 else (" " * cell_len(lead), "")
             foot.append([shown, (part, MEANING_STYLES.get(option.meaning, ""))])
-    return foot, options
+        if len(label) > MOST_LABEL_LINES:
+            foot[-1].append((" …", "muted"))
+    return options

@@ -11,6 +11,7 @@ from textual.timer import Timer
 
 from chorus.errors import ChorusError
 from chorus.panel.bars import Rule
+from chorus.panel.cells import count_of
 from chorus.panel.detail_lines import render_entry_heading, render_entry_title, render_turn
 from chorus.panel.diff_view import DiffView
 from chorus.panel.inert import inert
@@ -67,7 +68,7 @@ class Reading:
         model = self._panel.model
         entries = [model.entries[n] for n in model.groups.get(row.group, [])]
         self._shown = None
-        self._rule.show([("Turn", "heading")], [(f"{row.count} actions", "muted")])
+        self._rule.show([("Turn", "heading")], [(count_of(row.count, "action"), "muted")])
         self._view.show(render_turn(row.message or "(no message)", entries))
 
     def _read(self, entry: Entry) -> None:

@@ -29,6 +29,7 @@ class Stage:
         self._prompt: str | None = None
         self._prompt_folded = False
         self._diff_open = False
+        self._zoomed = False
         self._was_lost = False
 
     def update(self, change: Change) -> None:
@@ -67,9 +68,11 @@ class Stage:
             width,
             height,
             prompt_rows=panel.card.wanted_rows(width) if panel.card.shown else 0,
+            queue_rows=len(panel.queue.rows),
             sessions=len(panel.sessions.sessions),
             diff_open=self._diff_open,
             prompt_folded=self._prompt_folded,
+            zoomed=self._zoomed,
         )
         body = panel.body
         body.remove_class(*BODIES)
@@ -90,16 +93,15 @@ class Stage:
         self._panel.screen.set_focus(self._panel.queue)
 
     def show_queue(self) -> None:
-        self._diff_open = False
+        self._diff_open = self._zoomed = False
         self.arrange()
 
     def zoom(self) -> None:
-        body = self._panel.body
-        if body.has_class("-diff"):
+        if self._panel.body.has_class("-diff"):
             self.close_diff()
         else:
-            body.remove_class(*BODIES)
-            body.add_class("-diff")
+            self._zoomed = True
+            self.arrange()
             self._panel.screen.set_focus(self._panel.diff)
 
     def pick_session(self, session: str | None) -> None:
@@ -125,14 +127,14 @@ class Stage:
     def fold_prompt(self) -> bool:
         """On a screen too short for both, change between the prompt and the queue."""
         panel = self._panel
-        if panel.card.shown is None or panel.size.height >= PROMPT_ALONE_BELOW:
+        if panel.card.shown is None or self._zoomed or panel.size.height >= PROMPT_ALONE_BELOW:
             return False
         self._prompt_folded = not self._prompt_folded
         self.arrange()
         return True
 
     def unfold_prompt(self) -> None:
-        self._prompt_folded = False
+        self._prompt_folded = self._zoomed = False
         self.arrange()
 
     def refresh_progress(self) -> None:
@@ -179,6 +181,7 @@ class Stage:
         if self._prompt not in prompts:
             self._prompt = next(iter(prompts), None)
             self._prompt_folded = False
+            self._zoomed &= self._prompt is None  # a new prompt is to be seen
         prompt = prompts.get(self._prompt) if self._prompt else None
         panel.card.show(prompt, whose=self._whose(prompt), place=self._place())
         for screen in panel.screen_stack[1:]:

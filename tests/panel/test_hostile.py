@@ -109,13 +109,16 @@ async def test_a_line_of_a_megabyte_is_cut_with_a_note_and_costs_nothing(agent: 
     agent.patches = {1: f"diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-{million}\n+{million}y\n"}
     agent.prompts = {"p": prompt("p", body=million, question=million)}
     async with running(agent) as one:
+        await one.prompt_ready("p")
+        assert all(words in one.text() for words in ("1 Yes", "3 No", "1 open")), one.text()
+        await one.press("z")
         await one.until(lambda: one.panel.diff.line_count() > 4, "the diff")
-        started = time.monotonic()
+        started = time.process_time()
         for _ in range(20):
             one.panel.screen.refresh()
             await one.settle()
             one.text()
-        assert (time.monotonic() - started) / 20 < 0.5
+        assert (time.process_time() - started) / 20 < 0.5
         drawn = one.panel.diff.document
         assert drawn.text(2).endswith("characters)")
 

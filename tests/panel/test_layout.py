@@ -10,7 +10,13 @@ def test_every_size_leaves_room_for_what_matters(prompt_rows: int, diff_open: bo
     for width in (20, 40, 80, 99, 100, 300):
         for height in range(5, 80):
             plan = plan_arrangement(
-                width, height, prompt_rows=prompt_rows, sessions=9, diff_open=diff_open, prompt_folded=folded
+                width,
+                height,
+                prompt_rows=prompt_rows,
+                queue_rows=9,
+                sessions=9,
+                diff_open=diff_open,
+                prompt_folded=folded,
             )
             margin = 0 if plan.short or not plan.prompt else 2
             left = height - plan.sessions - plan.prompt - margin - 2
@@ -35,12 +41,26 @@ def test_every_size_leaves_room_for_what_matters(prompt_rows: int, diff_open: bo
     ],
 )
 def test_the_body_is_divided_by_the_room_there_is(size: tuple[int, int], body: str) -> None:
-    plan = plan_arrangement(*size, prompt_rows=0, sessions=1, diff_open=False, prompt_folded=False)
+    plan = plan_arrangement(
+        *size, prompt_rows=0, queue_rows=9, sessions=1, diff_open=False, prompt_folded=False
+    )
     assert plan.body == body
 
 
 def test_on_a_short_screen_an_open_prompt_comes_first_and_can_be_folded() -> None:
-    shown = plan_arrangement(40, 12, prompt_rows=9, sessions=2, diff_open=False, prompt_folded=False)
+    shown = plan_arrangement(
+        40, 12, prompt_rows=9, queue_rows=9, sessions=2, diff_open=False, prompt_folded=False
+    )
     assert (shown.body, shown.prompt, shown.prompt_small) == ("-none", 9, False)
-    folded = plan_arrangement(40, 12, prompt_rows=9, sessions=2, diff_open=False, prompt_folded=True)
+    folded = plan_arrangement(
+        40, 12, prompt_rows=9, queue_rows=9, sessions=2, diff_open=False, prompt_folded=True
+    )
     assert (folded.body, folded.prompt, folded.prompt_small) == ("-queue", 1, True)
+
+
+def test_a_long_prompt_gets_what_the_queue_can_spare() -> None:
+    for queue_rows, prompt in ((0, 17), (2, 16), (100, 14)):
+        plan = plan_arrangement(
+            80, 24, prompt_rows=40, queue_rows=queue_rows, sessions=1, diff_open=False, prompt_folded=False
+        )
+        assert plan.prompt == prompt, queue_rows

@@ -7,7 +7,7 @@ from chorus.panel.help_screen import HelpScreen
 from chorus.panel.rows import Scope, TurnRow
 from tests.panel.agent import ScriptedAgent
 from tests.panel.running import Running, running
-from tests.panel.story import PARSER, entry
+from tests.panel.story import PARSER, entry, prompt, session
 
 
 def at(one: Running) -> Any:
@@ -170,8 +170,32 @@ async def test_enter_goes_to_the_diff_and_back_and_z_gives_it_all_the_room(agent
         await one.until(lambda: one.panel.queue.has_focus)
         await one.press("z")
         await one.until(lambda: one.panel.diff.size.height > 18)
+        agent.say("session", session=session("s1", state="idle"))
+        await one.until(lambda: one.panel.model.sessions["s1"].state == "idle")
+        await one.settle()
+        assert one.panel.diff.size.height > 18, "news do not take the room away"
         await one.press("z")
         await one.until(lambda: one.panel.queue.has_focus)
+
+
+async def test_under_the_whole_diff_a_prompt_keeps_a_line_and_comes_back_before_it_is_answered(
+    agent: ScriptedAgent,
+) -> None:
+    agent.prompts["p1"] = prompt("p1")
+    async with running(agent, (80, 24)) as one:
+        await one.prompt_ready("p1")
+        await one.press("z")
+        await one.until(lambda: one.panel.diff.size.height > 15 and one.panel.card.size.height == 1)
+        await one.shows("def token")
+        await one.press("a")
+        await one.says("press again")
+        await one.shows("Do you want to proceed?")
+        assert not agent.asked_to("answer")
+        await one.press("z")
+        await one.until(lambda: one.panel.card.small)
+        agent.withdraw("p1")
+        agent.prompt(prompt("p2", question="And now?"))
+        await one.shows("And now?")
 
 
 async def test_the_diff_scrolls_by_the_same_keys_and_sideways(agent: ScriptedAgent) -> None:

@@ -146,7 +146,7 @@ async def test_l_lands_the_lane_with_a_form(agent: ScriptedAgent) -> None:
         await one.until(lambda: not agent.asked_to("land")[-1].get("dry_run"), "the landing")
         wanted = {"lane": "chorus/accept-tabs", "by": "all", "onto": "release", "message": "Tabs"}
         assert agent.asked_to("land")[-1] == wanted
-        await one.says("landed 1 commits on release")
+        await one.says("landed 1 commit on release")
         command = "chorus land chorus/accept-tabs --by all --onto release -m Tabs"
         assert one.panel.status.said.command == command
         await one.until(lambda: one.panel.model.entries[38].landed)

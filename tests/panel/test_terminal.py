@@ -124,6 +124,13 @@ def test_the_panel_opens_in_any_terminal(
     pane.press("q")
 
 
+def test_the_panel_fills_its_pane_whatever_size_the_environment_tells(
+    terminal: Terminal, serving: ScriptedAgent, tmp_path: Path
+) -> None:
+    pane = open_panel(terminal, tmp_path, COLUMNS="60", LINES="20")
+    assert "help" in pane.screen().splitlines()[31]
+
+
 def test_one_key_opens_the_panel_beside_the_session_and_closes_it(
     terminal: Terminal, serving: ScriptedAgent, tmp_path: Path
 ) -> None:

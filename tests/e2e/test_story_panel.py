@@ -1,0 +1,120 @@
+"""The whole story in one window: the client asks, and all is answered and reviewed in the panel beside it."""
+
+import re
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from chorus.wire.client import stop
+from chorus.wire.home import find_home
+from tests.e2e.scenarios import APP, edit, in_directory, read, write
+from tests.e2e.watching import Watching, run_git
+from tests.lab.client import INPUT_BOX, Client, say
+from tests.lab.script import Step, Text
+from tests.lab.terminal import Pane, Terminal
+from tests.repos import UserRepo
+from tests.waiting import wait_for
+
+pytestmark = pytest.mark.client
+
+# Deadlines only: a real client, an agent and a panel start here, perhaps on a machine with other work.
+SECONDS = 120.0
+NEW = APP.replace("old", "new")
+NOTES = "old is new now\n"
+
+
+@pytest.fixture
+def watching(client: Client) -> Iterator[Watching]:
+    with Terminal(width=200, height=50) as terminal:
+        yield Watching(client, terminal)
+        stop(find_home(client.project))
+
+
+def open_both(watching: Watching) -> tuple[Pane, Pane]:
+    """`chorus claude` as a person starts it: the client on the left, the panel on the right."""
+    command = [sys.executable, "-m", "chorus", "claude", "--", "--permission-mode", "default"]
+    session = watching.terminal.open(command, cwd=watching.project, environment=watching.environment())
+    session.wait_for(INPUT_BOX, seconds=SECONDS)
+    listed = watching.terminal.tmux("list-panes", "-a", "-F", "#{@chorus_panel} #{pane_id}").splitlines()
+    panel = Pane(watching.terminal, next(line.split()[1] for line in listed if line.startswith("1 ")))
+    panel.wait_for("Queue nothing open", seconds=SECONDS)
+    return session, panel
+
+
+def press(panel: Pane, key: str, *, seeing: str, gives: str) -> str:
+    """Press a key once the panel shows what it is meant for; the screen it leads to.
+
+    A key that comes right after the screen changed is not taken, and the panel says so: a person then
+    looks, and presses again.
+    """
+    for _ in range(5):
+        panel.wait_settled(seeing, seconds=SECONDS)
+        panel.press(key)
+        screen = panel.wait_for(f"{gives}|press again", seconds=SECONDS)
+        if re.search(gives, screen):
+            return screen
+    raise AssertionError(f"{key} was not taken:\n{screen}")
+
+
+def test_an_edit_is_approved_taken_back_redone_kept_and_landed_without_leaving_the_panel(
+    watching: Watching,
+) -> None:
+    project = watching.project
+    first = run_git(project, "rev-parse", "HEAD").stdout
+    session, panel = open_both(watching)
+    turns: list[list[Step]] = [
+        [read("app.py")],
+        [edit("app.py", "old", "new")],
+        [write("notes.txt", NOTES)],
+        [Text("Renamed it.")],
+    ]
+    watching.client.stub.scripts["rename old to new"] = [[in_directory(s, project) for s in t] for t in turns]
+    say(session, "rename old to new")
+
+    # Approve: the panel shows the question with the change it is about, and one key answers it.
+    asked = panel.wait_settled(r"(?s)def new\(\).*edit to app\.py\?.*1 +Yes", seconds=SECONDS)
+    assert re.search(r"- ?def old", asked)
+    assert (project / "app.py").read_text() == APP
+    press(panel, "a", seeing=r"edit to app\.py\?", gives="approved: ")
+    press(panel, "a", seeing=r"create notes\.txt\?", gives="approved: .*\n.*nothing|2 open")
+    session.wait_for("● Renamed it", seconds=SECONDS)
+
+    # See: both actions are in the queue, on disk, and nowhere on the person's branch.
+    panel.wait_settled(r"(?s)Queue 2 open.*○ +Edit +app\.py.*○ +Write +notes\.txt", seconds=SECONDS)
+    assert ((project / "app.py").read_text(), (project / "notes.txt").read_text()) == (NEW, NOTES)
+    assert run_git(project, "rev-parse", "HEAD").stdout == first
+    numbers = {entry["tool"]: entry["n"] for entry in watching.actions()}
+
+    # Take the first one back, alone, after a look at what that does.
+    panel.press("Up")
+    press(panel, "r", seeing=r"\+def new|def new", gives="Take back")
+    press(panel, "r", seeing=f"Take back {numbers['Edit']} Edit app.py", gives=f"took back {numbers['Edit']}")
+    assert ((project / "app.py").read_text(), (project / "notes.txt").read_text()) == (APP, NOTES)
+    panel.wait_settled(r"(?s)Queue 1 open.*↺ +Edit +app\.py", seconds=SECONDS)
+
+    # Bring it back, and keep the whole turn.
+    press(panel, "u", seeing="Queue 1 open", gives=f"brought back {numbers['Edit']}")
+    assert (project / "app.py").read_text() == NEW
+    press(panel, "K", seeing="Queue 2 open", gives="kept ")
+    panel.wait_settled("Queue nothing open", seconds=SECONDS)
+
+    # Land: one commit of the turn on the person's branch, the work tree as it was.
+    lane = watching.chorus("lanes")[0]["name"]
+    press(panel, "l", seeing="Queue nothing open", gives=f"(?s)Land {lane}.*1 commit on main")
+    press(panel, "C-l", seeing="1 commit on main", gives="landed 1 commit on main")
+    assert run_git(project, "log", "--format=%s", "main").stdout.splitlines()[1:] == ["first"]
+    assert run_git(project, "show", "--format=", "--name-only", "main").stdout.split() == [
+        "app.py",
+        "notes.txt",
+    ]
+    assert run_git(project, "show", "main:app.py").stdout == NEW
+    assert run_git(project, "status", "--porcelain").stdout == ""
+    panel.wait_settled(r"(?s)▲ +Edit +app\.py.*▲ +Write +notes\.txt", seconds=SECONDS)
+
+    # Leave: the panel goes, the session and the watching stay.
+    panel.press("q")
+    wait_for(lambda: panel.id not in watching.terminal.tmux("list-panes", "-a", "-F", "#{pane_id}").split())
+    assert watching.chorus("status")["ok"]
+    assert session.id in watching.terminal.tmux("list-panes", "-a", "-F", "#{pane_id}").split()
+    assert UserRepo(project).fsck() == ""
