@@ -35,6 +35,7 @@ COMMANDS = {
     "prompts": "show what the client asks, and which key answers what",
     "approve": "say yes to a prompt that waits",
     "deny": "say no to a prompt that waits",
+    "answer": "answer the questions of a prompt that waits",
     "policy": "say which tool calls need no person",
     "hooks": "put Chorus's hooks into the client's settings, take them out, say where they are",
     "inspect": "show what Chorus makes of a recorded stream, pane capture or transcript",

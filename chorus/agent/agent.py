@@ -14,10 +14,12 @@ from typing import Any
 import orjson
 
 from chorus.agent.audit import Audit
+from chorus.agent.desks import Desks
 from chorus.agent.intake import Intake, now
 from chorus.agent.movement import Movement
 from chorus.agent.panes import Panes, Stream, WatchedPane
 from chorus.agent.prompts import Prompts
+from chorus.agent.relaying import Relaying
 from chorus.agent.requests import Requests
 from chorus.agent.runs import Runs
 from chorus.agent.server import Server
@@ -28,12 +30,14 @@ from chorus.agent.telling import Telling
 from chorus.agent.tree import Tree
 from chorus.core.events import Source
 from chorus.core.ids import PaneId, SessionId
+from chorus.core.outcomes import Outcome
 from chorus.core.roster import Session
 from chorus.errors import ChorusError
 from chorus.sources.clients import RunningClient
 from chorus.sources.config import read_prompt_rules
 from chorus.sources.hookfile import HookEvent
 from chorus.sources.hooks import Spool
+from chorus.sources.preferences import read_preferences
 from chorus.sources.transcript import began_after
 from chorus.tmux.address import Address
 from chorus.tmux.oneshot import OneShot
@@ -56,7 +60,7 @@ class Agent:
         self.home = home
         self.since = now()
         self.trees: dict[Path, Tree] = {}
-        self.intake = Intake(self.find_tree, self._announce)
+        self.intake = Intake(self.find_tree, self._announce, self._heard)
         self.tails = Tails(home.root / "transcripts.json")
         self.sessions = SessionFile(home.root / "sessions.json", self.intake.roster)
         self.server = Server(home, Requests(self).handle)
@@ -66,7 +70,9 @@ class Agent:
         self.telling = Telling(home.root / "untold.json", self.spool, self.root_of)
         self.movement = Movement(self._panes_moved)
         self.audit = Audit(home.root / "prompts.jsonl")
-        self.prompts = Prompts(read_prompt_rules(), self.audit, self.server.publish, self.movement.tmux)
+        desks = Desks(read_prompt_rules(), self.movement.tmux)
+        self.prompts = Prompts(desks, self.audit, self.server.publish, read_preferences)
+        self.relaying = Relaying(self.spool, self.runs, self.intake.roster, self.prompts, self._start)
         self.problems: dict[str, str] = {}
         self._stopping = asyncio.Event()
         self._moved = asyncio.Event()
@@ -137,7 +143,8 @@ class Agent:
             if known.cwd is not None:
                 self.find_tree(known.cwd)
         async with self.history:
-            await self.intake.take([message], Source.HOOK, waited=waited)
+            outcomes = await self.intake.take([message], Source.HOOK, waited=waited)
+        self.relaying.hear_hook(event, outcomes)
 
     async def _hear_hooks(self) -> None:
         while True:
@@ -207,7 +214,8 @@ class Agent:
 
         async def hear(messages: list[dict[str, Any]], history: bool) -> None:
             async with self.history:
-                await self.intake.take(messages, Source.STREAM, channel=pane.id, history=history)
+                outcomes = await self.intake.take(messages, Source.STREAM, channel=pane.id, history=history)
+            self.relaying.hear_stream(pane.id, outcomes)
             self.announce_actions()
 
         try:
@@ -264,6 +272,9 @@ class Agent:
             for root, tree in self.trees.items():
                 for entry in tree.news():
                     self.server.publish("action", entry=entry, work_tree=str(root))
+
+    def _heard(self, outcomes: list[Outcome]) -> None:
+        self.prompts.hear(outcomes)
 
     def _announce(self, session: Session) -> None:
         self.server.publish("session", session=session.as_json())

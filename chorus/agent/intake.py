@@ -30,11 +30,17 @@ FindTree = Callable[[str], Tree | None]
 
 
 class Intake:
-    def __init__(self, find_tree: FindTree, announce: Callable[[Session], None]) -> None:
+    def __init__(
+        self,
+        find_tree: FindTree,
+        announce: Callable[[Session], None],
+        heard: Callable[[list[Outcome]], None],
+    ) -> None:
         self.pairing = Pairing()
         self.roster = Roster()
         self._find_tree = find_tree
         self._announce = announce
+        self._heard = heard
 
     async def take(
         self,
@@ -63,6 +69,7 @@ class Intake:
             changed = self.roster.feed(outcome, time=now(), source=source)
             if changed is not None:
                 self._announce(changed)
+        self._heard(outcomes)
         if history:
             return
         for tree, mine in self._by_tree(outcomes).items():

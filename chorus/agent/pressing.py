@@ -6,7 +6,7 @@ key. Anything but the decided prompt, in front of the very client that asked, se
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from chorus.agent.panes import WatchedPane
@@ -30,10 +30,14 @@ ROWS_CHECKED = 12
 
 
 class PromptRefused(ChorusError):
-    """No key was sent, or no further one."""
+    """No key was sent, or no further one. `keys`: those that were."""
 
     exit_code = ExitCode.REFUSED
     hint = "Look at the pane, then answer again from `chorus prompts`."
+
+    def __init__(self, message: str, *, keys: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.keys = list(keys)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,37 +84,39 @@ async def carry_out(eye: Eye, relay: Relay, *, not_before: float) -> list[str]:
     while loop.time() < deadline:
         screen = eye.screen()
         if screen is None:
-            raise PromptRefused(f"the pane cannot be read; {_count(len(keys))}")
+            raise PromptRefused(f"the pane cannot be read; {_count(len(keys))}", keys=keys)
         match relay.observe(eye.observe(screen)):
             case Press(key, literal):
-                _press(eye, relay, screen, key, literal=literal)
                 keys.append(key)
+                _press(eye, relay, screen, keys, literal=literal)
             case Verified():
                 return keys
             case Refuse(reason, sent):
-                raise PromptRefused(f"{reason}; {_count(sent)}")
+                raise PromptRefused(f"{reason}; {_count(sent)}", keys=keys)
             case Wait():
                 await asyncio.sleep(LOOK_AGAIN_SECONDS)
     match relay.expire():
         case Verified():
             return keys
         case StillThere():
-            raise PromptRefused(f"the dialog is still there; {_count(len(keys))}, and no more will be")
+            left = f"the dialog is still there; {_count(len(keys))}, and no more will be"
+            raise PromptRefused(left, keys=keys)
         case Refuse(reason, sent):
-            raise PromptRefused(f"{reason}; {_count(sent)}")
+            raise PromptRefused(f"{reason}; {_count(sent)}", keys=keys)
 
 
-def _press(eye: Eye, relay: Relay, screen: Screen, key: str, *, literal: bool) -> None:
+def _press(eye: Eye, relay: Relay, screen: Screen, keys: list[str], *, literal: bool) -> None:
+    """Press the last of `keys`; those before it went out already."""
     showing = [row for row in screen.rows if any(c.isalnum() for c in row)][-ROWS_CHECKED:]
     send = type_text if literal else press
     try:
-        send(eye.tmux(eye.pane), screen.pane, key, showing=showing)
+        send(eye.tmux(eye.pane), screen.pane, keys[-1], showing=showing)
     except PaneChanged as error:
         refused = relay.not_sent(str(error))
-        raise PromptRefused(f"{error}; {_count(refused.sent)}") from error
+        raise PromptRefused(f"{error}; {_count(refused.sent)}", keys=keys[:-1]) from error
     except ChorusError as error:
         # The command may have been carried out: the prompt counts as answered, and gets no other key.
-        raise PromptRefused(f"{error}; whether the key arrived is not known") from error
+        raise PromptRefused(f"{error}; whether the key arrived is not known", keys=keys) from error
 
 
 def _count(keys: int) -> str:

@@ -1,140 +1,212 @@
-"""The prompts that wait in the watched panes, and the one answer each is given.
+"""The prompts that wait, wherever they are known from, and the one answer each is given.
 
-Looks at a pane when tmux says that it printed. Tells of every prompt that appears, changes and goes.
-Answers one only while its own dialog is on that screen: the decision names the prompt it is about.
+Brings together what stands on screens (`desks`) and what clients tell in words (`told`). Tells every
+subscriber of each prompt that appears, changes and goes. Every answer, given or refused, goes into the audit.
 """
 
-import asyncio
-import hashlib
-import secrets
-from collections.abc import Callable
-from dataclasses import dataclass, field
+import logging
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from chorus.agent.audit import Audit
-from chorus.agent.intake import now
+from chorus.agent.desks import Desks, Watched
 from chorus.agent.panes import WatchedPane
-from chorus.agent.pressing import Eye, PromptRefused, carry_out
-from chorus.core.prompts.prompt import prompt_json
-from chorus.core.prompts.rules import PromptRules
-from chorus.core.relay.answers import Answer, Decision
-from chorus.core.relay.desk import Appearance, Desk
-from chorus.core.relay.machine import Observation, Refuse
-from chorus.errors import NothingThere
-from chorus.tmux.oneshot import Tmux
+from chorus.agent.pressing import PromptRefused
+from chorus.agent.rulings import Ruling, Rulings
+from chorus.agent.told import Channel, Told, ToldPrompt
+from chorus.core.actions import Call
+from chorus.core.ids import PaneId, ToolUseId
+from chorus.core.outcomes import ActionClosed, CallOpened, Outcome, PromptAsked
+from chorus.core.prompts.prompt import Prompt, prompt_json
+from chorus.core.prompts.told import QUESTION_TOOL, read_questions
+from chorus.core.relay.answers import Answer, render_answer
+from chorus.core.relay.desk import Appearance
+from chorus.core.relay.steps import squeezed
+from chorus.errors import ChorusError, NothingThere
+from chorus.sources.preferences import Preferences
 
-# The client swallows keys in the first 150 ms of a dialog.
-YOUNGEST_SECONDS = 0.25
+log = logging.getLogger("chorus.agent")
+
+Json = dict[str, Any]
 
 
 class NoSuchPrompt(NothingThere):
     hint = "`chorus prompts` lists what waits now."
 
 
-@dataclass(slots=True)
-class Watched:
-    """One pane's prompts. `since` and `seen_at` are of the present appearance."""
-
-    eye: Eye
-    desk: Desk = field(default_factory=Desk)
-    # Names of another agent's time, or of a pane of the same number, are never names of this one's.
-    salt: str = field(default_factory=lambda: secrets.token_hex(8))
-    serial: int | None = None
-    since: str = ""
-    seen_at: float = 0.0
-
-    def name(self, appearance: Appearance) -> str:
-        """Short enough to type, and never the name of another appearance."""
-        told = hashlib.sha256(f"{self.salt} {appearance.prompt.fingerprint}".encode()).hexdigest()
-        return f"{self.eye.pane.id.lstrip('%')}.{appearance.serial}.{told[:6]}"
-
-
 class Prompts:
     def __init__(
         self,
-        rules: PromptRules,
+        desks: Desks,
         audit: Audit,
         publish: Callable[..., None],
-        tmux: Callable[[WatchedPane], Tmux],
+        preferences: Callable[[], Preferences],
     ) -> None:
-        self._rules = rules
-        self._tmux = tmux
+        self._desks = desks
         self._audit = audit
         self._publish = publish
-        self._panes: dict[str, Watched] = {}
+        self._preferences = preferences
+        self._told = Told()
+        self._rulings = Rulings()
+        self._asking: dict[ToolUseId, Call] = {}  # calls that ask questions, for what the screen leaves out
+        self._known: dict[str, Json] = {}  # what subscribers were told of
 
-    def waiting(self) -> list[dict[str, Any]]:
-        found = []
-        for watched in self._panes.values():
-            if watched.desk.current is not None:
-                found.append(self._json(watched, watched.desk.current))
-        return found
+    def waiting(self) -> list[Json]:
+        self._told.prune()
+        return [*self._list_told(), *self._list_screens(), *self._list_strange()]
 
     def look(self, pane: WatchedPane) -> None:
         """Read the pane's screen, and tell what has changed."""
-        key = f"{pane.address.socket} {pane.id}"
-        watched = self._panes.get(key)
-        if watched is None:
-            watched = self._panes[key] = Watched(Eye(pane, self._rules, self._tmux))
-        screen = watched.eye.screen() if pane.client is not None else None
-        if screen is not None:
-            self._see(watched, watched.eye.observe(screen))
-        elif pane.client is None:
-            self._gone(watched, "the client left")
+        self._desks.look(pane)
+        self.announce()
 
     def forget(self, pane: WatchedPane) -> None:
-        watched = self._panes.pop(f"{pane.address.socket} {pane.id}", None)
-        if watched is not None:
-            self._gone(watched, "the pane is gone")
+        self._desks.forget(pane)
+        self.announce()
 
-    async def answer(self, name: str, fingerprint: str, answer: Answer, *, by: str) -> dict[str, Any]:
-        """Answer one appearance of a prompt with the one key its label calls for."""
-        watched, appearance = self._find(name)
-        if appearance.prompt.fingerprint != fingerprint:
-            raise PromptRefused("the prompt is not the one that was decided on; nothing was sent")
-        decision = Decision(appearance.prompt, watched.eye.pane.id, appearance.process, answer)
-        relay = watched.desk.accept(decision, appearance.serial)
-        if isinstance(relay, Refuse):
-            raise PromptRefused(f"{relay.reason}; nothing was sent")
-        entry = {"prompt": self._json(watched, appearance), "answer": repr(answer), "by": by}
+    def hear(self, outcomes: Iterable[Outcome]) -> None:
+        """What the sessions tell may end a prompt."""
+        outcomes = list(outcomes)
+        self._told.hear(outcomes)
+        for outcome in outcomes:
+            if isinstance(outcome, CallOpened) and outcome.call.tool == QUESTION_TOOL:
+                self._asking[outcome.call.id] = outcome.call
+            elif isinstance(outcome, ActionClosed):
+                self._asking.pop(outcome.action.id, None)
+        self.announce()
+
+    def rule(self, asked: PromptAsked, cwd: str | None) -> Ruling | None:
+        """What the policy says; None: a person decides."""
+        return self._rulings.rule(asked, cwd)
+
+    @property
+    def holds_hooks(self) -> bool:
+        return self._relay() != "keys"
+
+    def _relay(self) -> str:
+        """What the config says now; with one that cannot be read no hook is held back."""
         try:
-            keys = await carry_out(watched.eye, relay, not_before=watched.seen_at + YOUNGEST_SECONDS)
-        except PromptRefused as error:
-            self._audit.write({**entry, "keys": relay.sent, "refused": str(error)})
-            raise
+            return self._preferences().relay
+        except ChorusError as error:
+            log.warning("answers go by keys: %s", error)
+            return "keys"
+
+    async def tell(
+        self, asked: PromptAsked, pane: PaneId | None, channel: Channel, ruling: Ruling | None
+    ) -> None:
+        """A client asks in words. A rule answers at once; otherwise it waits for a person."""
+        told = self._told.add(asked, pane, channel)
+        if ruling is not None:
+            try:
+                await self._answer_told(told, ruling.answer, by=f"policy: {ruling.because}")
+            except ChorusError as error:
+                log.info("a rule's answer was not taken: %s", error)
+        self.announce()
+
+    async def answer(self, name: str, fingerprint: str, answer: Answer, *, by: str) -> Json:
+        """Answer one prompt, and no other."""
+        try:
+            if told := self._told.all.get(name):
+                _check(told.prompt, fingerprint)
+                return await self._answer_told(told, answer, by=by)
+            watched, appearance = self._find(name)
+            _check(appearance.prompt, fingerprint)
+            if self._relay() == "hook":
+                raise PromptRefused("answers go through the permission hook only; nothing was sent")
         finally:
-            watched.desk.release(relay, appearance.serial)
-        self._audit.write({**entry, "keys": keys, "screen": list(appearance.prompt.body)})
-        self.look(watched.eye.pane)
-        return {"key": keys[-1] if keys else None, "verified": True}
+            self.announce()
+        return await self._press(watched, appearance, answer, by=by)
 
-    def _see(self, watched: Watched, seen: Observation) -> None:
-        if not seen.process and not seen.dead:
-            self._gone(watched, "the client is not in front")
-            return
-        before = watched.desk.current
-        current = watched.desk.see(seen)
-        if before is not None and (current is None or current.serial != before.serial):
-            self._publish("prompt-gone", id=watched.name(before), why="answered")
-        if current is not None and current.serial != watched.serial:
-            watched.serial, watched.since = current.serial, now()
-            watched.seen_at = asyncio.get_running_loop().time()
-        if current is not None and (before is None or before.prompt != current.prompt):
-            self._publish("prompt", prompt=self._json(watched, current))
+    def announce(self) -> None:
+        """Tell subscribers what differs from what they were told."""
+        present = {prompt["id"]: prompt for prompt in self.waiting()}
+        before, self._known = self._known, present
+        for name in before.keys() - present.keys():
+            self._publish("prompt-gone", id=name, why="answered or withdrawn")
+        for name, prompt in present.items():
+            if before.get(name) != prompt:
+                self._publish("prompt", prompt=prompt)
 
-    def _gone(self, watched: Watched, why: str) -> None:
-        if watched.desk.current is not None:
-            self._publish("prompt-gone", id=watched.name(watched.desk.current), why=why)
-            watched.desk.current = None
+    async def _answer_told(self, told: ToldPrompt, answer: Answer, *, by: str) -> Json:
+        entry = {**_entry(self._told_json(told), answer, by), "how": told.channel.how, "keys": []}
+        try:
+            await told.say(answer)
+        except PromptRefused as error:
+            self._audit.write({**entry, "refused": str(error)})
+            raise
+        self._told.remove(told)
+        if told.pane is not None and not any(other.pane == told.pane for other in self._told.all.values()):
+            self._desks.settle(told.pane, told.asked.session)
+        self._audit.write(entry)
+        return {"key": None, "how": told.channel.how, "verified": True}
+
+    async def _press(self, watched: Watched, appearance: Appearance, answer: Answer, *, by: str) -> Json:
+        entry = _entry(self._screen_json(watched, appearance), answer, by)
+        entry = {**entry, "how": "keys", "screen": "\n".join(watched.rows).rstrip()}
+        try:
+            keys = await self._desks.press(watched, appearance, answer)
+        except PromptRefused as error:
+            self._audit.write({**entry, "keys": error.keys, "refused": str(error)})
+            raise
+        self._audit.write({**entry, "keys": keys})
+        self.look(watched.pane)
+        return {"key": keys[-1] if keys else None, "how": "keys", "verified": True}
 
     def _find(self, name: str) -> tuple[Watched, Appearance]:
-        for watched in self._panes.values():
-            current = watched.desk.current
-            if current is not None and name == watched.name(current):
-                return watched, current
+        if found := self._desks.find(name):
+            return found
+        if any(name == watched.strange_name() for watched in self._desks.strange()):
+            raise PromptRefused("no rule fits this dialog, so it is not answered from here; nothing was sent")
         raise NoSuchPrompt(f"no prompt {name} waits: it was answered or withdrawn")
 
-    def _json(self, watched: Watched, appearance: Appearance) -> dict[str, Any]:
-        prompt, pane = appearance.prompt, watched.eye.pane
+    def _list_told(self) -> Iterator[Json]:
+        return (self._told_json(told) for told in self._told.all.values() if not told.claimed)
+
+    def _list_screens(self) -> Iterator[Json]:
+        """What a client tells in words is not listed a second time off its screen."""
+        covered = {(told.pane, told.asked.session) for told in self._told.all.values()}
+        for watched, appearance in self._desks.waiting():
+            if (watched.pane.id, watched.pane.session) not in covered:
+                yield self._screen_json(watched, appearance)
+
+    def _list_strange(self) -> Iterator[Json]:
+        for watched in self._desks.strange():
+            name = watched.strange_name()
+            yield {
+                "id": name, "session": watched.pane.session, "pane": watched.pane.id, "kind": "unknown",
+                "tool": None, "title": "A dialog Chorus does not know", "question": "Look at the pane.",
+                "options": [], "fingerprint": name, "since": watched.strange_since,
+                "body": "\n".join(watched.rows).strip("\n"), "input": None,
+            }  # fmt: skip
+
+    def _told_json(self, told: ToldPrompt) -> Json:
+        asked = told.asked
+        shown = prompt_json(told.prompt, session=asked.session, pane=told.pane, since=told.since)
+        return {**shown, "id": told.name, "body": "\n".join(told.prompt.body), "input": dict(asked.input)}
+
+    def _screen_json(self, watched: Watched, appearance: Appearance) -> Json:
+        prompt, pane = appearance.prompt, watched.pane
         shown = prompt_json(prompt, session=pane.session, pane=pane.id, since=watched.since)
-        return {**shown, "id": watched.name(appearance), "body": "\n".join(prompt.body)}
+        shown = {**shown, "id": watched.name(appearance), "body": "\n".join(prompt.body)}
+        return {**shown, "input": self._questions(prompt, pane)}
+
+    def _questions(self, prompt: Prompt, pane: WatchedPane) -> Json | None:
+        """All questions of the call this one belongs to, as far as the session has told them."""
+        for call in self._asking.values():
+            asked = [squeezed(str(question["question"])) for question in read_questions(call.input)]
+            if (
+                call.session == pane.session
+                and prompt.kind == "question"
+                and squeezed(prompt.question) in asked
+            ):
+                return dict(call.input)
+        return None
+
+
+def _check(prompt: Prompt, fingerprint: str) -> None:
+    if prompt.fingerprint != fingerprint:
+        raise PromptRefused("the prompt is not the one that was decided on; nothing was sent")
+
+
+def _entry(prompt: Json, answer: Answer, by: str) -> Json:
+    return {"prompt": prompt, "answer": render_answer(answer), "by": by}

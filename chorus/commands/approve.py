@@ -1,9 +1,11 @@
 """`chorus approve`: say yes to the prompt that waits, with the one key its label calls for."""
 
 import argparse
+from collections.abc import Callable
 from typing import Any
 
 from chorus.commands.history import agent
+from chorus.commands.log import inert
 from chorus.commands.waiting import find_prompt
 from chorus.errors import ExitCode
 from chorus.output import answer, answer_json
@@ -22,17 +24,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> ExitCode:
     decision = "allow-always" if args.always else "option" if args.option else "allow"
-    return give_answer(args, {"decision": decision, "option": args.option})
+    return give_answer(args, lambda _: {"decision": decision, "option": args.option})
 
 
-def give_answer(args: argparse.Namespace, decided: dict[str, Any]) -> ExitCode:
-    """Answer the prompt as it is now, or the one the given fingerprint names."""
+def give_answer(
+    args: argparse.Namespace, decide: Callable[[dict[str, Any]], dict[str, Any]], *, sync: bool = False
+) -> ExitCode:
+    """Answer the prompt as it is now, or the one the fingerprint names. `sync`: hear everything first."""
     with agent() as connection:
+        if sync:
+            connection.ask("sync")
         prompt = find_prompt(connection.ask("prompts"), args.prompt)
         fingerprint = args.fingerprint or prompt["fingerprint"]
-        done = connection.ask("answer", prompt=prompt["id"], fingerprint=fingerprint, **decided)
+        done = connection.ask("answer", prompt=prompt["id"], fingerprint=fingerprint, **decide(prompt))
     if args.json:
         answer_json({**done, "prompt": prompt["id"]})
     else:
-        answer(f"answered {prompt['title']}: {prompt['question']} with {done['key']}")
+        way = f"with {done['key']}" if done["key"] else f"by {done['how']}"
+        answer(inert(f"answered {prompt['title']}: {prompt['question']} {way}"))
     return ExitCode.DONE

@@ -14,4 +14,4 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> ExitCode:
-    return give_answer(args, {"decision": "deny", "message": args.message})
+    return give_answer(args, lambda _: {"decision": "deny", "message": args.message})

@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 
 from chorus.agent.audit import Audit
+from chorus.agent.desks import Desks
 from chorus.agent.panes import Panes, WatchedPane
 from chorus.agent.pressing import PromptRefused
 from chorus.agent.prompts import NoSuchPrompt, Prompts
 from chorus.core.ids import PaneId
 from chorus.core.relay.answers import Allow, Answer
+from chorus.sources.preferences import Preferences
 from chorus.tmux.address import Address
 from chorus.tmux.oneshot import OneShot
 from tests.demo.conftest import StandIn
@@ -37,6 +39,7 @@ class Asking:
     audit: Audit
     events: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     keys_before: int = 0
+    preferences: Preferences = field(default_factory=Preferences)
     prompts: Prompts = field(init=False)
     panes: Panes = field(init=False)
     watched: WatchedPane = field(init=False)
@@ -46,9 +49,9 @@ class Asking:
 
     def restart_agent(self) -> None:
         """Everything an agent remembers of prompts is gone."""
-        self.prompts = Prompts(
-            shipped_rules(), self.audit, lambda event, **more: self.events.append((event, more)), self._tmux
-        )
+        desks = Desks(shipped_rules(), self._tmux)
+        publish = lambda event, **more: self.events.append((event, more))  # noqa: E731
+        self.prompts = Prompts(desks, self.audit, publish, lambda: self.preferences)
         self.panes = Panes(lambda *_: None, nobody, lambda _: None, self._looked)
 
     def _tmux(self, pane: WatchedPane) -> OneShot:

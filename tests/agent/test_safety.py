@@ -29,6 +29,8 @@ EDIT = {"tool": "Edit", "input": {"file_path": "{cwd}/app.py", "old_string": "pa
 
 BUILD = {"tool": "Bash", "input": {"command": "npm run build; touch built", "description": "Build"}}
 
+ONE_KEY = {"key": "1", "how": "keys", "verified": True}
+
 
 @pytest.fixture
 def terminal() -> Iterator[Terminal]:
@@ -57,7 +59,7 @@ async def test_an_approval_is_one_key_and_verified(asking: Asking) -> None:
 
     done = await asking.answer(prompt)
 
-    assert done == {"key": "1", "verified": True}
+    assert done == ONE_KEY
     asking.pane.wait_for("● All done")
     asking.expect_keys("1")
     assert (asking.stand_in.project / "a.txt").exists()
@@ -68,7 +70,7 @@ async def test_two_approvals_at_once_are_one_key(asking: Asking) -> None:
 
     both = await asyncio.gather(asking.answer(prompt), asking.answer(prompt), return_exceptions=True)
 
-    assert both[0] == {"key": "1", "verified": True}
+    assert both[0] == ONE_KEY
     assert "already answered" in str(both[1])
     asking.pane.wait_for("create b.txt")
     asking.expect_keys("1")

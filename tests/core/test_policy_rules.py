@@ -187,8 +187,8 @@ def test_a_rule_that_says_too_much_or_too_little_is_refused(rule: dict[str, Any]
 
 
 def test_only_so_many_approvals_fit_in_any_minute() -> None:
-    throttle = Throttle(2)
-    assert [throttle.admit(now) for now in (0.0, 1.0, 2.0, 59.9, 60.0, 60.5, 61.0, 200.0)] == [
+    throttle = Throttle()
+    assert [throttle.admit(now, 2) for now in (0.0, 1.0, 2.0, 59.9, 60.0, 60.5, 61.0, 200.0)] == [
         True, True, False, False, True, False, True, True,
     ]  # fmt: skip
-    assert not Throttle(0).admit(0.0)
+    assert not Throttle().admit(0.0, 0)

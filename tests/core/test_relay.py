@@ -16,6 +16,7 @@ from chorus.core.relay.answers import (
     Deny,
     Replies,
     Reply,
+    render_answer,
 )
 from chorus.core.relay.desk import Desk
 from chorus.core.relay.machine import Observation, Press, Refuse, Relay, StillThere, Verified, Wait
@@ -441,3 +442,27 @@ def test_a_client_that_is_not_in_front_gets_no_key() -> None:
     assert isinstance(effect, Refuse)
     assert "foreground" in effect.reason
     assert effect.sent == 0
+
+
+def test_a_prompt_answered_another_way_gets_no_key() -> None:
+    desk = Desk()
+    desk.settle()
+    waiting = desk.see(seen(EDIT))
+    assert waiting is not None
+    desk.settle()
+    assert desk.accept(decided(EDIT, Allow()), waiting.serial) == Refuse("this prompt is already answered")
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (Allow(), "allow"),
+        (Allow("but"), "allow: but"),
+        (AllowAlways(), "allow always"),
+        (Deny("no"), "deny: no"),
+        (Choose("2"), "option 2"),
+        (Replies((Reply("A?", ("x", "y")), Reply("B?", text="z"))), "A? x, y; B? z"),
+    ],
+)
+def test_an_answer_is_recorded_in_words(answer: Answer, words: str) -> None:
+    assert render_answer(answer) == words

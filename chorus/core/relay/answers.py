@@ -6,6 +6,7 @@ read off the screen at the moment one is due.
 """
 
 from dataclasses import dataclass
+from typing import assert_never
 
 from chorus.core.ids import PaneId
 from chorus.core.prompts.prompt import Prompt
@@ -64,3 +65,28 @@ class Decision:
     # Which process the pane ran: its id and start time, so that a reused id is another process.
     process: str
     answer: Answer
+
+
+def render_answer(answer: Answer) -> str:
+    """In a few words, for a record of what was decided."""
+    match answer:
+        case Allow(text):
+            return "allow" + _with(text)
+        case AllowAlways():
+            return "allow always"
+        case Deny(text):
+            return "deny" + _with(text)
+        case Choose(key, text):
+            return f"option {key}" + _with(text)
+        case Replies(replies):
+            return "; ".join(f"{reply.question} {_reply(reply)}" for reply in replies)
+        case _:
+            assert_never(answer)
+
+
+def _with(text: str | None) -> str:
+    return "" if text is None else f": {text}"
+
+
+def _reply(reply: Reply) -> str:
+    return ", ".join(reply.labels) if reply.text is None else reply.text

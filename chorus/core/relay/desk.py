@@ -59,6 +59,11 @@ class Desk:
         if relay.sent == 0 and self.current is not None and self.current.serial == serial:
             self.current = replace(self.current, claimed=False)
 
+    def settle(self) -> None:
+        """The prompt that stands here was answered another way: no key may follow."""
+        if self.current is not None:
+            self.current = replace(self.current, claimed=True)
+
     def _stand(self, prompt: Prompt, process: str) -> None:
         current = self.current
         if (

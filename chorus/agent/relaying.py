@@ -1,0 +1,63 @@
+"""From what a client asks in words to a prompt that waits, with the way back to that client.
+
+Receives what a permission hook or a headless session's stream told. A call a rule decides is answered at
+once, through the hook or the protocol and never by a key; any other waits for a person.
+"""
+
+from collections.abc import Callable, Coroutine, Iterable
+from typing import Any
+
+from chorus.agent.prompts import Prompts
+from chorus.agent.runs import Runs
+from chorus.agent.told import ControlChannel, HookChannel, ends
+from chorus.core.ids import PaneId
+from chorus.core.outcomes import Outcome, PromptAsked
+from chorus.core.roster import Roster
+from chorus.sources.hookfile import HookEvent
+from chorus.sources.hooks import Spool
+
+Start = Callable[[Coroutine[Any, Any, None]], None]
+
+
+class Relaying:
+    def __init__(self, spool: Spool, runs: Runs, roster: Roster, prompts: Prompts, start: Start) -> None:
+        self._spool = spool
+        self._runs = runs
+        self._roster = roster
+        self._prompts = prompts
+        self._start = start
+
+    def hear_hook(self, event: HookEvent, outcomes: Iterable[Outcome]) -> None:
+        """Hold the hook of a call that is asked about, if its answer may go that way."""
+        asked = next((o for o in outcomes if isinstance(o, PromptAsked) and o.request is None), None)
+        if asked is None or asked.tool is None or not self._spool.is_waiting(event):
+            return
+        cwd = event.value.get("cwd")
+        ruling = self._prompts.rule(asked, cwd if isinstance(cwd, str) else None)
+        # A headless session of ours asks over its protocol as well.
+        headless = event.pane is not None and self._runs.at(event.pane) is not None
+        if ruling is None and (headless or not self._prompts.holds_hooks):
+            return
+        channel = HookChannel(event, self._spool.hold(event))
+        self._start(self._prompts.tell(asked, event.pane, channel, ruling))
+
+    def hear_stream(self, pane: PaneId, outcomes: Iterable[Outcome]) -> None:
+        """A headless session of ours waits for an answer on its standard input."""
+        run = self._runs.at(pane)
+        for asked in still_asked(outcomes) if run is not None else []:
+            assert run is not None
+            assert asked.request is not None
+            session = self._roster.sessions.get(asked.session) if asked.session else None
+            ruling = self._prompts.rule(asked, session.cwd if session else None)
+            channel = ControlChannel(self._runs, run, asked.request)
+            self._start(self._prompts.tell(asked, pane, channel, ruling))
+
+
+def still_asked(outcomes: Iterable[Outcome]) -> list[PromptAsked]:
+    """The requests among these that nothing later among them ends."""
+    waiting: list[PromptAsked] = []
+    for outcome in outcomes:
+        waiting = [asked for asked in waiting if not ends(outcome, asked)]
+        if isinstance(outcome, PromptAsked) and outcome.request is not None and outcome.tool is not None:
+            waiting.append(outcome)
+    return waiting
