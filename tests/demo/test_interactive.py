@@ -198,7 +198,8 @@ def test_the_terminal_is_as_before_when_it_ends(
     stand_in: StandIn, terminal: Terminal, keys: list[str]
 ) -> None:
     command = shlex.join(stand_in.command())
-    shell = ["sh", "-c", f"stty -a > before; {command}; stty -a > after; sleep 60"]
+    # Renamed into place: a file is there before stty has written into it.
+    shell = ["sh", "-c", f"stty -a > before; {command}; stty -a > later; mv later after; sleep 60"]
     pane = terminal.open(shell, cwd=stand_in.project, environment=stand_in.environment())
     pane.wait_for(r"─{10}\n❯\s")
     assert flag(pane, "alternate_on") == "1"
