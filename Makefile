@@ -8,16 +8,18 @@ JOBS ?= auto
 export PIP_NO_CACHE_DIR := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test check format bench pictures coverage clean tmux
+.PHONY: help demo test check format bench compare docs pictures clean tmux
 
 help:
 	@echo 'make demo      the main job, played in a scratch repository'
 	@echo 'make test      every test, with 100 % branch coverage of chorus/core'
 	@echo 'make check     format, lint, types, import contract'
 	@echo 'make bench     benchmarks and the long fuzz run, as ratios'
+	@echo 'make compare   Chorus beside others: same edits, same repositories (installs them into .compare)'
+	@echo 'make docs      write docs/commands.md and docs/chorus.1 anew from the code'
 	@echo 'make pictures  draw the pictures of the guide anew'
 	@echo 'make format    rewrite the sources in house style'
-	@echo 'make clean     remove .venv and every cache'
+	@echo 'make clean     remove .venv, .compare and every cache'
 
 $(STAMP): pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv "$(VENV)"
@@ -45,9 +47,15 @@ format: $(STAMP)
 bench: $(STAMP) tmux
 	@$(BIN)/python -m tests.bench
 
+compare: $(STAMP)
+	@$(BIN)/python -m tests.compare --write
+
+docs: $(STAMP)
+	@$(BIN)/python -m tests.docs.generated
+
 pictures: $(STAMP)
 	@$(BIN)/python -m tests.panel.pictures
 
 clean:
-	rm -rf $(VENV) dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage*
+	rm -rf $(VENV) .compare dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage*
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -4,54 +4,15 @@ A command's module is imported only when it runs, so that `chorus --help` costs 
 """
 
 import argparse
-import importlib
 import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn, Protocol
+from typing import NoReturn
 
 from chorus import __version__
+from chorus.commands.table import COMMANDS, load
 from chorus.errors import ChorusError, ExitCode
 from chorus.output import note
-
-# name -> what it does, in the order of the help text. The module is chorus.commands.<name>.
-COMMANDS = {
-    "claude": "start Claude Code in tmux, watched from its first moment",
-    "attach": "watch a client that runs already, or a pane in which one will",
-    "run": "start a headless session in a tmux pane",
-    "send": "say something more to a headless session, or end it",
-    "panel": "show what the sessions did and ask, beside them, and answer",
-    "status": "say what the agent watches right now",
-    "lanes": "list the branches that hold what each session did",
-    "log": "list what the agent did, action by action",
-    "show": "show one action with its diff",
-    "diff": "show what actions changed",
-    "revert": "take actions back, and nothing else",
-    "redo": "bring back what was reverted",
-    "keep": "mark actions as reviewed",
-    "land": "make clean commits of a lane on a branch of yours",
-    "drop": "remove a lane's branch, or bring it back",
-    "blame": "say which action wrote a line",
-    "prompts": "show what the client asks, and which key answers what",
-    "approve": "say yes to a prompt that waits",
-    "deny": "say no to a prompt that waits",
-    "answer": "answer the questions of a prompt that waits",
-    "policy": "say which tool calls need no person",
-    "hooks": "put Chorus's hooks into the client's settings, take them out, say where they are",
-    "inspect": "show what Chorus makes of a recorded stream, pane capture or transcript",
-    "doctor": "say what is healthy, what is not covered, and how to mend it",
-    "gc": "make Chorus's own store small, or take Chorus out of the repository",
-    "demo": "play a short story in a scratch repository: no account, no network",
-    "stop": "end this repository's agent",
-}
-
-
-class Command(Protocol):
-    """What every module in chorus.commands offers."""
-
-    def configure(self, parser: argparse.ArgumentParser) -> None: ...
-
-    def run(self, args: argparse.Namespace) -> ExitCode: ...
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -89,9 +50,7 @@ def scrub_environment() -> None:
 def _dispatch(arguments: Sequence[str]) -> int:
     if arguments and arguments[0] in COMMANDS:
         name, rest = arguments[0], arguments[1:]
-        command: Command = importlib.import_module(f"chorus.commands.{name}")
-        parser = argparse.ArgumentParser(prog=f"chorus {name}", description=COMMANDS[name].capitalize() + ".")
-        command.configure(parser)
+        command, parser = load(name)
         own, passed_on = _split(rest) if getattr(command, "PASSES_ON", False) else (rest, [])
         args = parser.parse_args(own)
         args.passed_on = passed_on

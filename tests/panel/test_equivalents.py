@@ -7,7 +7,7 @@ import shlex
 
 import pytest
 
-from chorus.cli import COMMANDS
+from chorus.commands.table import COMMANDS
 from chorus.panel import equivalents
 from chorus.panel.keys import ALL
 

@@ -1,0 +1,172 @@
+"""Completion scripts for shells, rendered from the commands' pages.
+
+A script asks nothing of Chorus while a person types: words come from the script itself, lanes from git.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from chorus.commands.pages import Argument, Option, Page
+
+LANES_PREFIX = "refs/heads/"
+LANES = f"git for-each-ref --format='%(refname:lstrip=2)' {LANES_PREFIX}chorus/ 2>/dev/null"
+FILES = {"FILE", "FILE[:LINE]", "PATH"}
+# Stand for what is looked up while a person types.
+AT_LANES, AT_FILES = "@lanes", "@files"
+
+
+def render_bash(pages: Sequence[Page]) -> str:
+    return f"""# bash completion for chorus
+_chorus() {{
+    local word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD - 1]}} page= words= options= i
+    for ((i = 1; i < COMP_CWORD; i++)); do
+        [ "${{COMP_WORDS[i]}}" = -- ] && return
+        case ${{page:+$page }}${{COMP_WORDS[i]}} in
+            {"|".join(map(_quoted, _names(pages)))}) page=${{page:+$page }}${{COMP_WORDS[i]}} ;;
+        esac
+    done
+    case $page in
+{_cases(pages, "words={words} options={options}")}
+    esac
+    case $page:$before in
+{_values(pages, "words={words} options=")}
+    esac
+    [[ $word == -* || -z $words ]] && words=$options
+    case $words in
+        {AT_LANES}) words=$({LANES}) ;;
+        {AT_FILES}) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$word")); return ;;
+    esac
+    COMPREPLY=($(compgen -W "$words" -- "$word"))
+}}
+complete -F _chorus chorus
+"""
+
+
+def render_zsh(pages: Sequence[Page]) -> str:
+    return f"""#compdef chorus
+_chorus() {{
+    local word=$words[CURRENT] before=$words[CURRENT-1] page= offered= options= i
+    for ((i = 2; i < CURRENT; i++)); do
+        [[ $words[i] == -- ]] && return
+        case ${{page:+$page }}$words[i] in
+            ({"|".join(map(_quoted, _names(pages)))}) page=${{page:+$page }}$words[i] ;;
+        esac
+    done
+    case $page in
+{_cases(pages, "offered={words} options={options}", opening="(")}
+    esac
+    case $page:$before in
+{_values(pages, "offered={words} options=", opening="(")}
+    esac
+    [[ $word == -* || -z $offered ]] && offered=$options
+    case $offered in
+        ({AT_LANES}) offered=$({LANES}) ;;
+        ({AT_FILES}) _files; return ;;
+    esac
+    compadd -- ${{=offered}}
+}}
+if [[ $funcstack[1] == _chorus ]]; then _chorus "$@"; else compdef _chorus chorus; fi
+"""
+
+
+def render_fish(pages: Sequence[Page]) -> str:
+    names = " ".join(map(_quoted, _names(pages)))
+    head = f"""# fish completion for chorus
+function __chorus_at --description 'whether the command line stands at this command'
+    set -l page
+    for word in (commandline -opc)[2..]
+        test "$word" = --; and return 1
+        set -l longer (string trim "$page $word")
+        contains -- "$longer" {names}; and set page $longer
+    end
+    test "$page" = "$argv"
+end
+complete -c chorus -f
+"""
+    return head + "\n".join(_fish_lines(pages)) + "\n"
+
+
+SHELLS: dict[str, Callable[[Sequence[Page]], str]] = {
+    "bash": render_bash,
+    "zsh": render_zsh,
+    "fish": render_fish,
+}
+
+
+def _all(pages: Iterable[Page]) -> Iterator[Page]:
+    for page in pages:
+        yield page
+        yield from _all(page.parts)
+
+
+def _names(pages: Sequence[Page]) -> list[str]:
+    return [page.name for page in _all(pages)]
+
+
+def _words(page: Page) -> str:
+    """What may stand next, when it is no option."""
+    if page.parts:
+        return " ".join(part.name.split()[-1] for part in page.parts)
+    return next(filter(None, map(_offered, page.arguments)), "")
+
+
+def _offered(thing: Argument | Option) -> str:
+    name = thing.name if isinstance(thing, Argument) else thing.value
+    if name in FILES:
+        return AT_FILES
+    is_lane = name == "LANE" or (isinstance(thing, Option) and "--lane" in thing.flags)
+    return AT_LANES if is_lane else " ".join(thing.choices)
+
+
+def _flags(page: Page) -> list[str]:
+    return [flag for option in page.options for flag in option.flags] + ["--help"]
+
+
+def _cases(pages: Sequence[Page], form: str, *, opening: str = "") -> str:
+    names = _quoted(" ".join(page.name for page in pages))
+    top = form.format(words=names, options=_quoted("--help --version"))
+    lines = [f"        {opening}'') {top} ;;"]
+    for page in _all(pages):
+        filled = form.format(words=_quoted(_words(page)), options=_quoted(" ".join(_flags(page))))
+        lines.append(f"        {opening}{_quoted(page.name)}) {filled} ;;")
+    return "\n".join(lines)
+
+
+def _values(pages: Sequence[Page], form: str, *, opening: str = "") -> str:
+    """After an option that takes a value, only its values."""
+    lines = []
+    for page in _all(pages):
+        for option in (option for option in page.options if option.value is not None):
+            places = "|".join(_quoted(f"{page.name}:{flag}") for flag in option.flags)
+            lines.append(f"        {opening}{places}) {form.format(words=_quoted(_offered(option)))} ;;")
+    return "\n".join(lines)
+
+
+def _fish_lines(pages: Sequence[Page]) -> Iterator[str]:
+    for page in pages:
+        yield f"complete -c chorus -n '__chorus_at' -a {page.name} -d {_fish(page.summary)}"
+    for page in _all(pages):
+        here = f"complete -c chorus -n '__chorus_at {page.name}'"
+        for part in page.parts:
+            yield f"{here} -a {part.name.split()[-1]} -d {_fish(part.summary)}"
+        for words in filter(None, map(_offered, page.arguments)):
+            yield f"{here} {_fish_offer(words)}"
+        for option in page.options:
+            flags = " ".join(f"-l {f[2:]}" if f.startswith("--") else f"-s {f[1:]}" for f in option.flags)
+            value = "" if option.value is None else " -x" if not _offered(option) else " -r"
+            offer = f" {_fish_offer(_offered(option))}" if option.value and _offered(option) else ""
+            yield f"{here} {flags}{value}{offer} -d {_fish(option.help)}"
+
+
+def _fish_offer(words: str) -> str:
+    if words == AT_FILES:
+        return "-F"
+    return f"-a {_fish(f'({LANES})' if words == AT_LANES else words)}"
+
+
+def _quoted(text: str) -> str:
+    return f"'{text}'"
+
+
+def _fish(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"

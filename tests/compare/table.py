@@ -1,0 +1,78 @@
+"""The comparison as a table for people."""
+
+from pathlib import Path
+
+from tests.compare.measuring import SLOW_EDITS, Row
+from tests.compare.traps import TRAPS
+
+BEGIN, END = "<!-- compare: begin -->", "<!-- compare: end -->"
+MARKS = {"right": "✓", "refused": "–", "wrong": "✗"}
+
+
+def render(rows: list[Row], sizes: list[int], edits: int) -> str:
+    whole = [row for row in rows if row.missing is None]
+    lines = [f"`make compare`: {edits} edits in one session, all in one run.", "", *_overview(whole, sizes)]
+    lines += ["", *_cases([row for row in whole if row.traps])]
+    lines += [f"\n{row.name} is not in the table: {row.missing}." for row in rows if row.missing is not None]
+    return "\n".join(lines)
+
+
+def _overview(rows: list[Row], sizes: list[int]) -> list[str]:
+    """One line for each thing measured, one column for each contender: it fits a page that way."""
+    slowly = f"{SLOW_EDITS} edits a second apart"
+    table = [
+        ("", [f"{row.name} {row.version}".strip() for row in rows]),
+        *((f"added per edit, {n:,} files", [_ms(row.added_ms.get(n)) for row in rows]) for n in sizes),
+        (f"added per edit, {slowly}", [_ms(row.added_slowly_ms) for row in rows]),
+        ("kept apart, edits at once", [f"{row.captured} of {row.edits}" for row in rows]),
+        (f"kept apart, {slowly}", [_of(row.captured_slowly, SLOW_EDITS) for row in rows]),
+        ("your branch and index untouched", [_yes(row.branch_untouched) for row in rows]),
+        ("your uncommitted files stay uncommitted", [_yes(row.work_untouched) for row in rows]),
+        *((f"disk, {n:,} files", [_megabytes(row.added_bytes[n]) for row in rows]) for n in sizes),
+        (f"one action taken back: right / wrong of {len(TRAPS)}", [_score(row) for row in rows]),
+    ]  # fmt: skip
+    lines = [f"| {name} | " + " | ".join(cells) + " |" for name, cells in table]
+    return [lines[0], "|---|" + "---|" * len(rows), *lines[1:]]
+
+
+def _cases(rows: list[Row]) -> list[str]:
+    lines = ["Each case by itself: ✓ right, – refused or not offered and nothing changed, ✗ wrong.", ""]
+    lines += ["| | " + " | ".join(row.name for row in rows) + " |", "|---|" + "---|" * len(rows)]
+    lines += [
+        f"| {trap.name} | " + " | ".join(MARKS[row.traps[trap.name]] for row in rows) + " |" for trap in TRAPS
+    ]
+    return lines
+
+
+def _ms(value: float | None) -> str:
+    return "–" if value is None else f"{max(value, 0):.0f} ms"
+
+
+def _megabytes(value: int) -> str:
+    return f"{value / 1e6:.2f} MB"
+
+
+def _of(count: int | None, whole: int) -> str:
+    return "–" if count is None else f"{count} of {whole}"
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "**no**"
+
+
+def _score(row: Row) -> str:
+    if not row.traps:
+        return "–"
+    results = list(row.traps.values())
+    return f"{results.count('right')} / {results.count('wrong')}"
+
+
+def put_into(page: Path, text: str) -> None:
+    """Put the table between its marks in a page; at the page's end when there are none."""
+    old = page.read_text() if page.exists() else "# Benchmarks\n"
+    block = f"{BEGIN}\n{text}\n{END}"
+    if BEGIN in old:
+        head, _, rest = old.partition(BEGIN)
+        page.write_text(head + block + rest.partition(END)[2])
+    else:
+        page.write_text(f"{old.rstrip()}\n\n## Against others\n\n{block}\n")
