@@ -38,6 +38,49 @@ def split(
     return splitter.pieces()
 
 
+def find_overwritten(before: bytes | None, after: bytes | None, claims: Sequence[Claim]) -> frozenset[int]:
+    """The claims of which nothing is left: another that read the same text wrote over them."""
+    splitter = _Splitter(before, after, busy=False)
+    lost = {place for place, claim in enumerate(claims) if splitter.is_overwritten(claim)}
+    standing = {loosely(claim.before or "") for place, claim in enumerate(claims) if place not in lost}
+    return frozenset(place for place in lost if loosely(claims[place].before or "") in standing)
+
+
+def writing_order(before: bytes | None, after: bytes | None, claims: Sequence[Claim]) -> tuple[int, ...]:
+    """The claims in the order in which they were written; they are told in the order their news came.
+
+    Each starts from the text that was there. Of several that start from the same, those of which nothing
+    is left came first. Where the texts do not tell, the order of telling stands.
+    """
+    lost = find_overwritten(before, after, claims)
+    text = None if before is None else read_text(before)
+    left = list(range(len(claims)))
+    order: list[int] = []
+    while left:
+        fitting = [place for place in left if _starts_from(claims[place], text)]
+        gone = [place for place in fitting if place in lost]
+        if not fitting:
+            break
+        following = gone[0] if gone else fitting[0]
+        order.append(following)
+        left.remove(following)
+        if not gone:
+            text = text_after(claims[following], text)
+    return (*order, *left)
+
+
+def _starts_from(claim: Claim, text: str | None) -> bool:
+    """Whether the claim may start from this text; one that tells of none may start from any."""
+    if claim.created or text is None:
+        return claim.created and text is None
+    return claim.before is None or is_alike(claim.before, text)
+
+
+def is_overwritten(now: bytes | None, claim: Claim) -> bool:
+    """Whether what the claim made of the text it read stands nowhere in what is there now."""
+    return _Splitter(now, now, busy=False).is_overwritten(claim)
+
+
 class _Splitter:
     def __init__(self, before: bytes | None, after: bytes | None, *, busy: bool) -> None:
         self._after = after
@@ -81,17 +124,33 @@ class _Splitter:
             self._step(place, self._after)
         return following is None
 
+    def is_overwritten(self, claim: Claim) -> bool:
+        text = None if claim.before is None else text_after(claim, claim.before)
+        if self._after is None or claim.before is None or text is None:
+            return False
+        start, content = self._bytes_of(claim.before), self._bytes_of(text)
+        if start is None or content is None:
+            return False
+        joined = merge(start, content, self._after)
+        return isinstance(joined, Merged) and joined.data != self._after
+
+    def _gives_way(self, claim: Claim, to: str) -> bool:
+        """Whether somebody wrote over this action, starting from where it did."""
+        return claim.before is not None and is_alike(to, claim.before) and self.is_overwritten(claim)
+
     def _confirmed(self, claim: Claim, text: str, content: bytes, following: Claim | None) -> bool:
         if content == self._after or claim.after is not None:
             return True
         if following is not None and following.before is not None:
-            return is_alike(following.before, text)
+            return is_alike(following.before, text) or self._gives_way(claim, following.before)
         if self._busy and claim.before is not None:
             return True
         if self._after is None or self._now is None:
             return False
-        # What the action did is still there, whole, under what came later.
-        return isinstance(merge(content, self._after, self._now), Merged)
+        # What the action did is still there, whole, under what came later; or it is wholly gone.
+        return isinstance(merge(content, self._after, self._now), Merged) or self._gives_way(
+            claim, read_text(self._now)
+        )
 
     def _bytes_of(self, text: str) -> bytes | None:
         seen = self._seen.get(loosely(text))

@@ -6,16 +6,33 @@ Never gives one edit to two actions.
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from itertools import islice
 
 from chorus.core.actions import Action
 from chorus.core.ids import RepoPath
+from chorus.core.splitting import is_overwritten
 from chorus.git.filestate import Why
-from chorus.lanes.attribution import SharedPath, attribute, claims_a_change, claims_about, sharing
+from chorus.git.trees import Entry
+from chorus.lanes.attribution import (
+    Attribution,
+    SharedPath,
+    attribute,
+    claims_a_change,
+    claims_about,
+    find_order,
+    is_undoing,
+    sharing,
+)
 from chorus.lanes.journal import Journal
 from chorus.lanes.observing import Observation, Observing, render_omitted
 from chorus.lanes.records import Edit
+from chorus.lanes.site import PLAIN_MODES
 
 OTHERS_RAN = "other calls ran at the same time"
+RECORDED_OUTSIDE = "its change was recorded as outside before it was told of"
+WRITTEN_OVER = "another call wrote over it at the same time"
+# How far back to look for the record that has a change which is not on disk alone.
+RECORDS_LOOKED_AT = 20
 
 
 class Ascribing:
@@ -26,33 +43,66 @@ class Ascribing:
         self._said: set[str] = set()
 
     def record_named(
-        self, actions: Sequence[Action], source: str | None, busy: Collection[RepoPath] = ()
-    ) -> None:
-        """Record actions, oldest first, that are not recorded yet and write only the paths they name.
+        self,
+        actions: Sequence[Action],
+        source: str | None,
+        busy: Collection[RepoPath] = (),
+        *,
+        patient: bool = False,
+    ) -> bool:
+        """Record actions that are not recorded yet and write only the paths they name.
 
-        `busy`: paths that calls which are not over name too.
+        `busy`: paths that calls which are not over name too. `patient`: what lies before these actions at
+        such a path may be such a call's; then nothing is recorded, and False is the answer.
         """
         actions = self._without_contained(actions, source)
-        named = [self._observing.locate(action.paths) for action in actions]
-        owners = sharing(actions, named)
-        seen = self._observing.observe(list(owners))
-        result = attribute(self._site, len(actions), self._shared_paths(actions, owners, seen, busy))
-        done: set[int] = set()
-        for step in result.steps:
-            if step.action is None:
-                self._journal.append_outside(step.edits, None)
-                continue
-            done.add(step.action)
-            inside = [actions[a].id for a, b in result.contained.items() if b == step.action]
-            skipped = self._skipped(actions[step.action], named[step.action], seen)
-            action = actions[step.action]
-            self._journal.append_action(action, step.edits, source=source, skipped=skipped, contained=inside)
+        everywhere = (path for action in actions for path in self._observing.locate(action.paths))
+        seen = self._observing.observe(list(dict.fromkeys(everywhere)))
+        actions, named, result = self._attribute(actions, seen, busy)
+        if patient and not result.outside.isdisjoint(busy):
+            return False
+        done = self._append(actions, named, seen, result, source)
         for index, action in enumerate(actions):
             if index not in done:
                 holder = result.contained.get(index)
                 within = actions[holder].id if holder in done else None
                 skipped = self._skipped(action, named[index], seen)
                 self.note(action, source, skipped=skipped, within=within, paths=named[index])
+        return True
+
+    def _append(
+        self,
+        actions: Sequence[Action],
+        named: Sequence[Sequence[RepoPath]],
+        seen: Observation,
+        result: Attribution,
+        source: str | None,
+    ) -> set[int]:
+        """Put the steps on the timeline; the actions, by index, that got a record."""
+        done: set[int] = set()
+        for place, step in enumerate(result.steps):
+            if step.action is None:
+                undone = is_undoing(step, result.steps[:place])
+                self._journal.append_outside(step.edits, WRITTEN_OVER if undone else None)
+                continue
+            done.add(step.action)
+            action = actions[step.action]
+            inside = [actions[a].id for a, b in result.contained.items() if b == step.action]
+            skipped = self._skipped(action, named[step.action], seen)
+            self._journal.append_action(action, step.edits, source=source, skipped=skipped, contained=inside)
+        return done
+
+    def _attribute(
+        self, actions: Sequence[Action], seen: Observation, busy: Collection[RepoPath]
+    ) -> tuple[Sequence[Action], list[list[RepoPath]], Attribution]:
+        """Whose part is whose, with the actions in the order in which they wrote."""
+        named = [self._observing.locate(action.paths) for action in actions]
+        paths = self._shared_paths(actions, sharing(actions, named), seen, busy)
+        order = find_order(self._site, len(actions), paths)
+        if order != sorted(order):
+            actions, named = [actions[index] for index in order], [named[index] for index in order]
+            paths = self._shared_paths(actions, sharing(actions, named), seen, busy)
+        return actions, named, attribute(self._site, len(actions), paths)
 
     def record_window(self, action: Action, seen: Observation, source: str | None, *, shared: bool) -> None:
         """Record what was seen to have moved while an action ran. `shared`: others ran too."""
@@ -111,19 +161,40 @@ class Ascribing:
     ) -> None:
         """Remember a call that changed nothing, or nothing that another's record does not hold."""
         paths = paths or self._observing.locate(action.paths)
-        within = within or self._holder(action, paths)
+        changed = self._claimed_to_change(action, paths)
+        lost = [path for path in changed if self._is_overwritten(action, path)]
+        within = within or next((self._holder(action, path) for path in changed if path not in lost), None)
         status = "contained" if within else "noop" if action.status == "succeeded" else action.status
-        self._journal.append_call(action, status, source=source, skipped=skipped, within=within, paths=paths)
+        reason = WRITTEN_OVER if lost else RECORDED_OUTSIDE if changed else None
+        self._journal.append_call(
+            action, status, source=source, skipped=skipped, within=within, paths=paths,
+            reason=None if within else reason,
+        )  # fmt: skip
 
-    def _holder(self, action: Action, paths: Sequence[RepoPath]) -> str | None:
-        """The action whose record has this one's change too: the client tells of one, the disk shows none."""
+    def _claimed_to_change(self, action: Action, paths: Sequence[RepoPath]) -> list[RepoPath]:
+        """Where the client tells of a change, though the disk shows none."""
         if action.status != "succeeded":
-            return None
-        for path in paths:
-            if claims_a_change(claims_about(action, path, self._site.locate)):
-                records = (recorded.record for recorded in self._journal.timeline.touching(path))
-                return next((record.action for record in records if record.action), None)
-        return None
+            return []
+        return [path for path in paths if claims_a_change(claims_about(action, path, self._site.locate))]
+
+    def _is_overwritten(self, action: Action, path: RepoPath) -> bool:
+        return self._is_missing(action, path, self._journal.timeline.entry(path))
+
+    def _is_missing(self, action: Action, path: RepoPath, entry: Entry | None) -> bool:
+        """Whether what the action is told to have done to a file is surely not in this state of it."""
+        content = self._site.read(entry) if entry is None or entry.mode in PLAIN_MODES else None
+        return is_overwritten(content, claims_about(action, path, self._site.locate))
+
+    def _holder(self, action: Action, path: RepoPath) -> str | None:
+        """The action whose record has this one's change too; None: it stands in one of nobody's."""
+        timeline = self._journal.timeline
+        newest: str | None = None
+        for recorded in islice(timeline.touching(path), RECORDS_LOOKED_AT):
+            newest = newest or recorded.record.action
+            before = next(edit.before for edit in timeline.edits(recorded) if edit.path == path)
+            if self._is_missing(action, path, before):
+                return recorded.record.action
+        return newest
 
     def _skipped(self, action: Action, named: Collection[RepoPath], seen: Observation) -> list[str]:
         """Of the paths an action names, those that are not followed, and why."""

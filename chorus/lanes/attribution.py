@@ -12,7 +12,7 @@ from chorus.core.actions import Action, FileWitness
 from chorus.core.claims import NOTHING_TOLD, Claim, claim_of, text_after
 from chorus.core.clienttext import is_alike, read_text
 from chorus.core.ids import RepoPath
-from chorus.core.splitting import Piece, split
+from chorus.core.splitting import Piece, split, writing_order
 from chorus.git.trees import FILE_MODE, Entry
 from chorus.lanes.records import Edit
 from chorus.lanes.site import PLAIN_MODES, Site
@@ -34,6 +34,11 @@ class Attribution:
     steps: list[Step] = field(default_factory=list)
     # Actions whose change could not be told apart, by the index of the action that has it.
     contained: dict[int, int] = field(default_factory=dict)
+
+    @property
+    def outside(self) -> set[RepoPath]:
+        """The paths of which a part is nobody's."""
+        return {edit.path for step in self.steps if step.action is None for edit in step.edits}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +68,25 @@ def attribute(site: Site, count: int, paths: Iterable[SharedPath]) -> Attributio
             result.steps.append(Step(index, tuple(own)))
             result.contained = {a: b for a, b in result.contained.items() if a != index}
     return result
+
+
+def find_order(site: Site, count: int, paths: Iterable[SharedPath]) -> list[int]:
+    """The actions, by index, in the order in which they wrote the files they share."""
+    order = list(range(count))
+    for shared in paths:
+        if len(shared.actions) > 1 and _is_text(shared.before) and _is_text(shared.after):
+            before, after = (site.read(entry) for entry in (shared.before, shared.after))
+            written = writing_order(before, after, shared.claims)
+            slots = [order.index(action) for action in shared.actions]
+            for slot, place in zip(sorted(slots), written, strict=True):
+                order[slot] = shared.actions[place]
+    return order
+
+
+def is_undoing(step: Step, earlier: Sequence[Step]) -> bool:
+    """Whether a step takes each of its files back to what it was before one of the earlier steps."""
+    known = {(edit.path, edit.before) for past in earlier for edit in past.edits}
+    return all((edit.path, edit.after) in known for edit in step.edits)
 
 
 def claims_about(action: Action, path: RepoPath, locate: Callable[[str], RepoPath | None]) -> Claim:

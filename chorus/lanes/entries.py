@@ -157,6 +157,7 @@ def entry_of_call(call: Mapping[str, Any], marks: Marks, timeline: Timeline) -> 
         message=call["message"],
         lane=placement.lane if placement else None,
         commit=placement.commit if placement else None,
+        reason=call.get("reason"),
         within=within,
         skipped=tuple(call["skipped"]),
         call_status=status,

@@ -137,6 +137,7 @@ class Journal:
         skipped: Sequence[str] = (),
         within: str | None = None,
         paths: Sequence[str] = (),
+        reason: str | None = None,
     ) -> None:
         """Note a call that changed nothing, or nothing that is not recorded already."""
         self._note(
@@ -145,7 +146,7 @@ class Journal:
                 "tool": action.tool, "session": self.root(action.session), "turn": action.turn,
                 "agent": action.agent, "paths": list(paths), "summary": summarise(action, []),
                 "message": clip(action.message), "source": source, "time": action.time,
-                "skipped": list(skipped), "seconds": self.site.now(),
+                "skipped": list(skipped), "reason": reason, "seconds": self.site.now(),
             }
         )  # fmt: skip
 

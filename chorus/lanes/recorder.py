@@ -83,16 +83,23 @@ class Recorder:
             return [*seen.recorded, *rest]
 
     def record_named(
-        self, actions: Sequence[Action], source: str | None = None, busy: Collection[str] = ()
-    ) -> None:
+        self,
+        actions: Sequence[Action],
+        source: str | None = None,
+        busy: Collection[str] = (),
+        *,
+        patient: bool = False,
+    ) -> bool:
         """Record actions that write only the paths they name, oldest first.
 
-        `busy`: paths that calls which are not over name too.
+        `busy`: paths that calls which are not over name too. `patient`: where another's change lies before
+        these at such a path, record nothing and answer False: that call may be about to end.
         """
         with self.journal.writing():
             once = {action.id: action for action in reversed(actions)}
             new = [action for action in reversed(once.values()) if not self.journal.knows(action.id)]
-            self._ascribing.record_named(new, source, set(self._observing.locate(busy)))
+            paths = set(self._observing.locate(busy))
+            return self._ascribing.record_named(new, source, paths, patient=patient)
 
     def record_window(
         self,

@@ -15,7 +15,7 @@ from chorus.core.clienttext import find_form, read_text
 from chorus.core.diff import hunks as line_hunks
 from chorus.core.diff import split_lines
 from chorus.core.ids import ToolUseId
-from chorus.core.splitting import Piece, split
+from chorus.core.splitting import Piece, find_overwritten, is_overwritten, split
 
 HEADLESS = Path(__file__).parents[2] / "fixtures" / "recordings" / "headless"
 
@@ -252,3 +252,34 @@ def test_contents_of_different_forms_have_no_form_in_common() -> None:
     assert find_form(b"a\r\n", b"a\n") is None
     assert find_form("\ufeffa\n".encode("utf-16-le"), b"a\n") is None
     assert find_form(b"a", b"a\r\n") == find_form(b"a\r\n", b"a", None)
+
+
+ROWS = "".join(f"row {number}\n" for number in range(20))
+FIRST, SECOND = ROWS.replace("row 5\n", "first\n"), ROWS.replace("row 15\n", "second\n")
+
+
+def test_an_edit_that_another_wrote_over_keeps_what_it_did() -> None:
+    claims = [edit(ROWS, FIRST), edit(ROWS, SECOND)]
+    pieces = split(ROWS.encode(), SECOND.encode(), claims)
+    assert pieces == (Piece(0, FIRST.encode()), Piece(None, ROWS.encode()), Piece(1, SECOND.encode()))
+    assert find_overwritten(ROWS.encode(), SECOND.encode(), claims) == {0}
+    assert find_overwritten(ROWS.encode(), SECOND.encode(), claims[::-1]) == {1}
+
+
+def test_an_edit_that_was_taken_back_by_the_next_is_not_written_over() -> None:
+    claims = [edit(ROWS, FIRST), edit(FIRST, ROWS)]
+    assert find_overwritten(ROWS.encode(), ROWS.encode(), claims) == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("now", "claim"),
+    [
+        (None, edit(ROWS, FIRST)),  # the file is gone
+        (SECOND.encode(), NOTHING_TOLD),
+        (SECOND.encode(), Claim(before=ROWS, hunks=patch("other\n", "text\n"))),  # does not fit
+        (b"one\r\ntwo\n", edit(ROWS, FIRST)),  # no form in which the client's text is exact
+        (FIRST.encode(), edit(ROWS, FIRST)),
+    ],
+)
+def test_what_cannot_be_told_is_not_called_written_over(now: bytes | None, claim: Claim) -> None:
+    assert not is_overwritten(now, claim)

@@ -2,7 +2,11 @@
 
 from pathlib import Path
 
+import pytest
+
+from chorus.core.actions import Action, FileWitness, Hunk, Witness
 from chorus.core.ids import SessionId, ToolUseId
+from chorus.lanes.ascribing import WRITTEN_OVER
 from chorus.lanes.lanes import Prepared
 from chorus.lanes.recorder import Recorder
 from chorus.lanes.verify import verify
@@ -168,6 +172,64 @@ def test_an_action_whose_change_another_already_has_is_contained(repo: UserRepo,
     recorder.record_named([action("t1", place)])
     recorder.record_named([action("t2", place, witness=witnessed(place, "one\n", "both\n"))])
     assert entry_of(recorder, "t2").within == "t1"
+
+
+ROWS = "".join(f"row {number}\n" for number in range(20))
+
+
+@pytest.mark.parametrize("told", [["first", "second"], ["second", "first"]])
+def test_of_two_edits_that_read_the_file_at_once_each_has_its_own(
+    repo: UserRepo, recorder: Recorder, told: list[str]
+) -> None:
+    """Two clients read the same text; the second to write takes the first one's change away."""
+    place = repo.path / "rows.txt"
+    repo.write("rows.txt", ROWS.encode())
+    recorder.start()
+    repo.write("rows.txt", ROWS.replace("row 15", "second").encode())
+    told_of = {
+        "first": swapped(place, "first", "row 5\n", "first\n"),
+        "second": swapped(place, "second", "row 15\n", "second\n"),
+    }
+    recorder.record_named([told_of[name] for name in told])
+    entries = {name: entry_of(recorder, name) for name in told}
+    assert patch_of(repo, entries["first"].commit) == ["-row 5", "+first"]
+    assert patch_of(repo, entries["second"].commit) == ["-row 15", "+second"]
+    assert entries["first"].lane != entries["second"].lane
+    assert statuses(recorder) == ["committed", "outside", "committed"]
+    assert recorder.entries()[1].reason == WRITTEN_OVER
+    assert replayed(recorder) == on_disk(repo)
+
+
+def test_an_edit_written_over_and_told_of_first_keeps_its_own(repo: UserRepo, recorder: Recorder) -> None:
+    place = repo.path / "rows.txt"
+    repo.write("rows.txt", ROWS.encode())
+    recorder.start()
+    repo.write("rows.txt", ROWS.replace("row 15", "second").encode())
+    recorder.record_named([swapped(place, "first", "row 5\n", "first\n")])
+    recorder.record_named([swapped(place, "second", "row 15\n", "second\n")])
+    assert patch_of(repo, entry_of(recorder, "first").commit) == ["-row 5", "+first"]
+    assert patch_of(repo, entry_of(recorder, "second").commit) == ["-row 15", "+second"]
+    assert replayed(recorder) == on_disk(repo)
+
+
+def test_an_edit_written_over_before_it_was_seen_is_said_to_be(repo: UserRepo, recorder: Recorder) -> None:
+    place = repo.path / "rows.txt"
+    repo.write("rows.txt", ROWS.encode())
+    recorder.start()
+    repo.write("rows.txt", ROWS.replace("row 15", "second").encode())
+    recorder.record_named([swapped(place, "second", "row 15\n", "second\n")])
+    recorder.record_named([swapped(place, "first", "row 5\n", "first\n")])
+    first = entry_of(recorder, "first")
+    assert (first.status, first.within, first.reason) == ("noop", None, WRITTEN_OVER)
+    assert replayed(recorder) == on_disk(repo)
+
+
+def swapped(place: Path, name: str, old: str, new: str) -> Action:
+    """An edit as the client tells of it: the text it read, the patch, the strings."""
+    at = ROWS.splitlines(keepends=True).index(old) + 1
+    hunk = Hunk(at, 1, at, 1, ["-" + old.rstrip("\n"), "+" + new.rstrip("\n")])
+    witness = Witness((FileWitness(str(place), before=ROWS, hunks=(hunk,)),), (str(place),))
+    return action(name, place, session=name, witness=witness, old_string=old, new_string=new)
 
 
 def test_paths_outside_and_ignored_files_are_skipped_and_said(
