@@ -260,6 +260,7 @@ class Agent:
 
     def _sweep(self, tree: Tree) -> bool:
         """True: something moved that is not ready to be recorded."""
+        tree.record_held()
         if tree.windows.open:
             return tree.moved
         live = [s for s in self.intake.roster.sessions.values() if s.state != "gone"]

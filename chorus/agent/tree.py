@@ -30,12 +30,16 @@ log = logging.getLogger("chorus.agent")
 SETTLED_SECONDS = 0.015
 # A tree that something writes to without end never settles: the window ends with what has come.
 SETTLE_SECONDS = 0.15
+# A call whose write is seen ends within this time, or is taken for one that never told of its end.
+HOLD_SECONDS = 3.0
 # What the client stamps and what the file system stamps come from the same clock, read at other moments.
 CLOCK_SLACK_SECONDS = 0.02
 
 
 class Tree:
-    def __init__(self, work_tree: Path, wake: Callable[[], None]) -> None:
+    def __init__(
+        self, work_tree: Path, wake: Callable[[], None], *, hold_seconds: float = HOLD_SECONDS
+    ) -> None:
         self.recorder = Recorder.open(work_tree)
         repository = self.recorder.site.repository
         self.root = repository.work_tree
@@ -45,6 +49,11 @@ class Tree:
         self._hints: dict[RepoPath, float] = {}  # where something moved, and when that was last told
         self._lost = False
         self._head = False
+        # Ended calls whose file holds more than they did, while another call that names it is still open.
+        self._held: list[Action] = []
+        self._held_source = ""
+        self._held_until = 0.0
+        self._hold_seconds = hold_seconds
         self._told: dict[tuple[int | None, Oid | None], LogEntry] = {}
 
     def start(self) -> None:
@@ -54,6 +63,8 @@ class Tree:
         self._wake()  # what changed while nobody watched is found by one look at everything
 
     def close(self) -> None:
+        self._held_until = 0.0
+        self.record_held()
         self.watch.stop()
         self.recorder.close()
 
@@ -71,6 +82,7 @@ class Tree:
                     named.append(effect.action)
                 elif waited or not isinstance(effect, LookBefore):
                     self._record_named(named, source)
+                    named = []
                     await self._perform(effect, source=source, waited=waited)
         self._record_named(named, source)
 
@@ -85,15 +97,15 @@ class Tree:
         if self._lost:
             if any(told > settled for told in self._hints.values()):
                 return True
-            self.recorder.sweep(self._take_hints(), self.windows.spare)
+            self.recorder.sweep(self._take_hints(), self.windows.spare | self._spare)
             return False
         ready = {path for path, told in self._hints.items() if told <= settled}
         if ready or (self._head and not self._hints):
             for path in ready:
                 del self._hints[path]
             self._head = False
-            self.recorder.sweep(ready, self.windows.spare)
-        return bool(self._hints)
+            self.recorder.sweep(ready, self.windows.spare | self._spare)
+        return bool(self._hints or self._held)
 
     def news(self) -> list[dict[str, Any]]:
         """The entries that are new or different since the last call."""
@@ -106,7 +118,7 @@ class Tree:
     def moved(self) -> bool:
         """Whether there is anything to sweep."""
         self._gather()
-        return bool(self._hints or self._lost or self._head)
+        return bool(self._hints or self._lost or self._head or self._held)
 
     def _remember(self, outcome: Outcome) -> None:
         """What changes no file, and still belongs to the history."""
@@ -118,25 +130,43 @@ class Tree:
             case _:
                 pass
 
+    def record_held(self) -> None:
+        """Record the calls that wait for another's end, if that has come or is not waited for any more."""
+        self._record_named([], self._held_source)
+
     def _record_named(self, actions: list[Action], source: str) -> None:
-        if actions:
-            self.recorder.record_named(actions, source, self.windows.spare)
-            actions.clear()
+        """Record ended calls, those held back before them. What is told first was not always done first."""
+        if not (self._held or actions):
+            return
+        if not self._held:
+            self._held_until = time.monotonic() + self._hold_seconds
+        ended = [*self._held, *actions]
+        patient = time.monotonic() < self._held_until
+        if self.recorder.record_named(ended, source, self.windows.spare, patient=patient):
+            self._held = []
+        else:
+            self._held, self._held_source = ended, source
+            self._wake()
+
+    @property
+    def _spare(self) -> frozenset[str]:
+        return frozenset(path for action in self._held for path in action.paths)
 
     async def _perform(self, effect: Effect, *, source: str, waited: bool) -> None:
         match effect:
             case LookBefore(paths):
-                self.recorder.look(paths)
+                self.recorder.look([path for path in paths if path not in self._spare])
             case Sweep(spare, until):
                 await self._settle()
                 hints = self._take_hints() if waited else self._take_hints_until(until)
                 if hints is None or hints:
-                    self.recorder.sweep(hints, spare)
+                    self.recorder.sweep(hints, spare | self._spare)
             case RecordNamed(action):
-                self.recorder.record_named([action], source, self.windows.spare)
+                self._record_named([action], source)
             case RecordWindow(action, spare, shared):
                 await self._settle()
-                self.recorder.record_window(action, self._take_hints(), spare, source, shared=shared)
+                hints = self._take_hints()
+                self.recorder.record_window(action, hints, spare | self._spare, source, shared=shared)
             case Note(action):
                 self.recorder.note(action, source)
             case _:
