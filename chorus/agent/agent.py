@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from chorus.agent.audit import Audit
+from chorus.agent.audit import Audit, audit_path
 from chorus.agent.desks import Desks
 from chorus.agent.intake import Intake, now
 from chorus.agent.movement import Movement
@@ -69,9 +69,9 @@ class Agent:
         self.runs = Runs()
         self.telling = Telling(home.root / "untold.json", self.spool, self.root_of)
         self.movement = Movement(self._panes_moved)
-        self.audit = Audit(home.root / "prompts.jsonl")
+        self.audit = Audit(audit_path(home))
         desks = Desks(read_prompt_rules(), self.movement.tmux)
-        self.prompts = Prompts(desks, self.audit, self.server.publish, read_preferences)
+        self.prompts = Prompts(desks, self.audit, self.server.publish, read_preferences, self._has_hooks)
         self.relaying = Relaying(self.spool, self.runs, self.intake.roster, self.prompts, self._start)
         self.problems: dict[str, str] = {}
         self._stopping = asyncio.Event()
@@ -273,6 +273,10 @@ class Agent:
             for root, tree in self.trees.items():
                 for entry in tree.news():
                     self.server.publish("action", entry=entry, work_tree=str(root))
+
+    def _has_hooks(self, session: SessionId) -> bool:
+        known = self.intake.roster.sessions.get(session)
+        return known is not None and "hook" in known.sources
 
     def _heard(self, outcomes: list[Outcome]) -> None:
         self.prompts.hear(outcomes)

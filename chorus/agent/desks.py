@@ -48,6 +48,10 @@ class Watched:
     def pane(self) -> WatchedPane:
         return self.eye.pane
 
+    def age(self) -> float:
+        """How long the present appearance has been there, in seconds."""
+        return asyncio.get_running_loop().time() - self.seen_at
+
     def name(self, appearance: Appearance) -> str:
         """Short enough to type, and never the name of another appearance."""
         return f"{self.pane.id.lstrip('%')}.{appearance.serial}.{self._mark(appearance.prompt.fingerprint)}"

@@ -6,6 +6,7 @@ subscriber of each prompt that appears, changes and goes. Every answer, given or
 
 import logging
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 from chorus.agent.audit import Audit
@@ -15,7 +16,7 @@ from chorus.agent.pressing import PromptRefused
 from chorus.agent.rulings import Ruling, Rulings
 from chorus.agent.told import Channel, Told, ToldPrompt
 from chorus.core.actions import Call
-from chorus.core.ids import PaneId, ToolUseId
+from chorus.core.ids import PaneId, SessionId, ToolUseId
 from chorus.core.outcomes import ActionClosed, CallOpened, Outcome, PromptAsked
 from chorus.core.prompts.prompt import Prompt, prompt_json
 from chorus.core.prompts.told import QUESTION_TOOL, read_questions
@@ -26,6 +27,10 @@ from chorus.errors import ChorusError, NothingThere
 from chorus.sources.preferences import Preferences
 
 log = logging.getLogger("chorus.agent")
+
+# A hook tells of a dialog within 50 ms of its drawing; a busy machine takes longer. Until then the
+# dialog is not listed, so that one prompt does not go by two names.
+HOOK_SECONDS = 1.0
 
 Json = dict[str, Any]
 
@@ -41,11 +46,13 @@ class Prompts:
         audit: Audit,
         publish: Callable[..., None],
         preferences: Callable[[], Preferences],
+        has_hooks: Callable[[SessionId], bool],
     ) -> None:
         self._desks = desks
         self._audit = audit
         self._publish = publish
         self._preferences = preferences
+        self._has_hooks = has_hooks
         self._told = Told()
         self._rulings = Rulings()
         self._asking: dict[ToolUseId, Call] = {}  # calls that ask questions, for what the screen leaves out
@@ -128,27 +135,28 @@ class Prompts:
                 self._publish("prompt", prompt=prompt)
 
     async def _answer_told(self, told: ToldPrompt, answer: Answer, *, by: str) -> Json:
-        entry = {**_entry(self._told_json(told), answer, by), "how": told.channel.how, "keys": []}
+        shown, said, how = self._told_json(told), render_answer(answer), told.channel.how
         try:
             await told.say(answer)
         except PromptRefused as error:
-            self._audit.write({**entry, "refused": str(error)})
+            self._audit.write(shown, said, by=by, how=how, keys=[], refused=str(error))
             raise
         self._told.remove(told)
         if told.pane is not None and not any(other.pane == told.pane for other in self._told.all.values()):
             self._desks.settle(told.pane, told.asked.session)
-        self._audit.write(entry)
-        return {"key": None, "how": told.channel.how, "verified": True}
+        self._audit.write(shown, said, by=by, how=how, keys=[])
+        return {"key": None, "how": how, "verified": True}
 
     async def _press(self, watched: Watched, appearance: Appearance, answer: Answer, *, by: str) -> Json:
-        entry = _entry(self._screen_json(watched, appearance), answer, by)
-        entry = {**entry, "how": "keys", "screen": "\n".join(watched.rows).rstrip()}
+        shown, said = self._screen_json(watched, appearance), render_answer(answer)
+        screen = "\n".join(watched.rows).rstrip()
+        record = partial(self._audit.write, shown, said, by=by, how="keys", screen=screen)
         try:
             keys = await self._desks.press(watched, appearance, answer)
         except PromptRefused as error:
-            self._audit.write({**entry, "keys": error.keys, "refused": str(error)})
+            record(keys=error.keys, refused=str(error))
             raise
-        self._audit.write({**entry, "keys": keys})
+        record(keys=keys)
         self.look(watched.pane)
         return {"key": keys[-1] if keys else None, "how": "keys", "verified": True}
 
@@ -166,7 +174,9 @@ class Prompts:
         """What a client tells in words is not listed a second time off its screen."""
         covered = {(told.pane, told.asked.session) for told in self._told.all.values()}
         for watched, appearance in self._desks.waiting():
-            if (watched.pane.id, watched.pane.session) not in covered:
+            session = watched.pane.session
+            young = watched.age() < HOOK_SECONDS and session is not None and self._has_hooks(session)
+            if (watched.pane.id, session) not in covered and not (young and self.holds_hooks):
                 yield self._screen_json(watched, appearance)
 
     def _list_strange(self) -> Iterator[Json]:
@@ -206,7 +216,3 @@ class Prompts:
 def _check(prompt: Prompt, fingerprint: str) -> None:
     if prompt.fingerprint != fingerprint:
         raise PromptRefused("the prompt is not the one that was decided on; nothing was sent")
-
-
-def _entry(prompt: Json, answer: Answer, by: str) -> Json:
-    return {"prompt": prompt, "answer": render_answer(answer), "by": by}

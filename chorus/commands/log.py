@@ -26,10 +26,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--open", action="store_true", help="only what nobody has kept, reverted or landed yet"
     )
     parser.add_argument("-n", dest="limit", type=int, metavar="COUNT", help="only the newest so many")
+    parser.add_argument(
+        "--prompts",
+        action="store_true",
+        help="instead: which prompts were answered, by whom, with which keys",
+    )
     parser.add_argument("--json", action="store_true", help="for programs")
 
 
 def run(args: argparse.Namespace) -> ExitCode:
+    if args.prompts:
+        from chorus.commands.answered import list_answered  # noqa: PLC0415  the agent's modules are heavy
+
+        return list_answered(args)
     names = ("lane", "turn", "tool", "status", "since", "outside", "open", "limit")
     wanted = {name: getattr(args, name) for name in names}
     entries = read_log(**wanted, path=absolute(args.path) if args.path else None)

@@ -51,7 +51,7 @@ class Asking:
         """Everything an agent remembers of prompts is gone."""
         desks = Desks(shipped_rules(), self._tmux)
         publish = lambda event, **more: self.events.append((event, more))  # noqa: E731
-        self.prompts = Prompts(desks, self.audit, publish, lambda: self.preferences)
+        self.prompts = Prompts(desks, self.audit, publish, lambda: self.preferences, lambda _: False)
         self.panes = Panes(lambda *_: None, nobody, lambda _: None, self._looked)
 
     def _tmux(self, pane: WatchedPane) -> OneShot:

@@ -183,6 +183,27 @@ def test_an_agent_that_recovers_is_waited_for_again(
         assert len(agent.seen) == 2
 
 
+def test_the_hook_of_a_permission_prompt_waits_for_a_busy_agent(project: Path, spool: Spool) -> None:
+    run_hook(project, EVENT)
+    assert (project / ".git/chorus/spool/late").exists()
+    hook = start_hook(project)
+    send(hook, {"hook_event_name": "PermissionRequest", "tool_name": "Bash"})
+    place = project / ".git/chorus/spool"
+    wait_until(lambda: bool(list(place.glob(f"{hook.pid}.*"))), what="its event")
+
+    # Each of these ends at once, because the agent is late; two without the mark wait to their end.
+    for _ in range(2):
+        (place / "late").unlink()
+        run_hook(project, EVENT)
+    asked = next(event for event in spool.take() if event.value.get("tool_name"))
+    assert spool.is_waiting(asked)
+    held = spool.hold(asked)
+    held.answer({"x": 1})
+
+    assert hook.communicate() == (b'{"x":1}\n', b"")
+    held.close()
+
+
 @pytest.mark.parametrize("pid", [None, "", "4194305", "x"], ids=["none", "empty", "dead", "nonsense"])
 def test_without_an_agent_the_event_waits_on_disk_and_the_client_does_not(
     project: Path, spool: Spool, pauses: Path, tmp_path: Path, pid: str | None

@@ -1,0 +1,45 @@
+"""What was answered to prompts, by whom or by which rule, with which keys: `chorus log --prompts`."""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from chorus.agent.audit import Audit, audit_path
+from chorus.commands.log import inert
+from chorus.commands.paging import page
+from chorus.errors import ExitCode
+from chorus.output import answer_json, note
+from chorus.wire.home import find_home
+
+
+def list_answered(args: argparse.Namespace) -> ExitCode:
+    """Read off the disk: it needs no agent."""
+    entries = Audit(audit_path(find_home(Path.cwd()))).read()
+    if args.limit is not None:
+        entries = entries[-args.limit :] if args.limit > 0 else []
+    if args.json:
+        answer_json(entries)
+    elif entries:
+        page(render_answered(entries))
+    else:
+        note("chorus: no prompt has been answered from here")
+        return ExitCode.NOTHING
+    return ExitCode.DONE
+
+
+def render_answered(entries: list[dict[str, Any]]) -> Iterator[str]:
+    for entry in entries:
+        prompt = entry["prompt"]
+        where = f"pane {prompt['pane']}" if prompt["pane"] else "no pane"
+        yield inert(f"{entry['time'][:19]}  {entry['answer']}  by {entry['by']}  ({_way(entry)}, {where})")
+        about = prompt["body"].split("\n", 1)[0].strip()
+        yield inert(f"  {prompt['title']}: {prompt['question']}" + (f"  | {about}" if about else ""))
+        if entry["refused"]:
+            yield inert(f"  refused: {entry['refused']}")
+
+
+def _way(entry: dict[str, Any]) -> str:
+    if entry["how"] != "keys":
+        return f"through the {entry['how']}"
+    return f"keys {' '.join(entry['keys'])}" if entry["keys"] else "no key"
