@@ -3,7 +3,7 @@
 Receives object ids, gives kind and bytes, or None for what is not there, or there as a delta: git is then
 asked. A tree that is met for the first time mostly lies whole, and reading it here takes a quarter of
 what asking another process does, and on a busy machine a tenth. A pack that `git gc` takes away stays
-readable as long as it is open here, and is let go at the next read.
+readable as long as it is open here, and is let go when something is not found.
 """
 
 import mmap
@@ -88,13 +88,26 @@ class PackReader:
         self._dates: list[int] = []
 
     def read(self, oid: Oid) -> tuple[bytes, bytes] | None:
-        dates = [date_of(name) for name in self._names]
-        if dates != self._dates:
-            self.close()
-            self._packs = list(self._open())
-            self._dates = dates
         name = bytes.fromhex(oid)
-        return next((found for pack in self._packs if (found := pack.read(name))), None)
+        # An object never changes: what an open pack holds is true, wherever the pack is by now.
+        return self._look(name) or (self._look(name) if self._reopen() else None)
+
+    def _look(self, name: bytes) -> tuple[bytes, bytes] | None:
+        for pack in self._packs:
+            found = pack.read(name)
+            if found is not None:
+                return found
+        return None
+
+    def _reopen(self) -> bool:
+        """Open the packs that are there now. False: they are open already."""
+        dates = [date_of(name) for name in self._names]
+        if dates == self._dates:
+            return False
+        self.close()
+        self._packs = list(self._open())
+        self._dates = dates
+        return True
 
     def close(self) -> None:
         for pack in self._packs:

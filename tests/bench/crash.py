@@ -18,6 +18,7 @@ from tests.repos import UserRepo, make_template
 EDITS = 200
 KILLS = 1_000
 FILES = 10
+MOST_TRIES = 50
 
 
 def main() -> None:
@@ -43,8 +44,12 @@ def kill_at_random() -> None:
             after = (before or "") + f"line {number}\n"
             place.write_text(after)
             done.append(action(f"t{number}", place, witness=witnessed(place, before, after)))
-            for _ in range(KILLS // EDITS):
+            tries = 0
+            # A run that ends before its time is up was not killed, and does not count.
+            while killed < KILLS * (number + 1) // EDITS and tries < MOST_TRIES:
+                tries += 1
                 killed += not run_and_be_killed(lambda: replay(repo, done), 0.1, dice)
+        assert killed == KILLS
         replay(repo, done)
         with Recorder.open(repo.path) as recorder:
             recorder.sweep()
