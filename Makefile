@@ -5,21 +5,24 @@ PYTHON ?= python3
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 JOBS ?= auto
+OLDER ?= 0.2.110
 export PIP_NO_CACHE_DIR := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test check format bench compare docs pictures clean tmux
+.PHONY: help demo test check format bench compare test-older dist-check docs pictures clean tmux
 
 help:
-	@echo 'make demo      the main job, played in a scratch repository'
-	@echo 'make test      every test, with 100 % branch coverage of chorus/core'
-	@echo 'make check     format, lint, types, import contract'
-	@echo 'make bench     benchmarks and the long fuzz run, as ratios'
-	@echo 'make compare   Chorus beside others: same edits, same repositories (installs them into .compare)'
-	@echo 'make docs      write docs/commands.md and docs/chorus.1 anew from the code'
-	@echo 'make pictures  draw the pictures of the guide anew'
-	@echo 'make format    rewrite the sources in house style'
-	@echo 'make clean     remove .venv, .compare and every cache'
+	@echo 'make demo        the main job, played in a scratch repository'
+	@echo 'make test        every test, with 100 % branch coverage of chorus/core'
+	@echo 'make check       format, lint, types, import contract'
+	@echo 'make bench       benchmarks and the long fuzz run, as ratios'
+	@echo 'make test-older  the end-to-end tests with an older client (OLDER=0.2.110, a version of claude-agent-sdk)'
+	@echo 'make dist-check  build the wheel, install it with pip, pipx and uv, play the demo from there'
+	@echo 'make compare     Chorus beside others: same edits, same repositories (installs them into .compare)'
+	@echo 'make docs        write docs/commands.md and docs/chorus.1 anew from the code'
+	@echo 'make pictures    draw the pictures of the guide anew'
+	@echo 'make format      rewrite the sources in house style'
+	@echo 'make clean       remove .venv, .compare and every cache'
 
 $(STAMP): pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv "$(VENV)"
@@ -46,6 +49,12 @@ format: $(STAMP)
 
 bench: $(STAMP) tmux
 	@$(BIN)/python -m tests.bench
+
+test-older: $(STAMP) tmux
+	@sh .ci/older $(BIN)/python $(OLDER)
+
+dist-check: tmux
+	@PYTHON=$(PYTHON) sh .ci/dist
 
 compare: $(STAMP)
 	@$(BIN)/python -m tests.compare --write

@@ -3,16 +3,14 @@
 A command's module is imported only when it runs, so that `chorus --help` costs no more than Python.
 """
 
-import argparse
 import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
 
 from chorus import __version__
 from chorus.commands.table import COMMANDS, load
 from chorus.errors import ChorusError, ExitCode
-from chorus.output import note
+from chorus.output import answer, note
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -55,9 +53,7 @@ def _dispatch(arguments: Sequence[str]) -> int:
         args = parser.parse_args(own)
         args.passed_on = passed_on
         return command.run(args)
-    _top_parser().parse_args(arguments)
-    _top_parser().print_help()
-    return ExitCode.DONE
+    return _answer_about_itself(arguments)
 
 
 def _split(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
@@ -66,31 +62,35 @@ def _split(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
     return words[:place], words[place + 1 :]
 
 
-def _top_parser() -> argparse.ArgumentParser:
+def _answer_about_itself(arguments: Sequence[str]) -> int:
+    """`chorus`, `chorus --help`, `chorus --version`: without argparse, which costs more than the answer."""
+    for word in arguments:
+        if word == "--version":
+            answer(f"chorus {__version__}")
+            return ExitCode.DONE
+        if word not in ("-h", "--help"):
+            kind = "option" if word.startswith("-") else "command"
+            note(f"chorus: there is no {kind} {word!r}; `chorus --help` lists them")
+            return ExitCode.USAGE
+    answer(_render_help())
+    return ExitCode.DONE
+
+
+def _render_help() -> str:
     width = max(map(len, COMMANDS)) + 2
     listing = "\n".join(f"  {name:<{width}}{summary}" for name, summary in COMMANDS.items())
-    parser = _TopParser(
-        prog="chorus",
-        usage="chorus [--version] [--help] COMMAND ...",
-        description="One commit per tool action of a Claude Code session, and any one of them taken back.",
-        epilog=f"commands:\n{listing}\n\n`chorus COMMAND --help` says more about one of them.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--version", action="version", version=f"chorus {__version__}")
-    parser.add_argument("command", nargs="?", help=argparse.SUPPRESS)
-    return parser
+    return f"""usage: chorus [--version] [--help] COMMAND ...
 
+One commit per tool action of a Claude Code session, and any one of them taken back.
 
-class _TopParser(argparse.ArgumentParser):
-    def parse_args(self, args: Sequence[str]) -> argparse.Namespace:  # type: ignore[override]
-        namespace = super().parse_args(args)
-        if namespace.command is not None:
-            self.error(f"there is no command {namespace.command!r}; `chorus --help` lists them")
-        return namespace
+options:
+  -h, --help    show this text
+  --version     show the version
 
-    def error(self, message: str) -> NoReturn:
-        note(f"chorus: {message}")
-        raise SystemExit(ExitCode.USAGE)
+commands:
+{listing}
+
+`chorus COMMAND --help` says more about one of them."""
 
 
 def _report_bug() -> None:

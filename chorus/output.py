@@ -3,7 +3,6 @@
 stdout carries the answer, stderr everything about it. Nothing else in Chorus prints.
 """
 
-import json
 import sys
 
 
@@ -14,6 +13,8 @@ def answer(text: str) -> None:
 
 def answer_json(value: object) -> None:
     """Write the answer as JSON. ASCII, so that a name that is not UTF-8 survives as an escape."""
+    import json  # noqa: PLC0415  not everything that prints, prints JSON
+
     sys.stdout.write(json.dumps(value, indent=2 if sys.stdout.isatty() else None) + "\n")
 
 

@@ -111,7 +111,8 @@ def test_help_and_version_load_no_library(arguments: list[str]) -> None:
     code = (
         "import sys; from chorus.cli import main\n"
         f"try: main({arguments!r})\nexcept SystemExit: pass\n"
-        "heavy = {'git', 'libtmux', 'pydantic', 'watchdog', 'textual', 'orjson', 'asyncio', 'subprocess'}\n"
+        "heavy = {'git', 'libtmux', 'pydantic', 'watchdog', 'textual', 'orjson', 'asyncio', 'subprocess',"
+        " 'argparse', 'json'}\n"
         "sys.exit(' '.join(sorted(heavy & set(sys.modules))) or 0)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)

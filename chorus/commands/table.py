@@ -1,10 +1,12 @@
 """The commands there are, and each one's module and parser, loaded when asked for."""
 
-import argparse
-import importlib
-from typing import Protocol
+from importlib import import_module
+from typing import TYPE_CHECKING, Protocol
 
-from chorus.errors import ExitCode
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from chorus.errors import ExitCode
 
 # name -> what it does, in the order of the help text. The module is chorus.commands.<name>.
 COMMANDS = {
@@ -42,15 +44,17 @@ COMMANDS = {
 class Command(Protocol):
     """What every module in chorus.commands offers."""
 
-    def configure(self, parser: argparse.ArgumentParser) -> None: ...
+    def configure(self, parser: "ArgumentParser") -> None: ...
 
-    def run(self, args: argparse.Namespace) -> ExitCode: ...
+    def run(self, args: "Namespace") -> "ExitCode": ...
 
 
-def load(name: str) -> tuple[Command, argparse.ArgumentParser]:
+def load(name: str) -> tuple[Command, "ArgumentParser"]:
     """A command's module and its parser."""
-    command: Command = importlib.import_module(f"chorus.commands.{name}")
+    from argparse import ArgumentParser  # noqa: PLC0415  the list of commands is shown without it
+
+    command: Command = import_module(f"chorus.commands.{name}")
     summary = COMMANDS[name]
-    parser = argparse.ArgumentParser(prog=f"chorus {name}", description=f"{summary[0].upper()}{summary[1:]}.")
+    parser = ArgumentParser(prog=f"chorus {name}", description=f"{summary[0].upper()}{summary[1:]}.")
     command.configure(parser)
     return command, parser

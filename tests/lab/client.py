@@ -14,6 +14,7 @@ from tests.lab.stub import Stub
 from tests.lab.terminal import Pane, Terminal
 
 KEY = "sk-ant-dummy"
+NAMED_BY = "TEST_CLIENT"
 # A whole headless run takes about a second; a busy machine may need many.
 RUN_SECONDS = 60.0
 # The mark of the input box between its two rules; a dialog shows the same mark before an option.
@@ -21,6 +22,10 @@ INPUT_BOX = r"─{10}\n❯\s"
 
 
 def find_client() -> Path | None:
+    """The newest one, out of the SDK's wheel; or another that is named, such as an older one."""
+    named = os.environ.get(NAMED_BY)
+    if named:
+        return Path(named)
     spec = importlib.util.find_spec("claude_agent_sdk")
     for place in (spec.submodule_search_locations or []) if spec else []:
         client = Path(place) / "_bundled" / "claude"
