@@ -21,6 +21,7 @@ from chorus.agent.panes import Panes, Stream, WatchedPane
 from chorus.agent.prompts import Prompts
 from chorus.agent.relaying import Relaying
 from chorus.agent.requests import Requests
+from chorus.agent.ringing import Ringing
 from chorus.agent.runs import Runs
 from chorus.agent.server import Server
 from chorus.agent.sessions import SessionFile
@@ -71,7 +72,17 @@ class Agent:
         self.movement = Movement(self._panes_moved)
         self.audit = Audit(audit_path(home))
         desks = Desks(read_prompt_rules(), self.movement.tmux)
-        self.prompts = Prompts(desks, self.audit, self.server.publish, read_preferences, self._has_hooks)
+        ringing = Ringing(
+            read_preferences, lambda: {pane.address for pane in self.panes.all.values()}, self._start
+        )
+        self.prompts = Prompts(
+            desks,
+            self.audit,
+            self.server.publish,
+            read_preferences,
+            has_hooks=self._has_hooks,
+            ring=ringing.ring,
+        )
         self.relaying = Relaying(self.spool, self.runs, self.intake.roster, self.prompts, self._start)
         self.problems: dict[str, str] = {}
         self._stopping = asyncio.Event()

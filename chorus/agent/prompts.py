@@ -46,13 +46,16 @@ class Prompts:
         audit: Audit,
         publish: Callable[..., None],
         preferences: Callable[[], Preferences],
+        *,
         has_hooks: Callable[[SessionId], bool],
+        ring: Callable[[list[Json], int], None],
     ) -> None:
         self._desks = desks
         self._audit = audit
         self._publish = publish
         self._preferences = preferences
         self._has_hooks = has_hooks
+        self._ring = ring
         self._told = Told()
         self._rulings = Rulings()
         self._asking: dict[ToolUseId, Call] = {}  # calls that ask questions, for what the screen leaves out
@@ -133,6 +136,8 @@ class Prompts:
         for name, prompt in present.items():
             if before.get(name) != prompt:
                 self._publish("prompt", prompt=prompt)
+        if before.keys() != present.keys():
+            self._ring([present[name] for name in present.keys() - before.keys()], len(present))
 
     async def _answer_told(self, told: ToldPrompt, answer: Answer, *, by: str) -> Json:
         shown, said, how = self._told_json(told), render_answer(answer), told.channel.how

@@ -39,6 +39,7 @@ class Asking:
     audit: Audit
     events: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     keys_before: int = 0
+    rung: list[tuple[int, int]] = field(default_factory=list)
     preferences: Preferences = field(default_factory=Preferences)
     prompts: Prompts = field(init=False)
     panes: Panes = field(init=False)
@@ -51,8 +52,13 @@ class Asking:
         """Everything an agent remembers of prompts is gone."""
         desks = Desks(shipped_rules(), self._tmux)
         publish = lambda event, **more: self.events.append((event, more))  # noqa: E731
-        self.prompts = Prompts(desks, self.audit, publish, lambda: self.preferences, lambda _: False)
+        self.prompts = Prompts(
+            desks, self.audit, publish, lambda: self.preferences, has_hooks=lambda _: False, ring=self._rung
+        )
         self.panes = Panes(lambda *_: None, nobody, lambda _: None, self._looked)
+
+    def _rung(self, fresh: list[dict[str, Any]], waiting: int) -> None:
+        self.rung.append((len(fresh), waiting))
 
     def _tmux(self, pane: WatchedPane) -> OneShot:
         return OneShot(pane.address)

@@ -60,6 +60,7 @@ async def test_an_approval_is_one_key_and_verified(asking: Asking) -> None:
     done = await asking.answer(prompt)
 
     assert done == ONE_KEY
+    assert asking.rung == [(1, 1), (0, 0)]
     asking.pane.wait_for("● All done")
     asking.expect_keys("1")
     assert (asking.stand_in.project / "a.txt").exists()
