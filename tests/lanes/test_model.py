@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from chorus.core.actions import Action
-from chorus.core.ids import Oid
+from chorus.core.ids import Oid, ToolUseId
 from chorus.lanes.recorder import Recorder
 from chorus.lanes.records import Kind
 from chorus.lanes.timeline import Recorded
@@ -145,6 +145,30 @@ class UserAndAgents(RuleBasedStateMachine):
         before, after = self.read(name), self.changed(name, session, at, "add")
         self.repo.write(name, after)
         self.record_named(session, name, [(before, after)], told=True)
+
+    @rule(name=files, at=places, then=places, late=st.booleans())
+    def agents_write_over_each_other(self, name: str, at: int, then: int, late: bool) -> None:
+        """Both read the same text; nothing is left of what the first to write did."""
+        self.recorder.sweep()
+        before = self.read(name)
+        if before is None:
+            return
+        first, second = (
+            (session, self.changed(name, session, place, "add"))
+            for session, place in (("session-one", at), ("session-two", then))
+        )
+        self.repo.write(name, second[1])
+        place = self.repo.path / name
+        done = {}
+        for session, after in (second, first) if late else (first, second):
+            witness = witnessed(place, before.decode(), after.decode())
+            act = action(f"t{next(self.numbers)}", place, session=session, witness=witness)
+            done[act.id] = (act, after)
+        self.recorder.record_named([act for act, _ in done.values()])
+        for entry in self.recorder.entries():
+            if entry.id in done:
+                act, after = done[ToolUseId(entry.id)]
+                self.expect(act, {name: before}, {name: after})
 
     @rule()
     def chorus_restarts(self) -> None:
