@@ -21,7 +21,7 @@ def list_answered(args: argparse.Namespace) -> ExitCode:
     if args.json:
         answer_json(entries)
     elif entries:
-        page(render_answered(entries))
+        page(render_answered(entries), "log")
     else:
         note("chorus: no prompt has been answered from here")
         return ExitCode.NOTHING

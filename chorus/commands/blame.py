@@ -24,7 +24,7 @@ def run(args: argparse.Namespace) -> ExitCode:
     if args.json:
         answer_json(found)
     else:
-        page([render_line(each) for each in found])
+        page([render_line(each) for each in found], "blame")
     return ExitCode.DONE
 
 

@@ -2,13 +2,13 @@
 
 import argparse
 from collections.abc import Iterator
+from typing import Any
 
+from chorus.commands.gitsettings import RESET, diff_colours, read_diff, wants_colour
 from chorus.commands.history import read_action, read_log
-from chorus.commands.paging import page, wants_colour
+from chorus.commands.paging import page
 from chorus.errors import ExitCode, UsageError
 from chorus.output import answer_json
-
-HEADER, HUNK, ADDED, REMOVED = "1", "36", "32", "31"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -24,17 +24,25 @@ def run(args: argparse.Namespace) -> ExitCode:
         shown = [read_action(name) for name in names]
         answer_json([{"n": one["n"], "id": one["id"], "patch": one["patch"]} for one in shown])
         return ExitCode.DONE
-    page(line for name in names for line in coloured_patch(read_action(name)["patch"]))
+    page((line for name in names for line in shown_patch(read_action(name))), "diff")
     return ExitCode.DONE
 
 
+def shown_patch(shown: dict[str, Any]) -> Iterator[str]:
+    """The patch of an action as `git diff` would show it to this user."""
+    record = shown["record"]
+    yield from coloured_patch((record and read_diff(f"{record}^", record)) or shown["patch"])
+
+
 def coloured_patch(patch: str) -> Iterator[str]:
-    """The lines of a patch, harmless in a terminal, in git's colours where colours are wanted."""
-    colour = wants_colour()
-    for line in patch.splitlines():
-        text = "".join(char if char.isprintable() or char == "\t" else "�" for char in line)
-        code = _colour_of(line) if colour else None
-        yield f"\x1b[{code}m{text}\x1b[0m" if code else text
+    """The lines of a patch, harmless in a terminal, in the user's colours where colours are wanted."""
+    colours = diff_colours() if wants_colour("diff") else None
+    above = False
+    for line in patch.split("\n")[: -1 if patch.endswith("\n") else None]:
+        above = line.startswith("diff ") or (above and not line.startswith("@@"))
+        text = "".join(char if char.isprintable() or char == "\t" else "\ufffd" for char in line)
+        colour = colours[_kind_of(line, above=above)] if colours else ""
+        yield f"{colour}{text}{RESET}" if colour else text
 
 
 def _names(args: argparse.Namespace) -> list[str]:
@@ -43,11 +51,8 @@ def _names(args: argparse.Namespace) -> list[str]:
     return [str(e["n"]) for e in read_log(turn=args.turn, lane=args.lane) if e["commit"] and not e["within"]]
 
 
-def _colour_of(line: str) -> str | None:
-    if line.startswith(
-        ("diff ", "index ", "--- ", "+++ ", "new file", "deleted file", "old mode", "new mode")
-    ):
-        return HEADER
-    if line.startswith("@@"):
-        return HUNK
-    return ADDED if line.startswith("+") else REMOVED if line.startswith("-") else None
+def _kind_of(line: str, *, above: bool) -> str:
+    if above:
+        return "meta"
+    kinds = {"@": "frag", "+": "new", "-": "old"}
+    return kinds.get(line[:1], "context")

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from chorus import __version__
+from chorus.commands.gitsettings import wants_colour
 from chorus.commands.log import inert, paint
-from chorus.commands.paging import wants_colour
 from chorus.errors import ChorusError, ExitCode
 from chorus.git.repository import Repository
 from chorus.git.witness import find_damage

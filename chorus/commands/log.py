@@ -1,22 +1,30 @@
-"""`chorus log`: what the agent did, action by action, grouped by what it was asked."""
+"""`chorus log`: what the agent did, action by action, grouped by what it was asked.
+
+The newest comes first, as in `git log`, and is on the screen before the rest is asked for.
+"""
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+from chorus.commands.gitsettings import wants_colour
 from chorus.commands.history import absolute, read_log
-from chorus.commands.paging import page, wants_colour
+from chorus.commands.paging import page
 from chorus.errors import ExitCode
 from chorus.output import answer_json, note
 
 STATUSES = ("committed", "reverted", "kept", "noop", "failed", "denied", "outside")
 COLOURS = {"committed": "33", "kept": "32", "reverted": "31", "failed": "31", "denied": "31", "outside": "36"}
 MOST_PATHS = 2
+# More than any screen shows: what follows is asked for while a person reads this.
+FIRST_SCREEN = 200
+# Of a turn's name, enough to tell it from others; `--turn` takes any beginning.
+TURN_LENGTH = 8
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--lane", metavar="NAME", help="only this lane's")
-    parser.add_argument("--turn", metavar="ID", help="only this turn's")
+    parser.add_argument("--turn", metavar="ID", help="only this turn's: its name, or how that begins")
     parser.add_argument("--path", metavar="PATH", help="only what changed this file, or files below it")
     parser.add_argument("--tool", metavar="NAME", help="only this tool's (Edit, Write, Bash, …)")
     parser.add_argument("--status", choices=STATUSES, help="only with this status")
@@ -25,6 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--open", action="store_true", help="only what nobody has kept, reverted or landed yet"
     )
+    parser.add_argument("--reverse", action="store_true", help="oldest first")
     parser.add_argument("-n", dest="limit", type=int, metavar="COUNT", help="only the newest so many")
     parser.add_argument(
         "--prompts",
@@ -39,28 +48,47 @@ def run(args: argparse.Namespace) -> ExitCode:
         from chorus.commands.answered import list_answered  # noqa: PLC0415  the agent's modules are heavy
 
         return list_answered(args)
-    names = ("lane", "turn", "tool", "status", "since", "outside", "open", "limit")
+    names = ("lane", "turn", "tool", "status", "since", "outside", "open")
     wanted = {name: getattr(args, name) for name in names}
-    entries = read_log(**wanted, path=absolute(args.path) if args.path else None)
+    wanted["path"] = absolute(args.path) if args.path else None
     if args.json:
-        answer_json(entries)
-    elif entries:
-        page(render(entries, colour=wants_colour()))
-    else:
+        answer_json(read_log(**wanted, limit=args.limit))
+        return ExitCode.DONE
+    first = read_log(
+        **wanted, limit=args.limit if args.reverse else min(args.limit or FIRST_SCREEN, FIRST_SCREEN)
+    )
+    if not first:
         note("chorus: nothing is recorded that fits")
         return ExitCode.NOTHING
+    entries = iter(first) if args.reverse else newest_first(first, wanted, args.limit)
+    page(render(entries, len(str(first[-1]["n"] or 0)), colour=wants_colour()), "log")
     return ExitCode.DONE
 
 
-def render(entries: list[dict[str, Any]], *, colour: bool) -> Iterator[str]:
-    """Newest turn last, as in a terminal's scrollback; a heading whenever the turn changes."""
-    width = max((len(str(entry["n"] or "")) for entry in entries), default=1)
+def newest_first(
+    first: list[dict[str, Any]], wanted: dict[str, Any], limit: int | None
+) -> Iterator[dict[str, Any]]:
+    """What is read already, then everything older: asked for when somebody comes that far."""
+    yield from reversed(first)
+    if len(first) < FIRST_SCREEN or limit == len(first):
+        return
+    every = read_log(**wanted, limit=limit)
+    oldest = next((place for place, e in enumerate(every) if _same(e, first[0])), 0)
+    yield from reversed(every[:oldest])
+
+
+def render(entries: Iterable[dict[str, Any]], width: int, *, colour: bool) -> Iterator[str]:
+    """A heading whenever the turn changes. `width`: of the numbers."""
     turn: object = ()
     for entry in entries:
         if entry["status"] != "outside" and (entry["session"], entry["turn"]) != turn:
             turn = (entry["session"], entry["turn"])
             yield paint(_heading(entry), "1", colour)
         yield _line(entry, width, colour)
+
+
+def _same(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    return all(one[key] == other[key] for key in ("n", "id", "record"))
 
 
 def paint(text: str, code: str | None, colour: bool) -> str:
@@ -75,24 +103,30 @@ def inert(text: str) -> str:
 def _heading(entry: dict[str, Any]) -> str:
     message = " ".join((entry["message"] or "(no message)").split())
     lane = f"  [{entry['lane']}]" if entry["lane"] else ""
-    return inert(f"> {message[:100]}{lane}")
+    turn = f"  turn {entry['turn'][:TURN_LENGTH]}" if entry["turn"] else ""
+    return inert(f"> {message[:100]}{lane}{turn}")
 
 
 def _line(entry: dict[str, Any], width: int, colour: bool) -> str:
-    number = str(entry["n"]) if entry["n"] is not None else "·"
-    paths = entry["paths"]
-    named = ", ".join(paths[:MOST_PATHS]) + (
-        f" and {len(paths) - MOST_PATHS} more" if len(paths) > MOST_PATHS else ""
-    )
+    number = str(entry["n"]) if entry["n"] is not None else "\u00b7"
     status = "landed" if entry["landed"] and entry["status"] in ("committed", "kept") else entry["status"]
     mark = paint(f"{status:<9}", COLOURS.get(status), colour)
     tool = entry["tool"] or ""
     sub = " (sub-agent)" if entry["agent"] else ""
-    summary = (
-        entry["summary"]
-        if named and named in entry["summary"]
-        else f"{named}: {entry['summary']}"
-        if named
-        else entry["summary"]
-    )
-    return f"  {number:>{width}} {mark} {tool:<12} {inert(summary)}{sub}"
+    return f"  {number:>{width}} {mark} {tool:<12} {_counts(entry, colour)} {inert(_what(entry))}{sub}"
+
+
+def _counts(entry: dict[str, Any], colour: bool) -> str:
+    """Lines added and removed, in a column of their own."""
+    added, removed = entry["added"], entry["removed"]
+    if added is None or removed is None:
+        return " " * 11
+    plus, minus = f"{f'+{added}':>5}", f"{f'-{removed}':<5}"
+    return f"{paint(plus, '32', colour)} {paint(minus, '31', colour)}"
+
+
+def _what(entry: dict[str, Any]) -> str:
+    paths, summary = entry["paths"], str(entry["summary"])
+    more = f" and {len(paths) - MOST_PATHS} more" if len(paths) > MOST_PATHS else ""
+    named = ", ".join(paths[:MOST_PATHS]) + more
+    return summary if not named or named in summary else f"{named}: {summary}"

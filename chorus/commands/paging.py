@@ -1,21 +1,20 @@
-"""Long answers: through the user's pager on a terminal, as they are elsewhere."""
+"""Long answers: through the user's pager on a terminal, as they are elsewhere. By git's rules."""
 
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterable
 
+from chorus.commands.gitsettings import read_pager
 from chorus.output import answer
 
 
-def wants_colour() -> bool:
-    return sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+def page(lines: Iterable[str], command: str) -> None:
+    """Give the lines as they come: the first screen does not wait for the last line.
 
-
-def page(lines: Iterable[str]) -> None:
-    """Give the lines as they come: the first screen does not wait for the last line."""
-    pager = _pager() if sys.stdout.isatty() else None
+    `command`: the git command whose pager it is (`pager.diff` and the like).
+    """
+    pager = read_pager(command) if sys.stdout.isatty() else None
     if pager is None:
         for line in lines:
             answer(line)
@@ -26,15 +25,18 @@ def page(lines: Iterable[str]) -> None:
     try:
         for line in lines:
             process.stdin.write(line.encode("utf-8", "surrogateescape") + b"\n")
+            process.stdin.flush()
         process.stdin.close()
-    except BrokenPipeError:
-        pass  # the reader has seen enough
-    process.wait()
+    except (BrokenPipeError, KeyboardInterrupt):
+        pass  # the reader has seen enough, or interrupts what the pager shows
+    _wait(process)
 
 
-def _pager() -> str | None:
-    """The pager git would use here; None for none."""
-    if shutil.which("git") is None:
-        return None
-    found = subprocess.run(["git", "var", "GIT_PAGER"], capture_output=True, text=True).stdout.strip()
-    return None if found in ("", "cat") else found
+def _wait(process: "subprocess.Popen[bytes]") -> None:
+    """Until the person leaves the pager: an interrupt is the pager's to deal with."""
+    while True:
+        try:
+            process.wait()
+        except KeyboardInterrupt:
+            continue
+        return

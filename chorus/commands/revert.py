@@ -65,7 +65,7 @@ def tell(done: dict[str, object], args: argparse.Namespace, word: str) -> ExitCo
     if args.json:
         answer_json(done)
     elif args.dry_run:
-        page(coloured_patch(str(done["patch"])))
+        page(coloured_patch(str(done["patch"])), "diff")
     else:
         numbers, paths = done["reverted"], done["paths"]
         assert isinstance(numbers, list)

@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Iterator
 from typing import Any
 
-from chorus.commands.diff import coloured_patch
+from chorus.commands.diff import shown_patch
 from chorus.commands.history import read_action
 from chorus.commands.log import inert
 from chorus.commands.paging import page
@@ -22,7 +22,7 @@ def run(args: argparse.Namespace) -> ExitCode:
     if args.json:
         answer_json(shown)
     else:
-        page(render(shown))
+        page(render(shown), "show")
     return ExitCode.DONE
 
 
@@ -34,4 +34,4 @@ def render(shown: dict[str, Any]) -> Iterator[str]:
         yield inert(f"  message  {' '.join(shown['message'].split())}")
     yield from (inert(f"  skipped  {text}") for text in shown["skipped"])
     yield ""
-    yield from coloured_patch(shown["patch"])
+    yield from shown_patch(shown)

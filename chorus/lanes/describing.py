@@ -48,6 +48,12 @@ def file_lines(files: Sequence[FileChange]) -> tuple[str, ...]:
     return (*lines, f"and {more} more") if more > 0 else lines
 
 
+def count_changed(files: Sequence[FileChange]) -> tuple[int, int] | None:
+    """Lines added and removed in all; None where nothing was counted."""
+    counted = [(f.added, f.removed) for f in files if f.added is not None and f.removed is not None]
+    return (sum(a for a, _ in counted), sum(r for _, r in counted)) if counted else None
+
+
 def count_files(count: int) -> str:
     return "1 file" if count == 1 else f"{count} files"
 

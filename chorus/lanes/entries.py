@@ -39,6 +39,7 @@ class LogEntry:
     within: str | None = None  # the action whose record holds this one's change too
     landed: tuple[Oid, ...] = ()
     skipped: tuple[str, ...] = ()
+    lines: tuple[int, int] | None = None  # added, removed
     call_status: str = "succeeded"
 
 
@@ -124,6 +125,7 @@ def entry_of_record(recorded: Recorded, marks: Marks, reverted: set[str]) -> Log
         reverts=record.reverts,
         landed=marks.landed.get(name, ()),
         skipped=record.skipped,
+        lines=record.lines,
         call_status=marks.statuses.get(name, record.status),
     )
 

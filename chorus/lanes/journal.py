@@ -14,7 +14,16 @@ from chorus.core.actions import Action
 from chorus.core.ids import Oid, SessionId
 from chorus.core.summary import summarise
 from chorus.git.refs import RefMoved
-from chorus.lanes.describing import clip, count_files, day_of, describe, file_lines, parse_time, record_of
+from chorus.lanes.describing import (
+    clip,
+    count_changed,
+    count_files,
+    day_of,
+    describe,
+    file_lines,
+    parse_time,
+    record_of,
+)
 from chorus.lanes.heads import Heads, render_head
 from chorus.lanes.lanes import Lane, Lanes, Prepared
 from chorus.lanes.notes import Notes
@@ -90,6 +99,7 @@ class Journal:
             head=render_head(self.heads.head),
             reason=reason,
             skipped=tuple(skipped),
+            lines=count_changed(files),
             notes=file_lines(files),
         )
         with self._settling.moving():
@@ -121,6 +131,7 @@ class Journal:
             contained=tuple(contained),
             reverts=tuple(reverts),
             reason=reason,
+            lines=count_changed(files),
             notes=file_lines(files),
         )
         seconds = parse_time(action.time)

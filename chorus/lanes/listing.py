@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from chorus.core.ids import Oid
+from chorus.core.ids import Oid, TurnId
 from chorus.errors import NothingThere
 from chorus.git.trees import Entry
 from chorus.lanes.entries import LogEntry
@@ -36,12 +36,15 @@ def entry_json(entry: LogEntry) -> dict[str, Any]:
         "summary": entry.summary,
         "source": entry.source,
         "time": entry.time or datetime.fromtimestamp(entry.seconds, UTC).isoformat(),
+        "added": entry.lines[0] if entry.lines else None,
+        "removed": entry.lines[1] if entry.lines else None,
         "message": entry.message,
         "landed": bool(entry.landed),
         "reverts": list(entry.reverts),
         "within": entry.within,
         "reason": entry.reason,
         "skipped": list(entry.skipped),
+        "record": entry.timeline,
     }
 
 
@@ -103,6 +106,16 @@ def find_entry(entries: Sequence[LogEntry], name: str) -> LogEntry:
         if len(found) == 1:
             return found[0]
     raise NoSuchAction(f"there is no action {name}")
+
+
+def find_turn(entries: Sequence[LogEntry], name: str) -> TurnId:
+    """The turn of that name, or the only one whose name begins so."""
+    turns = dict.fromkeys(entry.turn for entry in entries if entry.turn)
+    found = [turn for turn in turns if turn == name] or [turn for turn in turns if turn.startswith(name)]
+    if len(found) == 1:
+        return found[0]
+    why = f"several turns begin with {name}" if found else f"there is no turn {name}"
+    raise NoSuchAction(why, hint="`chorus log` shows the turns with their names.")
 
 
 def _oid(entry: Entry | None) -> Oid | None:

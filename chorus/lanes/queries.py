@@ -4,14 +4,15 @@ The agent answers these over its socket, and a command answers them itself when 
 functions, so the same answers.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Any
 
 from chorus.errors import UsageError
 from chorus.lanes.entries import LogEntry
-from chorus.lanes.listing import entry_json, find_entry, lanes_json, show_json
+from chorus.lanes.listing import entry_json, find_entry, find_turn, lanes_json, show_json
 from chorus.lanes.recorder import Recorder
 
 
@@ -33,8 +34,12 @@ class Filter:
 
 def log(recorder: Recorder, wanted: Filter) -> list[dict[str, Any]]:
     """The entries that match, oldest first."""
-    found = [entry for entry in recorder.entries() if _matches(recorder, entry, wanted)]
-    return [entry_json(entry) for entry in (found[-wanted.limit :] if wanted.limit else found)]
+    entries = recorder.entries()
+    matches = _compile(recorder, entries, wanted)
+    if not wanted.limit:
+        return [entry_json(entry) for entry in entries if matches(entry)]
+    newest = islice(filter(matches, reversed(entries)), wanted.limit)
+    return [entry_json(entry) for entry in newest][::-1]
 
 
 def lanes(recorder: Recorder) -> list[dict[str, Any]]:
@@ -45,21 +50,33 @@ def show(recorder: Recorder, action: str) -> dict[str, Any]:
     return show_json(recorder, find_entry(recorder.entries(), action))
 
 
-def _matches(recorder: Recorder, entry: LogEntry, wanted: Filter) -> bool:
-    if entry.status == "outside" and not (wanted.outside or wanted.status == "outside"):
-        return False
-    return all(
-        (
-            wanted.lane is None or entry.lane in (wanted.lane, f"chorus/{wanted.lane}"),
-            wanted.turn in (None, entry.turn),
-            wanted.tool is None or (entry.tool or "").lower() == wanted.tool.lower(),
-            wanted.status in (None, entry.status),
-            wanted.path is None or _touches(entry.paths, recorder.site.locate(wanted.path)),
-            wanted.since is None or entry.seconds >= parse_since(wanted.since),
-            not wanted.open or (entry.status == "committed" and not entry.landed),
-            wanted.before is None or (entry.n is not None and entry.n < wanted.before),
-        )
-    )
+def _compile(recorder: Recorder, entries: Sequence[LogEntry], wanted: Filter) -> Callable[[LogEntry], bool]:
+    """The one test an entry has to pass: only what is asked for is looked at."""
+    tests: list[Callable[[LogEntry], bool]] = []
+    if not (wanted.outside or wanted.status == "outside"):
+        tests.append(lambda entry: entry.status != "outside")
+    if wanted.lane is not None:
+        names = (wanted.lane, f"chorus/{wanted.lane}")
+        tests.append(lambda entry: entry.lane in names)
+    if wanted.turn is not None:
+        turn = find_turn(entries, wanted.turn)
+        tests.append(lambda entry: entry.turn == turn)
+    if wanted.tool is not None:
+        tool = wanted.tool.lower()
+        tests.append(lambda entry: (entry.tool or "").lower() == tool)
+    if wanted.path is not None:
+        root = recorder.site.locate(wanted.path)
+        tests.append(lambda entry: _touches(entry.paths, root))
+    if wanted.since is not None:
+        since = parse_since(wanted.since)
+        tests.append(lambda entry: entry.seconds >= since)
+    if wanted.status is not None:
+        tests.append(lambda entry: entry.status == wanted.status)
+    if wanted.open:
+        tests.append(lambda entry: entry.status == "committed" and not entry.landed)
+    if (before := wanted.before) is not None:
+        tests.append(lambda entry: entry.n is not None and entry.n < before)
+    return lambda entry: all(test(entry) for test in tests)
 
 
 def _touches(paths: Iterable[str], root: str | None) -> bool:

@@ -4,6 +4,7 @@ Receives and gives `Record`s and commit texts. A record says what changed, who c
 commit holds it. Never reads or writes a store.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -20,6 +21,8 @@ from chorus.git.trees import Entry
 MAX_LISTED = 1000
 
 NOTHING = "-"
+
+_LINES = re.compile(r"\+(\d+) -(\d+)")
 
 
 class Kind(Enum):
@@ -69,6 +72,7 @@ class Record:
     reverts: tuple[str, ...] = ()
     contained: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
+    lines: tuple[int, int] | None = None  # added and removed; None: not counted, or nothing has lines
     notes: tuple[str, ...] = field(default=(), compare=False)  # for people; not read back
 
     @property
@@ -85,6 +89,8 @@ def render_record(record: Record) -> str:
     trailers.append((message.HEAD, record.head))
     if record.placement:
         trailers += placed(record.placement)
+    if record.lines is not None:
+        trailers.append((message.LINES, "+{} -{}".format(*record.lines)))
     trailers += [(message.CONTAINED, value) for value in record.contained]
     trailers += [(message.SKIPPED, value) for value in record.skipped]
     if len(record.edits) > MAX_LISTED or not record.listed:
@@ -158,6 +164,7 @@ def parse_record(commit_message: str) -> Record:
         reverts=every(message.REVERTS),
         contained=every(message.CONTAINED),
         skipped=every(message.SKIPPED),
+        lines=parse_lines(one(message.LINES)),
         notes=text.notes,
     )
 
@@ -172,6 +179,12 @@ def parse_placement(said: Mapping[str, Sequence[str]]) -> Placement | None:
         base=None if base == NOTHING else Oid(base),
         commit=Oid(said[message.COMMIT][0]),
     )
+
+
+def parse_lines(text: str | None) -> tuple[int, int] | None:
+    """`+3 -1`; None for what is not there, or not so."""
+    found = _LINES.fullmatch(text or "")
+    return (int(found[1]), int(found[2])) if found else None
 
 
 def render_edit(edit: Edit) -> str:

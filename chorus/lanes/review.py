@@ -11,7 +11,7 @@ from typing import Any
 from chorus.errors import UsageError
 from chorus.lanes.applying import NothingToRevert, apply_revert
 from chorus.lanes.entries import LogEntry, find_reverted
-from chorus.lanes.listing import find_entry
+from chorus.lanes.listing import find_entry, find_turn
 from chorus.lanes.patches import render_sides
 from chorus.lanes.pieces import choose_pieces, list_pieces, pieces_json
 from chorus.lanes.recorder import Recorder
@@ -104,12 +104,13 @@ def _select(entries: Sequence[LogEntry], selection: Selection) -> list[LogEntry]
         return [find_entry(entries, name) for name in selection.actions]
     if selection.turn is None and selection.lane is None:
         raise UsageError("name the actions, or a turn or a lane")
+    turn = find_turn(entries, selection.turn) if selection.turn is not None else None
     return [
         entry
         for entry in entries
         if entry.n is not None
         and not entry.reverts
-        and selection.turn in (None, entry.turn)
+        and turn in (None, entry.turn)
         and (selection.lane is None or entry.lane in (selection.lane, f"chorus/{selection.lane}"))
     ]
 

@@ -2,9 +2,11 @@
 
 import json
 import os
+import pty
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -45,6 +47,28 @@ class Shell:
             timeout=60,
         )
         return Typed(done.returncode, done.stdout, done.stderr)
+
+
+def on_a_terminal(repo: UserRepo, keys: bytes, *words: str, **variables: str) -> tuple[int, bytes]:
+    """A command with a terminal for its input and output; its exit code and all that was shown."""
+    mine, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "chorus", *words],
+        cwd=repo.path,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **variables},
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    os.write(mine, keys)
+    shown = b""
+    # Reading fails when the terminal has nobody on its other side any more.
+    with suppress(OSError):
+        while chunk := os.read(mine, 65536):
+            shown += chunk
+    os.close(mine)
+    return process.wait(timeout=60), shown.replace(b"\r\n", b"\n")
 
 
 @pytest.fixture

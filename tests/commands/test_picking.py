@@ -1,16 +1,12 @@
 """Hunks picked on a terminal: the keys of `git checkout -p`."""
 
-import os
-import pty
-import subprocess
-import sys
 from typing import Any
 
 import pytest
 
 from chorus.commands.picking import HELP, choose
 from chorus.lanes.recorder import Recorder
-from tests.commands.conftest import ROOT, Shell
+from tests.commands.conftest import Shell, on_a_terminal
 from tests.lanes.acting import Agent
 from tests.repos import UserRepo
 
@@ -55,35 +51,13 @@ def two_hunks(repo: UserRepo) -> UserRepo:
     return repo
 
 
-def type_on_a_terminal(repo: UserRepo, keys: bytes, *words: str) -> tuple[int, bytes]:
-    mine, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "chorus", *words],
-        cwd=repo.path,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-    )
-    os.close(theirs)
-    os.write(mine, keys)
-    shown = b""
-    try:
-        while chunk := os.read(mine, 65536):
-            shown += chunk
-    except OSError:
-        pass  # the terminal has nobody on its other side any more
-    os.close(mine)
-    return process.wait(timeout=60), shown
-
-
 def test_a_person_takes_one_hunk_back_on_a_terminal(two_hunks: UserRepo, chorus: Shell) -> None:
-    code, shown = type_on_a_terminal(two_hunks, b"n\ny\n", "revert", "2", "-p")
+    code, shown = on_a_terminal(two_hunks, b"n\ny\n", "revert", "2", "-p")
     assert code == 0, shown
     assert b"(2/2) Take this hunk back [y,n,q,a,d,?]?" in shown
     assert b"fifteen" in shown
     assert (two_hunks.path / "a.txt").read_bytes() == TEXT.replace(b"line 2\n", b"two\n")
-    code, shown = type_on_a_terminal(two_hunks, b"q\n", "revert", "2", "-p")
+    code, shown = on_a_terminal(two_hunks, b"q\n", "revert", "2", "-p")
     assert (code, b"nothing was taken back" in shown) == (0, True)
 
 

@@ -19,13 +19,18 @@ def test_the_log_lists_actions_with_the_promised_keys(worked: UserRepo, chorus: 
         (3, ["run.sh"], "committed"),
     ]
     assert all(entry.keys() >= LOG_KEYS for entry in entries)
+    assert [(e["added"], e["removed"]) for e in entries] == [(1, 1), (1, 0), (1, 1)]
 
 
 def test_the_log_reads_well_and_groups_by_message(worked: UserRepo, chorus: Shell) -> None:
     lines = chorus("log").out.splitlines()
     assert lines[0].startswith("> Make it better")
-    assert "I raise x." in lines[1]
+    assert lines[0].endswith("turn turn-1")
+    assert [line.split()[0] for line in lines[1:]] == ["3", "2", "1"]
+    assert lines[3].split()[1:6] == ["committed", "Edit", "+1", "-1", "app.py:"]
+    assert "I raise x." in lines[3]
     assert "\x1b" not in "".join(lines)
+    assert chorus("log", "--reverse").out.splitlines()[1:] == lines[:0:-1]
 
 
 @pytest.mark.parametrize(
@@ -38,6 +43,7 @@ def test_the_log_reads_well_and_groups_by_message(worked: UserRepo, chorus: Shel
         (["--status", "reverted"], []),
         (["--open"], [1, 2, 3]),
         (["-n", "1"], [3]),
+        (["--turn", "turn"], [1, 2, 3]),
         (["--since", "2099-01-01"], []),
         (["--since", "1w", "--path", "new.txt"], [2]),
     ],
@@ -86,6 +92,8 @@ def test_lanes_are_listed_with_the_promised_keys(worked: UserRepo, chorus: Shell
     assert (lane["actions"], lane["open"]) == (3, 3)
     assert lane["ref"] == f"refs/heads/{lane['name']}"
     assert worked.git("rev-parse", lane["name"]).strip() == lane["tip"]
+    for name, count in ((lane["name"], 3), (lane["name"].removeprefix("chorus/"), 3), ("other", 0)):
+        assert len(chorus("log", "--lane", name, "--json").json()) == count
 
 
 def test_revert_redo_and_keep_work_through_the_agent(worked: UserRepo, chorus: Shell) -> None:

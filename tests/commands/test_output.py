@@ -1,0 +1,95 @@
+"""What a person sees: their pager, their colours, their diff settings, and the newest first."""
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chorus.commands import log
+from chorus.commands.history import read_log
+from chorus.lanes.recorder import Recorder
+from tests.commands.conftest import Shell, on_a_terminal
+from tests.lanes.acting import Agent
+from tests.repos import UserRepo
+
+MARK = "sed s/^/PAGED:/"
+
+
+def shown(repo: UserRepo, *words: str, **variables: str) -> str:
+    code, out = on_a_terminal(repo, b"", *words, **variables)
+    assert code == 0, out
+    return out.decode()
+
+
+@pytest.mark.parametrize("how", ["GIT_PAGER", "core.pager", "PAGER", "pager.show"])
+def test_the_pager_is_the_one_git_would_use(worked: UserRepo, how: str) -> None:
+    if "." in how:
+        worked.git("config", how, MARK)
+        assert "PAGED:" in shown(worked, "show", "1", PAGER="false")
+    else:
+        assert "PAGED:" in shown(worked, "show", "1", **{how: MARK})
+
+
+def test_no_pager_where_the_user_wants_none_or_nobody_looks(worked: UserRepo, chorus: Shell) -> None:
+    assert "PAGED" not in chorus("show", "1", GIT_PAGER=MARK).out
+    assert "+x = 9" in shown(worked, "show", "1", GIT_PAGER="cat")
+    worked.git("config", "pager.show", "false")
+    assert "PAGED" not in shown(worked, "show", "1", GIT_PAGER=MARK)
+
+
+def test_the_pager_gets_gits_own_defaults(worked: UserRepo) -> None:
+    assert "LESS=FRX" in shown(worked, "log", GIT_PAGER="cat >/dev/null; env")
+    assert "LESS=mine" in shown(worked, "log", GIT_PAGER="cat >/dev/null; env", LESS="mine")
+
+
+def test_diffs_have_the_users_colours(worked: UserRepo, chorus: Shell) -> None:
+    assert "\x1b[32m+x = 9\x1b[m" in shown(worked, "diff", "1", GIT_PAGER="cat")
+    worked.git("config", "color.diff.new", "bold blue")
+    assert "\x1b[1;34m+x = 9\x1b[m" in shown(worked, "diff", "1", GIT_PAGER="cat")
+    assert "\x1b" not in chorus("diff", "1").out
+    assert "\x1b" not in shown(worked, "diff", "1", GIT_PAGER="cat", NO_COLOR="1")
+    worked.git("config", "color.ui", "false")
+    assert "\x1b" not in shown(worked, "diff", "1", GIT_PAGER="cat")
+
+
+def test_diffs_are_made_by_the_users_settings(worked: UserRepo, chorus: Shell) -> None:
+    worked.git("config", "diff.noprefix", "true")
+    worked.git("config", "diff.context", "0")
+    shown_to_people = chorus("show", "1").out
+    assert "\n--- app.py\n" in shown_to_people
+    assert "y = 2" not in shown_to_people
+    assert "--- a/app.py" in chorus("show", "1", "--json").json()["patch"]
+
+
+def test_what_files_hold_never_steers_the_terminal(repo: UserRepo, chorus: Shell) -> None:
+    with Recorder.open(repo.path) as recorder:
+        Agent(repo, recorder).edit("evil.txt", b"\x1b[8mhidden\x1b]0;title\x07\n")
+    out = shown(repo, "show", "1", GIT_PAGER="cat")
+    assert "\x1b[8m" not in out
+    assert "\x1b]" not in out
+    assert "hidden" in out
+
+
+def test_the_first_screen_comes_before_the_rest_is_asked_for(
+    worked: UserRepo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(worked.path)
+    monkeypatch.setattr(log, "FIRST_SCREEN", 2)
+    asked: list[dict[str, Any]] = []
+
+    def counted(**wanted: Any) -> list[dict[str, Any]]:
+        asked.append(wanted)
+        return read_log(**wanted)
+
+    monkeypatch.setattr(log, "read_log", counted)
+    first = read_log(limit=2)
+    entries = log.newest_first(first, {}, None)
+    assert [entry["n"] for entry in itertools.islice(entries, 2)] == [3, 2]
+    assert asked == []
+    assert [entry["n"] for entry in entries] == [1]
+
+
+def test_a_file_in_a_directory_below_is_shown_whole_from_anywhere(worked: UserRepo, chorus: Shell) -> None:
+    worked.git("config", "diff.relative", "true")
+    assert "+x = 9" in chorus("show", "1", cwd=Path(worked.path / "src")).out
