@@ -45,7 +45,8 @@ def detach(repository: Repository, store: ObjectStore) -> int:
 
 def bring_home(repository: Repository, store: ObjectStore) -> int:
     """What the user needs from the side store, as one pack of the user's own."""
-    needed = needed_by_user(repository, stored_in(repository.git, store.directory))
+    only_there = stored_in(repository.git, store.directory) - stored_in(repository.git, store.main_directory)
+    needed = needed_by_user(repository, only_there)
     wanted = "".join(f"{oid}\n" for oid in sorted(needed)).encode()
     pack_into(repository.git, store.main_directory, wanted)
     return len(needed)

@@ -1,0 +1,74 @@
+"""Chorus used and taken out again: the repository and the settings are as they were, byte for byte."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.commands.conftest import ROOT, Shell
+from tests.repos import UserRepo, snapshot
+from tests.waiting import wait_for
+
+# Written by hand: another indentation, a line end of its own, no newline at the end.
+SETTINGS = (
+    b'{\r\n   "theme":"dark",  "hooks": { "Stop": [ {"hooks":[{"type":"command","command":"true"}]} ] }\r\n}'
+)
+EDIT = {"file_path": "{cwd}/app.py", "old_string": "x = 1", "new_string": "x = 2"}
+SCRIPT = {
+    "scripts": {
+        "go": [
+            [{"tool": "Edit", "input": EDIT}],
+            [{"tool": "Bash", "input": {"command": "echo new > made.txt", "description": "Make it"}}],
+            [{"say": "Done."}],
+        ]
+    }
+}
+
+
+def play_session(repo: UserRepo, tmp_path: Path) -> None:
+    script = tmp_path / "script.json"
+    script.write_text(json.dumps(SCRIPT))
+    command = [sys.executable, "-m", "chorus.demo.standin", "-p", "go", "--script", str(script), "--verbose"]
+    command += ["--output-format", "stream-json", "--dangerously-skip-permissions"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    subprocess.run(command, cwd=repo.path, env=environment, check=True, capture_output=True, timeout=120)
+
+
+def state_of(place: Path) -> tuple[dict[str, tuple[int, bytes]], set[str]]:
+    """Modes and bytes of all files, and the directories. git gives an object it finds again a new date."""
+    files = {name: (state[0], state[2]) for name, state in snapshot(place).items()}
+    return files, {str(path.relative_to(place)) for path in place.rglob("*") if path.is_dir()}
+
+
+@pytest.mark.parametrize("given", [SETTINGS, None], ids=["settings of one's own", "no settings"])
+def test_what_was_used_and_removed_leaves_nothing(
+    given: bytes | None, repo: UserRepo, chorus: Shell, sealed_environment: Path, tmp_path: Path
+) -> None:
+    claude = sealed_environment / ".claude"
+    claude.mkdir()
+    if given is not None:
+        (claude / "settings.json").write_bytes(given)
+    before, settings_before = state_of(repo.path / ".git"), state_of(claude)
+    own = (repo.path / "app.py").read_bytes()
+    assert chorus("hooks", "install").code == 0
+    assert chorus("hooks", "wake", str(repo.path / ".git")).code == 0
+    wait_for(lambda: chorus("status").code == 0, what="an agent that answers", seconds=60)
+    play_session(repo, tmp_path)
+    wait_for(lambda: len(chorus("log", "--json").json()) == 2, what="both actions", seconds=60)
+    assert chorus("revert", "1").code == 0
+    assert chorus("gc").code == 0
+
+    assert chorus("hooks", "uninstall").code == 0
+    assert chorus("drop", "--all").code == 0
+    assert chorus("gc", "--all").code == 0
+
+    files, directories = state_of(repo.path / ".git")
+    assert {n for n in files.keys() | before[0].keys() if files.get(n) != before[0].get(n)} == set()
+    assert directories ^ before[1] == set()
+    files, _ = state_of(claude)
+    assert {name: state for name, state in files.items() if "settings" in name} == settings_before[0]
+    assert (repo.path / "app.py").read_bytes() == own
+    assert repo.fsck() == ""
