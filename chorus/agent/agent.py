@@ -16,7 +16,9 @@ import orjson
 from chorus.agent.audit import Audit, audit_path
 from chorus.agent.desks import Desks
 from chorus.agent.intake import Intake, now
+from chorus.agent.liveness import name_client, watch_clients
 from chorus.agent.movement import Movement
+from chorus.agent.panefile import PaneFile
 from chorus.agent.panes import Panes, Stream, WatchedPane
 from chorus.agent.prompts import Prompts
 from chorus.agent.relaying import Relaying
@@ -42,6 +44,7 @@ from chorus.sources.preferences import read_preferences
 from chorus.sources.transcript import began_after
 from chorus.tmux.address import Address
 from chorus.tmux.oneshot import OneShot
+from chorus.tmux.processes import read_process
 from chorus.wire.home import Home, NotARepository, find_work_tree
 
 log = logging.getLogger("chorus.agent")
@@ -68,6 +71,7 @@ class Agent:
         self.spool = Spool(home.spool)
         self.panes = Panes(self._found_client, self._lost_client, self._open_stream, self._looked_at)
         self.runs = Runs()
+        self.pane_file = PaneFile(home.root / "panes.json")
         self.telling = Telling(home.root / "untold.json", self.spool, self.root_of)
         self.movement = Movement(self._panes_moved)
         self.audit = Audit(audit_path(home))
@@ -101,11 +105,13 @@ class Agent:
         self.spool.open()
         await self._read_hooks()
         await self.catch_up()
+        await self._watch_again()
         asyncio.get_running_loop().add_reader(self.spool.fileno(), self._hooks_came.set)
         await self.server.open()
         self._start(self._hear_hooks())
         self._start(self._poll())
         self._start(self.panes.keep_looking())
+        self._start(watch_clients(self.intake.roster, self._lost_client))
         self._start(self._sweep_outside())
         log.info("the agent watches %s", self.home.common_dir)
         await stopping.wait()
@@ -135,7 +141,7 @@ class Agent:
             await self._read_transcripts()
         self.announce_actions()
 
-    async def hear_hook(self, event: HookEvent, *, waited: bool) -> None:
+    async def hear_hook(self, event: HookEvent) -> None:
         """One event of a hook: what it says of the session's transcript and pane is remembered first."""
         message = event.value
         session, transcript = message.get("session_id"), message.get("transcript_path")
@@ -149,12 +155,15 @@ class Agent:
                 cwd=message.get("cwd"),
                 pane=event.pane,
                 server=event.tmux_socket,
+                client=self._client_of(event),
             )
             self._follow(known, from_start=begins)
             if known.cwd is not None:
                 self.find_tree(known.cwd)
         async with self.history:
-            outcomes = await self.intake.take([message], Source.HOOK, waited=waited)
+            outcomes = await self.intake.take(
+                [message], Source.HOOK, waits=lambda: self.spool.is_waiting(event)
+            )
         self.relaying.hear_hook(event, outcomes)
 
     async def _hear_hooks(self) -> None:
@@ -167,7 +176,7 @@ class Agent:
     async def _read_hooks(self) -> None:
         """Deal with every event in the spool. A client that waits goes on once its event is recorded."""
         for event in self.spool.take():
-            await self.hear_hook(event, waited=self.spool.is_waiting(event))
+            await self.hear_hook(event)
             self.telling.answer(event)
             self.spool.forget(event)
         self.announce_actions()
@@ -178,9 +187,26 @@ class Agent:
         tree = self.find_tree(known.cwd) if known is not None and known.cwd else None
         return tree.recorder.journal.root(session) if tree is not None else None
 
+    async def _watch_again(self) -> None:
+        """The panes that an agent which was killed had watched."""
+        for kept in self.pane_file.load():
+            with suppress(ChorusError):
+                watched = await self.panes.watch(kept.address, PaneId(kept.pane), kept.since)
+                if kept.run is not None and kept.pipe is not None:
+                    self.runs.add(kept.run, Path(kept.pipe), watched.id).session = watched.session
+                    self.panes.listen(watched)
+
+    def keep_panes(self) -> None:
+        self.pane_file.keep(self.panes.all.values(), self.runs.all.values())
+
+    def _client_of(self, event: HookEvent) -> str | None:
+        pid = event.client_pid
+        return None if pid is None else name_client(pid, read_process(pid))
+
     def _looked_at(self, pane: WatchedPane) -> None:
         if pane.key not in self.panes.all:
             self.prompts.forget(pane)
+            self.keep_panes()
             return
         if pane.client is not None:
             self.movement.follow(pane)
@@ -203,6 +229,7 @@ class Agent:
             transcript=str(client.transcript) if client.transcript else None,
             pane=pane.id,
             server=server,
+            client=name_client(client.process.pid, client.process),
         )
         if run := self.runs.at(pane.id):
             run.session = client.session
@@ -213,6 +240,8 @@ class Agent:
         self.sessions.keep()
 
     async def _lost_client(self, session: SessionId) -> None:
+        if self.intake.roster.sessions[session].state == "gone":
+            return
         async with self.history:
             await self._read_transcripts()
             await self.intake.end(session, source="pane")
@@ -230,7 +259,7 @@ class Agent:
             self.announce_actions()
 
         try:
-            stream = PaneStream(OneShot(pane.address), pane.id, fifo, hear)
+            stream = PaneStream(OneShot(pane.address), pane.id, fifo, hear, since=pane.since)
         except ChorusError as error:
             log.warning("%s: %s", pane.id, error)
             return None
@@ -275,8 +304,9 @@ class Agent:
         if tree.windows.open:
             return tree.moved
         live = [s for s in self.intake.roster.sessions.values() if s.state != "gone"]
-        hooked = all("hook" in session.sources for session in live)
-        return tree.sweep(grace_seconds=OUTSIDE_SECONDS if hooked else OUTSIDE_SECONDS_WITHOUT_HOOKS)
+        # An agent that starts finds changes of calls which are told of late, however they are told of.
+        late = (tree.is_new and live) or not all("hook" in session.sources for session in live)
+        return tree.sweep(grace_seconds=OUTSIDE_SECONDS_WITHOUT_HOOKS if late else OUTSIDE_SECONDS)
 
     def announce_actions(self) -> None:
         """Tell subscribers of every entry that is new or different since the last time."""

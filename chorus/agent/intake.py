@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from chorus.agent.tree import Tree
+from chorus.agent.tree import Tree, Waits
 from chorus.core.events import Source, parse_event
 from chorus.core.ids import SessionId
 from chorus.core.outcomes import (
@@ -20,6 +20,7 @@ from chorus.core.outcomes import (
     SessionEnded,
     SessionLinked,
     StatusCorrected,
+    WordsArrived,
 )
 from chorus.core.pairing import Pairing
 from chorus.core.roster import Roster, Session
@@ -48,32 +49,35 @@ class Intake:
         source: Source,
         *,
         channel: str = "",
-        waited: bool = False,
+        waits: Waits | None = None,
         history: bool = False,
     ) -> list[Outcome]:
         """Take messages of one source, in order. `history`: known to have happened before we watched."""
         outcomes: list[Outcome] = []
         for message in messages:
             outcomes += self.pairing.feed(parse_event(dict(message), source=source), channel=channel)
-        await self.hand_on(outcomes, source=source.value, waited=waited, history=history)
+        await self.hand_on(outcomes, source=source.value, waits=waits, history=history)
         return outcomes
 
     async def end(self, session: SessionId, *, source: str) -> list[Outcome]:
         """Nothing more will come from this session: its client is gone."""
         outcomes: list[Outcome] = [*self.pairing.close(session), SessionEnded(session, "gone")]
-        await self.hand_on(outcomes, source=source, waited=False, history=False)
+        await self.hand_on(outcomes, source=source, waits=None, history=False)
         return outcomes
 
-    async def hand_on(self, outcomes: list[Outcome], *, source: str, waited: bool, history: bool) -> None:
+    async def hand_on(
+        self, outcomes: list[Outcome], *, source: str, waits: Waits | None, history: bool
+    ) -> None:
         for outcome in outcomes:
             changed = self.roster.feed(outcome, time=now(), source=source)
             if changed is not None:
                 self._announce(changed)
         self._heard(outcomes)
-        if history:
-            return
         for tree, mine in self._by_tree(outcomes).items():
-            await tree.feed(mine, source=source, waited=waited)
+            if history:
+                tree.recall(mine)
+            else:
+                await tree.feed(mine, source=source, waits=waits)
 
     def _by_tree(self, outcomes: list[Outcome]) -> dict[Tree, list[Outcome]]:
         found: dict[Tree, list[Outcome]] = {}
@@ -96,7 +100,7 @@ def session_of(outcome: Outcome) -> SessionId | None:
             return action.session
         case SessionEnded(session) | BackgroundEnded(session=session) | StatusCorrected(session=session):
             return session
-        case SessionLinked(session):
+        case SessionLinked(session) | WordsArrived(session=session):
             return session
         case _:
             return None

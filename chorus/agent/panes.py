@@ -62,13 +62,17 @@ class Panes:
         self._open_stream = open_stream
         self._looked = looked
 
-    async def watch(self, address: Address, pane: PaneId) -> WatchedPane:
-        """Begin to watch a pane, whatever runs there now. Raises if there is no such pane."""
+    async def watch(self, address: Address, pane: PaneId, since: float | None = None) -> WatchedPane:
+        """Begin to watch a pane, whatever runs there now. Raises if there is no such pane.
+
+        `since`: it was watched from then on, by an agent that was killed.
+        """
         known = self.all.get((address, pane))
         if known is not None:
             await self._look(known)
             return known
         watched = WatchedPane(address, pane, state=read_pane(OneShot(address), pane))
+        watched.since = watched.since if since is None else since
         self.all[watched.key] = watched
         await self._look(watched)
         return watched

@@ -125,6 +125,7 @@ class Requests:
         if run is not None and pipe is not None:
             self._agent.runs.add(run, Path(pipe), watched.id)
             self._agent.panes.listen(watched)
+        self._agent.keep_panes()
         return {"pane": watched.id, "session": watched.session, "client": watched.client is not None}
 
     async def do_send(self, message: str, run: str | None = None) -> dict[str, Any]:

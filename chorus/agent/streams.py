@@ -7,6 +7,7 @@ from now on; one that is met in both is given once.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +24,16 @@ Hear = Callable[[list[dict[str, Any]], bool], Awaitable[None]]
 
 
 class PaneStream:
-    def __init__(self, tmux: Tmux, pane: PaneId, fifo: Path, hear: Hear) -> None:
-        """Raises PipeTaken if somebody else reads this pane: theirs is never taken over."""
+    def __init__(self, tmux: Tmux, pane: PaneId, fifo: Path, hear: Hear, *, since: float) -> None:
+        """Raises PipeTaken if somebody else reads this pane: theirs is never taken over.
+
+        `since`: when the pane began to be watched. What was printed before is history; what an agent that
+        was killed may have missed is not.
+        """
         self._tmux = tmux
         self._pipe: PanePipe = open_pipe(tmux, pane, fifo)
         self._hear = hear
+        self._since = since
         self._seen = Seen()
         self._reassembler = Reassembler()
         self._busy = asyncio.Lock()
@@ -37,7 +43,9 @@ class PaneStream:
         """Tell what the pane still shows, then listen."""
         before = Reassembler()
         documents = [*before.feed(self._pipe.before), *before.close()]
-        await self._tell(documents, history=True)
+        watched = next((n for n, one in enumerate(documents) if self._is_watched(one)), len(documents))
+        await self._tell(documents[:watched], history=True)
+        await self._tell(documents[watched:], history=False)
         asyncio.get_running_loop().add_reader(self._pipe.fileno(), self._readable)
 
     async def drain(self) -> None:
@@ -60,6 +68,13 @@ class PaneStream:
         fresh = [document.value for document in documents if self._seen.is_new(document)]
         if fresh:
             await self._hear(fresh, history)
+
+    def _is_watched(self, document: Document) -> bool:
+        """Whether the event says that it happened while the pane was watched."""
+        try:
+            return datetime.fromisoformat(document.value["timestamp"]).timestamp() >= self._since
+        except (KeyError, TypeError, ValueError):
+            return False
 
     def _readable(self) -> None:
         task = asyncio.get_running_loop().create_task(self.drain())

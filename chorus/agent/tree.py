@@ -16,7 +16,7 @@ from typing import Any, assert_never
 
 from chorus.core.actions import Action
 from chorus.core.ids import Oid, RepoPath
-from chorus.core.outcomes import Outcome, SessionLinked, StatusCorrected
+from chorus.core.outcomes import Outcome, SessionLinked, StatusCorrected, WordsArrived
 from chorus.core.windows import Effect, LookBefore, Note, RecordNamed, RecordWindow, Sweep, Windows
 from chorus.lanes.applying import finish_revert
 from chorus.lanes.entries import LogEntry
@@ -35,6 +35,9 @@ HOLD_SECONDS = 3.0
 # What the client stamps and what the file system stamps come from the same clock, read at other moments.
 CLOCK_SLACK_SECONDS = 0.02
 
+# Whether the client still stands still. Asked after a look, for what was seen may be its doing otherwise.
+Waits = Callable[[], bool]
+
 
 class Tree:
     def __init__(
@@ -47,13 +50,14 @@ class Tree:
         self._wake = wake
         self.watch = FileWatch(self.root, repository.git_dir, wake=wake)
         self._hints: dict[RepoPath, float] = {}  # where something moved, and when that was last told
-        self._lost = False
+        self._lost: float | None = None  # since when only a look at everything can tell what moved
         self._head = False
         # Ended calls whose file holds more than they did, while another call that names it is still open.
         self._held: list[Action] = []
         self._held_source = ""
         self._held_until = 0.0
         self._hold_seconds = hold_seconds
+        self.is_new = True  # nothing was looked at since the watch began
         self._told: dict[tuple[int | None, Oid | None], LogEntry] = {}
 
     def start(self) -> None:
@@ -68,23 +72,30 @@ class Tree:
         self.watch.stop()
         self.recorder.close()
 
-    async def feed(self, outcomes: Sequence[Outcome], *, source: str, waited: bool) -> None:
-        """Perform what the outcomes call for. `waited`: the client stands still until this is done.
+    async def feed(self, outcomes: Sequence[Outcome], *, source: str, waits: Waits | None) -> None:
+        """Perform what the outcomes call for. `waits`: the client stands still until this is done.
 
         Who did not make the client wait learns of a call when it may already have written, so there
         is no look before it; the recorder tells its change from others' by what the client says of it.
         """
         named: list[Action] = []
         for outcome in outcomes:
+            if isinstance(outcome, WordsArrived):
+                self._record_named(named, source)  # they may be of one of these
             self._remember(outcome)
             for effect in self.windows.feed(outcome):
                 if isinstance(effect, RecordNamed):
                     named.append(effect.action)
-                elif waited or not isinstance(effect, LookBefore):
+                elif waits is not None or not isinstance(effect, LookBefore):
                     self._record_named(named, source)
                     named = []
-                    await self._perform(effect, source=source, waited=waited)
+                    await self._perform(effect, source=source, waits=waits)
         self._record_named(named, source)
+
+    def recall(self, outcomes: Sequence[Outcome]) -> None:
+        """What happened before we watched, or before we were killed: calls that still run are known again."""
+        for outcome in outcomes:
+            self.windows.feed(outcome)
 
     def sweep(self, *, grace_seconds: float) -> bool:
         """Record as outside what moved and has been left alone for a while. True: there is more to come.
@@ -94,8 +105,8 @@ class Tree:
         """
         self._gather()
         settled = time.monotonic() - grace_seconds
-        if self._lost:
-            if any(told > settled for told in self._hints.values()):
+        if self._lost is not None:
+            if any(told > settled for told in (self._lost, *self._hints.values())):
                 return True
             self.recorder.sweep(self._take_hints(), self.windows.spare | self._spare)
             return False
@@ -118,13 +129,15 @@ class Tree:
     def moved(self) -> bool:
         """Whether there is anything to sweep."""
         self._gather()
-        return bool(self._hints or self._lost or self._head or self._held)
+        return bool(self._hints or self._lost is not None or self._head or self._held)
 
     def _remember(self, outcome: Outcome) -> None:
         """What changes no file, and still belongs to the history."""
         match outcome:
             case StatusCorrected(identity, status):
                 self.recorder.correct(identity, status)
+            case WordsArrived(identity, said):
+                self.recorder.word(identity, said)
             case SessionLinked(session, parent) if session != parent:
                 self.recorder.link(session, parent)
             case _:
@@ -152,15 +165,17 @@ class Tree:
     def _spare(self) -> frozenset[str]:
         return frozenset(path for action in self._held for path in action.paths)
 
-    async def _perform(self, effect: Effect, *, source: str, waited: bool) -> None:
+    async def _perform(self, effect: Effect, *, source: str, waits: Waits | None) -> None:
         match effect:
             case LookBefore(paths):
-                self.recorder.look([path for path in paths if path not in self._spare])
+                assert waits is not None
+                self.recorder.look([path for path in paths if path not in self._spare], waits=waits)
             case Sweep(spare, until):
                 await self._settle()
-                hints = self._take_hints() if waited else self._take_hints_until(until)
-                if hints is None or hints:
-                    self.recorder.sweep(hints, spare | self._spare)
+                if waits is None:
+                    self._sweep_until(until, spare | self._spare)
+                else:
+                    self._sweep_before(spare | self._spare, waits)
             case RecordNamed(action):
                 self._record_named([action], source)
             case RecordWindow(action, spare, shared):
@@ -177,34 +192,45 @@ class Tree:
         loop = asyncio.get_running_loop()
         deadline = loop.time() + SETTLE_SECONDS
         known = -1
-        while known != len(self._hints) and loop.time() < deadline and not self._lost:
+        while known != len(self._hints) and loop.time() < deadline and self._lost is None:
             known = len(self._hints)
             await asyncio.sleep(SETTLED_SECONDS)
             self._gather()
 
     def _gather(self) -> None:
         moved = self.watch.take()
-        self._hints |= dict.fromkeys(moved.paths, time.monotonic())
-        self._lost |= moved.lost
+        now = time.monotonic()
+        self._hints |= dict.fromkeys(moved.paths, now)
+        if moved.lost and self._lost is None:
+            self._lost = now
         self._head |= moved.head
 
     def _take_hints(self) -> set[RepoPath] | None:
         """Where to look; None: everywhere."""
         self._gather()
-        hints, lost = set(self._hints), self._lost
-        self._hints, self._lost, self._head = {}, False, False
+        hints, lost = set(self._hints), self._lost is not None
+        self._hints, self._lost, self._head = {}, None, False
+        self.is_new = self.is_new and not lost
         return None if lost else hints
 
-    def _take_hints_until(self, until: str | None) -> set[RepoPath] | None:
-        """Where something moved before that moment; what moved later stays for the window."""
+    def _sweep_before(self, spare: frozenset[str], waits: Waits) -> None:
+        """Everything that moved, unless the client goes on meanwhile: then it stays for the window."""
+        hints, lost = self._hints, self._lost
+        where = self._take_hints()
+        if (where is None or where) and not self.recorder.look(where, spare, waits=waits):
+            self._hints, self._lost = {**hints, **self._hints}, lost
+
+    def _sweep_until(self, until: str | None, spare: frozenset[str]) -> None:
+        """What moved before that moment; what moved later stays for the window."""
         self._gather()
-        if until is None or self._lost:
-            return set()
+        if until is None or self._lost is not None:
+            return
         moment = datetime.fromisoformat(until).timestamp() - CLOCK_SLACK_SECONDS
         earlier = {path for path in self._hints if self._modified(path) < moment}
         for path in earlier:
             del self._hints[path]
-        return earlier
+        if earlier:
+            self.recorder.sweep(earlier, spare)
 
     def _modified(self, path: RepoPath) -> float:
         """When the file was written; a file that is gone cannot tell, and counts as just now."""

@@ -95,3 +95,5 @@ class Action:
     said: str | None
     message: str | None
     time: str | None
+    background: bool = False  # the call is over, what it started goes on
+    why: str | None = None  # the client's own words for a call that failed, in one line

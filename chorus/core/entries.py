@@ -20,11 +20,12 @@ class Learned(NamedTuple):
     response: object = None  # the tool's own report, as it came
     ran: JsonObject | None = None  # the input that ran, where it is not the model's
     time: str | None = None
+    why: str | None = None  # the client's own words for a failure
 
     def plus(self, other: "Learned") -> "Learned":
         response = other.response if self.response is None else self.response
         both = self.evidence | other.evidence
-        return Learned(both, response, self.ran or other.ran, self.time or other.time)
+        return Learned(both, response, self.ran or other.ran, self.time or other.time, self.why or other.why)
 
 
 @dataclass(slots=True)
@@ -48,7 +49,9 @@ class Entry:
     evidence: int = 0
     ran: JsonObject | None = None
     witness: Witness | None = None
-    witnessed: bool = False  # a witness was given, even if it is forgotten by now
+    spoken: bool = False  # given with what was said before it, even if that is forgotten by now
+    background: bool = False
+    why: str | None = None  # the client's own words for a failure
     written: tuple[str, ...] = ()  # the paths the tool's own report names
     status: Status | None = None  # as last given; None while open
     placed: Place = (None, None, None)  # as last given
@@ -86,7 +89,7 @@ class Entry:
 
     def forget(self) -> None:
         """A finished call keeps what is needed to correct it, not what it carried."""
-        self.input, self.ran, self.witness, self.said = {}, None, None, None
+        self.input, self.ran, self.witness, self.said, self.why = {}, None, None, None, None
 
 
 def as_call(entry: Entry) -> Call:
@@ -107,5 +110,5 @@ def as_action(entry: Entry, status: Status) -> Action:
         paths = paths_of(entry.ran, entry.cwd)
     return Action(
         entry.id, entry.tool, entry.ran or entry.input, status, session, turn, agent, paths, reach,
-        entry.witness, entry.said, message, entry.time,
+        entry.witness, entry.said, message, entry.time, entry.background, entry.why,
     )  # fmt: skip

@@ -87,6 +87,9 @@ _REJECTIONS = re.compile(
     r"|\[Request interrupted by user"
 )
 _FAULT = "<tool_use_error>"
+_FAULT_END = "</tool_use_error>"
+# A reason is one short line; an error may carry a whole log.
+LONGEST_REASON = 1000
 
 # Why a call did not run, in newer clients' own words. "user-rejected" is also said of an interrupted one.
 _KINDS = {
@@ -113,6 +116,14 @@ def read_batched(response: object) -> int:
     if refusal or text.startswith(_FAULT):
         return refusal or Evidence.FAILED
     return Evidence.NONE
+
+
+def read_reason(evidence: int, content: object) -> str | None:
+    """The client's own words for a failure: the first line that has any, without its marks."""
+    if not evidence & Evidence.FAILED:
+        return None
+    text = text_of(content)[:LONGEST_REASON].replace(_FAULT, "").replace(_FAULT_END, "").strip()
+    return text.removeprefix("Error:").strip().split("\n", 1)[0] or None
 
 
 def read_denial(kind: object, decision: object) -> int:

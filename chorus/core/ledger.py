@@ -20,7 +20,7 @@ from chorus.core.outcomes import (
     CallOpened,
     Outcome,
     StatusCorrected,
-    WitnessArrived,
+    WordsArrived,
 )
 from chorus.core.sessions import Session
 from chorus.core.turns import Turn
@@ -32,6 +32,8 @@ FINISHED_KEPT = 65_536
 NEWEST = 1024
 # Results whose call was never seen: what was in flight where a recording begins.
 ORPHANS_KEPT = 256
+# Where a command's report names the task that goes on.
+_TASK = "backgroundTaskId"
 
 
 class Ledger:
@@ -80,19 +82,18 @@ class Ledger:
             known = self._orphans.get(call)
             self._orphans[call] = known.plus(learned) if known else learned
             return []
-        evidence, response, ran, time = learned
+        evidence, response, ran, time, why = learned
         entry.evidence |= evidence
         entry.ran = entry.ran or ran
         entry.time = entry.time or time
-        reported = response is not None and not entry.witnessed and entry.tool not in HARMLESS
-        arrived = reported and self._read_response(entry, response)
-        if entry.status is None:
-            return self._close(entry) if entry.evidence & SETTLING else []
-        outcomes = self._amended(entry)
-        if arrived and entry.witness is not None:
-            outcomes.append(WitnessArrived(call, entry.witness, entry.written, entry.session.id))
-        entry.forget()
-        return outcomes
+        entry.why = entry.why or why
+        if entry.status is not None:
+            outcomes = self._amended(entry)
+            entry.forget()
+            return outcomes
+        if response is not None and entry.witness is None and entry.tool not in HARMLESS:
+            self._read_response(entry, response)
+        return self._close(entry) if entry.evidence & SETTLING else []
 
     def end(self, chosen: Callable[[Entry], bool], evidence: int) -> list[Outcome]:
         """Close the open calls for which no result will come any more."""
@@ -134,7 +135,15 @@ class Ledger:
         before = entry.turn
         name = before.id if before else None
         entry.merge(seen)
-        return self._renamed(entry, before, name)
+        return self._renamed(entry, before, name) + self._worded(entry)
+
+    def _worded(self, entry: Entry) -> list[Outcome]:
+        """What was said before a finished call, where that was not known when it was given."""
+        said, entry.said = entry.said, None if entry.status else entry.said
+        if entry.status is None or said is None or entry.spoken:
+            return []
+        entry.spoken = True
+        return [WordsArrived(entry.id, said, entry.session.id)]
 
     def _renamed(self, entry: Entry, turn: Turn | None, name: TurnId | None) -> list[Outcome]:
         if turn is None or turn.id == name:
@@ -142,22 +151,24 @@ class Ledger:
         # The turn has its proper name now: that concerns all its calls.
         return self._placed_again(lambda other: other.turn is turn)
 
-    def _read_response(self, entry: Entry, response: object) -> bool:
-        """Take over what the tool itself reports; whether it brought a witness."""
+    def _read_response(self, entry: Entry, response: object) -> None:
+        """Take over what the tool itself reports."""
+        # Not only where the model asked for it: the client moves what takes long to the background.
+        entry.background = entry.background or (isinstance(response, dict) and bool(response.get(_TASK)))
         try:
             entry.witness = parse_witness(entry.tool, response, entry.cwd)
         except BadWitness:
             self._problems["bad-witness"] += 1
         if entry.witness is not None:
-            entry.witnessed, entry.written = True, entry.witness.changed
+            entry.written = entry.witness.changed
         elif isinstance(response, dict):
             entry.written = entry.written or paths_of(response, entry.cwd)
-        return entry.witnessed
 
     def _close(self, entry: Entry) -> list[Outcome]:
         entry.status = status_of(entry.evidence)
         entry.placed = entry.place()
         action = as_action(entry, entry.status)
+        entry.spoken = entry.said is not None
         del self._open[entry.id]
         self._finished[entry.id] = entry
         if len(self._finished) > FINISHED_KEPT:

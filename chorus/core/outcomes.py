@@ -1,15 +1,15 @@
 """What the pairing step says happened. Values only.
 
 Per tool_use id: at most one `CallOpened`, then exactly one `ActionClosed`. What is learned later (a
-denial listed at the end of the turn, a result that was late, a witness from a second source) comes as
-`StatusCorrected`, `WitnessArrived` or `ActionPlaced`, which name the id and what is new.
+denial listed at the end of the turn, a result that was late, words from a second source) comes as
+`StatusCorrected`, `WordsArrived` or `ActionPlaced`, which name the id and what is new.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from chorus.core.actions import Action, Call, Status, Witness
+from chorus.core.actions import Action, Call, Status
 from chorus.core.ids import AgentId, SessionId, ToolUseId, TurnId
 
 LinkKind = Literal["resume", "fork", "clear", "compact"]
@@ -74,12 +74,11 @@ class StatusCorrected:
 
 
 @dataclass(frozen=True, slots=True)
-class WitnessArrived:
-    """A source that came later tells what a closed action changed."""
+class WordsArrived:
+    """A source that came later tells what the assistant said before a closed action."""
 
     id: ToolUseId
-    witness: Witness
-    paths: tuple[str, ...]
+    said: str
     session: SessionId | None = None
 
 
@@ -142,7 +141,7 @@ Outcome = (
     | CallOpened
     | ActionClosed
     | StatusCorrected
-    | WitnessArrived
+    | WordsArrived
     | ActionPlaced
     | PromptAsked
     | PromptSettled

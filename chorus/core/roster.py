@@ -37,6 +37,7 @@ class Session:
     transcript: str | None = None
     pane: PaneId | None = None
     server: str | None = None  # the tmux server's socket path the pane is on
+    client: str | None = None  # its process, by number and start
     parent: SessionId | None = None
     sources: tuple[str, ...] = ()
     since: str = ""
@@ -75,8 +76,10 @@ class Roster:
                 return None
 
     def place(self, session: SessionId, *, time: str, source: str, **known: str | None) -> Session:
-        """Say where a session's transcript or pane is."""
-        return self._update(session, time, source, **_known(**known))
+        """Say where a session's transcript, pane or client is. One that is spoken of is there again."""
+        old = self.sessions.get(session)
+        back = {"state": "idle"} if old is not None and old.state == "gone" else {}
+        return self._update(session, time, source, **back, **_known(**known))
 
     def _start_turn(self, session: SessionId, message: str | None, time: str, source: str) -> Session:
         updated = self._update(session, time, source, state="working")

@@ -32,6 +32,9 @@ class FileChange:
     removed: int | None = None
 
 
+# Of a line, for the reason of a failure: what was tried stands before it.
+REASON_LENGTH = 44
+
 # What Markdown puts around words.
 _MARKS = re.compile(r"^(?:[#>*+-]+\s+)+|[*`]|:$")
 
@@ -46,7 +49,10 @@ def count_lines(before: bytes | None, after: bytes | None) -> tuple[int | None, 
 
 
 def summarise(action: Action, files: Sequence[FileChange]) -> str:
-    """The first line: what was said, else the tool and what it did."""
+    """The first line: why it failed, else what was said, else the tool and what it did."""
+    if action.status == "failed" and action.why:
+        why = shorten(action.why, REASON_LENGTH)
+        return f"{shorten(_tool_and_files(action, files), SUBJECT_LENGTH - len(why) - 2)}: {why}"
     return spoken(action.said) or shorten(_tool_and_files(action, files))
 
 

@@ -29,7 +29,7 @@ from chorus.core.outcomes import (
     StatusCorrected,
     TurnEnded,
     TurnStarted,
-    WitnessArrived,
+    WordsArrived,
 )
 
 # A sub-agent's own calls are told one by one, so the call that started it writes nothing itself.
@@ -114,7 +114,7 @@ class Windows:
                 return self._end_background(self._background_of(session))
             case BackgroundEnded() | SessionSeen() | SessionLinked() | TurnStarted() | TurnEnded():
                 return []
-            case StatusCorrected() | WitnessArrived() | ActionPlaced() | PromptAsked() | PromptSettled():
+            case StatusCorrected() | WordsArrived() | ActionPlaced() | PromptAsked() | PromptSettled():
                 return []
             case _:
                 assert_never(outcome)
@@ -160,4 +160,4 @@ class Windows:
 
 
 def _runs_in_background(action: Action) -> bool:
-    return action.input.get("run_in_background") is True
+    return action.background or action.input.get("run_in_background") is True

@@ -51,6 +51,7 @@ class Marks:
     landed: dict[str, tuple[Oid, ...]]
     moved: dict[str, Oid]  # lane commits made anew, by action
     statuses: dict[str, str]
+    said: dict[str, str]  # in words, where they were not known yet when the action was recorded
     calls: list[dict[str, Any]]
 
 
@@ -81,7 +82,7 @@ def find_reverted(timeline: Timeline) -> set[str]:
 
 
 def read_marks(lines: list[dict[str, Any]]) -> Marks:
-    marks = Marks(set(), {}, {}, {}, [])
+    marks = Marks(set(), {}, {}, {}, {}, [])
     for line in lines:
         ids = line.get("ids", [])
         match line.get("kind"):
@@ -97,6 +98,8 @@ def read_marks(lines: list[dict[str, Any]]) -> Marks:
                 marks.moved[line["id"]] = Oid(line["commit"])
             case "status":
                 marks.statuses[line["id"]] = line["status"]
+            case "said":
+                marks.said[line["id"]] = line["summary"]
     return marks
 
 
@@ -108,7 +111,7 @@ def entry_of_record(recorded: Recorded, marks: Marks, reverted: set[str]) -> Log
         n=record.number,
         id=record.action,
         status=fate_of(recorded, marks, reverted),
-        summary=record.summary,
+        summary=marks.said.get(name, record.summary),
         paths=record.paths,
         tool=record.tool,
         session=record.session,
@@ -147,7 +150,7 @@ def entry_of_call(call: Mapping[str, Any], marks: Marks, timeline: Timeline) -> 
         n=call["n"],
         id=call["id"],
         status="committed" if holder else fates.get(status, "noop"),
-        summary=call["summary"],
+        summary=call["summary"] if status == "failed" else marks.said.get(call["id"], call["summary"]),
         paths=tuple(RepoPath(path) for path in call["paths"]),
         tool=call["tool"],
         session=call["session"],

@@ -5,13 +5,14 @@ the timeline, moves lane branches. An action that is known is never recorded aga
 also after a restart. Never changes a file of the user's, HEAD, the index, or a branch that is not a lane.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from chorus.core.actions import Action, Status
 from chorus.core.ids import Oid, SessionId, ToolUseId
+from chorus.core.summary import spoken
 from chorus.git.worktree import CAP_BYTES
 from chorus.lanes.ascribing import Ascribing
 from chorus.lanes.entries import LogEntry, list_entries
@@ -69,9 +70,27 @@ class Recorder:
         with self.journal.writing():
             pass
 
-    def look(self, paths: Iterable[str]) -> list[Recorded]:
-        """Before a call: what these paths hold now is not its doing."""
-        return self.sweep(paths)
+    def look(
+        self,
+        hints: Iterable[str] | None,
+        spare: Collection[str] = (),
+        *,
+        waits: Callable[[], bool] = lambda: True,
+    ) -> bool:
+        """Before a call: what is there now is not its doing. Whether that could be said.
+
+        `waits`: whether the client stands still. Asked after the look: a client that goes on meanwhile may
+        have written what was seen, and then nothing is recorded.
+        """
+        if not waits():
+            return False
+        with self.journal.writing():
+            seen = self._observe(hints, spare)
+            if not waits():
+                return False
+            if seen.edits:
+                self.journal.append_outside(seen.edits, None)
+            return True
 
     def sweep(
         self, hints: Iterable[str] | None = None, spare: Collection[str] = (), reason: str | None = None
@@ -135,6 +154,13 @@ class Recorder:
         """A call ended otherwise than was told when it was recorded."""
         with self.journal.writing():
             self.journal.append_note({"kind": "status", "id": action, "status": status})
+
+    def word(self, action: ToolUseId, said: str) -> None:
+        """What the assistant said before an action that is recorded already."""
+        words = spoken(said)
+        with self.journal.writing():
+            if words is not None and self.journal.knows(action):
+                self.journal.append_note({"kind": "said", "id": action, "summary": words})
 
     def mark(self, kind: str, ids: Iterable[str], values: Mapping[str, Any] | None = None) -> None:
         """Remember something about actions: `kept`, `open`, `landed` (with `commits`), …"""

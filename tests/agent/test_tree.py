@@ -43,17 +43,17 @@ def edited(name: str, place: Path, before: str, old: str, new: str) -> Action:
 
 async def test_what_another_open_call_wrote_before_is_left_to_that_call(tree: Tree, repo: UserRepo) -> None:
     place = repo.path / "rows.txt"
-    await tree.feed([call("bob", place), call("ann", place)], source="hook", waited=True)
+    await tree.feed([call("bob", place), call("ann", place)], source="hook", waits=lambda: True)
     first = ROWS.replace("row 15", "bob was here")
     repo.write("rows.txt", first.replace("row 5", "ann was here").encode())
 
     ann = edited("ann", place, first, "row 5", "ann was here")
-    await tree.feed([ActionClosed(ann)], source="hook", waited=True)
+    await tree.feed([ActionClosed(ann)], source="hook", waits=lambda: True)
     tree.sweep(grace_seconds=0)
     assert statuses(tree.recorder) == []
 
     bob = edited("bob", place, ROWS, "row 15", "bob was here")
-    await tree.feed([ActionClosed(bob)], source="hook", waited=True)
+    await tree.feed([ActionClosed(bob)], source="hook", waits=lambda: True)
     assert statuses(tree.recorder) == ["committed", "committed"]
     assert patch_of(repo, entry_of(tree.recorder, "ann").commit) == ["-row 5", "+ann was here"]
     assert patch_of(repo, entry_of(tree.recorder, "bob").commit) == ["-row 15", "+bob was here"]
@@ -66,15 +66,15 @@ async def test_a_call_that_never_ends_is_not_waited_for_without_end(repo: UserRe
     repo.commit("rows")
     tree = Tree(repo.path, wake=lambda: None, hold_seconds=0)
     tree.start()
-    await tree.feed([call("bob", place), call("ann", place)], source="hook", waited=True)
+    await tree.feed([call("bob", place), call("ann", place)], source="hook", waits=lambda: True)
     first = ROWS.replace("row 15", "bob was here")
     repo.write("rows.txt", first.replace("row 5", "ann was here").encode())
     ann = edited("ann", place, first, "row 5", "ann was here")
-    await tree.feed([ActionClosed(ann)], source="hook", waited=True)
+    await tree.feed([ActionClosed(ann)], source="hook", waits=lambda: True)
     assert statuses(tree.recorder) == ["outside", "committed"]
 
     bob = edited("bob", place, ROWS, "row 15", "bob was here")
-    await tree.feed([ActionClosed(bob)], source="hook", waited=True)
+    await tree.feed([ActionClosed(bob)], source="hook", waits=lambda: True)
     late = entry_of(tree.recorder, "bob")
     assert (late.status, late.within) == ("noop", None)
     assert "outside" in (late.reason or "")
@@ -83,11 +83,11 @@ async def test_a_call_that_never_ends_is_not_waited_for_without_end(repo: UserRe
 
 async def test_what_is_held_back_is_recorded_when_the_agent_ends(tree: Tree, repo: UserRepo) -> None:
     place = repo.path / "rows.txt"
-    await tree.feed([call("bob", place), call("ann", place)], source="hook", waited=True)
+    await tree.feed([call("bob", place), call("ann", place)], source="hook", waits=lambda: True)
     first = ROWS.replace("row 15", "bob was here")
     repo.write("rows.txt", first.replace("row 5", "ann was here").encode())
     ann = edited("ann", place, first, "row 5", "ann was here")
-    await tree.feed([ActionClosed(ann)], source="hook", waited=True)
+    await tree.feed([ActionClosed(ann)], source="hook", waits=lambda: True)
     tree.close()
     again = Tree(repo.path, wake=lambda: None)
     assert patch_of(repo, entry_of(again.recorder, "ann").commit) == ["-row 5", "+ann was here"]

@@ -14,7 +14,6 @@ from chorus.core.outcomes import (
     CallOpened,
     Outcome,
     StatusCorrected,
-    WitnessArrived,
 )
 from chorus.core.pairing import Pairing
 from chorus.core.recording import unwrap
@@ -91,8 +90,6 @@ def fold(outcomes: Iterable[Outcome]) -> dict[str, Row]:
                 rows[identity] = replace(rows[identity], status=status)
             case ActionPlaced(identity, session, turn, agent):
                 rows[identity] = replace(rows[identity], session=session, turn=turn, agent=agent)
-            case WitnessArrived(id=identity):
-                rows[identity] = replace(rows[identity], witnessed=True)
     return rows
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from chorus.core.actions import Reach
 from chorus.core.events import Event, Malformed, Source, Unknown
+from chorus.core.ids import SessionId, ToolUseId
 from chorus.core.ledger import ORPHANS_KEPT
 from chorus.core.outcomes import (
     ActionClosed,
@@ -18,7 +19,7 @@ from chorus.core.outcomes import (
     StatusCorrected,
     TurnEnded,
     TurnStarted,
-    WitnessArrived,
+    WordsArrived,
 )
 from chorus.core.pairing import Action, Pairing
 from tests.core.recordings import actions_of, fold, run
@@ -328,14 +329,48 @@ def test_a_report_out_of_shape_is_counted() -> None:
     assert pairing.problems == {"bad-witness": 1}
 
 
-def test_a_witness_that_comes_later_is_told() -> None:
-    report = {"filePath": "/p/a.py", "originalFile": "x\n"}
+def test_words_that_come_later_are_told_once() -> None:
     pairing = Pairing()
     run([init(), calls("t"), returns("t")], pairing)
-    (arrived,) = pairing.feed(returns("t", tool_use_result=report, source=Source.TRANSCRIPT))
-    assert isinstance(arrived, WitnessArrived)
-    assert (arrived.id, arrived.paths, arrived.session) == ("t", ("/p/a.py",), "s-1")
-    assert pairing.feed(returns("t", tool_use_result=report, source=Source.TRANSCRIPT)) == []
+    later = [
+        heard(
+            Source.TRANSCRIPT,
+            type="assistant",
+            session_id="s-1",
+            message={"content": [{"type": "text", "text": "I rename it."}], "id": "m"},
+        ),
+        calls("t", message="m", source=Source.TRANSCRIPT),
+    ]
+    told = [outcome for event in [*later, *later] for outcome in pairing.feed(event)]
+    assert told == [WordsArrived(ToolUseId("t"), "I rename it.", SessionId("s-1"))]
+
+
+def test_words_that_were_known_are_not_told_again() -> None:
+    pairing = Pairing()
+    run([init(), says("I rename it.", message="m"), calls("t", message="m"), returns("t")], pairing)
+    assert pairing.feed(calls("t", message="m")) == []
+
+
+def test_a_command_that_goes_on_in_the_background_is_known_by_its_report() -> None:
+    report = {"stdout": "", "backgroundTaskId": "b1"}
+    outcomes = run([init(), calls("t", "Bash", input={"command": "x"}), returns("t", tool_use_result=report)])
+    closed = [outcome.action for outcome in outcomes if isinstance(outcome, ActionClosed)]
+    assert [action.background for action in closed] == [True]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("<tool_use_error>Not found in file.\nString: x</tool_use_error>", "Not found in file."),
+        ("Error: No such tool available: X", "No such tool available: X"),
+        ("Exit code 3\nboom", "Exit code 3"),
+        ("", None),
+    ],
+)
+def test_a_failure_brings_its_reason(text: str, why: str | None) -> None:
+    outcomes = run([init(), calls("t"), returns("t", text, error=True)])
+    closed = [outcome.action for outcome in outcomes if isinstance(outcome, ActionClosed)]
+    assert [(action.status, action.why) for action in closed] == [("failed", why)]
 
 
 def test_unknown_and_malformed_events_and_blocks_are_counted() -> None:

@@ -51,6 +51,15 @@ def test_the_state_follows_what_happens(outcomes: list[Outcome], state: str) -> 
     assert fold(*outcomes).state == state
 
 
+def test_a_session_that_is_spoken_of_again_is_not_gone_any_more() -> None:
+    roster = Roster()
+    roster.feed(SessionEnded(S, "other"), time="t", source="hook")
+    assert roster.place(S, time="t", source="pane", client="7:1").state == "idle"
+    roster.feed(CallOpened(CALL), time="t", source="hook")
+    assert roster.place(S, time="t", source="pane", client="7:2").state == "working"
+    assert roster.sessions[S].client == "7:2"
+
+
 def test_the_title_is_the_first_message_on_one_short_line() -> None:
     long = "add\n  a " + "very " * 40 + "long thing"
     session = fold(TurnStarted(S, TurnId("1"), long), TurnStarted(S, TurnId("2"), "then that"))

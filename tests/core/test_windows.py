@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from chorus.core.actions import Action, Call, Reach, Status, Witness
+from chorus.core.actions import Action, Call, Reach, Status
 from chorus.core.ids import SessionId, ToolUseId, TurnId
 from chorus.core.outcomes import (
     ActionClosed,
@@ -18,7 +18,7 @@ from chorus.core.outcomes import (
     StatusCorrected,
     TurnEnded,
     TurnStarted,
-    WitnessArrived,
+    WordsArrived,
 )
 from chorus.core.windows import LookBefore, Note, RecordNamed, RecordWindow, Sweep, Windows
 
@@ -135,6 +135,16 @@ def test_a_background_command_ends_with_its_session_at_the_latest() -> None:
     assert not windows.open
 
 
+def test_a_command_the_client_moves_to_the_background_keeps_its_window_too() -> None:
+    windows, bash = Windows(), call("b", "Bash")
+    windows.feed(CallOpened(bash))
+    windows.feed(ActionClosed(replace(closed(bash), background=True)))
+    assert windows.open
+    (effect,) = windows.feed(BackgroundEnded(S, bash.id, "task"))
+    assert isinstance(effect, RecordWindow)
+    assert not windows.open
+
+
 @pytest.mark.parametrize("tool", ["Read", "Agent", "Task"])
 def test_tools_that_write_nothing_themselves_leave_no_trace(tool: str) -> None:
     windows, one = Windows(), call("r", tool)
@@ -152,7 +162,7 @@ def test_tools_that_write_nothing_themselves_leave_no_trace(tool: str) -> None:
         TurnStarted(S, TurnId("t"), None),
         TurnEnded(S, None),
         StatusCorrected(ToolUseId("x"), "denied", "failed"),
-        WitnessArrived(ToolUseId("x"), Witness(()), ()),
+        WordsArrived(ToolUseId("x"), "I rename it."),
         ActionPlaced(ToolUseId("x"), S, None, None),
         PromptAsked(S, None, None, {}, None, None, None, ()),
         PromptSettled(S, None, None, "allow"),

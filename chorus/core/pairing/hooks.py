@@ -4,7 +4,7 @@ from typing import TypeAlias
 
 from chorus.core.entries import Learned
 from chorus.core.events import hook
-from chorus.core.evidence import Evidence, read_batched, read_result
+from chorus.core.evidence import Evidence, read_batched, read_reason, read_result
 from chorus.core.ids import ToolUseId
 from chorus.core.outcomes import Outcome, PromptAsked, SessionEnded, TurnEnded
 from chorus.core.pairing.books import Books, Handlers, Made
@@ -29,7 +29,7 @@ def hear_post(books: Books, event: hook.PostToolUse, spot: Spot) -> list[Outcome
 
 def hear_failure(books: Books, event: hook.PostToolUseFailure, spot: Spot) -> list[Outcome]:
     evidence = Evidence.INTERRUPTED if event.interrupted else read_result(True, event.error)
-    return _hear_call(books, event, spot, Learned(evidence))
+    return _hear_call(books, event, spot, Learned(evidence, why=read_reason(evidence, event.error)))
 
 
 def hear_batch(books: Books, event: hook.PostToolBatch, spot: Spot) -> list[Outcome]:
@@ -38,7 +38,8 @@ def hear_batch(books: Books, event: hook.PostToolBatch, spot: Spot) -> list[Outc
         outcomes += books.see(event, spot, Made(done.call, done.tool, done.input))
         if done.call:
             evidence = Evidence.BATCHED | read_batched(done.response)
-            outcomes += books.learn(event, spot, done.call, Learned(evidence))
+            why = read_reason(evidence, done.response)
+            outcomes += books.learn(event, spot, done.call, Learned(evidence, why=why))
     return outcomes
 
 

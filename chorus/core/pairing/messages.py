@@ -13,7 +13,7 @@ from chorus.core.events.messages import (
     User,
 )
 from chorus.core.events.transcript import Attachment
-from chorus.core.evidence import Evidence, read_denial, read_result
+from chorus.core.evidence import Evidence, read_denial, read_reason, read_result
 from chorus.core.ids import AgentId, SessionId, ToolUseId
 from chorus.core.outcomes import Outcome, PromptAsked
 from chorus.core.pairing.books import Books, Handlers, Made
@@ -50,7 +50,9 @@ def hear_text(books: Books, event: TextLine, spot: Spot) -> list[Outcome]:
 
 
 def hear_tool_result(books: Books, event: ToolResultLine, spot: Spot) -> list[Outcome]:
-    learned = Learned(read_result(event.is_error, event.content), event.response, None, event.time)
+    evidence = read_result(event.is_error, event.content)
+    why = read_reason(evidence, event.content)
+    learned = Learned(evidence, event.response, None, event.time, why)
     return books.learn(event, spot, event.id, learned)
 
 
@@ -89,7 +91,8 @@ def _hear_result(books: Books, event: User, spot: Spot, block: ToolResult, *, al
             evidence |= read_denial(event.denial, event.decision)
     # The tool's own report stands beside the message: it is one call's only if there is one result.
     response = event.response if alone else None
-    outcomes = books.learn(event, spot, block.id, Learned(evidence, response, None, event.time))
+    why = read_reason(evidence, block.content)
+    outcomes = books.learn(event, spot, block.id, Learned(evidence, response, None, event.time, why))
     if block.id and isinstance(response, dict) and "agentId" in response:
         outcomes = outcomes + _name_agent(books, books.ledger.find(block.id), response["agentId"])
     return outcomes

@@ -1,0 +1,33 @@
+import asyncio
+import subprocess
+
+from chorus.agent.liveness import name_client, runs, watch_clients
+from chorus.core.ids import SessionId
+from chorus.core.roster import Roster
+from chorus.tmux.processes import read_process
+
+
+def test_a_client_runs_until_it_is_gone() -> None:
+    child = subprocess.Popen(["sleep", "60"])
+    client = name_client(child.pid, read_process(child.pid))
+    assert runs(client)
+    child.kill()
+    child.wait()
+    assert not runs(client)
+
+
+def test_another_process_of_the_same_number_is_not_the_client() -> None:
+    child = subprocess.Popen(["sleep", "60"])
+    assert not runs(f"{child.pid}:1")
+    assert not runs(name_client(child.pid, None))
+    child.kill()
+    child.wait()
+
+
+async def test_a_session_whose_client_is_gone_is_told_of() -> None:
+    roster, lost = Roster(), asyncio.Queue[SessionId]()
+    roster.place(SessionId("dead"), time="t", source="hook", client="1:0")
+    roster.place(SessionId("unknown"), time="t", source="hook")
+    task = asyncio.create_task(watch_clients(roster, lost.put))
+    assert await asyncio.wait_for(lost.get(), 60) == "dead"
+    task.cancel()

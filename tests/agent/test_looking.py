@@ -1,0 +1,129 @@
+"""Whose change it is, in a real work tree: what a look may say, and what a killed agent finds again."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from chorus.agent.tree import Tree
+from chorus.core.actions import Action, Call, FileWitness, Hunk, Witness
+from chorus.core.ids import SessionId, ToolUseId
+from chorus.core.outcomes import ActionClosed, BackgroundEnded, CallOpened, Outcome, WordsArrived
+from tests.lanes.acting import action, bash
+from tests.repos import UserRepo
+from tests.waiting import wait_for
+
+S = SessionId("session-a")
+
+
+@pytest.fixture
+def tree(repo: UserRepo) -> Iterator[Tree]:
+    tree = Tree(repo.path, wake=lambda: None)
+    tree.start()
+    yield tree
+    tree.close()
+
+
+def tell(tree: Tree, *outcomes: Outcome, waits: bool | None = None) -> None:
+    asyncio.run(
+        tree.feed(outcomes, source="hook", waits=None if waits is None else lambda: waits),
+    )
+
+
+def opened(of: Action) -> CallOpened:
+    return CallOpened(Call(of.id, of.tool, of.input, of.paths, of.reach, session=of.session))
+
+
+def facts(tree: Tree) -> list[tuple[str, str | None, tuple[str, ...]]]:
+    return [(entry.status, entry.id, entry.paths) for entry in tree.recorder.entries()]
+
+
+def settle(tree: Tree) -> None:
+    """Everything that moved is recorded as outside."""
+    wait_for(lambda: not tree.sweep(grace_seconds=0), what="a still work tree")
+
+
+def test_what_is_there_before_a_held_call_is_not_its_doing(tree: Tree, repo: UserRepo) -> None:
+    edit = action("t1", repo.path / "app.py")
+    repo.write("app.py", b"mine\n")
+    tell(tree, opened(edit), waits=True)
+    assert [status for status, _, _ in facts(tree)] == ["outside"]
+
+
+def test_a_client_that_goes_on_during_the_look_may_have_written_what_is_seen(
+    tree: Tree, repo: UserRepo
+) -> None:
+    edit = action("t1", repo.path / "app.py")
+    answers = iter([True, False])  # held when asked first, gone on when asked after the look
+    repo.write("app.py", b"its own\n")
+    asyncio.run(tree.feed([opened(edit)], source="hook", waits=lambda: next(answers)))
+    assert facts(tree) == []
+    tell(tree, ActionClosed(edit))
+    assert facts(tree) == [("committed", "t1", ("app.py",))]
+
+
+def test_a_command_that_was_not_held_keeps_what_moved_for_its_window(tree: Tree, repo: UserRepo) -> None:
+    settle(tree)
+    command = bash("t1")
+    repo.write("made.txt", b"made\n")
+    tell(tree, opened(command), waits=False)
+    assert facts(tree) == []
+    tell(tree, ActionClosed(command), waits=True)
+    assert facts(tree) == [("committed", "t1", ("made.txt",))]
+
+
+def test_a_call_that_runs_since_before_we_watched_is_known_again(tree: Tree, repo: UserRepo) -> None:
+    begun = bash("t1", run_in_background=True)
+    tree.recall([opened(begun), ActionClosed(begun)])
+    assert tree.windows.open
+    assert facts(tree) == []
+    repo.write("late.txt", b"late\n")
+    tell(tree, BackgroundEnded(S, begun.id, "task"))
+    assert facts(tree) == [("committed", "t1-background", ("late.txt",))]
+
+
+def test_the_first_look_waits_for_calls_that_are_told_of_late(tree: Tree, repo: UserRepo) -> None:
+    repo.write("app.py", b"written while no agent ran\n")
+    assert tree.is_new
+    assert tree.sweep(grace_seconds=60)
+    assert facts(tree) == []
+    tell(tree, ActionClosed(action("t1", repo.path / "app.py")))
+    settle(tree)
+    assert facts(tree) == [("committed", "t1", ("app.py",))]
+    assert not tree.is_new
+
+
+def test_words_that_come_after_the_record_are_its_summary(tree: Tree, repo: UserRepo) -> None:
+    repo.write("app.py", b"new\n")
+    edit = action("t1", repo.path / "app.py")
+    tell(tree, ActionClosed(edit), WordsArrived(ToolUseId("t1"), "I rename it.", S))
+    tell(tree, WordsArrived(ToolUseId("unknown"), "I do nothing.", S))
+    assert [entry.summary for entry in tree.recorder.entries()] == ["I rename it."]
+
+
+def test_an_edit_beside_one_that_is_not_over_gets_only_its_own(tree: Tree, repo: UserRepo) -> None:
+    place = repo.write("app.py", b"a\nb\n")
+    settle(tree)
+    first = action("t1", place, witness=_told(place, "a\nb\n", "A\nb\n"))
+    second = action("t2", place, witness=_told(place, "A\nb\n", "A\nB\n"))
+    repo.write("app.py", b"A\nB\n")  # both are written before anybody tells of the first
+    tell(tree, opened(first), opened(second), ActionClosed(first))
+    tell(tree, ActionClosed(second))
+    assert [patch(tree, name) for name in ("t1", "t2")] == [b"A\nb\n", b"A\nB\n"]
+
+
+def patch(tree: Tree, name: str) -> bytes | None:
+    """What the file held after this action."""
+    entry = next(entry for entry in tree.recorder.entries() if entry.id == name)
+    (edit,) = tree.recorder.edits(entry)
+    return tree.recorder.site.read(edit.after)
+
+
+def _told(place: Path, before: str, after: str) -> Witness:
+    hunks = tuple(
+        Hunk(n, 1, n, 1, [f"-{old}", f"+{new}"])
+        for n, (old, new) in enumerate(zip(before.split(), after.split(), strict=True), 1)
+        if old != new
+    )
+    return Witness((FileWitness(str(place), before, hunks=hunks),), (str(place),))
