@@ -1,12 +1,12 @@
 """What the agent is watched doing, end to end: one script each, and exactly what must be recorded.
 
 A scenario is played by the real client in each way a session can be watched, in a directory of its own
-inside the project, which `{p}` stands for.
+inside the project, which `{p}` stands for; `{go}` is a file beside the project that lets a command go on.
 """
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,20 +32,30 @@ class UserWrites:
 
 
 @dataclass(frozen=True, slots=True)
+class LetGo:
+    """The command that waits in the background goes on, once what was recorded so far is looked at."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
 class Expected:
     """One entry of the log, and what its lane commit changes: path to text after (None: deleted)."""
 
     tool: str
     status: str
     after: Mapping[str, str | None] = field(default_factory=dict)
+    by_sub_agent: bool = False
+    why: str = ""  # what the summary says of a failure
 
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
     name: str
-    steps: Sequence[Say | UserWrites]
+    steps: Sequence[Say | UserWrites | LetGo]
     expected: Sequence[Expected]
     files: Mapping[str, str] = field(default_factory=dict)
+    tasks: Mapping[str, Sequence[Sequence[Step]]] = field(default_factory=dict)  # of sub-agents, by message
     outside: Sequence[str] = ()  # paths whose change must be recorded as outside
 
     def __str__(self) -> str:
@@ -81,11 +91,15 @@ def notebook(source: str) -> str:
     return json.dumps({"cells": [cell], "metadata": meta, "nbformat": 4, "nbformat_minor": 5}, indent=1)
 
 
+def go_file(directory: Path) -> Path:
+    return directory.parent.parent / f"go-{directory.name}"
+
+
 def in_directory(value: Any, directory: Path) -> Any:
     """The same data with `{p}` replaced by the scenario's directory."""
     match value:
         case str():
-            return value.replace("{p}", str(directory))
+            return value.replace("{p}", str(directory)).replace("{go}", str(go_file(directory)))
         case Mapping():
             return {name: in_directory(inner, directory) for name, inner in value.items()}
         case list() | tuple():
@@ -99,7 +113,7 @@ def in_directory(value: Any, directory: Path) -> Any:
 def placed(scenario: Scenario, number: int, project: Path) -> Scenario:
     """The scenario, played in a directory of its own."""
     name = f"s{number}"
-    steps: list[Say | UserWrites] = []
+    steps: list[Say | UserWrites | LetGo] = []
     for place, step in enumerate(scenario.steps):
         match step:
             case Say(message, script):
@@ -110,12 +124,23 @@ def placed(scenario: Scenario, number: int, project: Path) -> Scenario:
                 steps.append(Say(f"{message} {number}.{place}", turns))
             case UserWrites(path, text):
                 steps.append(UserWrites(f"{name}/{path}", text))
+            case LetGo(path):
+                steps.append(LetGo(in_directory(path, project / name)))
     expected = [
-        Expected(e.tool, e.status, {f"{name}/{path}": text for path, text in e.after.items()})
+        replace(e, after={f"{name}/{path}": text for path, text in e.after.items()})
         for e in scenario.expected
     ]
-    files = {f"{name}/{path}": text for path, text in {"app.py": APP, **scenario.files}.items()}
-    return Scenario(scenario.name, steps, expected, files, [f"{name}/{path}" for path in scenario.outside])
+    return replace(
+        scenario,
+        steps=steps,
+        expected=expected,
+        files={f"{name}/{path}": text for path, text in {"app.py": APP, **scenario.files}.items()},
+        tasks={
+            message: [[in_directory(one, project / name) for one in turn] for turn in script]
+            for message, script in scenario.tasks.items()
+        },
+        outside=[f"{name}/{path}" for path in scenario.outside],
+    )
 
 
 SCENARIOS = [
@@ -132,7 +157,7 @@ SCENARIOS = [
     Scenario(
         "an edit that fails",
         [Say("fail", [[read("app.py")], [edit("app.py", "nowhere", "x")], [Text("Failed.")]])],
-        [Expected("Edit", "failed")],
+        [Expected("Edit", "failed", why="String to replace not found")],
     ),
     Scenario(
         "two edits of one file in one message",
@@ -225,5 +250,78 @@ SCENARIOS = [
             Expected("Edit", "committed", {"app.py": "def newer():\n    pass\n"}),
         ],
         outside=["app.py"],
+    ),
+    Scenario(
+        "an edit that a rule denies",
+        [Say("deny", [[read("denied.txt")], [edit("denied.txt", "no", "yes")], [Text("Denied.")]])],
+        [Expected("Edit", "denied")],
+        files={"denied.txt": "no\n"},
+    ),
+    Scenario(
+        "a command in the background",
+        [
+            Say(
+                "later",
+                [
+                    [
+                        bash(
+                            "until [ -e {go} ]; do sleep 0.05; done; echo later > {p}/late.txt",
+                            run_in_background=True,
+                        )
+                    ],
+                    [Text("Started.")],
+                ],
+            ),
+            LetGo("{go}"),
+        ],
+        [Expected("Bash", "noop"), Expected("Bash", "committed", {"late.txt": "later\n"})],
+    ),
+    Scenario(
+        "a command that takes so long that the client moves it to the background",
+        [
+            Say(
+                "long",
+                [
+                    [
+                        bash(
+                            "echo soon > {p}/soon.txt; until [ -e {go} ]; do sleep 0.05; done;"
+                            " echo later > {p}/late.txt",
+                            timeout=1000,
+                        )
+                    ],
+                    [Text("Moved.")],
+                ],
+            ),
+            LetGo("{go}"),
+        ],
+        [
+            Expected("Bash", "committed", {"soon.txt": "soon\n"}),
+            Expected("Bash", "committed", {"late.txt": "later\n"}),
+        ],
+    ),
+    Scenario(
+        "a sub-agent in the background that edits",
+        [
+            Say(
+                "delegate",
+                [
+                    [
+                        ToolUse(
+                            "Agent",
+                            {
+                                "description": "sub",
+                                "prompt": "do the sub job",
+                                "subagent_type": "general-purpose",
+                            },
+                        )
+                    ],
+                    [Text("Delegated.")],
+                ],
+            )
+        ],
+        [Expected("Edit", "committed", {"app.py": "def sub():\n    pass\n"}, by_sub_agent=True)],
+        tasks={
+            "do the sub job": [[read("app.py")], [edit("app.py", "old", "sub")], [Text("Sub done.")]],
+        },
     ),
 ]

@@ -6,11 +6,11 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.e2e.scenarios import Expected, Say, Scenario, UserWrites
+from tests.e2e.scenarios import Expected, LetGo, Say, Scenario, UserWrites
 from tests.lab.client import INPUT_BOX, Client, say
 from tests.lab.script import Text
 from tests.lab.terminal import Pane, Terminal
@@ -29,7 +29,7 @@ class Watching:
     terminal: Terminal
     pane: Pane | None = None
     run: str | None = None
-    ended: int = field(default=0)
+    resume: str | None = None  # the session that the next headless run goes on with
 
     @property
     def project(self) -> Path:
@@ -74,30 +74,60 @@ class Watching:
         self.pane = self.client.interactive(self.terminal, *ALLOW, *arguments)
         self.chorus("attach", "-L", self.terminal.name)
 
+    def deny(self, *rules: str) -> None:
+        """The person's own settings refuse this, whatever the session allows."""
+        place = self.client.home / ".claude" / "settings.json"
+        place.parent.mkdir(exist_ok=True)
+        place.write_text(json.dumps({"permissions": {"deny": list(rules)}}))
+
     def start_headless(self) -> None:
         """Nothing yet: the first message starts the run."""
 
     def say(self, step: Say) -> None:
         self.client.stub.scripts[step.message] = step.script
-        if self.pane is None:
-            self._say_headless(step.message)
-        else:
-            say(self.pane, step.message)
+        self.send(step.message)
         last = step.script[-1][-1]
         assert isinstance(last, Text), "every script ends with a text"
         self.wait_for_answer(last.text)
 
-    def _say_headless(self, message: str) -> None:
-        if self.run is None:
-            started = self.chorus("run", message, "-L", self.terminal.name, "--", *ALLOW)
-            self.run = started["run"]
-            return
+    def send(self, message: str) -> None:
+        """Say something, and wait for nothing."""
+        if self.pane is not None:
+            say(self.pane, message)
+        elif self.run is None:
+            resume = ("--resume", self.resume) if self.resume else ()
+            self.run = self.chorus("run", message, *resume, "-L", self.terminal.name, "--", *ALLOW)["run"]
+        else:
+            self._send_to_run(message)
+
+    def _send_to_run(self, *words: str) -> None:
         subprocess.run(
-            [sys.executable, "-m", "chorus", "send", message],
+            [sys.executable, "-m", "chorus", "send", *words],
             cwd=self.project,
             env=self.environment(),
             check=True,
         )
+
+    def leave(self) -> None:
+        """End the client as a person does, and wait until it is gone."""
+        if self.pane is None:
+            self._send_to_run("--end")
+        else:
+            self.pane.type("/exit")
+            self.pane.wait_for(r"❯\s/exit")
+            self.pane.press("Enter")
+        self.run = None
+        wait_for(
+            lambda: not self.terminal.tmux("list-panes", "-a", check=False),
+            what="the client's end",
+            seconds=60,
+        )
+
+    def client_pid(self) -> int:
+        """The client in the only pane: its program, or what that started."""
+        pid = int(self.terminal.tmux("list-panes", "-a", "-F", "#{pane_pid}"))
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        return int(children[0]) if self.pane is None else pid
 
     def wait_for_answer(self, text: str) -> None:
         """Until the model was asked again after the last tool, and its closing words are out."""
@@ -105,19 +135,20 @@ class Watching:
             self.pane.wait_for("● " + re.escape(text))
             self.pane.wait_for(INPUT_BOX)
             return
-        wait_for(lambda: self._turns_ended() > self.ended, what="the end of the turn")
-        self.ended += 1
+        result = f'"result":{json.dumps(text)}'
+        wait_for(lambda: result in self.printed(), what="the end of the turn", seconds=60)
 
-    def _turns_ended(self) -> int:
-        """How many turns of the headless run have ended, by what stands in its pane."""
-        panes = self.terminal.tmux("list-panes", "-a", "-F", "#{pane_id}").split()
-        text = "".join(
-            self.terminal.tmux("capture-pane", "-p", "-J", "-S", "-", "-t", pane) for pane in panes
+    def printed(self) -> str:
+        """What stands in the panes of the headless runs."""
+        panes = self.terminal.tmux("list-panes", "-a", "-F", "#{pane_id}", check=False).split()
+        return "".join(
+            self.terminal.tmux("capture-pane", "-p", "-J", "-S", "-", "-t", pane, check=False)
+            for pane in panes
         )
-        return text.count('"type":"result"')
 
 
 def play(watching: Watching, scenario: Scenario) -> None:
+    watching.client.stub.scripts.update(scenario.tasks)
     for step in scenario.steps:
         match step:
             case Say():
@@ -125,6 +156,9 @@ def play(watching: Watching, scenario: Scenario) -> None:
             case UserWrites(path, text):
                 watching.log()  # the person writes when the agent is done, and takes a moment
                 (watching.project / path).write_text(text)
+            case LetGo(path):
+                watching.log()
+                Path(path).touch()
 
 
 def expect_recorded(watching: Watching, expected: Sequence[Expected], *, skip: int) -> None:
@@ -137,7 +171,7 @@ def expect_recorded(watching: Watching, expected: Sequence[Expected], *, skip: i
         return [(entry["tool"], entry["status"]) for entry in found] == wanted
 
     try:
-        wait_for(recorded)
+        wait_for(recorded, seconds=60)
     except AssertionError:
         seen = [(entry["tool"], entry["status"], entry["paths"]) for entry in found]
         raise AssertionError(f"the log holds {seen}, not {wanted}") from None
@@ -150,7 +184,9 @@ def run_git(project: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def expect_change(project: Path, entry: dict[str, Any], wanted: Expected) -> None:
-    assert sorted(entry["paths"]) == sorted(wanted.after) or wanted.status == "failed"
+    assert sorted(entry["paths"]) == sorted(wanted.after) or wanted.status in ("failed", "denied")
+    assert wanted.why in entry["summary"]
+    assert bool(entry["agent"]) is wanted.by_sub_agent
     for path, text in wanted.after.items():
         shown = run_git(project, "show", f"{entry['commit']}:{path}")
         assert (shown.stdout if shown.returncode == 0 else None) == text, entry
