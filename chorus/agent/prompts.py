@@ -11,18 +11,16 @@ from typing import Any
 
 from chorus.agent.audit import Audit
 from chorus.agent.desks import Desks, Watched
+from chorus.agent.opencalls import OpenCalls
 from chorus.agent.panes import WatchedPane
 from chorus.agent.pressing import PromptRefused
 from chorus.agent.rulings import Ruling, Rulings
 from chorus.agent.told import Channel, Told, ToldPrompt
-from chorus.core.actions import Call
-from chorus.core.ids import PaneId, SessionId, ToolUseId
-from chorus.core.outcomes import ActionClosed, CallOpened, Outcome, PromptAsked
+from chorus.core.ids import PaneId, SessionId
+from chorus.core.outcomes import Outcome, PromptAsked
 from chorus.core.prompts.prompt import Prompt, prompt_json
-from chorus.core.prompts.told import QUESTION_TOOL, read_questions
 from chorus.core.relay.answers import Answer, render_answer
 from chorus.core.relay.desk import Appearance
-from chorus.core.relay.steps import squeezed
 from chorus.errors import ChorusError, NothingThere
 from chorus.sources.preferences import Preferences
 
@@ -58,7 +56,7 @@ class Prompts:
         self._ring = ring
         self._told = Told()
         self._rulings = Rulings()
-        self._asking: dict[ToolUseId, Call] = {}  # calls that ask questions, for what the screen leaves out
+        self._calls = OpenCalls()
         self._known: dict[str, Json] = {}  # what subscribers were told of
 
     def waiting(self) -> list[Json]:
@@ -79,10 +77,10 @@ class Prompts:
         outcomes = list(outcomes)
         self._told.hear(outcomes)
         for outcome in outcomes:
-            if isinstance(outcome, CallOpened) and outcome.call.tool == QUESTION_TOOL:
-                self._asking[outcome.call.id] = outcome.call
-            elif isinstance(outcome, ActionClosed):
-                self._asking.pop(outcome.action.id, None)
+            for watched, appearance in list(self._desks.waiting()):
+                if self._calls.is_asked_anew(outcome, appearance.prompt, watched.pane.session, watched.since):
+                    watched.desk.renew()
+            self._calls.hear(outcome)
         self.announce()
 
     def rule(self, asked: PromptAsked, cwd: str | None) -> Ruling | None:
@@ -203,19 +201,8 @@ class Prompts:
         prompt, pane = appearance.prompt, watched.pane
         shown = prompt_json(prompt, session=pane.session, pane=pane.id, since=watched.since)
         shown = {**shown, "id": watched.name(appearance), "body": "\n".join(prompt.body)}
-        return {**shown, "input": self._questions(prompt, pane)}
-
-    def _questions(self, prompt: Prompt, pane: WatchedPane) -> Json | None:
-        """All questions of the call this one belongs to, as far as the session has told them."""
-        for call in self._asking.values():
-            asked = [squeezed(str(question["question"])) for question in read_questions(call.input)]
-            if (
-                call.session == pane.session
-                and prompt.kind == "question"
-                and squeezed(prompt.question) in asked
-            ):
-                return dict(call.input)
-        return None
+        questions = self._calls.questions_of(prompt, pane.session)
+        return {**shown, "input": None if questions is None else dict(questions)}
 
 
 def _check(prompt: Prompt, fingerprint: str) -> None:

@@ -13,7 +13,10 @@ from chorus.agent.desks import Desks
 from chorus.agent.panes import Panes, WatchedPane
 from chorus.agent.pressing import PromptRefused
 from chorus.agent.prompts import NoSuchPrompt, Prompts
+from chorus.core.events.base import Source
+from chorus.core.events.parsing import parse_event
 from chorus.core.ids import PaneId
+from chorus.core.pairing.pairing import Pairing
 from chorus.core.relay.answers import Allow, Answer
 from chorus.sources.preferences import Preferences
 from chorus.tmux.address import Address
@@ -93,6 +96,12 @@ class Asking:
         with pytest.raises((PromptRefused, NoSuchPrompt), match=why) as caught:
             await self.answer(prompt, answer)
         assert caught.value.exit_code in (3, 6)
+
+    def hear_transcript(self) -> None:
+        """What the session has written of itself by now."""
+        pairing = Pairing()
+        for line in self.stand_in.transcript():
+            self.prompts.hear(pairing.feed(parse_event(line, source=Source.TRANSCRIPT)))
 
     def pressed(self) -> list[str]:
         """Every key that reached the client since it asked."""

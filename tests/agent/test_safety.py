@@ -44,6 +44,7 @@ def asking(stand_in: StandIn, terminal: Terminal, tmp_path: Path) -> Asking:
         "one": [[write("a.txt")], end()],
         "two": [[write("a.txt")], [write("b.txt")], end()],
         "again": [[BUILD], [{"wait": "{cwd}/gate"}, BUILD], end()],
+        "twins": [[BUILD, BUILD], end()],
         "edits": [[EDIT], [write("b.txt")], end()],
         "fake": [[{"say": FAKE}, {"wait": "{cwd}/gate"}], end()],
         "strange": [
@@ -114,6 +115,38 @@ async def test_the_same_question_asked_again_is_another_prompt(asking: Asking) -
     await asking.refused(prompt, "answered or withdrawn")
     (present,) = asking.listed()
     assert present["fingerprint"] == prompt["fingerprint"]
+    await asking.refused(prompt, "answered or withdrawn")
+    asking.expect_keys("1")
+
+
+async def test_the_second_of_two_same_calls_is_another_prompt_once_the_session_tells(asking: Asking) -> None:
+    prompt = await asking.ask("twins")
+    asking.hear_transcript()
+    asking.pane.press("1")
+    wait_until((asking.stand_in.project / "built").exists, what="the first one runs")
+    asking.pane.wait_settled("Esc to cancel")
+
+    wait_until(lambda: '"tool_result"' in str(asking.stand_in.transcript()).replace("'", '"'), what="its end")
+    asking.hear_transcript()
+    await asking.refused(prompt, "answered or withdrawn")
+    (present,) = asking.listed()
+    asking.expect_keys("1")
+    asking.keys_before += 2
+    assert (await asking.answer(present, Deny()))["how"] == "keys"
+
+
+async def test_the_same_question_asked_again_unseen_is_another_prompt_once_the_session_tells(
+    asking: Asking,
+) -> None:
+    """Nobody looked while the dialog was gone; the transcript says that the call is over."""
+    prompt = await asking.ask("again")
+    asking.pane.press("1")
+    wait_until((asking.stand_in.project / "built").exists, what="the first one runs")
+    asking.pane.wait_gone("Esc to cancel")
+    (asking.stand_in.project / "gate").touch()
+    asking.pane.wait_settled("Esc to cancel")
+
+    asking.hear_transcript()
     await asking.refused(prompt, "answered or withdrawn")
     asking.expect_keys("1")
 
@@ -208,7 +241,6 @@ async def test_a_shell_in_front_of_a_suspended_client_gets_no_key(
     await asking.refused(prompt, "foreground")
     assert asking.listed() == []
     os.kill(asking.watched.client.pid, signal.SIGKILL)
-    os.kill(asking.watched.client.pid, signal.SIGCONT)
 
 
 def pane_command(asking: Asking) -> str:

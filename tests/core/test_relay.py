@@ -466,3 +466,17 @@ def test_a_prompt_answered_another_way_gets_no_key() -> None:
 )
 def test_an_answer_is_recorded_in_words(answer: Answer, words: str) -> None:
     assert render_answer(answer) == words
+
+
+def test_a_prompt_whose_call_has_ended_is_asked_anew() -> None:
+    desk = Desk()
+    desk.renew()
+    first = desk.see(seen(EDIT))
+    assert first is not None
+    relay = desk.accept(decided(EDIT, Allow()), first.serial)
+    assert isinstance(relay, Relay)
+    desk.renew()
+    assert isinstance(desk.accept(decided(EDIT, Allow()), first.serial), Refuse)
+    again = desk.see(seen(EDIT))
+    assert again is not None
+    assert isinstance(desk.accept(decided(EDIT, Allow()), again.serial), Relay)

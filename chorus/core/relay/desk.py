@@ -59,6 +59,12 @@ class Desk:
         if relay.sent == 0 and self.current is not None and self.current.serial == serial:
             self.current = replace(self.current, claimed=False)
 
+    def renew(self) -> None:
+        """What stands here is a new appearance: the old one's call has ended, and the same is asked again."""
+        if self.current is not None:
+            self._serial += 1
+            self.current = replace(self.current, serial=self._serial, claimed=False)
+
     def settle(self) -> None:
         """The prompt that stands here was answered another way: no key may follow."""
         if self.current is not None:
