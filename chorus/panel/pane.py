@@ -12,6 +12,7 @@ from rich.style import Style
 from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
+from textual.widget import Widget
 
 from chorus.panel.inert import inert
 from chorus.panel.palette import Palette
@@ -25,6 +26,23 @@ class Look:
     """How everything is drawn; the same object in every pane, so that a change reaches all."""
 
     palette: Palette
+
+
+class Backdrop:
+    """The colour behind a widget, kept: the toolkit works it out anew at every call."""
+
+    def __init__(self, widget: Widget) -> None:
+        self._widget = widget
+        self._style: Style | None = None
+
+    def style(self) -> Style:
+        if self._style is None:
+            self._style = Style(bgcolor=self._widget.rich_style.bgcolor)
+        return self._style
+
+    def forget(self) -> None:
+        """Call when the widget's styles changed."""
+        self._style = None
 
 
 def render_strip(pieces: Pieces, base: str, width: int, look: Look, backdrop: Style) -> Strip:
@@ -45,7 +63,7 @@ class LinePane(ScrollView, can_focus=True):
     def __init__(self, look: Look, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.look = look
-        self._backdrop: Style | None = None
+        self._backdrop = Backdrop(self)
 
     def line_count(self) -> int:
         raise NotImplementedError
@@ -56,27 +74,30 @@ class LinePane(ScrollView, can_focus=True):
 
     def resize_lines(self) -> None:
         """Call after the number of lines changed."""
-        self.virtual_size = Size(0, self.line_count())
+        size = Size(0, self.line_count())
+        scrolls = size.height > self.size.height
+        if size.height >= self.virtual_size.height and scrolls is self.show_vertical_scrollbar:
+            # Nothing around this pane moves (the scroll bar has its place either way), so nothing around
+            # it is laid out and drawn anew.
+            self.set_reactive(LinePane.virtual_size, size)
+            if scrolls:
+                self.vertical_scrollbar.window_virtual_size = size.height
+        else:
+            self.virtual_size = size
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
         index = self.scroll_offset.y + y
         width = self.size.width
-        backdrop = self.backdrop()
+        backdrop = self._backdrop.style()
         if index >= self.line_count():
             return Strip.blank(width, backdrop)
         pieces, base = self.line(index, width)
         return render_strip(pieces, base, width, self.look, backdrop)
 
-    def backdrop(self) -> Style:
-        """What lies under everything. The toolkit works it out anew at every call, so it is kept."""
-        if self._backdrop is None:
-            self._backdrop = Style(bgcolor=self.rich_style.bgcolor)
-        return self._backdrop
-
     def notify_style_update(self) -> None:
         super().notify_style_update()
-        self._backdrop = None
+        self._backdrop.forget()
 
     def reveal(self, index: int) -> None:
         """Scroll so that the line can be seen, no further than needed."""

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import ClassVar
 
-from rich.style import Style
 from textual.binding import Binding, BindingType
 from textual.events import Click, MouseScrollDown, MouseScrollUp, Resize
 from textual.message import Message
@@ -16,7 +15,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from chorus.panel.items import Option, Prompt
-from chorus.panel.pane import Look, Pieces, render_strip
+from chorus.panel.pane import Backdrop, Look, Pieces, render_strip
 from chorus.panel.prompt_lines import PromptLines, render_prompt
 
 # A key pressed sooner after the prompt changed was meant for what stood there before: people need
@@ -57,6 +56,7 @@ class PromptCard(Widget, can_focus=True):
     def __init__(self, look: Look, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.look = look
+        self._backdrop = Backdrop(self)
         self.shown: Shown | None = None
         self.small = False
         self.note = ""
@@ -107,11 +107,14 @@ class PromptCard(Widget, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         width = self.size.width
-        backdrop = Style(bgcolor=self.rich_style.bgcolor)
         pieces: Pieces = [("┃ ", "card-bar"), *self._line(y)]
         if self.note and y == 0:
             pieces = [("┃ ", "card-bar"), (self.note, "waiting")]
-        return render_strip(pieces, "card", width, self.look, backdrop)
+        return render_strip(pieces, "card", width, self.look, self._backdrop.style())
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._backdrop.forget()
 
     def action_scroll_body(self, lines: int) -> None:
         most = max(len(self._lines.body) - self._body_height(), 0)

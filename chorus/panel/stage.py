@@ -18,7 +18,6 @@ from chorus.panel.sessions_bar import render_name
 if TYPE_CHECKING:
     from chorus.panel.app import Panel
 
-BODIES = ("-side", "-stacked", "-queue", "-diff", "-none")
 LINK_WORDS = {"connecting": "looking for the agent…", "lost": "the agent is away; waiting for it"}
 SCOPE_WORDS = {Scope.CHANGES: "changes", Scope.OPEN: "only open", Scope.EVERYTHING: "everything"}
 
@@ -74,9 +73,8 @@ class Stage:
             prompt_folded=self._prompt_folded,
             zoomed=self._zoomed,
         )
-        body = panel.body
-        body.remove_class(*BODIES)
-        body.add_class(plan.body)
+        if not panel.body.has_class(plan.body):  # the toolkit styles everything anew, changed or not
+            panel.body.set_classes(plan.body)
         panel.screen.set_class(plan.short, "-short")
         panel.sessions.set_room(plan.sessions)
         panel.card.set_room(plan.prompt, small=plan.prompt_small, keys=not plan.short)

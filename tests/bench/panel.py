@@ -33,6 +33,26 @@ class Bare(App):
     def compose(self): yield Static("Queue")
 Bare().run()
 """
+# The same toolkit with the agent's socket and one line of text: what an arrival cannot go below.
+BARE_CLIENT = """
+import json, threading
+from pathlib import Path
+from textual.app import App
+from textual.widgets import Static
+from chorus.wire.client import connect
+from chorus.wire.home import find_home
+class Bare(App):
+    def compose(self): yield Static("Queue")
+    def on_mount(self): threading.Thread(target=self.listen, daemon=True).start()
+    def listen(self):
+        with connect(find_home(Path.cwd())) as agent:
+            agent.ask("subscribe")
+            self.call_from_thread(self.show, "Listening")
+            for event in agent.events():
+                self.call_from_thread(self.show, (event.get("entry") or event["prompt"])["message"])
+    def show(self, text): self.query_one(Static).update(text)
+Bare().run()
+"""
 
 
 @dataclass(slots=True)
@@ -127,6 +147,16 @@ def measure_arrival(agent: ScriptedAgent, screen: Screen) -> tuple[list[float], 
     return actions, prompts
 
 
+def measure_bare_arrival(agent: ScriptedAgent, screen: Screen) -> float:
+    screen.wait_for(b"Listening")
+    times = []
+    for n in range(SAMPLES):
+        screen.drain(0.1)
+        agent.act(entry(2 * MANY + n, message=f"Arrival-{n}-of-many"))
+        times.append(screen.wait_for(f"Arrival-{n}-of-many".encode()))
+    return statistics.median(times)
+
+
 def measure_scroll(screen: Screen) -> float:
     """Seconds from a page key to the first bytes drawn for it."""
     times = []
@@ -183,6 +213,11 @@ def main() -> None:
         print(f"{name:32}{value:14.1f}{many[name]:14.1f}{ratio}")
     with agent_with(100) as agent:
         where = agent.home.common_dir.parent
+        with on_a_terminal([sys.executable, "-c", BARE_CLIENT], where) as screen:
+            floor = measure_bare_arrival(agent, screen) * 1000
         bare = measure_start([sys.executable, "-c", BARE], where, b"Queue")
         panel = measure_start(PANEL, where, b"Step 100")
+    for what in ("action", "prompt"):
+        times = many[f"{what} to screen, median ms"] / floor
+        print(f"{what} to screen at {MANY:,}: {times:.1f}x of the toolkit with one line ({floor:.1f} ms)")
     print(f"start-up, seconds: toolkit alone {bare:.2f}, panel with its log {panel:.2f}: {panel / bare:.2f}x")

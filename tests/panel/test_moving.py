@@ -148,6 +148,21 @@ async def test_the_selected_actions_diff_is_shown(agent: ScriptedAgent) -> None:
         )
 
 
+async def test_ten_thousand_actions_are_scrolled_from_end_to_end(agent: ScriptedAgent) -> None:
+    agent.entries = {n: entry(n, turn=f"t{n // 12}") for n in range(1, 10_001)}
+    async with running(agent) as one:
+        queue = one.panel.queue
+        assert queue.show_vertical_scrollbar
+        await one.shows("10000 ○")
+        agent.act(entry(10_001, turn="t900", message="One more"))
+        await one.shows("10001 ○")
+        await one.press("pageup", "pageup", "g")
+        await one.shows("  1 ○")
+        await one.press("pagedown", "G")
+        await one.shows("10000 ○")
+        assert queue.scroll_offset.y == queue.max_scroll_y == len(queue.rows) - queue.size.height
+
+
 async def test_a_cursor_that_passes_by_asks_for_nothing(agent: ScriptedAgent) -> None:
     for n in range(100, 160):
         agent.entries[n] = entry(n, turn="t9")
