@@ -7,7 +7,10 @@ and wrong arguments are refused with a sentence, never with a crash.
 import asyncio
 import inspect
 import os
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,10 +23,15 @@ from chorus.lanes.choosing import Landing, Words, plan_landing
 from chorus.lanes.listing import lanes_json
 from chorus.lanes.notices import render_notices
 from chorus.lanes.queries import Filter
-from chorus.lanes.review import Selection
+from chorus.lanes.review import FileBusy, Selection
 from chorus.lanes.site import Site
 from chorus.tmux.address import Address
 from chorus.wire.protocol import VERSION, Request
+
+# The client reads a file and writes it anew some 20 ms later: what is written in between is lost. A call
+# that takes longer waits for a person, and then the client looks at the file again before it writes.
+QUIET_SECONDS = 2.0
+QUIET_LOOK_SECONDS = 0.01
 
 
 def parse_answer(
@@ -193,14 +201,14 @@ class Requests:
     ) -> dict[str, Any]:
         selection = Selection([str(action) for action in actions], turn, lane, path, hunks)
         await self._agent.catch_up()  # an edit not told of yet is the session's, not an outside change
-        async with self._agent.history:
-            tree = self._tree(cwd)
-            done = review.revert(
-                tree.recorder, selection, dry_run=dry_run, with_dependents=with_dependents, markers=markers
-            )
-            told = self._tell(tree, done) if tell else []
-        self._agent.announce_actions()
-        return {**done, "told": told}
+        change = partial(
+            review.revert,
+            selection=selection,
+            dry_run=dry_run,
+            with_dependents=with_dependents,
+            markers=markers,
+        )
+        return await self._review(cwd, change, tell=tell)
 
     async def do_hunks(self, action: str | int, cwd: str | None = None) -> list[dict[str, Any]]:
         return review.hunks(self._tree(cwd).recorder, str(action))
@@ -214,12 +222,9 @@ class Requests:
         tell: bool = True,
     ) -> dict[str, Any]:
         await self._agent.catch_up()
-        async with self._agent.history:
-            tree = self._tree(cwd)
-            done = review.redo(tree.recorder, Selection([str(a) for a in actions]), dry_run=dry_run)
-            told = self._tell(tree, done, redo=True) if tell else []
-        self._agent.announce_actions()
-        return {**done, "told": told}
+        selection = Selection([str(action) for action in actions])
+        change = partial(review.redo, selection=selection, dry_run=dry_run)
+        return await self._review(cwd, change, tell=tell, redo=True)
 
     async def do_keep(
         self,
@@ -265,6 +270,23 @@ class Requests:
             if lane is not None and restore:
                 return {"lanes": dropping.restore(recorder, lane)}
             return {"lanes": dropping.drop(recorder, lane)}
+
+    async def _review(
+        self, cwd: str | None, change: Callable[..., dict[str, Any]], *, tell: bool, redo: bool = False
+    ) -> dict[str, Any]:
+        """Change files and history, between two edits of theirs rather than in the middle of one."""
+        tree = self._tree(cwd)
+        deadline = time.monotonic() + QUIET_SECONDS
+        while True:
+            async with self._agent.history:
+                late = time.monotonic() > deadline
+                with suppress(FileBusy):
+                    done = change(tree.recorder, busy=() if late else tree.windows.spare)
+                    told = self._tell(tree, done, redo=redo) if tell else []
+                    break
+            await asyncio.sleep(QUIET_LOOK_SECONDS)
+        self._agent.announce_actions()
+        return {**done, "told": told}
 
     def _tell(self, tree: "Tree", done: dict[str, Any], *, redo: bool = False) -> list[str]:
         """Let the sessions hear what was taken back or brought back; those that will."""

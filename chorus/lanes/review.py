@@ -4,11 +4,11 @@ Receives actions by name. Gives what was done. A revert is an action of its own,
 too. Nothing here blocks the agent: every operation takes the recording lock for its own short time.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from chorus.errors import UsageError
+from chorus.errors import ChorusError, UsageError
 from chorus.lanes.applying import NothingToRevert, apply_revert
 from chorus.lanes.entries import LogEntry, find_reverted
 from chorus.lanes.listing import find_entry, find_turn
@@ -17,6 +17,12 @@ from chorus.lanes.pieces import choose_pieces, list_pieces, pieces_json
 from chorus.lanes.recorder import Recorder
 from chorus.lanes.reverting import Extent, Plan, plan_revert
 from chorus.lanes.timeline import Recorded
+
+
+class FileBusy(ChorusError):
+    """A call that is under way names a file of the plan. Nothing was changed."""
+
+    hint = "Try again when the call is over."
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +46,16 @@ def revert(
     dry_run: bool = False,
     with_dependents: bool = False,
     markers: bool = False,
+    busy: Collection[str] = (),
 ) -> dict[str, Any]:
-    """Take the selected actions back, or say what that would change."""
+    """Take the selected actions back, or say what that would change.
+
+    `busy`: files that somebody is just about to write; rather than touch one, it raises FileBusy.
+    """
     targets = select_changes(recorder, selection)
     extent = _extent(recorder, targets, selection)
     plan = plan_revert(recorder, targets, extent=extent, with_dependents=with_dependents, markers=markers)
-    return _carry_out(recorder, plan, dry_run=dry_run, word="Revert")
+    return _carry_out(recorder, plan, dry_run=dry_run, word="Revert", busy=busy)
 
 
 def hunks(recorder: Recorder, action: str) -> list[dict[str, Any]]:
@@ -54,14 +64,16 @@ def hunks(recorder: Recorder, action: str) -> list[dict[str, Any]]:
     return pieces_json(list_pieces(recorder, target))
 
 
-def redo(recorder: Recorder, selection: Selection, *, dry_run: bool = False) -> dict[str, Any]:
+def redo(
+    recorder: Recorder, selection: Selection, *, dry_run: bool = False, busy: Collection[str] = ()
+) -> dict[str, Any]:
     """Bring back what was reverted: name the action, or its revert."""
     entries = recorder.entries()
     targets = [_revert_of(recorder, find_entry(entries, name)) for name in selection.actions]
     if not targets:
         raise UsageError("name the action to bring back")
     plan = plan_revert(recorder, targets)
-    return _carry_out(recorder, plan, dry_run=dry_run, word="Redo")
+    return _carry_out(recorder, plan, dry_run=dry_run, word="Redo", busy=busy)
 
 
 def keep(recorder: Recorder, selection: Selection) -> list[int]:
@@ -128,7 +140,9 @@ def _revert_of(recorder: Recorder, entry: LogEntry) -> Recorded:
     raise NothingToRevert(f"action {entry.n} is not taken back")
 
 
-def _carry_out(recorder: Recorder, plan: Plan, *, dry_run: bool, word: str) -> dict[str, Any]:
+def _carry_out(
+    recorder: Recorder, plan: Plan, *, dry_run: bool, word: str, busy: Collection[str]
+) -> dict[str, Any]:
     before = {change.path: change.now for change in plan.changes}
     patch = render_sides(recorder, before, {change.path: change.new for change in plan.changes})
     numbers = [step.action.record.number for step in plan.steps]
@@ -136,5 +150,8 @@ def _carry_out(recorder: Recorder, plan: Plan, *, dry_run: bool, word: str) -> d
     answer = {"n": None, "reverted": numbers, "paths": paths, "patch": patch}
     if dry_run:
         return answer
+    taken = {recorder.site.locate(path) for path in busy}.intersection(paths)
+    if taken:
+        raise FileBusy(f"{', '.join(map(str, taken))} is being edited")
     recorded = apply_revert(recorder, plan, word=word)
     return {**answer, "n": recorded[-1].record.number, "made": [r.record.number for r in recorded]}
