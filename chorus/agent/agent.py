@@ -171,6 +171,10 @@ class Agent:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._hooks_came.wait(), SPOOL_SECONDS)
             self._hooks_came.clear()
+            if not self.home.lock.exists():
+                log.info("the repository is gone")
+                self.stop()
+                return
             await self._read_hooks()
 
     async def _read_hooks(self) -> None:
@@ -345,12 +349,13 @@ class Agent:
         self.panes.close()
         self.movement.close()
         asyncio.get_running_loop().remove_reader(self.spool.fileno())
-        self.spool.close(asleep=True)
+        self.spool.close(asleep=self.home.lock.exists())
         await self.server.close()
         for tree in self.trees.values():
             tree.close()
-        self.tails.keep()
-        self.sessions.keep()
+        if self.home.lock.exists():
+            self.tails.keep()
+            self.sessions.keep()
         log.info("the agent ends")
 
 

@@ -19,6 +19,7 @@ from tests.agent.asking import Asking, end, stand_in_pane, write
 from tests.demo.conftest import StandIn, project, stand_in
 from tests.lab.client import INPUT_BOX, say
 from tests.lab.terminal import Terminal, wait_until
+from tests.waiting import wait_for
 
 __all__ = ["project", "stand_in"]  # fixtures
 
@@ -252,7 +253,9 @@ async def test_a_dead_pane_gets_no_key(asking: Asking) -> None:
     asking.terminal.tmux("set-option", "-g", "remain-on-exit", "on")
     assert asking.watched.client is not None
     os.kill(asking.watched.client.pid, signal.SIGKILL)
-    asking.pane.wait_for("Pane is dead")
+    # The words "Pane is dead" are not drawn in every case; what tmux says of the pane is sure.
+    state = ("display-message", "-p", "-t", asking.pane.id, "#{pane_dead}")
+    wait_for(lambda: asking.terminal.tmux(*state).strip() == "1", what="the pane's end")
 
     await asking.refused(prompt, "dead")
     assert asking.listed() == []
