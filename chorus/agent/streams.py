@@ -35,13 +35,14 @@ class PaneStream:
         self._hear = hear
         self._since = since
         self._seen = Seen()
-        self._reassembler = Reassembler()
+        # Neither the pipe nor a joined capture wraps: an object that goes on over a newline was cut off.
+        self._reassembler = Reassembler(unwrapped=True)
         self._busy = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
         """Tell what the pane still shows, then listen."""
-        before = Reassembler()
+        before = Reassembler(unwrapped=True)
         documents = [*before.feed(self._pipe.before), *before.close()]
         watched = next((n for n, one in enumerate(documents) if self._is_watched(one)), len(documents))
         await self._tell(documents[:watched], history=True)

@@ -10,6 +10,8 @@ from chorus.core.ids import AgentId, SessionId, ToolUseId, TurnId
 from chorus.core.sessions import Session, Trust
 from chorus.core.turns import Turn
 
+_NAMED = Reach.NAMED  # looked up once: that takes longer than making an entry
+
 Place: TypeAlias = tuple[SessionId | None, TurnId | None, AgentId | None]
 
 
@@ -104,7 +106,7 @@ def as_action(entry: Entry, status: Status) -> Action:
     session, turn, agent = entry.placed
     message = entry.turn.message if entry.turn else None
     paths, reach = entry.paths, reach_of(entry.tool)
-    if entry.written and reach is Reach.NAMED:
+    if entry.written and reach is _NAMED:
         paths = entry.written
     elif entry.ran:
         paths = paths_of(entry.ran, entry.cwd)

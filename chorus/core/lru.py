@@ -15,8 +15,9 @@ class Recent(OrderedDict[Key, Value]):
         self._bound = bound
 
     def __setitem__(self, key: Key, value: Value) -> None:
-        super().__setitem__(key, value)
-        self.move_to_end(key)
+        if key in self:
+            self.move_to_end(key)
+        OrderedDict.__setitem__(self, key, value)  # `super()` would cost as much as the rest
         if len(self) > self._bound:
             self.popitem(last=False)
 

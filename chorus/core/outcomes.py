@@ -2,12 +2,13 @@
 
 Per tool_use id: at most one `CallOpened`, then exactly one `ActionClosed`. What is learned later (a
 denial listed at the end of the turn, a result that was late, words from a second source) comes as
-`StatusCorrected`, `WordsArrived` or `ActionPlaced`, which name the id and what is new.
+`StatusCorrected`, `WordsArrived` or `ActionPlaced`, which name the id and what is new. Those that
+every call and every turn has are tuples, which are made faster.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from chorus.core.actions import Action, Call, Status
 from chorus.core.ids import AgentId, SessionId, ToolUseId, TurnId
@@ -38,8 +39,7 @@ class SessionEnded:
     reason: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class TurnStarted:
+class TurnStarted(NamedTuple):
     """A new turn. `message` is None where the source does not show it."""
 
     session: SessionId | None
@@ -47,19 +47,16 @@ class TurnStarted:
     message: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class TurnEnded:
+class TurnEnded(NamedTuple):
     session: SessionId | None
     turn: TurnId | None
 
 
-@dataclass(frozen=True, slots=True)
-class CallOpened:
+class CallOpened(NamedTuple):
     call: Call
 
 
-@dataclass(frozen=True, slots=True)
-class ActionClosed:
+class ActionClosed(NamedTuple):
     action: Action
 
 

@@ -101,6 +101,9 @@ class _Channel:
     spot: Spot | None = None  # where the main agent's events from that source belong
 
 
+# Looked up once: a member of an enumeration takes longer to find than a dozen of other steps here.
+_EVENT = Trust.EVENT
+_HOOK, _TRANSCRIPT = Source.HOOK, Source.TRANSCRIPT
 _CLAIMS: dict[type[Known], Trust] = {
     SessionStartLine: Trust.SESSION_START,
     Init: Trust.INIT,
@@ -132,12 +135,12 @@ class Sessions:
             and event.source is held.source
             and event.agent is None
             and event.parent is None
-            and event.cwd is None
             and not event.sidechain
-            and type(event) not in _CLAIMS
+            and ((cwd := event.cwd) is None or cwd == held.session.cwd)
+            and (claim := _CLAIMS.get(type(event), _EVENT)) <= held.trust
         ):
             # Nearly every event of a stream: the same agent of the same session goes on.
-            held.used = True
+            held.used = held.used or claim is _EVENT
             return held.spot
         return self._place_anew(event, channel, held)
 
@@ -156,8 +159,8 @@ class Sessions:
 
     def _place_anew(self, event: Known, channel: str, held: _Channel | None) -> Spot:
         own, source, teller = event.session or None, event.source, event.teller
-        if own and (source is Source.HOOK or source is Source.TRANSCRIPT):
-            trust = Trust.HOOK if source is Source.HOOK else Trust.TRANSCRIPT
+        if own and (source is _HOOK or source is _TRANSCRIPT):
+            trust = Trust.HOOK if source is _HOOK else Trust.TRANSCRIPT
             session, held = self._known(own, event.cwd), None
         else:
             session, trust = self._place_stream(event, own, channel)
@@ -191,7 +194,7 @@ class Sessions:
 
     def _place_stream(self, event: Known, own: SessionId | None, channel: str) -> tuple[Session, Trust]:
         held = self._channels.get(channel)
-        claim = _CLAIMS.get(type(event), Trust.EVENT)
+        claim = _CLAIMS.get(type(event), _EVENT)
         if own is None:  # the client's own input has an empty one
             held = held or self._hold(channel, Session(None), Trust.TRANSCRIPT)
         elif held is None or held.session.id is None:
@@ -199,13 +202,13 @@ class Sessions:
         elif own != held.session.id:
             return self._switch(event, own, held, claim)
         held.trust = max(held.trust, claim)
-        held.used = held.used or claim is Trust.EVENT
+        held.used = held.used or claim is _EVENT
         return held.session, held.trust
 
     def _switch(self, event: Known, own: SessionId, held: _Channel, claim: Trust) -> tuple[Session, Trust]:
         """The channel's session is another than the one the event names."""
         known = self._by_id.touch(own)
-        if claim is Trust.EVENT or (claim is Trust.RESULT and known is not None):
+        if claim is _EVENT or (claim is Trust.RESULT and known is not None):
             return self._known(own, event.cwd), claim
         if claim < held.trust and (claim is Trust.RESULT or not held.used):
             if known is None:

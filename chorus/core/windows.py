@@ -10,7 +10,7 @@ task's goes on until the client says that the task is over, or its session ends.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import assert_never
 
 from chorus.core.actions import Action, Call, Reach
@@ -143,7 +143,7 @@ class Windows:
             return [Note(action)] if action.status == "failed" else [RecordNamed(action)]
         shared = self.open
         if action.status == "succeeded" and _runs_in_background(action):
-            later = replace(action, id=ToolUseId(action.id + BACKGROUND_SUFFIX), witness=None)
+            later = action._replace(id=ToolUseId(action.id + BACKGROUND_SUFFIX), witness=None)
             self._background[action.id] = later
         return [RecordWindow(action, self.spare, shared)]
 

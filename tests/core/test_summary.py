@@ -1,6 +1,5 @@
 """A change is told in the assistant's words, or by tool, file and amount."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -49,18 +48,18 @@ def test_without_words_the_tool_the_file_and_the_amount_are_named() -> None:
 
 
 def test_a_failure_says_why_whatever_was_said_before_it() -> None:
-    failed = replace(action(said="I rename it."), status="failed", why="String to replace not found in file.")
-    assert summarise(replace(failed, paths=("/r/app.py",)), []) == (
+    failed = action(said="I rename it.")._replace(status="failed", why="String to replace not found in file.")
+    assert summarise(failed._replace(paths=("/r/app.py",)), []) == (
         "Edit app.py: String to replace not found in file."
     )
-    long = replace(failed, tool="Bash", input={"command": "x " * 80}, why="y " * 80)
+    long = failed._replace(tool="Bash", input={"command": "x " * 80}, why="y " * 80)
     assert len(summarise(long, [])) <= SUBJECT_LENGTH
-    assert summarise(replace(failed, why=None), [APP]) == "I rename it."
+    assert summarise(failed._replace(why=None), [APP]) == "I rename it."
 
 
 def test_a_call_that_changed_nothing_is_named_by_what_it_was_to_change() -> None:
     assert summarise(action("Bash", command="make"), []) == "Bash: make"
-    assert summarise(replace(action(), paths=("/r/src/app.py",)), []) == "Edit app.py"
+    assert summarise(action()._replace(paths=("/r/src/app.py",)), []) == "Edit app.py"
     assert summarise(action("mcp__x"), []) == "mcp__x"
 
 

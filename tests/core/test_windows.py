@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import pytest
 
 from chorus.core.actions import Action, Call, Reach, Status
@@ -120,7 +118,7 @@ def test_a_background_command_keeps_its_window_until_its_task_ends() -> None:
     action = closed(bash, run_in_background=True)
     assert windows.feed(ActionClosed(action)) == [RecordWindow(action, frozenset(), False)]
     assert windows.open
-    later = replace(action, id=ToolUseId("b-background"))
+    later = action._replace(id=ToolUseId("b-background"))
     assert windows.feed(BackgroundEnded(S, bash.id, "task")) == [RecordWindow(later, frozenset(), False)]
     assert windows.feed(BackgroundEnded(S, bash.id, "task")) == []
     assert not windows.open
@@ -138,7 +136,7 @@ def test_a_background_command_ends_with_its_session_at_the_latest() -> None:
 def test_a_command_the_client_moves_to_the_background_keeps_its_window_too() -> None:
     windows, bash = Windows(), call("b", "Bash")
     windows.feed(CallOpened(bash))
-    windows.feed(ActionClosed(replace(closed(bash), background=True)))
+    windows.feed(ActionClosed(closed(bash)._replace(background=True)))
     assert windows.open
     (effect,) = windows.feed(BackgroundEnded(S, bash.id, "task"))
     assert isinstance(effect, RecordWindow)

@@ -8,7 +8,7 @@ decorate are `Loose`: of the wrong kind they count as absent.
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, TypeAlias, final
 
 from pydantic import AliasChoices, AliasPath, BaseModel, ConfigDict, Field, GetPydanticSchema, InstanceOf
 from pydantic_core import core_schema
@@ -77,6 +77,7 @@ class Known(Model):
         return _PIPES.get(self.source, self.source)
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class Unknown:
     """A type this version does not know. A newer client must never stop the pipeline."""
@@ -85,6 +86,7 @@ class Unknown:
     source: Source
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class Malformed:
     """A known type whose content is not what it should be. Counted and shown, never guessed at."""

@@ -19,12 +19,13 @@ _Validate: TypeAlias = Callable[[Any], Known]
 
 LONGEST_TYPE = 80  # a type is a word; what is longer is data in the wrong place
 UNTYPED = "untyped"
+_HOOK = Source.HOOK  # looked up once: that takes longer than finding the model
 
 
 def parse_event(value: Raw, *, source: Source) -> Event:
     if not isinstance(value, dict):
         return Malformed("event", f"{type(value).__name__}, not an object", source)
-    if source is Source.HOOK or "type" not in value:
+    if source is _HOOK or "type" not in value:
         return _parse_untyped(value, source)
     kind = value["type"]
     if not isinstance(kind, str):

@@ -24,6 +24,8 @@ QUESTIONS_KEPT = 4096
 PRE_KEPT = 16
 # Kinds counted one by one; a stream with more has no kinds but noise.
 KINDS_COUNTED = 1000
+# Looked up once: see `sessions`.
+_STREAM, _TRANSCRIPT = Source.STREAM, Trust.TRANSCRIPT
 
 
 class Made(NamedTuple):
@@ -59,11 +61,12 @@ class Books:
 
     def is_repeat(self, event: Known) -> bool:
         """Whether this very event was taken before."""
-        if event.uuid is None:
+        uuid = event.uuid
+        if uuid is None:
             return False
-        if event.uuid in self._boundaries:
+        if uuid in self._boundaries:
             return True
-        self._boundaries[event.uuid] = True
+        self._boundaries[uuid] = True
         return False
 
     def turn_of(self, event: Known, session: Session) -> Turn | None:
@@ -95,9 +98,9 @@ class Books:
         known = self.ledger.find(call)
         outcomes: list[Outcome] = []
         if known is None:
-            if teller is Source.STREAM and agent is None and (turn := session.turns.work()) is not None:
+            if teller is _STREAM and agent is None and (turn := session.turns.work()) is not None:
                 outcomes.append(TurnStarted(session.id, turn.id, turn.message))
-        elif trust is Trust.TRANSCRIPT and known.session is not session:
+        elif trust is _TRANSCRIPT and known.session is not session:
             # Transcripts copy the lines of the session they were forked or resumed from.
             self.sessions.link(session.id, known.session.id, "fork")
         seen = Entry(
@@ -112,7 +115,7 @@ class Books:
             self.count(self.problems, "result-without-id")
             return []
         spot.speaker.answered = True
-        if learned.evidence & Evidence.REJECTED and spot.teller is Source.STREAM:
+        if learned.evidence & Evidence.REJECTED and spot.teller is _STREAM:
             spot.session.rejected.add(call)
         if event.prompt is None or (entry := self.ledger.find(call)) is None:
             return self.ledger.learn(call, learned)
@@ -125,6 +128,8 @@ class Books:
         before: str | None = None,
     ) -> list[Outcome]:  # fmt: skip
         """Close what an agent left open. A source can only speak of calls that it has shown."""
+        if not self.ledger.any_open:
+            return []
 
         def is_over(entry: Entry) -> bool:
             if entry.session is not spot.session or spot.teller not in entry.sources:
@@ -137,7 +142,7 @@ class Books:
                 return False
             return everyone or entry.agent == agent
 
-        return self.ledger.end(is_over, evidence) if self.ledger.any_open else []
+        return self.ledger.end(is_over, evidence)
 
     def start_turn(self, spot: Spot, turn: Turn | None) -> list[Outcome]:
         """A turn begins with a message or with `init`."""

@@ -13,7 +13,7 @@ from chorus.core.pairing import system as from_system
 from chorus.core.pairing.books import Books, Handlers
 from chorus.core.sessions import Spot
 
-# Models are told apart by their exact type: `isinstance` on a pydantic model is slow where it says no.
+# Events are told apart by their exact type: `isinstance` on a pydantic model is slow where it says no.
 
 
 class Pairing:
@@ -28,10 +28,10 @@ class Pairing:
         Events that do not name their session belong to the one last named on their channel.
         """
         books = self._books
-        if isinstance(event, Unknown):
+        if type(event) is Unknown:
             books.count(self.unknown, event.type)
             return []
-        if isinstance(event, Malformed):
+        if type(event) is Malformed:
             books.count(self.problems, f"malformed:{event.kind}")
             return []
         hear = _HANDLERS.get(type(event))

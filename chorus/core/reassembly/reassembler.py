@@ -7,8 +7,7 @@ from what was printed.
 """
 
 from collections import Counter
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from chorus.core.reassembly.judging import Judge
 from chorus.core.reassembly.pane_rows import Pane
@@ -18,11 +17,12 @@ from chorus.core.reassembly.seams import AnyWidth, OneLine, Seams
 DEFAULT_CAP = 64 * 2**20
 # What may stand in one row beside an object: a prompt, a title, the client's farewell of mode switches.
 _BESIDE = 64 * 2**10
+# Pieces of a row that are smaller are put together as they come: each has a price of its own.
+_SMALL = 16 * 2**10
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
-    """One whole top-level JSON object."""
+class Document(NamedTuple):
+    """One whole top-level JSON object. A tuple, as one is made for every event of a stream."""
 
     text: bytes
     value: dict[str, Any]
@@ -56,7 +56,8 @@ class Reassembler:
         seams: Seams = OneLine() if unwrapped else AnyWidth() if width is None else Pane(width)
         judge = Judge(seams, self._give, self.problems, doubtful=doubtful)
         self._reader = RowReader(seams, judge, self.problems, cap=cap)
-        self._row = bytearray()
+        self._row: list[bytes] = []  # the last row, as far as it came
+        self._row_size = 0
         self._skipping = False
 
     def feed(self, chunk: bytes | str) -> list[Document]:
@@ -65,33 +66,44 @@ class Reassembler:
             chunk = _encode(chunk)
         end = chunk.rfind(b"\n") + 1
         if end:
-            self._read(chunk[:end])
+            self._read(chunk, end)
             chunk = chunk[end:]
-        if not self._skipping:
-            self._row += chunk
-            if len(self._row) > self._cap + _BESIDE:
-                self._skip_row()
+        if chunk and not self._skipping:
+            self._hold(chunk)
         return self._collect() if self._given else []
 
     def close(self) -> list[Document]:
         """Take the end of the source; return what only now is known to be whole."""
-        self._read(b"\n")
+        self._read(b"\n", 1)
         self._reader.finish()
         return self._collect()
 
-    def _read(self, rows: bytes) -> None:
-        if self._skipping:
-            rows = rows[rows.find(b"\n") + 1 :]
+    def _read(self, chunk: bytes, end: int) -> None:
+        """Read the rows that end in the chunk before `end`."""
+        start = 0
+        if self._skipping or self._row:
+            start = chunk.find(b"\n") + 1
+            if not self._skipping:
+                self._reader.read_row(self._take_row(chunk[: start - 1]))
             self._skipping = False
-        elif self._row:
-            rows = bytes(self._row) + rows
-            self._row.clear()
-        self._reader.read(rows)
+        if start < end:
+            self._reader.read(chunk[start:end])
 
-    def _skip_row(self) -> None:
-        self._reader.skip_row(bytes(self._row[:_BESIDE]))
+    def _hold(self, piece: bytes) -> None:
+        self._row_size += len(piece)
+        while self._row and len(self._row[-1]) <= len(piece) < _SMALL:
+            piece = self._row.pop() + piece
+        self._row.append(piece)
+        if self._row_size > self._cap + _BESIDE:
+            self._reader.skip_row(self._take_row(b"")[:_BESIDE])
+            self._skipping = True
+
+    def _take_row(self, rest: bytes) -> bytes:
+        """The last row, whole now. One of megabytes is copied once on its way here, and never again."""
+        row = b"".join((*self._row, rest.removesuffix(b"\r")))
         self._row.clear()
-        self._skipping = True
+        self._row_size = 0
+        return row
 
     def _give(self, text: bytes, value: dict[str, Any], exact: bool) -> None:
         self._given.append(Document(text, value, exact))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from chorus.core.reassembly.decoding import parse_object
 from chorus.core.reassembly.judging import Judge, Place
 from chorus.core.reassembly.openings import Opening, Wreck
-from chorus.core.reassembly.scanning import Progress, Scan
+from chorus.core.reassembly.scanning import DEAD, DONE, OPEN, Scan
 from chorus.core.reassembly.seams import Seams
 from chorus.core.reassembly.skimming import Guess, Skimmer
 from chorus.core.reassembly.terminal_noise import (
@@ -58,6 +58,14 @@ class RowReader:
         self._todo.append(_Piece(rows, self._received, clean=False))
         self._received += len(rows)
         self._drain()
+
+    def read_row(self, row: bytes) -> None:
+        """Take one row without its newline."""
+        plain = row.startswith(b"{") and row.endswith(b"}")
+        if plain and self._open is None and self._judge.is_calm and self._give_plain(row):
+            self._received += len(row) + 1
+        else:
+            self.read(row + b"\n")
 
     def finish(self) -> None:
         """No more rows come: what is open is cut off."""
@@ -110,12 +118,17 @@ class RowReader:
         while data.startswith(b"{", start):
             end = data.find(b"\n", start)
             row = data[start : end - (data[end - 1] == _RETURN)]
-            value = parse_object(row) if row[-1] == _BRACE and len(row) <= self._cap else None
-            if value is None:
+            if row[-1] != _BRACE or not self._give_plain(row):
                 break
-            self._judge.give(row, value, True)
             start = end + 1
         piece.next = start
+
+    def _give_plain(self, row: bytes) -> bool:
+        value = parse_object(row) if len(row) <= self._cap else None
+        if value is None:
+            return False
+        self._judge.give(row, value, True)
+        return True
 
     def _scan_row(self, row: bytes, position: int, start: int) -> None:
         """Read a row with more in it than one object, or less."""
@@ -124,14 +137,14 @@ class RowReader:
             start = found
             scan = Scan()
             progress = scan.feed(row, start)
-            if progress is Progress.OPEN:
+            if progress is OPEN:
                 self._begin(row, position, start, scan)
                 return
-            if progress is Progress.DONE and may_follow(row, scan.end):
+            if progress is DONE and may_follow(row, scan.end):
                 self._judge.object_in_row(row[start : scan.end], Place(position, start, row))
                 found = self._next_in_row(row, position, scan.end)
                 continue
-            found = find_glued(row, scan.end) if progress is Progress.DEAD else None
+            found = find_glued(row, scan.end) if progress is DEAD else None
             if found is None or found <= start:
                 self._judge.noise(row[start:], position)
                 return
@@ -158,17 +171,17 @@ class RowReader:
         position, row = _take_row(piece)
         scan = opening.scan
         gap = opening.seams.blanks_lost(opening.rows[-1], row, in_string=scan.in_string)
-        if gap is None or scan.feed(b" " * gap) is Progress.DEAD:
+        if gap is None or scan.feed(b" " * gap) is DEAD:
             piece.next = resume
             self._break_off(opening, position)
             return
         opening.add(row, position)
         progress = scan.feed(row)
-        if progress is Progress.OPEN:
+        if progress is OPEN:
             if scan.offset > self._cap:
                 opening.forget()
             self._skimmer.begin(opening, position + len(row) + 1)
-        elif progress is Progress.DONE and may_follow(row, scan.end):
+        elif progress is DONE and may_follow(row, scan.end):
             self._complete(opening, row, position)
         else:
             self._break_off(opening, position + len(row) + 1, died_in=row)

@@ -25,25 +25,18 @@ class Progress(Enum):
     DEAD = auto()
 
 
-class _At(Enum):
-    VALUE = auto()
-    FIRST_ITEM = auto()
-    FIRST_KEY = auto()
-    KEY = auto()
-    COLON = auto()
-    AFTER = auto()
-    IN_KEY = auto()
-    IN_VALUE = auto()
-    BARE = auto()
-
+# A scan takes a step for every token, and a member of an enumeration takes longer to look up than the step.
+OPEN, DONE, DEAD = Progress
+# Where a scan stands.
+_VALUE, _FIRST_ITEM, _FIRST_KEY, _KEY, _COLON, _AFTER, _IN_KEY, _IN_VALUE, _BARE_WORD = range(9)
 
 # What one byte outside strings leads to; the brackets, which also work the stack, are not here.
-_STEPS: dict[tuple[_At, int], _At] = {
-    (_At.FIRST_KEY, ord('"')): _At.IN_KEY,
-    (_At.KEY, ord('"')): _At.IN_KEY,
-    (_At.COLON, ord(":")): _At.VALUE,
-    **{(at, ord('"')): _At.IN_VALUE for at in (_At.VALUE, _At.FIRST_ITEM)},
-    **{(at, byte): _At.BARE for at in (_At.VALUE, _At.FIRST_ITEM) for byte in b"-0123456789tfn"},
+_STEPS: dict[tuple[int, int], int] = {
+    (_FIRST_KEY, ord('"')): _IN_KEY,
+    (_KEY, ord('"')): _IN_KEY,
+    (_COLON, ord(":")): _VALUE,
+    **{(at, ord('"')): _IN_VALUE for at in (_VALUE, _FIRST_ITEM)},
+    **{(at, byte): _BARE_WORD for at in (_VALUE, _FIRST_ITEM) for byte in b"-0123456789tfn"},
 }
 
 
@@ -57,22 +50,22 @@ class Scan:
         self.offset = 0
         self.end = 0
         self.last_closed: tuple[int, int] | None = None
-        self._at = _At.VALUE
+        self._at = _VALUE
         self._escaped = False
 
     @property
     def in_string(self) -> bool:
-        return self._at is _At.IN_VALUE or self._at is _At.IN_KEY
+        return self._at in (_IN_VALUE, _IN_KEY)
 
     @property
     def expects_value(self) -> bool:
-        return self._at is _At.VALUE or self._at is _At.FIRST_ITEM
+        return self._at in (_VALUE, _FIRST_ITEM)
 
     def feed(self, text: bytes, start: int = 0) -> Progress:
         """Follow the object through `text[start:]`."""
         self.end = start
         progress = self._follow(text)
-        if progress is Progress.OPEN:
+        if progress is OPEN:
             self.offset += len(text)
         return progress
 
@@ -81,18 +74,18 @@ class Scan:
         while self.end < size:
             if self.in_string:
                 alive = self._string(text)
-            elif self._at is _At.BARE:
+            elif self._at == _BARE_WORD:
                 self._run(_BARE, text)
                 alive = True
                 if self.end < size:
-                    self._at = _At.AFTER
+                    self._at = _AFTER
             else:
                 alive = self._structure(text)
             if not alive:
-                return Progress.DEAD
+                return DEAD
             if not self.stack:
-                return Progress.DONE
-        return Progress.OPEN
+                return DONE
+        return OPEN
 
     def _run(self, run: re.Pattern[bytes], text: bytes) -> None:
         found = run.match(text, self.end)
@@ -110,7 +103,7 @@ class Scan:
             return True
         byte = text[self.end]
         if byte == ord('"'):
-            self._at = _At.COLON if self._at is _At.IN_KEY else _At.AFTER
+            self._at = _COLON if self._at == _IN_KEY else _AFTER
         elif byte == ord("\\") and self.end + 1 == len(text):
             self._escaped = True
         else:
@@ -129,7 +122,7 @@ class Scan:
             self._at = step
         elif byte in b"{[" and self.expects_value:
             self.stack.append(self.offset + self.end if byte == ord("{") else _ARRAY)
-            self._at = _At.FIRST_KEY if byte == ord("{") else _At.FIRST_ITEM
+            self._at = _FIRST_KEY if byte == ord("{") else _FIRST_ITEM
             if len(self.stack) > MAX_DEPTH:
                 return False
         elif not self._after_value(byte):
@@ -139,14 +132,14 @@ class Scan:
 
     def _after_value(self, byte: int) -> bool:
         in_array = bool(self.stack) and self.stack[-1] == _ARRAY
-        if byte == ord(",") and self._at is _At.AFTER:
-            self._at = _At.VALUE if in_array else _At.KEY
-        elif byte == ord("]") and in_array and self._at in (_At.AFTER, _At.FIRST_ITEM):
+        if byte == ord(",") and self._at == _AFTER:
+            self._at = _VALUE if in_array else _KEY
+        elif byte == ord("]") and in_array and self._at in (_AFTER, _FIRST_ITEM):
             self.stack.pop()
-            self._at = _At.AFTER
-        elif byte == ord("}") and not in_array and self._at in (_At.AFTER, _At.FIRST_KEY):
+            self._at = _AFTER
+        elif byte == ord("}") and not in_array and self._at in (_AFTER, _FIRST_KEY):
             self.last_closed = (self.stack.pop(), self.offset + self.end + 1)
-            self._at = _At.AFTER
+            self._at = _AFTER
         else:
             return False
         return True
