@@ -20,6 +20,7 @@ from chorus.core.relay.answers import Allow, AllowAlways, Answer, Choose, Deny, 
 from chorus.errors import UsageError
 from chorus.lanes import dropping, landing, queries, review
 from chorus.lanes.choosing import Landing, Words, plan_landing
+from chorus.lanes.landing_note import LandingNote
 from chorus.lanes.listing import lanes_json
 from chorus.lanes.notices import render_notices
 from chorus.lanes.queries import Filter
@@ -53,10 +54,10 @@ def parse_answer(
             raise UsageError(f"not a decision: {decision!r}")
 
 
-def land_apart(work_tree: Path, plan: Landing, dry_run: bool) -> landing.Landed:
+def land_apart(work_tree: Path, plan: Landing, note: LandingNote, dry_run: bool) -> landing.Landed:
     site = Site.open(work_tree)
     try:
-        return landing.apply_landing(site, plan, dry_run=dry_run)
+        return landing.apply_landing(site, plan, note, dry_run=dry_run)
     finally:
         site.close()
 
@@ -255,9 +256,13 @@ class Requests:
             tree = self._tree(cwd)
             plan = plan_landing(tree.recorder, lane, by, onto, words)
             # Commit hooks may take minutes: they run beside the loop, on a site of their own.
-            made = await asyncio.to_thread(land_apart, tree.recorder.site.repository.work_tree, plan, dry_run)
-            if not dry_run:
-                landing.mark_landed(tree.recorder, plan, made)
+            repository = tree.recorder.site.repository
+            note = LandingNote(repository.own_dir)
+            with note.held():
+                made = await asyncio.to_thread(land_apart, repository.work_tree, plan, note, dry_run)
+                if not dry_run:
+                    landing.mark_landed(tree.recorder, plan, made)
+                    note.clear()
         self._agent.announce_actions()
         return landing.landing_json(plan, made, dry_run=dry_run)
 

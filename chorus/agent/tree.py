@@ -20,6 +20,7 @@ from chorus.core.outcomes import Outcome, SessionLinked, StatusCorrected, WordsA
 from chorus.core.windows import Effect, LookBefore, Note, RecordNamed, RecordWindow, Sweep, Windows
 from chorus.lanes.applying import finish_revert
 from chorus.lanes.entries import LogEntry
+from chorus.lanes.landing_note import settle_landing
 from chorus.lanes.listing import entry_json
 from chorus.lanes.recorder import Recorder
 from chorus.sources.files import FileWatch
@@ -64,6 +65,7 @@ class Tree:
         self.watch.start()
         self.recorder.start()
         finish_revert(self.recorder)
+        settle_landing(self.recorder)
         self._wake()  # what changed while nobody watched is found by one look at everything
 
     def close(self) -> None:

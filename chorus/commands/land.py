@@ -29,7 +29,7 @@ def run(args: argparse.Namespace) -> ExitCode:
         messages = []
         if args.edit and not args.dry_run:
             planned = connection.ask("land", **wanted, message=args.message, dry_run=True)
-            with tempfile.TemporaryDirectory(prefix="landing-", dir=find_home(Path.cwd()).root) as folder:
+            with tempfile.TemporaryDirectory(prefix="message-", dir=find_home(Path.cwd()).root) as folder:
                 messages = edit_messages(planned["commits"], planned["onto"], Path(folder))
         done = connection.ask("land", **wanted, message=args.message, messages=messages, dry_run=args.dry_run)
     if args.json:

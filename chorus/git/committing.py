@@ -108,11 +108,8 @@ class Branch:
             self._note.write_bytes(self._note_before)
 
     def bring_home(self, store: ObjectStore) -> None:
-        """What the new commits hold goes into the user's own store: their branch needs no other."""
-        since = [f"^{self.start}"] if self.start else []
         assert self.tip is not None
-        listed = self._repository.git.run("rev-list", "--objects", "--no-object-names", self.tip, *since)
-        pack_into(self._repository.git, store.main_directory, listed)
+        bring_home(self._repository, store, self.start, self.tip)
 
     def _prepare(self, tree: Oid) -> None:
         """An index that holds this tree; what the user's knows of the files on disk is kept."""
@@ -134,6 +131,13 @@ class Branch:
         (place / "HEAD").write_text(f"ref: {self.ref}\n")
         (place / "commondir").write_text(f"{self._repository.common_dir}\n")
         return {"GIT_DIR": str(place), "GIT_WORK_TREE": str(self._repository.work_tree)}
+
+
+def bring_home(repository: Repository, store: ObjectStore, start: Oid | None, tip: Oid) -> None:
+    """What the new commits hold goes into the user's own store: their branch needs no other."""
+    since = [f"^{start}"] if start else []
+    listed = repository.git.run("rev-list", "--objects", "--no-object-names", tip, *since)
+    pack_into(repository.git, store.main_directory, listed)
 
 
 def read_index(repository: Repository, paths: Iterable[RepoPath]) -> dict[RepoPath, Entry | None]:

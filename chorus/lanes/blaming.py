@@ -5,6 +5,8 @@ lines that are in no commit are known too; where it ends, the commit that `git b
 trailers which actions it holds. Never changes anything.
 """
 
+import os
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,12 +20,14 @@ from chorus.git.filestate import File
 from chorus.lanes.entries import LogEntry
 from chorus.lanes.listing import entry_json
 from chorus.lanes.recorder import Recorder
-from chorus.lanes.records import Kind
+from chorus.lanes.records import Edit, Kind
 from chorus.lanes.timeline import Recorded
 
 KEYS = ("n", "id", "tool", "message", "session", "turn", "time", "summary", "lane")
 NOBODY = dict.fromkeys(KEYS)
 NO_COMMIT = "0" * 40
+# Of a change that moves a whole tree, so many files are compared; the rest counts as new.
+MOST_COMPARED = 200
 
 
 @dataclass(slots=True)
@@ -52,30 +56,46 @@ def blame(recorder: Recorder, name: str, line: int | None = None) -> list[dict[s
 
 
 class _Tracing:
-    """Lines followed back through the records of one path, newest first."""
+    """Lines followed back through the records of one path, newest first, and of what it was named before."""
 
-    def __init__(self, recorder: Recorder, path: RepoPath, found: Blame) -> None:
+    def __init__(self, recorder: Recorder, path: RepoPath, found: Blame, below: int | None = None) -> None:
+        """`below`: only records older than this place on the timeline."""
         self._recorder = recorder
         self._path = path
         self._found = found
-        self._records = list(recorder.timeline.touching(path))
+        place = recorder.timeline.place
+        touching = recorder.timeline.touching(path)
+        self._records = [r for r in touching if below is None or place(r) < below]
 
     def trace_disk(self, data: bytes, wanted: Iterable[int]) -> None:
         newest = self._recorder.site.read(self._recorder.timeline.entry(self._path)) or b""
         kept, _ = cross({line: line for line in wanted}, hunks(newest, data))
-        self._trace(kept, 0)
+        self.trace(kept, 0)
 
-    def _trace(self, lines: Mapping[int, int], start: int) -> None:
+    def trace(self, lines: Mapping[int, int], start: int) -> None:
         """`lines`: where each line of the file now stands in what record `start` left."""
         for place in range(start, len(self._records)):
-            record = self._records[place].record
+            recorded = self._records[place]
+            record = recorded.record
             if not lines or record.kind is Kind.START:
                 return
-            before, after = self._sides(self._records[place])
+            before, after = self._sides(recorded)
             lines, written = cross(lines, hunks(before, after))
+            if not before and written:
+                written = self._pass_rename(written, after, recorded)
             if record.kind is Kind.ACTION and record.action:
                 written = self._pass_revert(written, after, place)
                 self._found.actions |= dict.fromkeys(written, record.action)
+
+    def _pass_rename(self, written: dict[int, int], after: bytes, recorded: Recorded) -> dict[int, int]:
+        """Lines of a file that another one became were written there."""
+        old = find_renamed(self._recorder, recorded, after)
+        if old is None:
+            return written
+        back, written = cross(written, hunks(self._recorder.site.read(old.before) or b"", after))
+        below = self._recorder.timeline.place(recorded)
+        _Tracing(self._recorder, old.path, self._found, below).trace(back, 0)
+        return written
 
     def _pass_revert(self, written: dict[int, int], after: bytes, place: int) -> dict[int, int]:
         """A line that a revert put back was written before the action it takes back."""
@@ -85,13 +105,25 @@ class _Tracing:
             if target is not None:
                 before, _ = self._sides(self._records[target])
                 back, written = cross(written, hunks(before, after))
-                self._trace(back, target + 1)
+                self.trace(back, target + 1)
         return written
 
     def _sides(self, recorded: Recorded) -> tuple[bytes, bytes]:
         edit = next(e for e in self._recorder.timeline.edits(recorded) if e.path == self._path)
         read = self._recorder.site.read
         return read(edit.before) or b"", read(edit.after) or b""
+
+
+def find_renamed(recorder: Recorder, recorded: Recorded, after: bytes) -> Edit | None:
+    """Of the files a record removed, the one most lines of this new one come from: half of them at least."""
+    new = Counter(split_lines(after))
+    best, most = None, new.total() / 2
+    for edit in recorder.timeline.edits(recorded)[:MOST_COMPARED]:
+        if edit.after is None and edit.before is not None:
+            shared = (Counter(split_lines(recorder.site.read(edit.before) or b"")) & new).total()
+            if shared >= most:
+                best, most = edit, shared
+    return best
 
 
 def cross(lines: Mapping[int, int], changes: Iterable[Hunk]) -> tuple[dict[int, int], dict[int, int]]:
@@ -112,21 +144,33 @@ def _ask_commits(
 ) -> None:
     """Where each line was committed, and for lines the timeline does not know, by which action."""
     git = recorder.site.repository.git
-    done = git.attempt("blame", "--porcelain", "--", path)
+    done = git.attempt("blame", "--line-porcelain", "--", path)
     if done.returncode:
         return  # not a file git knows yet: nothing of it is committed
-    commits: dict[int, Oid] = {}
-    for raw in done.stdout.split(b"\n"):
-        words = raw.split(b" ")
-        if not raw.startswith(b"\t") and len(words) in (3, 4) and len(words[0]) == len(NO_COMMIT):
-            commits[int(words[2]) - 1] = Oid(words[0].decode())
+    committed = parse_blame(done.stdout, path)
     for line in wanted:
-        commit = commits.get(line, Oid(NO_COMMIT))
+        commit, name = committed.get(line, (Oid(NO_COMMIT), path))
         if commit != NO_COMMIT:
             found.commits[line] = commit
             if line not in found.actions:
-                name = _action_in(recorder, commit, path, lines[line])
-                found.actions |= {line: name} if name else {}
+                action = _action_in(recorder, commit, name, lines[line])
+                found.actions |= {line: action} if action else {}
+
+
+def parse_blame(output: bytes, path: RepoPath) -> dict[int, tuple[Oid, RepoPath]]:
+    """For each line the commit it is from, and what the file was named there. A quoted name is not read."""
+    found: dict[int, tuple[Oid, RepoPath]] = {}
+    commit, line, name = Oid(NO_COMMIT), 0, path
+    for raw in output.split(b"\n"):
+        words = raw.split(b" ")
+        if raw.startswith(b"\t"):
+            found[line] = (commit, name)
+        elif raw.startswith(b"filename "):
+            given = os.fsdecode(raw[len(b"filename ") :])
+            name = path if given.startswith('"') else RepoPath(given)
+        elif len(words) in (3, 4) and len(words[0]) == len(NO_COMMIT) and words[2].isdigit():
+            commit, line = Oid(words[0].decode()), int(words[2]) - 1
+    return found
 
 
 def _action_in(recorder: Recorder, commit: Oid, path: RepoPath, text: bytes) -> str | None:

@@ -8,12 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from chorus.core.ids import Oid, RepoPath
+from chorus.core.ids import Oid
 from chorus.errors import ChorusError, ExitCode
-from chorus.git.committing import Branch, read_index, update_index
-from chorus.git.trees import EMPTY_TREE, Entry
+from chorus.git.committing import Branch
+from chorus.git.trees import EMPTY_TREE
 from chorus.lanes.carrying import Misfit, Step, carry, find_present, join_steps, steps_of
 from chorus.lanes.choosing import Group, Landing
+from chorus.lanes.landing_index import find_staged_otherwise, follow_in_index, tree_of
+from chorus.lanes.landing_note import LandingNote, Note
 from chorus.lanes.landing_words import render_landed
 from chorus.lanes.lanes import HEADS
 from chorus.lanes.recorder import Recorder
@@ -35,8 +37,11 @@ class Landed:
     tip: Oid | None = None
 
 
-def apply_landing(site: Site, landing: Landing, *, dry_run: bool = False) -> Landed:
-    """Make the commits, or only look ahead. Raises with everything as it was."""
+def apply_landing(site: Site, landing: Landing, note: LandingNote, *, dry_run: bool = False) -> Landed:
+    """Make the commits, or only look ahead. Raises with everything as it was.
+
+    The caller holds the note, and clears it once what landed is remembered.
+    """
     with Branch.opened(site.repository, landing.onto) as branch:
         start = tree_of(site, branch.start)
         steps = [join_steps(_steps(site, group)) for group in landing.groups]
@@ -46,15 +51,18 @@ def apply_landing(site: Site, landing: Landing, *, dry_run: bool = False) -> Lan
         if branch.is_checked_out:
             _refuse_staged(site, start, planned)
         if dry_run:
-            return _make(site, landing, todo, start, None)
+            return _make(site, landing, todo, start)
+        groups = tuple(group.names for group in landing.groups)
+        note.begin(Note(branch.ref, branch.start, branch.is_checked_out, groups))
         try:
-            landed = _make(site, landing, todo, start, branch)
+            landed = _make(site, landing, todo, start, (branch, note))
             if branch.tip != branch.start:
                 branch.bring_home(site.store)
                 if branch.is_checked_out:
-                    _follow_in_index(site, start, tree_of(site, branch.tip))
+                    follow_in_index(site, start, tree_of(site, branch.tip))
         except ChorusError:
             branch.take_back()
+            note.clear()
             raise
         landed.tip = branch.tip
         return landed
@@ -79,10 +87,6 @@ def _commit_json(group: Group, commit: Oid | None, text: str) -> dict[str, Any]:
     return {"oid": commit, "subject": subject, "actions": group.numbers, "message": message}
 
 
-def tree_of(site: Site, commit: Oid | None) -> Oid | None:
-    return site.store.read_commit(commit).tree if commit else None
-
-
 def _steps(site: Site, group: Group) -> list[Step]:
     return [
         step for e in group.entries if e.n is not None and e.commit for step in steps_of(site, e.n, e.commit)
@@ -102,7 +106,11 @@ def _rehearse(
 
 
 def _make(
-    site: Site, landing: Landing, todo: Sequence[Sequence[Step]], tree: Oid | None, branch: Branch | None
+    site: Site,
+    landing: Landing,
+    todo: Sequence[Sequence[Step]],
+    tree: Oid | None,
+    onto: tuple[Branch, LandingNote] | None = None,
 ) -> Landed:
     """Each group on top of what the commit before it really holds: a hook may have changed it."""
     landed = Landed()
@@ -117,31 +125,23 @@ def _make(
         if changes:
             tree = site.splice(tree, changes)
             text = render_landed(group.entries, group.names, landing.by, landing.words.of(group))
-            if branch is not None:
-                oid = branch.commit(tree or EMPTY_TREE, text)
+            if onto is not None:
+                oid = onto[0].commit(tree or EMPTY_TREE, text)
                 tree = tree_of(site, oid)
+        if onto is not None:
+            onto[1].add(oid)
         landed.commits.append(oid)
         landed.messages.append(text)
     return landed
 
 
 def _refuse_staged(site: Site, old: Oid | None, new: Oid | None) -> None:
-    """What the user staged otherwise at a landed path would be lost, or look like a change back."""
-    changed = site.trees.diff(old, new)
-    staged = read_index(site.repository, [change.path for change in changed])
-    other = [c.path for c in changed if staged[c.path] not in (c.before, c.after)]
+    other = find_staged_otherwise(site, old, new)
     if other:
         raise LandConflict(
             f"{', '.join(other)} is staged with other changes; nothing was changed",
             hint="Commit or unstage that first (`git restore --staged PATH`).",
         )
-
-
-def _follow_in_index(site: Site, old: Oid | None, new: Oid | None) -> None:
-    changed = site.trees.diff(old, new)
-    staged = read_index(site.repository, [change.path for change in changed])
-    follows: dict[RepoPath, Entry | None] = {c.path: c.after for c in changed if staged[c.path] == c.before}
-    update_index(site.repository, follows)
 
 
 def _conflict(site: Site, landing: Landing, branch: Branch, misfits: Sequence[Misfit]) -> LandConflict:

@@ -2,7 +2,9 @@
 
 from typing import Any
 
+from chorus.lanes.recorder import Recorder
 from tests.commands.conftest import Shell
+from tests.lanes.acting import Agent
 from tests.repos import UserRepo
 
 
@@ -49,6 +51,37 @@ def test_a_landed_line_leads_to_its_action_also_after_a_squash(worked: UserRepo,
     worked.git("commit", "-q", "--amend", "-m", f"One\n\nChorus-Action: {first}\nChorus-Session: session-a")
     (line,) = chorus("blame", "app.py:1", "--json").json()
     assert (line["id"], line["n"], line["session"]) == (first, None, "session-a")
+
+
+def test_what_a_rebase_squashed_and_a_rename_moved_still_leads_to_its_action(
+    worked: UserRepo, chorus: Shell
+) -> None:
+    lane = chorus("lanes", "--json").json()[0]["name"]
+    assert chorus("land", lane, "--by", "action").code == 0
+    worked.git("stash", "-q", "-u")
+    squash = "sed -i -e '2,$s/^pick/squash/'"
+    worked.git("rebase", "-q", "-i", "v1", GIT_SEQUENCE_EDITOR=squash, GIT_EDITOR="true")
+    assert worked.git("rev-list", "--count", "v1..main").strip() == "1"
+    assert [numbers(chorus, name)[0] for name in ("app.py", "new.txt")] == [1, 2]
+
+    worked.git("mv", "app.py", "core.py")
+    assert numbers(chorus, "core.py") == [1, None]
+    worked.git("commit", "-qm", "rename")
+    worked.write("core.py", b"# mine\n" + (worked.path / "core.py").read_bytes())
+    found = chorus("blame", "core.py", "--json").json()
+    assert [line["n"] for line in found] == [None, 1, None]
+    assert found[1]["commit"] == worked.git("rev-parse", "main~1").strip()
+
+
+def test_lines_of_a_file_that_a_command_renamed_are_their_first_authors(
+    repo: UserRepo, chorus: Shell
+) -> None:
+    with Recorder.open(repo.path) as recorder:
+        agent = Agent(repo, recorder)
+        agent.edit("old.txt", b"one\ntwo\nthree\n")
+        agent.bash(lambda: (repo.path / "old.txt").rename(repo.path / "new.txt"), command="mv")
+        agent.replace("new.txt", b"two", b"TWO")
+    assert numbers(chorus, "new.txt") == [1, 3, 1]
 
 
 def test_a_file_or_line_that_is_not_there_leaves_with_3(worked: UserRepo, chorus: Shell) -> None:

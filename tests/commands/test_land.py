@@ -1,5 +1,7 @@
 """What a lane holds becomes clean commits on a branch, and nothing else moves."""
 
+import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -252,6 +254,86 @@ def test_a_lane_that_is_not_there_leaves_with_3(worked: UserRepo, chorus: Shell)
     assert chorus("land", "chorus/none").code == 3
 
 
+KILL_AGENT = 'kill -9 "$(cat "$(git rev-parse --git-common-dir)/chorus/spool/agent")"'
+
+
+def landed(chorus: Shell) -> list[bool]:
+    """After another agent has started."""
+    assert chorus("revert", "99").code == 3
+    return [entry["landed"] for entry in chorus("log", "--json").json()]
+
+
+@pytest.mark.parametrize("onto", ["main", "other"])
+def test_a_landing_that_died_between_two_commits_is_taken_back(
+    worked: UserRepo, chorus: Shell, onto: str
+) -> None:
+    lane = lane_of(chorus)
+    worked.git("branch", "other")
+    before = worked.fingerprint()
+    install_hook(worked, "pre-commit", f"[ -e {lane_mark(worked)} ] && {{ {KILL_AGENT}; exit 1; }}; exit 0")
+    install_hook(worked, "post-commit", f"touch {lane_mark(worked)}")
+    assert chorus("land", lane, "--onto", onto, "--by", "action").code != 0
+    for name in ("pre-commit", "post-commit"):
+        (worked.path / ".git" / "hooks" / name).unlink()
+    assert landed(chorus) == [False] * 3
+    after = worked.fingerprint()
+    assert (after["refs"], after["status"]) == (before["refs"], before["status"])
+    assert after["git dir"]["index"] == before["git dir"]["index"]
+    assert chorus("land", lane, "--onto", onto, "--by", "action").code == 0
+    assert len(subjects(worked, onto)) == 3
+    assert worked.fsck() == ""
+
+
+def lane_mark(repo: UserRepo) -> Path:
+    return repo.path.parent / "first-commit-made"
+
+
+def test_a_landing_that_died_after_its_last_commit_is_finished(worked: UserRepo, chorus: Shell) -> None:
+    lane = lane_of(chorus)
+    before = user_state(worked)
+    last = '[ "$(git rev-list --count v1..HEAD)" = 3 ]'
+    install_hook(worked, "post-commit", f"if {last}; then {KILL_AGENT}; fi")
+    assert chorus("land", lane, "--by", "action").code != 0
+    (worked.path / ".git" / "hooks" / "post-commit").unlink()
+    assert landed(chorus) == [True] * 3
+    assert len(subjects(worked)) == 3
+    assert user_state(worked) == before
+    assert chorus("land", lane).code == 3
+    chorus("drop", "--all")
+    assert chorus("gc", "--all").code == 0
+    assert worked.fsck() == ""
+
+
+def test_commits_made_by_the_user_since_a_landing_died_stay(worked: UserRepo, chorus: Shell) -> None:
+    lane = lane_of(chorus)
+    install_hook(worked, "pre-commit", f"[ -e {lane_mark(worked)} ] && {{ {KILL_AGENT}; exit 1; }}; exit 0")
+    install_hook(worked, "post-commit", f"touch {lane_mark(worked)}")
+    assert chorus("land", lane, "--by", "action").code != 0
+    for name in ("pre-commit", "post-commit"):
+        (worked.path / ".git" / "hooks" / name).unlink()
+    worked.git("commit", "-q", "--allow-empty", "-m", "mine")
+    assert landed(chorus) == [False] * 3
+    assert subjects(worked)[-1] == "mine"
+    assert chorus("land", lane).code == 0
+
+
+def test_commits_are_signed_by_gpg_where_the_user_does(worked: UserRepo, chorus: Shell) -> None:
+    if shutil.which("gpg") is None:
+        pytest.skip("no gpg on this machine")
+    home = Path(os.environ["HOME"]) / ".gnupg"
+    home.mkdir(mode=0o700)
+    key = ["--passphrase", "", "--quick-gen-key", "Ada User <ada@example.com>", "ed25519", "sign", "never"]
+    subprocess.run(["gpg", "--batch", "--quiet", *key], check=True, capture_output=True)
+    worked.git("config", "commit.gpgSign", "true")
+    try:
+        done = chorus("land", lane_of(chorus), "--by", "action")
+        assert done.code == 0, done.err
+        for commit in worked.git("rev-list", "v1..main").split():
+            worked.git("verify-commit", commit)
+    finally:
+        subprocess.run(["gpgconf", "--kill", "all"], check=True)
+
+
 def editor(repo: UserRepo, script: str) -> str:
     place = repo.path.parent / "editor"
     place.write_text(f"#!/bin/sh\n{script}\n")
@@ -284,7 +366,9 @@ def test_an_empty_message_or_a_failing_editor_lands_nothing(
     done = chorus("land", lane, "-e", GIT_EDITOR=editor(worked, script))
     assert done.code == code, done.err
     assert worked.fingerprint() == before
-    assert not [p.name for p in (worked.path / ".git/chorus").iterdir() if p.name.startswith("landing-")]
+    assert not [
+        p.name for p in (worked.path / ".git/chorus").iterdir() if p.name.startswith(("landing-", "message-"))
+    ]
 
 
 def test_what_comes_while_the_message_is_written_lands_another_time(worked: UserRepo, chorus: Shell) -> None:

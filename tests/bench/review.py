@@ -1,0 +1,130 @@
+"""`log` on 10,000 actions, `show` and `revert` at 100 and 50,000 files; what the suite proves, for longer."""
+
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from chorus.lanes import queries
+from chorus.lanes.queries import Filter
+from chorus.lanes.recorder import Recorder
+from chorus.lanes.review import Selection, redo, revert
+from chorus.wire.client import stop
+from chorus.wire.home import find_home
+from tests.bench.lanes import make_repository, scratch
+from tests.lanes.acting import action
+
+SIZES = (100, 50_000)
+LONG_HISTORY = 10_000
+ROUNDS = 15
+ROOT = Path(__file__).parent.parent.parent
+# Proofs whose short versions are in the suite: the variable that makes each long.
+LONG = {
+    "tests/lanes/test_histories.py": {"CHORUS_HISTORIES": "300"},
+    "tests/commands/test_busy.py": {"CHORUS_BUSY": "200"},
+}
+
+
+def main() -> None:
+    measure_sizes()
+    with scratch() as folder:
+        measure_log(folder)
+    for path, variables in LONG.items():
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", path]
+        started = time.perf_counter()
+        subprocess.run(command, check=True, env=os.environ | variables, stdout=subprocess.DEVNULL)
+        seconds = time.perf_counter() - started
+        print(f"  {path} with {variables}: holds ({seconds:.0f} s)", flush=True)
+
+
+def measure_sizes() -> None:
+    """One edit taken back, brought back and shown, in a small repository and in a large one."""
+    found: dict[str, list[float]] = {}
+    for size in SIZES:
+        with scratch() as folder:
+            paths = [f"d{i // 2500}/e{i // 50 % 50}/f{i}.txt" for i in range(size)]
+            repo = make_repository(folder / "repo", paths)
+            with Recorder.open(repo) as recorder:
+                recorder.start()
+                for name, seconds in review_one(recorder, repo / paths[size // 2]).items():
+                    found.setdefault(name, []).append(seconds)
+    for name, (small, large) in found.items():
+        print(
+            f"  {name:<7} {small * 1e3:6.2f} ms at {SIZES[0]} files, {large * 1e3:6.2f} ms at {SIZES[1]:,}: "
+            f"{large / small:.2f} times as long",
+            flush=True,
+        )
+
+
+def review_one(recorder: Recorder, place: Path) -> dict[str, float]:
+    times: dict[str, list[float]] = {"show": [], "revert": [], "redo": []}
+    for number in range(ROUNDS):
+        recorder.look([str(place)])
+        place.write_bytes(place.read_bytes().replace(b"line 5 ", b"line 5 x", 1))
+        recorder.record_named([action(f"toolu_{number}", place)])
+        name = f"toolu_{number}"
+        chosen = Selection([name])
+        times["show"].append(timed(lambda name=name: queries.show(recorder, name)))  # type: ignore[misc]
+        times["revert"].append(timed(lambda chosen=chosen: revert(recorder, chosen)))  # type: ignore[misc]
+        times["redo"].append(timed(lambda chosen=chosen: redo(recorder, chosen)))  # type: ignore[misc]
+    return {name: statistics.median(values) for name, values in times.items()}
+
+
+def measure_log(folder: Path) -> None:
+    """The command as a person runs it, against `chorus --version` and `git log` of the same lane."""
+    paths = [f"d{i // 50}/f{i}.txt" for i in range(1_000)]
+    repo = make_repository(folder / "repo", paths)
+    with Recorder.open(repo) as recorder:
+        recorder.start()
+        for number in range(LONG_HISTORY):
+            place = repo / paths[(number * 7919) % len(paths)]
+            place.write_bytes(place.read_bytes().replace(b"line 5 ", b"line 5 x", 1))
+            recorder.record_named([action(f"t{number}", place)])
+        whole = timed(lambda: queries.log(recorder, Filter()))
+        screen = timed(lambda: queries.log(recorder, Filter(limit=200)))
+        lane = recorder.lanes.all()[0].name
+    print(f"  log of {LONG_HISTORY:,}, kept up to date: first screen {screen / whole:.2f} of all", flush=True)
+    command = [sys.executable, "-m", "chorus"]
+    start = run_first(repo, [*command, "--version"], 1)
+    subprocess.run([*command, "keep", "1"], cwd=repo, check=True, env=environment(), capture_output=True)
+    try:
+        # The agent that has just started reads the history once.
+        run_first(repo, [*command, "log"], 40)
+        for label, lines in (("first 40 lines", 40), ("all lines", None)):
+            mine = statistics.median(run_first(repo, [*command, "log"], lines) for _ in range(5))
+            theirs = statistics.median(run_first(repo, ["git", "log", lane], lines) for _ in range(5))
+            print(
+                f"  chorus log, {label}: {mine * 1e3:.0f} ms, {mine / start:.1f} times `chorus --version`, "
+                f"{mine / theirs:.1f} times `git log` of the lane",
+                flush=True,
+            )
+    finally:
+        stop(find_home(repo))
+    alone = run_first(repo, [*command, "log"], 40)
+    print(f"  chorus log with no agent, first 40 lines: {alone * 1e3:.0f} ms", flush=True)
+
+
+def run_first(repo: Path, command: list[str], lines: int | None) -> float:
+    """Seconds until so many lines have come; None: until the end."""
+    started = time.perf_counter()
+    with subprocess.Popen(command, cwd=repo, stdout=subprocess.PIPE, env=environment()) as process:
+        assert process.stdout is not None
+        for count, _ in enumerate(process.stdout, 1):
+            if count == lines:
+                break
+        seconds = time.perf_counter() - started
+        process.stdout.close()
+    return seconds
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
+
+
+def timed(what: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    what()
+    return time.perf_counter() - started
