@@ -1,10 +1,12 @@
 """The stand-in for the client, without a screen: it makes the edits everyone is measured by."""
 
 import json
+import os
 import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -77,6 +79,11 @@ def hook_after_each_call(command: str) -> str:
 
 
 def disk_used(*places: Path) -> int:
-    """Bytes of all files below, each once."""
-    files = [path for place in places if place.exists() for path in place.rglob("*") if path.is_file()]
-    return sum(path.lstat().st_size for path in files)
+    """Bytes of all files below, each once. git may tidy up at the same time."""
+    total = 0
+    for place in places:
+        for directory, _, names in os.walk(place):
+            for name in names:
+                with suppress(FileNotFoundError):
+                    total += Path(directory, name).lstat().st_size
+    return total

@@ -1,6 +1,7 @@
 """The real client for end-to-end tests: a project, a home, a model that follows a script, a terminal."""
 
 import functools
+import os
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -8,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.lab.client import Client, find_client, prepare_home, read_version
+from tests.lab.client import NAMED_BY, Client, find_client, prepare_home, read_version
+from tests.lab.reading import ReadingStub
 from tests.lab.stub import Stub
 from tests.lab.terminal import Terminal
 
@@ -21,7 +23,7 @@ def _binary() -> tuple[Path, str] | None:
 
 @pytest.fixture
 def stub() -> Iterator[Stub]:
-    with Stub() as stub:
+    with ReadingStub() if NAMED_BY in os.environ else Stub() as stub:
         yield stub
 
 
