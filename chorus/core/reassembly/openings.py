@@ -31,6 +31,11 @@ class Wreck:
         """Whether an object that begins there cannot be a part of the broken one."""
         return row >= self.until or (self.glued.get(row) == start and (row, start) not in self.claims)
 
+    def unglue(self, row: int, start: int) -> None:
+        """What began there broke off: it is not read from there again."""
+        if self.glued.get(row) == start:
+            del self.glued[row]
+
     def glue(self, row: int, start: int, *, sure: bool) -> None:
         """An object may begin there; surely so if what it was read as a part of surely began where it did."""
         if sure:

@@ -207,6 +207,7 @@ class RowReader:
         wreck = self._judge.wreck
         wreck.until = max(wreck.until, until)
         wreck.inner_rows.update(opening.inner_rows)
+        wreck.unglue(opening.positions[0], opening.start)
         first = 0 if opening.too_long else 1
         glued = None if died_in is None else opening.glued()
         if glued is not None:

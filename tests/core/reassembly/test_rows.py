@@ -235,3 +235,10 @@ def test_a_part_of_what_was_cut_off_is_not_found_through_another_part() -> None:
     texts, problems = read(capture([cut_off, NEXT], 2), width=2)
     assert texts == [NEXT]
     assert problems["cut-off"] >= 1
+
+
+def test_a_row_that_was_glued_and_broke_off_again_is_not_read_for_ever() -> None:
+    """Its last part ends with the row, so the row is read once more: from the part, not from the start."""
+    glued = '":"cont{"type":"event","event":{"type":"stop","":n,"":""}'
+    assert read(f'{{"":"","\n{glued}', width=80)[0] == []
+    assert read(f'{{"":"","\n{glued}\n{NEXT}\n', width=80)[0] == [NEXT]
