@@ -70,10 +70,17 @@ def _answer_about_itself(arguments: Sequence[str]) -> int:
             return ExitCode.DONE
         if word not in ("-h", "--help"):
             kind = "option" if word.startswith("-") else "command"
-            note(f"chorus: there is no {kind} {word!r}; `chorus --help` lists them")
+            note(f"chorus: there is no {kind} {word!r}; {_suggest(word)}`chorus --help` lists them")
             return ExitCode.USAGE
     answer(_render_help())
     return ExitCode.DONE
+
+
+def _suggest(word: str) -> str:
+    import difflib  # noqa: PLC0415  only who mistypes pays for it
+
+    near = difflib.get_close_matches(word, COMMANDS, n=1)
+    return f"did you mean `chorus {near[0]}`? " if near else ""
 
 
 def _render_help() -> str:
