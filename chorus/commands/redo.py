@@ -24,4 +24,4 @@ def run(args: argparse.Namespace) -> ExitCode:
             dry_run=args.dry_run,
             tell=not args.no_tell,
         )
-    return tell(done, args, "took back the revert")
+    return tell(done, args, "brought back")

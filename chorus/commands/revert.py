@@ -67,7 +67,7 @@ def tell(done: dict[str, object], args: argparse.Namespace, word: str) -> ExitCo
     elif args.dry_run:
         page(coloured_patch(str(done["patch"])), "diff")
     else:
-        numbers, paths = done["reverted"], done["paths"]
+        numbers, paths = done.get("restored") or done["reverted"], done["paths"]
         assert isinstance(numbers, list)
         assert isinstance(paths, list)
         answer(f"{word} {', '.join(map(str, numbers))} in {', '.join(paths)} (action {done['n']})")

@@ -73,7 +73,9 @@ def redo(
     if not targets:
         raise UsageError("name the action to bring back")
     plan = plan_revert(recorder, targets)
-    return _carry_out(recorder, plan, dry_run=dry_run, word="Redo", busy=busy)
+    done = _carry_out(recorder, plan, dry_run=dry_run, word="Redo", busy=busy)
+    origins = [recorder.timeline.find_action(name) for target in targets for name in target.record.reverts]
+    return {**done, "restored": [origin.record.number for origin in origins if origin is not None]}
 
 
 def keep(recorder: Recorder, selection: Selection) -> list[int]:
