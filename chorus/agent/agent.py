@@ -87,7 +87,14 @@ class Agent:
             has_hooks=self._has_hooks,
             ring=ringing.ring,
         )
-        self.relaying = Relaying(self.spool, self.runs, self.intake.roster, self.prompts, self._start)
+        self.relaying = Relaying(
+            self.spool,
+            self.runs,
+            self.intake.roster,
+            self.prompts,
+            start=self._start,
+            tmux=self.movement.tmux,
+        )
         self.problems: dict[str, str] = {}
         self._stopping = asyncio.Event()
         self._moved = asyncio.Event()
@@ -259,7 +266,7 @@ class Agent:
         async def hear(messages: list[dict[str, Any]], history: bool) -> None:
             async with self.history:
                 outcomes = await self.intake.take(messages, Source.STREAM, channel=pane.id, history=history)
-            self.relaying.hear_stream(pane.id, outcomes)
+            self.relaying.hear_stream(pane, outcomes)
             self.announce_actions()
 
         try:

@@ -16,7 +16,7 @@ from chorus.agent.runs import Run, Runs
 from chorus.core.ids import PaneId
 from chorus.core.outcomes import ActionClosed, Outcome, PromptAsked, PromptSettled, SessionEnded, TurnEnded
 from chorus.core.prompts.prompt import Prompt
-from chorus.core.prompts.told import told_prompt
+from chorus.core.prompts.told import line_prompt, told_prompt
 from chorus.core.relay.answers import Answer
 from chorus.core.relay.steps import Stop
 from chorus.core.relay.told import plan_decision
@@ -111,7 +111,12 @@ class ToldPrompt:
         if not self.channel.is_open():
             raise PromptRefused("the client waits for this answer no more; nothing was sent")
         self.claimed = True
-        await self.channel.say(decision)
+        try:
+            await self.channel.say(decision)
+        except PromptRefused as error:
+            # What sent nothing leaves the prompt to be answered again, if it still waits.
+            self.claimed = bool(error.keys)
+            raise
 
 
 class Told:
@@ -123,7 +128,10 @@ class Told:
     def add(self, asked: PromptAsked, pane: PaneId | None, channel: Channel) -> ToldPrompt:
         self._count += 1
         name = f"t{self._count}.{self._salt}"
-        prompt = told_prompt(asked.tool or "", asked.input, asked.suggestions)
+        if asked.tool is None:
+            prompt = line_prompt(asked.text or "")
+        else:
+            prompt = told_prompt(asked.tool, asked.input, asked.suggestions)
         self.all[name] = told = ToldPrompt(name, prompt, asked, pane, channel)
         return told
 

@@ -58,6 +58,8 @@ def _condition(pane: PaneState, showing: Sequence[str]) -> str:
         "pane_pid": str(identity.pane_pid),
         "pane_dead": "0",
         "pane_in_mode": "0",
+        # tmux gives such a pane's keys to every other pane of its window as well.
+        "pane_synchronized": "0",
     }
     # A name with signs of tmux's own language in it cannot be compared there.
     if _SAFE_NAME.fullmatch(pane.command):
@@ -80,6 +82,8 @@ def _difference(was: PaneState, now: PaneState) -> str:
         return f"{was.id} was given another program (process {now.identity.pane_pid})"
     if now.in_mode:
         return f"{was.id} is in copy mode: keys would go there"
+    if now.synchronized:
+        return f"{was.id} is synchronized with others: they would get the key too"
     if was.command != now.command:
         return f"{was.id} runs {now.command} now, not {was.command}"
     return f"{was.id} shows something else now"

@@ -11,6 +11,7 @@ _MARK = "␞"
 _NUMBERS = (
     "pid", "start_time", "pane_pid", "pane_dead", "pane_in_mode", "scroll_position",
     "pane_width", "pane_height", "history_size", "history_limit", "pane_pipe", "alternate_on",
+    "pane_synchronized",
 )  # fmt: skip
 _TEXTS = (
     "session_id",
@@ -55,6 +56,7 @@ class PaneState:
     history_limit: int
     piped: bool
     alternate: bool
+    synchronized: bool  # what is typed here is typed into every pane of the window
 
     @property
     def id(self) -> PaneId:
@@ -102,6 +104,7 @@ def parse_pane(line: str) -> PaneState:
         history_limit=number["history_limit"],
         piped=bool(number["pane_pipe"]),
         alternate=bool(number["alternate_on"]),
+        synchronized=bool(number["pane_synchronized"]),
     )
 
 

@@ -154,3 +154,13 @@ def test_no_screen_calls_a_change_of_mode_a_plain_yes_or_a_no() -> None:
                 assert option["meaning"] == "allow-always"
                 seen += 1
     assert seen > 10
+
+
+def test_a_change_that_is_not_drawn_yet_is_no_prompt() -> None:
+    rows = screen_text("screens/2.1.325/edit_80.txt").split("\n")
+    first, last = (at for at, row in enumerate(rows) if row.startswith("╌"))
+    half_drawn = [*rows[: first + 1], " …", *rows[last:]]
+
+    found = read_screen("\n".join(half_drawn), RULES).found
+
+    assert isinstance(found, Unknown)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from chorus.core.prompts.told import told_prompt
+from chorus.core.prompts.told import line_prompt, told_prompt
 from chorus.core.relay.answers import Allow, AllowAlways, Answer, Choose, Deny, Replies, Reply
 from chorus.core.relay.steps import Stop
 from chorus.core.relay.told import NO, plan_decision
@@ -147,3 +147,11 @@ def test_an_answer_that_does_not_fit_says_nothing(
 ) -> None:
     with pytest.raises(Stop, match=why):
         plan_decision(answer, told_prompt(tool, given), given)
+
+
+def test_a_prompt_in_the_clients_own_words_is_answered_yes_or_no() -> None:
+    prompt = line_prompt("Allow it?")
+
+    assert (prompt.kind, prompt.tool, prompt.question) == ("permission", None, "Allow it?")
+    assert plan_decision(Choose("y"), prompt, {})["behavior"] == "allow"
+    assert plan_decision(Deny(), prompt, {})["behavior"] == "deny"

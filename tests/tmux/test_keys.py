@@ -82,6 +82,25 @@ def test_a_pane_in_copy_mode_gets_no_key(
     assert record.read_bytes() == b""
 
 
+def test_synchronized_panes_get_no_key(
+    pane: Pane, connect: Connect, record: Path, terminal: Terminal, tmp_path: Path
+) -> None:
+    """tmux hands a key for one of them to all."""
+    other = tmp_path / "other"
+    terminal.tmux("split-window", "-t", pane.id, f"stty raw -echo; exec cat > '{other}'")
+    terminal.tmux("set-option", "-w", "-t", pane.id, "synchronize-panes", "on")
+    wait_until(other.exists, what="the other program runs")
+    tmux = connect(pane)
+
+    with pytest.raises(PaneChanged, match="synchronized"):
+        press(tmux, settled(tmux, pane), "1")
+
+    terminal.tmux("set-option", "-w", "-t", pane.id, "synchronize-panes", "off")
+    press(tmux, settled(tmux, pane), "x")
+    wait_until(lambda: record.read_bytes() == b"x", what="the next key, and only it")
+    assert other.read_bytes() == b""
+
+
 def test_a_respawned_pane_gets_no_key(
     pane: Pane, connect: Connect, terminal: Terminal, tmp_path: Path
 ) -> None:

@@ -50,6 +50,8 @@ def match_dialog(dialog: Dialog, rules: PromptRules) -> tuple[Prompt | None, tup
 
 def _fit(dialog: Dialog, rule: PromptRule, rules: PromptRules) -> Prompt:
     heading = _fit_title(dialog, rule)
+    if _is_unfinished(heading.body):
+        raise Misfit("what it is about is not drawn yet")
     tool = _fit_below_title(heading.body, dialog.edge, rule)
     question = _fit_question(dialog, heading, rule)
     if rule.footer.fullmatch(dialog.footer) is None:
@@ -73,6 +75,14 @@ def _fit(dialog: Dialog, rule: PromptRule, rules: PromptRules) -> Prompt:
         entry=read.entry,
         tabs=tabs,
         footer=dialog.footer,
+    )
+
+
+def _is_unfinished(body: tuple[str, ...]) -> bool:
+    """The client draws a change in two strokes; in the first, this stands in its place."""
+    return any(
+        (above, below) == ("╌", "╌") and row.strip() == "…"
+        for above, row, below in zip(body, body[1:], body[2:], strict=False)
     )
 
 

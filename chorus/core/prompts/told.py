@@ -42,6 +42,22 @@ def told_prompt(tool: str, given: Mapping[str, Any], suggestions: Sequence[Mappi
     )
 
 
+def line_prompt(text: str) -> Prompt:
+    """A prompt the client put into words itself, to be answered with yes or no."""
+    options = (Option("y", "Yes", "allow"), Option("n", "No", "deny"))
+    title = "Permission request"
+    labels = [option.label for option in options]
+    return Prompt(
+        kind="permission",
+        tool=None,
+        title=title,
+        question=text,
+        options=options,
+        fingerprint=fingerprint(None, title, text, labels, ()),
+        rule="told",
+    )
+
+
 def read_questions(given: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """The questions of a call that asks some, each with its text and its choices."""
     questions = given.get("questions")

@@ -19,6 +19,7 @@ from chorus.demo.standin.front import Answer, Question, TurnEnd
 from chorus.demo.standin.hooks import Reply
 from chorus.demo.standin.options import Options
 from chorus.demo.standin.permissions import Concern
+from chorus.demo.standin.screen.keys import KeyRecord
 from chorus.demo.standin.session import Registration, Session
 from chorus.demo.standin.stream import Events, render
 from chorus.demo.standin.values import Json, Message
@@ -37,6 +38,7 @@ class StreamFront:
         self._events = Events(session, can_ask=self._asks)
         self._lock = threading.Lock()
         self._held: list[Json] = []
+        self._keys = KeyRecord(options.record_keys)
         self._hook_id = ""
         self.control = Control(session, self.write)
         self.words = ""
@@ -106,7 +108,10 @@ class StreamFront:
         pass  # headless, a failing hook shows nowhere
 
     def show(self, dialog: Show) -> None:
-        pass  # there is no screen to show it on
+        """As older clients ask: an event, and a line typed at the terminal in reply."""
+        self.write({"type": "permission_request", "prompt": " ".join(filter(None, dialog.lines))})
+        if sys.stdin.isatty():
+            self._keys.add(sys.stdin.readline().encode(), dialog.lines[0])
 
     def emit(self, event: Json) -> None:
         self.write(event)
