@@ -16,6 +16,7 @@ import orjson
 from chorus.agent.audit import Audit, audit_path
 from chorus.agent.desks import Desks
 from chorus.agent.intake import Intake, now
+from chorus.agent.lending import Lending
 from chorus.agent.liveness import name_client, watch_clients
 from chorus.agent.movement import Movement
 from chorus.agent.panefile import PaneFile
@@ -55,6 +56,8 @@ POLL_SECONDS = 0.1
 SPOOL_SECONDS = 5.0
 # A file that moved between calls is nobody's; a call that is about to be told of may still claim it.
 OUTSIDE_SECONDS = 0.3
+# Where nothing can be watched, everything is looked at now and then.
+SCAN_SECONDS = 10.0
 # Without hooks a call is told of by its transcript, late and in batches.
 OUTSIDE_SECONDS_WITHOUT_HOOKS = 5.0
 
@@ -71,6 +74,7 @@ class Agent:
         self.spool = Spool(home.spool)
         self.panes = Panes(self._found_client, self._lost_client, self._open_stream, self._looked_at)
         self.runs = Runs()
+        self.lending = Lending(home.root / "lent.json")
         self.pane_file = PaneFile(home.root / "panes.json")
         self.telling = Telling(home.root / "untold.json", self.spool, self.root_of)
         self.movement = Movement(self._panes_moved)
@@ -107,6 +111,7 @@ class Agent:
         self._stopping = stopping
         self.tails.load()
         self.telling.load()
+        self.lending.load()
         for session in self.sessions.load():
             self._follow(session)
         self.spool.open()
@@ -118,7 +123,7 @@ class Agent:
         self._start(self._hear_hooks())
         self._start(self._poll())
         self._start(self.panes.keep_looking())
-        self._start(watch_clients(self.intake.roster, self._lost_client))
+        self._start(watch_clients(self.intake.roster, self._lost_client, self.lending))
         self._start(self._sweep_outside())
         log.info("the agent watches %s", self.home.common_dir)
         await stopping.wait()
@@ -299,7 +304,9 @@ class Agent:
     async def _sweep_outside(self) -> None:
         """Record what moves between calls, once it is sure that no call claims it."""
         while True:
-            await self._moved.wait()
+            blind = any(tree.watch.is_blind for tree in self.trees.values())
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._moved.wait(), SCAN_SECONDS if blind else None)
             self._moved.clear()
             await asyncio.sleep(OUTSIDE_SECONDS)
             async with self.history:
@@ -360,6 +367,7 @@ class Agent:
         await self.server.close()
         for tree in self.trees.values():
             tree.close()
+        self.lending.take_back(lambda client: False)
         if self.home.lock.exists():
             self.tails.keep()
             self.sessions.keep()

@@ -6,6 +6,7 @@ Receives the roster, which knows each session's client by process number and sta
 import asyncio
 from collections.abc import Awaitable, Callable
 
+from chorus.agent.lending import Lending
 from chorus.core.ids import SessionId
 from chorus.core.roster import Roster
 from chorus.tmux.processes import Process, read_process
@@ -24,8 +25,11 @@ def runs(client: str) -> bool:
     return process is not None and process.started == started
 
 
-async def watch_clients(roster: Roster, lost: Callable[[SessionId], Awaitable[None]]) -> None:
+async def watch_clients(
+    roster: Roster, lost: Callable[[SessionId], Awaitable[None]], lending: Lending
+) -> None:
     while True:
+        lending.take_back(runs)
         for session in list(roster.sessions.values()):
             if session.state != "gone" and session.client is not None and not runs(session.client):
                 await lost(session.id)

@@ -53,6 +53,8 @@ class PaneFile:
         return [pane for pane in found if pane.is_there()]
 
     def keep(self, panes: Iterable[WatchedPane], runs: Iterable[Run]) -> None:
+        if not self.path.parent.exists():
+            return  # Chorus is being taken out of the repository
         by_pane = {run.pane: run for run in runs}
         remembered = [_remember(pane, by_pane.get(pane.id)) for pane in panes if pane.state is not None]
         temporary = self.path.with_suffix(".tmp")

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from chorus import __version__
+from chorus.agent.lending import Loan
+from chorus.agent.liveness import name_client
 from chorus.agent.reviewing import Reviewing
 from chorus.core.ids import PaneId
 from chorus.core.relay.answers import Allow, AllowAlways, Answer, Choose, Deny, Replies, Reply
@@ -104,6 +106,13 @@ class Requests(Reviewing):
             self._agent.panes.listen(watched)
         self._agent.keep_panes()
         return {"pane": watched.id, "session": watched.session, "client": watched.client is not None}
+
+    async def do_lend(self, socket: str, pane: str, settings: str, backups: str, installed: bool) -> None:
+        """Hooks were put into that file for the client in the pane: they are taken out when it is gone."""
+        watched = self._agent.panes.all.get((Address(Path(socket)), PaneId(pane)))
+        client = watched.client if watched is not None else None
+        name = name_client(client.pid, client) if client is not None else name_client(0, None)
+        self._agent.lending.lend(Loan(settings, backups, name), installed=installed)
 
     async def do_send(self, message: str, run: str | None = None) -> dict[str, Any]:
         found = self._agent.runs.find(run)

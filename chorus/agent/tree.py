@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any, assert_never
 
 from chorus.core.actions import Action
-from chorus.core.ids import Oid, RepoPath
+from chorus.core.ids import RepoPath
 from chorus.core.outcomes import Outcome, SessionLinked, StatusCorrected, WordsArrived
 from chorus.core.windows import Effect, LookBefore, Note, RecordNamed, RecordWindow, Sweep, Windows
 from chorus.lanes.applying import finish_revert
-from chorus.lanes.entries import LogEntry
 from chorus.lanes.landing_note import settle_landing
 from chorus.lanes.listing import entry_json
+from chorus.lanes.news import News
 from chorus.lanes.recorder import Recorder
 from chorus.sources.files import FileWatch
 
@@ -59,7 +59,7 @@ class Tree:
         self._held_until = 0.0
         self._hold_seconds = hold_seconds
         self.is_new = True  # nothing was looked at since the watch began
-        self._told: dict[tuple[int | None, Oid | None], LogEntry] = {}
+        self._news = News(self.recorder)
 
     def start(self) -> None:
         self.watch.start()
@@ -122,10 +122,7 @@ class Tree:
 
     def news(self) -> list[dict[str, Any]]:
         """The entries that are new or different since the last call."""
-        entries = {(entry.n, entry.timeline): entry for entry in self.recorder.entries()}
-        changed = [entry for key, entry in entries.items() if self._told.get(key) != entry]
-        self._told = entries
-        return [entry_json(entry) for entry in changed]
+        return [entry_json(entry) for entry in self._news.take()]
 
     @property
     def moved(self) -> bool:
@@ -182,7 +179,7 @@ class Tree:
                 self._record_named([action], source)
             case RecordWindow(action, spare, shared):
                 await self._settle()
-                hints = self._take_hints()
+                hints = self._hints_for(action)
                 self.recorder.record_window(action, hints, spare | self._spare, source, shared=shared)
             case Note(action):
                 self.recorder.note(action, source)
@@ -214,6 +211,15 @@ class Tree:
         self._hints, self._lost, self._head = {}, None, False
         self.is_new = self.is_new and not lost
         return None if lost else hints
+
+    def _hints_for(self, action: Action) -> set[RepoPath] | set[str] | None:
+        """Where to look for what a call did. The client's own list tells apart what moved unwatched."""
+        witness = action.witness
+        if self.is_new and witness is not None and witness.complete:
+            self._gather()
+            if self._lost is not None:
+                return set(witness.changed)
+        return self._take_hints()
 
     def _sweep_before(self, spare: frozenset[str], waits: Waits) -> None:
         """Everything that moved, unless the client goes on meanwhile: then it stays for the window."""

@@ -8,12 +8,14 @@ from chorus.core.ids import PaneId
 from chorus.errors import ExitCode, NothingThere
 from chorus.output import answer, answer_json
 from chorus.sources.clients import is_client, read_client
+from chorus.sources.plugin import NAME, find_chorus, find_plugin, render_groups
+from chorus.sources.settings import Scope, backup_directory, install_hooks, locate_settings
 from chorus.tmux.address import Address, list_addresses, select_address
 from chorus.tmux.oneshot import OneShot
-from chorus.tmux.panes import PaneState, read_panes
+from chorus.tmux.panes import PaneState, read_pane, read_panes
 from chorus.tmux.processes import read_foreground
-from chorus.wire.client import connect_or_start
-from chorus.wire.home import Home, NotARepository, find_home
+from chorus.wire.client import Connection, connect_or_start
+from chorus.wire.home import Home, NotARepository, find_home, find_work_tree
 
 
 class NoClientFound(NothingThere):
@@ -26,6 +28,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("-L", dest="name", metavar="NAME", help="the tmux server with this socket name")
     parser.add_argument("-S", dest="socket", metavar="PATH", help="the tmux server with this socket")
+    parser.add_argument(
+        "--hooks",
+        action="store_true",
+        help="lend the clients Chorus's hooks, in .claude/settings.local.json, for as long as they run",
+    )
     parser.add_argument("--json", action="store_true", help="the panes that are watched, for programs")
 
 
@@ -40,12 +47,31 @@ def run(args: argparse.Namespace) -> ExitCode:
     with connect_or_start(home) as agent:
         for address, pane in targets:
             watched.append(agent.ask("watch", socket=str(address.socket), pane=pane))
+            if args.hooks and watched[-1]["client"]:
+                lend_hooks(agent, address, pane)
     if args.json:
         answer_json(watched)
     else:
         for pane in watched:
             answer(render(pane))
     return ExitCode.DONE
+
+
+def lend_hooks(agent: Connection, address: Address, pane: PaneId) -> None:
+    """The running client takes up hooks from the settings file by itself; the agent takes them out again."""
+    state = read_pane(OneShot(address), pane)
+    work_tree, _ = find_work_tree(Path(state.path))
+    settings = locate_settings(Scope.LOCAL, os.environ, work_tree)
+    groups = render_groups(find_plugin() / NAME, find_chorus())
+    change = install_hooks(settings, groups, backups=backup_directory())
+    agent.ask(
+        "lend",
+        socket=str(address.socket),
+        pane=pane,
+        settings=str(settings),
+        backups=str(backup_directory()),
+        installed=change.changed,
+    )
 
 
 def find_targets(home: Home, args: argparse.Namespace) -> list[tuple[Address, PaneId]]:

@@ -12,6 +12,7 @@ from chorus.sources.settings import (
     Change,
     Scope,
     Status,
+    backup_directory,
     install_hooks,
     locate_settings,
     read_status,
@@ -56,11 +57,11 @@ def run(args: argparse.Namespace) -> ExitCode:
 
 
 def _install(scope: Scope) -> Change:
-    return install_hooks(_locate(scope), _groups(scope), backups=_backups())
+    return install_hooks(_locate(scope), _groups(scope), backups=backup_directory())
 
 
 def _uninstall(scope: Scope) -> Change:
-    return uninstall_hooks(_locate(scope), backups=_backups())
+    return uninstall_hooks(_locate(scope), backups=backup_directory())
 
 
 def _report(args: argparse.Namespace, changes: list[Change]) -> ExitCode:
@@ -119,8 +120,3 @@ def _locate(scope: Scope) -> Path:
 
 def _work_tree(start_at: Path) -> Path | None:
     return next((place for place in (start_at, *start_at.parents) if (place / ".git").exists()), None)
-
-
-def _backups() -> Path:
-    state = os.environ.get("XDG_STATE_HOME")
-    return (Path(state) if state else Path.home() / ".local" / "state") / "chorus" / "backups"

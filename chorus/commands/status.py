@@ -13,6 +13,7 @@ NOT_RUNNING = {"ok": False, "running": False, "sessions": [], "open": 0, "prompt
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--all", action="store_true", help="list sessions that have ended as well")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="the whole status, for programs")
     form.add_argument(
@@ -35,7 +36,7 @@ def run(args: argparse.Namespace) -> ExitCode:
         if short := render_short(status):
             answer(short)
     else:
-        answer(render(status))
+        answer(render(status, ended=args.all))
     return ExitCode.DONE if status["running"] else ExitCode.NOTHING if not args.short else ExitCode.DONE
 
 
@@ -56,13 +57,16 @@ def render_short(status: dict[str, Any]) -> str:
     return " · ".join(parts)
 
 
-def render(status: dict[str, Any]) -> str:
+def render(status: dict[str, Any], *, ended: bool) -> str:
     if not status["running"]:
         return "no agent runs for this repository"
     lines = [f"agent {status['pid']} watches {status['repository']} since {status['since']}"]
-    for session in status["sessions"]:
+    shown = [s for s in status["sessions"] if ended or s["state"] != "gone"]
+    for session in shown:
         where = f" in pane {session['pane']}" if session["pane"] else ""
         lines.append(f"  {session['state']:<8} {session['id'][:8]}{where}  {session['title']}".rstrip())
+    if hidden := len(status["sessions"]) - len(shown):
+        lines.append(f"  {hidden} ended (--all lists them)")
     lines.append(f"{status['open']} actions to review, {status['prompts']} prompts waiting")
     lines += [f"problem: {problem}" for problem in status["problems"]]
     return "\n".join(lines)

@@ -3,8 +3,8 @@
 Receives the timeline and the notes, gives one `LogEntry` for each, oldest first. Never changes either.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from chorus.core.ids import AgentId, LaneName, Oid, RepoPath, SessionId, TurnId
@@ -47,17 +47,18 @@ class LogEntry:
 class Marks:
     """What the notes say about actions."""
 
-    kept: set[str]
-    landed: dict[str, tuple[Oid, ...]]
-    moved: dict[str, Oid]  # lane commits made anew, by action
-    statuses: dict[str, str]
-    said: dict[str, str]  # in words, where they were not known yet when the action was recorded
-    calls: list[dict[str, Any]]
+    kept: set[str] = field(default_factory=set)
+    landed: dict[str, tuple[Oid, ...]] = field(default_factory=dict)
+    moved: dict[str, Oid] = field(default_factory=dict)  # lane commits made anew, by action
+    statuses: dict[str, str] = field(default_factory=dict)
+    # In words, where they were not known yet when the action was recorded.
+    said: dict[str, str] = field(default_factory=dict)
+    calls: list[dict[str, Any]] = field(default_factory=list)
 
 
 def list_entries(timeline: Timeline, lines: list[dict[str, Any]]) -> Iterator[LogEntry]:
     """Everything, oldest first. Calls come by number; outside changes stand where the timeline has them."""
-    marks = read_marks(lines)
+    marks = fold_marks(Marks(), lines)
     reverted = find_reverted(timeline)
     calls = sorted(marks.calls, key=lambda call: int(call["n"]))
     at = 0
@@ -81,13 +82,13 @@ def find_reverted(timeline: Timeline) -> set[str]:
     return reverted
 
 
-def read_marks(lines: list[dict[str, Any]]) -> Marks:
-    marks = Marks(set(), {}, {}, {}, {}, [])
+def fold_marks(marks: Marks, lines: Iterable[Mapping[str, Any]]) -> Marks:
+    """The same marks, with what these lines say."""
     for line in lines:
         ids = line.get("ids", [])
         match line.get("kind"):
             case "call":
-                marks.calls.append(line)
+                marks.calls.append(dict(line))
             case "kept":
                 marks.kept.update(ids)
             case "open":

@@ -109,10 +109,15 @@ class FileWatch:
             self._observer.join()
             self._observer = None
 
+    @property
+    def is_blind(self) -> bool:
+        """Whether nothing is watched, so that only scanning finds what changed."""
+        return self._observer is None
+
     def take(self) -> Moved:
         """Everything noted since the last call."""
         with self._lock:
-            blind = self._observer is None
+            blind = self.is_blind
             moved = Moved(frozenset(self._paths), self._head or blind, self._lost or blind)
             self._paths.clear()
             self._head = self._lost = False

@@ -55,6 +55,12 @@ def locate_settings(scope: Scope, environment: Mapping[str, str], work_tree: Pat
     return work_tree / ".claude" / name
 
 
+def backup_directory() -> Path:
+    """Where copies of settings files go before they are changed."""
+    state = os.environ.get("XDG_STATE_HOME")
+    return (Path(state) if state else Path.home() / ".local" / "state") / "chorus" / "backups"
+
+
 def install_hooks(path: Path, groups: Mapping[str, Group], *, backups: Path) -> Change:
     """Put exactly these hooks of ours into the file, which is made if need be."""
     before = _read(path)

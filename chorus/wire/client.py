@@ -143,14 +143,17 @@ def start(home: Home) -> None:
     home.root.mkdir(exist_ok=True)
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("GIT_", "CLAUDE"))}
     with Path(os.devnull).open("r+b") as nowhere, home.log.open("ab") as log:
-        subprocess.Popen(
-            [sys.executable, "-P", "-m", "chorus.agent", str(home.common_dir)],
+        # By a shell that leaves at once, so that it is nobody's child: one that is killed would stay a zombie
+        # of the client which this process may become, and hooks take a zombie for an agent that lives.
+        subprocess.run(
+            ["sh", "-c", '"$@" &', "sh", sys.executable, "-P", "-m", "chorus.agent", str(home.common_dir)],
             stdin=nowhere,
             stdout=nowhere,
             stderr=log,
             cwd="/",
             env={**environment, "PYTHONPATH": _import_path()},
             start_new_session=True,
+            check=False,
         )
 
 

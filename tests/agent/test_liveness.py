@@ -1,6 +1,8 @@
 import asyncio
 import subprocess
+from pathlib import Path
 
+from chorus.agent.lending import Lending
 from chorus.agent.liveness import name_client, runs, watch_clients
 from chorus.core.ids import SessionId
 from chorus.core.roster import Roster
@@ -24,10 +26,10 @@ def test_another_process_of_the_same_number_is_not_the_client() -> None:
     child.wait()
 
 
-async def test_a_session_whose_client_is_gone_is_told_of() -> None:
+async def test_a_session_whose_client_is_gone_is_told_of(tmp_path: Path) -> None:
     roster, lost = Roster(), asyncio.Queue[SessionId]()
     roster.place(SessionId("dead"), time="t", source="hook", client="1:0")
     roster.place(SessionId("unknown"), time="t", source="hook")
-    task = asyncio.create_task(watch_clients(roster, lost.put))
+    task = asyncio.create_task(watch_clients(roster, lost.put, Lending(tmp_path / "lent.json")))
     assert await asyncio.wait_for(lost.get(), 60) == "dead"
     task.cancel()

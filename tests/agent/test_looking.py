@@ -94,6 +94,33 @@ def test_the_first_look_waits_for_calls_that_are_told_of_late(tree: Tree, repo: 
     assert not tree.is_new
 
 
+def test_commands_that_ran_while_no_agent_did_get_what_the_client_lists(tree: Tree, repo: UserRepo) -> None:
+    one = bash("t1", witness=Witness((), (str(repo.write("one.txt", b"1\n")),)))
+    two = bash("t2", witness=Witness((), (str(repo.write("two.txt", b"2\n")),)))
+    repo.write("mine.txt", b"the person's\n")
+    tell(tree, opened(one), ActionClosed(one), opened(two), ActionClosed(two))
+    settle(tree)
+    assert facts(tree) == [
+        ("committed", "t1", ("one.txt",)),
+        ("committed", "t2", ("two.txt",)),
+        ("outside", None, ("mine.txt",)),
+    ]
+
+
+def test_where_nothing_can_be_watched_changes_are_found_by_looking_everywhere(
+    tree: Tree, repo: UserRepo
+) -> None:
+    settle(tree)
+    tree.watch.stop()
+    assert tree.watch.is_blind
+    repo.write("mine.txt", b"the person's\n")
+    tree.sweep(grace_seconds=0)
+    command = bash("t1")
+    repo.write("made.txt", b"made\n")
+    tell(tree, opened(command), ActionClosed(command))
+    assert facts(tree) == [("outside", None, ("mine.txt",)), ("committed", "t1", ("made.txt",))]
+
+
 def test_words_that_come_after_the_record_are_its_summary(tree: Tree, repo: UserRepo) -> None:
     repo.write("app.py", b"new\n")
     edit = action("t1", repo.path / "app.py")

@@ -75,6 +75,26 @@ def test_a_denied_edit_is_noted_as_denied_and_changes_nothing(watching: Watching
     assert watching.chorus("lanes") == []
 
 
+def test_hooks_lent_to_a_running_client_are_used_and_taken_out_again(watching: Watching) -> None:
+    watching.start_adopted()
+    watching.chorus("attach", "--hooks", "-L", watching.terminal.name)
+    settings = watching.project / ".claude" / "settings.local.json"
+    assert settings.exists()
+    said = 0
+
+    def told_by_a_hook() -> bool:
+        nonlocal said
+        said += 1
+        made = script(watching.project, [write(f"f{said}.txt", "x\n")], [Text(f"Made {said}.")])
+        watching.say(Say(f"go {said}.", made))
+        wait_for(lambda: len(watching.actions()) == said, what="the action", seconds=60)
+        return any(entry["source"] == "hook" for entry in watching.actions())
+
+    wait_for(told_by_a_hook, what="an action told of by a hook", seconds=60)
+    watching.leave()
+    wait_for(lambda: not settings.parent.exists(), what="the settings as they were", seconds=60)
+
+
 @pytest.mark.parametrize("mode", START)
 def test_clear_begins_a_new_session_that_is_watched_too(watching: Watching, mode: str) -> None:
     START[mode](watching)

@@ -234,6 +234,20 @@ def test_the_first_event_without_an_agent_starts_one_and_only_the_first(project:
     assert len(files(project)) == 3
 
 
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="a zombie shows only in /proc")
+def test_a_killed_agent_that_nobody_has_buried_does_not_count_as_one(project: Path, spool: Spool) -> None:
+    dead = subprocess.Popen(["true"])
+    os.waitid(os.P_PID, dead.pid, os.WEXITED | os.WNOWAIT)  # it ends, and stays a zombie
+    (project / ".git/chorus/spool/agent").write_text(f"{dead.pid}\n")
+    woken = project / "woken"
+    program = project / "wake"
+    program.write_text(f'#!/bin/sh\necho "$@" > {woken}\n')
+    program.chmod(0o755)
+    run_hook(project, EVENT, str(program))
+    wait_until(woken.exists, what="an agent is started")
+    dead.wait()
+
+
 def test_a_stopped_agent_is_not_started_by_a_hook(project: Path) -> None:
     spool = Spool(project / ".git" / "chorus" / "spool")
     spool.open()

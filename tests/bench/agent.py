@@ -1,0 +1,161 @@
+"""The agent beside a real client: from write to lane commit, a pane that prints 50 MB, and doing nothing."""
+
+import json
+import os
+import shutil
+import statistics
+import threading
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from chorus.wire.client import Connection, connect, connect_or_start
+from chorus.wire.home import Home, find_home
+from tests.bench.kills import session
+from tests.e2e.scenarios import in_directory, write
+from tests.e2e.watching import Watching, run_git
+from tests.lab.client import find_client
+from tests.lab.script import Text
+from tests.waiting import wait_for
+
+WRITES = 100
+FLOOD_BYTES = 50_000_000
+# About what the client prints for one new file of 80 lines.
+CONTENT = "x" * 79 + "\n"
+LINES = 80
+IDLE_SECONDS = 30.0
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def main() -> None:
+    if find_client() is None or shutil.which("tmux") is None:
+        print("  no client or no tmux on this machine: not measured")
+        return
+    with session() as watching:
+        watching.start_hooked()
+        measure_commits(watching)
+        measure_idle(watching)
+    with session() as watching:
+        measure_flood(watching)
+
+
+def measure_commits(watching: Watching) -> None:
+    """From the moment a file is written to the moment its lane commit is told of."""
+    script = [[in_directory(write(f"f{n}.txt", f"{n}\n"), watching.project)] for n in range(WRITES)]
+    watching.client.stub.scripts["write"] = [*script, [Text("Written.")]]
+    told: dict[str, float] = {}
+    with connect(find_home(watching.project)) as agent:
+        agent.ask("subscribe")
+        thread = threading.Thread(target=_listen, args=(agent, told), daemon=True)
+        thread.start()
+        watching.send("write")
+        wait_for(lambda: len(told) == WRITES, what="every commit", seconds=240)
+    late = sorted(at - (watching.project / path).stat().st_mtime for path, at in told.items())
+    beside = [_time(partial(_commit, watching.project, n)) for n in range(20)]
+    floor = statistics.median(beside)
+    for name, seconds in {"p50": late[len(late) // 2], "p99": late[int(len(late) * 0.99)]}.items():
+        print(f"  write to lane commit, {name:<10}{seconds * 1000:8.1f} ms {seconds / floor:7.2f}x")
+    print(f"  {'git add and git commit':<32}{floor * 1000:6.1f} ms {1:7.2f}x")
+
+
+def _listen(agent: Connection, told: dict[str, float]) -> None:
+    for event in agent.events():
+        if event["event"] == "action" and event["entry"]["status"] == "committed":
+            for path in event["entry"]["paths"]:
+                told.setdefault(path, time.time())
+
+
+def _commit(project: Path, number: int) -> None:
+    (project / f"own{number}").write_text("x\n")
+    author = ("-c", "user.name=bench", "-c", "user.email=bench@example.com")
+    run_git(project, "add", f"own{number}")
+    assert run_git(project, *author, "commit", "-qm", "own", f"own{number}").returncode == 0
+
+
+def measure_idle(watching: Watching) -> None:
+    pid = _pid(find_home(watching.project))
+    before, began = _processor(pid), time.monotonic()
+    time.sleep(IDLE_SECONDS)
+    share = (_processor(pid) - before) / (time.monotonic() - began)
+    print(f"  doing nothing beside a client for {IDLE_SECONDS:.0f} s: {share:.2%} of one core")
+
+
+def measure_flood(watching: Watching) -> None:
+    """A pane prints the events of a headless session as fast as it can."""
+    project = watching.project
+    events = project.parent / "events.jsonl"
+    count = _write_events(events, project)
+    command = ["sh", "-c", f'read go; cat "{events}"; exec sleep 600']
+    pane = watching.terminal.open(command, cwd=project, environment={"PATH": os.environ["PATH"]})
+    home = find_home(project)
+    pipe = project.parent / "no-input"
+    os.mkfifo(pipe)
+    with connect_or_start(home) as agent:
+        socket = str(watching.terminal.socket())
+        agent.ask("watch", socket=socket, pane=pane.id, run="flood", pipe=str(pipe))
+        pid = _pid(home)
+        processor, began = _processor(pid), time.monotonic()
+        pane.press("Enter")
+        wait_for(lambda: _recorded(agent, project) >= count, what="every event", seconds=280)
+        seconds, used = time.monotonic() - began, _processor(pid) - processor
+        lost = count - _recorded(agent, project)
+    size = events.stat().st_size
+    again = _time(lambda: _decode(events))
+    print(f"  a pane that prints {size / 1e6:.0f} MB in {2 * count} events: {lost} lost, {seconds:.1f} s,")
+    print(f"    {used:.1f} s of processor time ({used / again:.1f}x json.loads alone), {_peak(pid)} at most")
+
+
+def _write_events(place: Path, project: Path) -> int:
+    """Calls that fail, so that recording them costs no file."""
+    number = 0
+    base = {"session_id": "00000000-0000-4000-8000-000000000000", "parent_tool_use_id": None}
+    with place.open("w") as file:
+        init = {"type": "system", "subtype": "init", "cwd": str(project), "uuid": "u", **base}
+        file.write(json.dumps(init) + "\n")
+        while file.tell() < FLOOD_BYTES:
+            number += 1
+            for event in _pair(number, project):
+                file.write(json.dumps({**event, **base}) + "\n")
+    return number
+
+
+def _pair(number: int, project: Path) -> list[Mapping[str, Any]]:
+    given = {"file_path": f"{project}/made{number}.txt", "content": CONTENT * LINES}
+    call = {"type": "tool_use", "id": f"toolu_{number}", "name": "Write", "input": given}
+    result = {"type": "tool_result", "tool_use_id": f"toolu_{number}", "content": "no", "is_error": True}
+    return [
+        {"type": "assistant", "message": {"content": [call], "id": f"m{number}"}, "uuid": f"a{number}"},
+        {"type": "user", "message": {"role": "user", "content": [result]}, "uuid": f"b{number}"},
+    ]
+
+
+def _recorded(agent: Connection, project: Path) -> int:
+    time.sleep(0.5)  # asking is work for the agent too
+    return len(agent.ask("log", cwd=str(project)))
+
+
+def _decode(place: Path) -> None:
+    for line in place.read_bytes().splitlines():
+        json.loads(line)
+
+
+def _time(run: Callable[[], None]) -> float:
+    start = time.perf_counter()
+    run()
+    return time.perf_counter() - start
+
+
+def _pid(home: Home) -> int:
+    return int(home.lock.read_text())
+
+
+def _processor(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def _peak(pid: int) -> str:
+    status = Path(f"/proc/{pid}/status").read_text()
+    return f"{int(status.split('VmHWM:')[1].split()[0]) / 1024:.0f} MB of memory"

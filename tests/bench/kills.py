@@ -1,0 +1,143 @@
+"""The agent killed 50 times at random moments of a real session, in each way of watching: nothing lost."""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from chorus.tmux.processes import read_process
+from chorus.wire.client import connect_or_start, start, stop
+from chorus.wire.home import Home, find_home
+from tests.e2e.scenarios import bash, edit, in_directory, read, write
+from tests.e2e.watching import MODES, Watching, run_git
+from tests.lab.client import Client, find_client, prepare_home, read_version
+from tests.lab.script import Pause, Text
+from tests.lab.stub import Stub
+from tests.lab.terminal import Terminal
+from tests.waiting import wait_for
+
+KILLS = 50
+# The model rests between its calls, so that the session lasts about as long as the kills take.
+ROUNDS = 24
+REST_SECONDS = 0.25
+# The agent lives for up to this long between two kills.
+LIFE_SECONDS = 1.5
+DEADLINE_SECONDS = 240.0
+
+
+def main() -> None:
+    if find_client() is None or shutil.which("tmux") is None:
+        print("  no client or no tmux on this machine: not measured")
+        return
+    for mode in MODES:
+        kill_through(mode)
+
+
+def kill_through(mode: str) -> None:
+    dice = random.Random(mode)
+    started = time.perf_counter()
+    with session() as watching:
+        watching.client.stub.scripts["work"] = script(watching.project)
+        MODES[mode](watching)
+        watching.send("work")
+        home = find_home(watching.project)
+        killed = 0
+        while killed < KILLS:
+            time.sleep(dice.random() * LIFE_SECONDS)
+            killed += kill_agent(home)
+            if dice.random() < 0.5:  # else a hook does, or the next turn of this loop
+                start(home)
+        connect_or_start(home).close()
+        wait_until_over(watching)
+        expected = [("Write", "Edit", "Bash", "Edit", "Edit")[n % 5] for n in range(5 * ROUNDS)]
+        with suppress(AssertionError):  # what is missing then is said by name
+            wait_for(lambda: len(watching.actions()) >= len(expected), what="every action", seconds=60)
+        expect_everything(watching, expected)
+    seconds = time.perf_counter() - started
+    print(
+        f"  {mode:<9} {killed} kills, {len(expected)} actions: each recorded once, exactly ({seconds:.0f} s)",
+        flush=True,
+    )
+
+
+def script(project: Path) -> list[list[Any]]:
+    turns: list[list[Any]] = [[read("app.py")]]
+    for n in range(ROUNDS):
+        turns += [
+            [Pause(REST_SECONDS), write(f"w{n}.txt", f"{n}\n")],
+            [Pause(REST_SECONDS), edit("app.py", f"a {n}\n", f"A {n}\n")],
+            [Pause(REST_SECONDS), bash(f"echo {n} > b{n}.txt")],
+            [Pause(REST_SECONDS), *(edit("app.py", f"{x} {n}\n", f"{x.upper()} {n}\n") for x in "bc")],
+        ]
+    return [[in_directory(step, project) for step in turn] for turn in [*turns, [Text("All done.")]]]
+
+
+def changes() -> Iterator[tuple[str, str | None, str]]:
+    """What each action changes: the path, the line before, the line after."""
+    for n in range(ROUNDS):
+        yield f"w{n}.txt", None, f"{n}"
+        yield "app.py", f"a {n}", f"A {n}"
+        yield f"b{n}.txt", None, f"{n}"
+        yield "app.py", f"b {n}", f"B {n}"
+        yield "app.py", f"c {n}", f"C {n}"
+
+
+def expect_everything(watching: Watching, tools: list[str]) -> None:
+    found = watching.actions()
+    seen = [(entry["tool"], entry["status"], entry["paths"]) for entry in found]
+    assert [entry["tool"] for entry in found] == tools, (seen, watching.log("--outside"))
+    for entry, (path, before, after) in zip(found, changes(), strict=True):
+        assert (entry["status"], entry["paths"]) == ("committed", [path]), entry
+        shown = run_git(watching.project, "show", "--format=", "-U0", entry["commit"]).stdout
+        lines = [line for line in shown.splitlines() if line[:1] in "+-" and line[:3] not in ("+++", "---")]
+        assert lines == ([f"-{before}"] if before else []) + [f"+{after}"], (entry, lines)
+    (lane,) = watching.chorus("lanes")
+    count = run_git(watching.project, "rev-list", "--count", f"{lane['base']}..{lane['tip']}").stdout
+    assert int(count) == len(tools)
+    assert run_git(watching.project, "diff", "--stat", lane["tip"]).stdout == ""
+    outside = [entry for entry in watching.log("--outside") if entry["status"] == "outside"]
+    assert outside == [], outside
+
+
+def kill_agent(home: Home) -> bool:
+    """Kill the agent that holds the lock; its number in the lock may be another's by now otherwise."""
+    text = home.lock.read_text() if home.lock.exists() else ""
+    process = read_process(int(text)) if text.strip() else None
+    if process is None or "chorus.agent" not in process.arguments:
+        start(home)
+        return False
+    with suppress(ProcessLookupError):
+        os.kill(process.pid, signal.SIGKILL)
+    return True
+
+
+def wait_until_over(watching: Watching) -> None:
+    if watching.pane is not None:
+        watching.pane.wait_for("All done", seconds=DEADLINE_SECONDS)
+    else:
+        wait_for(lambda: '"result":"All done."' in watching.printed(), seconds=DEADLINE_SECONDS)
+
+
+@contextmanager
+def session() -> Iterator[Watching]:
+    binary = find_client()
+    assert binary is not None
+    with tempfile.TemporaryDirectory() as place, Stub() as stub, Terminal() as terminal:
+        project, home = Path(place) / "proj", Path(place) / "home"
+        project.mkdir()
+        # Three lines apart: each edit has a place of its own.
+        lines = "".join(f"a {n}\n-\n-\nb {n}\n-\n-\nc {n}\n-\n-\n" for n in range(ROUNDS))
+        (project / "app.py").write_text(lines)
+        author = ("-c", "user.name=bench", "-c", "user.email=bench@example.com")
+        for words in (["init", "-q"], ["add", "."], [*author, "commit", "-qm", "first"]):
+            subprocess.run(["git", *words], cwd=project, check=True)
+        prepare_home(home, [project], version=read_version(binary))
+        yield Watching(Client(binary, home, project, stub), terminal)
+        stop(find_home(project))
