@@ -33,6 +33,7 @@ def entry_json(entry: LogEntry) -> dict[str, Any]:
         "paths": list(entry.paths),
         "status": entry.status,
         "commit": entry.commit,
+        "timeline": entry.timeline,
         "summary": entry.summary,
         "source": entry.source,
         "time": entry.time or datetime.fromtimestamp(entry.seconds, UTC).isoformat(),

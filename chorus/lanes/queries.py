@@ -7,7 +7,7 @@ functions, so the same answers.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Any
 
 from chorus.errors import UsageError
@@ -28,13 +28,13 @@ class Filter:
     since: str | None = None
     outside: bool = False
     open: bool = False
-    before: int | None = None  # numbers below this
+    before: int | None = None  # what comes before the action with this number
     limit: int | None = None  # the newest so many
 
 
 def log(recorder: Recorder, wanted: Filter) -> list[dict[str, Any]]:
     """The entries that match, oldest first."""
-    entries = recorder.entries()
+    entries = _older(recorder.entries(), wanted.before)
     matches = _compile(recorder, entries, wanted)
     if not wanted.limit:
         return [entry_json(entry) for entry in entries if matches(entry)]
@@ -47,7 +47,16 @@ def lanes(recorder: Recorder) -> list[dict[str, Any]]:
 
 
 def show(recorder: Recorder, action: str) -> dict[str, Any]:
-    return show_json(recorder, find_entry(recorder.entries(), action))
+    entries = recorder.entries()
+    outside = next((e for e in entries if e.status == "outside" and e.timeline == action), None)
+    return show_json(recorder, outside or find_entry(entries, action))
+
+
+def _older(entries: Sequence[LogEntry], before: int | None) -> Sequence[LogEntry]:
+    """Up to the action with that number: what no action made has none, but a place."""
+    if before is None:
+        return entries
+    return list(takewhile(lambda entry: entry.n is None or entry.n < before, entries))
 
 
 def _compile(recorder: Recorder, entries: Sequence[LogEntry], wanted: Filter) -> Callable[[LogEntry], bool]:
@@ -74,8 +83,6 @@ def _compile(recorder: Recorder, entries: Sequence[LogEntry], wanted: Filter) ->
         tests.append(lambda entry: entry.status == wanted.status)
     if wanted.open:
         tests.append(lambda entry: entry.status == "committed" and not entry.landed)
-    if (before := wanted.before) is not None:
-        tests.append(lambda entry: entry.n is not None and entry.n < before)
     return lambda entry: all(test(entry) for test in tests)
 
 

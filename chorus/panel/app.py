@@ -23,6 +23,7 @@ from chorus.errors import ChorusError
 from chorus.panel import asking, keys
 from chorus.panel.answering import Answering
 from chorus.panel.bars import KeyBar, Rule, Said, StatusLine
+from chorus.panel.bell import Bell
 from chorus.panel.deeds import Deeds
 from chorus.panel.diff_view import DiffView
 from chorus.panel.feed import Inbox
@@ -78,6 +79,7 @@ class Panel(App[None]):
         self.look = Look(palette)
         self.model = Model()
         self._inbox = inbox
+        self._bell = Bell()
         self._ascii = AsciiFilter() if settings.ascii else None
         self.sessions = SessionsBar(self.look, self.model, id="sessions")
         self.card = PromptCard(self.look, id="prompt")
@@ -125,6 +127,8 @@ class Panel(App[None]):
             change |= one
         if not self.screen_stack:
             return  # the panel is being closed
+        if Change.PROMPTS in change and self._bell.rings_for(self.model.prompts) and self.settings.bell:
+            self.bell()
         self.stage.update(change)
 
     def on_resize(self, event: Resize) -> None:

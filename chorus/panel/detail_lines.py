@@ -27,7 +27,7 @@ MOST_MESSAGE_LINES = 12
 
 def render_entry_title(entry: Entry) -> Pieces:
     about = inert(entry.summary) or render_subject(entry)
-    return [(f"{entry.n} ", "heading"), (f"{inert(entry.tool)}  ", "strong"), (about, "")]
+    return [(f"{entry.number} ".lstrip(), "heading"), (f"{inert(entry.tool)}  ", "strong"), (about, "")]
 
 
 def render_entry_heading(entry: Entry) -> list[Drawn]:
@@ -56,7 +56,7 @@ def render_turn(message: str, entries: list[Entry]) -> list[Drawn]:
         lines.append(
             (
                 [
-                    (f" {entry.n:>5} ", "number"),
+                    (f" {entry.number:>5} ", "number"),
                     (f"{sign} ", style),
                     (pad(inert(entry.tool), 9) + " ", "strong"),
                     (subject, ""),

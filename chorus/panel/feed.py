@@ -155,17 +155,21 @@ def _catch_up(connection: Connection, cwd: str, *, again: bool) -> Iterator[Mess
 def _read_log(connection: Connection, cwd: str) -> Iterator[Message]:
     """The log, newest page first. An event that came in meanwhile is newer than the page it follows."""
     before: dict[str, int] = {}
-    read = 0
+    read, limit = 0, PAGE
     while True:
-        page = _ask(connection, "log", list, cwd=cwd, limit=PAGE, **before)
-        read += len(page)
-        older = len(page) == PAGE and read >= MOST_ENTRIES
-        complete = older or len(page) < PAGE
-        yield {"event": "log", "entries": page, "complete": complete, "older": older}
+        page = _ask(connection, "log", list, cwd=cwd, limit=limit, outside=True, **before)
+        numbers = [entry["n"] for entry in page if entry["n"] is not None]
+        whole = len(page) < limit
+        older = not whole and read + len(page) >= MOST_ENTRIES
+        if not (numbers or whole or older):
+            limit *= 2  # nothing but changes no action made: a page is told by its actions
+            continue
+        read, limit = read + len(page), PAGE
+        yield {"event": "log", "entries": page, "complete": whole or older, "older": older}
         yield from connection.take_events()
-        if complete:
+        if whole or older:
             return
-        before = {"before": page[0]["n"]}
+        before = {"before": numbers[0]}
 
 
 def _ask(connection: Connection, do: str, kind: type[T], **arguments: object) -> T:

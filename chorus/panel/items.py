@@ -16,7 +16,8 @@ CHANGE_STATUSES = frozenset({"committed", "kept", "reverted"})
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    n: int
+    # A change no action made has none of its own: it stands a fraction after the action before it.
+    n: float
     id: str
     lane: str | None
     session: str
@@ -35,6 +36,15 @@ class Entry:
     landed: bool
     reverts: tuple[str, ...]
     within: str | None
+
+    @property
+    def number(self) -> str:
+        return "" if self.outside else str(self.n)
+
+    @property
+    def outside(self) -> bool:
+        """Made by no action: nobody's to keep or take back."""
+        return self.status == "outside"
 
     @property
     def open(self) -> bool:
@@ -98,8 +108,24 @@ class Prompt:
 def parse_entry(value: object) -> Entry | None:
     item = _mapping(value)
     n = item.get("n")
-    if not isinstance(n, int):
-        return None
+    return _parse_numbered(item, n) if isinstance(n, int) else None
+
+
+def outside_id(value: object) -> str | None:
+    """Where a change that no action made stands on the timeline; None for anything else."""
+    item = _mapping(value)
+    outside = item.get("status") == "outside" and item.get("n") is None
+    return (_text(item, "timeline") or None) if outside else None
+
+
+def parse_outside(value: object, n: float, after: Entry | None) -> Entry:
+    """A change no action made, shown in the turn of the action before it."""
+    turn = {"session": after.session, "turn": after.turn, "message": after.message} if after else {}
+    item = {"message": "Before the first action", **_mapping(value), **turn}
+    return _parse_numbered({**item, "id": outside_id(value), "tool": item.get("tool") or "outside"}, n)
+
+
+def _parse_numbered(item: Mapping[str, Any], n: float) -> Entry:
     return Entry(
         n=n,
         id=_text(item, "id"),

@@ -65,7 +65,7 @@ SEEING = (
         "scope",
         "changes/open/all",
         "show changes, only what is open, or everything",
-        "chorus log --open",
+        "chorus log --outside",
     ),
     Key(
         ("s",), "session", "session", "show one session's actions, then the next one's", "chorus log --lane L"

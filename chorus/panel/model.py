@@ -7,6 +7,7 @@ messages always give the same state.
 
 from bisect import insort
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Flag, auto
 from typing import Any
@@ -16,14 +17,18 @@ from chorus.panel.items import (
     Lane,
     Prompt,
     Session,
+    outside_id,
     parse_entry,
     parse_lane,
+    parse_outside,
     parse_prompt,
     parse_session,
 )
 
 Message = dict[str, Any]
 Group = tuple[str, str]
+# Between two actions there is room for any number of changes nobody told us of.
+OUTSIDE_STEP = 2.0**-24
 
 
 class Change(Flag):
@@ -58,9 +63,9 @@ class Model:
         self.sessions: dict[str, Session] = {}
         self.lanes: dict[str, Lane] = {}
         self.prompts: dict[str, Prompt] = {}
-        self.entries: dict[int, Entry] = {}
+        self.entries: dict[float, Entry] = {}
         # Turn -> numbers of its actions, ascending; turns in the order of their first action.
-        self.groups: dict[Group, list[int]] = {}
+        self.groups: dict[Group, list[float]] = {}
         # Turn -> how often something in it changed: whoever planned its rows knows when to do so anew.
         self.stamps: dict[Group, int] = {}
         # Session -> how many of its actions are still to be looked at.
@@ -69,7 +74,9 @@ class Model:
         self.notice: Notice | None = None
         self.complete = False
         self.older_left_out = False
-        self._unconfirmed: set[int] = set()
+        self._unconfirmed: set[float] = set()
+        # What no action changed -> the number it goes by here.
+        self._outside: dict[str, float] = {}
 
     def feed(self, message: Message) -> Change:
         """Take one message; say what it changed. A message of an unknown kind changes nothing."""
@@ -110,8 +117,9 @@ class Model:
 
     def _take_entries(self, values: list[Any]) -> Change:
         regroup = False
-        taken = [entry for entry in map(parse_entry, values) if entry]
-        for entry in taken:
+        taken = 0
+        for entry in self._parse_entries(values):
+            taken += 1
             old = self.entries.get(entry.n)
             self.entries[entry.n] = entry
             self._unconfirmed.discard(entry.n)
@@ -128,6 +136,21 @@ class Model:
         if regroup:
             self.groups = dict(sorted(self.groups.items(), key=lambda item: item[1][0]))
         return Change.QUEUE if taken else Change.NOTHING
+
+    def _parse_entries(self, values: list[Any]) -> Iterator[Entry]:
+        """The entries one by one, in their order: what no action made stands where it was told."""
+        numbers = [entry.n for entry in map(parse_entry, values) if entry]
+        after = numbers[0] - 1 if numbers else None
+        for value in values:
+            if entry := parse_entry(value):
+                after = entry.n
+                yield entry
+            elif identity := outside_id(value):
+                if identity not in self._outside:
+                    before = int(max(self.entries, default=0) if after is None else after)
+                    self._outside[identity] = before + (len(self._outside) + 1) * OUTSIDE_STEP
+                n = self._outside[identity]
+                yield parse_outside(value, n, self.entries.get(int(n)))
 
     def _take_log(self, message: Message) -> Change:
         """One page of the log; the last one settles which actions of before are gone."""

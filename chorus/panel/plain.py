@@ -10,7 +10,7 @@ from chorus.panel import equivalents
 from chorus.panel.clock import render_time
 from chorus.panel.glyphs import STATE_WORDS
 from chorus.panel.inert import inert, inert_lines
-from chorus.panel.items import Entry, Prompt, Session, parse_entry
+from chorus.panel.items import Entry, Prompt, Session, outside_id, parse_entry, parse_outside
 from chorus.panel.model import Message, Model
 
 # What was done before, so that a listener knows where things stand.
@@ -22,7 +22,8 @@ STATUS_WORDS = {"committed": "open", "reverted": "taken back", "noop": "changed 
 class PlainLog:
     def __init__(self) -> None:
         self._model = Model()
-        self._told: dict[int, Entry] = {}
+        self._told: dict[float, Entry] = {}
+        self._outside: set[str] = set()
         self._prompts: dict[str, Prompt] = {}
         self._sessions: dict[str, str] = {}
         self._first_page = True
@@ -39,6 +40,7 @@ class PlainLog:
                 yield from self._tell_log(message)
             case "action":
                 yield from self._tell_entries([parse_entry(message.get("entry"))])
+                yield from self._tell_outside(message.get("entry"))
             case "snapshot" | "session" | "prompt" | "prompt-gone":
                 yield from self._tell_sessions()
                 yield from self._tell_prompts(str(message.get("why") or "gone"))
@@ -66,6 +68,11 @@ class PlainLog:
                 if old is None or (old.status, old.landed) != (entry.status, entry.landed):
                     yield render_entry(entry)
 
+    def _tell_outside(self, value: object) -> Iterator[str]:
+        if (identity := outside_id(value)) and identity not in self._outside:
+            self._outside.add(identity)
+            yield render_entry(parse_outside(value, 0, None))
+
     def _tell_sessions(self) -> Iterator[str]:
         for session in self._model.sessions.values():
             if self._sessions.get(session.id) != session.state:
@@ -85,7 +92,8 @@ def render_entry(entry: Entry) -> str:
     status = "landed" if entry.landed else STATUS_WORDS.get(entry.status, inert(entry.status))
     paths = ", ".join(map(inert, entry.paths[:4])) + (" and more" if len(entry.paths) > 4 else "")
     counts = " ".join(f"{sign}{n}" for sign, n in (("+", entry.added), ("-", entry.removed)) if n)
-    words = [render_time(entry.time), f"action {entry.n}", status, inert(entry.tool), paths, counts]
+    what = ["changed outside"] if entry.outside else [f"action {entry.n}", status, inert(entry.tool)]
+    words = [render_time(entry.time), *what, paths, counts]
     line = " ".join(word for word in words if word)
     return f"{line}: {inert(entry.summary)}" if entry.summary else line
 

@@ -21,6 +21,8 @@ MOST_QUESTION_LINES = 6
 MOST_LABEL_LINES = 4
 EDIT_TOOLS = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
 MEANING_STYLES = {"allow": "done", "allow-always": "warning", "deny": "failed"}
+# The key that means the same whatever number the option has.
+LETTERS = {"allow": "a", "allow-always": "A", "deny": "d"}
 UNKNOWN_KINDS = frozenset({"unknown", "none", ""})
 
 _RULE_LINE = re.compile(r"\s*[╌─]+\s*")
@@ -102,11 +104,15 @@ def _add_options(foot: list[Pieces], prompt: Prompt, width: int) -> dict[int, Op
     for option in prompt.options:
         key = inert(option.key)
         lead = f" {key} "
-        label = wrap(inert(option.label), max(width - cell_len(lead), 8))
+        letter = "" if prompt.kind in UNKNOWN_KINDS else LETTERS.get(option.meaning, "")
+        letter = f"  {letter}" if letter and prompt.option(option.meaning) is option else ""
+        label = wrap(inert(option.label), max(width - cell_len(lead) - len(letter), 8))
         for index, part in enumerate(label[:MOST_LABEL_LINES]):
             options[len(foot)] = option
             shown = (lead, "key") if index == 0 else (" " * cell_len(lead), "")
             foot.append([shown, (part, MEANING_STYLES.get(option.meaning, ""))])
+            if index == 0:
+                foot[-1].append((letter, "key"))
         if len(label) > MOST_LABEL_LINES:
             foot[-1].append((" …", "muted"))
     return options

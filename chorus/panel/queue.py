@@ -199,7 +199,7 @@ class Queue(LinePane):
         """Where the row is now: mostly where it was. A row that is folded away is found at its turn."""
         if otherwise < len(self.rows) and key_of(self.rows[otherwise]) == key:
             return otherwise
-        known = self._model.entries.get(key) if isinstance(key, int) else None
+        known = None if isinstance(key, tuple) or key is None else self._model.entries.get(key)
         fallback = min(otherwise, max(len(self.rows) - 1, 0))
         for index, row in enumerate(self.rows):
             if key_of(row) == key:

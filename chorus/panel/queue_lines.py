@@ -42,7 +42,7 @@ def plan_columns(rows: list[Row]) -> Columns:
     if not entries:
         return Columns()
     longest = max(cell_len(inert(tool)) for tool in {entry.tool for entry in entries})
-    return Columns(max(3, len(str(entries[-1].n))), min(max(4, longest), LONGEST_TOOL))
+    return Columns(max(3, len(str(int(entries[-1].n)))), min(max(4, longest), LONGEST_TOOL))
 
 
 def render_row(row: Row, columns: Columns, width: int) -> Pieces:
@@ -74,7 +74,7 @@ def render_action(entry: Entry, columns: Columns, width: int) -> Pieces:
     right_width = sum(cell_len(text) for text, _ in right)
     left: Pieces = [
         ("↳" if entry.agent else " ", "agent"),
-        (f"{entry.n:>{columns.number}} ", "number"),
+        (f"{entry.number:>{columns.number}} ", "number"),
         (f"{sign} ", sign_style.replace("reverted", "muted")),
         (pad(inert(entry.tool), columns.tool) + " ", faded or "strong"),
     ]

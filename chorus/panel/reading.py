@@ -77,7 +77,10 @@ class Reading:
     async def _fetch(self, entry: Entry) -> None:
         try:
             answer = await self._panel.ask(
-                "show", {"action": entry.n}, label=f"reading {entry.n}", starts=False
+                "show",
+                {"action": entry.id if entry.outside else entry.n},
+                label="reading the diff",
+                starts=False,
             )
         except ChorusError as error:
             self._title(entry)

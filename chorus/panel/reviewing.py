@@ -62,7 +62,7 @@ class Reviewing:
     def redo(self) -> None:
         """What the cursor is on, if it was taken back; else what was taken back last from here."""
         entry = self._queue.entry
-        numbers = [entry.n] if entry and entry.status == "reverted" else self._last_reverted
+        numbers = [int(entry.n)] if entry and entry.status == "reverted" else self._last_reverted
         if numbers:
             start_work(self._panel, "review", self._redo, numbers)
         else:
@@ -76,6 +76,11 @@ class Reviewing:
         if turn or isinstance(self._queue.row, TurnRow):
             return Target("the whole turn", {"turn": group[1]})
         assert entry is not None
+        if entry.outside:
+            self._panel.say(
+                Said("no action made this change: it is not Chorus's to keep or take back", "warning")
+            )
+            return None
         return Target(_name(entry), {"actions": [entry.n]})
 
     async def _keep(self, target: Target) -> None:
@@ -145,7 +150,7 @@ class Reviewing:
 
 
 def _name(entry: Entry) -> str:
-    return f"{entry.n} {entry.tool} {render_subject(entry)}"
+    return f"{entry.number} {entry.tool} {render_subject(entry)}"
 
 
 def _numbers(answer: Any, name: str) -> list[int]:  # noqa: ANN401  whatever the agent answered

@@ -60,7 +60,7 @@ class ActionRow:
 
 Row = TurnRow | ActionRow
 # What stays the same about a row while everything around it moves.
-RowKey = Group | int
+RowKey = Group | float
 
 
 def key_of(row: Row) -> RowKey:
@@ -110,7 +110,7 @@ def reviewed_groups(model: Model) -> list[Group]:
 
 
 def _shown(
-    numbers: Iterable[int], entries: Mapping[int, Entry], scope: Scope, words: list[str]
+    numbers: Iterable[float], entries: Mapping[float, Entry], scope: Scope, words: list[str]
 ) -> Iterator[Entry]:
     for n in numbers:
         entry = entries[n]
@@ -119,7 +119,7 @@ def _shown(
 
 
 def _matches(entry: Entry, words: list[str]) -> bool:
-    parts = (str(entry.n), entry.tool, entry.status, *entry.paths, entry.summary, entry.lane or "", entry.id)
+    parts = (entry.number, entry.tool, entry.status, *entry.paths, entry.summary, entry.lane or "", entry.id)
     text = "\n".join((*parts, entry.message or "")).casefold()
     return all(word in text for word in words)
 

@@ -29,6 +29,9 @@ class ScriptedAgent:
         home.root.mkdir(parents=True, exist_ok=True)
         self.entries: dict[int, dict[str, Any]] = {}
         self.patches: dict[int, str] = {}
+        # Action -> what no action changed after it.
+        self.outside: dict[int, list[dict[str, Any]]] = {}
+        self.outside_patch = ""
         self.lanes: dict[str, dict[str, Any]] = {}
         self.sessions: dict[str, dict[str, Any]] = {}
         self.prompts: dict[str, dict[str, Any]] = {}
@@ -124,11 +127,20 @@ class ScriptedAgent:
     def _hello(self) -> dict[str, Any]:
         return {"chorus": self.version, "pid": 1, "protocol": 1, "repository": str(self.home.common_dir)}
 
-    def _log(self, cwd: str, limit: int, before: int | None = None) -> list[dict[str, Any]]:
+    def _log(
+        self, cwd: str, limit: int, before: int | None = None, outside: bool = False
+    ) -> list[dict[str, Any]]:
         numbers = [n for n in sorted(self.entries) if before is None or n < before]
-        return [self.entries[n] for n in numbers[-limit:]]
+        told = list(self.outside.get(0, [])) if outside else []
+        for n in numbers:
+            told.append(self.entries[n])
+            told.extend(self.outside.get(n, []) if outside else [])
+        return told[-limit:]
 
-    def _show(self, cwd: str, action: int) -> dict[str, Any]:
+    def _show(self, cwd: str, action: int | str) -> dict[str, Any]:
+        if isinstance(action, str):
+            found = next(e for told in self.outside.values() for e in told if e["timeline"] == action)
+            return {**found, "edits": [], "patch": self.outside_patch}
         return {**self.entries[action], "edits": [], "patch": self.patches.get(action, "")}
 
     def _answer(self, prompt: str, fingerprint: str, decision: str, by: str, **more: Any) -> dict[str, Any]:

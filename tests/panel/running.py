@@ -84,7 +84,7 @@ class Running:
     def text(self) -> str:
         return "\n".join(self.lines())
 
-    async def on_row(self, n: int) -> None:
+    async def on_row(self, n: float) -> None:
         """The cursor on action `n`, and the panel at rest there."""
         queue = self.panel.queue
         queue.go_to(next(i for i, row in enumerate(queue.rows) if key_of(row) == n))

@@ -79,6 +79,23 @@ def entry(n: int, **fields: Any) -> dict[str, Any]:
     }
 
 
+def outside(name: str, **fields: Any) -> dict[str, Any]:
+    """What no action changed: the person's own edit, say."""
+    nobody = dict.fromkeys(("n", "id", "lane", "session", "turn", "tool", "agent", "commit", "message"))
+    return {
+        **nobody,
+        "timeline": name,
+        "paths": ["README.md"],
+        "status": "outside",
+        "summary": "changed outside",
+        "source": "",
+        "time": "2026-01-02T09:18:00+00:00",
+        "landed": False,
+        "reverts": [],
+        **fields,
+    }
+
+
 def prompt(identity: str = "p1", **fields: Any) -> dict[str, Any]:
     return {
         "id": identity,

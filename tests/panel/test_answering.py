@@ -245,3 +245,18 @@ async def test_on_a_short_screen_a_folded_prompt_is_shown_before_it_is_answered(
 
 def test_the_guard_is_shorter_than_a_thought_and_longer_than_a_key_repeat() -> None:
     assert 0.05 < GUARD_SECONDS <= 0.3
+
+
+@pytest.mark.parametrize("bell", [True, False])
+async def test_the_bell_rings_once_for_a_new_prompt_if_it_is_wanted(agent: ScriptedAgent, bell: bool) -> None:
+    agent.prompts["p0"] = prompt("p0")
+    async with running(agent, bell=bell) as one:
+        rung: list[str] = []
+        one.panel.bell = lambda: rung.append("ring")  # type: ignore[method-assign]
+        await one.prompt_ready("p0")
+        agent.prompt(prompt("p1"))
+        agent.prompt(prompt("p1", fingerprint="other"))
+        await one.until(lambda: one.panel.model.prompts.get("p1", None) is not None)
+        agent.withdraw("p0")
+        await one.prompt_ready("p1")
+        assert rung == ["ring"] * bell

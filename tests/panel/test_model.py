@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from chorus.panel.model import Change, Model
-from tests.panel.story import entry, lane, prompt, session
+from tests.panel.story import entry, lane, outside, prompt, session
 
 
 def told(*messages: dict[str, Any]) -> Model:
@@ -28,6 +28,21 @@ def test_an_action_is_open_until_it_is_kept_taken_back_or_landed() -> None:
     model.feed(action(2, status="reverted"))
     model.feed(action(3, landed=True))
     assert model.open_count == 0
+
+
+def test_what_no_action_made_stands_after_the_action_it_came_after() -> None:
+    page = [outside("o0"), entry(1), outside("o1"), outside("o2"), entry(2, turn="t2")]
+    model = told({"event": "log", "entries": page, "complete": True})
+    model.feed({"event": "action", "entry": outside("o3")})
+    again = {"event": "action", "entry": outside("o1")}
+    model.feed(again)
+    order = [model.entries[n].id for numbers in model.groups.values() for n in numbers]
+    assert order == ["o0", "toolu_00001", "o1", "o2", "toolu_00002", "o3"]
+    assert [model.entries[n].turn for n in sorted(model.entries)] == ["", "t1", "t1", "t1", "t2", "t2"]
+    assert model.open_count == 2
+    model.feed({"event": "snapshot"})
+    model.feed({"event": "log", "entries": page[1:4], "complete": True})
+    assert [model.entries[n].id for n in sorted(model.entries)] == ["toolu_00001", "o1", "o2"]
 
 
 def test_turns_stand_in_the_order_of_their_first_action() -> None:

@@ -7,7 +7,7 @@ from chorus.panel.help_screen import HelpScreen
 from chorus.panel.rows import Scope, TurnRow
 from tests.panel.agent import ScriptedAgent
 from tests.panel.running import Running, running
-from tests.panel.story import PARSER, entry, prompt, session
+from tests.panel.story import PARSER, README, entry, outside, prompt, session
 
 
 def at(one: Running) -> Any:
@@ -146,6 +146,27 @@ async def test_the_selected_actions_diff_is_shown(agent: ScriptedAgent) -> None:
         assert {request["action"] for request in agent.asked_to("show")[asked:]} <= {37, 38, 39}, (
             "40 is known"
         )
+
+
+async def test_among_everything_stands_what_no_action_changed_and_it_is_only_looked_at(
+    agent: ScriptedAgent,
+) -> None:
+    agent.outside, agent.outside_patch = {44: [outside("0d1e")]}, README
+    async with running(agent) as one:
+        assert "outside" not in one.text()
+        await one.press("t", "t", "G")
+        await one.shows("~ outside")
+        await one.shows("with blanks or tabs")
+        await one.on_row(one.panel.queue.entry.n if one.panel.queue.entry else 0)
+        for key in ("k", "r"):
+            await one.press(key)
+            await one.says("no action made this change")
+        assert not agent.asked_to("keep")
+        assert not agent.asked_to("revert")
+        agent.say("action", entry=outside("0d1f", paths=["notes.txt"]))
+        await one.shows("notes.txt")
+        await one.press("t")
+        await one.until(lambda: "notes.txt" not in one.text())
 
 
 async def test_ten_thousand_actions_are_scrolled_from_end_to_end(agent: ScriptedAgent) -> None:

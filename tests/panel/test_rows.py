@@ -13,7 +13,7 @@ def model_of(*entries: dict[str, Any]) -> Model:
     return model
 
 
-def numbers(model: Model, view: View) -> list[int]:
+def numbers(model: Model, view: View) -> list[float]:
     return [row.entry.n for row in plan_rows(model, view) if isinstance(row, ActionRow)]
 
 
