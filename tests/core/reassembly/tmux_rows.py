@@ -3,28 +3,41 @@
 test_tmux_rows.py holds it against a real tmux.
 """
 
+import re
 import unicodedata
+from functools import cache
 from itertools import pairwise
 
 _JOINER = "\u200d"
+_RUNS = re.compile(r"[\x00-\x7f]+|[^\x00-\x7f]")
 
 
 def wrap(line: str, width: int) -> list[str]:
     """The rows one printed line takes, with every blank that was printed."""
     if line.isascii():
         return [line[i : i + width] for i in range(0, len(line), width)] or [""]
-    rows: list[str] = [""]
-    column = 0
-    joined = False
-    for char in line:
-        cells = 0 if joined and not char.isascii() else _cells(char)
-        joined = char == _JOINER
+    rows: list[str] = []
+    row, column, joined = "", 0, False
+    for run in _RUNS.findall(line):
+        if run.isascii():
+            cut = width - column
+            if len(run) > cut:
+                rows += [row + run[:cut], *(run[i : i + width] for i in range(cut, len(run), width))]
+                row = rows.pop()
+                column = len(row)
+            else:
+                row += run
+                column += len(run)
+            joined = False
+            continue
+        cells = 0 if joined else _cells(run)
+        joined = run == _JOINER
         if column + cells > width:
-            rows.append("")
-            column = 0
-        rows[-1] += char
+            rows.append(row)
+            row, column = "", 0
+        row += run
         column += cells
-    return rows
+    return [*rows, row]
 
 
 def capture(lines: list[str], width: int, *, keep_blanks: bool = False) -> str:
@@ -42,6 +55,7 @@ def is_ambiguous(line: str, width: int) -> bool:
     )
 
 
+@cache
 def _cells(char: str) -> int:
     if unicodedata.category(char) in ("Mn", "Me", "Cf"):
         return 0
