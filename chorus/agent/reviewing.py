@@ -84,7 +84,7 @@ class Reviewing:
         await self._agent.catch_up()
         selection = Selection([str(action) for action in actions])
         change = partial(review.redo, selection=selection, dry_run=dry_run)
-        return await self._review(cwd, change, tell=tell, redo=True)
+        return await self._review(cwd, change, tell=tell)
 
     async def do_keep(
         self,
@@ -136,7 +136,7 @@ class Reviewing:
             return {"lanes": dropping.drop(recorder, lane)}
 
     async def _review(
-        self, cwd: str | None, change: Callable[..., dict[str, Any]], *, tell: bool, redo: bool = False
+        self, cwd: str | None, change: Callable[..., dict[str, Any]], *, tell: bool
     ) -> dict[str, Any]:
         """Change files and history, between two edits of theirs rather than in the middle of one."""
         tree = self._tree(cwd)
@@ -146,15 +146,15 @@ class Reviewing:
                 late = time.monotonic() > deadline
                 with suppress(FileBusy):
                     done = change(tree.recorder, busy=() if late else tree.windows.spare)
-                    told = self._tell(tree, done, redo=redo) if tell else []
+                    told = self._tell(tree, done) if tell else []
                     break
             await asyncio.sleep(QUIET_LOOK_SECONDS)
         self._agent.announce_actions()
         return {**done, "told": told}
 
-    def _tell(self, tree: "Tree", done: dict[str, Any], *, redo: bool = False) -> list[str]:
+    def _tell(self, tree: "Tree", done: dict[str, Any]) -> list[str]:
         """Let the sessions hear what was taken back or brought back; those that will."""
-        notices = render_notices(tree.recorder, done.get("made", ()), redo=redo)
+        notices = render_notices(tree.recorder, done.get("made", ()))
         return [*self._agent.telling.add(notices, self._agent.intake.roster.sessions.values())]
 
     def _tree(self, cwd: str | None) -> "Tree":

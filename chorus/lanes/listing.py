@@ -9,6 +9,7 @@ from chorus.core.ids import Oid, TurnId
 from chorus.errors import NothingThere
 from chorus.git.trees import Entry
 from chorus.lanes.entries import LogEntry
+from chorus.lanes.patches import run_diff
 from chorus.lanes.recorder import Recorder
 
 # What a person has still to look at.
@@ -90,9 +91,7 @@ def read_patch(recorder: Recorder, entry: LogEntry) -> str:
     """What the action changed on disk, as git prints it."""
     if entry.timeline is None:
         return ""
-    options = ("--no-commit-id", "--root", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color")
-    patch = recorder.site.repository.git.run("diff-tree", *options, entry.timeline)
-    return patch.decode("utf-8", "replace")
+    return run_diff(recorder, "--no-commit-id", "--root", entry.timeline)
 
 
 def find_entry(entries: Sequence[LogEntry], name: str) -> LogEntry:

@@ -21,28 +21,47 @@ class Notice:
     text: str
 
 
-def render_notices(recorder: Recorder, made: Iterable[int], *, redo: bool = False) -> list[Notice]:
+def render_notices(recorder: Recorder, made: Iterable[int]) -> list[Notice]:
     """For the actions that record a revert or redo, by number: what each session is to hear."""
-    by_session: dict[SessionId, list[Recorded]] = {}
+    found: dict[tuple[SessionId, bool], list[Recorded]] = {}
     for number in made:
         recorded = recorder.timeline.find_number(number)
         if recorded is not None and recorded.record.session is not None:
-            by_session.setdefault(recorded.record.session, []).append(recorded)
-    verb = "brought back" if redo else "took back"
-    return [Notice(session, _render(records, verb)) for session, records in by_session.items()]
+            key = (recorded.record.session, len(_chain(recorder, recorded)) % 2 == 0)
+            found.setdefault(key, []).append(recorded)
+    return [
+        Notice(session, _render(recorder, records, back=back)) for (session, back), records in found.items()
+    ]
 
 
-def _render(records: Sequence[Recorded], verb: str) -> str:
-    done = [shorten(recorded.record.summary) for recorded in records]
+def _chain(recorder: Recorder, recorded: Recorded) -> list[Recorded]:
+    """A revert, what it took back if that was a revert too, and so on: with two, a change is back again."""
+    chain = [recorded]
+    while chain[-1].record.reverts:
+        older = recorder.timeline.find_action(chain[-1].record.reverts[0])
+        if older is None or older.record.tool != recorded.record.tool:
+            break
+        chain.append(older)
+    return chain
+
+
+def _render(recorder: Recorder, records: Sequence[Recorded], *, back: bool) -> str:
     paths = sorted({str(path) for recorded in records for path in recorded.record.paths})
-    lines = [f"The user {verb} changes of yours with Chorus:"]
-    lines += [f"- {line}" for line in _cut(done)]
+    lines = [f"The user {'brought' if back else 'took'} back changes of yours with Chorus:"]
+    lines += [f"- {line}" for line in _cut([_words(recorder, recorded) for recorded in records])]
     lines.append("These files are different on disk now than you last saw them:")
     lines += [f"- {path}" for path in _cut(paths)]
     lines.append("Read a file again before you edit it.")
-    if verb == "took back":
+    if not back:
         lines.append("Do not make the same change again unless the user asks for it.")
     return "\n".join(lines)
+
+
+def _words(recorder: Recorder, recorded: Recorded) -> str:
+    """What the session itself said of its change; of a part of one, what the revert says."""
+    last = _chain(recorder, recorded)[-1].record
+    origin = recorder.timeline.find_action(last.reverts[0]) if last.reverts else None
+    return shorten((origin.record if origin is not None else last).summary)
 
 
 def _cut(lines: Sequence[str]) -> list[str]:

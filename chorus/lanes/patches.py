@@ -11,10 +11,17 @@ from chorus.lanes.taking_back import Side
 PLAIN = ("-r", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color")
 
 
+def run_diff(recorder: Recorder, *words: str) -> str:
+    """What `git diff-tree` prints. It would read the user's whole index, of which it needs nothing."""
+    nowhere = {"GIT_INDEX_FILE": str(recorder.site.repository.own_dir / "no-index")}
+    output = recorder.site.repository.git.run("diff-tree", *PLAIN, *words, extra=nowhere)
+    return output.decode("utf-8", "replace")
+
+
 def render_sides(recorder: Recorder, before: Mapping[RepoPath, Side], after: Mapping[RepoPath, Side]) -> str:
     """What makes the ones of the others."""
     trees = (_tree(recorder, before), _tree(recorder, after))
-    return recorder.site.repository.git.run("diff-tree", *PLAIN, *trees).decode("utf-8", "replace")
+    return run_diff(recorder, *trees)
 
 
 def _tree(recorder: Recorder, files: Mapping[RepoPath, Side]) -> str:

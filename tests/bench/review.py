@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 from chorus.lanes import queries
@@ -41,17 +42,12 @@ def main() -> None:
 
 
 def measure_sizes() -> None:
-    """One edit taken back, brought back and shown, in a small repository and in a large one."""
-    found: dict[str, list[float]] = {}
-    for size in SIZES:
-        with scratch() as folder:
-            paths = [f"d{i // 2500}/e{i // 50 % 50}/f{i}.txt" for i in range(size)]
-            repo = make_repository(folder / "repo", paths)
-            with Recorder.open(repo) as recorder:
-                recorder.start()
-                for name, seconds in review_one(recorder, repo / paths[size // 2]).items():
-                    found.setdefault(name, []).append(seconds)
-    for name, (small, large) in found.items():
+    """One edit taken back, brought back and shown, in a small repository and a large one by turns."""
+    with ExitStack() as opened:
+        sites = [open_one(opened, size) for size in SIZES]
+        rounds = [[review_one(*site, number) for site in sites] for number in range(ROUNDS)]
+    for name in ("show", "revert", "redo"):
+        small, large = (statistics.median(found[place][name] for found in rounds) for place in (0, 1))
         print(
             f"  {name:<7} {small * 1e3:6.2f} ms at {SIZES[0]} files, {large * 1e3:6.2f} ms at {SIZES[1]:,}: "
             f"{large / small:.2f} times as long",
@@ -59,18 +55,25 @@ def measure_sizes() -> None:
         )
 
 
-def review_one(recorder: Recorder, place: Path) -> dict[str, float]:
-    times: dict[str, list[float]] = {"show": [], "revert": [], "redo": []}
-    for number in range(ROUNDS):
-        recorder.look([str(place)])
-        place.write_bytes(place.read_bytes().replace(b"line 5 ", b"line 5 x", 1))
-        recorder.record_named([action(f"toolu_{number}", place)])
-        name = f"toolu_{number}"
-        chosen = Selection([name])
-        times["show"].append(timed(lambda name=name: queries.show(recorder, name)))  # type: ignore[misc]
-        times["revert"].append(timed(lambda chosen=chosen: revert(recorder, chosen)))  # type: ignore[misc]
-        times["redo"].append(timed(lambda chosen=chosen: redo(recorder, chosen)))  # type: ignore[misc]
-    return {name: statistics.median(values) for name, values in times.items()}
+def open_one(opened: ExitStack, size: int) -> tuple[Recorder, Path]:
+    folder = opened.enter_context(scratch())
+    paths = [f"d{i // 2500}/e{i // 50 % 50}/f{i}.txt" for i in range(size)]
+    repo = make_repository(folder / "repo", paths)
+    recorder = opened.enter_context(Recorder.open(repo))
+    recorder.start()
+    return recorder, repo / paths[size // 2]
+
+
+def review_one(recorder: Recorder, place: Path, number: int) -> dict[str, float]:
+    name = f"toolu_{number}"
+    recorder.look([str(place)])
+    place.write_bytes(place.read_bytes().replace(b"line 5 ", b"line 5 x", 1))
+    recorder.record_named([action(name, place)])
+    return {
+        "show": timed(lambda: queries.show(recorder, name)),
+        "revert": timed(lambda: revert(recorder, Selection([name]))),
+        "redo": timed(lambda: redo(recorder, Selection([name]))),
+    }
 
 
 def measure_log(folder: Path) -> None:
