@@ -1,0 +1,63 @@
+"""Timelines of other versions of Chorus: an older one is read and goes on, an unknown one is refused."""
+
+from pathlib import Path
+
+import pytest
+
+from chorus.core.message import FORMAT
+from chorus.errors import ExitCode
+from chorus.lanes.recorder import Recorder
+from chorus.wire.client import stop
+from chorus.wire.home import find_home
+from tests.commands.conftest import Shell
+from tests.lanes.acting import Agent
+from tests.lanes.stored import STORED, unpack
+from tests.repos import snapshot
+
+ARCHIVES = sorted(STORED.glob("format-*.tar.gz"))
+TIMELINE = "refs/chorus/timeline/main"
+
+
+def test_every_format_is_kept() -> None:
+    assert f"format-{FORMAT}.tar.gz" in [archive.name for archive in ARCHIVES]
+
+
+@pytest.mark.parametrize("archive", ARCHIVES, ids=lambda path: path.name)
+def test_a_stored_timeline_is_read_and_goes_on(archive: Path, tmp_path: Path) -> None:
+    repo = unpack(archive, tmp_path)
+    chorus = Shell(repo)
+    entries = {entry["n"]: entry for entry in chorus("log", "--json").json()}
+    assert [entries[n]["paths"] for n in (1, 2, 3)] == [["app.py"], ["new.txt"], ["run.sh"]]
+    assert "+x = 9" in chorus("show", "1", "--json").json()["patch"]
+
+    with Recorder.open(repo.path) as recorder:
+        Agent(repo, recorder, session="session-b").edit("later.txt", b"later\n")
+    done = chorus("revert", "1")
+    stop(find_home(repo.path))
+
+    assert done.code == 0, done.err
+    assert b"x = 9" not in (repo.path / "app.py").read_bytes()
+    assert {"later.txt"} in [set(entry["paths"]) for entry in chorus("log", "--json").json()]
+    assert repo.fsck() == ""
+
+
+def test_a_format_from_elsewhere_is_refused_and_left_alone(tmp_path: Path) -> None:
+    repo = unpack(STORED / f"format-{FORMAT}.tar.gz", tmp_path)
+    told = repo.git("log", "-1", "--format=%B", TIMELINE).replace(
+        f"Chorus-Format: {FORMAT}", "Chorus-Format: 99"
+    )
+    changed = repo.git(
+        "commit-tree", "-p", f"{TIMELINE}^", f"{TIMELINE}^{{tree}}", stdin=told.encode()
+    ).strip()
+    repo.git("update-ref", TIMELINE, changed)
+    before = snapshot(repo.path)
+
+    done = Shell(repo)("log")
+
+    assert done.code == ExitCode.REFUSED_BY_SYSTEM
+    assert "format 99" in done.err
+    assert "hint: " in done.err
+    after = snapshot(repo.path)
+    assert {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)} <= {
+        ".git/chorus/recording.lock"
+    }
