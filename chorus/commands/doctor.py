@@ -123,7 +123,9 @@ def check_sessions(status: dict[str, Any]) -> Check:
     bare = [session["id"][:8] for session in live if "hook" not in session["sources"]]
     detail = "; ".join(told) or "none is watched"
     if bare:
-        detail += f". Without hooks ({', '.join(bare)}) calls are told of late, by the transcript alone"
+        detail += (
+            f". Without hooks ({', '.join(bare)}) calls are told of late; `chorus attach --hooks` lends some"
+        )
     return Check("sessions", True, detail)
 
 
