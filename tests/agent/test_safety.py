@@ -13,6 +13,7 @@ import pytest
 from chorus.agent.audit import Audit
 from chorus.core.ids import PaneId
 from chorus.core.relay.answers import Allow, Choose, Deny
+from chorus.sources.preferences import Preferences
 from chorus.tmux.oneshot import OneShot
 from chorus.tmux.panes import read_pane
 from tests.agent.asking import Asking, end, stand_in_pane, write
@@ -246,6 +247,14 @@ async def test_a_shell_in_front_of_a_suspended_client_gets_no_key(
 
 def pane_command(asking: Asking) -> str:
     return read_pane(OneShot(asking.watched.address), PaneId(asking.pane.id)).command
+
+
+async def test_where_answers_go_by_hook_only_no_key_is_sent(asking: Asking) -> None:
+    prompt = await asking.ask("one")
+    asking.preferences = Preferences(relay="hook")
+
+    await asking.refused(prompt, "hook only; nothing was sent")
+    asking.expect_keys()
 
 
 async def test_a_dead_pane_gets_no_key(asking: Asking) -> None:
