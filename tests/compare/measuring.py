@@ -1,7 +1,6 @@
 """What is measured of each contender: time, what it kept apart, disk, the person's work, the traps."""
 
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,29 +27,27 @@ class Row:
     added_bytes: dict[int, int] = field(default_factory=dict)
     captured: int | None = None
     captured_slowly: int | None = None
-    added_slowly_ms: float | None = None
     branch_untouched: bool = True
     work_untouched: bool = True
     traps: dict[str, str] = field(default_factory=dict)  # name -> "right", "refused", "wrong"
 
 
-def measure(contender: Contender, sizes: list[int], edits: int) -> Row:
-    count = min(edits, contender.edits or edits)
-    row = Row(contender.name, contender.version(), count)
-    try:
-        for size in sizes:
-            bare, bare_bytes = _cost_of_edits(Contender(), size, count)
-            took, added = _cost_of_edits(contender, size, count, row)
-            if contender.is_timed:
-                row.added_ms[size] = (took - bare) * 1000 / count
-            row.added_bytes[size] = added - bare_bytes
-        if contender.takes_back:
-            bare = _play_slowly(Contender(), Row("bare"))
-            row.added_slowly_ms = (_play_slowly(contender, row) - bare) * 1000 / SLOW_EDITS
-            row.traps = {trap.name: _judge(contender, trap) for trap in TRAPS}
-    except (OSError, RuntimeError, subprocess.CalledProcessError) as error:
-        row.missing = f"stopped: {error}"
-    return row
+def measure_cost(contender: Contender, row: Row, sizes: list[int], edits: int) -> None:
+    """Time and disk. One contender after another: nothing else runs meanwhile."""
+    row.edits = min(edits, contender.edits or edits)
+    for size in sizes:
+        bare, bare_bytes = _cost_of_edits(Contender(), size, row.edits)
+        took, added = _cost_of_edits(contender, size, row.edits, row)
+        if contender.is_timed:
+            row.added_ms[size] = (took - bare) * 1000 / row.edits
+        row.added_bytes[size] = added - bare_bytes
+
+
+def judge(contender: Contender, row: Row) -> None:
+    """What it keeps apart at a person's pace, and takes back. Nothing is timed: all may do it at once."""
+    if contender.takes_back:
+        _play_slowly(contender, row)
+        row.traps = {trap.name: _judge(contender, trap) for trap in TRAPS}
 
 
 def _cost_of_edits(contender: Contender, size: int, count: int, row: Row | None = None) -> tuple[float, int]:
@@ -77,16 +74,15 @@ def _session(contender: Contender, size: int, count: int, row: Row | None = None
             return took, disk_used(place.project, place.home)
 
 
-def _play_slowly(contender: Contender, row: Row) -> float:
-    """A session with a second between two edits, as a model that thinks makes them; how long it took."""
+def _play_slowly(contender: Contender, row: Row) -> None:
+    """A session with a second between two edits, as a model that thinks makes them."""
     with _place() as place:
         make_repository(place.project, place.home, files=SLOW_FILES)
         with _attached(contender, place):
             calls = plan_calls(SLOW_EDITS)
             command = client_command(place, calls, contender.settings(place), pause_seconds=SLOW_SECONDS)
-            took = play(place, contender.wrap(place, command))
+            play(place, contender.wrap(place, command))
             row.captured_slowly = contender.captured(place)
-            return took
 
 
 def _judge(contender: Contender, trap: Trap) -> str:

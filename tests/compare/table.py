@@ -23,7 +23,6 @@ def _overview(rows: list[Row], sizes: list[int]) -> list[str]:
     table = [
         ("", [f"{row.name} {row.version}".strip() for row in rows]),
         *((f"added per edit, {n:,} files", [_ms(row.added_ms.get(n)) for row in rows]) for n in sizes),
-        (f"added per edit, {slowly}", [_ms(row.added_slowly_ms) for row in rows]),
         ("kept apart, edits at once", [f"{row.captured} of {row.edits}" for row in rows]),
         (f"kept apart, {slowly}", [_of(row.captured_slowly, SLOW_EDITS) for row in rows]),
         ("your branch and index untouched", [_yes(row.branch_untouched) for row in rows]),
