@@ -26,13 +26,16 @@ class Wreck:
     glued: dict[int, int] = field(default_factory=dict)
     # Objects that either end the broken one or follow it: (row, where in it).
     claims: set[tuple[int, int]] = field(default_factory=set)
+    # Where an object began that broke off: (row, where in it).
+    given_up: set[tuple[int, int]] = field(default_factory=set)
 
     def is_sure(self, row: int, start: int) -> bool:
         """Whether an object that begins there cannot be a part of the broken one."""
         return row >= self.until or (self.glued.get(row) == start and (row, start) not in self.claims)
 
-    def unglue(self, row: int, start: int) -> None:
-        """What began there broke off: it is not read from there again."""
+    def give_up(self, row: int, start: int) -> None:
+        """What began there broke off: nothing is read from there again, so that reading comes to an end."""
+        self.given_up.add((row, start))
         if self.glued.get(row) == start:
             del self.glued[row]
 

@@ -157,6 +157,9 @@ class RowReader:
         return found
 
     def _begin(self, row: bytes, position: int, start: int, scan: Scan) -> None:
+        if (position, start) in self._judge.wreck.given_up:
+            self._judge.noise(row[start:], position)
+            return
         self._judge.begun()
         sure = self._judge.wreck.is_sure(position, start)
         opening = Opening(start, sure, self._seams.begin(), scan, [row], [position])
@@ -207,7 +210,8 @@ class RowReader:
         wreck = self._judge.wreck
         wreck.until = max(wreck.until, until)
         wreck.inner_rows.update(opening.inner_rows)
-        wreck.unglue(opening.positions[0], opening.start)
+        if not opening.too_long:  # else its first row is forgotten
+            wreck.give_up(opening.positions[0], opening.start)
         first = 0 if opening.too_long else 1
         glued = None if died_in is None else opening.glued()
         if glued is not None:

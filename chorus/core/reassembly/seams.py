@@ -104,9 +104,11 @@ class AnyWidth(OneLine):
         return 0 if self._at_most is None or self._at_least <= self._at_most else None
 
     def may_continue(self, above: Sequence[bytes], row: bytes) -> bool:
+        if len(above) < _ROWS_ALIKE:  # first: the row may be long, and hold thousands of objects
+            return False
         cells = measure(row)
-        alike = [abs(measure(other) - cells) <= BLANKS_BETWEEN_TOKENS for other in above]
-        return cells >= _NARROWEST_PANE and len(alike) >= _ROWS_ALIKE and all(alike)
+        alike = (abs(measure(other) - cells) <= BLANKS_BETWEEN_TOKENS for other in above)
+        return cells >= _NARROWEST_PANE and all(alike)
 
 
 def measure(row: bytes) -> int:

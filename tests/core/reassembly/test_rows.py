@@ -242,3 +242,14 @@ def test_a_row_that_was_glued_and_broke_off_again_is_not_read_for_ever() -> None
     glued = '":"cont{"type":"event","event":{"type":"stop","":n,"":""}'
     assert read(f'{{"":"","\n{glued}', width=80)[0] == []
     assert read(f'{{"":"","\n{glued}\n{NEXT}\n', width=80)[0] == [NEXT]
+
+
+def test_objects_glued_to_each_other_over_rows_are_not_read_for_ever() -> None:
+    for count in (28, 100, 300):
+        assert read(capture(['{"a":"b{"a":"c' * count, NEXT], 80), width=80)[0] == [NEXT]
+
+
+def test_a_row_that_ends_an_object_over_the_cap_may_begin_the_next() -> None:
+    long = json.dumps({"uuid": "u3", "text": "word " * 40})
+    shown = capture(['{"a":"' + "x" * 300, long], 80)
+    assert read(shown, width=80, cap=250) == ([long], {"too-long": 1})
