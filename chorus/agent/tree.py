@@ -60,6 +60,7 @@ class Tree:
         self._hold_seconds = hold_seconds
         self.is_new = True  # nothing was looked at since the watch began
         self._news = News(self.recorder)
+        self._late = False
 
     def start(self) -> None:
         self.watch.start()
@@ -80,6 +81,8 @@ class Tree:
         Who did not make the client wait learns of a call when it may already have written, so there
         is no look before it; the recorder tells its change from others' by what the client says of it.
         """
+        # Told of by a hook that could not wait: the client may have written more by now, unheard of yet.
+        self._late = waits is not None and not waits()
         named: list[Action] = []
         for outcome in outcomes:
             if isinstance(outcome, WordsArrived):
@@ -154,7 +157,8 @@ class Tree:
             self._held_until = time.monotonic() + self._hold_seconds
         ended = [*self._held, *actions]
         patient = time.monotonic() < self._held_until
-        if self.recorder.record_named(ended, source, self.windows.spare, patient=patient):
+        behind = {path for action in actions for path in action.paths} if self._late else set()
+        if self.recorder.record_named(ended, source, self.windows.spare | behind, patient=patient):
             self._held = []
         else:
             self._held, self._held_source = ended, source

@@ -140,6 +140,17 @@ def test_an_edit_beside_one_that_is_not_over_gets_only_its_own(tree: Tree, repo:
     assert [patch(tree, name) for name in ("t1", "t2")] == [b"A\nb\n", b"A\nB\n"]
 
 
+def test_an_edit_told_of_late_gets_only_what_the_client_says_of_it(tree: Tree, repo: UserRepo) -> None:
+    place = repo.write("app.py", b"a\nb\n")
+    settle(tree)
+    first = action("t1", place, witness=_told(place, "a\nb\n", "A\nb\n"))
+    second = action("t2", place, witness=_told(place, "A\nb\n", "A\nB\n"))
+    repo.write("app.py", b"A\nB\n")  # the client went on, and the call that wrote more is not told of yet
+    tell(tree, opened(first), ActionClosed(first), waits=False)
+    tell(tree, opened(second), ActionClosed(second), waits=False)
+    assert [patch(tree, name) for name in ("t1", "t2")] == [b"A\nb\n", b"A\nB\n"]
+
+
 def patch(tree: Tree, name: str) -> bytes | None:
     """What the file held after this action."""
     entry = next(entry for entry in tree.recorder.entries() if entry.id == name)
