@@ -132,7 +132,7 @@ class Panel(App[None]):
         self.stage.update(change)
 
     def on_resize(self, event: Resize) -> None:
-        self.stage.arrange()
+        self.stage.arrange(event.size)  # the panel's own is still the one of before, under a form
 
     def on_descendant_focus(self, event: DescendantFocus) -> None:
         self.queue.refresh()

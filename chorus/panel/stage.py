@@ -6,6 +6,8 @@ the agent for anything but what the diff needs.
 
 from typing import TYPE_CHECKING
 
+from textual.geometry import Size
+
 from chorus.panel.bars import Said
 from chorus.panel.inert import inert
 from chorus.panel.items import Prompt
@@ -60,9 +62,9 @@ class Stage:
             self._panel.reading.select(row)
         self.refresh_rules()
 
-    def arrange(self) -> None:
+    def arrange(self, size: Size | None = None) -> None:
         panel = self._panel
-        width, height = panel.size
+        width, height = size or panel.size
         plan = plan_arrangement(
             width,
             height,
@@ -75,7 +77,7 @@ class Stage:
         )
         if not panel.body.has_class(plan.body):  # the toolkit styles everything anew, changed or not
             panel.body.set_classes(plan.body)
-        panel.screen.set_class(plan.short, "-short")
+        panel.screen_stack[0].set_class(plan.short, "-short")
         panel.sessions.set_room(plan.sessions)
         panel.card.set_room(plan.prompt, small=plan.prompt_small, keys=not plan.short)
         self.refresh_rules()

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -58,10 +58,13 @@ class Running:
             await self.pilot._wait_for_screen()
 
     async def prompt_ready(self, identity: str) -> None:
-        """Until this prompt is shown and has been for as long as a person needs to see it."""
+        """Until this prompt is shown; then as if a person had looked at it long enough to answer."""
         card = self.panel.card
-        await self.until(lambda: card.shown and card.shown.prompt.id == identity, f"prompt {identity}")
-        await self.until(lambda: card.ready(time.monotonic()), f"the guard of {identity}")
+        await self.until(
+            lambda: card.shown and card.shown.prompt.id == identity and card.shown.since, f"prompt {identity}"
+        )
+        assert card.shown is not None
+        card.shown = replace(card.shown, since=time.monotonic() - GUARD_SECONDS)
 
     async def asked(self, do: str, count: int = 1) -> dict[str, Any]:
         """What the agent was asked, once it was."""
@@ -85,12 +88,11 @@ class Running:
         return "\n".join(self.lines())
 
     async def on_row(self, n: float) -> None:
-        """The cursor on action `n`, and the panel at rest there."""
+        """The cursor on action `n`, as if it had been at rest there for long."""
         queue = self.panel.queue
         queue.go_to(next(i for i, row in enumerate(queue.rows) if key_of(row) == n))
         await self.settle()
-        at_rest = queue.moved_by_itself + GUARD_SECONDS
-        await self.until(lambda: time.monotonic() > at_rest, "the guard of the cursor")
+        queue.moved_by_itself = 0.0
 
 
 @asynccontextmanager

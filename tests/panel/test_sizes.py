@@ -29,6 +29,19 @@ async def test_the_panel_stands_at_every_size_and_while_it_changes(agent: Script
         await one.shows("Do you want to proceed?")
 
 
+async def test_under_a_form_the_panel_is_arranged_for_the_size_it_has(agent: ScriptedAgent) -> None:
+    async with running(agent, (80, 24)) as one:
+        parts = (one.panel.sessions, one.panel.queue, one.panel.diff, one.panel.key_bar)
+        before = [part.size for part in parts]
+        assert all(size.area for size in before)
+        await one.press("question_mark")
+        for size in ((40, 12), (1, 1), (80, 24)):
+            await one.pilot.resize_terminal(*size)
+            await one.settle()
+        await one.press("escape")
+        await one.until(lambda: [part.size for part in parts] == before, "the arrangement of before")
+
+
 @pytest.mark.parametrize("size", [(40, 12), (40, 16), (80, 24), (300, 100)])
 async def test_an_open_prompt_shows_its_command_question_and_options_at_any_size(
     agent: ScriptedAgent, size: tuple[int, int]
