@@ -97,7 +97,7 @@ def test_every_permission_is_answered_as_decided(asking: Watching) -> None:
     with connect(find_home(asking.project)) as agent:
         audit = agent.ask("audit")
     assert [entry["how"] for entry in audit] == ["keys"] * len(PERMISSIONS)
-    assert all("refused" not in entry and entry["keys"] and entry["screen"] for entry in audit)
+    assert all(entry["refused"] is None and entry["keys"] and entry["screen"] for entry in audit)
 
 
 def question(text: str, header: str, *labels: str, many: bool = False) -> dict[str, Any]:
