@@ -126,7 +126,17 @@ def _counts(entry: dict[str, Any], colour: bool) -> str:
 
 
 def _what(entry: dict[str, Any]) -> str:
-    paths, summary = entry["paths"], str(entry["summary"])
+    """Paths and summary, without what the columns before it say already."""
+    paths, summary = entry["paths"], _without_columns(entry)
     more = f" and {len(paths) - MOST_PATHS} more" if len(paths) > MOST_PATHS else ""
     named = ", ".join(paths[:MOST_PATHS]) + more
-    return summary if not named or named in summary else f"{named}: {summary}"
+    if len(paths) == 1:
+        # A summary made from the file's name begins with it; the whole path stands there instead.
+        summary = summary.removeprefix(paths[0].rsplit("/", 1)[-1]).removeprefix(": ")
+    return summary if not named or named in summary else f"{named}: {summary}" if summary else named
+
+
+def _without_columns(entry: dict[str, Any]) -> str:
+    summary = str(entry["summary"]).removeprefix(f"{entry['tool']} ").removeprefix(f"{entry['tool']}: ")
+    counts = f"+{entry['added']} \u2212{entry['removed']}"
+    return summary.removesuffix(counts).rstrip(" ,:") if summary.endswith(counts) else summary
