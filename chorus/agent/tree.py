@@ -219,18 +219,18 @@ class Tree:
     def _hints_for(self, action: Action) -> set[RepoPath] | set[str] | None:
         """Where to look for what a call did. The client's own list tells apart what moved unwatched."""
         witness = action.witness
-        if self.is_new and witness is not None and witness.complete:
+        if witness is not None and witness.complete:
             self._gather()
-            if self._lost is not None:
+            if self._late or (self.is_new and self._lost is not None):
                 return set(witness.changed)
         return self._take_hints()
 
     def _sweep_before(self, spare: frozenset[str], waits: Waits) -> None:
         """Everything that moved, unless the client goes on meanwhile: then it stays for the window."""
-        hints, lost = self._hints, self._lost
+        hints, lost, is_new = self._hints, self._lost, self.is_new
         where = self._take_hints()
         if (where is None or where) and not self.recorder.look(where, spare, waits=waits):
-            self._hints, self._lost = {**hints, **self._hints}, lost
+            self._hints, self._lost, self.is_new = {**hints, **self._hints}, lost, is_new
 
     def _sweep_until(self, until: str | None, spare: frozenset[str]) -> None:
         """What moved before that moment; what moved later stays for the window."""

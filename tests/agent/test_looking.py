@@ -121,6 +121,17 @@ def test_where_nothing_can_be_watched_changes_are_found_by_looking_everywhere(
     assert facts(tree) == [("outside", None, ("mine.txt",)), ("committed", "t1", ("made.txt",))]
 
 
+def test_a_command_told_of_late_gets_what_the_client_lists(tree: Tree, repo: UserRepo) -> None:
+    settle(tree)
+    one = bash("t1", witness=Witness((), (str(repo.write("one.txt", b"1\n")),)))
+    edit = action("t2", repo.write("app.py", b"written since\n"))
+    tell(tree, opened(one), waits=False)
+    tell(tree, ActionClosed(one), waits=False)
+    tell(tree, opened(edit), ActionClosed(edit), waits=False)
+    settle(tree)
+    assert facts(tree) == [("committed", "t1", ("one.txt",)), ("committed", "t2", ("app.py",))]
+
+
 def test_words_that_come_after_the_record_are_its_summary(tree: Tree, repo: UserRepo) -> None:
     repo.write("app.py", b"new\n")
     edit = action("t1", repo.path / "app.py")
