@@ -253,3 +253,8 @@ def test_a_row_that_ends_an_object_over_the_cap_may_begin_the_next() -> None:
     long = json.dumps({"uuid": "u3", "text": "word " * 40})
     shown = capture(['{"a":"' + "x" * 300, long], 80)
     assert read(shown, width=80, cap=250) == ([long], {"too-long": 1})
+
+
+def test_what_may_be_a_part_of_one_cut_off_is_counted_with_it_where_rows_cannot_be_restored() -> None:
+    shown = capture(['{"list":[', PLAIN, NEXT], 9)
+    assert read(shown) == ([], {"cut-off": 1, "unknown-width": 1})
