@@ -46,12 +46,12 @@ def measure_commits(watching: Watching) -> None:
     script = [[in_directory(write(f"f{n}.txt", f"{n}\n"), watching.project)] for n in range(WRITES)]
     watching.client.stub.scripts["write"] = [*script, [Text("Written.")]]
     told: dict[str, float] = {}
-    with connect(find_home(watching.project)) as agent:
-        agent.ask("subscribe")
-        thread = threading.Thread(target=_listen, args=(agent, told), daemon=True)
-        thread.start()
-        watching.send("write")
-        wait_for(lambda: len(told) == WRITES, what="every commit", seconds=240)
+    # Left open: closing it would wait for the thread that reads it.
+    agent = connect(find_home(watching.project))
+    agent.ask("subscribe")
+    threading.Thread(target=_listen, args=(agent, told), daemon=True).start()
+    watching.send("write")
+    wait_for(lambda: len(told) == WRITES, what="every commit", seconds=240)
     late = sorted(at - (watching.project / path).stat().st_mtime for path, at in told.items())
     beside = [_time(partial(_commit, watching.project, n)) for n in range(20)]
     floor = statistics.median(beside)

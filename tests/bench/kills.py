@@ -101,7 +101,9 @@ def expect_everything(watching: Watching, tools: list[str]) -> None:
     (lane,) = watching.chorus("lanes")
     count = run_git(watching.project, "rev-list", "--count", f"{lane['base']}..{lane['tip']}").stdout
     assert int(count) == len(tools)
-    assert run_git(watching.project, "diff", "--stat", lane["tip"]).stdout == ""
+    for path in {path for path, _, _ in changes()}:
+        shown = run_git(watching.project, "show", f"{lane['tip']}:{path}").stdout
+        assert shown == (watching.project / path).read_text(), path
     outside = [entry for entry in watching.log("--outside") if entry["status"] == "outside"]
     assert outside == [], outside
 
