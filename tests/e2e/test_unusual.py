@@ -147,10 +147,12 @@ def _gone(watching: Watching) -> bool:
     return all(session["state"] == "gone" for session in watching.chorus("status")["sessions"])
 
 
-def test_a_rewind_is_recorded_as_outside(watching: Watching) -> None:
-    watching.start_hooked()
+@pytest.mark.parametrize("mode", ["hooked", "adopted"])
+def test_a_rewind_is_recorded_as_outside(watching: Watching, mode: str) -> None:
+    MODES[mode](watching)
     assert watching.pane is not None
     watching.say(Say("first", script(watching.project, [write("a.txt", "a\n")], [Text("Made a.")])))
+    expect(watching, ("Write", "committed", ("a.txt",)))
     # Escape twice does the same, but counts only when both come close together.
     say(watching.pane, "/rewind")
     watching.pane.wait_settled("Rewind")
