@@ -22,6 +22,10 @@ Handler = Callable[[Request], Awaitable[Any]]
 
 # What a subscriber that does not read may hold back before it is let go.
 LONGEST_BACKLOG = 8 * 2**20
+# Turns of the loop from accepting a connection to serving it: one accepted just now is let go too.
+ACCEPTING_STEPS = 10
+# How long a request that is being handled may hold up the end.
+CLOSE_SECONDS = 1.0
 
 log = logging.getLogger("chorus.agent")
 
@@ -33,6 +37,8 @@ class Server:
         self._server: asyncio.Server | None = None
         self._clients: set[asyncio.StreamWriter] = set()
         self._subscribers: set[asyncio.StreamWriter] = set()
+        self._serving: set[asyncio.Task[Any]] = set()
+        self._closing = False
 
     async def open(self) -> None:
         """Listen. The lock is held by now, so a socket file that is there is a dead agent's."""
@@ -48,9 +54,17 @@ class Server:
 
     async def close(self) -> None:
         self._home.socket.unlink(missing_ok=True)
+        self._closing = True
         if self._server is not None:
             self._server.close()
+        for _ in range(ACCEPTING_STEPS):
+            await asyncio.sleep(0)
         self.hang_up()
+        if self._serving:
+            await asyncio.wait(self._serving, timeout=CLOSE_SECONDS)
+        for client in list(self._clients):
+            client.transport.abort()
+        await asyncio.sleep(0)
 
     def hang_up(self) -> None:
         for client in list(self._clients):
@@ -76,9 +90,12 @@ class Server:
             log.warning("refused a connection of another user")
             writer.close()
             return
+        task = asyncio.current_task()
+        assert task is not None
+        self._serving.add(task)
         self._clients.add(writer)
         try:
-            while line := await reader.readline():
+            while not self._closing and (line := await reader.readline()):
                 await self._answer(line, writer)
         except (ConnectionError, ValueError):
             pass  # the client left, or its line is longer than any message: the connection ends
@@ -88,6 +105,7 @@ class Server:
             writer.close()
             with suppress(ConnectionError):
                 await writer.wait_closed()
+            self._serving.discard(task)
 
     async def _answer(self, line: bytes, writer: asyncio.StreamWriter) -> None:
         reply: Message = {"id": None}

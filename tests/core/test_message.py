@@ -110,6 +110,11 @@ def test_nothing_but_a_trailer_is_taken_for_one() -> None:
     assert parse_message(render_message(text)) == text
 
 
+def test_a_last_paragraph_with_a_line_that_is_no_trailer_has_none() -> None:
+    message = "Subject\n\nChorus-Action: toolu_01A\nand a word more\n"
+    assert parse_message(message) == Text("Subject", notes=("Chorus-Action: toolu_01A", "and a word more"))
+
+
 def test_actions_are_found_in_a_squashed_message() -> None:
     squashed = "Two things\n\n" + render_message(PLAIN) + "\n# second\n\n" + render_message(PLAIN)
     assert parse_actions(squashed) == ("toolu_01A", "toolu_01A")

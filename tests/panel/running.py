@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from tests.waiting import DEADLINE_SECONDS
 
 # From the panel to the pane in focus and back up: pane, column, body, screen, panel, and what they post.
 HOPS = 7
+REFRESH_SECONDS = 1.0
 
 
 def key_event(key: str) -> Key:
@@ -56,6 +57,12 @@ class Running:
         """Until every message there is, and those they lead to, went its way from pane to panel."""
         for _ in range(HOPS):
             await self.pilot._wait_for_screen()
+        # What was put off until after a refresh comes with the next one.
+        refreshed = asyncio.Event()
+        self.panel.call_after_refresh(refreshed.set)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(refreshed.wait(), REFRESH_SECONDS)
+        await self.pilot._wait_for_screen()
 
     async def prompt_ready(self, identity: str) -> None:
         """Until this prompt is shown; then as if a person had looked at it long enough to answer."""
