@@ -6,6 +6,7 @@ from chorus.tmux.beside import close_beside, find_beside, open_beside
 from chorus.tmux.oneshot import Tmux
 from chorus.tmux.panes import read_pane, read_panes
 from tests.lab.terminal import Pane
+from tests.waiting import wait_for
 
 SLEEP = ["sh", "-c", "exec cat"]
 
@@ -19,7 +20,8 @@ def test_a_pane_of_ours_is_opened_found_and_closed(
     opened = open_beside(tmux, session, SLEEP, environment={"WORD": "given"})
     state = read_pane(tmux, opened)
     assert state.window == read_pane(tmux, session).window
-    assert Path(state.path) == tmp_path
+    # tmux learns the directory from the process, which has to be there first.
+    wait_for(lambda: Path(read_pane(tmux, opened).path) == tmp_path, what="the pane's directory")
     assert state.width < read_pane(tmux, session).width
     assert find_beside(tmux, session) == [opened]
     assert close_beside(tmux, session)
