@@ -56,9 +56,13 @@ class Server:
         self._home.socket.unlink(missing_ok=True)
         self._closing = True
         if self._server is not None:
+            # A server that is closed before what it accepted has become a connection leaks it: no more is
+            # accepted, and what was has its turns first.
+            for listener in self._server.sockets:
+                asyncio.get_running_loop().remove_reader(listener.fileno())
+            for _ in range(ACCEPTING_STEPS):
+                await asyncio.sleep(0)
             self._server.close()
-        for _ in range(ACCEPTING_STEPS):
-            await asyncio.sleep(0)
         self.hang_up()
         if self._serving:
             await asyncio.wait(self._serving, timeout=CLOSE_SECONDS)

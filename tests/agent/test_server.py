@@ -1,9 +1,11 @@
 import asyncio
+import gc
 import os
 import socket
 import stat
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ import pytest
 
 from chorus.agent.server import Server
 from chorus.errors import ChorusError, ExitCode
-from chorus.wire.client import AgentGone, Connection, connect
+from chorus.wire.client import AgentGone, Connection, connect, short_path
 from chorus.wire.home import Home
 from chorus.wire.protocol import AgentError, Request, encode
 from tests.waiting import wait_for
@@ -155,3 +157,32 @@ def test_without_an_agent_the_error_says_so(tmp_path: Path) -> None:
     home.root.mkdir()
     with pytest.raises(AgentGone, match="no agent runs"):
         connect(home)
+
+
+@pytest.mark.parametrize("turns", range(8))
+async def test_a_connection_that_comes_as_the_server_closes_is_not_left_open(
+    tmp_path: Path, turns: int
+) -> None:
+    home = Home(tmp_path / ".git")
+    home.root.mkdir(parents=True)
+
+    async def answer(request: Request) -> Any:
+        return request.arguments
+
+    server = Server(home, answer)
+    await server.open()
+    with connect_socket(home) as client:
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        await server.close()
+        gc.collect()  # what is left open complains here, and every warning is an error
+        client.settimeout(30)
+        with suppress(ConnectionResetError):  # it was never accepted
+            assert await asyncio.to_thread(client.recv, 1) == b""
+
+
+def connect_socket(home: Home) -> socket.socket:
+    client = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    with short_path(home.socket) as path:
+        client.connect(path)
+    return client
