@@ -86,6 +86,11 @@ class LinePane(ScrollView, can_focus=True):
             self.virtual_size = size
         self.refresh()
 
+    def watch_show_vertical_scrollbar(self, shown: bool) -> None:
+        """A bar that comes after the lines were scrolled is not told where they are."""
+        if shown:
+            self.vertical_scrollbar.position = self.scroll_y
+
     def render_line(self, y: int) -> Strip:
         index = self.scroll_offset.y + y
         width = self.size.width

@@ -120,16 +120,13 @@ def without_web_fonts(picture: str) -> str:
     return re.sub(r"@font-face \{.*?\}\s*", "", picture, flags=re.DOTALL)
 
 
-SCROLL_BAR = " ▁▂▃▄▅▆▇█"
-
-
 def read_words(picture: str) -> list[str]:
-    """What a picture says, row by row, without the scroll bar: when it is drawn is the toolkit's."""
+    """What a picture says, row by row."""
     found = re.findall(r'<text class="[^"]*" x="([\d.]+)" y="([\d.]+)"[^>]*>(.*?)</text>', picture)
     rows: dict[float, list[tuple[float, str]]] = {}
     for x, y, text in found:
         rows.setdefault(float(y), []).append((float(x), unescape(text).replace("\xa0", " ")))
-    return ["".join(text for _, text in sorted(row)).rstrip(SCROLL_BAR) for _, row in sorted(rows.items())]
+    return ["".join(text for _, text in sorted(row)).rstrip() for _, row in sorted(rows.items())]
 
 
 def main() -> None:
