@@ -117,3 +117,23 @@ def test_help_and_version_load_no_library(arguments: list[str]) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("commands", "kept_out"),
+    [
+        (["blame", "revert", "redo", "keep", "land", "drop"], ()),
+        (["log", "show", "diff", "lanes", "status"], ("dataclasses",)),
+    ],
+)
+def test_a_command_that_can_ask_an_agent_loads_nothing_that_reads_history(
+    commands: list[str], kept_out: tuple[str, ...]
+) -> None:
+    rooms = ("chorus.git", "chorus.lanes", "chorus.agent", "pydantic", "orjson", "asyncio", *kept_out)
+    code = (
+        "import sys; from chorus.commands.table import load\n"
+        f"for name in {commands!r}: load(name)\n"
+        f"sys.exit(' '.join(sorted(m for m in sys.modules if m.startswith({rooms!r}))) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stderr

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from chorus.commands.gitsettings import RESET, diff_colours, read_diff, wants_colour
-from chorus.commands.history import read_action, read_log
+from chorus.commands.history import read_actions, read_log
 from chorus.commands.paging import page
 from chorus.errors import ExitCode, UsageError
 from chorus.output import answer_json
@@ -21,10 +21,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> ExitCode:
     names = args.actions or _names(args)
     if args.json:
-        shown = [read_action(name) for name in names]
+        shown = read_actions(names)
         answer_json([{"n": one["n"], "id": one["id"], "patch": one["patch"]} for one in shown])
         return ExitCode.DONE
-    page((line for name in names for line in shown_patch(read_action(name))), "diff")
+    page((line for shown in read_actions(names) for line in shown_patch(shown)), "diff")
     return ExitCode.DONE
 
 

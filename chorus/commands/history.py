@@ -1,18 +1,15 @@
 """Access to a work tree's history for commands: through the agent, or without one.
 
 What only reads asks the agent if it runs (which first catches up with what was told so far), and
-otherwise looks by itself. What changes history always goes through the agent.
+otherwise looks by itself (`commands.alone`, imported only then). What changes history always goes through
+the agent.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from chorus.lanes import queries
-from chorus.lanes.blaming import blame
-from chorus.lanes.queries import Filter
-from chorus.lanes.recorder import Recorder
 from chorus.wire.client import AgentGone, Connection, connect, connect_or_start
 from chorus.wire.home import find_home
 
@@ -26,32 +23,45 @@ def agent() -> Iterator[Connection]:
 
 def read_log(**wanted: Any) -> list[dict[str, Any]]:  # noqa: ANN401  the fields of Filter
     found = _ask_running("log", **wanted)
-    if found is None:
-        with Recorder.open(Path.cwd()) as recorder:
-            found = queries.log(recorder, Filter(**wanted))
-    return list(found)
+    if found is not None:
+        return list(found)
+    from chorus.commands import alone  # noqa: PLC0415  git and the lanes: a running agent has them loaded
+
+    return alone.log(**wanted)
 
 
 def read_lanes() -> list[dict[str, Any]]:
     found = _ask_running("lanes")
-    if found is None:
-        with Recorder.open(Path.cwd()) as recorder:
-            found = queries.lanes(recorder)
-    return list(found)
+    if found is not None:
+        return list(found)
+    from chorus.commands import alone  # noqa: PLC0415  git and the lanes: a running agent has them loaded
+
+    return alone.lanes()
 
 
 def read_action(name: str) -> dict[str, Any]:
-    found = _ask_running("show", action=name)
-    if found is None:
-        with Recorder.open(Path.cwd()) as recorder:
-            found = queries.show(recorder, name)
-    return dict(found)
+    return next(read_actions([name]))
+
+
+def read_actions(names: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Each action when it is asked for: who shows many of them connects once."""
+    shown = 0
+    with suppress(AgentGone), _running() as connection:
+        for name in names:
+            found = dict(connection.ask("show", cwd=str(Path.cwd()), action=name))
+            shown += 1
+            yield found
+        return
+    from chorus.commands import alone  # noqa: PLC0415  git and the lanes: a running agent has them loaded
+
+    yield from alone.actions(names[shown:])
 
 
 def read_blame(name: str, line: int | None) -> list[dict[str, Any]]:
     _ask_running("lanes")  # for what it catches up with first
-    with Recorder.open(Path.cwd()) as recorder:
-        return blame(recorder, absolute(name), line)
+    from chorus.commands import alone  # noqa: PLC0415  git and the lanes: a running agent has them loaded
+
+    return alone.lines(absolute(name), line)
 
 
 def absolute(path: str) -> str:
@@ -59,10 +69,15 @@ def absolute(path: str) -> str:
     return str(Path.cwd() / path)
 
 
+@contextmanager
+def _running() -> Iterator[Connection]:
+    """The agent that runs, once it has caught up; AgentGone if there is none."""
+    with connect(find_home(Path.cwd())) as connection:
+        connection.ask("sync")
+        yield connection
+
+
 def _ask_running(do: str, **arguments: Any) -> Any:  # noqa: ANN401  each request has its own answer
-    try:
-        with connect(find_home(Path.cwd())) as connection:
-            connection.ask("sync")
-            return connection.ask(do, cwd=str(Path.cwd()), **arguments)
-    except AgentGone:
-        return None
+    with suppress(AgentGone), _running() as connection:
+        return connection.ask(do, cwd=str(Path.cwd()), **arguments)
+    return None

@@ -7,8 +7,7 @@ every short-lived command pays for what is imported here.
 """
 
 import json
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from chorus.errors import ChorusError, ExitCode
 
@@ -37,8 +36,7 @@ class AgentError(ChorusError):
         self.details = details
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     id: int
     do: str
     arguments: Message
