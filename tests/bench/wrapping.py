@@ -5,11 +5,16 @@ import time
 from pathlib import Path
 
 from chorus.core.reassembly import Reassembler
+from tests.core.reassembly.tmux_rows import capture
 
 WIDTH = 80
 SIZES = (200_000, 1_000_000, 5_000_000)
 ROUNDS = 7
 CHUNK = 64 * 1024
+BEYOND_ASCII = {
+    "a dash now and then": "    if found:  # the last one \u2014 or none\n        return found[0]\n" * 9,
+    "half of it Chinese": "读取文件 then write it back\n把结果写入日志 and go on\n",
+}
 
 
 def main() -> None:
@@ -32,15 +37,30 @@ def main() -> None:
             f"  {size / 1e6:5.1f} MB  {one * 1e3:7.1f} ms{times['wrapped'] * 1e3:7.1f} ms"
             f"{times['wrapped'] / one:7.2f}{times['chunks'] / one:11.2f}{times['scanned'] / one:10.2f}"
         )
+    for name, source in BEYOND_ASCII.items():
+        _compare_text(name, source)
 
 
-def _event(size: int) -> bytes:
-    """A call that writes source code, so with indentation, quotes and braces."""
-    source = Path(json.__file__).with_name("decoder.py").read_text(encoding="utf-8")
-    content = (source * (size // len(source) + 1))[:size]
+def _compare_text(name: str, source: str) -> None:
+    event = _event(SIZES[-1], source)
+    shown = capture([event.decode()], WIDTH).encode()
+    # A short row before a wide letter is in doubt, and its event is not given; it is read all the same.
+    pairs = [(_time([event + b"\n"]), _time([shown], given=None)) for _ in range(ROUNDS)]
+    line, wrapped = map(min, zip(*pairs, strict=True))
+    print(f"  {len(event) / 1e6:5.1f} MB, {name}: wrapped {wrapped / line:.2f} of one line")
+
+
+def _source() -> str:
+    return Path(json.__file__).with_name("decoder.py").read_text(encoding="utf-8")
+
+
+def _event(size: int, source: str | None = None) -> bytes:
+    """A call that writes source code, so with indentation, quotes and braces; or another text."""
+    source = source or _source()
+    content = (source * (size // len(source.encode()) + 1))[:size]
     block = {"type": "tool_use", "id": "toolu_1", "name": "Write", "input": {"content": content}}
     event = {"type": "assistant", "message": {"content": [block]}, "uuid": "u"}
-    return json.dumps(event, separators=(",", ":")).encode()
+    return json.dumps(event, separators=(",", ":"), ensure_ascii=False).encode()
 
 
 def _wrap(line: bytes) -> bytes:

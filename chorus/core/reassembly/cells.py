@@ -5,9 +5,13 @@ Checked against tmux 3.3a for every code point. Versions differ about joined and
 format characters and code points newer than their tables: those are counted as 3.3a does, and called unsure.
 """
 
+import re
 import unicodedata
 
-_JOINER = "\u200d"
+# Characters of one cell for everybody, and most of all there are.
+_PLAIN = bytes(range(0x20, 0x7F))
+# As tmux 3.3a does: a character behind a joiner shares the cell of the one before.
+_JOINED = re.compile("\u200d+[^\x00-\x7f\u200d]?")
 # Added to the width of a character that terminals disagree about; far above the width of any row.
 _UNSURE = 1 << 32
 # Hexagrams and circled numbers: wide for glibc, narrow in Unicode's older tables.
@@ -32,29 +36,15 @@ _WIDTHS = _Widths()
 
 def count_cells(row: str) -> tuple[int, bool]:
     """The row's cells, and whether that number is sure."""
-    cells = sum(map(_WIDTHS.__getitem__, row))
+    beyond = row.encode("utf-8", "surrogatepass").translate(None, _PLAIN).decode("utf-8", "surrogatepass")
+    cells = len(row) - len(beyond) + sum(map(_WIDTHS.__getitem__, beyond))
     if cells < _UNSURE:
         return cells, True
-    return _count_joined(row), False
+    return sum(map(_WIDTHS.__getitem__, _JOINED.sub("", row))) % _UNSURE, False
 
 
 def starts_wide(row: str) -> bool:
     return _WIDTHS[row[0]] % _UNSURE == 2 if row else False
-
-
-def _count_joined(row: str) -> int:
-    """As tmux 3.3a does: a character behind a joiner shares the cell of the one before."""
-    cells = 0
-    joined = False
-    for char in row:
-        if char == _JOINER:
-            joined = True
-        elif not (joined and not char.isascii()):
-            cells += _WIDTHS[char] % _UNSURE
-            joined = False
-        else:
-            joined = False
-    return cells
 
 
 def _width(char: str) -> int:

@@ -7,8 +7,7 @@ would look the same. docs/decisions/0002-wrapped-rows.md has the rules and their
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, field
 
 from chorus.core.reassembly.cells import count_cells, starts_wide
 from chorus.core.reassembly.padding import is_loose, pad_rows
@@ -22,12 +21,12 @@ _TELLING_ROWS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
-    """A row that goes on in the next: its size, whether that is sure, and what the next begins with."""
+class _Sizes:
+    """Of rows that go on in the next, by their place."""
 
-    size: int
-    sure: bool = True
-    next_wide: bool = False
+    cells: list[int]
+    unsure: set[int] = field(default_factory=set)  # terminals disagree about these
+    before_wide: set[int] = field(default_factory=set)  # the next begins with a character two cells wide
 
 
 class Pane:
@@ -65,7 +64,7 @@ class Pane:
         return not self._fits(Counter())
 
     def restore(self, raw: bytes) -> Restored:
-        return self._restore_ascii(raw) if raw.isascii() else self._restore_any(raw.split(b"\n"))
+        return self._restore_ascii(raw) if raw.isascii() else self._restore_any(raw)
 
     def _restore_ascii(self, raw: bytes) -> Restored:
         width = self._width
@@ -78,26 +77,26 @@ class Pane:
         doubt = bool(padded.odd) and (keeps_blanks or self._keeps_blanks)
         return Restored(padded.text, AMBIGUOUS if doubt else None, padded.loose, keeps_blanks, tally)
 
-    def _restore_any(self, rows: list[bytes]) -> Restored:
-        known = self._measure(rows)
-        tally = Counter(row.size for row in known if row.size >= self._width or not row.next_wide)
+    def _restore_any(self, raw: bytes) -> Restored:
+        rows = raw.split(b"\n")
+        sizes = self._measure(rows)
+        short = [i for i, size in enumerate(sizes.cells) if size < self._width]
+        tally = Counter(sizes.cells)
+        tally.subtract(sizes.cells[i] for i in short if i in sizes.before_wide)
+        tally = +tally
         if not self._fits(tally):
             return Restored(b"", WRONG_WIDTH, tally=tally)
-        keeps_blanks = any(row.endswith(b" ") for row in rows[:-1])
+        keeps_blanks = b" \n" in raw
         doubt = loose = False
-        for i, row in enumerate(known):
-            gap = self._width - row.size
-            doubt |= gap > 0 and self._is_doubtful(row, gap, keeps_blanks)
-            loose |= gap > BLANKS_BETWEEN_TOKENS and is_loose(rows[i], rows[i + 1])
-            rows[i] += b" " * (gap - row.next_wide)
+        for i in short:
+            gap, wide = self._width - sizes.cells[i], i in sizes.before_wide
+            # Blanks that are all there leave one cell empty before a wide character, no more. Blanks that
+            # may be lost: `gap` of them, or one less and a wide character that did not fit.
+            lost = gap > wide if keeps_blanks or self._keeps_blanks else wide
+            doubt = doubt or lost or i in sizes.unsure
+            loose = loose or (gap > BLANKS_BETWEEN_TOKENS and is_loose(rows[i], rows[i + 1]))
+            rows[i] += b" " * (gap - wide)
         return Restored(b"".join(rows), AMBIGUOUS if doubt else None, loose, keeps_blanks, tally)
-
-    def _is_doubtful(self, row: _Row, gap: int, keeps_blanks: bool) -> bool:
-        if keeps_blanks or self._keeps_blanks:
-            # Blanks are all there: one cell may be empty before a wide character, no more.
-            return not row.sure or gap > row.next_wide
-        # `gap` blanks, or one less and a wide character that did not fit: both look like this.
-        return not row.sure or row.next_wide
 
     def _fits(self, tally: Counter[int]) -> bool:
         """Whether these rows and those before can come from a pane of this width."""
@@ -111,22 +110,26 @@ class Pane:
         widest = max(seen, default=0)
         return seen[widest] < max(_TELLING_ROWS, seen.total() / 2)
 
-    def _measure(self, rows: list[bytes]) -> list[_Row]:
+    def _measure(self, rows: list[bytes]) -> _Sizes:
         """In cells, as tmux wraps; in characters or bytes when the rows show that they were cut so."""
+        sizes = _Sizes([len(row) for row in rows[:-1]])
         try:
-            texts = [row.decode("utf-8") for row in rows]
+            texts = {i: row.decode("utf-8") for i, row in enumerate(rows) if not row.isascii()}
         except UnicodeDecodeError:
-            return [_Row(len(row)) for row in rows[:-1]]
-        known = [
-            self._measure_text(text, row, following)
-            for row, (text, following) in zip(rows, pairwise(texts), strict=False)
-        ]
-        if any(row.size > self._width for row in known):
-            return [_Row(len(text)) for text in texts[:-1]]
-        return known
-
-    def _measure_text(self, text: str, row: bytes, following: str) -> _Row:
-        cells, sure = count_cells(text)
-        # As many characters or bytes as the pane has columns: cut so, or a coincidence.
-        folded = cells < self._width and self._width in (len(text), len(row))
-        return _Row(cells, sure and not folded, starts_wide(following))
+            return sizes
+        # `fold` counts bytes or characters. It made none of these rows if one has too many.
+        by_bytes = max(sizes.cells, default=0) <= self._width
+        by_characters = max(map(len, texts.values()), default=0) <= self._width
+        for i, text in texts.items():
+            if i and starts_wide(text):
+                sizes.before_wide.add(i - 1)
+            if i < len(sizes.cells):
+                cells, sure = count_cells(text)
+                by_bytes_too = by_bytes and len(rows[i]) == self._width
+                by_characters_too = by_characters and len(text) == self._width
+                if not sure or (cells < self._width and (by_bytes_too or by_characters_too)):
+                    sizes.unsure.add(i)
+                sizes.cells[i] = cells
+        if max(sizes.cells, default=0) > self._width:
+            return _Sizes([len(texts.get(i, row)) for i, row in enumerate(rows[:-1])])
+        return sizes

@@ -12,6 +12,7 @@ from enum import Enum, auto
 from chorus.core.reassembly.decoding import parse_object
 from chorus.core.reassembly.judging import Judge, Place
 from chorus.core.reassembly.openings import Opening
+from chorus.core.reassembly.pane_rows import AMBIGUOUS
 from chorus.core.reassembly.seams import Seams
 
 _BRACE_AND_ROW_END = re.compile(rb"\}\n")
@@ -60,13 +61,21 @@ class Skimmer:
     def _take(self, opening: Opening) -> bool:
         raw = opening.raw()
         restored = self._seams.restore(raw)
-        if restored is None or restored.problem is not None or restored.loose or len(raw) > self._cap:
+        if (
+            restored is None
+            or restored.problem not in (None, AMBIGUOUS)
+            or restored.loose
+            or len(raw) > self._cap
+        ):
             return False
         text = restored.text[opening.start :]
         value = parse_object(text)
         if value is None:
             return False
-        self._seams.learn(restored)
-        last_row = raw[raw.rfind(b"\n") + 1 :]
-        self._judge.decoded(text, value, Place(opening.positions[0], opening.start, last_row))
+        place = Place(opening.positions[0], opening.start, raw[raw.rfind(b"\n") + 1 :])
+        if restored.problem is None:
+            self._seams.learn(restored)
+            self._judge.decoded(text, value, place)
+        else:  # another text would look the same; it differs in blanks alone, so it ends here too
+            self._judge.object_in_rows(restored, place)
         return True

@@ -109,6 +109,13 @@ def test_rows_cut_by_characters_or_bytes_are_put_together_too() -> None:
         assert read(by_byte + b"\n", width=width) in (([line], {}), ([], {"ambiguous-wrap": 1}))
 
 
+def test_a_row_of_as_many_bytes_as_columns_is_in_doubt_only_while_bytes_may_have_been_counted() -> None:
+    row = '{"a":"' + "x" * 10 + "é "  # 18 cells, the last of them lost, so 18 bytes too
+    ascii_only, longer = (row + letter * 20 + '"}' for letter in "yé")
+    assert read(capture([ascii_only], 18), width=18) == ([], {"ambiguous-wrap": 1})
+    assert read(capture([longer], 18), width=18) == ([longer], {})
+
+
 @pytest.mark.parametrize("width", [20, 33, 80])
 @pytest.mark.parametrize("between", ["\n", "\nTerminated\n", "", "\ndev@host:~$ claude -p 'x'\n"])
 def test_a_cut_off_object_takes_no_other_with_it(between: str, width: int) -> None:
