@@ -4,6 +4,7 @@ Receives decoded messages with their source. Feeds pairing, keeps the roster, an
 the outcomes of the sessions that work in it. A message that means nothing is counted, never fatal.
 """
 
+import asyncio
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
@@ -39,8 +40,9 @@ class Intake:
     ) -> None:
         self.pairing = Pairing()
         self.roster = Roster()
+        self.history = asyncio.Lock()  # one source at a time changes history
         self._find_tree = find_tree
-        self._announce = announce
+        self.announce = announce
         self._heard = heard
 
     async def take(
@@ -59,6 +61,15 @@ class Intake:
         await self.hand_on(outcomes, source=source.value, waits=waits, history=history)
         return outcomes
 
+    def root_of(self, session: SessionId) -> SessionId | None:
+        """The session under which the actions of this one are recorded."""
+        tree = self._tree_of(session)
+        return tree.recorder.journal.root(session) if tree is not None else None
+
+    def has_hooks(self, session: SessionId) -> bool:
+        known = self.roster.sessions.get(session)
+        return known is not None and "hook" in known.sources
+
     async def end(self, session: SessionId, *, source: str) -> list[Outcome]:
         """Nothing more will come from this session: its client is gone."""
         outcomes: list[Outcome] = [*self.pairing.close(session), SessionEnded(session, "gone")]
@@ -71,7 +82,7 @@ class Intake:
         for outcome in outcomes:
             changed = self.roster.feed(outcome, time=now(), source=source)
             if changed is not None:
-                self._announce(changed)
+                self.announce(changed)
         self._heard(outcomes)
         for tree, mine in self._by_tree(outcomes).items():
             if history:

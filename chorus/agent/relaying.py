@@ -4,13 +4,14 @@ Receives what a permission hook or a headless session's stream told. A call a ru
 once, through the hook or the protocol and never by a key; any other waits for a person.
 """
 
-from collections.abc import Callable, Coroutine, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 from chorus.agent.linechannel import LineChannel
 from chorus.agent.panes import WatchedPane
 from chorus.agent.prompts import Prompts
 from chorus.agent.runs import Runs
+from chorus.agent.tasks import Start
 from chorus.agent.told import Channel, ControlChannel, HookChannel, ends
 from chorus.core.outcomes import Outcome, PromptAsked
 from chorus.core.roster import Roster
@@ -18,55 +19,44 @@ from chorus.sources.hookfile import HookEvent
 from chorus.sources.hooks import Spool
 from chorus.tmux.oneshot import Tmux
 
-Start = Callable[[Coroutine[Any, Any, None]], None]
 
-
+@dataclass(frozen=True, slots=True)
 class Relaying:
-    def __init__(
-        self,
-        spool: Spool,
-        runs: Runs,
-        roster: Roster,
-        prompts: Prompts,
-        *,
-        start: Start,
-        tmux: Callable[[WatchedPane], Tmux],
-    ) -> None:
-        self._spool = spool
-        self._runs = runs
-        self._roster = roster
-        self._prompts = prompts
-        self._start = start
-        self._tmux = tmux
+    spool: Spool
+    runs: Runs
+    roster: Roster
+    prompts: Prompts
+    start: Start
+    tmux: Callable[[WatchedPane], Tmux]
 
     def hear_hook(self, event: HookEvent, outcomes: Iterable[Outcome]) -> None:
         """Hold the hook of a call that is asked about, if its answer may go that way."""
         asked = next((o for o in outcomes if isinstance(o, PromptAsked) and o.request is None), None)
-        if asked is None or asked.tool is None or not self._spool.is_waiting(event):
+        if asked is None or asked.tool is None or not self.spool.is_waiting(event):
             return
         cwd = event.value.get("cwd")
-        ruling = self._prompts.rule(asked, cwd if isinstance(cwd, str) else None)
+        ruling = self.prompts.rule(asked, cwd if isinstance(cwd, str) else None)
         # A headless session of ours asks over its protocol as well.
-        headless = event.pane is not None and self._runs.at(event.pane) is not None
-        if ruling is None and (headless or not self._prompts.holds_hooks):
+        headless = event.pane is not None and self.runs.at(event.pane) is not None
+        if ruling is None and (headless or not self.prompts.holds_hooks):
             return
-        channel = HookChannel(event, self._spool.hold(event))
-        self._start(self._prompts.tell(asked, event.pane, channel, ruling))
+        channel = HookChannel(event, self.spool.hold(event))
+        self.start(self.prompts.tell(asked, event.pane, channel, ruling))
 
     def hear_stream(self, pane: WatchedPane, outcomes: Sequence[Outcome]) -> None:
         """A headless session of ours waits for an answer on its standard input, any other in its pane."""
         last = outcomes[-1] if outcomes else None
         if isinstance(last, PromptAsked) and last.tool is None and last.text is not None:
-            channel: Channel = LineChannel(pane, last.text, self._tmux)
-            self._start(self._prompts.tell(last, pane.id, channel, None))
-        run = self._runs.at(pane.id)
+            channel: Channel = LineChannel(pane, last.text, self.tmux)
+            self.start(self.prompts.tell(last, pane.id, channel, None))
+        run = self.runs.at(pane.id)
         for asked in still_asked(outcomes) if run is not None else []:
             assert run is not None
             assert asked.request is not None
-            session = self._roster.sessions.get(asked.session) if asked.session else None
-            ruling = self._prompts.rule(asked, session.cwd if session else None)
-            channel = ControlChannel(self._runs, run, asked.request)
-            self._start(self._prompts.tell(asked, pane.id, channel, ruling))
+            session = self.roster.sessions.get(asked.session) if asked.session else None
+            ruling = self.prompts.rule(asked, session.cwd if session else None)
+            channel = ControlChannel(self.runs, run, asked.request)
+            self.start(self.prompts.tell(asked, pane.id, channel, ruling))
 
 
 def still_asked(outcomes: Iterable[Outcome]) -> list[PromptAsked]:

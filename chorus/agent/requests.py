@@ -62,16 +62,16 @@ class Requests(Reviewing):
 
     async def do_status(self) -> dict[str, Any]:
         agent = self._agent
-        lanes = [lane for tree in agent.trees.values() for lane in lanes_json(tree.recorder)]
+        lanes = [lane for tree in agent.trees.all.values() for lane in lanes_json(tree.recorder)]
         problems = [
-            *agent.problems.values(),
-            *(t.watch.problem for t in agent.trees.values() if t.watch.problem),
+            *agent.tasks.problems.values(),
+            *(t.watch.problem for t in agent.trees.all.values() if t.watch.problem),
         ]
         return {
             "ok": not problems,
             **await self.do_hello(),
             "since": agent.since,
-            "work_trees": [str(root) for root in agent.trees],
+            "work_trees": [str(root) for root in agent.trees.all],
             "sessions": await self.do_sessions(),
             "lanes": len(lanes),
             "open": sum(lane["open"] for lane in lanes),
@@ -86,7 +86,7 @@ class Requests(Reviewing):
     async def do_subscribe(self) -> dict[str, Any]:
         """The server has put the connection among those that are told; what is there already is no news."""
         if self._agent.server.subscribers == 1:
-            for tree in self._agent.trees.values():
+            for tree in self._agent.trees.all.values():
                 tree.news()
         return {}
 
@@ -98,18 +98,18 @@ class Requests(Reviewing):
         self, socket: str, pane: str, run: str | None = None, pipe: str | None = None
     ) -> dict[str, Any]:
         """Watch a pane. `run` and `pipe`: it holds a headless session of ours, fed through that pipe."""
-        watched = await self._agent.panes.watch(Address(Path(socket)), PaneId(pane))
+        watched = await self._agent.watching.panes.watch(Address(Path(socket)), PaneId(pane))
         if watched.state is not None:
-            self._agent.find_tree(watched.state.path)
+            self._agent.trees.find(watched.state.path)
         if run is not None and pipe is not None:
             self._agent.runs.add(run, Path(pipe), watched.id)
-            self._agent.panes.listen(watched)
-        self._agent.keep_panes()
+            self._agent.watching.panes.listen(watched)
+        self._agent.watching.keep()
         return {"pane": watched.id, "session": watched.session, "client": watched.client is not None}
 
     async def do_lend(self, socket: str, pane: str, settings: str, backups: str, installed: bool) -> None:
         """Hooks were put into that file for the client in the pane: they are taken out when it is gone."""
-        watched = self._agent.panes.all.get((Address(Path(socket)), PaneId(pane)))
+        watched = self._agent.watching.panes.all.get((Address(Path(socket)), PaneId(pane)))
         client = watched.client if watched is not None else None
         name = name_client(client.pid, client) if client is not None else name_client(0, None)
         self._agent.lending.lend(Loan(settings, backups, name), installed=installed)
@@ -129,7 +129,7 @@ class Requests(Reviewing):
         return {"run": found.name}
 
     async def do_prompts(self) -> list[dict[str, Any]]:
-        for pane in self._agent.panes.all.values():
+        for pane in self._agent.watching.panes.all.values():
             self._agent.prompts.look(pane)
         return self._agent.prompts.waiting()
 

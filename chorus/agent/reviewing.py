@@ -95,7 +95,7 @@ class Reviewing:
     ) -> dict[str, Any]:
         tree = self._tree(cwd)
         kept = review.keep(tree.recorder, Selection([str(action) for action in actions], turn, lane))
-        self._agent.announce_actions()
+        self._agent.trees.announce()
         return {"kept": kept}
 
     async def do_land(
@@ -122,14 +122,14 @@ class Reviewing:
                 if not dry_run:
                     landing.mark_landed(tree.recorder, plan, made)
                     note.clear()
-        self._agent.announce_actions()
+        self._agent.trees.announce()
         return landing.landing_json(plan, made, dry_run=dry_run)
 
     async def do_drop(
         self, lane: str | None = None, cwd: str | None = None, *, restore: bool = False
     ) -> dict[str, Any]:
         """Without a lane, every lane of the work tree."""
-        async with self._agent.history:
+        async with self._agent.intake.history:
             recorder = self._tree(cwd).recorder
             if lane is not None and restore:
                 return {"lanes": dropping.restore(recorder, lane)}
@@ -142,14 +142,14 @@ class Reviewing:
         tree = self._tree(cwd)
         deadline = time.monotonic() + QUIET_SECONDS
         while True:
-            async with self._agent.history:
+            async with self._agent.intake.history:
                 late = time.monotonic() > deadline
                 with suppress(FileBusy):
                     done = change(tree.recorder, busy=() if late else tree.windows.spare)
                     told = self._tell(tree, done) if tell else []
                     break
             await asyncio.sleep(QUIET_LOOK_SECONDS)
-        self._agent.announce_actions()
+        self._agent.trees.announce()
         return {**done, "told": told}
 
     def _tell(self, tree: "Tree", done: dict[str, Any]) -> list[str]:
@@ -159,7 +159,7 @@ class Reviewing:
 
     def _tree(self, cwd: str | None) -> "Tree":
         """The work tree that is meant; without a place, the repository's main one."""
-        tree = self._agent.find_tree(cwd or str(self._agent.home.common_dir.parent))
+        tree = self._agent.trees.find(cwd or str(self._agent.home.common_dir.parent))
         if tree is None:
             raise UsageError(f"{cwd} is in no work tree of {self._agent.home.common_dir}")
         return tree

@@ -7,10 +7,11 @@ here is a line in the log: no prompt waits for it.
 import asyncio
 import logging
 import os
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
 
+from chorus.agent.tasks import Start
 from chorus.errors import ChorusError
 from chorus.sources.preferences import Preferences
 from chorus.tmux.address import Address
@@ -29,7 +30,7 @@ class Ringing:
         self,
         preferences: Callable[[], Preferences],
         servers: Callable[[], Iterable[Address]],
-        start: Callable[[Coroutine[Any, Any, None]], None],
+        start: Start,
     ) -> None:
         self._preferences = preferences
         self._servers = servers

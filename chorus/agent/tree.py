@@ -5,15 +5,12 @@ Performs the looks and records these call for, in order. The only place where th
 history.
 """
 
-import asyncio
-import logging
-import os
 import time
 from collections.abc import Callable, Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import Any, assert_never
 
+from chorus.agent.hints import Hints
 from chorus.core.actions import Action
 from chorus.core.ids import RepoPath
 from chorus.core.outcomes import Outcome, SessionLinked, StatusCorrected, WordsArrived
@@ -25,16 +22,8 @@ from chorus.lanes.news import News
 from chorus.lanes.recorder import Recorder
 from chorus.sources.files import FileWatch
 
-log = logging.getLogger("chorus.agent")
-
-# watchdog tells of a write within about 10 ms; when nothing came for this long, all has come.
-SETTLED_SECONDS = 0.015
-# A tree that something writes to without end never settles: the window ends with what has come.
-SETTLE_SECONDS = 0.15
 # A call whose write is seen ends within this time, or is taken for one that never told of its end.
 HOLD_SECONDS = 3.0
-# What the client stamps and what the file system stamps come from the same clock, read at other moments.
-CLOCK_SLACK_SECONDS = 0.02
 
 # Whether the client still stands still. Asked after a look, for what was seen may be its doing otherwise.
 Waits = Callable[[], bool]
@@ -50,15 +39,12 @@ class Tree:
         self.windows = Windows()
         self._wake = wake
         self.watch = FileWatch(self.root, repository.git_dir, wake=wake)
-        self._hints: dict[RepoPath, float] = {}  # where something moved, and when that was last told
-        self._lost: float | None = None  # since when only a look at everything can tell what moved
-        self._head = False
+        self._hints = Hints(self.root, self.watch)
         # Ended calls whose file holds more than they did, while another call that names it is still open.
         self._held: list[Action] = []
         self._held_source = ""
         self._held_until = 0.0
         self._hold_seconds = hold_seconds
-        self.is_new = True  # nothing was looked at since the watch began
         self._news = News(self.recorder)
         self._late = False
 
@@ -87,6 +73,7 @@ class Tree:
         for outcome in outcomes:
             if isinstance(outcome, WordsArrived):
                 self._record_named(named, source)  # they may be of one of these
+                named = []
             self._remember(outcome)
             for effect in self.windows.feed(outcome):
                 if isinstance(effect, RecordNamed):
@@ -108,20 +95,10 @@ class Tree:
         Only while no call may be writing anywhere. What moved just now may still be claimed by a call
         that is about to be told of.
         """
-        self._gather()
-        settled = time.monotonic() - grace_seconds
-        if self._lost is not None:
-            if any(told > settled for told in (self._lost, *self._hints.values())):
-                return True
-            self.recorder.sweep(self._take_hints(), self.windows.spare | self._spare)
-            return False
-        ready = {path for path, told in self._hints.items() if told <= settled}
-        if ready or (self._head and not self._hints):
-            for path in ready:
-                del self._hints[path]
-            self._head = False
-            self.recorder.sweep(ready, self.windows.spare | self._spare)
-        return bool(self._hints or self._held)
+        ready = self._hints.take_settled(grace_seconds)
+        if ready is not None:
+            self.recorder.sweep(ready.where, self.windows.spare | self._spare)
+        return self._hints.left or bool(self._held)
 
     def news(self) -> list[dict[str, Any]]:
         """The entries that are new or different since the last call."""
@@ -130,8 +107,13 @@ class Tree:
     @property
     def moved(self) -> bool:
         """Whether there is anything to sweep."""
-        self._gather()
-        return bool(self._hints or self._lost is not None or self._head or self._held)
+        self._hints.gather()
+        return self._hints.moved or bool(self._held)
+
+    @property
+    def is_new(self) -> bool:
+        """Whether nothing was looked at since the watch began."""
+        return self._hints.is_new
 
     def _remember(self, outcome: Outcome) -> None:
         """What changes no file, and still belongs to the history."""
@@ -174,7 +156,7 @@ class Tree:
                 assert waits is not None
                 self.recorder.look([path for path in paths if path not in self._spare], waits=waits)
             case Sweep(spare, until):
-                await self._settle()
+                await self._hints.settle()
                 if waits is None:
                     self._sweep_until(until, spare | self._spare)
                 else:
@@ -182,7 +164,7 @@ class Tree:
             case RecordNamed(action):
                 self._record_named([action], source)
             case RecordWindow(action, spare, shared):
-                await self._settle()
+                await self._hints.settle()
                 hints = self._hints_for(action)
                 self.recorder.record_window(action, hints, spare | self._spare, source, shared=shared)
             case Note(action):
@@ -190,63 +172,27 @@ class Tree:
             case _:
                 assert_never(effect)
 
-    async def _settle(self) -> None:
-        """Wait until the watch has told of what is already on disk."""
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + SETTLE_SECONDS
-        known = -1
-        while known != len(self._hints) and loop.time() < deadline and self._lost is None:
-            known = len(self._hints)
-            await asyncio.sleep(SETTLED_SECONDS)
-            self._gather()
-
-    def _gather(self) -> None:
-        moved = self.watch.take()
-        now = time.monotonic()
-        self._hints |= dict.fromkeys(moved.paths, now)
-        if moved.lost and self._lost is None:
-            self._lost = now
-        self._head |= moved.head
-
-    def _take_hints(self) -> set[RepoPath] | None:
-        """Where to look; None: everywhere."""
-        self._gather()
-        hints, lost = set(self._hints), self._lost is not None
-        self._hints, self._lost, self._head = {}, None, False
-        self.is_new = self.is_new and not lost
-        return None if lost else hints
-
     def _hints_for(self, action: Action) -> set[RepoPath] | set[str] | None:
         """Where to look for what a call did. The client's own list tells apart what moved unwatched."""
         witness = action.witness
         if witness is not None and witness.complete:
-            self._gather()
-            if self._late or (self.is_new and self._lost is not None):
+            self._hints.gather()
+            if self._late or (self.is_new and self._hints.are_lost):
                 return set(witness.changed)
-        return self._take_hints()
+        return self._hints.take().where
 
     def _sweep_before(self, spare: frozenset[str], waits: Waits) -> None:
         """Everything that moved, unless the client goes on meanwhile: then it stays for the window."""
-        hints, lost, is_new = self._hints, self._lost, self.is_new
-        where = self._take_hints()
+        taken = self._hints.take()
+        where = taken.where
         if (where is None or where) and not self.recorder.look(where, spare, waits=waits):
-            self._hints, self._lost, self.is_new = {**hints, **self._hints}, lost, is_new
+            self._hints.put_back(taken)
 
     def _sweep_until(self, until: str | None, spare: frozenset[str]) -> None:
         """What moved before that moment; what moved later stays for the window."""
-        self._gather()
-        if until is None or self._lost is not None:
+        self._hints.gather()
+        if until is None or self._hints.are_lost:
             return
-        moment = datetime.fromisoformat(until).timestamp() - CLOCK_SLACK_SECONDS
-        earlier = {path for path in self._hints if self._modified(path) < moment}
-        for path in earlier:
-            del self._hints[path]
-        if earlier:
-            self.recorder.sweep(earlier, spare)
-
-    def _modified(self, path: RepoPath) -> float:
-        """When the file was written; a file that is gone cannot tell, and counts as just now."""
-        try:
-            return os.lstat(self.root / path).st_mtime
-        except OSError:
-            return float("inf")
+        earlier = self._hints.take_until(until)
+        if earlier.told:
+            self.recorder.sweep(earlier.where, spare)

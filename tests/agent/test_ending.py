@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from chorus.agent import agent as module
+from chorus.agent import hooks
 from chorus.agent.agent import Agent
 from chorus.wire.home import find_home
 from tests.repos import UserRepo
@@ -14,13 +14,13 @@ from tests.repos import UserRepo
 async def test_an_agent_whose_repository_is_gone_ends(
     repo: UserRepo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "SPOOL_SECONDS", 0.05)
+    monkeypatch.setattr(hooks, "SPOOL_SECONDS", 0.05)
     home = find_home(repo.path)
     home.root.mkdir(parents=True, exist_ok=True)
     home.lock.touch()
     agent = Agent(home)
     serving = asyncio.create_task(agent.serve(asyncio.Event()))
-    assert agent.find_tree(str(repo.path)) is not None
+    assert agent.trees.find(str(repo.path)) is not None
     while not home.socket.exists():
         await asyncio.sleep(0.01)
     shutil.rmtree(repo.path)

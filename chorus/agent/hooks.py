@@ -1,0 +1,101 @@
+"""What hooks tell, taken from the spool in the order it was told.
+
+Each event is heard whole before the client that waits for it goes on. What it says of its session's
+transcript and pane is remembered first.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from chorus.agent.intake import Intake, now
+from chorus.agent.liveness import name_client
+from chorus.agent.relaying import Relaying
+from chorus.agent.telling import Telling
+from chorus.agent.transcripts import Transcripts
+from chorus.agent.trees import Trees
+from chorus.core.events import Source
+from chorus.core.ids import SessionId
+from chorus.sources.hookfile import HookEvent
+from chorus.sources.hooks import Spool
+from chorus.tmux.processes import read_process
+
+log = logging.getLogger("chorus.agent")
+
+# A hook that was killed on its way leaves its event and wakes nobody.
+SPOOL_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Hooks:
+    spool: Spool
+    intake: Intake
+    trees: Trees
+    transcripts: Transcripts
+    telling: Telling
+    relaying: Relaying
+    _came: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def listen(self) -> None:
+        asyncio.get_running_loop().add_reader(self.spool.fileno(), self._came.set)
+
+    def close(self, *, asleep: bool) -> None:
+        """`asleep`: what hooks leave from now on is for the next agent."""
+        asyncio.get_running_loop().remove_reader(self.spool.fileno())
+        self.spool.close(asleep=asleep)
+
+    async def keep_hearing(self, is_there: Callable[[], bool], stop: Callable[[], None]) -> None:
+        """Until the repository is there no more: then everything stops."""
+        while True:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._came.wait(), SPOOL_SECONDS)
+            self._came.clear()
+            if not is_there():
+                log.info("the repository is gone")
+                stop()
+                return
+            await self.read()
+
+    async def read(self) -> None:
+        """Deal with every event in the spool. A client that waits goes on once its event is recorded."""
+        for event in self.spool.take():
+            await self._hear(event)
+            self.telling.answer(event)
+            self.spool.forget(event)
+        self.trees.announce()
+
+    async def _hear(self, event: HookEvent) -> None:
+        self._place(event)
+        async with self.intake.history:
+            outcomes = await self.intake.take(
+                [event.value], Source.HOOK, waits=lambda: self.spool.is_waiting(event)
+            )
+        self.relaying.hear_hook(event, outcomes)
+
+    def _place(self, event: HookEvent) -> None:
+        """Remember where the session is."""
+        message = event.value
+        session, transcript = message.get("session_id"), message.get("transcript_path")
+        if not isinstance(session, str) or not isinstance(transcript, str):
+            return
+        begins = message.get("hook_event_name") == "SessionStart" and message.get("source") == "startup"
+        known = self.intake.roster.place(
+            SessionId(session),
+            time=now(),
+            source="hook",
+            transcript=transcript,
+            cwd=message.get("cwd"),
+            pane=event.pane,
+            server=event.tmux_socket,
+            client=_client_of(event),
+        )
+        self.transcripts.follow(known, from_start=begins)
+        if known.cwd is not None:
+            self.trees.find(known.cwd)
+
+
+def _client_of(event: HookEvent) -> str | None:
+    pid = event.client_pid
+    return None if pid is None else name_client(pid, read_process(pid))

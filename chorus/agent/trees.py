@@ -1,0 +1,52 @@
+"""The work trees of this repository that somebody works in, found by a directory in them.
+
+Opens each when it is first asked for. Wakes who waits for movement, from whichever thread it is told of.
+"""
+
+import asyncio
+from contextlib import suppress
+from pathlib import Path
+
+from chorus.agent.server import Server
+from chorus.agent.tree import Tree
+from chorus.wire.home import Home, NotARepository, find_work_tree
+
+
+class Trees:
+    def __init__(self, home: Home, server: Server) -> None:
+        self.all: dict[Path, Tree] = {}
+        self.moved = asyncio.Event()
+        self._home = home
+        self._server = server
+
+    def find(self, cwd: str) -> Tree | None:
+        """The work tree of this repository that `cwd` is in; None if it is in none."""
+        try:
+            root, home = find_work_tree(Path(cwd))
+        except NotARepository:
+            return None
+        if home != self._home:
+            return None
+        if root not in self.all:
+            loop = asyncio.get_running_loop()
+            tree = Tree(root, wake=lambda: _wake(loop, self.moved))
+            tree.start()
+            self.all[root] = tree
+        return self.all[root]
+
+    def announce(self) -> None:
+        """Tell subscribers of every entry that is new or different since the last time."""
+        if self._server.subscribers:
+            for root, tree in self.all.items():
+                for entry in tree.news():
+                    self._server.publish("action", entry=entry, work_tree=str(root))
+
+    def close(self) -> None:
+        for tree in self.all.values():
+            tree.close()
+
+
+def _wake(loop: asyncio.AbstractEventLoop, event: asyncio.Event) -> None:
+    """Called from a thread of the file watch's, perhaps after the loop has ended."""
+    with suppress(RuntimeError):
+        loop.call_soon_threadsafe(event.set)
