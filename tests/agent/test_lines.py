@@ -11,6 +11,7 @@ from chorus.wire.client import connect, stop
 from chorus.wire.home import Home, find_home
 from chorus.wire.protocol import AgentError
 from tests.demo.conftest import StandIn, project, stand_in
+from tests.lab.sitting import terminal_of
 from tests.lab.terminal import Pane, Terminal
 from tests.waiting import wait_for
 
@@ -20,10 +21,7 @@ QUESTION = "Allow Claude to execute 'rm -rf build' in a directory whose name is 
 SECONDS = 60.0
 
 
-@pytest.fixture
-def terminal() -> Iterator[Terminal]:
-    with Terminal(width=70, height=36) as terminal:
-        yield terminal
+terminal = terminal_of(width=70, height=36)
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ import os
 import shlex
 import signal
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,6 +18,7 @@ from chorus.tmux.panes import read_pane
 from tests.agent.asking import Asking, end, stand_in_pane, write
 from tests.demo.conftest import StandIn, project, stand_in
 from tests.lab.client import INPUT_BOX, say
+from tests.lab.sitting import terminal_of
 from tests.lab.terminal import Terminal, wait_until
 from tests.waiting import wait_for
 
@@ -34,10 +34,7 @@ BUILD = {"tool": "Bash", "input": {"command": "npm run build; touch built", "des
 ONE_KEY = {"key": "1", "how": "keys", "verified": True}
 
 
-@pytest.fixture
-def terminal() -> Iterator[Terminal]:
-    with Terminal(width=100, height=36) as terminal:
-        yield terminal
+terminal = terminal_of(width=100, height=36)
 
 
 @pytest.fixture

@@ -41,19 +41,27 @@ def edited(name: str, place: Path, before: str, old: str, new: str) -> Action:
     return action(name, place, session=name, witness=told, old_string=old, new_string=new)
 
 
-async def test_what_another_open_call_wrote_before_is_left_to_that_call(tree: Tree, repo: UserRepo) -> None:
+async def both_write_and_ann_ends(tree: Tree, repo: UserRepo) -> None:
+    """Two calls open, both write, bob first; ann's end is told of first."""
     place = repo.path / "rows.txt"
     await tree.feed([call("bob", place), call("ann", place)], source="hook", waits=lambda: True)
     first = ROWS.replace("row 15", "bob was here")
     repo.write("rows.txt", first.replace("row 5", "ann was here").encode())
-
     ann = edited("ann", place, first, "row 5", "ann was here")
     await tree.feed([ActionClosed(ann)], source="hook", waits=lambda: True)
+
+
+async def bob_ends(tree: Tree, repo: UserRepo) -> None:
+    bob = edited("bob", repo.path / "rows.txt", ROWS, "row 15", "bob was here")
+    await tree.feed([ActionClosed(bob)], source="hook", waits=lambda: True)
+
+
+async def test_what_another_open_call_wrote_before_is_left_to_that_call(tree: Tree, repo: UserRepo) -> None:
+    await both_write_and_ann_ends(tree, repo)
     tree.sweep(grace_seconds=0)
     assert statuses(tree.recorder) == []
 
-    bob = edited("bob", place, ROWS, "row 15", "bob was here")
-    await tree.feed([ActionClosed(bob)], source="hook", waits=lambda: True)
+    await bob_ends(tree, repo)
     assert statuses(tree.recorder) == ["committed", "committed"]
     assert patch_of(repo, entry_of(tree.recorder, "ann").commit) == ["-row 5", "+ann was here"]
     assert patch_of(repo, entry_of(tree.recorder, "bob").commit) == ["-row 15", "+bob was here"]
@@ -61,20 +69,14 @@ async def test_what_another_open_call_wrote_before_is_left_to_that_call(tree: Tr
 
 
 async def test_a_call_that_never_ends_is_not_waited_for_without_end(repo: UserRepo) -> None:
-    place = repo.path / "rows.txt"
     repo.write("rows.txt", ROWS.encode())
     repo.commit("rows")
     tree = Tree(repo.path, wake=lambda: None, hold_seconds=0)
     tree.start()
-    await tree.feed([call("bob", place), call("ann", place)], source="hook", waits=lambda: True)
-    first = ROWS.replace("row 15", "bob was here")
-    repo.write("rows.txt", first.replace("row 5", "ann was here").encode())
-    ann = edited("ann", place, first, "row 5", "ann was here")
-    await tree.feed([ActionClosed(ann)], source="hook", waits=lambda: True)
+    await both_write_and_ann_ends(tree, repo)
     assert statuses(tree.recorder) == ["outside", "committed"]
 
-    bob = edited("bob", place, ROWS, "row 15", "bob was here")
-    await tree.feed([ActionClosed(bob)], source="hook", waits=lambda: True)
+    await bob_ends(tree, repo)
     late = entry_of(tree.recorder, "bob")
     assert (late.status, late.within) == ("noop", None)
     assert "outside" in (late.reason or "")
@@ -82,12 +84,7 @@ async def test_a_call_that_never_ends_is_not_waited_for_without_end(repo: UserRe
 
 
 async def test_what_is_held_back_is_recorded_when_the_agent_ends(tree: Tree, repo: UserRepo) -> None:
-    place = repo.path / "rows.txt"
-    await tree.feed([call("bob", place), call("ann", place)], source="hook", waits=lambda: True)
-    first = ROWS.replace("row 15", "bob was here")
-    repo.write("rows.txt", first.replace("row 5", "ann was here").encode())
-    ann = edited("ann", place, first, "row 5", "ann was here")
-    await tree.feed([ActionClosed(ann)], source="hook", waits=lambda: True)
+    await both_write_and_ann_ends(tree, repo)
     tree.close()
     again = Tree(repo.path, wake=lambda: None)
     assert patch_of(repo, entry_of(again.recorder, "ann").commit) == ["-row 5", "+ann was here"]

@@ -2,10 +2,9 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import pytest
 
 from tests.demo.dialogs import APP
 from tests.lab.client import Run
+from tests.lab.sitting import terminal_of
 from tests.lab.terminal import Pane, Terminal
 
 ROOT = Path(__file__).parents[2]
@@ -87,9 +87,4 @@ def stand_in(project: Path, sealed_environment: Path, tmp_path: Path) -> StandIn
     return StandIn(sealed_environment, project, tmp_path)
 
 
-@pytest.fixture
-def terminal() -> Iterator[Terminal]:
-    if shutil.which("tmux") is None:
-        pytest.skip("no tmux on this machine")
-    with Terminal(width=100, height=36) as terminal:
-        yield terminal
+terminal = terminal_of(width=100, height=36)

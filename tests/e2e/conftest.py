@@ -2,7 +2,6 @@
 
 import functools
 import os
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,8 +10,8 @@ import pytest
 
 from tests.lab.client import NAMED_BY, Client, find_client, prepare_home, read_version
 from tests.lab.reading import ReadingStub
+from tests.lab.sitting import terminal_of
 from tests.lab.stub import Stub
-from tests.lab.terminal import Terminal
 
 
 @functools.cache
@@ -48,9 +47,4 @@ def client(stub: Stub, project: Path, sealed_environment: Path) -> Client:
     return Client(binary, sealed_environment, project, stub)
 
 
-@pytest.fixture
-def terminal() -> Iterator[Terminal]:
-    if shutil.which("tmux") is None:
-        pytest.skip("no tmux on this machine")
-    with Terminal() as terminal:
-        yield terminal
+terminal = terminal_of()

@@ -177,19 +177,23 @@ def test_an_action_whose_change_another_already_has_is_contained(repo: UserRepo,
 ROWS = "".join(f"row {number}\n" for number in range(20))
 
 
-@pytest.mark.parametrize("told", [["first", "second"], ["second", "first"]])
-def test_of_two_edits_that_read_the_file_at_once_each_has_its_own(
-    repo: UserRepo, recorder: Recorder, told: list[str]
-) -> None:
+def write_over(repo: UserRepo, recorder: Recorder) -> dict[str, Action]:
     """Two clients read the same text; the second to write takes the first one's change away."""
     place = repo.path / "rows.txt"
     repo.write("rows.txt", ROWS.encode())
     recorder.start()
     repo.write("rows.txt", ROWS.replace("row 15", "second").encode())
-    told_of = {
+    return {
         "first": swapped(place, "first", "row 5\n", "first\n"),
         "second": swapped(place, "second", "row 15\n", "second\n"),
     }
+
+
+@pytest.mark.parametrize("told", [["first", "second"], ["second", "first"]])
+def test_of_two_edits_that_read_the_file_at_once_each_has_its_own(
+    repo: UserRepo, recorder: Recorder, told: list[str]
+) -> None:
+    told_of = write_over(repo, recorder)
     recorder.record_named([told_of[name] for name in told])
     entries = {name: entry_of(recorder, name) for name in told}
     assert patch_of(repo, entries["first"].commit) == ["-row 5", "+first"]
@@ -201,24 +205,18 @@ def test_of_two_edits_that_read_the_file_at_once_each_has_its_own(
 
 
 def test_an_edit_written_over_and_told_of_first_keeps_its_own(repo: UserRepo, recorder: Recorder) -> None:
-    place = repo.path / "rows.txt"
-    repo.write("rows.txt", ROWS.encode())
-    recorder.start()
-    repo.write("rows.txt", ROWS.replace("row 15", "second").encode())
-    recorder.record_named([swapped(place, "first", "row 5\n", "first\n")])
-    recorder.record_named([swapped(place, "second", "row 15\n", "second\n")])
+    told_of = write_over(repo, recorder)
+    recorder.record_named([told_of["first"]])
+    recorder.record_named([told_of["second"]])
     assert patch_of(repo, entry_of(recorder, "first").commit) == ["-row 5", "+first"]
     assert patch_of(repo, entry_of(recorder, "second").commit) == ["-row 15", "+second"]
     assert replayed(recorder) == on_disk(repo)
 
 
 def test_an_edit_written_over_before_it_was_seen_is_said_to_be(repo: UserRepo, recorder: Recorder) -> None:
-    place = repo.path / "rows.txt"
-    repo.write("rows.txt", ROWS.encode())
-    recorder.start()
-    repo.write("rows.txt", ROWS.replace("row 15", "second").encode())
-    recorder.record_named([swapped(place, "second", "row 15\n", "second\n")])
-    recorder.record_named([swapped(place, "first", "row 5\n", "first\n")])
+    told_of = write_over(repo, recorder)
+    recorder.record_named([told_of["second"]])
+    recorder.record_named([told_of["first"]])
     first = entry_of(recorder, "first")
     assert (first.status, first.within, first.reason) == ("noop", None, WRITTEN_OVER)
     assert replayed(recorder) == on_disk(repo)

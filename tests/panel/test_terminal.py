@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.lab.sitting import terminal_of
 from tests.lab.terminal import Pane, Terminal
 from tests.panel.agent import ScriptedAgent
 from tests.panel.story import entry, prompt
@@ -17,10 +18,7 @@ ROOT = Path(__file__).parent.parent.parent
 PANEL = [sys.executable, "-P", "-m", "chorus", "panel"]
 
 
-@pytest.fixture
-def terminal() -> Iterator[Terminal]:
-    with Terminal(width=100, height=32) as terminal:
-        yield terminal
+terminal = terminal_of(width=100, height=32)
 
 
 @pytest.fixture

@@ -8,15 +8,13 @@ import pytest
 from chorus.tmux.address import Address
 from chorus.tmux.control import Control
 from chorus.tmux.oneshot import OneShot, Tmux
+from tests.lab.sitting import terminal_of
 from tests.lab.terminal import Pane, Terminal
 
 Open = Callable[..., Pane]
 
 
-@pytest.fixture
-def terminal() -> Iterator[Terminal]:
-    with Terminal(width=60, height=8) as terminal:
-        yield terminal
+terminal = terminal_of(width=60, height=8)
 
 
 @pytest.fixture
