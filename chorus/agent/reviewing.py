@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 from chorus.errors import UsageError
 from chorus.lanes import dropping, landing, queries, review
 from chorus.lanes.choosing import Landing, Words, plan_landing
+from chorus.lanes.filtering import Filter
 from chorus.lanes.landing_note import LandingNote
 from chorus.lanes.notices import render_notices
-from chorus.lanes.queries import Filter
 from chorus.lanes.review import FileBusy, Selection
 from chorus.lanes.site import Site
 

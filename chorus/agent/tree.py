@@ -16,8 +16,8 @@ from chorus.core.ids import RepoPath
 from chorus.core.outcomes import Outcome, SessionLinked, StatusCorrected, WordsArrived
 from chorus.core.windows import Effect, LookBefore, Note, RecordNamed, RecordWindow, Sweep, Windows
 from chorus.lanes.applying import finish_revert
+from chorus.lanes.entries import entry_json
 from chorus.lanes.landing_note import settle_landing
-from chorus.lanes.listing import entry_json
 from chorus.lanes.news import News
 from chorus.lanes.recorder import Recorder
 from chorus.sources.files import FileWatch

@@ -1,35 +1,66 @@
 """What a history says when no agent runs: the same answers, read by this process itself.
 
-Imported only then: with an agent, a command costs little more than asking it.
+Imported only then: with an agent, a command costs little more than asking it. What the newest part of a
+history can answer is read from that end; the rest of Chorus is loaded only for what needs it.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-from chorus.lanes import queries
-from chorus.lanes.blaming import blame
-from chorus.lanes.queries import Filter
-from chorus.lanes.recorder import Recorder
+from chorus.core.ids import RepoPath
+from chorus.lanes.chain import ChainUnreadable
+from chorus.lanes.filtering import Filter, list_log
+from chorus.lanes.newest import Newest
 
 
 def log(**wanted: Any) -> list[dict[str, Any]]:  # noqa: ANN401  the fields of Filter
+    asked = Filter(**wanted)
+    with suppress(ChainUnreadable), Newest.open(Path.cwd()) as newest:
+        return list_log(newest.entries(), asked, locate)
+    from chorus.lanes import queries  # noqa: PLC0415  see above
+    from chorus.lanes.recorder import Recorder  # noqa: PLC0415
+
     with Recorder.open(Path.cwd()) as recorder:
-        return queries.log(recorder, Filter(**wanted))
+        return queries.log(recorder, asked)
+
+
+def actions(names: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """One after the other, each when it is asked for."""
+    shown = 0
+    with suppress(ChainUnreadable), Newest.open(Path.cwd()) as newest:
+        for name in names:
+            found = newest.show(name)
+            shown += 1
+            yield found
+        return
+    from chorus.lanes import queries  # noqa: PLC0415  see above
+    from chorus.lanes.recorder import Recorder  # noqa: PLC0415
+
+    with Recorder.open(Path.cwd()) as recorder:
+        for name in names[shown:]:
+            yield queries.show(recorder, name)
 
 
 def lanes() -> list[dict[str, Any]]:
+    from chorus.lanes import queries  # noqa: PLC0415  see above
+    from chorus.lanes.recorder import Recorder  # noqa: PLC0415
+
     with Recorder.open(Path.cwd()) as recorder:
         return queries.lanes(recorder)
 
 
-def actions(names: Iterable[str]) -> Iterator[dict[str, Any]]:
-    """One after the other, each when it is asked for."""
-    with Recorder.open(Path.cwd()) as recorder:
-        for name in names:
-            yield queries.show(recorder, name)
-
-
 def lines(path: str, line: int | None) -> list[dict[str, Any]]:
+    from chorus.lanes.blaming import blame  # noqa: PLC0415  see above
+    from chorus.lanes.recorder import Recorder  # noqa: PLC0415
+
     with Recorder.open(Path.cwd()) as recorder:
         return blame(recorder, path, line)
+
+
+def locate(path: str) -> RepoPath | None:
+    from chorus.lanes.site import Site  # noqa: PLC0415  see above
+
+    with closing(Site.open(Path.cwd())) as site:
+        return site.locate(path)

@@ -3,19 +3,18 @@
 Receives a path, gives facts. Refuses what Chorus cannot serve, with the reason. Never writes.
 """
 
-import os
 import time
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Self
 
-from chorus.errors import ChorusError
 from chorus.git.commits import Signature
 from chorus.git.config import Config
 from chorus.git.durable import Barrier
 from chorus.git.gitrefs import GitRefs
-from chorus.git.process import Git, said_by
+from chorus.git.places import UnsupportedRepository, read_places
+from chorus.git.process import Git
 from chorus.git.refs import Head, Refs
 
 FALLBACK_NAME = "Chorus"
@@ -30,17 +29,6 @@ OPERATIONS = {
     "REVERT_HEAD": "revert",
     "BISECT_LOG": "bisect",
 }
-QUESTIONS = ("--absolute-git-dir", "--git-common-dir", "--show-toplevel")
-
-
-class NoRepository(ChorusError):
-    """There is no work tree of a git repository at this path."""
-
-    hint = "Run the command inside a git work tree, or make one with `git init`."
-
-
-class UnsupportedRepository(ChorusError):
-    """A repository of a kind Chorus does not serve."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +52,7 @@ class Repository:
     @classmethod
     def open(cls, path: Path) -> Self:
         """The repository whose work tree holds `path`; refuses what Chorus cannot serve."""
-        git_dir, common_dir, work_tree = (Path(place) for place in read_places(Git(path)))
+        git_dir, common_dir, work_tree = map(Path, read_places(Git(path)))
         repository = cls(work_tree, git_dir, common_dir)
         refuse_unsupported(repository)
         return repository
@@ -119,31 +107,6 @@ class Repository:
         name = self.config.get("committer.name") or self.config.get("user.name")
         email = self.config.get("committer.email") or self.config.get("user.email")
         return Identity(name or FALLBACK_NAME, email or FALLBACK_EMAIL, stated=bool(name and email))
-
-
-def read_places(git: Git) -> list[str]:
-    """Git directory, common directory, work tree: absolute, as git itself finds them."""
-    done = git.attempt("rev-parse", "--path-format=absolute", *QUESTIONS)
-    if done.returncode:
-        raise why_not(git, said_by(done))
-    lines = os.fsdecode(done.stdout).removesuffix("\n").split("\n")
-    if len(lines) == len(QUESTIONS):
-        return lines
-    # A path with a newline in it: ask for one at a time.
-    return [git.text("rev-parse", "--path-format=absolute", question) for question in QUESTIONS]
-
-
-def why_not(git: Git, words: str) -> ChorusError:
-    if git.attempt("rev-parse", "--is-bare-repository").stdout == b"true\n":
-        return UnsupportedRepository(
-            f"{git.directory} is a bare repository: there are no files to watch",
-            hint="Run the command in a work tree of it (`git worktree add`).",
-        )
-    if "repository extension" in words or "repo version" in words:
-        return UnsupportedRepository(
-            f"{git.directory}: {words}", hint="Install a git that knows this kind of repository."
-        )
-    return NoRepository(f"{git.directory}: {words}")
 
 
 def refuse_unsupported(repository: Repository) -> None:

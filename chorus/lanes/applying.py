@@ -19,12 +19,12 @@ from chorus.core.ids import Oid, RepoPath, ToolUseId
 from chorus.errors import ChorusError, NothingThere
 from chorus.git.filestate import FileState
 from chorus.git.trees import Entry
+from chorus.lanes.chain import Recorded
 from chorus.lanes.contents import content_of, read_now
 from chorus.lanes.recorder import Recorder
 from chorus.lanes.records import Edit, parse_edit, render_edit
 from chorus.lanes.reverting import Change, Plan, Step
 from chorus.lanes.taking_back import Side
-from chorus.lanes.timeline import Recorded
 
 
 class NothingToRevert(NothingThere):

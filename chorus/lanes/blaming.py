@@ -17,11 +17,10 @@ from chorus.core.ids import Oid, RepoPath
 from chorus.core.message import parse_actions, parse_message
 from chorus.errors import NothingThere
 from chorus.git.filestate import File
-from chorus.lanes.entries import LogEntry
-from chorus.lanes.listing import entry_json
+from chorus.lanes.chain import Recorded
+from chorus.lanes.entries import LogEntry, entry_json
 from chorus.lanes.recorder import Recorder
 from chorus.lanes.records import Edit, Kind
-from chorus.lanes.timeline import Recorded
 
 KEYS = ("n", "id", "tool", "message", "session", "turn", "time", "summary", "lane")
 NOBODY = dict.fromkeys(KEYS)

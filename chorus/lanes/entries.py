@@ -1,17 +1,21 @@
 """The log: every call and every outside change, with what became of it.
 
-Receives the timeline and the notes, gives one `LogEntry` for each, oldest first. Never changes either.
+Receives records and notes, gives one `LogEntry` for each, and the JSON of it, whose keys are API. Never
+changes either, and loads nothing that reads them: a first screen of the log waits for what is imported here.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from datetime import UTC, datetime
+from typing import Any, Literal, TypeAlias
 
 from chorus.core.ids import AgentId, LaneName, Oid, RepoPath, SessionId, TurnId
+from chorus.lanes.chain import Recorded
 from chorus.lanes.records import Kind
-from chorus.lanes.timeline import Recorded, Timeline
 
 Fate = Literal["committed", "reverted", "kept", "noop", "failed", "denied", "outside"]
+# The record of an action, or the one that holds its change too.
+FindAction: TypeAlias = Callable[[str], Recorded | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,27 +60,10 @@ class Marks:
     calls: list[dict[str, Any]] = field(default_factory=list)
 
 
-def list_entries(timeline: Timeline, lines: list[dict[str, Any]]) -> Iterator[LogEntry]:
-    """Everything, oldest first. Calls come by number; outside changes stand where the timeline has them."""
-    marks = fold_marks(Marks(), lines)
-    reverted = find_reverted(timeline)
-    calls = sorted(marks.calls, key=lambda call: int(call["n"]))
-    at = 0
-    for recorded in timeline.records:
-        if recorded.record.kind is Kind.START:
-            continue
-        number = recorded.record.number
-        while number is not None and at < len(calls) and calls[at]["n"] < number:
-            yield entry_of_call(calls[at], marks, timeline)
-            at += 1
-        yield entry_of_record(recorded, marks, reverted)
-    yield from (entry_of_call(call, marks, timeline) for call in calls[at:])
-
-
-def find_reverted(timeline: Timeline) -> set[str]:
+def find_reverted(records: Sequence[Recorded]) -> set[str]:
     """The actions that are taken back now. A revert that is itself taken back counts no more."""
     reverted: set[str] = set()
-    for recorded in reversed(timeline.records):
+    for recorded in reversed(records):
         if recorded.record.action not in reverted:
             reverted.update(recorded.record.reverts)
     return reverted
@@ -141,9 +128,9 @@ def fate_of(recorded: Recorded, marks: Marks, reverted: set[str]) -> Fate:
     return "reverted" if name in reverted else "kept" if name in marks.kept else "committed"
 
 
-def entry_of_call(call: Mapping[str, Any], marks: Marks, timeline: Timeline) -> LogEntry:
+def entry_of_call(call: Mapping[str, Any], marks: Marks, find_action: FindAction) -> LogEntry:
     within = call.get("within")
-    holder = timeline.find_action(within) if within else None
+    holder = find_action(within) if within else None
     placement = holder.record.placement if holder else None
     status = marks.statuses.get(call["id"], call["status"])
     fates: dict[str, Fate] = {"denied": "denied", "failed": "failed", "unfinished": "failed"}
@@ -168,3 +155,31 @@ def entry_of_call(call: Mapping[str, Any], marks: Marks, timeline: Timeline) -> 
         skipped=tuple(call["skipped"]),
         call_status=status,
     )
+
+
+def entry_json(entry: LogEntry) -> dict[str, Any]:
+    return {
+        "n": entry.n,
+        "id": entry.id,
+        "lane": entry.lane,
+        "session": entry.session,
+        "turn": entry.turn,
+        "tool": entry.tool,
+        "agent": entry.agent,
+        "paths": list(entry.paths),
+        "status": entry.status,
+        "commit": entry.commit,
+        "timeline": entry.timeline,
+        "summary": entry.summary,
+        "source": entry.source,
+        "time": entry.time or datetime.fromtimestamp(entry.seconds, UTC).isoformat(),
+        "added": entry.lines[0] if entry.lines else None,
+        "removed": entry.lines[1] if entry.lines else None,
+        "message": entry.message,
+        "landed": bool(entry.landed),
+        "reverts": list(entry.reverts),
+        "within": entry.within,
+        "reason": entry.reason,
+        "skipped": list(entry.skipped),
+        "record": entry.timeline,
+    }

@@ -8,11 +8,11 @@ forgets what `revert`, a lane or a person may still ask for.
 from dataclasses import replace
 
 from chorus.core.ids import Oid
+from chorus.lanes.chain import Recorded
 from chorus.lanes.lanes import HEADS
 from chorus.lanes.recorder import Recorder
 from chorus.lanes.records import Kind, Record, render_record
 from chorus.lanes.site import Moment
-from chorus.lanes.timeline import Recorded
 
 OPEN = "committed"
 

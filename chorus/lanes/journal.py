@@ -14,6 +14,7 @@ from chorus.core.actions import Action
 from chorus.core.ids import Oid, SessionId
 from chorus.core.summary import summarise
 from chorus.git.refs import RefMoved
+from chorus.lanes.chain import Recorded
 from chorus.lanes.describing import (
     clip,
     count_changed,
@@ -31,7 +32,7 @@ from chorus.lanes.pending import LaneMove
 from chorus.lanes.records import Edit, Kind, Record
 from chorus.lanes.settling import Settling
 from chorus.lanes.site import Site
-from chorus.lanes.timeline import Recorded, Timeline
+from chorus.lanes.timeline import Timeline
 
 
 class Journal:

@@ -7,6 +7,7 @@ number, not the length of the log. Never reads what it has read, unless the hist
 from typing import Any
 
 from chorus.core.ids import Oid
+from chorus.lanes.chain import Recorded
 from chorus.lanes.entries import (
     LogEntry,
     Marks,
@@ -17,7 +18,6 @@ from chorus.lanes.entries import (
 )
 from chorus.lanes.recorder import Recorder
 from chorus.lanes.records import Kind
-from chorus.lanes.timeline import Recorded
 
 
 class News:
@@ -61,7 +61,7 @@ class News:
             if line.get("kind") == "call":
                 self._calls[line["id"]] = line
         if any(recorded.record.reverts for recorded in records):
-            reverted = find_reverted(self._recorder.timeline)
+            reverted = find_reverted(self._recorder.timeline.records)
             touched |= dict.fromkeys(sorted(reverted ^ self._reverted))
             self._reverted = reverted
         return touched
@@ -76,7 +76,7 @@ class News:
             if recorded.record.kind is not Kind.START
         ]
         calls = [self._calls[name] for name in touched if name in self._calls]
-        entries += [entry_of_call(call, self._marks, timeline) for call in calls]
+        entries += [entry_of_call(call, self._marks, timeline.find_action) for call in calls]
         # An outside change has no number: it stays where it stands.
         return sorted(entries, key=lambda entry: entry.n or 0) if calls else entries
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from chorus.core.ids import SessionId
 from chorus.core.message import shorten
+from chorus.lanes.chain import Recorded
 from chorus.lanes.recorder import Recorder
-from chorus.lanes.timeline import Recorded
 
 # A turn may hold hundreds of actions; the model needs to know what to read again, not a history.
 MOST_NAMED = 20

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from chorus.core.ids import RepoPath
 from chorus.git.scan import Observed, Omitted
+from chorus.lanes.chain import Recorded
 from chorus.lanes.heads import Move, render_head
 from chorus.lanes.journal import Journal
 from chorus.lanes.records import Edit
-from chorus.lanes.timeline import Recorded
 
 
 @dataclass(frozen=True, slots=True)

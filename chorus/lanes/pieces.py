@@ -14,11 +14,11 @@ from chorus.core.diff import split_lines
 from chorus.core.ids import RepoPath
 from chorus.errors import NothingThere
 from chorus.git.directory import SYMLINK_MODE
+from chorus.lanes.chain import Recorded
 from chorus.lanes.contents import content_of
 from chorus.lanes.patches import render_sides
 from chorus.lanes.recorder import Recorder
 from chorus.lanes.taking_back import Content, Side
-from chorus.lanes.timeline import Recorded
 
 _HEADER = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 

@@ -15,12 +15,13 @@ from chorus.core.ids import Oid, SessionId, ToolUseId
 from chorus.core.summary import spoken
 from chorus.git.worktree import CAP_BYTES
 from chorus.lanes.ascribing import Ascribing
-from chorus.lanes.entries import LogEntry, list_entries
+from chorus.lanes.chain import Recorded
+from chorus.lanes.entries import LogEntry
 from chorus.lanes.journal import Journal
+from chorus.lanes.ledger import Ledger
 from chorus.lanes.observing import Observation, Observing
 from chorus.lanes.records import Edit
 from chorus.lanes.site import Site
-from chorus.lanes.timeline import Recorded
 
 
 class Recorder:
@@ -29,6 +30,7 @@ class Recorder:
         self.journal = Journal(site)
         self.timeline = self.journal.timeline
         self.lanes = self.journal.lanes
+        self._ledger = Ledger(self.timeline, self.journal.notes)
         self._observing = Observing(self.journal)
         self._ascribing = Ascribing(self.journal, self._observing)
 
@@ -52,7 +54,7 @@ class Recorder:
     def entries(self) -> list[LogEntry]:
         """Every call and outside change, oldest first."""
         self.journal.refresh()
-        return list(list_entries(self.timeline, self.journal.notes.lines))
+        return self._ledger.entries()
 
     def edits(self, entry: LogEntry) -> tuple[Edit, ...]:
         """The paths of an entry, with the file before and after."""

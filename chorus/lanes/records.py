@@ -15,7 +15,7 @@ from chorus.core.actions import Status
 from chorus.core.ids import AgentId, LaneName, Oid, RepoPath, SessionId, ToolUseId, TurnId
 from chorus.core.message import Text
 from chorus.errors import ChorusError
-from chorus.git.trees import Entry
+from chorus.git.directory import Entry
 
 # Above this many files a message lists none of them: the two trees tell the same, and git shows it faster.
 MAX_LISTED = 1000

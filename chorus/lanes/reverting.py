@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from chorus.core.ids import Oid, RepoPath
 from chorus.errors import ChorusError, ExitCode
 from chorus.git.filestate import FileState
+from chorus.lanes.chain import Recorded
 from chorus.lanes.contents import content_of, read_now
 from chorus.lanes.pieces import Piece, undo_pieces
 from chorus.lanes.recorder import Recorder
 from chorus.lanes.records import Edit, Kind
 from chorus.lanes.taking_back import Clash, Side, take_back, take_back_with_markers
-from chorus.lanes.timeline import Recorded
 
 
 class RevertConflict(ChorusError):

@@ -10,13 +10,13 @@ from typing import Any
 
 from chorus.errors import ChorusError, UsageError
 from chorus.lanes.applying import NothingToRevert, apply_revert
+from chorus.lanes.chain import Recorded
 from chorus.lanes.entries import LogEntry, find_reverted
-from chorus.lanes.listing import find_entry, find_turn
+from chorus.lanes.finding import find_entry, find_turn
 from chorus.lanes.patches import render_sides
 from chorus.lanes.pieces import choose_pieces, list_pieces, pieces_json
 from chorus.lanes.recorder import Recorder
 from chorus.lanes.reverting import Extent, Plan, plan_revert
-from chorus.lanes.timeline import Recorded
 
 
 class FileBusy(ChorusError):
@@ -87,7 +87,7 @@ def keep(recorder: Recorder, selection: Selection) -> list[int]:
 
 def select_changes(recorder: Recorder, selection: Selection) -> list[Recorded]:
     """The selected actions that changed something and still stand."""
-    reverted = find_reverted(recorder.timeline)
+    reverted = find_reverted(recorder.timeline.records)
     found: dict[str, Recorded] = {}
     for entry in _select(recorder.entries(), selection):
         recorded = recorder.timeline.find_action(entry.within or entry.id or "")
@@ -135,7 +135,7 @@ def _revert_of(recorder: Recorder, entry: LogEntry) -> Recorded:
         own = recorder.timeline.find_action(entry.id)
         if own is not None and entry.status != "reverted":
             return own
-    reverted = find_reverted(recorder.timeline)
+    reverted = find_reverted(recorder.timeline.records)
     for recorded in reversed(recorder.timeline.records):
         if entry.id in recorded.record.reverts and recorded.record.action not in reverted:
             return recorded

@@ -19,6 +19,7 @@ from chorus.git.commits import Commit
 from chorus.git.filters import NOTHING, Filters
 from chorus.git.lockfile import translated
 from chorus.git.objects import ObjectStore
+from chorus.git.places import name_work_tree
 from chorus.git.repository import Repository
 from chorus.git.scan import Scanner
 from chorus.git.trees import EXECUTABLE_MODE, FILE_MODE, Entry, Trees
@@ -122,9 +123,7 @@ class Site:
     @property
     def name(self) -> str:
         """This work tree among those of its repository, as a part of a ref name."""
-        if self.repository.git_dir == self.repository.common_dir:
-            return "main"
-        return f"worktree-{self.repository.git_dir.name}"
+        return name_work_tree(os.fspath(self.repository.git_dir), os.fspath(self.repository.common_dir))
 
     def now(self) -> int:
         return int(time.time())

@@ -7,28 +7,16 @@ looks at the work tree.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from chorus.core.ids import Oid, RepoPath
 from chorus.errors import NothingThere
 from chorus.git.trees import EMPTY_TREE, Entry
+from chorus.lanes.chain import PREFIX, Recorded, read_chain
 from chorus.lanes.records import Edit, Kind, Record, parse_record, render_record
 from chorus.lanes.site import Moment, Site
 
-PREFIX = "refs/chorus/timeline/"
 # So many missing records are read one by one; more are read by one `git log`.
 FEW = 16
-LOG_FORMAT = "%H %T %ct%n%B"
-
-
-@dataclass(frozen=True, slots=True)
-class Recorded:
-    """A record and the timeline commit that holds it. `seconds`: when it was written."""
-
-    oid: Oid
-    tree: Oid
-    seconds: int
-    record: Record
 
 
 class Timeline:
@@ -54,7 +42,7 @@ class Timeline:
         added = self._read_back(tip)
         if added is None:
             self._forget()
-            added = list(self._read_log(tip)) if tip else []
+            added = list(read_chain(self._site.repository.git, tip)) if tip else []
         for recorded in added:
             self._take(recorded)
         return True
@@ -147,15 +135,6 @@ class Timeline:
             if tip == self.tip:
                 return added[::-1]
         return None
-
-    def _read_log(self, tip: Oid) -> Iterator[Recorded]:
-        arguments = ["--first-parent", "--reverse", "-z", "--encoding=UTF-8", f"--format={LOG_FORMAT}", tip]
-        output = self._site.repository.git.run("log", *arguments).decode()
-        for item in output.split("\0"):
-            header, found, message = item.partition("\n")
-            if found:
-                oid, tree, seconds = header.split(" ")
-                yield Recorded(Oid(oid), Oid(tree), int(seconds), parse_record(message))
 
 
 def no_such_record(name: str) -> NothingThere:

@@ -11,10 +11,10 @@ from chorus.core.ids import LaneName, Oid, RepoPath
 from chorus.git.filestate import Absent, File, Skipped
 from chorus.git.objects import ObjectMissing
 from chorus.git.trees import Entry
+from chorus.lanes.chain import Recorded
 from chorus.lanes.projection import plan_projection
 from chorus.lanes.recorder import Recorder
 from chorus.lanes.records import Edit
-from chorus.lanes.timeline import Recorded
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from chorus.lanes import queries
-from chorus.lanes.queries import Filter
+from chorus.lanes.filtering import Filter
 from chorus.lanes.recorder import Recorder
 from chorus.lanes.review import Selection, redo, revert
 from chorus.wire.client import stop

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from chorus.git.repository import NoRepository, Repository, UnsupportedRepository
+from chorus.git.places import NoRepository, UnsupportedRepository
+from chorus.git.repository import Repository
 from tests.repos import UserRepo
 
 

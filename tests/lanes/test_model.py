@@ -14,9 +14,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from chorus.core.actions import Action
 from chorus.core.ids import Oid, ToolUseId
+from chorus.lanes.chain import Recorded
 from chorus.lanes.recorder import Recorder
 from chorus.lanes.records import Kind
-from chorus.lanes.timeline import Recorded
 from tests.lanes.acting import action, bash, on_disk, replayed, witnessed
 from tests.lanes.proof import assert_whole
 from tests.repos import UserRepo

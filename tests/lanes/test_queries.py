@@ -1,6 +1,7 @@
 """What is asked about a history: pages of the log, with what no action made in its place."""
 
-from chorus.lanes.queries import Filter, log, show
+from chorus.lanes.filtering import Filter
+from chorus.lanes.queries import log, show
 from chorus.lanes.recorder import Recorder
 from tests.lanes.acting import Agent
 from tests.repos import UserRepo

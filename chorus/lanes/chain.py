@@ -1,0 +1,68 @@
+"""The chain of timeline commits, as `git log` prints it.
+
+Receives where it begins. Gives its records: all of them, oldest first, or one by one from the newest end, at
+the cost of those that are taken. Never writes.
+"""
+
+import os
+import subprocess
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+
+from chorus.core.ids import Oid
+from chorus.git.process import Git, GitFailed
+from chorus.lanes.records import Record, parse_record
+
+PREFIX = "refs/chorus/timeline/"
+# Object, tree, seconds, message.
+FORMAT = "%H %T %ct%n%B"
+LOG = ("log", "--first-parent", "-z", "--encoding=UTF-8", f"--format={FORMAT}")
+# What is read of git's output at a time: some 80 records.
+CHUNK_BYTES = 2**16
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A record and the timeline commit that holds it. `seconds`: when it was written."""
+
+    oid: Oid
+    tree: Oid
+    seconds: int
+    record: Record
+
+
+class ChainUnreadable(GitFailed):
+    """The chain alone gives no answer: it is not there, cannot be printed to its end, or says too little."""
+
+
+def read_chain(git: Git, tip: Oid) -> Iterator[Recorded]:
+    """Every record, oldest first."""
+    output = git.run(*LOG, "--reverse", tip).decode()
+    return (parse_logged(item) for item in output.split("\0") if "\n" in item)
+
+
+def read_newest(git: Git, ref: str) -> Generator[Recorded, None, None]:
+    """Record after record from the newest on. Who has enough closes it: git is ended then."""
+    process = git.start(*LOG, ref, "--")
+    try:
+        for item in _split(process):
+            yield parse_logged(item.decode())
+        if process.wait():
+            raise ChainUnreadable(f"`git log {ref}` failed with exit code {process.returncode}")
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def _split(process: subprocess.Popen[bytes]) -> Iterator[bytes]:
+    assert process.stdout is not None
+    rest = b""
+    while chunk := os.read(process.stdout.fileno(), CHUNK_BYTES):
+        *items, rest = (rest + chunk).split(b"\0")
+        yield from items
+
+
+def parse_logged(item: str) -> Recorded:
+    header, _, message = item.partition("\n")
+    oid, tree, seconds = header.split(" ")
+    return Recorded(Oid(oid), Oid(tree), int(seconds), parse_record(message))

@@ -1,0 +1,114 @@
+"""The log read from its newest end, as far as somebody asks: for a process that has to answer once.
+
+Receives a directory inside a work tree. Gives the same entries as the recorder, newest first, at the cost of
+those that are taken: what became of an action, only newer records and the notes say. Never writes.
+"""
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from chorus.git.places import Places, read_places
+from chorus.git.process import Git
+from chorus.lanes.chain import PREFIX, ChainUnreadable, Recorded, read_newest
+from chorus.lanes.entries import FindAction, LogEntry, Marks, entry_of_call, entry_of_record, fold_marks
+from chorus.lanes.finding import find_entry
+from chorus.lanes.notes import Notes
+from chorus.lanes.records import Kind
+from chorus.lanes.showing import show_json
+
+
+class Newest:
+    def __init__(self, places: Places) -> None:
+        self._git = Git(Path(places.work_tree))
+        self._own_dir = f"{places.git_dir}/chorus"
+        # Before the chain: what a note names is on the chain by the time it is written.
+        notes = Notes(Path(self._own_dir) / "notes.jsonl")
+        self._marks = fold_marks(Marks(), notes.refresh())
+        self._chain = read_newest(self._git, PREFIX + places.name)
+        self._ahead: deque[Recorded] = deque()
+        self._read: dict[str, Recorded] = {}  # by timeline commit
+        self._holders: dict[str, Recorded] = {}  # by the actions whose change they hold
+        self._seen: list[LogEntry] = []
+        self._entries = newest_entries(self._records(), self._marks, self._find_action)
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        return cls(read_places(Git(path)))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._chain.close()
+
+    def entries(self) -> Iterator[LogEntry]:
+        """Newest first: what was taken before, then what is read now."""
+        yield from self._seen
+        for entry in self._entries:
+            self._seen.append(entry)
+            yield entry
+
+    def show(self, name: str) -> dict[str, Any]:
+        """The action with that number, id or lane commit, or the outside change with that timeline commit."""
+        entry = next((entry for entry in self.entries() if is_named(entry, name)), None)
+        # A lane commit may be abbreviated: whether it is one alone, only the whole log can say.
+        entry = entry or find_entry(self._seen[::-1], name)
+        recorded = self._read[entry.timeline] if entry.timeline else None
+        if recorded is not None and not recorded.record.listed:
+            raise ChainUnreadable(f"{recorded.oid} lists none of its files")
+        edits = recorded.record.edits if recorded else ()
+        return show_json(self._git, self._own_dir, entry, edits)
+
+    def _records(self) -> Iterator[Recorded]:
+        while recorded := self._ahead.popleft() if self._ahead else self._take():
+            yield recorded
+
+    def _find_action(self, name: str) -> Recorded | None:
+        """The record that holds an action: older than whoever asks for it, and read now if need be."""
+        while name not in self._holders and (recorded := self._take()):
+            self._ahead.append(recorded)
+        return self._holders.get(name)
+
+    def _take(self) -> Recorded | None:
+        recorded = next(self._chain, None)
+        if recorded is not None:
+            record = recorded.record
+            self._read[recorded.oid] = recorded
+            names = (*([record.action] if record.action else []), *record.contained)
+            self._holders |= dict.fromkeys(names, recorded)
+        return recorded
+
+
+def newest_entries(records: Iterable[Recorded], marks: Marks, find_action: FindAction) -> Iterator[LogEntry]:
+    """The entries of records that come newest first, and of calls: in the order of `Ledger`, from its end."""
+    calls = sorted(marks.calls, key=lambda call: int(call["n"]))
+    reverted: set[str] = set()
+    unnumbered: list[LogEntry] = []
+    for recorded in records:
+        record = recorded.record
+        if record.kind is Kind.START:
+            continue
+        entry = entry_of_record(recorded, marks, reverted)
+        if record.action not in reverted:
+            reverted.update(record.reverts)
+        if record.number is None:
+            unnumbered.append(entry)
+            continue
+        while calls and calls[-1]["n"] >= record.number:
+            yield entry_of_call(calls.pop(), marks, find_action)
+        yield from (*unnumbered, entry)
+        unnumbered = []
+    while calls:
+        yield entry_of_call(calls.pop(), marks, find_action)
+    yield from unnumbered
+
+
+def is_named(entry: LogEntry, name: str) -> bool:
+    if entry.n is None:
+        return entry.timeline == name
+    return name in (str(entry.n), entry.id)

@@ -1,0 +1,43 @@
+"""One action as data for programs: the JSON of `show` (keys are API), with its patch as git prints it."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from chorus.core.ids import Oid
+from chorus.git.directory import Entry
+from chorus.git.process import Git
+from chorus.lanes.entries import LogEntry, entry_json
+from chorus.lanes.records import Edit
+
+# The same for everybody: no colours, no programs of the user's, whole object names.
+PLAIN = ("-r", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color")
+
+
+def show_json(git: Git, own_dir: str, entry: LogEntry, edits: Iterable[Edit]) -> dict[str, Any]:
+    """The entry, its files before and after, and what it changed on disk. `own_dir`: Chorus's."""
+    sides = [
+        {
+            "path": edit.path,
+            "before": _oid(edit.before),
+            "after": _oid(edit.after),
+            "mode_before": _mode(edit.before),
+            "mode_after": _mode(edit.after),
+        }
+        for edit in edits
+    ]
+    patch = run_diff(git, own_dir, "--no-commit-id", "--root", entry.timeline) if entry.timeline else ""
+    return {**entry_json(entry), "edits": sides, "patch": patch}
+
+
+def _oid(entry: Entry | None) -> Oid | None:
+    return None if entry is None else entry.oid
+
+
+def _mode(entry: Entry | None) -> int | None:
+    return None if entry is None else entry.mode
+
+
+def run_diff(git: Git, own_dir: str, *words: str) -> str:
+    """What `git diff-tree` prints. It would read the user's whole index, of which it needs nothing."""
+    output = git.run("diff-tree", *PLAIN, *words, extra={"GIT_INDEX_FILE": f"{own_dir}/no-index"})
+    return output.decode("utf-8", "replace")
