@@ -5,6 +5,7 @@ The newest comes first, as in `git log`, and is on the screen before the rest is
 
 import argparse
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 from chorus.commands.gitsettings import wants_colour
@@ -18,6 +19,8 @@ COLOURS = {"committed": "33", "kept": "32", "reverted": "31", "failed": "31", "d
 MOST_PATHS = 2
 # More than any screen shows: what follows is asked for while a person reads this.
 FIRST_SCREEN = 200
+# Each further page is so many times as long: few requests, and none that keeps the agent busy for nobody.
+GROWTH = 4
 # Of a turn's name, enough to tell it from others; `--turn` takes any beginning.
 TURN_LENGTH = 8
 
@@ -68,13 +71,23 @@ def run(args: argparse.Namespace) -> ExitCode:
 def newest_first(
     first: list[dict[str, Any]], wanted: dict[str, Any], limit: int | None
 ) -> Iterator[dict[str, Any]]:
-    """What is read already, then everything older: asked for when somebody comes that far."""
-    yield from reversed(first)
-    if len(first) < FIRST_SCREEN or limit == len(first):
-        return
-    every = read_log(**wanted, limit=limit)
-    oldest = next((place for place, e in enumerate(every) if _same(e, first[0])), 0)
-    yield from reversed(every[:oldest])
+    """What is read already, then what is older, page by page: each asked for when somebody comes that far."""
+    return islice(_pages(first, wanted), limit or None)
+
+
+def _pages(page: list[dict[str, Any]], wanted: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    size, before = FIRST_SCREEN, None
+    oldest: dict[str, Any] | None = None
+    while page:
+        # What no action made has no number to ask from: it comes again with what is before the next action.
+        places = (place for place, entry in enumerate(page) if oldest and _same(entry, oldest))
+        yield from reversed(page[: next(places, None)])
+        if len(page) < size:
+            return
+        oldest = page[0]
+        before = next((entry["n"] for entry in page if entry["n"] is not None), before)
+        size *= GROWTH
+        page = read_log(**wanted, before=before, limit=size)
 
 
 def render(entries: Iterable[dict[str, Any]], width: int, *, colour: bool) -> Iterator[str]:

@@ -36,12 +36,12 @@ def list_log(
     newest: Iterable[LogEntry], wanted: Filter, locate: Callable[[str], RepoPath | None]
 ) -> list[dict[str, Any]]:
     """The entries that match, oldest first. `locate`: a path as a person names it, inside the work tree."""
-    entries = newest if wanted.before is None else skip_to(newest, wanted.before)
     turn = None
     if wanted.turn is not None:
         # Whether the beginning of a name is one turn's alone, only the whole log can say.
-        entries = list(entries)
-        turn = find_turn(entries, wanted.turn)
+        newest = list(newest)
+        turn = find_turn(newest, wanted.turn)
+    entries = newest if wanted.before is None else skip_to(newest, wanted.before)
     root = locate(wanted.path) if wanted.path is not None else None
     matches = compile_filter(wanted, turn, root)
     return [entry_json(entry) for entry in islice(filter(matches, entries), wanted.limit or None)][::-1]

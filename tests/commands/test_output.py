@@ -90,6 +90,29 @@ def test_the_first_screen_comes_before_the_rest_is_asked_for(
     assert [entry["n"] for entry in entries] == [1]
 
 
+@pytest.mark.parametrize("screen", [1, 3])
+def test_every_entry_comes_once_whatever_a_page_holds(
+    repo: UserRepo, monkeypatch: pytest.MonkeyPatch, screen: int
+) -> None:
+    with Recorder.open(repo.path) as recorder:
+        agent = Agent(repo, recorder)
+        for number in range(9):
+            if number not in (4, 5):
+                agent.edit("one.txt", b"%d\n" % number)
+            if number % 3:
+                repo.write("mine.txt", b"%d\n" % number)
+                recorder.sweep()
+    monkeypatch.chdir(repo.path)
+    monkeypatch.setattr(log, "FIRST_SCREEN", screen)
+    wanted: dict[str, Any]
+    for wanted in ({"outside": True}, {"status": "outside"}, {"turn": "turn"}):
+        every = read_log(**wanted)[::-1]
+        assert len(every) > screen
+        for limit in (None, 4):
+            shown_first = every[: min(limit or screen, screen)][::-1]
+            assert list(log.newest_first(shown_first, wanted, limit)) == every[:limit]
+
+
 def test_a_file_in_a_directory_below_is_shown_whole_from_anywhere(worked: UserRepo, chorus: Shell) -> None:
     worked.git("config", "diff.relative", "true")
     assert "+x = 9" in chorus("show", "1", cwd=Path(worked.path / "src")).out

@@ -65,10 +65,10 @@ def whole(recorder: Recorder) -> list[LogEntry]:
 
 
 def chosen(recorder: Recorder, entries: Sequence[LogEntry], wanted: Filter) -> list[dict[str, Any]]:
+    turn = find_turn(entries, wanted.turn) if wanted.turn is not None else None
     if wanted.before is not None:
         before = wanted.before
         entries = list(takewhile(lambda entry: entry.n is None or entry.n < before, entries))
-    turn = find_turn(entries, wanted.turn) if wanted.turn is not None else None
     root = recorder.site.locate(wanted.path) if wanted.path is not None else None
     since = parse_since(wanted.since) if wanted.since is not None else 0
     found = [
@@ -222,6 +222,7 @@ def filters(root: Path) -> list[Filter]:
         Filter(),
         *single,
         *both,
+        Filter(turn="turn-1", before=3),
         Filter(turn="turn-1", open=True),
         Filter(tool="Edit", before=9, limit=2),
     ]
