@@ -18,7 +18,7 @@ raises on a message that somebody else wrote; it then finds what can be found.
 
 import json
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 FORMAT = "1"
 
@@ -52,13 +52,15 @@ TURN = "Chorus-Turn"
 # Written only where the quoted form in the body is not exact.
 MESSAGE = "Chorus-Message"
 
-_KEY = re.compile(r"[A-Za-z0-9-]+")
+_TRAILER = re.compile(r"^([A-Za-z0-9-]+): (.+)$", re.MULTILINE)
 _ACTION_LINE = re.compile(rf"^{ACTION}: (.+)$", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
-    """The parts of a commit message. `trailers` has at least one; keys are plain words."""
+class Text(NamedTuple):
+    """The parts of a commit message. `trailers` has at least one; keys are plain words.
+
+    A tuple, as everything that is made once for each record of a long history.
+    """
 
     subject: str
     quoted: str | None = None
@@ -91,7 +93,10 @@ def parse_message(message: str) -> Text:
     trailers = _parse_trailers(paragraphs[-1]) if paragraphs else None
     if trailers is not None:
         paragraphs.pop()
-    quoted = next((value for key, value in trailers or () if key == MESSAGE), None)
+    quoted = None
+    if trailers and MESSAGE in message:
+        quoted = next((value for key, value in trailers if key == MESSAGE), None)
+        trailers = [trailer for trailer in trailers if trailer[0] != MESSAGE]
     if paragraphs and paragraphs[0].startswith(">"):
         lines = paragraphs.pop(0).split("\n")
         if quoted is None:
@@ -100,7 +105,7 @@ def parse_message(message: str) -> Text:
         subject=_parse_value(subject),
         quoted=quoted,
         notes=tuple(_parse_value(line) for paragraph in paragraphs for line in paragraph.split("\n")),
-        trailers=tuple(trailer for trailer in trailers or () if trailer[0] != MESSAGE),
+        trailers=tuple(trailers or ()),
     )
 
 
@@ -140,13 +145,10 @@ def _parse_value(value: str) -> str:
 
 def _parse_trailers(paragraph: str) -> list[tuple[str, str]] | None:
     """None where a line is no trailer: then none of them is."""
-    trailers = []
-    for line in paragraph.split("\n"):
-        key, _, value = line.partition(": ")
-        if not value or not _KEY.fullmatch(key):
-            return None
-        trailers.append((key, _parse_value(value)))
-    return trailers
+    trailers: list[tuple[str, str]] = _TRAILER.findall(paragraph)
+    if len(trailers) != paragraph.count("\n") + 1:
+        return None
+    return [(key, _parse_value(value)) for key, value in trailers] if '"' in paragraph else trailers
 
 
 def _survives_quoting(line: str) -> bool:

@@ -7,7 +7,7 @@ the cost of those that are taken. Never writes.
 import os
 import subprocess
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from chorus.core.ids import Oid
 from chorus.git.process import Git, GitFailed
@@ -21,8 +21,7 @@ LOG = ("log", "--first-parent", "-z", "--encoding=UTF-8", f"--format={FORMAT}")
 CHUNK_BYTES = 2**16
 
 
-@dataclass(frozen=True, slots=True)
-class Recorded:
+class Recorded(NamedTuple):
     """A record and the timeline commit that holds it. `seconds`: when it was written."""
 
     oid: Oid

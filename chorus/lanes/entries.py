@@ -7,7 +7,7 @@ changes either, and loads nothing that reads them: a first screen of the log wai
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from chorus.core.ids import AgentId, LaneName, Oid, RepoPath, SessionId, TurnId
 from chorus.lanes.chain import Recorded
@@ -18,8 +18,7 @@ Fate = Literal["committed", "reverted", "kept", "noop", "failed", "denied", "out
 FindAction: TypeAlias = Callable[[str], Recorded | None]
 
 
-@dataclass(frozen=True, slots=True)
-class LogEntry:
+class LogEntry(NamedTuple):
     """One line of the log. `n` is None for outside changes, `timeline` for calls that changed nothing."""
 
     n: int | None

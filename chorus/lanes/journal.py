@@ -7,7 +7,6 @@ the lane. Whoever writes next finishes what was set aside. Never looks at the wo
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 from chorus.core.actions import Action
@@ -120,8 +119,7 @@ class Journal:
     ) -> Recorded:
         """Record an action on the timeline and on a lane: its session's, or the one given."""
         files = describe(self.site, edits)
-        record = replace(
-            record_of(action),
+        record = record_of(action)._replace(
             summary=summarise(action, files),
             edits=tuple(edits),
             head=render_head(self.heads.head),

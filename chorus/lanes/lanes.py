@@ -7,7 +7,7 @@ branch somebody is on is never moved. Never touches a branch it did not start.
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from chorus.core import message
@@ -84,14 +84,14 @@ class Lanes:
         parent = tip or lane.base
         tree = self._tree_of(parent) if parent else None
         plan = plan_projection(self._site, tree, edits)
-        record = replace(record, skipped=(*record.skipped, *self._site.drain_complaints()))
+        record = record._replace(skipped=(*record.skipped, *self._site.drain_complaints()))
         if plan.context:
             text = self._context_text(lane, record, plan)
             parent, tree = self._commit(tree, plan.context, parent, text, seconds)
         text = Text(record.summary, record.message, record.notes, lane_trailers(record))
         commit, _ = self._commit(tree, plan.changes, parent, text, seconds)
         return Prepared(
-            lane, tip, replace(record, placement=Placement(lane.name, lane.branch, lane.base, commit))
+            lane, tip, record._replace(placement=Placement(lane.name, lane.branch, lane.base, commit))
         )
 
     def publish(self, prepared: Prepared) -> None:

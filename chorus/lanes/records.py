@@ -5,10 +5,9 @@ commit holds it. Never reads or writes a store.
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from enum import Enum
-from typing import cast
+from typing import NamedTuple, cast
 
 from chorus.core import message
 from chorus.core.actions import Status
@@ -31,8 +30,10 @@ class Kind(Enum):
     OUTSIDE = "outside"
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+# Tuples: a long history has one of each for every action, and a frozen dataclass takes four times as long.
+
+
+class Edit(NamedTuple):
     """One path of a change. None: there is no file."""
 
     path: RepoPath
@@ -40,8 +41,7 @@ class Edit:
     after: Entry | None
 
 
-@dataclass(frozen=True, slots=True)
-class Placement:
+class Placement(NamedTuple):
     """Where an action stands on its lane. `base` is None for a lane that started from nothing."""
 
     lane: LaneName
@@ -50,8 +50,7 @@ class Placement:
     commit: Oid
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     kind: Kind
     summary: str
     edits: tuple[Edit, ...] = ()
@@ -73,7 +72,7 @@ class Record:
     contained: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
     lines: tuple[int, int] | None = None  # added and removed; None: not counted, or nothing has lines
-    notes: tuple[str, ...] = field(default=(), compare=False)  # for people; not read back
+    notes: tuple[str, ...] = ()  # for people
 
     @property
     def paths(self) -> tuple[RepoPath, ...]:
@@ -129,15 +128,11 @@ def placed(placement: Placement) -> list[tuple[str, str]]:
 
 def parse_record(commit_message: str) -> Record:
     text = message.parse_message(commit_message)
-    said: dict[str, list[str]] = {}
-    for key, value in text.trailers:
-        said.setdefault(key, []).append(value)
-
-    def one(key: str) -> str | None:
-        return said[key][0] if key in said else None
+    said = dict(reversed(text.trailers))  # of several with one key, the first
+    one = said.get
 
     def every(key: str) -> tuple[str, ...]:
-        return tuple(said.get(key, ()))
+        return text.every(key) if key in said else ()
 
     if one(message.FORMAT_VERSION) != message.FORMAT:
         version = one(message.FORMAT_VERSION) or "none"
@@ -169,15 +164,15 @@ def parse_record(commit_message: str) -> Record:
     )
 
 
-def parse_placement(said: Mapping[str, Sequence[str]]) -> Placement | None:
+def parse_placement(said: Mapping[str, str]) -> Placement | None:
     if message.LANE not in said or message.COMMIT not in said:
         return None
-    base = said.get(message.BASE, (NOTHING,))[0]
+    base = said.get(message.BASE, NOTHING)
     return Placement(
-        lane=LaneName(said[message.LANE][0]),
-        branch=said.get(message.BRANCH, (NOTHING,))[0],
+        lane=LaneName(said[message.LANE]),
+        branch=said.get(message.BRANCH, NOTHING),
         base=None if base == NOTHING else Oid(base),
-        commit=Oid(said[message.COMMIT][0]),
+        commit=Oid(said[message.COMMIT]),
     )
 
 
