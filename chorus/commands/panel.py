@@ -5,6 +5,7 @@ Receives the options; runs the panel until the person leaves. Closing it never s
 
 import argparse
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -73,6 +74,9 @@ def _run_plain(home: Home, work_tree: Path) -> ExitCode:
     from chorus.panel.feed import Feed  # noqa: PLC0415
     from chorus.panel.plain import PlainLog  # noqa: PLC0415
 
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        # There is nothing to tidy up, and Python overlooks an interrupt that comes right before it waits.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     log = PlainLog()
     for message in Feed(home, work_tree).messages():
         for line in log.feed(message):
