@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import is_hypothesis_test
 
 from tests.repos import UserRepo, make_template
 
@@ -33,6 +34,19 @@ INHERITED = (
     "VISUAL",
     "NO_COLOR",
 )
+
+CORE = Path(__file__).parent / "core"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The core is covered by its own examples: not by chance, nor by what others need of it.
+
+    Following those too would double their time.
+    """
+    for item in items:
+        by_chance = is_hypothesis_test(getattr(item, "obj", None))
+        if by_chance or not item.path.is_relative_to(CORE):
+            item.add_marker("no_cover")
 
 
 @pytest.fixture(autouse=True)

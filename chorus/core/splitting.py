@@ -66,6 +66,8 @@ def writing_order(before: bytes | None, after: bytes | None, claims: Sequence[Cl
         left.remove(following)
         if not gone:
             text = text_after(claims[following], text)
+            if text is None:
+                break
     return (*order, *left)
 
 

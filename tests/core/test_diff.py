@@ -56,6 +56,18 @@ def test_common_ends_are_whole_lines_of_both(a: bytes, b: bytes) -> None:
         assert not middle or tail == 0 or middle.endswith(b"\n")
 
 
+def test_equal_contents_are_all_common() -> None:
+    assert common_ends(b"a\nb", b"a\nb") == (3, 0)
+    assert hunks(b"a\nb", b"a\nb") == ()
+
+
+def test_lines_that_occur_often_are_matched_all_the_same() -> None:
+    before, after = b"x\na\na\nb\na\na\nb\n", b"a\na\nb\nb\na\na\ny\n"
+    found = hunks(before, after)
+    assert applied(before, after, found) == after
+    assert sum(hunk.removed + hunk.added for hunk in found) == 4
+
+
 def test_one_changed_line_in_many_is_one_hunk() -> None:
     before = [b"line %d\n" % i for i in range(20_000)]
     after = [*before[:10_000], b"changed\n", *before[10_001:]]

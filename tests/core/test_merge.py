@@ -111,6 +111,16 @@ def test_changes_that_take_turns_are_all_made(tmp_path: Path) -> None:
     assert decided.data == git_merge(tmp_path, *sides)
 
 
+def test_changes_with_nothing_but_common_lines_between_them_count_as_one(tmp_path: Path) -> None:
+    base = [*numbered(40), b"}\n", b"a\n", b"}\n", b"b\n", b"}\n", *numbered(99)[41:]]
+    ours = [b"o\n" if line in (b"a\n", b"b\n") else line for line in base]
+    theirs = [b"first\n", *base[1:-1], b"last\n"]
+    sides = b"".join(base), b"".join(ours), b"".join(theirs)
+    decided = merge(*sides)
+    assert isinstance(decided, Merged)
+    assert decided.data == git_merge(tmp_path, *sides)
+
+
 def test_changes_in_one_line_are_not_decided() -> None:
     base = numbered()
     ours, theirs = [*base[:50], b"o\n", *base[51:]], [*base[:50], b"t\n", *base[51:]]

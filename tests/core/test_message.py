@@ -90,6 +90,15 @@ def test_a_message_reads_like_one_written_by_hand() -> None:
     )
 
 
+@pytest.mark.parametrize("quoted", [None, "", "a\tb\r", "> \0 "])
+@pytest.mark.parametrize("notes", [(), ("one", "two")])
+def test_what_does_not_survive_as_a_quote_is_kept_beside_it(
+    quoted: str | None, notes: tuple[str, ...]
+) -> None:
+    text = Text("s", quoted, notes, ((ACTION, "x"),))
+    assert parse_message(render_message(text)) == text
+
+
 def test_git_finds_the_same_trailers() -> None:
     command = ["git", "interpret-trailers", "--parse"]
     done = subprocess.run(command, input=render_message(PLAIN), capture_output=True, text=True, check=True)

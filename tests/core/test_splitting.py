@@ -1,6 +1,7 @@
 """Each action gets its own part of a shared change, or none is made up."""
 
 import json
+import random
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from chorus.core.clienttext import find_form, read_text
 from chorus.core.diff import hunks as line_hunks
 from chorus.core.diff import split_lines
 from chorus.core.ids import ToolUseId
-from chorus.core.splitting import Piece, find_overwritten, is_overwritten, split
+from chorus.core.splitting import Piece, find_overwritten, is_overwritten, split, writing_order
 
 HEADLESS = Path(__file__).parents[2] / "fixtures" / "recordings" / "headless"
 
@@ -283,3 +284,34 @@ def test_an_edit_that_was_taken_back_by_the_next_is_not_written_over() -> None:
 )
 def test_what_cannot_be_told_is_not_called_written_over(now: bytes | None, claim: Claim) -> None:
     assert not is_overwritten(now, claim)
+
+
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=5, unique=True), st.randoms())
+def test_edits_told_in_any_order_are_put_into_the_order_of_their_texts(
+    rows: list[int], chance: random.Random
+) -> None:
+    """Each changes another row of the text the one before left."""
+    states = ["".join(f"row {n}\n" for n in range(10))]
+    for row in rows:
+        states.append(states[-1].replace(f"row {row}\n", f"new {row}\n"))
+    claims = [edit(a, b) for a, b in pairwise(states)]
+    told = chance.sample(range(len(claims)), len(claims))
+    order = writing_order(states[0].encode(), states[-1].encode(), [claims[n] for n in told])
+    assert [told[place] for place in order] == list(range(len(claims)))
+
+
+def test_of_two_that_read_the_same_text_the_one_of_which_nothing_is_left_was_first() -> None:
+    lost, kept = edit(ROWS, FIRST), edit(ROWS, SECOND)
+    assert writing_order(ROWS.encode(), SECOND.encode(), [kept, lost]) == (1, 0)
+    assert writing_order(ROWS.encode(), SECOND.encode(), [lost, kept]) == (0, 1)
+
+
+def test_a_file_is_made_before_it_is_edited() -> None:
+    made, edited = Claim(created=True, after=ROWS), edit(ROWS, FIRST)
+    assert writing_order(None, FIRST.encode(), [edited, made]) == (1, 0)
+
+
+def test_where_the_texts_do_not_tell_the_order_of_telling_stands() -> None:
+    claims = [NOTHING_TOLD, edit("other\n", "text\n"), Claim(created=True, after=ROWS)]
+    assert writing_order(ROWS.encode(), SECOND.encode(), claims) == (0, 1, 2)
+    assert writing_order(None, SECOND.encode(), claims[:2]) == (0, 1)

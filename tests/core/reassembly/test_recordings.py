@@ -14,6 +14,8 @@ from tests.core.reassembly.replays import NAMES, WIDTHS, check_wrapped, size_of
 from tests.core.reassembly.tmux_rows import capture
 from tests.core.recordings import RECORDINGS
 
+# Millions of times through the same lines, which the examples beside this file cover.
+pytestmark = pytest.mark.no_cover
 STREAMS = sorted(
     path
     for kind in ("headless", "control", "hooks", "transcripts", "2.1.325")
