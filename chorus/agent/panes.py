@@ -92,6 +92,9 @@ class Panes:
         """The pane is gone, or nobody wants it watched any more."""
         del self.all[watched.key]
         await self._leave_client(watched)
+        if watched.stream is not None:
+            watched.stream.close()
+            watched.stream = None
 
     def close(self) -> None:
         for watched in self.all.values():

@@ -38,6 +38,7 @@ class PaneStream:
         # Neither the pipe nor a joined capture wraps: an object that goes on over a newline was cut off.
         self._reassembler = Reassembler(unwrapped=True)
         self._busy = asyncio.Lock()
+        self._closed = False
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
@@ -47,17 +48,20 @@ class PaneStream:
         watched = next((n for n, one in enumerate(documents) if self._is_watched(one)), len(documents))
         await self._tell(documents[:watched], history=True)
         await self._tell(documents[watched:], history=False)
-        asyncio.get_running_loop().add_reader(self._pipe.fileno(), self._readable)
+        self._listen_again()
 
     async def drain(self) -> None:
         """Hear everything that has been printed by now."""
         async with self._busy:
-            while chunk := self._pipe.read():
+            # What is heard may take a while, and the stream be closed meanwhile.
+            while not self._closed and (chunk := self._pipe.read()):
                 await self._tell(self._reassembler.feed(chunk), history=False)
-            if self._pipe.ended:
+            if self._pipe.ended and not self._closed:
                 self._stop_listening()
 
     def close(self) -> None:
+        """Read no more. What is unheard by now is still in the pane, for whoever opens it next."""
+        self._closed = True
         self._stop_listening()
         self._pipe.close(self._tmux)
 
@@ -86,7 +90,7 @@ class PaneStream:
         task.add_done_callback(lambda _: self._listen_again())
 
     def _listen_again(self) -> None:
-        if not self._pipe.ended:
+        if not self._pipe.ended and not self._closed:
             asyncio.get_running_loop().add_reader(self._pipe.fileno(), self._readable)
 
     def _stop_listening(self) -> None:
