@@ -1,14 +1,13 @@
 """A kept connection to a tmux server, in control mode: 0.1 ms a call, and notices when a pane moves.
 
 The connection is a client of its own beside the user's: it takes no part in sizing windows, draws
-nothing, and is gone when closed. Never reads or writes outside a call of its methods.
+nothing, and is gone when closed, or with this process. Never reads or writes outside a call of its methods.
 """
 
-import contextlib
 import os
 import secrets
 import select
-import subprocess
+import shutil
 import time
 from collections import deque
 from collections.abc import Sequence
@@ -21,6 +20,7 @@ from chorus.tmux.address import Address, answers
 from chorus.tmux.blocks import Block, BlockParser, Notice
 from chorus.tmux.errors import ConnectionLost, ServerGone, ServerSilent, TmuxMissing, translate_refusal
 from chorus.tmux.language import render_line
+from chorus.tmux.tethered import Tethered
 
 # tmux answers within a millisecond; a stopped server never does.
 ANSWER_SECONDS = 2.0
@@ -50,21 +50,10 @@ class Control:
             "-f",
             flags,
         ]
-        try:
-            # TMUX would make tmux refuse to attach from inside one of its own panes.
-            environment = {name: value for name, value in os.environ.items() if name != "TMUX"}
-            self._process = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                env=environment,
-            )
-        except FileNotFoundError:
-            raise TmuxMissing from None
-        assert self._process.stdin
-        assert self._process.stdout
-        self._input, self._output = self._process.stdin.fileno(), self._process.stdout.fileno()
+        if shutil.which("tmux") is None:
+            raise TmuxMissing
+        self._process = Tethered.start(command)
+        self._input, self._output = self._process.input, self._process.output
         os.set_blocking(self._output, False)
         self._parser = BlockParser()
         self._blocks: deque[Block] = deque()
@@ -112,17 +101,8 @@ class Control:
         return bool(self._notices) or self._readable(seconds)
 
     def close(self) -> None:
-        """Leave. Closing its input is how a control client says goodbye."""
-        assert self._process.stdin
-        assert self._process.stdout
-        with contextlib.suppress(BrokenPipeError):
-            self._process.stdin.close()
-        try:
-            self._process.wait(ANSWER_SECONDS)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        self._process.stdout.close()
+        """Leave."""
+        self._process.close()
 
     def __enter__(self) -> Self:
         return self
