@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from chorus.core.ids import RepoPath
-from chorus.lanes.chain import ChainUnreadable
+from chorus.lanes.chain import ChainUnreadable, without_collecting
 from chorus.lanes.filtering import Filter, list_log
 from chorus.lanes.newest import Newest
 
 
 def log(**wanted: Any) -> list[dict[str, Any]]:  # noqa: ANN401  the fields of Filter
     asked = Filter(**wanted)
-    with suppress(ChainUnreadable), Newest.open(Path.cwd()) as newest:
+    with suppress(ChainUnreadable), Newest.open(Path.cwd()) as newest, without_collecting():
         return list_log(newest.entries(), asked, locate)
     from chorus.lanes import queries  # noqa: PLC0415  see above
     from chorus.lanes.recorder import Recorder  # noqa: PLC0415
@@ -31,7 +31,8 @@ def actions(names: Sequence[str]) -> Iterator[dict[str, Any]]:
     shown = 0
     with suppress(ChainUnreadable), Newest.open(Path.cwd()) as newest:
         for name in names:
-            found = newest.show(name)
+            with without_collecting():
+                found = newest.show(name)
             shown += 1
             yield found
         return

@@ -4,9 +4,11 @@ Receives where it begins. Gives its records: all of them, oldest first, or one b
 the cost of those that are taken. Never writes.
 """
 
+import gc
 import os
 import subprocess
 from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from chorus.core.ids import Oid
@@ -34,10 +36,27 @@ class ChainUnreadable(GitFailed):
     """The chain alone gives no answer: it is not there, cannot be printed to its end, or says too little."""
 
 
-def read_chain(git: Git, tip: Oid) -> Iterator[Recorded]:
-    """Every record, oldest first."""
-    output = git.run(*LOG, "--reverse", tip).decode()
-    return (parse_logged(item) for item in output.split("\0") if "\n" in item)
+def read_chain(git: Git, tip: Oid) -> list[Recorded]:
+    """Every record, oldest first: parsed while git still reads what is older."""
+    with without_collecting():
+        try:
+            return list(read_newest(git, tip))[::-1]
+        except ChainUnreadable:
+            # Once more, for git's own words about it.
+            items = git.run(*LOG, tip, "--").decode().split("\0")[:-1]
+            return [parse_logged(item) for item in items][::-1]
+
+
+@contextmanager
+def without_collecting() -> Iterator[None]:
+    """Nothing of a history that is being read is garbage: looking for some takes a third of the time."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
 
 
 def read_newest(git: Git, ref: str) -> Generator[Recorded, None, None]:

@@ -5,7 +5,6 @@ changes either, and loads nothing that reads them: a first screen of the log wai
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -46,17 +45,19 @@ class LogEntry(NamedTuple):
     call_status: str = "succeeded"
 
 
-@dataclass(slots=True)
 class Marks:
     """What the notes say about actions."""
 
-    kept: set[str] = field(default_factory=set)
-    landed: dict[str, tuple[Oid, ...]] = field(default_factory=dict)
-    moved: dict[str, Oid] = field(default_factory=dict)  # lane commits made anew, by action
-    statuses: dict[str, str] = field(default_factory=dict)
-    # In words, where they were not known yet when the action was recorded.
-    said: dict[str, str] = field(default_factory=dict)
-    calls: list[dict[str, Any]] = field(default_factory=list)
+    __slots__ = ("calls", "kept", "landed", "moved", "said", "statuses")
+
+    def __init__(self) -> None:
+        self.kept: set[str] = set()
+        self.landed: dict[str, tuple[Oid, ...]] = {}
+        self.moved: dict[str, Oid] = {}  # lane commits made anew, by action
+        self.statuses: dict[str, str] = {}
+        # In words, where they were not known yet when the action was recorded.
+        self.said: dict[str, str] = {}
+        self.calls: list[dict[str, Any]] = []
 
 
 def find_reverted(records: Sequence[Recorded]) -> set[str]:

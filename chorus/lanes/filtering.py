@@ -5,10 +5,9 @@ log than that needs. Never reads anything by itself.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from chorus.core.ids import RepoPath, TurnId
 from chorus.errors import UsageError
@@ -16,8 +15,7 @@ from chorus.lanes.entries import LogEntry, entry_json
 from chorus.lanes.finding import find_turn
 
 
-@dataclass(frozen=True, slots=True)
-class Filter:
+class Filter(NamedTuple):
     """Which entries are wanted; what is None does not matter."""
 
     lane: str | None = None

@@ -42,7 +42,7 @@ class Timeline:
         added = self._read_back(tip)
         if added is None:
             self._forget()
-            added = list(read_chain(self._site.repository.git, tip)) if tip else []
+            added = read_chain(self._site.repository.git, tip) if tip else []
         for recorded in added:
             self._take(recorded)
         return True
