@@ -5,7 +5,7 @@ those that are taken: what became of an action, only newer records and the notes
 """
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -15,7 +15,7 @@ from chorus.git.process import Git
 from chorus.lanes.chain import PREFIX, ChainUnreadable, Recorded, read_newest
 from chorus.lanes.entries import FindAction, LogEntry, Marks, entry_of_call, entry_of_record, fold_marks
 from chorus.lanes.finding import find_entry
-from chorus.lanes.notes import Notes
+from chorus.lanes.notes import parse_lines, read_apart
 from chorus.lanes.records import Kind
 from chorus.lanes.showing import show_json
 
@@ -25,14 +25,16 @@ class Newest:
         self._git = Git(Path(places.work_tree))
         self._own_dir = f"{places.git_dir}/chorus"
         # Before the chain: what a note names is on the chain by the time it is written.
-        notes = Notes(Path(self._own_dir) / "notes.jsonl")
-        self._marks = fold_marks(Marks(), notes.refresh())
+        calls, others = read_apart(Path(self._own_dir) / "notes.jsonl")
+        marks = fold_marks(Marks(), others)
+        if marks.calls:
+            raise ChainUnreadable("a call is noted in a form of its own")
         self._chain = read_newest(self._git, PREFIX + places.name)
         self._ahead: deque[Recorded] = deque()
         self._read: dict[str, Recorded] = {}  # by timeline commit
         self._holders: dict[str, Recorded] = {}  # by the actions whose change they hold
         self._seen: list[LogEntry] = []
-        self._entries = newest_entries(self._records(), self._marks, self._find_action)
+        self._entries = newest_entries(self._records(), newest_calls(calls), marks, self._find_action)
 
     @classmethod
     def open(cls, path: Path) -> Self:
@@ -84,11 +86,13 @@ class Newest:
         return recorded
 
 
-def newest_entries(records: Iterable[Recorded], marks: Marks, find_action: FindAction) -> Iterator[LogEntry]:
-    """The entries of records that come newest first, and of calls: in the order of `Ledger`, from its end."""
-    calls = sorted(marks.calls, key=lambda call: int(call["n"]))
+def newest_entries(
+    records: Iterable[Recorded], calls: Iterator[dict[str, Any]], marks: Marks, find_action: FindAction
+) -> Iterator[LogEntry]:
+    """The entries of records and calls that come newest first: in the order of `Ledger`, from its end."""
     reverted: set[str] = set()
     unnumbered: list[LogEntry] = []
+    call = next(calls, None)
     for recorded in records:
         record = recorded.record
         if record.kind is Kind.START:
@@ -99,13 +103,26 @@ def newest_entries(records: Iterable[Recorded], marks: Marks, find_action: FindA
         if record.number is None:
             unnumbered.append(entry)
             continue
-        while calls and calls[-1]["n"] >= record.number:
-            yield entry_of_call(calls.pop(), marks, find_action)
+        while call is not None and call["n"] >= record.number:
+            yield entry_of_call(call, marks, find_action)
+            call = next(calls, None)
         yield from (*unnumbered, entry)
         unnumbered = []
-    while calls:
-        yield entry_of_call(calls.pop(), marks, find_action)
+    while call is not None:
+        yield entry_of_call(call, marks, find_action)
+        call = next(calls, None)
     yield from unnumbered
+
+
+def newest_calls(lines: Sequence[bytes]) -> Iterator[dict[str, Any]]:
+    """The calls of these lines, by number from the last on: each parsed when it is asked for."""
+    last = None
+    for line in reversed(lines):
+        for call in parse_lines(line):
+            if last is not None and call["n"] > last:
+                raise ChainUnreadable(f"call {last} is noted after call {call['n']}")
+            last = call["n"]
+            yield call
 
 
 def is_named(entry: LogEntry, name: str) -> bool:

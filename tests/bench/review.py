@@ -91,7 +91,7 @@ def measure_log(folder: Path) -> None:
         lane = recorder.lanes.all()[0].name
     print(f"  log of {LONG_HISTORY:,}, kept up to date: first screen {screen / whole:.2f} of all", flush=True)
     command = [sys.executable, "-m", "chorus"]
-    start = run_first(repo, [*command, "--version"], 1)
+    start = statistics.median(run_first(repo, [*command, "--version"], 1) for _ in range(5))
     subprocess.run([*command, "keep", "1"], cwd=repo, check=True, env=environment(), capture_output=True)
     try:
         # The agent that has just started reads the history once.
@@ -104,10 +104,28 @@ def measure_log(folder: Path) -> None:
                 f"{mine / theirs:.1f} times `git log` of the lane",
                 flush=True,
             )
+        measure_others(repo, start, "with an agent")
     finally:
         stop(find_home(repo))
-    alone = run_first(repo, [*command, "log"], 40)
-    print(f"  chorus log with no agent, first 40 lines: {alone * 1e3:.0f} ms", flush=True)
+    alone = statistics.median(run_first(repo, [*command, "log"], 40) for _ in range(5))
+    print(
+        f"  chorus log, first 40 lines, with no agent: {alone * 1e3:.0f} ms, {alone / start:.1f} times",
+        flush=True,
+    )
+    measure_others(repo, start, "with no agent")
+
+
+def measure_others(repo: Path, start: float, label: str) -> None:
+    """What else people ask of a long history: `start` is what `chorus --version` takes."""
+    asked = (["show", str(LONG_HISTORY)], ["show", "5"], ["lanes"], ["status"], ["blame", "d3/f155.txt:5"])
+    times = {" ".join(words): timed_command(repo, words) / start for words in asked}
+    said = ", ".join(f"{words} {ratio:.1f}" for words, ratio in times.items())
+    print(f"  {label}, times `chorus --version`: {said}", flush=True)
+
+
+def timed_command(repo: Path, words: list[str]) -> float:
+    command = [sys.executable, "-m", "chorus", *words]
+    return statistics.median(run_first(repo, command, None) for _ in range(3))
 
 
 def run_first(repo: Path, command: list[str], lines: int | None) -> float:

@@ -1,5 +1,6 @@
 """The log kept up to date, and the log read from its newest end: both say what the whole of it says."""
 
+import json
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -348,3 +349,25 @@ def test_a_history_that_is_not_there_or_says_too_little_is_left_to_who_reads_it_
     with Newest.open(repo.path) as newest, pytest.raises(ChainUnreadable):
         newest.show(str(entry.n))
     assert len(queries.show(recorder, str(entry.n))["edits"]) == MAX_LISTED + 1
+
+
+def test_notes_in_another_form_or_order_are_left_to_who_reads_them_all(
+    repo: UserRepo, recorder: Recorder, agent: Agent
+) -> None:
+    agent.edit("one.txt", b"1\n")
+    recorder.note(action("toolu_2", status="denied"))
+    recorder.note(action("toolu_3", status="failed"))
+    place = recorder.site.repository.own_dir / "notes.jsonl"
+    first, second = place.read_bytes().splitlines(keepends=True)
+    odd = json.dumps(json.loads(first)).encode() + b"\n"
+    for data in (second + first, second + odd):
+        place.write_bytes(data)
+        with pytest.raises(ChainUnreadable), Newest.open(repo.path) as newest:
+            list(newest.entries())
+        with Recorder.open(repo.path) as other:
+            assert [entry.n for entry in other.entries()] == [1, 2, 3]
+    # What a crash cut short, or another version wrote, is passed over both ways.
+    place.write_bytes(first + b'{"v":1,"kind":"call",half\n{"v":2}\n' + second[:-5])
+    with Newest.open(repo.path) as newest, Recorder.open(repo.path) as other:
+        assert list(newest.entries())[::-1] == other.entries()
+        assert len(other.entries()) == 2
