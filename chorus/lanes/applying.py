@@ -140,7 +140,7 @@ def _record(recorder: Recorder, part: Part) -> Recorded:
     paths = tuple(str(edit.path) for edit in part.edits)
     action = Action(
         part.id, "Revert", {}, "succeeded", record.session, record.turn, None, paths, Reach.NAMED, None,
-        part.said, None, None,
+        part.said, record.message, None,
     )  # fmt: skip
     return recorder.journal.append_action(
         action,

@@ -104,6 +104,7 @@ def test_revert_redo_and_keep_work_through_the_agent(worked: UserRepo, chorus: S
     assert chorus("revert", "1").code == 0
     assert (worked.path / "app.py").read_bytes() == b"x = 1\ny = 2\n"
     assert chorus("show", "1", "--json").json()["status"] == "reverted"
+    assert chorus("log").out.startswith("> Make it better")  # what was asked, not who took it back
 
     assert chorus("redo", "1").out == "brought back 1 in app.py (action 5)\n"
     assert (worked.path / "app.py").read_bytes() == b"x = 9\ny = 2\n"
