@@ -51,9 +51,13 @@ class Tails:
         if transcript in self._mains:
             return
         self._mains[transcript] = session
+        known = str(transcript) in self._positions
         self._add(session, transcript, from_start=from_start)
         for path in subagent_transcripts(transcript):
-            self._add(session, path, from_start=from_start)
+            # One that an earlier agent did not see has appeared since: it would know it otherwise.
+            self._add(session, path, from_start=from_start or known)
+        if not known:
+            self.keep()  # an agent that is killed now must not leave this session as one never watched
 
     def forget(self, session: SessionId) -> None:
         """Stop following an ended session; its positions stay known."""
@@ -82,9 +86,7 @@ class Tails:
         temporary.replace(self.kept)
 
     def _add(self, session: SessionId, path: Path, *, from_start: bool) -> None:
-        known = self._positions.get(str(path))
-        if known is None:
-            known = 0 if from_start else _size(path)
+        known = self._positions.setdefault(str(path), 0 if from_start else _size(path))
         self._files[path] = _Followed(session, TranscriptTail(path), watched_from=known)
 
 

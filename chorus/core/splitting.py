@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from chorus.core.claims import Claim, text_after
 from chorus.core.clienttext import find_form, is_alike, loosely, plain_lines, read_text
+from chorus.core.diff import Hunk, hunks
 from chorus.core.merge import Merged, merge
 
 
@@ -83,6 +84,15 @@ def is_overwritten(now: bytes | None, claim: Claim) -> bool:
     return _Splitter(now, now, busy=False).is_overwritten(claim)
 
 
+def _stand_apart(first: Sequence[Hunk], second: Sequence[Hunk]) -> bool:
+    """Whether a line that neither changes lies between any change of the one and any of the other."""
+    return all(
+        one.after_end < other.before_start or other.before_end < one.after_start
+        for one in first
+        for other in second
+    )
+
+
 class _Splitter:
     def __init__(self, before: bytes | None, after: bytes | None, *, busy: bool) -> None:
         self._after = after
@@ -150,8 +160,10 @@ class _Splitter:
         if self._after is None or self._now is None:
             return False
         # What the action did is still there, whole, under what came later; or it is wholly gone.
-        return isinstance(merge(content, self._after, self._now), Merged) or self._gives_way(
-            claim, read_text(self._now)
+        return (
+            isinstance(merge(content, self._after, self._now), Merged)
+            or _stand_apart(hunks(self._now, content), hunks(content, self._after))
+            or self._gives_way(claim, read_text(self._now))
         )
 
     def _bytes_of(self, text: str) -> bytes | None:

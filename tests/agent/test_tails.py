@@ -65,6 +65,21 @@ def test_what_was_written_while_no_agent_ran_is_new_to_the_next_one(tmp_path: Pa
     assert [line.history for line in second.read()] == [True, True, False]
 
 
+@pytest.mark.parametrize("from_start", [False, True])
+def test_an_agent_killed_before_it_read_a_line_has_still_watched(
+    tmp_path: Path, transcript: Path, from_start: bool
+) -> None:
+    first = Tails(tmp_path / "kept")
+    first.follow(S, transcript, from_start=from_start)
+    append(transcript, b"missed\n")
+    append(transcript.with_suffix("") / "subagents/agent-1.jsonl", b"sub\n")
+
+    second = Tails(tmp_path / "kept")
+    second.load()
+    second.follow(S, transcript)
+    assert [line.history for line in second.read()] == [not from_start, not from_start, False, False]
+
+
 def test_an_ended_session_is_not_read_any_more(tmp_path: Path, transcript: Path) -> None:
     tails = Tails(tmp_path / "kept")
     tails.follow(S, transcript)

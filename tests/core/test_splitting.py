@@ -156,6 +156,20 @@ def test_what_changed_before_the_edit_is_nobodys() -> None:
     )
 
 
+def test_what_came_after_an_edit_is_nobodys_among_lines_that_are_all_alike_too() -> None:
+    rows = ["a", "-", "-", "b", "-", "-", "c", "-", "-"] * 3
+    before = "".join(f"{row}\n" for row in rows)
+    first = before.replace("a\n", "A\n", 1)
+    after = first.replace("b\n", "B\n", 1)
+    claim = edit(before, first)
+    assert split(before.encode(), after.encode(), [claim]) == (
+        Piece(0, first.encode()),
+        Piece(None, after.encode()),
+    )
+    beside = first.replace("A\n-\n", "A\n+\n", 1)
+    assert split(before.encode(), beside.encode(), [claim]) == (Piece(0, beside.encode()),)
+
+
 def test_a_formatter_between_two_edits_is_nobodys() -> None:
     one, two, three, four = "a\n", "a\nb\n", "a\nB\n", "a\nB\nc\n"
     first = Claim(before=one, after=two)
