@@ -1,16 +1,25 @@
-"""`python -m chorus.agent COMMON_DIR`: the agent of one repository, in this process."""
+"""`python -m chorus.agent COMMON_DIR`: the agent of one repository, in this process.
 
+The lock comes first: where an agent runs already, a second one leaves before it has loaded anything.
+"""
+
+import asyncio
 import sys
 from pathlib import Path
 
-from chorus.agent.agent import Agent
 from chorus.agent.process import run_until_stopped
 from chorus.wire.home import Home
 
 
 def main(arguments: list[str]) -> int:
     home = Home(Path(arguments[0]))
-    run_until_stopped(home, lambda stopping: Agent(home).serve(stopping))
+
+    async def serve(stopping: asyncio.Event) -> None:
+        from chorus.agent.agent import Agent  # noqa: PLC0415  behind the lock
+
+        await Agent(home).serve(stopping)
+
+    run_until_stopped(home, serve)
     return 0
 
 
