@@ -371,3 +371,19 @@ def test_notes_in_another_form_or_order_are_left_to_who_reads_them_all(
     with Newest.open(repo.path) as newest, Recorder.open(repo.path) as other:
         assert list(newest.entries())[::-1] == other.entries()
         assert len(other.entries()) == 2
+
+
+def test_a_damaged_beginning_is_said_and_does_not_hide_what_is_newer(
+    repo: UserRepo, recorder: Recorder, agent: Agent
+) -> None:
+    for text in (b"1\n", b"2\n", b"3\n", b"4\n"):
+        agent.edit("one.txt", text)
+    lost = recorder.timeline.records[1].oid
+    (repo.git_dir / "chorus/objects" / lost[:2] / lost[2:]).unlink()
+
+    with Newest.open(repo.path) as newest:
+        assert next(newest.entries()).n == 4
+        with pytest.raises(ChainUnreadable):
+            list(newest.entries())
+    with Recorder.open(repo.path) as other, pytest.raises(ChorusError, match=lost):
+        other.entries()
