@@ -1,11 +1,12 @@
 """Every recorded screen is read as what it is, at any width, however it is cut."""
 
 import json
+import re
 from collections.abc import Callable
 
 import pytest
 
-from chorus.core.prompts.prompt import Nothing, Prompt, Unknown, prompt_json
+from chorus.core.prompts.prompt import Entry, Nothing, Prompt, Unknown, prompt_json
 from chorus.core.prompts.reading import read_screen
 from tests.screens import expectations, said, screen_names, screen_text, shipped_rules
 
@@ -164,3 +165,10 @@ def test_a_change_that_is_not_drawn_yet_is_no_prompt() -> None:
     found = read_screen("\n".join(half_drawn), RULES).found
 
     assert isinstance(found, Unknown)
+
+
+@pytest.mark.parametrize("name", [name for name in EXPECTED if re.search(r"_(yes|no)\d*_step\d_Tab_", name)])
+def test_an_open_text_field_in_which_nothing_is_typed_is_read_as_empty(name: str) -> None:
+    found = read_screen(screen_text(name), RULES).found
+    assert isinstance(found, Prompt)
+    assert found.entry == Entry(str(found.selected), "", True)

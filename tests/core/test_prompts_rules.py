@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from chorus.core.prompts.prompt import Nothing, Prompt, Unknown
+from chorus.core.prompts.prompt import Entry, Nothing, Prompt, Unknown
 from chorus.core.prompts.reading import explain, read_screen
 from chorus.core.prompts.rules import BadPromptRules, parse_rules
 from tests.screens import RULES_FILE, screen_text, shipped_rules
@@ -64,6 +64,17 @@ def test_a_rule_in_the_users_config_makes_it_known() -> None:
     assert (found.kind, found.tool, found.keys_meaning("deny")) == ("rocket", "Launch", ("2",))
     assert found.option("2") == found.options[1]
     assert found.option("3") is None
+
+
+def test_one_text_for_an_empty_field_is_as_good_as_a_list() -> None:
+    label = {"text": "Not today", "meaning": "deny", "amend": "say when"}
+    rules = parse_rules(shipped(), {**USERS_RULE, "label": {"not-today": label}})
+    open_field = NEW_DIALOG.replace("❯ 1. Yes", "  1. Yes").replace(
+        "  2. Not today", "❯ 2. Not today, say when"
+    )
+    found = read_screen(open_field, rules).found
+    assert isinstance(found, Prompt)
+    assert found.entry == Entry("2", "", True)
 
 
 def test_the_users_quiet_screens_ask_nothing() -> None:

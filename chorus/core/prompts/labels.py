@@ -75,16 +75,16 @@ def _name(choice: Choice, allowed: dict[str, LabelRule], dialog: Dialog) -> _Nam
 def _amendment(text: str, label: LabelRule, footer: str) -> str | None:
     """What is typed behind `Yes,` or `No,`; None when no text field is open there."""
     lead = f"{label.text.pattern},"
-    if label.amend is None or TAB_TO_AMEND in footer or not text.startswith(lead):
+    if not label.amend or TAB_TO_AMEND in footer or not text.startswith(lead):
         return None
     typed = text.removeprefix(lead).lstrip()
     # A narrow pane shows only the beginning of what an empty field says.
-    cut = typed.endswith("…") and label.amend.startswith(typed[:-1])
-    return "" if cut or typed == label.amend else typed
+    cut = typed.endswith("…") and any(shown.startswith(typed[:-1]) for shown in label.amend)
+    return "" if cut or typed in label.amend else typed
 
 
 def _takes_text(label: LabelRule) -> Literal["behind", "instead"] | None:
-    return "instead" if label.typed else "behind" if label.amend is not None else None
+    return "instead" if label.typed else "behind" if label.amend else None
 
 
 def _keys(choices: tuple[Choice, ...]) -> list[str]:

@@ -35,6 +35,10 @@ def _compiled(value: object) -> object:
 
 
 Pattern = Annotated[re.Pattern[str], BeforeValidator(_compiled)]
+# One text may stand for a list of one.
+Texts = Annotated[
+    tuple[str, ...], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)
+]
 
 
 class _Strict(BaseModel):
@@ -46,8 +50,8 @@ class LabelRule(_Strict):
 
     text: Pattern
     meaning: Meaning
-    # `Tab` opens a text field behind this label; until something is typed it shows this.
-    amend: str | None = None
+    # `Tab` opens a text field behind this label; until something is typed it shows one of these.
+    amend: Texts = ()
     # Choosing it opens a text field in its place.
     typed: bool = False
     # Drawn below the label, and no part of it.
