@@ -43,7 +43,11 @@ def run(args: argparse.Namespace) -> ExitCode:
     def decide(prompt: dict[str, Any]) -> dict[str, Any]:
         return {"decision": "answers", "answers": render_replies(prompt, args)}
 
-    return give_answer(args, decide, sync=True)
+    def known(prompt: dict[str, Any]) -> bool:
+        """The screen shows the first of several questions only; the session tells of the others."""
+        return bool(prompt.get("input")) or not (args.to or args.say)
+
+    return give_answer(args, decide, known=known)
 
 
 def render_replies(prompt: dict[str, Any], args: argparse.Namespace) -> list[dict[str, Any]]:

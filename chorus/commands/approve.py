@@ -1,6 +1,7 @@
 """`chorus approve`: say yes to the prompt that waits, with the one key its label calls for."""
 
 import argparse
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,11 @@ from chorus.commands.log import inert
 from chorus.commands.waiting import find_prompt
 from chorus.errors import ExitCode
 from chorus.output import answer, answer_json
+from chorus.wire.client import Connection
+
+# The client writes down what it asks a moment after it has drawn it; some write nothing.
+HEARING_SECONDS = 2.0
+LOOK_SECONDS = 0.05
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -28,13 +34,17 @@ def run(args: argparse.Namespace) -> ExitCode:
 
 
 def give_answer(
-    args: argparse.Namespace, decide: Callable[[dict[str, Any]], dict[str, Any]], *, sync: bool = False
+    args: argparse.Namespace,
+    decide: Callable[[dict[str, Any]], dict[str, Any]],
+    *,
+    known: Callable[[dict[str, Any]], bool] | None = None,
 ) -> ExitCode:
-    """Answer the prompt as it is now, or the one the fingerprint names. `sync`: hear everything first."""
+    """Answer the prompt as it is now, or the one the fingerprint names; `known`: once this is so."""
     with agent() as connection:
-        if sync:
-            connection.ask("sync")
-        prompt = find_prompt(connection.ask("prompts"), args.prompt)
+        if known is None:
+            prompt = find_prompt(connection.ask("prompts"), args.prompt)
+        else:
+            prompt = _hear_of(connection, args.prompt, known)
         fingerprint = args.fingerprint or prompt["fingerprint"]
         done = connection.ask("answer", prompt=prompt["id"], fingerprint=fingerprint, **decide(prompt))
     if args.json:
@@ -43,3 +53,14 @@ def give_answer(
         way = f"with {done['key']}" if done["key"] else f"by {done['how']}"
         answer(inert(f"answered {prompt['title']}: {prompt['question']} {way}"))
     return ExitCode.DONE
+
+
+def _hear_of(connection: Connection, name: str, known: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    """The prompt with what the session tells of it besides its screen."""
+    deadline = time.monotonic() + HEARING_SECONDS
+    while True:
+        connection.ask("sync")
+        prompt = find_prompt(connection.ask("prompts"), name)
+        if known(prompt) or time.monotonic() > deadline:
+            return prompt
+        time.sleep(LOOK_SECONDS)
