@@ -11,7 +11,11 @@ DEADLINE_SECONDS = 20.0
 
 
 def wait_for(
-    look: Callable[[], T | None], *, what: str = "the condition", seconds: float = DEADLINE_SECONDS
+    look: Callable[[], T | None],
+    *,
+    what: str = "the condition",
+    seconds: float = DEADLINE_SECONDS,
+    every: float = 0.002,
 ) -> T:
     """What `look` gives as soon as that is something; fails when it never is."""
     deadline = time.monotonic() + seconds
@@ -20,4 +24,4 @@ def wait_for(
             return found
         if time.monotonic() > deadline:
             raise AssertionError(f"{what} did not come within {seconds:.0f} s; last seen: {found!r}")
-        time.sleep(0.002)
+        time.sleep(every)

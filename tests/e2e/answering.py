@@ -1,22 +1,33 @@
-"""A session in which everything is asked, and answers given to it as a person gives them."""
+"""A session in which everything is asked, and answers given to it as a person gives them.
 
+One message of the person makes the model call several tools, one after another; each call is asked about
+and answered before the next one comes. So a client is started once for many answers.
+"""
+
+import contextlib
+import io
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from chorus.cli import main
+from chorus.errors import ExitCode
 from chorus.wire.client import connect
 from chorus.wire.home import find_home
 from tests.e2e.scenarios import in_directory
 from tests.e2e.watching import Watching
 from tests.lab.client import INPUT_BOX, say
-from tests.lab.script import Step, Text
+from tests.lab.script import Step, Text, ToolUse
 from tests.waiting import wait_for
 
 # Far longer than a client on a busy machine takes.
 SECONDS = 90.0
+# A look costs the agent or the disk something, which the client that is waited for would rather have.
+EVERY = 0.02
 MCP = {"notes": {"command": sys.executable, "args": [str(Path(__file__).parent / "mcp_server.py")]}}
 ASKING = (
     "--permission-mode",
@@ -25,31 +36,45 @@ ASKING = (
     json.dumps({"mcpServers": MCP}),
     "--strict-mcp-config",
 )
+REJECTED = "was rejected"
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
-    """What the model does, what the person answers, and what then is so."""
+class Asked:
+    """A call the client asks about, what the person answers, and what then is so."""
 
-    name: str
-    turns: Sequence[Sequence[Step]]
+    call: ToolUse
     kind: str
     answer: Sequence[str]  # words of the command, without the prompt's id
     files: Mapping[str, str | None] = field(default_factory=dict)
-    heard: str | None = None  # by the model, when the turn goes on
-    goes_on: bool = True
-    scripts: Mapping[str, Sequence[Sequence[Step]]] = field(default_factory=dict)  # of sub-agents
+    heard: str | None = None  # by the model, after the answer
+    # An answer that the dialog has no place for, given before: refused for this reason, without a key.
+    refused: tuple[Sequence[str], str] | None = None
 
-    def __str__(self) -> str:
-        return self.name
+
+@dataclass(frozen=True, slots=True)
+class Unasked:
+    """A call the client makes without asking."""
+
+    call: ToolUse
+    files: Mapping[str, str | None] = field(default_factory=dict)
+    heard: str | None = None
+
+
+Call = Asked | Unasked
 
 
 def ask(asking: Watching, message: str, turns: Sequence[Sequence[Step]]) -> dict[str, Any]:
     """Have the model call tools; the prompt that comes of it."""
+    tell(asking, message, turns)
+    return next_prompt(asking)
+
+
+def tell(asking: Watching, message: str, turns: Sequence[Sequence[Step]]) -> None:
     asking.client.stub.scripts[message] = [[in_directory(s, asking.project) for s in turn] for turn in turns]
     assert asking.pane is not None
+    asking.pane.wait_for(INPUT_BOX, seconds=SECONDS)
     say(asking.pane, message)
-    return next_prompt(asking)
 
 
 def waiting(asking: Watching) -> list[dict[str, Any]]:
@@ -61,35 +86,114 @@ def next_prompt(asking: Watching, *, but: str = "") -> dict[str, Any]:
     def look() -> dict[str, Any] | None:
         return next((p for p in waiting(asking) if p["id"] != but and p["kind"] != "unknown"), None)
 
-    return wait_for(look, what="a prompt", seconds=SECONDS)
+    return wait_for(look, what="a prompt", seconds=SECONDS, every=EVERY)
 
 
 def no_prompt(asking: Watching) -> None:
-    wait_for(lambda: waiting(asking) == [], what="the end of the prompt", seconds=SECONDS)
+    wait_for(lambda: waiting(asking) == [], what="the end of the prompt", seconds=SECONDS, every=EVERY)
 
 
-def play(asking: Watching, case: Case, number: int) -> dict[str, Any]:
-    """One case, to its end; what the answering command said."""
-    assert asking.pane is not None
-    message, last = f"case {number}: {case.name}.", f"That was number {number}."
-    for key, turns in case.scripts.items():
-        asking.client.stub.scripts[key] = [[in_directory(s, asking.project) for s in turn] for turn in turns]
-    prompt = ask(asking, message, [*case.turns, [Text(last)]])
-    assert prompt["kind"] == case.kind, prompt
-    command, *words = case.answer
-    done: dict[str, Any] = asking.chorus(command, prompt["id"], *words)
-    if case.goes_on:
-        asking.pane.wait_for("● " + last, seconds=SECONDS)
-    no_prompt(asking)
-    asking.pane.wait_for(INPUT_BOX, seconds=SECONDS)
-    expect(asking, case)
+def command(asking: Watching, *words: str) -> tuple[int, str, str]:
+    """A command as a person types it in the project, without the time another interpreter takes to start."""
+    with (
+        contextlib.chdir(asking.project),
+        contextlib.redirect_stdout(io.StringIO()) as said,
+        contextlib.redirect_stderr(io.StringIO()) as noted,
+    ):
+        code = main(words)
+    return code, said.getvalue(), noted.getvalue()
+
+
+def give(asking: Watching, verb: str, prompt: Mapping[str, Any], *words: str) -> dict[str, Any]:
+    """Answer a prompt; what the command says of it."""
+    code, said, noted = command(asking, verb, prompt["id"], *words, "--json")
+    assert (code, noted) == (ExitCode.DONE, ""), (verb, words, code, noted)
+    done: dict[str, Any] = json.loads(said)
     return done
 
 
-def expect(asking: Watching, case: Case) -> None:
-    for name, text in case.files.items():
-        path = asking.project / name
-        assert (path.read_text() if path.exists() else None) == text, case.name
-    if case.heard is not None:
-        heard = asking.client.stub.messages()[-1].texts()
-        assert any(case.heard in text for text in heard), (case.name, heard)
+def play(asking: Watching, name: str, steps: Sequence[Call], *, agent: str | None = None) -> None:
+    """One message, to its end. The calls are the model's own, or those of an agent that it gives a task."""
+    assert asking.pane is not None
+    last, ids = f"That was {name}.", [f"toolu_{name}_{number}" for number in range(len(steps))]
+    calls: list[list[Step]] = [[replace(step.call, id=id)] for step, id in zip(steps, ids, strict=True)]
+    if agent is not None:
+        turns: list[list[Step]] = [*calls, [Text("It is done.")]]
+        asking.client.stub.scripts[agent] = [[in_directory(s, asking.project) for s in t] for t in turns]
+        given = {"description": "do it", "prompt": agent, "subagent_type": "general-purpose"}
+        calls = [[ToolUse("Agent", given)]]
+    tell(asking, f"{name}, please", [*calls, [Text(last)]])
+    before = ""
+    for step in steps:
+        if isinstance(step, Asked):
+            before = respond(asking, step, but=before)
+        wait_for(partial(_is_so, asking, step), what=f"the effect of {step}", seconds=SECONDS, every=EVERY)
+    if agent is not None or not _ends_the_turn(steps[-1]):
+        asking.pane.wait_for("● " + last, seconds=SECONDS)
+    no_prompt(asking)
+    expect_told(asking, dict(zip(ids, steps, strict=True)))
+    final = {path: text for step in steps for path, text in step.files.items()}
+    assert final == {path: _text(asking.project / path) for path in final}
+
+
+def respond(asking: Watching, step: Asked, *, but: str) -> str:
+    """Answer the prompt that comes, which is not the one answered before; its id."""
+    prompt = next_prompt(asking, but=but)
+    assert prompt["kind"] == step.kind, prompt
+    if step.refused is not None:
+        (verb, *words), why = step.refused
+        code, _, noted = command(asking, verb, prompt["id"], *words)
+        assert (code, waiting(asking)) == (ExitCode.REFUSED, [prompt])
+        assert why in noted
+    verb, *words = step.answer
+    assert give(asking, verb, prompt, *words)["how"] == "keys"
+    return str(prompt["id"])
+
+
+def expect_told(asking: Watching, steps: Mapping[str, Call]) -> None:
+    """The transcript holds the end of each call: a rejection for what was denied, a result for the rest."""
+    told = wait_for(
+        lambda: _whole(results(asking), steps), what="the end of each call", seconds=SECONDS, every=EVERY
+    )
+    for id, step in steps.items():
+        denied = isinstance(step, Asked) and step.answer[0] == "deny"
+        assert (told[id].get("is_error", False), REJECTED in str(told[id]["content"])) == (denied, denied), (
+            step
+        )
+
+
+def results(asking: Watching) -> dict[str, dict[str, Any]]:
+    """The results in the session's transcripts, its sub-agents' among them, by the id of the call."""
+    rows = (
+        json.loads(row)
+        for transcript in (asking.client.home / ".claude" / "projects").rglob("*.jsonl")
+        for row in transcript.read_text().splitlines(keepends=True)
+        if row.endswith("\n")
+    )
+    contents = (row["message"]["content"] for row in rows if row["type"] == "user")
+    blocks = (block for content in contents if isinstance(content, list) for block in content)
+    return {block["tool_use_id"]: block for block in blocks if block["type"] == "tool_result"}
+
+
+def _whole(found: dict[str, dict[str, Any]], wanted: Mapping[str, object]) -> dict[str, dict[str, Any]]:
+    return found if wanted.keys() <= found.keys() else {}
+
+
+def _ends_the_turn(step: Call) -> bool:
+    """Who says no and nothing else is waited for."""
+    return isinstance(step, Asked) and step.answer == ["deny"]
+
+
+def _is_so(asking: Watching, step: Call) -> bool:
+    as_wanted = all(_text(asking.project / path) == text for path, text in step.files.items())
+    return as_wanted and (step.heard is None or _heard(asking, step.heard))
+
+
+def _heard(asking: Watching, words: str) -> bool:
+    """Whether the model was told this: by the person, or by a tool."""
+    newest = asking.client.stub.messages()[-3:]
+    return any(words in text for request in newest for text in request.texts())
+
+
+def _text(path: Path) -> str | None:
+    return path.read_text() if path.exists() else None

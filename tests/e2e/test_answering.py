@@ -8,8 +8,8 @@ import pytest
 from chorus.wire.client import AgentGone, connect, stop
 from chorus.wire.home import find_home
 from chorus.wire.protocol import AgentError
-from tests.e2e.answering import ASKING, Case, ask, next_prompt, no_prompt, play
-from tests.e2e.scenarios import APP, bash, edit, read, write
+from tests.e2e.answering import ASKING, Asked, ask, next_prompt, no_prompt, play
+from tests.e2e.scenarios import write
 from tests.e2e.watching import Watching
 from tests.lab.client import Client
 from tests.lab.script import Step, Text, ToolUse
@@ -26,87 +26,13 @@ def asking(client: Client, terminal: Terminal) -> Iterator[Watching]:
     stop(find_home(client.project))
 
 
-def keep(name: str) -> ToolUse:
-    return ToolUse("mcp__notes__keep", {"path": f"{{p}}/{name}", "text": "kept\n"})
-
-
-def sub_agent(task: str) -> ToolUse:
-    given = {"description": "do it", "prompt": task, "subagent_type": "general-purpose"}
-    return ToolUse("Agent", {**given, "run_in_background": False})
-
-
-FETCH = ToolUse("WebFetch", {"url": "https://localhost:9/page", "prompt": "what is there"})
-EDIT = [[read("app.py")], [edit("app.py", "old", "new")]]
-TWO_FILES = [[write("b.txt", "b\n")], [write("c.txt", "c\n")]]
-RENAMED = APP.replace("old", "new")
-PERMISSIONS = [
-    Case("edit, yes", EDIT, "edit", ["approve"], {"app.py": RENAMED}),
-    Case(
-        "edit, no", [[edit("app.py", "new", "other")]], "edit", ["deny"], {"app.py": RENAMED}, goes_on=False
-    ),
-    Case(
-        "write, no, with words",
-        [[write("a.txt", "a\n")]],
-        "create",
-        ["deny", "--message", "call it b.txt; not 1 2 3"],
-        {"a.txt": None},
-        heard="call it b.txt; not 1 2 3",
-    ),
-    Case("write, yes", [[write("a.txt", "a\n")]], "create", ["approve"], {"a.txt": "a\n"}),
-    Case("overwrite, no", [[write("a.txt", "b\n")]], "overwrite", ["deny"], {"a.txt": "a\n"}, goes_on=False),
-    Case("bash, yes", [[bash("touch made.txt")]], "bash", ["approve"], {"made.txt": ""}),
-    Case("bash, no", [[bash("rm made.txt")]], "bash", ["deny"], {"made.txt": ""}, goes_on=False),
-    Case(
-        "bash, no, with words",
-        [[bash("rm made.txt; echo $HOME")]],
-        "bash",
-        ["deny", "--message", "leave it there"],
-        {"made.txt": ""},
-        heard="leave it there",
-    ),
-    Case("fetch, no", [[FETCH]], "fetch", ["deny"], goes_on=False),
-    Case("tool server, no", [[keep("k.txt")]], "mcp", ["deny"], {"k.txt": None}, goes_on=False),
-    Case("tool server, yes", [[keep("k.txt")]], "mcp", ["approve"], {"k.txt": "kept\n"}, heard="kept"),
-    Case(
-        "sub-agent's write, yes",
-        [[sub_agent("make s.txt, agent")]],
-        "create",
-        ["approve"],
-        {"s.txt": "s\n"},
-        scripts={"make s.txt, agent": [[write("s.txt", "s\n")], [Text("Made it.")]]},
-    ),
-    Case(
-        "sub-agent's write, no, with words",
-        [[sub_agent("make t.txt, agent")]],
-        "create",
-        ["deny", "--message", "no t.txt"],
-        {"t.txt": None},
-        scripts={"make t.txt, agent": [[write("t.txt", "t\n")], [Text("Left it.")]]},
-    ),
-    Case("tool server, always", [[keep("k2.txt")], [keep("k3.txt")]], "mcp", ["approve", "--always"],
-         {"k2.txt": "kept\n", "k3.txt": "kept\n"}),
-    Case("write, always", TWO_FILES, "create", ["approve", "--always"],
-         {"b.txt": "b\n", "c.txt": "c\n"}),
-]  # fmt: skip
-
-
-def test_every_permission_is_answered_as_decided(asking: Watching) -> None:
-    for number, case in enumerate(PERMISSIONS):
-        play(asking, case, number)
-
-    with connect(find_home(asking.project)) as agent:
-        audit = agent.ask("audit")
-    assert [entry["how"] for entry in audit] == ["keys"] * len(PERMISSIONS)
-    assert all(entry["refused"] is None and entry["keys"] and entry["screen"] for entry in audit)
-
-
 def question(text: str, header: str, *labels: str, many: bool = False) -> dict[str, Any]:
     options = [{"label": label, "description": f"take {label}"} for label in labels]
     return {"question": text, "header": header, "options": options, "multiSelect": many}
 
 
-def asks(*questions: dict[str, Any]) -> list[list[ToolUse]]:
-    return [[ToolUse("AskUserQuestion", {"questions": list(questions)})]]
+def asks(*questions: dict[str, Any]) -> ToolUse:
+    return ToolUse("AskUserQuestion", {"questions": list(questions)})
 
 
 LANGUAGE = question("Which language?", "Lang", "Python", "Go")
@@ -126,21 +52,21 @@ EACH = [
     "Redo",
 ]
 QUESTIONS = [
-    Case("one choice", asks(LANGUAGE), "question", ["answer", "Go"], heard='"Which language?"="Go"'),
-    Case("by number", asks(LANGUAGE), "question", ["answer", "1"], heard='"Which language?"="Python"'),
-    Case("own words", asks(LANGUAGE), "question", ["answer", "--text", "Zig, 1 day"], heard="Zig, 1 day"),
-    Case("several choices", asks(FEATURES), "question", ["answer", "Undo", "Redo"], heard="Undo, Redo"),
-    Case("by option", asks(NAME), "question", ["approve", "--option", "2"], heard="Bob"),
-    Case("several questions", asks(LANGUAGE, FEATURES, NAME), "question", EACH, heard="Log, Redo"),
-    Case("no answer", asks(NAME), "question", ["deny"], goes_on=False),
+    Asked(asks(LANGUAGE), "question", ["answer", "Go"], heard='"Which language?"="Go"'),
+    Asked(asks(FEATURES), "question", ["answer", "Undo", "Redo"], heard='"Which features?"="Undo, Redo"'),
+    Asked(asks(LANGUAGE), "question", ["answer", "--text", "Zig, 1 day"], heard="Zig, 1 day"),
+    Asked(asks(NAME), "question", ["approve", "--option", "2"], heard='"What is its name?"="Bob"'),
+    Asked(asks(LANGUAGE), "question", ["answer", "1"], heard='"Which language?"="Python"'),
+    Asked(asks(LANGUAGE, FEATURES, NAME), "question", EACH, heard="Log, Redo"),
+    Asked(asks(NAME), "question", ["deny"]),
 ]  # fmt: skip
 
 
 def test_every_kind_of_question_is_answered(asking: Watching) -> None:
-    for number, case in enumerate(QUESTIONS):
-        play(asking, case, number)
+    play(asking, "questions", QUESTIONS)
     (several,) = (t for t in asking.client.stub.messages()[-1].texts() if "Eve the 2nd" in t)
     assert "Python" in several
+    assert "Log, Redo" in several
 
 
 def test_only_the_prompt_that_was_decided_on_is_answered(asking: Watching) -> None:

@@ -9,10 +9,10 @@ import pytest
 
 from chorus.wire.client import connect, stop
 from chorus.wire.home import find_home
-from tests.e2e.answering import ASKING, SECONDS, ask, next_prompt, no_prompt
+from tests.e2e.answering import ASKING, SECONDS, give, next_prompt, no_prompt, tell
 from tests.e2e.scenarios import bash, in_directory, write
 from tests.e2e.watching import Watching
-from tests.lab.client import INPUT_BOX, Client
+from tests.lab.client import Client
 from tests.lab.script import Text, ToolUse
 from tests.lab.terminal import Terminal
 from tests.waiting import wait_for
@@ -50,6 +50,8 @@ decision = "allow"
 tool = "WebFetch"
 """
 
+FETCH = ToolUse("WebFetch", {"url": "https://127.0.0.1:9/page", "prompt": "what is there"})
+
 
 @pytest.fixture
 def watching(client: Client, terminal: Terminal) -> Iterator[Watching]:
@@ -71,63 +73,59 @@ def heard(watching: Watching) -> str:
     return "\n".join(watching.client.stub.messages()[-1].texts())
 
 
-def play(watching: Watching, message: str, step: ToolUse) -> None:
-    """A turn in which nobody is asked."""
-    script = [[in_directory(step, watching.project)], [Text(f"Done with {message}.")]]
-    watching.client.stub.scripts[message] = script
-    assert watching.pane is not None
-    watching.pane.wait_for(INPUT_BOX, seconds=SECONDS)
-    watching.pane.type(message)
-    watching.pane.wait_for(r"❯\s" + message, seconds=SECONDS)
-    watching.pane.press("Enter")
-    watching.pane.wait_for(f"● Done with {message}", seconds=SECONDS)
-
-
 def test_rules_answer_through_the_hook_and_people_do_too(watching: Watching) -> None:
     watching.start_hooked(*ASKING)
     pane, project = watching.pane, watching.project
     assert pane is not None
 
-    play(watching, "allowed", write("ok/a.txt", "a\n"))
+    by_rule = [write("ok/a.txt", "a\n"), bash("touch made.txt"), bash("touch other.txt && rm made.txt")]
+    tell(
+        watching,
+        "rules",
+        [*([call] for call in by_rule), [write("ok/secret/a.txt", "a\n")], [Text("Ruled.")]],
+    )
+    pane.wait_for("● Ruled", seconds=SECONDS)
     assert (project / "ok/a.txt").read_text() == "a\n"
-    play(watching, "touched", bash("touch made.txt"))
     assert (project / "made.txt").exists()
-    play(watching, "forbidden", bash("touch other.txt && rm made.txt"))
     assert "nothing is removed here" in heard(watching)
-    play(watching, "tightened", write("ok/secret/a.txt", "a\n"))
     assert "the repository's" in heard(watching)
-    assert (project / "made.txt").exists()
     assert not (project / "other.txt").exists()
     assert not (project / "ok/secret").exists()
     assert [entry["by"].partition(":")[0] for entry in audit(watching)] == ["policy"] * 4
     assert "path='ok/**'" in audit(watching)[0]["by"]
 
-    prompt = ask(watching, "one", [[write("one.txt", "1\n")], [Text("Wrote one.")]])
-    assert prompt["input"]["content"] == "1\n"
-    assert watching.chorus("approve", prompt["id"])["how"] == "hook"
-    pane.wait_for("● Wrote one", seconds=SECONDS)
-    assert (project / "one.txt").read_text() == "1\n"
+    files = [write(f"{name}.txt", f"{name}\n") for name in ("one", "two", "three")]
+    others = [FETCH, bash("touch third.txt"), bash("touch fourth.txt")]
+    tell(watching, "people", [*([call] for call in [*files, *others]), [Text("Asked.")]])
+    one = next_prompt(watching)
+    assert one["input"]["content"] == "one\n"
+    assert give(watching, "approve", one)["how"] == "hook"
+    two = next_prompt(watching, but=one["id"])
+    assert (project / "one.txt").read_text() == "one\n"
+    assert give(watching, "deny", two, "--message", "call it deux.txt")["how"] == "hook"
 
-    prompt = ask(watching, "two", [[write("two.txt", "2\n")], [Text("Left it.")]])
-    watching.chorus("deny", prompt["id"], "--message", "call it deux.txt")
-    pane.wait_for("● Left it", seconds=SECONDS)
-    assert "call it deux.txt" in heard(watching)
-
-    ask(watching, "three", [[write("three.txt", "3\n")], [Text("Wrote three.")]])
-    pane.wait_settled(r"3\. No")
+    three = next_prompt(watching, but=two["id"])
+    pane.wait_settled(r"3\. No", seconds=SECONDS)
     pane.press("1")
-    pane.wait_for("● Wrote three", seconds=SECONDS)
-    no_prompt(watching)
-    assert (project / "three.txt").exists()
+    # Its dialog has no place for words; the hook has.
+    fetch = next_prompt(watching, but=three["id"])
+    assert (fetch["tool"], fetch["input"]["url"]) == ("WebFetch", FETCH.input["url"])
+    assert (project / "three.txt").read_text() == "three\n"
+    assert give(watching, "deny", fetch, "--message", "not the web")["how"] == "hook"
 
-    play(watching, "third", bash("touch third.txt"))
-    prompt = ask(watching, "fourth", [[bash("touch fourth.txt")], [Text("Touched it.")]])
-    assert prompt["tool"] == "Bash"
-    assert watching.chorus("approve", prompt["id"])["how"] == "hook"
-    pane.wait_for("● Touched it", seconds=SECONDS)
+    # Three times a minute a rule says yes; then a person is asked again.
+    fourth = next_prompt(watching, but=fetch["id"])
+    assert (fourth["tool"], fourth["input"]["command"]) == ("Bash", "touch fourth.txt")
+    assert give(watching, "approve", fourth)["how"] == "hook"
+    pane.wait_for("● Asked", seconds=SECONDS)
+    no_prompt(watching)
+    made = [(project / f"{name}.txt").exists() for name in ("two", "three", "third", "fourth")]
+    assert made == [False, True, True, True]
+    assert "call it deux.txt" in heard(watching)
+    assert "not the web" in heard(watching)
     assert [(e["how"], e["by"]) for e in audit(watching)[4:] if not e["by"].startswith("policy")] == [
         ("hook", "command")
-    ] * 3
+    ] * 4
 
 
 def test_a_headless_session_asks_and_is_answered_over_its_protocol(watching: Watching) -> None:
@@ -146,13 +144,13 @@ def test_a_headless_session_asks_and_is_answered_over_its_protocol(watching: Wat
 
     first = next_prompt(watching)
     assert (first["tool"], first["input"]["content"]) == ("Write", "b\n")
-    assert watching.chorus("approve", first["id"])["how"] == "control"
+    assert give(watching, "approve", first)["how"] == "control"
     second = next_prompt(watching, but=first["id"])
     assert second["input"]["content"] == "c\n"
-    watching.chorus("deny", second["id"], "--message", "two files are enough")
+    give(watching, "deny", second, "--message", "two files are enough")
     third = next_prompt(watching, but=second["id"])
     assert third["question"] == "Which language?"
-    watching.chorus("answer", third["id"], "Go")
+    give(watching, "answer", third, "Go")
     wait_for(lambda: "Which language?" in heard(watching), what="the answer", seconds=SECONDS)
 
     no_prompt(watching)

@@ -28,7 +28,7 @@ def wait_until(condition: Callable[[], bool], *, what: str, seconds: float = WAI
     while not condition():
         if time.monotonic() > deadline:
             raise NotShown(f"not within {seconds:g} s: {what}")
-        time.sleep(0.01)
+        time.sleep(0.02)
 
 
 class Terminal:

@@ -1,0 +1,182 @@
+"""The real client asks for each kind of tool; each kind of answer given with a key does what it says.
+
+For Edit, Write, Bash, fetch, a tool server and a sub-agent: yes, yes for good, no, no with words. What the
+dialog has no option for is refused, and no key is sent.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from chorus.wire.client import connect, stop
+from chorus.wire.home import find_home
+from tests.e2e.answering import ASKING, SECONDS, Asked, Call, Unasked, play
+from tests.e2e.scenarios import APP, bash, edit, read, write
+from tests.e2e.watching import Watching
+from tests.lab.client import Client
+from tests.lab.script import Text, ToolUse
+from tests.lab.terminal import Terminal
+from tests.lab.web import Site
+
+pytestmark = pytest.mark.client
+
+NEW = APP.replace("old", "new")
+SUMMARY = "The page says seven."
+FIRST, BOTH = "[keep]\n\tone = yes\n", "[keep]\n\tone = yes\n\ttwo = yes\n"
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    with Site(tmp_path, "<h1>Seven</h1>") as site:
+        yield site
+
+
+@pytest.fixture
+def asking(client: Client, terminal: Terminal, site: Site) -> Iterator[Watching]:
+    # The client asks its maker about every host before it fetches, unless told not to.
+    settings = client.home / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text(json.dumps({"skipWebFetchPreflight": True}))
+    client.extra_environment["NODE_EXTRA_CA_CERTS"] = str(site.certificate)
+    client.stub.scripts["Web page content:"] = [[Text(SUMMARY)]]
+    watching = Watching(client, terminal)
+    watching.start_adopted(*ASKING)
+    yield watching
+    stop(find_home(client.project))
+
+
+def keep(name: str) -> ToolUse:
+    return ToolUse("mcp__notes__keep", {"path": f"{{p}}/{name}", "text": "kept\n"})
+
+
+def fetch(site: Site, path: str) -> ToolUse:
+    return ToolUse("WebFetch", {"url": site.url(path), "prompt": "what is there"})
+
+
+def no(words: str) -> list[str]:
+    return ["deny", "--message", words]
+
+
+YES, ALWAYS, NO = ["approve"], ["approve", "--always"], ["deny"]
+EDITS: list[Call] = [
+    Unasked(read("app.py")),
+    Asked(edit("app.py", "old", "new"), "edit", YES, {"app.py": NEW}),
+    Asked(edit("app.py", "new", "other"), "edit", no("keep new; not 1 2 3"), {"app.py": NEW},
+          heard="keep new; not 1 2 3"),
+    Asked(edit("app.py", "pass", "return"), "edit", NO, {"app.py": NEW}),
+]  # fmt: skip
+WRITES = [
+    Asked(write("a.txt", "a\n"), "create", no("call it b.txt"), {"a.txt": None}, heard="call it b.txt"),
+    Asked(write("b.txt", "b\n"), "create", YES, {"b.txt": "b\n"}),
+    Asked(write("b.txt", "c\n"), "overwrite", NO, {"b.txt": "b\n"}),
+]
+COMMANDS = [
+    Asked(bash("touch made.txt"), "bash", YES, {"made.txt": ""}),
+    Asked(bash("rm made.txt; echo $HOME"), "bash", no("leave it there"), {"made.txt": ""},
+          heard="leave it there"),
+    Asked(bash("rm made.txt"), "bash", NO, {"made.txt": ""}),
+]  # fmt: skip
+TOOL_SERVER = [
+    Asked(keep("k.txt"), "mcp", YES, {"k.txt": "kept\n"}, heard="kept"),
+    Asked(keep("l.txt"), "mcp", no("k.txt will do"), {"l.txt": None}, heard="k.txt will do"),
+]
+FILES: list[Call] = [
+    Asked(write("c.txt", "c\n"), "create", ALWAYS, {"c.txt": "c\n"}),
+    Unasked(write("d.txt", "d\n"), {"d.txt": "d\n"}),
+]
+SUB_AGENT: list[Call] = [
+    Asked(write("s.txt", "s\n"), "create", YES, {"s.txt": "s\n"}),
+    Asked(write("t.txt", "t\n"), "create", no("s.txt is enough"), {"t.txt": None}, heard="s.txt is enough"),
+    Asked(bash("rm s.txt"), "bash", NO, {"s.txt": "s\n"}),
+    Asked(write("u.txt", "u\n"), "create", ALWAYS, {"u.txt": "u\n"}),
+    Unasked(write("v.txt", "v\n"), {"v.txt": "v\n"}),
+]
+
+
+def pages(site: Site) -> list[Call]:
+    return [
+        Asked(fetch(site, "/one"), "fetch", YES, heard=SUMMARY),
+        Asked(fetch(site, "/two"), "fetch", NO, refused=(no("not that one"), "takes no words")),
+    ]
+
+
+def granted(site: Site) -> list[Call]:
+    """Each yes that holds for longer, and the same once more, which is not asked about."""
+    config = "git config -f kept.ini keep."
+    return [
+        # The client offers a rule for the command, and a mode in which nothing is asked any more.
+        Asked(bash(f"{config}one yes"), "bash", ["approve", "--option", "2"], {"kept.ini": FIRST},
+              refused=(ALWAYS, "name one: 2: Yes, and don’t ask again for: git config")),
+        Unasked(bash(f"{config}two yes"), {"kept.ini": BOTH}),
+        Asked(fetch(site, "/three"), "fetch", ALWAYS),
+        Unasked(fetch(site, "/four")),
+        Asked(keep("k2.txt"), "mcp", ALWAYS, {"k2.txt": "kept\n"}),
+        Unasked(keep("k3.txt"), {"k3.txt": "kept\n"}),
+        Asked(edit("app.py", "pass", "return 1"), "edit", ALWAYS),
+        Unasked(edit("app.py", "return 1", "return 2"), {"app.py": NEW.replace("pass", "return 2")}),
+    ]  # fmt: skip
+
+
+NARROW = [
+    # In a pane this narrow the client leaves out what would hold for longer.
+    Asked(keep("m.txt"), "mcp", NO, {"m.txt": None}, refused=(ALWAYS, "no option of this prompt means")),
+]
+
+
+def resize(asking: Watching, columns: int) -> None:
+    assert asking.pane is not None
+    asking.terminal.tmux("resize-window", "-t", asking.pane.id, "-x", str(columns))
+    asking.pane.wait_for(rf"(?m)^─{{{columns}}}\n❯", seconds=SECONDS)
+
+
+def ask_about_edits(asking: Watching) -> None:
+    """Go on from the mode in which edits are not asked about to the one in which they are."""
+    assert asking.pane is not None
+    for mode in ("accept edits on", "plan mode on", "auto mode on"):
+        asking.pane.wait_for(mode, seconds=SECONDS)
+        asking.pane.press("BTab")
+    asking.pane.wait_for("manual mode on", seconds=SECONDS)
+
+
+def test_every_permission_is_answered_as_decided(asking: Watching, site: Site) -> None:
+    play(asking, "edits", EDITS)
+    play(asking, "writes", WRITES)
+    play(asking, "commands", COMMANDS)
+    play(asking, "pages", pages(site))
+    assert site.visited == ["/one"]
+    play(asking, "tools", TOOL_SERVER)
+    resize(asking, 40)
+    play(asking, "narrow", NARROW)
+    resize(asking, asking.terminal.width)
+    play(asking, "grants", granted(site))
+    assert site.visited == ["/one", "/three", "/four"]
+    ask_about_edits(asking)
+    play(asking, "files", FILES)
+    ask_about_edits(asking)
+    play(asking, "agent", SUB_AGENT, agent="make s.txt and more")
+
+    rules = json.loads((asking.project / ".claude" / "settings.local.json").read_text())
+    assert rules == {"permissions": {"allow": [
+        "Bash(git config *)", "WebFetch(domain:127.0.0.1)", "mcp__notes__keep",
+    ]}}  # fmt: skip
+    with connect(find_home(asking.project)) as agent:
+        audit = agent.ask("audit")
+    given = [entry for entry in audit if entry["refused"] is None]
+    assert all(
+        (entry["how"], bool(entry["keys"]), bool(entry["screen"])) == ("keys", True, True) for entry in given
+    )
+    assert [entry["keys"] for entry in audit if entry["refused"] is not None] == [[]] * 3
+    steps = [
+        *EDITS,
+        *WRITES,
+        *COMMANDS,
+        *pages(site),
+        *TOOL_SERVER,
+        *NARROW,
+        *granted(site),
+        *FILES,
+        *SUB_AGENT,
+    ]
+    assert len(given) == sum(isinstance(step, Asked) for step in steps)
