@@ -46,11 +46,11 @@ class OpenCalls:
                 return False
 
     def questions_of(self, prompt: Prompt, session: SessionId | None) -> Mapping[str, Any] | None:
-        """All questions of the call this one belongs to."""
-        for call in self._all.values():
+        """All questions of the call this one belongs to: the newest that asks it among as many."""
+        for call in reversed(self._all.values()):
             if call.session == session and call.tool == QUESTION_TOOL and prompt.kind == "question":
                 asked = [squeezed(str(question["question"])) for question in read_questions(call.input)]
-                if squeezed(prompt.question) in asked:
+                if squeezed(prompt.question) in asked and len(prompt.tabs) == len(asked):
                     return call.input
         return None
 

@@ -12,8 +12,8 @@ from chorus.errors import ExitCode
 from chorus.output import answer, answer_json
 from chorus.wire.client import Connection
 
-# The client writes down what it asks a moment after it has drawn it; some write nothing.
-HEARING_SECONDS = 2.0
+# The client writes down what it asks a moment after it has drawn it, or much later on a busy machine.
+HEARING_SECONDS = 5.0
 LOOK_SECONDS = 0.05
 
 

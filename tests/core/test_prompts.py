@@ -172,3 +172,12 @@ def test_an_open_text_field_in_which_nothing_is_typed_is_read_as_empty(name: str
     found = read_screen(screen_text(name), RULES).found
     assert isinstance(found, Prompt)
     assert found.entry == Entry(str(found.selected), "", True)
+
+
+@pytest.mark.parametrize("size", ["80", "40"])
+@pytest.mark.parametrize("ticked", [[], ["2"]])
+def test_the_way_to_the_next_question_is_nothing_somebody_typed(size: str, ticked: list[str]) -> None:
+    step = "_step1_2" if ticked else ""
+    found = read_screen(screen_text(f"screens/2.1.325/askmultifirst{step}_{size}.txt"), RULES).found
+    assert isinstance(found, Prompt)
+    assert (found.entry, found.ticked) == (None, frozenset(ticked))

@@ -183,6 +183,15 @@ def test_a_question_gives_none_of_its_choices_a_meaning() -> None:
     assert {option.meaning for option in asked.options} == {"other"}
 
 
+def test_what_is_said_above_a_question_is_shown_and_makes_it_another_one() -> None:
+    one, other = (
+        prompt(QUESTION.replace("Which language?", f"{said}\n\nGo on?"))
+        for said in ("I keep every file.", "I remove every file.")
+    )
+    assert (one.question, one.body) == ("Go on?", ("I keep every file.",))
+    assert one.fingerprint != other.fingerprint
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [

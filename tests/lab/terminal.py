@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Self
 
 # A deadline, not a wait: what is looked for shows within a second on an idle machine.
-WAIT_SECONDS = 30.0
+WAIT_SECONDS = 90.0
 SETTLED_SECONDS = 0.25
 
 # What a program finds in a pane, minus what the tmux server inherited from the test run.

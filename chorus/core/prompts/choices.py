@@ -14,8 +14,8 @@ from chorus.core.prompts.screen import Screen, indent_of
 MARK = "❯"
 _NUMBERED = re.compile(r"([1-9][0-9]?)\. (.*)")
 _TICK = re.compile(r"\[(.)\] ")
-# A row of the multiple-choice list that is no choice: where the arrow keys find the way out.
-_SUBMIT = "Submit"
+# A row of the multiple-choice list that is no choice: where the arrow keys find the way on.
+_WAYS_ON = {"Submit", "Next"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +114,12 @@ def _number_at(row: str, mark: int) -> int | None:
 
 
 def _choice(mark: int, number: int, rows: list[str], apart: bool) -> Choice:
-    head, *rest = (row for row in rows if row.strip() != _SUBMIT)
+    head, *rest = rows
     label = head.index(". ", mark) + 2
     tick = _TICK.match(head, label)
     if tick:
         label = tick.end()
+        rest = [row for row in rest if row.strip() not in _WAYS_ON]
     return Choice(
         rows=(" " * label + head[label:], *rest),
         selected=head[mark] == MARK,

@@ -11,7 +11,7 @@ from itertools import dropwhile, takewhile
 from chorus.core.prompts.dialog import Dialog, paragraphs
 from chorus.core.prompts.labels import read_options
 from chorus.core.prompts.prompt import Prompt, fingerprint
-from chorus.core.prompts.questions import read_question, read_tabs
+from chorus.core.prompts.questions import name_tabs, read_question
 from chorus.core.prompts.rules import Misfit, PromptRule, PromptRules
 from chorus.core.prompts.screen import join_rows
 
@@ -56,10 +56,9 @@ def _fit(dialog: Dialog, rule: PromptRule, rules: PromptRules) -> Prompt:
     question = _fit_question(dialog, heading, rule)
     if rule.footer.fullmatch(dialog.footer) is None:
         raise Misfit(f"the footer is {dialog.footer!r}")
-    tabs = read_tabs(heading.title)
-    title = ", ".join(tab.name for tab in tabs) if tabs else heading.title
     if rule.asks:
-        return read_question(dialog, rule, title, question, tabs)
+        return read_question(dialog, rule, heading.title, question, heading.body)
+    title, tabs = name_tabs(heading.title)
     read = read_options(dialog, rule, rules)
     labels = [option.label for option in read.options]
     return Prompt(

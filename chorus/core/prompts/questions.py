@@ -26,9 +26,18 @@ def read_tabs(title: str) -> tuple[Tab, ...]:
     return tuple(Tab(part[2], part[1] == "☒") for part in parts if part is not None)
 
 
+def name_tabs(heading: str) -> tuple[str, tuple[Tab, ...]]:
+    """What a dialog is called, and its tabs."""
+    tabs = read_tabs(heading)
+    return ", ".join(tab.name for tab in tabs) if tabs else heading, tabs
+
+
 def read_question(
-    dialog: Dialog, rule: PromptRule, title: str, question: str, tabs: tuple[Tab, ...]
+    dialog: Dialog, rule: PromptRule, heading: str, question: str, above: tuple[str, ...]
 ) -> Prompt:
+    """The prompt. `above`: what is said before the question itself."""
+    title, tabs = name_tabs(heading)
+    body = tuple(row for row in above if row)
     *own, field, _ = _arranged(dialog)
     labels = [*(question_label(choice, dialog.edge) for choice in own), _placeholder(field), _WAY_OUT]
     bodies = [join_rows(choice.rows, dialog.edge) for choice in own]
@@ -43,8 +52,9 @@ def read_question(
             Option(key, label, "other", "instead" if key == str(field.number) else None)
             for key, label in zip(keys, labels, strict=True)
         ),
-        fingerprint=fingerprint(rule.tool, title, question, bodies, ()),
+        fingerprint=fingerprint(rule.tool, title, question, bodies, body),
         rule=rule.name,
+        body=body,
         selected=next((key for key, c in zip(keys, dialog.choices, strict=True) if c.selected), None),
         entry=_entry(field, dialog.edge),
         ticked=frozenset(key for key, tick in zip(keys, ticked, strict=False) if tick)
