@@ -124,8 +124,11 @@ def everything_else(repo: UserRepo, lane: str | None) -> dict[str, object]:
 
 
 def merged_by_git(folder: Path, base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
-    """What git makes of the three; None: it would not. Where one side changed nothing, it asks nobody."""
-    if base in (ours, theirs):
+    """What git makes of the three; None: it would not.
+
+    Where one side changed nothing, or both did the same, it compares no lines, in binary files either.
+    """
+    if base in (ours, theirs) or ours == theirs:
         return theirs if ours == base else ours
     for name, data in (("base", base), ("ours", ours), ("theirs", theirs)):
         (folder / name).write_bytes(data)
