@@ -162,6 +162,31 @@ def test_the_end_of_a_tall_command_is_unknown() -> None:
     assert isinstance(found(f" │ rm -rf x\n{DASHES}\n{end}"), Unknown)
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("amend", "amend\x1b[2J"),  # erased
+        ("3. No", "3. N\x1b[3Co"),  # written with a gap
+        ("3. No", "3. No\x1b[1G   3. Yes"),  # written over
+        ("3. No", "3. Yes\r   3. No"),
+        ("3. No", "3. No\b\bNo"),
+        ("Edit file", "\x1bcEdit file"),
+        ("Edit file", "\x1b7Edit file"),
+        ("Edit file", "Edit\x00 file"),
+    ],
+)
+def test_what_a_terminal_was_sent_is_no_screen(old: str, new: str) -> None:
+    assert isinstance(found(EDIT.replace(old, new, 1)), Unknown)
+
+
+def test_colours_links_and_line_ends_make_no_difference_to_a_screen() -> None:
+    link = "\x1b]8;;file:///a\x1b\\app.py\x1b]8;;\x1b\\"
+    coloured = EDIT.replace("Edit file", "\x1b[1;38;5;153mEdit file\x1b[0m").replace(
+        " app.py\n", f" {link}\n", 1
+    )
+    assert prompt(coloured.replace("\n", "\r\n")) == prompt(EDIT)
+
+
 QUESTION = f"""\
 {LINE}
  ☐ Language

@@ -10,7 +10,7 @@ from chorus.core.prompts.dialog import NoDialog, Unreadable, find_dialog
 from chorus.core.prompts.matching import Trial, match_dialog
 from chorus.core.prompts.prompt import Nothing, Prompt, Unknown
 from chorus.core.prompts.rules import PromptRules
-from chorus.core.prompts.screen import parse_screen
+from chorus.core.prompts.screen import is_capture, parse_screen
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,8 @@ class Reading:
 
 def read_screen(text: str, rules: PromptRules, *, width: int | None = None) -> Reading:
     """Say what this screen asks. `width` is the pane's; without it the widest row tells."""
+    if not is_capture(text):
+        return Reading(Unknown("this is no captured screen: it moves the cursor"))
     dialog = find_dialog(parse_screen(text, width))
     if isinstance(dialog, NoDialog):
         return Reading(Nothing(dialog.reason))

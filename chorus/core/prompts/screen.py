@@ -13,6 +13,10 @@ from dataclasses import dataclass
 _ESCAPE = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()][0-9A-B]|\x1b.|[\x0e\x0f]", re.DOTALL
 )
+# What no capture holds: whatever moves the cursor, erases, or changes the terminal. Colours do none of that.
+_MOTION = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-ln-~]|\x1b[^\[\]()\\]|\r(?!\n)|[\x00-\x08\x0b\x0c\x10-\x1a\x1c-\x1f\x7f]"
+)
 # A line the client draws across the pane. It counts only if it spans the whole of it, from the left
 # edge, or (a plan's) from two columns in. What a file, a command or a plan says is drawn right of
 # that, so no text inside a dialog can pass for the dialog's own lines.
@@ -37,6 +41,11 @@ class Screen:
 
     def blank(self, index: int) -> bool:
         return not self.rows[index]
+
+
+def is_capture(text: str) -> bool:
+    """Whether this can be a screen. A terminal's raw output is none: what stands where is not in its rows."""
+    return _MOTION.search(text.replace("\x1b\\", "")) is None
 
 
 def parse_screen(text: str, width: int | None = None) -> Screen:
