@@ -8,6 +8,7 @@ ended; what each hears and does is its own.
 import asyncio
 import logging
 
+from chorus.agent.asked import Asked
 from chorus.agent.audit import Audit, audit_path
 from chorus.agent.desks import Desks
 from chorus.agent.hooks import Hooks
@@ -63,7 +64,8 @@ class Agent:
         spool = Spool(home.spool)
         self.telling = Telling(home.root / "untold.json", spool, self.intake.root_of)
         start = self.tasks.start
-        relaying = Relaying(spool, self.runs, roster, self.prompts, start, movement.tmux)
+        self.asked = Asked(home.root / "asked.json")
+        relaying = Relaying(spool, self.runs, roster, self.prompts, self.asked, start, movement.tmux)
         self.hooks = Hooks(spool, self.intake, self.trees, self.transcripts, self.telling, relaying)
         pane_file = PaneFile(home.root / "panes.json")
         self.watching = Watching(
@@ -119,6 +121,7 @@ class Agent:
 
     def _heard(self, outcomes: list[Outcome]) -> None:
         self.prompts.hear(outcomes)
+        self.asked.hear(outcomes)
 
     def _announce(self, session: Session) -> None:
         self.server.publish("session", session=session.as_json())

@@ -4,13 +4,16 @@ The client prints its events on the pane's terminal, where Chorus reads them. Wh
 control responses) cannot be typed, because a terminal cuts a line at 4,096 bytes and echoes it; so it
 comes through a named pipe that only this process reads. The client starts with the first line, so that
 nothing is printed before somebody listens. A line that says `END` closes the client's input, which lets
-it finish and leave; the client's exit code is this process's.
+it finish and leave; the client's exit code is this process's. An agent that was killed as it answered a
+request cannot know whether it did: of two answers to one request the first is passed on.
 """
 
+import json
 import os
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -41,14 +44,30 @@ def _run(command: list[str], environment: dict[str, str], source: IO[bytes]) -> 
 
 
 def _copy(line: bytes, source: IO[bytes], target: IO[bytes]) -> None:
+    answered: set[str] = set()
     try:
         while line != END:
-            target.write(line)
-            target.flush()
+            request = answered_by(line)
+            if request is None or request not in answered:
+                target.write(line)
+                target.flush()
+            if request is not None:
+                answered.add(request)
             line = source.readline()
         target.close()
     except BrokenPipeError:
         pass  # the client left first
+
+
+def answered_by(line: bytes) -> str | None:
+    """The request this line answers, if it is an answer."""
+    if b"control_response" not in line:
+        return None
+    with suppress(ValueError, TypeError, KeyError):
+        message = json.loads(line)
+        if message["type"] == "control_response":
+            return str(message["response"]["request_id"])
+    return None
 
 
 if __name__ == "__main__":

@@ -99,16 +99,19 @@ class Prompts:
             log.warning("no hook is held: %s", error)
             return "keys"
 
-    async def tell(
-        self, asked: PromptAsked, pane: PaneId | None, channel: Channel, ruling: Ruling | None
-    ) -> None:
-        """A client asks in words. A rule answers at once; otherwise it waits for a person."""
-        told = self._told.add(asked, pane, channel)
-        if ruling is not None:
-            try:
-                await self._answer_told(told, ruling.answer, by=f"policy: {ruling.because}")
-            except ChorusError as error:
-                log.info("a rule's answer was not taken: %s", error)
+    def tell(self, asked: PromptAsked, pane: PaneId | None, channel: Channel, *, ruled: bool) -> ToldPrompt:
+        """A client asks in words. It waits for a person, unless a rule is about to answer."""
+        told = self._told.add(asked, pane, channel, ruled=ruled)
+        self.announce()
+        return told
+
+    async def answer_by_rule(self, told: ToldPrompt, ruling: Ruling) -> None:
+        """A person is asked only if the client does not take the rule's answer."""
+        try:
+            await self._answer_told(told, ruling.answer, by=f"policy: {ruling.because}")
+        except ChorusError as error:
+            log.info("a rule's answer was not taken: %s", error)
+            told.ruled = False
         self.announce()
 
     async def answer(self, name: str, fingerprint: str, answer: Answer, *, by: str) -> Json:
@@ -172,7 +175,7 @@ class Prompts:
         raise NoSuchPrompt(f"no prompt {name} waits: it was answered or withdrawn")
 
     def _list_told(self) -> Iterator[Json]:
-        return (self._told_json(told) for told in self._told.all.values() if not told.claimed)
+        return (self._told_json(told) for told in self._told.all.values() if not (told.claimed or told.ruled))
 
     def _list_screens(self) -> Iterator[Json]:
         """What a client tells in words is not listed a second time off its screen."""

@@ -7,12 +7,15 @@ once, through the hook or the protocol and never by a key; any other waits for a
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from chorus.agent.asked import Asked, still_asked
 from chorus.agent.linechannel import LineChannel
 from chorus.agent.panes import WatchedPane
 from chorus.agent.prompts import Prompts
+from chorus.agent.rulings import Ruling
 from chorus.agent.runs import Runs
 from chorus.agent.tasks import Start
-from chorus.agent.told import Channel, ControlChannel, HookChannel, ends
+from chorus.agent.told import Channel, ControlChannel, HookChannel
+from chorus.core.ids import PaneId
 from chorus.core.outcomes import Outcome, PromptAsked
 from chorus.core.roster import Roster
 from chorus.sources.hookfile import HookEvent
@@ -26,6 +29,7 @@ class Relaying:
     runs: Runs
     roster: Roster
     prompts: Prompts
+    asked: Asked
     start: Start
     tmux: Callable[[WatchedPane], Tmux]
 
@@ -41,29 +45,33 @@ class Relaying:
         if ruling is None and (headless or not self.prompts.holds_hooks):
             return
         channel = HookChannel(event, self.spool.hold(event))
-        self.start(self.prompts.tell(asked, event.pane, channel, ruling))
+        self._tell(asked, event.pane, channel, ruling)
 
     def hear_stream(self, pane: WatchedPane, outcomes: Sequence[Outcome]) -> None:
         """A headless session of ours waits for an answer on its standard input, any other in its pane."""
         last = outcomes[-1] if outcomes else None
         if isinstance(last, PromptAsked) and last.tool is None and last.text is not None:
             channel: Channel = LineChannel(pane, last.text, self.tmux)
-            self.start(self.prompts.tell(last, pane.id, channel, None))
-        run = self.runs.at(pane.id)
-        for asked in still_asked(outcomes) if run is not None else []:
-            assert run is not None
-            assert asked.request is not None
-            session = self.roster.sessions.get(asked.session) if asked.session else None
-            ruling = self.prompts.rule(asked, session.cwd if session else None)
-            channel = ControlChannel(self.runs, run, asked.request)
-            self.start(self.prompts.tell(asked, pane.id, channel, ruling))
+            self._tell(last, pane.id, channel, None)
+        for asked in still_asked(outcomes) if self.runs.at(pane.id) is not None else []:
+            if self.asked.add(asked, pane.id):
+                self._ask(pane.id, asked)
 
+    def ask_again(self, pane: PaneId) -> None:
+        """What a headless session of ours still waited for when an earlier agent was killed."""
+        for asked in self.asked.at(pane):
+            self._ask(pane, asked)
 
-def still_asked(outcomes: Iterable[Outcome]) -> list[PromptAsked]:
-    """The requests among these that nothing later among them ends."""
-    waiting: list[PromptAsked] = []
-    for outcome in outcomes:
-        waiting = [asked for asked in waiting if not ends(outcome, asked)]
-        if isinstance(outcome, PromptAsked) and outcome.request is not None and outcome.tool is not None:
-            waiting.append(outcome)
-    return waiting
+    def _ask(self, pane: PaneId, asked: PromptAsked) -> None:
+        run = self.runs.at(pane)
+        assert run is not None
+        assert asked.request is not None
+        session = self.roster.sessions.get(asked.session) if asked.session else None
+        ruling = self.prompts.rule(asked, session.cwd if session else None)
+        self._tell(asked, pane, ControlChannel(self.runs, run, asked.request, self.asked), ruling)
+
+    def _tell(self, asked: PromptAsked, pane: PaneId | None, channel: Channel, ruling: Ruling | None) -> None:
+        """At once, so that what is heard next finds it there. A rule answers it, or else a person."""
+        told = self.prompts.tell(asked, pane, channel, ruled=ruling is not None)
+        if ruling is not None:
+            self.start(self.prompts.answer_by_rule(told, ruling))

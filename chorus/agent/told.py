@@ -10,11 +10,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from chorus.agent.asked import Asked, ends
 from chorus.agent.intake import now
 from chorus.agent.pressing import PromptRefused
 from chorus.agent.runs import Run, Runs
 from chorus.core.ids import PaneId
-from chorus.core.outcomes import ActionClosed, Outcome, PromptAsked, PromptSettled, SessionEnded, TurnEnded
+from chorus.core.outcomes import Outcome, PromptAsked
 from chorus.core.prompts.prompt import Prompt
 from chorus.core.prompts.told import line_prompt, told_prompt
 from chorus.core.relay.answers import Answer
@@ -76,6 +77,7 @@ class ControlChannel:
     runs: Runs
     run: Run
     request: str
+    asked: Asked
     how: str = "control"
 
     def is_open(self) -> bool:
@@ -84,6 +86,7 @@ class ControlChannel:
     async def say(self, decision: dict[str, Any]) -> None:
         response = {"subtype": "success", "request_id": self.request, "response": decision}
         await self.runs.write(self.run, {"type": "control_response", "response": response})
+        self.asked.answer(self.request)
 
     def close(self) -> None:
         """Nothing is held."""
@@ -96,6 +99,7 @@ class ToldPrompt:
     asked: PromptAsked
     pane: PaneId | None
     channel: Channel
+    ruled: bool = False  # a rule is about to answer
     since: str = field(default_factory=now)
     claimed: bool = False
 
@@ -125,14 +129,14 @@ class Told:
         self._salt = secrets.token_hex(3)
         self._count = 0
 
-    def add(self, asked: PromptAsked, pane: PaneId | None, channel: Channel) -> ToldPrompt:
+    def add(self, asked: PromptAsked, pane: PaneId | None, channel: Channel, *, ruled: bool) -> ToldPrompt:
         self._count += 1
         name = f"t{self._count}.{self._salt}"
         if asked.tool is None:
             prompt = line_prompt(asked.text or "")
         else:
             prompt = told_prompt(asked.tool, asked.input, asked.suggestions)
-        self.all[name] = told = ToldPrompt(name, prompt, asked, pane, channel)
+        self.all[name] = told = ToldPrompt(name, prompt, asked, pane, channel, ruled)
         return told
 
     def hear(self, outcomes: Iterable[Outcome]) -> None:
@@ -151,16 +155,3 @@ class Told:
     def remove(self, told: ToldPrompt) -> None:
         if self.all.pop(told.name, None) is not None:
             told.channel.close()
-
-
-def ends(outcome: Outcome, asked: PromptAsked) -> bool:
-    match outcome:
-        case ActionClosed(action):
-            return action.id == asked.id
-        case PromptSettled(request=request) if request is not None:
-            return request == asked.request
-        case SessionEnded(session) | TurnEnded(session):
-            # A sub-agent's call outlives the turn it was started in.
-            return session == asked.session and (isinstance(outcome, SessionEnded) or asked.agent is None)
-        case _:
-            return False

@@ -49,13 +49,16 @@ class Watching:
         self.panes = Panes(self._found_client, self.transcripts.end, self._open_stream, self._looked_at)
 
     async def watch_again(self) -> None:
-        """The panes that an agent which was killed had watched."""
+        """The panes that an agent which was killed had watched, and what was asked there."""
+        self.relaying.asked.load()
         for kept in self.file.load():
             with suppress(ChorusError):
                 watched = await self.panes.watch(kept.address, PaneId(kept.pane), kept.since)
                 if kept.run is not None and kept.pipe is not None:
                     self.runs.add(kept.run, Path(kept.pipe), watched.id).session = watched.session
+                    self.relaying.ask_again(watched.id)
                     self.panes.listen(watched)
+        self.relaying.asked.forget_all_but(run.pane for run in self.runs.all.values())
 
     def keep(self) -> None:
         self.file.keep(self.panes.all.values(), self.runs.all.values())

@@ -1,3 +1,4 @@
+import json
 import os
 import subprocess
 import sys
@@ -34,3 +35,14 @@ def test_the_clients_exit_code_is_passed_on(tmp_path: Path) -> None:
 
 def test_a_client_that_leaves_first_ends_it(tmp_path: Path) -> None:
     assert run(tmp_path, b"nobody reads this\n", "true").returncode == 0
+
+
+def test_of_two_answers_to_one_request_the_first_is_passed_on(tmp_path: Path) -> None:
+    def answer(request: str, behavior: str) -> bytes:
+        response = {"subtype": "success", "request_id": request, "response": {"behavior": behavior}}
+        return json.dumps({"type": "control_response", "response": response}).encode() + b"\n"
+
+    words = b'{"type": "user", "message": "control_response"}\n'
+    first, other = answer("r1", "allow"), answer("r2", "deny")
+    lines = [words, first, answer("r1", "deny"), other, words, first]
+    assert run(tmp_path, b"".join([*lines, END]), "cat").stdout == b"".join([words, first, other, words])
