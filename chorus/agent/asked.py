@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from chorus.agent.keeping import keep
 from chorus.core.ids import PaneId
 from chorus.core.outcomes import ActionClosed, Outcome, PromptAsked, PromptSettled, SessionEnded, TurnEnded
 
@@ -69,13 +70,8 @@ class Asked:
         self.waiting = {request: one for request, one in self.waiting.items() if one[0] in present}
 
     def _keep(self) -> None:
-        if not self.path.parent.exists():
-            return  # Chorus is being taken out of the repository
         waiting = {request: (pane, asdict(asked)) for request, (pane, asked) in self.waiting.items()}
-        temporary = self.path.with_suffix(".tmp")
-        temporary.touch(0o600)  # what is asked about may hold a whole file
-        temporary.write_text(json.dumps({"waiting": waiting, "answered": [*self._answered][-MOST_ANSWERED:]}))
-        temporary.replace(self.path)
+        keep(self.path, {"waiting": waiting, "answered": [*self._answered][-MOST_ANSWERED:]})
 
 
 def ends(outcome: Outcome, asked: PromptAsked) -> bool:

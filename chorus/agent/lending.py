@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from chorus.agent.keeping import keep
 from chorus.errors import ChorusError
 from chorus.sources.settings import uninstall_hooks
 
@@ -53,8 +54,4 @@ class Lending:
 
     def _keep(self, loans: list[Loan]) -> None:
         self.loans = loans
-        if not self.path.parent.exists():
-            return  # Chorus is being taken out of the repository
-        temporary = self.path.with_suffix(".tmp")
-        temporary.write_text(json.dumps([asdict(loan) for loan in loans]))
-        temporary.replace(self.path)
+        keep(self.path, [asdict(loan) for loan in loans])

@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from chorus.agent.keeping import keep
 from chorus.agent.panes import WatchedPane
 from chorus.agent.runs import Run
 from chorus.core.ids import PaneId
@@ -53,13 +54,9 @@ class PaneFile:
         return [pane for pane in found if pane.is_there()]
 
     def keep(self, panes: Iterable[WatchedPane], runs: Iterable[Run]) -> None:
-        if not self.path.parent.exists():
-            return  # Chorus is being taken out of the repository
         by_pane = {run.pane: run for run in runs}
         remembered = [_remember(pane, by_pane.get(pane.id)) for pane in panes if pane.state is not None]
-        temporary = self.path.with_suffix(".tmp")
-        temporary.write_text(json.dumps([asdict(pane) for pane in remembered]))
-        temporary.replace(self.path)
+        keep(self.path, [asdict(pane) for pane in remembered])
 
 
 def _remember(pane: WatchedPane, run: Run | None) -> RememberedPane:

@@ -5,6 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from chorus.agent.keeping import keep
 from chorus.core.roster import Roster, Session, parse_session
 
 # Ended sessions are remembered for `chorus status`, the latest ones only.
@@ -28,6 +29,4 @@ class SessionFile:
         sessions = sorted(self.roster.sessions.values(), key=lambda session: session.last)
         ended = [session for session in sessions if session.state == "gone"]
         forgotten = set(ended[:-MOST_ENDED])
-        temporary = self.path.with_suffix(".tmp")
-        temporary.write_text(json.dumps([s.as_json() for s in sessions if s not in forgotten]))
-        temporary.replace(self.path)
+        keep(self.path, [s.as_json() for s in sessions if s not in forgotten])

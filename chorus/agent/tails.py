@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from chorus.agent.keeping import keep
 from chorus.core.ids import SessionId
 from chorus.sources.transcript import TranscriptTail, subagent_transcripts
 
@@ -81,9 +82,7 @@ class Tails:
 
     def keep(self) -> None:
         """Write down how far everything is read, for the next agent."""
-        temporary = self.kept.with_suffix(".tmp")
-        temporary.write_text(json.dumps(self._positions))
-        temporary.replace(self.kept)
+        keep(self.kept, self._positions)
 
     def _add(self, session: SessionId, path: Path, *, from_start: bool) -> None:
         known = self._positions.setdefault(str(path), 0 if from_start else _size(path))

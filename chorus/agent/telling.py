@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 
+from chorus.agent.keeping import keep
 from chorus.core.ids import SessionId
 from chorus.core.roster import Session
 from chorus.lanes.notices import Notice
@@ -94,9 +95,7 @@ class Telling:
         if not left:
             self._place.unlink(missing_ok=True)
             return
-        temporary = self._place.with_suffix(".tmp")
-        temporary.write_text(json.dumps([(notice.session, notice.text) for notice in left]))
-        temporary.replace(self._place)
+        keep(self._place, [(notice.session, notice.text) for notice in left])
 
 
 def _join(notices: Iterable[Notice]) -> str:
