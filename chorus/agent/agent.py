@@ -28,6 +28,7 @@ from chorus.agent.sessions import SessionFile
 from chorus.agent.tails import Tails
 from chorus.agent.tasks import Tasks
 from chorus.agent.telling import Telling
+from chorus.agent.tidying import Tidying
 from chorus.agent.transcripts import Transcripts
 from chorus.agent.trees import Trees
 from chorus.agent.watching import Watching
@@ -91,6 +92,7 @@ class Agent:
         start(self.watching.panes.keep_looking())
         start(watch_clients(self.intake.roster, self.transcripts.end, self.lending))
         start(self.outside.keep_sweeping())
+        start(Tidying(self.trees).keep_tidy())
         log.info("the agent watches %s", self.home.common_dir)
         await stopping.wait()
         await self._close()
