@@ -4,7 +4,8 @@ VENV ?= .venv
 PYTHON ?= python3
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-JOBS ?= auto
+# Tests that drive a real client wait for it most of the time: one more than there are processors.
+JOBS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 OLDER ?= 0.2.110
 export PIP_NO_CACHE_DIR := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1

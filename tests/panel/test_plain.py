@@ -87,6 +87,8 @@ def test_hostile_words_are_inert(where: str) -> None:
 def test_the_log_runs_in_a_pipe_without_loading_the_toolkit(agent: ScriptedAgent, tmp_path: Path) -> None:
     agent.start()
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
+    # A suite that runs in the background ignores interrupts, and so would what it starts.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     running = subprocess.Popen(
         [sys.executable, "-X", "importtime", "-m", "chorus", "panel", "--plain"],
         cwd=tmp_path,
@@ -96,6 +98,7 @@ def test_the_log_runs_in_a_pipe_without_loading_the_toolkit(agent: ScriptedAgent
         stderr=subprocess.PIPE,
         text=True,
     )
+    signal.signal(signal.SIGINT, before)
     assert running.stdout is not None
     told = [running.stdout.readline()]
     wait_for(lambda: agent.subscribers or None)
