@@ -25,9 +25,11 @@ from chorus.sources.plugin import (
 ROOT = Path(__file__).parent.parent.parent
 
 
-def test_the_plugin_says_what_the_settings_say() -> None:
+def test_the_plugin_says_what_the_settings_say(tmp_path: Path) -> None:
     plugin = json.loads((find_plugin() / "hooks.json").read_text())["hooks"]
-    rendered = json.loads(json.dumps(render_groups(find_plugin() / NAME, None)))
+    at_a_plain_path = tmp_path / NAME
+    at_a_plain_path.touch(0o755)
+    rendered = json.loads(json.dumps(render_groups(at_a_plain_path, None)))
 
     assert list(plugin) == list(EVENTS)
     for event, group in rendered.items():
