@@ -111,7 +111,7 @@ def fill_in(command: str, lane: str) -> str:
         "LANE": lane, "N": "5", "T": "turn-3", "FILE": file, "LINE": "1", "COMMAND": "log", "ID": "p1",
         "KEY": "2", "TEXT": "words",
     }.items():  # fmt: skip
-        command = re.sub(rf"\b{placeholder}\b…?", str(value), command)
+        command = re.sub(rf"\b{placeholder}\b…?", shlex.quote(str(value)), command)
     return command
 
 
