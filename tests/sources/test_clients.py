@@ -27,7 +27,8 @@ def client(tmp_path: Path) -> Iterator[Process]:
 
 def _executed(pid: int) -> Process | None:
     process = read_process(pid)
-    return process if process and process.name == "claude" else None
+    # It has its name a moment before its arguments and its environment.
+    return process if process and process.name == "claude" and process.arguments else None
 
 
 def config_of(tmp_path: Path) -> Path:
