@@ -38,7 +38,8 @@ demo: $(STAMP) tmux
 	@$(BIN)/chorus demo
 
 test: $(STAMP) tmux
-	@$(BIN)/python -m pytest -n $(JOBS) --cov --cov-report=term-missing:skip-covered
+	@$(BIN)/python -m pytest -n $(JOBS) --cov --cov-report=term-missing:skip-covered tests/core
+	@$(BIN)/python -m pytest -n $(JOBS) --ignore=tests/core
 
 check: $(STAMP)
 	@$(BIN)/ruff format --check --quiet . && $(BIN)/ruff check --quiet .

@@ -35,17 +35,11 @@ INHERITED = (
     "NO_COLOR",
 )
 
-CORE = Path(__file__).parent / "core"
-
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The core is covered by its own examples: not by chance, nor by what others need of it.
-
-    Following those too would double their time.
-    """
+    """The core is covered by its examples, not by chance."""
     for item in items:
-        by_chance = is_hypothesis_test(getattr(item, "obj", None))
-        if by_chance or not item.path.is_relative_to(CORE):
+        if is_hypothesis_test(getattr(item, "obj", None)):
             item.add_marker("no_cover")
 
 
