@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import is_hypothesis_test
@@ -41,6 +42,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if is_hypothesis_test(getattr(item, "obj", None)):
             item.add_marker("no_cover")
+
+
+DIED = pytest.StashKey[list[str]]()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: object) -> None:
+    """A worker that dies says how at the end, where it is read: below zero the signal that ended it."""
+    if error:
+        code = node.gateway._io.wait()
+        node.config.stash.setdefault(DIED, []).append(f"worker {node.gateway.id} ended with {code}")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    for line in config.stash.get(DIED, []):
+        terminalreporter.write_line(line, red=True)
 
 
 @pytest.fixture(autouse=True)
