@@ -2,14 +2,23 @@
 
 import os
 import socket
+import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from chorus.errors import UsageError
+from chorus.errors import ChorusError, ExitCode, UsageError
+from chorus.tmux.errors import NoServerThere
 
 # What tmux itself calls the server nobody named.
 DEFAULT_NAME = "default"
+
+
+class UnsafeDirectory(ChorusError):
+    """Somebody else could put a server of theirs where this user's is looked for."""
+
+    exit_code = ExitCode.REFUSED
+    hint = "Remove it, or name a directory of your own in $TMUX_TMPDIR."
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +56,25 @@ def answers(address: Address) -> bool:
     return True
 
 
+def make_directory(address: Address) -> None:
+    """Where this user's servers are, before the first of them: tmux makes it for a name, not for a path."""
+    directory = address.socket.parent
+    if directory.name != _own_name():
+        return
+    try:
+        directory.mkdir(mode=0o700, exist_ok=True)
+        found = directory.lstat()
+    except OSError as error:
+        raise NoServerThere(f"cannot make {directory}: {error.strerror}") from error
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & stat.S_IRWXO:
+        raise UnsafeDirectory(f"{directory} is not a directory of this user's alone")
+
+
 def _directory(environment: Mapping[str, str]) -> Path:
-    # tmux uses /tmp whatever TMPDIR says.
-    return Path(environment.get("TMUX_TMPDIR") or "/tmp") / f"tmux-{os.getuid()}"  # noqa: S108
+    # tmux uses /tmp whatever TMPDIR says, and also when there is no directory TMUX_TMPDIR names.
+    named = Path(environment.get("TMUX_TMPDIR") or "/tmp")  # noqa: S108
+    return (named if named.is_dir() else Path("/tmp")) / _own_name()  # noqa: S108
+
+
+def _own_name() -> str:
+    return f"tmux-{os.getuid()}"

@@ -34,6 +34,12 @@ class ServerGone(NothingThere):
         super().__init__(f"no tmux server at {socket}")
 
 
+class NoServerThere(ChorusError):
+    """A server cannot be started at this socket."""
+
+    hint = "Name a socket in a directory that exists and is yours: -S PATH, or $TMUX_TMPDIR."
+
+
 class ServerSilent(ChorusError):
     """The server took the command and did not answer in time."""
 
@@ -77,6 +83,8 @@ def translate_refusal(message: str, *, socket: str) -> ChorusError:
     """tmux's own words as one of the errors above."""
     if message.startswith(("no server running", "error connecting to", "lost server", "server exited")):
         return ServerGone(socket)
+    if message.startswith("error creating"):
+        return NoServerThere(f"tmux: {message}")
     if message.startswith("can't find pane"):
         return PaneGone(message.partition(": ")[2])
     return TmuxRefused(f"tmux: {message}")

@@ -6,7 +6,7 @@ from enum import Enum
 from pathlib import Path
 
 from chorus.core.ids import PaneId
-from chorus.tmux.address import Address
+from chorus.tmux.address import Address, make_directory
 from chorus.tmux.oneshot import Tmux
 from chorus.tmux.panes import read_pane
 
@@ -37,6 +37,7 @@ def open_pane(
     """
     options = ["-d", "-P", "-F", "#{pane_id}", "-c", str(cwd).replace("#", "##")]
     if place is Place.SESSION:
+        make_directory(tmux.address)
         width, height = DETACHED_SIZE
         options += ["-x", str(width), "-y", str(height)]
     if place is Place.SPLIT:

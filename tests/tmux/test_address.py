@@ -1,12 +1,15 @@
 """Which server a command line means."""
 
 import os
+import re
 from pathlib import Path
 
 import pytest
 
 from chorus.errors import UsageError
-from chorus.tmux.address import Address, list_addresses, select_address
+from chorus.tmux.address import Address, UnsafeDirectory, list_addresses, make_directory, select_address
+from chorus.tmux.errors import NoServerThere
+from chorus.tmux.oneshot import OneShot
 from tests.lab.terminal import Terminal
 from tests.tmux.conftest import Open
 
@@ -19,6 +22,7 @@ DIRECTORY = Path(f"/tmp/tmux-{os.getuid()}")
         ({}, None, None, DIRECTORY / "default"),
         ({}, "work", None, DIRECTORY / "work"),
         ({"TMUX_TMPDIR": "/run"}, "work", None, Path(f"/run/tmux-{os.getuid()}/work")),
+        ({"TMUX_TMPDIR": "/no/such/directory"}, "work", None, DIRECTORY / "work"),
         ({"TMUX": "/tmp/a,b/sock,123,0"}, None, None, Path("/tmp/a,b/sock")),
         ({"TMUX": "/tmp/sock,123,0"}, "work", None, DIRECTORY / "work"),
         ({"TMUX": "/tmp/sock,123,0"}, None, "/x/y", Path("/x/y")),
@@ -35,6 +39,25 @@ def test_a_name_and_a_path_at_once_make_no_sense() -> None:
         select_address({}, name="a", path="/b")
     with pytest.raises(UsageError):
         select_address({}, name="a/b", path=None)
+
+
+def test_a_directory_that_others_may_write_into_is_no_place_for_a_server(tmp_path: Path) -> None:
+    address = select_address({"TMUX_TMPDIR": str(tmp_path)}, name="work", path=None)
+    address.socket.parent.mkdir()
+    address.socket.parent.chmod(0o777)
+
+    with pytest.raises(UnsafeDirectory, match=re.escape(str(address.socket.parent))):
+        make_directory(address)
+
+
+def test_a_path_somebody_gave_is_left_to_tmux(tmp_path: Path) -> None:
+    address = select_address({}, name=None, path=str(tmp_path / "missing" / "socket"))
+
+    make_directory(address)
+
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(NoServerThere, match=re.escape(str(address.socket))):
+        OneShot(address).run(["new-session", "-d"])
 
 
 def test_only_servers_that_answer_are_listed(terminal: Terminal, open_pane: Open) -> None:

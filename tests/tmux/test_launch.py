@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from chorus.core.ids import PaneId
-from chorus.tmux.address import Address
+from chorus.tmux.address import Address, select_address
 from chorus.tmux.launch import Place, attach_command, open_pane
 from chorus.tmux.oneshot import OneShot
 from chorus.tmux.panes import read_panes
@@ -48,6 +48,16 @@ def test_a_first_session_starts_the_server(terminal: Terminal, tmp_path: Path) -
 
     assert [state.id for state in read_panes(OneShot(address))] == [pane]
     assert attach_command(address, pane)[-2:] == ["-t", pane]
+
+
+def test_the_first_server_ever_finds_its_directory_made(tmp_path: Path) -> None:
+    address = select_address({"TMUX_TMPDIR": str(tmp_path)}, name=None, path=None)
+
+    pane = open_pane(OneShot(address), Place.SESSION, ["cat"], cwd=tmp_path)
+
+    assert [state.id for state in read_panes(OneShot(address))] == [pane]
+    assert address.socket.parent.stat().st_mode & 0o777 == 0o700
+    OneShot(address).run(["kill-server"])
 
 
 def test_a_new_window_and_a_split_leave_the_user_where_he_is(
