@@ -50,11 +50,15 @@ class Watched:
 
     def age(self) -> float:
         """How long the present appearance has been there, in seconds."""
-        return asyncio.get_running_loop().time() - self.seen_at
+        return _moment() - self.seen_at
 
     def name(self, appearance: Appearance) -> str:
         """Short enough to type, and never the name of another appearance."""
         return f"{self.pane.id.lstrip('%')}.{appearance.serial}.{self._mark(appearance.prompt.fingerprint)}"
+
+    def is_strange(self) -> bool:
+        """Whether the screen shows something no rule fits, and not for a moment only."""
+        return self.strange_at is not None and _moment() - self.strange_at >= STRANGE_SECONDS
 
     def strange_name(self) -> str:
         return f"{self.pane.id.lstrip('%')}.unknown.{self._mark(self.strange_since)}"
@@ -94,10 +98,7 @@ class Desks:
 
     def strange(self) -> Iterator[Watched]:
         """Panes that ask something no rule fits."""
-        for watched in self._panes.values():
-            at = watched.strange_at
-            if at is not None and asyncio.get_running_loop().time() - at >= STRANGE_SECONDS:
-                yield watched
+        return (watched for watched in self._panes.values() if watched.is_strange())
 
     def find(self, name: str) -> tuple[Watched, Appearance] | None:
         return next((one for one in self.waiting() if name == one[0].name(one[1])), None)
@@ -130,10 +131,14 @@ def _see(watched: Watched, seen: Observation) -> None:
         _leave(watched)
         return
     current = watched.desk.see(seen)
-    moment = asyncio.get_running_loop().time()
+    moment = _moment()
     if current is not None and current.serial != watched.serial:
         watched.serial, watched.since, watched.seen_at = current.serial, now(), moment
     if not isinstance(seen.found, Unknown) or seen.in_mode:
         watched.strange_at = None
     elif watched.strange_at is None:
         watched.strange_at, watched.strange_since = moment, now()
+
+
+def _moment() -> float:
+    return asyncio.get_running_loop().time()

@@ -178,12 +178,13 @@ class Prompts:
         return (self._told_json(told) for told in self._told.all.values() if not (told.claimed or told.ruled))
 
     def _list_screens(self) -> Iterator[Json]:
-        """What a client tells in words is not listed a second time off its screen."""
+        """Nothing is listed twice: not what a client tells in words, nor what now cannot be read."""
         covered = {(told.pane, told.asked.session) for told in self._told.all.values()}
         for watched, appearance in self._desks.waiting():
             session = watched.pane.session
             young = watched.age() < HOOK_SECONDS and session is not None and self._has_hooks(session)
-            if (watched.pane.id, session) not in covered and not (young and self.holds_hooks):
+            doubled = (watched.pane.id, session) in covered or watched.is_strange()
+            if not doubled and not (young and self.holds_hooks):
                 yield self._screen_json(watched, appearance)
 
     def _list_strange(self) -> Iterator[Json]:

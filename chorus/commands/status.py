@@ -67,6 +67,12 @@ def render(status: dict[str, Any], *, ended: bool) -> str:
         lines.append(f"  {session['state']:<8} {session['id'][:8]}{where}  {session['title']}".rstrip())
     if hidden := len(status["sessions"]) - len(shown):
         lines.append(f"  {hidden} ended (--all lists them)")
-    lines.append(f"{status['open']} actions to review, {status['prompts']} prompts waiting")
+    lines.append(
+        f"{_count(status['open'], 'action')} to review, {_count(status['prompts'], 'prompt')} waiting"
+    )
     lines += [f"problem: {problem}" for problem in status["problems"]]
     return "\n".join(lines)
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}" + ("" if number == 1 else "s")

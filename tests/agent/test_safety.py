@@ -314,9 +314,25 @@ async def test_a_dialog_nobody_knows_gets_no_key(asking: Asking) -> None:
     asking.pane.wait_settled("Shall the new thing happen")
     asking.keys_before = len([key for read in asking.stand_in.pressed() for key in read["keys"]])
 
-    for listed in asking.listed():
-        assert listed["kind"] == "unknown"
-        await asking.refused(listed, "nothing was sent")
+    (listed,) = wait_for(asking.listed, what="the dialog is listed")
+    assert listed["kind"] == "unknown"
+    await asking.refused(listed, "nothing was sent")
+    asking.expect_keys()
+
+
+async def test_a_dialog_that_no_longer_fits_its_pane_is_listed_once(asking: Asking) -> None:
+    prompt = await asking.ask("one")
+    asking.terminal.tmux("resize-window", "-t", asking.pane.id, "-x", "100", "-y", "3")
+
+    wait_for(lambda: asking.listed()[0]["kind"] == "unknown", what="the dialog cannot be read")
+
+    (listed,) = asking.listed()
+    await asking.refused(listed, "nothing was sent")
+    await asking.refused(prompt, "nothing was sent")
+    asking.terminal.tmux("resize-window", "-t", asking.pane.id, "-x", "100", "-y", "36")
+    asking.pane.wait_settled("create a.txt")
+    (again,) = asking.listed()
+    assert (again["id"], again["kind"]) == (prompt["id"], prompt["kind"])
     asking.expect_keys()
 
 

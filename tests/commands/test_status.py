@@ -41,3 +41,12 @@ def test_a_session_without_hooks_is_named_with_the_way_to_lend_some() -> None:
     assert "aaaaaaaa" in check.detail
     assert "bbbbbbbb" not in check.detail
     assert "attach --hooks" in check.detail
+
+
+def test_one_of_a_thing_is_not_spoken_of_as_several() -> None:
+    assert render({**STATUS, "open": 1, "prompts": 1}, ended=False).splitlines()[-2] == (
+        "1 action to review, 1 prompt waiting"
+    )
+    assert "0 actions to review, 2 prompts waiting" in render(
+        {**STATUS, "open": 0, "prompts": 2}, ended=False
+    )
