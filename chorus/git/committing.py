@@ -137,7 +137,7 @@ def bring_home(repository: Repository, store: ObjectStore, start: Oid | None, ti
     """What the new commits hold goes into the user's own store: their branch needs no other."""
     since = [f"^{start}"] if start else []
     listed = repository.git.run("rev-list", "--objects", "--no-object-names", tip, *since)
-    pack_into(repository.git, store.main_directory, listed)
+    pack_into(repository.git, store, store.main_directory, listed)
 
 
 def read_index(repository: Repository, paths: Iterable[RepoPath]) -> dict[RepoPath, Entry | None]:

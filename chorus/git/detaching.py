@@ -48,7 +48,7 @@ def bring_home(repository: Repository, store: ObjectStore) -> int:
     only_there = stored_in(repository.git, store.directory) - stored_in(repository.git, store.main_directory)
     needed = needed_by_user(repository, only_there)
     wanted = "".join(f"{oid}\n" for oid in sorted(needed)).encode()
-    pack_into(repository.git, store.main_directory, wanted)
+    pack_into(repository.git, store, store.main_directory, wanted)
     return len(needed)
 
 

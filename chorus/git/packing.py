@@ -6,7 +6,6 @@ an object is dropped in one form only when it is there in another. Never touches
 
 import os
 import time
-from pathlib import Path
 
 from chorus.git.objects import ObjectStore
 from chorus.git.process import Git
@@ -44,26 +43,26 @@ def pack(git: Git, store: ObjectStore, young_seconds: float = YOUNG_SECONDS) -> 
         # The newest first: that is the order in which history is read.
         loose.sort(key=lambda found: -found.modified_seconds)
         wanted = "".join(f"{found.oid}\n" for found in loose).encode()
-        index = pack_into(git, store.directory, wanted) if loose else None
+        index = pack_into(git, store, store.directory, wanted) if loose else None
         if index is None:
             return 0
         packed = set(list_packed(git, index))
         for found in loose:
             if found.oid in packed:
                 os.unlink(found.path)  # noqa: PTH108  thousands of them
-        join_packs(git, store.directory)
+        join_packs(git, store)
         return len(packed)
 
 
-def join_packs(git: Git, directory: Path) -> None:
+def join_packs(git: Git, store: ObjectStore) -> None:
     """Make one pack of the small ones, if they weigh up against the next larger."""
-    sizes = sorted((count_packed(index), index) for index in list_packs(directory))
+    sizes = sorted((count_packed(index), index) for index in list_packs(store.directory))
     joined = plan_joining([size for size, _ in sizes])
     small = [index for _, index in sizes[:joined]]
     if joined < 2:  # one pack is joined already
         return
     wanted = "".join(f"{index.with_suffix('.pack').name}\n" for index in small).encode()
-    whole = pack_into(git, directory, wanted, "--stdin-packs")
+    whole = pack_into(git, store, store.directory, wanted, "--stdin-packs")
     for index in small:
         if index != whole:
             remove_pack(index)

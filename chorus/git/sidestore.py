@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chorus.core.ids import Oid
+from chorus.git.objects import ObjectStore
 from chorus.git.process import Git
 
 HEX = "0123456789abcdef"
@@ -79,12 +80,16 @@ def size_of(directory: Path) -> int:
     return total
 
 
-def pack_into(git: Git, directory: Path, wanted: bytes, *options: str) -> Path | None:
-    """One pack of the objects named on its input, whole or not at all; its index, or None if it is empty."""
+def pack_into(git: Git, store: ObjectStore, directory: Path, wanted: bytes, *options: str) -> Path | None:
+    """One pack of the objects named on its input, whole or not at all; its index, or None if it is empty.
+
+    It grows in the side store wherever it is to go: in the user's, a `git gc --prune=now` takes a pack
+    that is not whole yet for one that was left behind.
+    """
     (directory / "pack").mkdir(parents=True, exist_ok=True)
     base = directory / "pack" / "pack"
     arguments = ("pack-objects", "--quiet", "--non-empty", "--delta-base-offset", *options)
-    name = git.run(*arguments, str(base), stdin=wanted).decode().strip()
+    name = git.run(*arguments, str(base), stdin=wanted, extra=store.writing_environment()).decode().strip()
     return base.with_name(f"pack-{name}.idx") if name else None
 
 

@@ -56,7 +56,7 @@ def sweep(
         for found in loose:
             if found.oid not in needed:
                 drop_loose(found.path, oldest)
-        sweep_packs(repository.git, store.directory, packs, needed)
+        sweep_packs(repository.git, store, packs, needed)
         sweep_scratch(store.directory, oldest)
         refresh_commit_graph(repository)
         return max(before - size_of(store.directory), 0)
@@ -72,12 +72,13 @@ def drop_loose(path: str, oldest: float) -> None:
         os.rename(aside, path)  # noqa: PTH104
 
 
-def sweep_packs(git: Git, directory: Path, packs: Iterable[Path], needed: set[Oid]) -> None:
+def sweep_packs(git: Git, store: ObjectStore, packs: Iterable[Path], needed: set[Oid]) -> None:
     """Packs with something unneeded in them are written anew without it, all into one."""
     contents = {pack: list_packed(git, pack) for pack in packs}
     dirty = [pack for pack, oids in contents.items() if not needed.issuperset(oids)]
     kept = [oid for pack in dirty for oid in contents[pack] if oid in needed]
-    whole = pack_into(git, directory, "".join(f"{oid}\n" for oid in kept).encode()) if kept else None
+    wanted = "".join(f"{oid}\n" for oid in kept).encode()
+    whole = pack_into(git, store, store.directory, wanted) if kept else None
     for pack in dirty:
         if pack != whole:
             remove_pack(pack)

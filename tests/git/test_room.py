@@ -45,6 +45,17 @@ def test_packed_objects_are_read_as_before(layer: Layer) -> None:
     assert layer.repo.fsck() == ""
 
 
+def test_a_pack_never_grows_where_the_users_gc_prunes(layer: Layer) -> None:
+    record(layer, 3)
+    users = layer.store.main_directory / "pack"
+    users.mkdir(exist_ok=True)
+    os.utime(users, (1, 1))
+
+    assert pack(layer.repository.git, layer.store, young_seconds=-1) > 0
+
+    assert users.stat().st_mtime == 1, "a file came or went there"
+
+
 def test_young_objects_stay_loose(layer: Layer) -> None:
     record(layer, 3)
 
