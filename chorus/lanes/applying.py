@@ -49,9 +49,11 @@ def apply_revert(recorder: Recorder, plan: Plan, *, word: str = "Revert") -> lis
     with recorder.journal.writing():
         recorder.look([change.path for change in plan.changes])
         parts = [_part(recorder, step, word) for step in plan.steps if step.edits]
+        # What goes comes first: a file may take the place of a directory, or the other way round.
+        changes = sorted(plan.changes, key=lambda change: change.new is not None)
         intent = Intent(recorder)
-        intent.write([_edit(recorder, c.path, c.now, c.new) for c in plan.changes], parts)
-        _write_files(recorder, plan.changes, intent)
+        intent.write([_edit(recorder, c.path, c.now, c.new) for c in changes], parts)
+        _write_files(recorder, changes, intent)
         recorded = [_record(recorder, part) for part in parts]
         intent.clear()
         return recorded
@@ -112,10 +114,10 @@ def _write_files(recorder: Recorder, changes: Sequence[Change], intent: Intent) 
     written: list[Change] = []
     try:
         for change in changes:
-            _put(recorder, change.path, change.found, change.new)
+            _put(recorder, change.path, _found_again(recorder, change, written), change.new)
             written.append(change)
     except ChorusError:
-        for change in written:
+        for change in reversed(written):
             # One that was changed since by somebody else stays: their bytes come first.
             with contextlib.suppress(ChorusError):
                 found, now = read_now(recorder, change.path)
@@ -123,6 +125,15 @@ def _write_files(recorder: Recorder, changes: Sequence[Change], intent: Intent) 
                     _put(recorder, change.path, found, change.now)
         intent.clear()
         raise
+
+
+def _found_again(recorder: Recorder, change: Change, written: Sequence[Change]) -> FileState:
+    """The file as it is found now: writing another name of it changes what the file system says of it."""
+    if written:
+        found, now = read_now(recorder, change.path)
+        if now == change.now:
+            return found
+    return change.found
 
 
 def _put(recorder: Recorder, path: RepoPath, found: FileState, new: Side) -> None:
@@ -136,7 +147,8 @@ def _record(recorder: Recorder, part: Part) -> Recorded:
     origin = recorder.timeline.find_action(part.lane_of)
     assert origin is not None
     record, placement = origin.record, origin.record.placement
-    lanes = {lane.name: lane for lane in recorder.lanes.all()}
+    # A lane that was dropped stays dropped, and one that somebody is on does not move under them.
+    lane = recorder.lanes.find_free(placement.lane, recorder.journal.heads.base) if placement else None
     paths = tuple(str(edit.path) for edit in part.edits)
     action = Action(
         part.id, "Revert", {}, "succeeded", record.session, record.turn, None, paths, Reach.NAMED, None,
@@ -147,7 +159,7 @@ def _record(recorder: Recorder, part: Part) -> Recorded:
         part.edits,
         source="chorus",
         reverts=part.reverts,
-        lane=lanes.get(placement.lane) if placement else None,
+        lane=lane,
     )
 
 

@@ -41,12 +41,23 @@ def restore(recorder: Recorder, lane: str) -> list[str]:
         own = find_lane(recorder, lane)
         if recorder.site.refs.read(own.ref) is not None:
             raise NoSuchLane(f"{own.name} is not dropped")
-        lines = reversed(recorder.journal.notes.lines)
-        tip = next((line["tip"] for line in lines if line["kind"] == KIND and line["lane"] == own.name), None)
-        if tip is None or not recorder.site.store.has(Oid(tip)):
+        tip = _find_tip(recorder, own)
+        if tip is None or not recorder.site.store.has(tip):
             raise NoSuchLane(f"what {own.name} held is gone")
-        recorder.site.refs.update(own.ref, Oid(tip), None, "chorus: restore")
+        recorder.site.refs.update(own.ref, tip, None, "chorus: restore")
         return [own.name]
+
+
+def _find_tip(recorder: Recorder, lane: Lane) -> Oid | None:
+    """Where the branch was: as noted when it was dropped, or, if git removed it, at its last action."""
+    for line in reversed(recorder.journal.notes.lines):
+        if line["kind"] == KIND and line["lane"] == lane.name:
+            return Oid(line["tip"])
+    for recorded in reversed(recorder.timeline.records):
+        placement = recorded.record.placement
+        if placement is not None and placement.lane == lane.name:
+            return recorder.current_commit(recorded)
+    return None
 
 
 def _refuse_used(recorder: Recorder, lanes: Sequence[Lane]) -> None:

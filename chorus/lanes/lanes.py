@@ -71,12 +71,18 @@ class Lanes:
         """The lane for this session's next action: the one it has on this branch, or a new one."""
         self._catch_up()
         lane = self._by_key.get((session, branch))
-        if lane is not None and self._site.refs.read(lane.ref) and lane.ref not in self._checked_out(head):
+        if lane is not None and self._is_free(lane, head):
             return lane
         taken = {ref.removeprefix(HEADS) for ref in self._site.refs.list(HEADS)} | set(self._by_name)
         prefix = CLASH_PREFIX if PREFIX.rstrip("/") in taken else PREFIX
         name = name_lane(session, words, day, taken, prefix)
         return Lane(name, session, branch, head.oid)
+
+    def find_free(self, name: LaneName, head: Head) -> Lane | None:
+        """The lane of that name, if its branch is there and nobody is on it."""
+        self._catch_up()
+        lane = self._by_name.get(name)
+        return lane if lane is not None and self._is_free(lane, head) else None
 
     def prepare(self, lane: Lane, record: Record, edits: Sequence[Edit], seconds: int | None) -> Prepared:
         """Write the lane commit, and the context before it where it needs some. No ref moves."""
@@ -131,6 +137,9 @@ class Lanes:
             if record.action and (record.placement is None or record.placement.lane != lane.name):
                 return record.action
         return "start"
+
+    def _is_free(self, lane: Lane, head: Head) -> bool:
+        return self._site.refs.read(lane.ref) is not None and lane.ref not in self._checked_out(head)
 
     def _checked_out(self, head: Head) -> set[str]:
         """The branches somebody is on, in any work tree of the repository, or is rebasing."""
