@@ -25,7 +25,7 @@ from chorus.lanes.verify import verify
 from chorus.output import answer, answer_json
 from chorus.sources.plugin import NAME, find_chorus, find_plugin, render_groups
 from chorus.sources.settings import Scope, locate_settings, read_status
-from chorus.wire.client import AgentGone, connect
+from chorus.wire.client import AgentGone, AgentSilent, connect
 from chorus.wire.home import Home, find_home
 
 
@@ -106,6 +106,10 @@ def check_agent(home: Home) -> Iterator[Check]:
             status = agent.ask("status")
     except AgentGone:
         yield Check("agent", True, "does not run; the next command or hook that needs it starts it")
+        return
+    except AgentSilent as error:
+        told = f"{error}; its log is {home.log}"
+        yield Check("agent", False, told, error.hint)
         return
     version = status["chorus"]
     told = f"process {status['pid']}, version {version}, since {status['since']}"

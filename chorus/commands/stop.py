@@ -1,21 +1,48 @@
 """`chorus stop`: end this repository's agent. Sessions go on; what they do is caught up later."""
 
 import argparse
+import os
+import signal
+import time
 from pathlib import Path
 
-from chorus.errors import ExitCode
+from chorus.errors import ChorusError, ExitCode
 from chorus.output import note
-from chorus.wire.client import stop
-from chorus.wire.home import find_home
+from chorus.tmux.processes import read_process
+from chorus.wire.client import START_SECONDS, AgentSilent, is_locked, stop
+from chorus.wire.home import Home, find_home
+
+PROGRAM = "chorus.agent"
+LOOK_SECONDS = 0.01
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    del parser  # no options
+    parser.add_argument(
+        "--kill", action="store_true", help="do not ask: end an agent that does not answer; nothing is lost"
+    )
 
 
 def run(args: argparse.Namespace) -> ExitCode:
-    del args
-    if not stop(find_home(Path.cwd())):
+    home = find_home(Path.cwd())
+    if not (kill(home) if args.kill else stop(home)):
         note("chorus: no agent was running")
         return ExitCode.NOTHING
     return ExitCode.DONE
+
+
+def kill(home: Home) -> bool:
+    """End the process that holds the repository's lock; False if none does."""
+    if not is_locked(home):
+        return False
+    name = home.lock.read_text().strip()
+    process = read_process(int(name)) if name.isdecimal() else None
+    # An agent that has just begun may not have written its name over another's yet.
+    if process is None or PROGRAM not in process.arguments:
+        raise ChorusError(f"{home.lock} names no agent that runs: {name!r}", hint="Try again in a moment.")
+    os.kill(process.pid, signal.SIGKILL)
+    deadline = time.monotonic() + START_SECONDS
+    while is_locked(home):
+        if time.monotonic() > deadline:
+            raise AgentSilent(f"process {process.pid} does not end", hint="See whether its disk answers.")
+        time.sleep(LOOK_SECONDS)
+    return True

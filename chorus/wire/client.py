@@ -25,6 +25,9 @@ from chorus.wire.protocol import LONGEST_LINE, Message, ProtocolError, decode, e
 START_SECONDS = 20.0
 # Long enough for a scan of a very large work tree; an agent that is silent for longer hangs.
 ANSWER_SECONDS = 120.0
+# What takes no work at all; a busy machine or a scan under way makes it late.
+SOON_SECONDS = 30.0
+SOON = frozenset({"hello", "status", "stop"})
 # These run programs of the user's (commit hooks, a signing key's dialog), which take the time they take.
 UNBOUNDED = frozenset({"land"})
 
@@ -38,7 +41,7 @@ class AgentGone(NothingThere):
 class AgentSilent(ChorusError):
     """The agent does not answer in time."""
 
-    hint = "Look at its log with `chorus doctor`, end it with `chorus stop`."
+    hint = "It may be busy. One that hangs is ended with `chorus stop --kill`; nothing recorded is lost."
 
 
 class Connection:
@@ -48,11 +51,13 @@ class Connection:
         self._socket = stream
         self._reader = stream.makefile("rb")
         self._last_id = 0
+        self._patience: float | None = ANSWER_SECONDS
         self._events: list[Message] = []
 
     def ask(self, do: str, **arguments: Any) -> Any:  # noqa: ANN401  shapes belong to the request
         self._last_id += 1
-        self._socket.settimeout(None if do in UNBOUNDED else ANSWER_SECONDS)
+        self._patience = None if do in UNBOUNDED else SOON_SECONDS if do in SOON else ANSWER_SECONDS
+        self._socket.settimeout(self._patience)
         self._send({"id": self._last_id, "do": do, **arguments})
         while True:
             message = self._receive()
@@ -103,7 +108,7 @@ class Connection:
         try:
             line = self._reader.readline(LONGEST_LINE)
         except TimeoutError as error:
-            raise AgentSilent(f"the agent did not answer within {ANSWER_SECONDS:.0f} s") from error
+            raise AgentSilent(f"the agent did not answer within {self._patience:.0f} s") from error
         except OSError as error:
             raise AgentGone(f"the agent went away: {error}") from error
         if not line.endswith(b"\n"):
@@ -114,10 +119,13 @@ class Connection:
 def connect(home: Home) -> Connection:
     """A connection to the running agent."""
     stream = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    stream.settimeout(ANSWER_SECONDS)
+    stream.settimeout(SOON_SECONDS)
     try:
         with short_path(home.socket) as path:
             stream.connect(path)
+    except TimeoutError as error:
+        stream.close()
+        raise AgentSilent(f"the agent took no connection within {SOON_SECONDS:.0f} s") from error
     except (FileNotFoundError, ConnectionRefusedError) as error:
         stream.close()
         raise AgentGone(f"no agent runs for {home.common_dir}") from error

@@ -1,0 +1,73 @@
+"""An agent that hangs: said in time, and ended with all it recorded."""
+
+import fcntl
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from chorus.commands.doctor import check_agent
+from chorus.commands.status import read_status
+from chorus.commands.stop import kill
+from chorus.errors import ChorusError
+from chorus.wire import client
+from chorus.wire.client import AgentSilent, is_locked
+from chorus.wire.home import Home, find_home
+from tests.commands.conftest import Shell
+from tests.repos import UserRepo
+
+
+@pytest.fixture
+def hung(worked: UserRepo, chorus: Shell) -> Iterator[int]:
+    """An agent that takes connections and answers nobody: its process."""
+    assert chorus("keep", "1").code == 0  # which starts it
+    agent = int(chorus("status", "--json").json()["pid"])
+    os.kill(agent, signal.SIGSTOP)
+    yield agent
+    kill(find_home(worked.path))
+
+
+@pytest.mark.usefixtures("hung")
+def test_an_agent_that_does_not_answer_is_named_with_the_way_to_end_it(
+    worked: UserRepo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "SOON_SECONDS", 0.2)
+
+    with pytest.raises(AgentSilent, match="did not answer") as caught:
+        read_status(worked.path)
+    (check,) = check_agent(find_home(worked.path))
+
+    assert "chorus stop --kill" in str(caught.value.hint)
+    assert (check.ok, check.fix) == (False, caught.value.hint)
+    assert "agent.log" in check.detail
+
+
+def test_an_agent_that_hangs_is_ended_and_the_next_one_knows_everything(
+    worked: UserRepo, chorus: Shell, hung: int
+) -> None:
+    assert chorus("stop", "--kill").code == 0
+
+    assert not is_locked(find_home(worked.path))
+    assert chorus("keep", "2").code == 0
+    assert int(chorus("status", "--json").json()["pid"]) != hung
+    kept = {entry["n"] for entry in chorus("log", "--json").json() if entry["status"] == "kept"}
+    assert kept == {1, 2}
+
+
+def test_nothing_is_ended_where_no_agent_runs(worked: UserRepo, chorus: Shell) -> None:
+    chorus("stop")
+    assert chorus("stop", "--kill").code == 3
+
+
+def test_a_process_that_is_no_agent_is_never_ended(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.root.mkdir()
+    with home.lock.open("wb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        held.write(b"%d\n" % os.getpid())
+        held.flush()
+
+        with pytest.raises(ChorusError, match="names no agent"):
+            kill(home)
