@@ -8,17 +8,17 @@ wrong is taken back by compare-and-swap. Never writes to the work tree.
 import contextlib
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Self
 
-from chorus.core.ids import Oid, RepoPath
+from chorus.core.ids import Oid
 from chorus.errors import ChorusError, ExitCode
 from chorus.git.objects import ObjectStore
-from chorus.git.process import HookedGit, join_names, said_by, split_names
+from chorus.git.process import HookedGit, said_by
 from chorus.git.repository import Repository
 from chorus.git.sidestore import pack_into
-from chorus.git.trees import Entry
+from chorus.git.userindex import wait_unlocked
 
 SCRATCH_PREFIX = "landing-"
 # What `git merge --squash` leaves and the next commit takes away.
@@ -69,8 +69,9 @@ class Branch:
             elsewhere = self._repository.checked_out().get(self.ref)
             if elsewhere is not None:
                 name = self.ref.removeprefix("refs/heads/")
-                raise BranchBusy(f"{name} is checked out in {elsewhere}", hint="Land from that work tree.")
+                raise BranchBusy(f"{name} is in use in {elsewhere}", hint="Land from that work tree.")
             return
+        wait_unlocked(self._repository)
         squash = "squash merge" if (self._repository.git_dir / SQUASH_MARK).exists() else None
         operation = self._repository.operation() or squash
         if operation:
@@ -120,9 +121,11 @@ class Branch:
                 shutil.copyfile(own, index)
         elif "GIT_DIR" not in self._variables:
             self._variables |= self._make_git_dir()
-        self._repository.git.run(
-            "-c", "core.splitIndex=false", "read-tree", "--reset", tree, extra=self._variables
-        )
+        read = ("-c", "core.splitIndex=false", "read-tree")
+        if self._repository.git.attempt(*read, "--reset", tree, extra=self._variables).returncode:
+            # Entries that are assumed to be unchanged cannot be replaced: one of nothing but this tree.
+            index.unlink(missing_ok=True)
+            self._repository.git.run(*read, tree, extra=self._variables)
 
     def _make_git_dir(self) -> dict[str, str]:
         """A git directory whose HEAD is the branch, beside the user's own."""
@@ -138,26 +141,3 @@ def bring_home(repository: Repository, store: ObjectStore, start: Oid | None, ti
     since = [f"^{start}"] if start else []
     listed = repository.git.run("rev-list", "--objects", "--no-object-names", tip, *since)
     pack_into(repository.git, store, store.main_directory, listed)
-
-
-def read_index(repository: Repository, paths: Iterable[RepoPath]) -> dict[RepoPath, Entry | None]:
-    """What the user's index holds at these paths. A conflict counts as an entry no tree has."""
-    wanted = dict.fromkeys(paths)
-    found: dict[RepoPath, Entry | None] = dict(wanted)
-    listed = repository.git.run("ls-files", "--stage", "-z", "--", *wanted) if wanted else b""
-    for line in split_names(listed):
-        fields, _, name = line.partition("\t")
-        mode, oid, stage = fields.split(" ")
-        path = RepoPath(name)
-        if path in found:
-            found[path] = Entry(int(mode, 8), Oid(oid)) if stage == "0" else Entry(0, Oid(oid))
-    return found
-
-
-def update_index(repository: Repository, changes: Mapping[RepoPath, Entry | None]) -> None:
-    """Put these entries into the user's index, and touch no other."""
-    gone = [f"0 {'0' * 40}\t{path}" for path, entry in changes.items() if entry is None]
-    come = [f"{entry.mode:o} {entry.oid}\t{path}" for path, entry in changes.items() if entry is not None]
-    if changes:
-        # What goes comes first: a directory may take the place of a file.
-        repository.git.run("update-index", "-z", "--index-info", stdin=join_names([*gone, *come]))

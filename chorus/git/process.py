@@ -75,7 +75,7 @@ class Git:
         """stdout of one git command; a return code not in `accept` is an error with git's own words."""
         done = self.attempt(*arguments, stdin=stdin, extra=extra)
         if done.returncode not in accept:
-            raise GitFailed(f"`git {spoken(arguments[0])}` failed: {said_by(done)}")
+            raise GitFailed(f"`git {spoken(arguments)}` failed: {said_by(done)}")
         return done.stdout
 
     def text(self, *arguments: str | bytes, accept: Sequence[int] = (0,)) -> str:
@@ -152,8 +152,12 @@ def said_by(done: subprocess.CompletedProcess[bytes]) -> str:
     return words or f"exit code {done.returncode}"
 
 
-def spoken(argument: str | bytes) -> str:
-    return argument.decode(errors="replace") if isinstance(argument, bytes) else argument
+def spoken(arguments: Sequence[str | bytes]) -> str:
+    """The name of the command: what comes after settings for it."""
+    words = list(arguments)
+    while words[0] == "-c":
+        del words[:2]
+    return words[0].decode(errors="replace") if isinstance(words[0], bytes) else words[0]
 
 
 def cannot_start(error: FileNotFoundError, directory: Path) -> GitFailed:

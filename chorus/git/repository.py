@@ -3,6 +3,7 @@
 Receives a path, gives facts. Refuses what Chorus cannot serve, with the reason. Never writes.
 """
 
+import os
 import time
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,6 +30,8 @@ OPERATIONS = {
     "REVERT_HEAD": "revert",
     "BISECT_LOG": "bisect",
 }
+# What says which branch a rebase goes back to.
+REBASED = ("rebase-merge/head-name", "rebase-apply/head-name")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +85,23 @@ class Repository:
         return self.refs.head()
 
     def checked_out(self) -> dict[str, Path]:
-        """The branches that are checked out, and in which work tree."""
+        """The branches that are checked out or being rebased, and in which work tree."""
         found = {}
         for block in self.git.text("worktree", "list", "--porcelain").split("\n\n"):
             fields = dict(line.partition(" ")[::2] for line in block.splitlines())
             if "branch" in fields:
                 found[fields["branch"]] = Path(fields["worktree"])
+        return found | self._rebased()
+
+    def _rebased(self) -> dict[str, Path]:
+        """The branches that a rebase has detached HEAD from: it moves them at its end."""
+        links = [self.common_dir / "gitdir", *self.common_dir.glob("worktrees/*/gitdir")]
+        found = {}
+        for link in links:
+            for mark in (link.parent / name for name in REBASED):
+                if mark.exists():
+                    place = read_line(link) if link.exists() else str(self.common_dir)
+                    found[read_line(mark)] = Path(place).parent
         return found
 
     def operation(self) -> str | None:
@@ -107,6 +121,10 @@ class Repository:
         name = self.config.get("committer.name") or self.config.get("user.name")
         email = self.config.get("committer.email") or self.config.get("user.email")
         return Identity(name or FALLBACK_NAME, email or FALLBACK_EMAIL, stated=bool(name and email))
+
+
+def read_line(place: Path) -> str:
+    return os.fsdecode(place.read_bytes()).removesuffix("\n")
 
 
 def refuse_unsupported(repository: Repository) -> None:

@@ -127,7 +127,7 @@ def find_target(site: Site, onto: str | None) -> str:
             raise UsageError("no branch is checked out", hint="Name one with --onto.")
     else:
         ref = HEADS + onto.removeprefix(HEADS)
-        if site.refs.read(ref) is None and ref != site.repository.head().ref:
+        if ref not in site.refs.list(HEADS) and ref != site.repository.head().ref:
             raise NothingThere(f"there is no branch {onto}", hint="`git branch` lists the branches.")
     if ref.startswith(OWN_PREFIXES):
         raise UsageError(f"{ref.removeprefix(HEADS)} is a lane", hint="Land on a branch of your own.")

@@ -64,4 +64,4 @@ def _refuse_used(recorder: Recorder, lanes: Sequence[Lane]) -> None:
     used = recorder.site.repository.checked_out()
     for lane in lanes:
         if lane.ref in used:
-            raise LaneInUse(f"{lane.name} is checked out in {used[lane.ref]}")
+            raise LaneInUse(f"{lane.name} is in use in {used[lane.ref]}")
