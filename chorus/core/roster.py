@@ -4,6 +4,7 @@ Receives outcomes with the time they came. Gives the sessions that changed. Keep
 of panes and transcripts only what it is told.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -26,6 +27,8 @@ State = Literal["working", "waiting", "idle", "gone"]
 
 # A title is one line of a narrow panel.
 TITLE_LENGTH = 60
+# `/clear`, `/model opus`: a word to the client says nothing of what the session is about. Not `/tmp/x`.
+_COMMAND = re.compile(r"/[\w:-]+(?: .*)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +86,7 @@ class Roster:
 
     def _start_turn(self, session: SessionId, message: str | None, time: str, source: str) -> Session:
         updated = self._update(session, time, source, state="working")
-        if message and not updated.title:
+        if message and (not updated.title or _COMMAND.fullmatch(updated.title)):
             updated = self._update(session, time, source, title=_title(message))
         return updated
 

@@ -68,6 +68,7 @@ class Session:
     title: str
     since: str
     last: str
+    parent: str | None = None  # the session it goes on from
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +163,7 @@ def parse_session(value: object) -> Session | None:
         title=_text(item, "title"),
         since=_text(item, "since"),
         last=_text(item, "last"),
+        parent=_optional(item, "parent"),
     )
 
 

@@ -109,11 +109,20 @@ class Model:
     def open_count(self) -> int:
         return self.open_counts.total()
 
+    def origin_of(self, session: str) -> str:
+        """Where it began, before it was cleared, resumed or forked: what it does goes by that name."""
+        passed = {session}
+        while (known := self.sessions.get(session)) and known.parent and known.parent not in passed:
+            session = known.parent
+            passed.add(session)
+        return session
+
     def lane_of(self, session: str) -> str | None:
         known = self.sessions.get(session)
         if known and known.lane:
             return known.lane
-        return next((lane.name for lane in self.lanes.values() if lane.session == session), None)
+        names = {session, self.origin_of(session)}
+        return next((lane.name for lane in self.lanes.values() if lane.session in names), None)
 
     def _take_entries(self, values: list[Any]) -> Change:
         regroup = False

@@ -4,6 +4,8 @@ Receives the model; gives a few lines, those that wait for the person first. A c
 its actions.
 """
 
+from dataclasses import replace
+
 from textual.events import Click
 from textual.message import Message
 
@@ -103,9 +105,19 @@ class SessionsBar(LinePane, can_focus=False):
 
 def plan_sessions(model: Model) -> list[Session]:
     """Those that wait first, then those at work; the ones that are gone while something of them is open."""
-    known = [s for s in model.sessions.values() if s.state != "gone" or model.open_counts[s.id]]
-    states = {state: rank for rank, state in enumerate(ORDER)}
-    return sorted(known, key=lambda s: states.get(s.state, len(ORDER)))
+    one_each: dict[str, Session] = {}
+    for session in sorted(model.sessions.values(), key=_rank):
+        origin = model.origin_of(session.id)
+        # One that goes on under another name is one still: by the name its actions go by, as it is now.
+        first = model.sessions.get(origin, session)
+        lively = one_each.get(origin, session)
+        one_each[origin] = replace(first, id=origin, state=lively.state, pane=lively.pane)
+    known = [s for s in one_each.values() if s.state != "gone" or model.open_counts[s.id]]
+    return sorted(known, key=_rank)
+
+
+def _rank(session: Session) -> int:
+    return ORDER.index(session.state) if session.state in ORDER else len(ORDER)
 
 
 def render_name(session: Session, model: Model) -> str:

@@ -67,6 +67,14 @@ def test_the_title_is_the_first_message_on_one_short_line() -> None:
     assert len(session.title) == 60
 
 
+def test_a_command_to_the_client_is_a_title_only_until_something_is_asked() -> None:
+    cleared = TurnStarted(S, TurnId("1"), "/clear")
+    assert fold(cleared).title == "/clear"
+    assert fold(cleared, TurnStarted(S, TurnId("2"), "rename it")).title == "rename it"
+    path = TurnStarted(S, TurnId("1"), "/etc/hosts is wrong")
+    assert fold(path, TurnStarted(S, TurnId("2"), "mend it")).title == "/etc/hosts is wrong"
+
+
 def test_a_session_that_goes_on_elsewhere_names_its_parent() -> None:
     linked = fold(SessionLinked(S, SessionId("old"), "clear"))
     assert linked.parent == "old"

@@ -5,6 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from chorus.panel.model import Change, Model
+from chorus.panel.sessions_bar import plan_sessions
 from tests.panel.story import entry, lane, outside, prompt, session
 
 
@@ -99,6 +100,28 @@ def test_progress_ends_when_all_is_done_or_the_agent_is_lost() -> None:
     model.feed({"event": "progress", "what": "catching up", "done": 1, "total": None})
     model.feed({"event": "link", "state": "lost"})
     assert not model.progress
+
+
+def test_a_session_that_was_cleared_is_one_session_still() -> None:
+    model = Model()
+    model.feed(action(1, session="s1"))
+    for name, state, parent in (("s1", "gone", None), ("s2", "gone", "s1"), ("s3", "waiting", "s2")):
+        fields = {"id": name, "state": state, "parent": parent, "title": f"job {name}"}
+        model.feed({"event": "session", "session": fields})
+    model.feed({"event": "lane", "lane": lane("chorus/job", session="s1")})
+
+    (shown,) = plan_sessions(model)
+
+    assert (shown.id, shown.state, shown.title) == ("s1", "waiting", "job s1")
+    assert model.lane_of("s3") == "chorus/job"
+    assert model.open_counts[shown.id] == 1
+
+
+def test_sessions_that_name_each_other_as_their_origin_stop_nothing() -> None:
+    model = Model()
+    for name, parent in (("s1", "s2"), ("s2", "s1"), ("s3", "s3")):
+        model.feed({"event": "session", "session": {"id": name, "state": "idle", "parent": parent}})
+    assert {shown.id for shown in plan_sessions(model)} == {"s1", "s2", "s3"}
 
 
 def test_a_session_has_the_lane_it_names_or_the_one_that_names_it() -> None:
