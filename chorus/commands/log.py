@@ -4,8 +4,8 @@ The newest comes first, as in `git log`, and is on the screen before the rest is
 """
 
 import argparse
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, groupby, islice
 from typing import Any
 
 from chorus.commands.gitsettings import wants_colour
@@ -92,12 +92,33 @@ def _pages(page: list[dict[str, Any]], wanted: dict[str, Any]) -> Iterator[dict[
 
 def render(entries: Iterable[dict[str, Any]], width: int, *, colour: bool) -> Iterator[str]:
     """A heading whenever the turn changes. `width`: of the numbers."""
-    turn: object = ()
-    for entry in entries:
-        if entry["status"] != "outside" and (entry["session"], entry["turn"]) != turn:
+    for _, turn in groupby(entries, _turns()):
+        read = list(_until_lane(turn))
+        if read[0]["status"] != "outside":
+            yield paint(_heading(read[0], read[-1]["lane"]), "1", colour)
+        for entry in chain(read, turn):
+            yield _line(entry, width, colour)
+
+
+def _turns() -> Callable[[dict[str, Any]], object]:
+    """Which turn an entry stands under: what no action made, under the one before it."""
+    turn: object = None
+
+    def turn_of(entry: dict[str, Any]) -> object:
+        nonlocal turn
+        if entry["status"] != "outside":
             turn = (entry["session"], entry["turn"])
-            yield paint(_heading(entry), "1", colour)
-        yield _line(entry, width, colour)
+        return turn
+
+    return turn_of
+
+
+def _until_lane(turn: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """As much of a turn as its heading needs: calls that changed nothing are on no lane."""
+    for entry in islice(turn, FIRST_SCREEN):
+        yield entry
+        if entry["lane"]:
+            return
 
 
 def _same(one: dict[str, Any], other: dict[str, Any]) -> bool:
@@ -113,11 +134,11 @@ def inert(text: str) -> str:
     return "".join(char if char.isprintable() else "�" for char in text)
 
 
-def _heading(entry: dict[str, Any]) -> str:
+def _heading(entry: dict[str, Any], lane: str | None) -> str:
     message = " ".join((entry["message"] or "(no message)").split())
-    lane = f"  [{entry['lane']}]" if entry["lane"] else ""
+    branch = f"  [{lane}]" if lane else ""
     turn = f"  turn {entry['turn'][:TURN_LENGTH]}" if entry["turn"] else ""
-    return inert(f"> {message[:100]}{lane}{turn}")
+    return inert(f"> {message[:100]}{branch}{turn}")
 
 
 def _line(entry: dict[str, Any], width: int, colour: bool) -> str:
@@ -150,6 +171,8 @@ def _what(entry: dict[str, Any]) -> str:
 
 
 def _without_columns(entry: dict[str, Any]) -> str:
+    if entry["tool"] == "Revert":
+        return str(entry["summary"])  # "Revert 2: …": the number alone would say nothing
     summary = str(entry["summary"]).removeprefix(f"{entry['tool']} ").removeprefix(f"{entry['tool']}: ")
     counts = f"+{entry['added']} \u2212{entry['removed']}"
     return summary.removesuffix(counts).rstrip(" ,:") if summary.endswith(counts) else summary

@@ -44,6 +44,13 @@ class LogEntry(NamedTuple):
     lines: tuple[int, int] | None = None  # added, removed
     call_status: str = "succeeded"
 
+    @property
+    def open(self) -> bool:
+        """Still to be reviewed: not kept, taken back or landed. Taking back is a person's own doing."""
+        if self.status != "committed" or self.landed or self.reverts:
+            return False
+        return self.within is None  # else its change is reviewed with another action's
+
 
 class Marks:
     """What the notes say about actions."""

@@ -82,7 +82,7 @@ def compile_filter(wanted: Filter, turn: TurnId | None, root: RepoPath | None) -
     if wanted.status is not None:
         tests.append(lambda entry: entry.status == wanted.status)
     if wanted.open:
-        tests.append(lambda entry: entry.status == "committed" and not entry.landed)
+        tests.append(lambda entry: entry.open)
     return lambda entry: all(test(entry) for test in tests)
 
 

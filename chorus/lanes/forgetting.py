@@ -14,8 +14,6 @@ from chorus.lanes.recorder import Recorder
 from chorus.lanes.records import Kind, Record, render_record
 from chorus.lanes.site import Moment
 
-OPEN = "committed"
-
 
 def forget(recorder: Recorder, older_than_seconds: int) -> int:
     """Drop what was written before that moment and is done with; how many records went."""
@@ -28,7 +26,7 @@ def forget(recorder: Recorder, older_than_seconds: int) -> int:
 
 def plan_forgetting(recorder: Recorder, older_than_seconds: int) -> int:
     """How many of the oldest records can go; the last one always stays."""
-    still_open = {entry.id for entry in recorder.entries() if entry.status == OPEN and not entry.landed}
+    still_open = {entry.id for entry in recorder.entries() if entry.open}
     count = 0
     for recorded in recorder.timeline.records[:-1]:
         young = recorded.seconds >= older_than_seconds

@@ -5,9 +5,6 @@ from typing import Any
 
 from chorus.lanes.recorder import Recorder
 
-# What a person has still to look at.
-OPEN = "committed"
-
 
 def lanes_json(recorder: Recorder) -> list[dict[str, Any]]:
     """Every lane whose branch is there, oldest first."""
@@ -16,7 +13,7 @@ def lanes_json(recorder: Recorder) -> list[dict[str, Any]]:
     for entry in recorder.entries():
         if entry.lane is not None and entry.n is not None and entry.within is None:
             actions[entry.lane] += 1
-            unreviewed[entry.lane] += entry.status == OPEN and not entry.landed
+            unreviewed[entry.lane] += entry.open
     listed = []
     for lane in recorder.lanes.all():
         tip = recorder.site.refs.read(lane.ref)

@@ -6,11 +6,10 @@ Receives an entry or a turn with its actions; gives lines. All of it is inert.
 from chorus.panel.cells import pad
 from chorus.panel.clock import render_time
 from chorus.panel.diff_lines import Drawn
-from chorus.panel.glyphs import LANDED, STATUS
 from chorus.panel.inert import inert, inert_lines
 from chorus.panel.items import Entry
 from chorus.panel.pane import Pieces
-from chorus.panel.queue_lines import STATUS_STYLES, render_subject
+from chorus.panel.queue_lines import render_sign, render_subject
 
 STATUS_WORDS = {
     "committed": "open",
@@ -20,6 +19,8 @@ STATUS_WORDS = {
     "failed": "failed",
     "denied": "denied",
     "outside": "not made by the agent",
+    "landed": "landed",
+    "done": "done",
 }
 # A message is there to be recognised, not read from end to end.
 MOST_MESSAGE_LINES = 12
@@ -31,11 +32,8 @@ def render_entry_title(entry: Entry) -> Pieces:
 
 
 def render_entry_heading(entry: Entry) -> list[Drawn]:
-    sign, word = (LANDED, "landed") if entry.landed else (STATUS.get(entry.status, "?"), entry.status)
-    style = (
-        "landed" if entry.landed else STATUS_STYLES.get(entry.status, "muted").replace("reverted", "muted")
-    )
-    state = "landed" if entry.landed else STATUS_WORDS.get(word, inert(word))
+    sign, style = render_sign(entry)
+    state = STATUS_WORDS.get(entry.shown, inert(entry.shown))
     parts = [render_time(entry.time), inert((entry.lane or "").removeprefix("chorus/"))]
     parts += [f"sub-agent {inert(entry.agent)}"] if entry.agent else []
     parts += ["takes back " + ", ".join(map(inert, entry.reverts[:3]))] if entry.reverts else []
@@ -51,7 +49,7 @@ def render_turn(message: str, entries: list[Entry]) -> list[Drawn]:
     ]
     lines.append(([], ""))
     for entry in entries:
-        sign, style = STATUS.get(entry.status, "?"), STATUS_STYLES.get(entry.status, "muted")
+        sign, style = render_sign(entry)
         subject = render_subject(entry)
         lines.append(
             (

@@ -17,8 +17,9 @@ STATUS = {
     "failed": "✗",
     "denied": "⊘",
     "outside": "~",
+    "landed": "▲",
+    "done": " ",
 }
-LANDED = "▲"
 STATE = {"working": "●", "waiting": "◆", "idle": "○", "gone": "·"}
 STATE_WORDS = {"working": "working", "waiting": "waits for you", "idle": "idle", "gone": "gone"}
 

@@ -54,6 +54,15 @@ class Entry:
         return self.within is None  # else its change is part of another action's
 
     @property
+    def shown(self) -> str:
+        """What became of it, in one word: `landed` and `done` (nothing to review) beside the statuses."""
+        if self.status not in (OPEN_STATUS, "kept"):
+            return self.status
+        if self.landed:
+            return "landed"
+        return self.status if self.open or self.status == "kept" else "done"
+
+    @property
     def group(self) -> tuple[str, str]:
         return (self.session, self.turn)
 

@@ -89,7 +89,7 @@ class PlainLog:
 
 
 def render_entry(entry: Entry) -> str:
-    status = "landed" if entry.landed else STATUS_WORDS.get(entry.status, inert(entry.status))
+    status = STATUS_WORDS.get(entry.shown, inert(entry.shown))
     paths = ", ".join(map(inert, entry.paths[:4])) + (" and more" if len(entry.paths) > 4 else "")
     counts = " ".join(f"{sign}{n}" for sign, n in (("+", entry.added), ("-", entry.removed)) if n)
     what = ["changed outside"] if entry.outside else [f"action {entry.n}", status, inert(entry.tool)]

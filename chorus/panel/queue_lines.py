@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from chorus.panel.cells import cell_len, cut, cut_start, pad
 from chorus.panel.clock import render_time
-from chorus.panel.glyphs import LANDED, STATUS
+from chorus.panel.glyphs import STATUS
 from chorus.panel.inert import inert
 from chorus.panel.items import Entry
 from chorus.panel.pane import Pieces
@@ -22,6 +22,8 @@ STATUS_STYLES = {
     "denied": "failed",
     "noop": "muted",
     "outside": "muted",
+    "landed": "landed",
+    "done": "muted",
 }
 # From here on there is room for the time; and beside the path, for what was done in words.
 TIME_FROM = 56
@@ -67,19 +69,24 @@ def render_turn(row: TurnRow, width: int) -> Pieces:
 
 
 def render_action(entry: Entry, columns: Columns, width: int) -> Pieces:
-    style = STATUS_STYLES.get(entry.status, "muted")
     faded = "" if entry.open else ("reverted" if entry.status == "reverted" else "muted")
-    sign, sign_style = (LANDED, "landed") if entry.landed else (STATUS.get(entry.status, "?"), style)
+    sign, sign_style = render_sign(entry)
     right = _render_right(entry, width)
     right_width = sum(cell_len(text) for text, _ in right)
     left: Pieces = [
         ("↳" if entry.agent else " ", "agent"),
         (f"{entry.number:>{columns.number}} ", "number"),
-        (f"{sign} ", sign_style.replace("reverted", "muted")),
+        (f"{sign} ", sign_style),
         (pad(inert(entry.tool), columns.tool) + " ", faded or "strong"),
     ]
     used = sum(cell_len(text) for text, _ in left)
     return [*left, *_render_subject(entry, width - used - right_width, faded), *right]
+
+
+def render_sign(entry: Entry) -> tuple[str, str]:
+    """The sign of what became of it, and the sign's style: a line through it would hide it."""
+    style = STATUS_STYLES.get(entry.shown, "muted").replace("reverted", "muted")
+    return STATUS.get(entry.shown, "?"), style
 
 
 def render_subject(entry: Entry) -> str:

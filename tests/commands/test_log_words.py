@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from chorus.commands.log import _what
+from chorus.commands.log import _what, render
 
 KNOWN: dict[str, Any] = {"tool": "Edit", "paths": ["src/app.py"], "added": 3, "removed": 1}
 
@@ -14,6 +14,7 @@ KNOWN: dict[str, Any] = {"tool": "Edit", "paths": ["src/app.py"], "added": 3, "r
     [
         ({"summary": "Edit app.py: +3 \u22121"}, "src/app.py"),
         ({"summary": "Write app.py: new, +3 \u22121", "tool": "Write"}, "src/app.py: new"),
+        ({"summary": "Revert 2: I raise x.", "tool": "Revert"}, "src/app.py: Revert 2: I raise x."),
         ({"summary": "I raise x."}, "src/app.py: I raise x."),
         ({"summary": "I change src/app.py"}, "I change src/app.py"),
         ({"summary": "Edit app.py: String to replace not found"}, "src/app.py: String to replace not found"),
@@ -27,3 +28,26 @@ KNOWN: dict[str, Any] = {"tool": "Edit", "paths": ["src/app.py"], "added": 3, "r
 )
 def test_what_the_columns_say_is_not_said_again(entry: dict[str, Any], said: str) -> None:
     assert _what({**KNOWN, **entry}) == said
+
+
+def entry(number: int | None, turn: str, status: str, lane: str | None = None) -> dict[str, Any]:
+    about = {"n": number, "session": "s", "turn": turn, "status": status, "lane": lane, "message": turn}
+    return {**KNOWN, "summary": "", "agent": None, "landed": False, **about}
+
+
+def test_a_turn_is_headed_by_its_lane_also_where_its_newest_call_changed_nothing() -> None:
+    entries = [
+        entry(None, "", "outside"),
+        entry(5, "second", "noop"),
+        entry(None, "", "outside"),
+        entry(4, "second", "committed", "chorus/one"),
+        entry(3, "second", "noop"),
+        entry(2, "first", "denied"),
+        entry(1, "first", "noop"),
+    ]
+    lines = list(render(entries, 1, colour=False))
+    assert [line for line in lines if line.startswith(">")] == [
+        "> second  [chorus/one]  turn second",
+        "> first  turn first",
+    ]
+    assert [line.split()[0] for line in lines] == ["·", ">", "5", "·", "4", "3", ">", "2", "1"]

@@ -110,7 +110,8 @@ def test_revert_redo_and_keep_work_through_the_agent(worked: UserRepo, chorus: S
     assert (worked.path / "app.py").read_bytes() == b"x = 9\ny = 2\n"
 
     assert chorus("keep", "1", "2", "--json").json() == {"kept": [1, 2]}
-    assert [e["n"] for e in chorus("log", "--open", "--json").json() if e["tool"] != "Revert"] == [3]
+    assert [e["n"] for e in chorus("log", "--open", "--json").json()] == [3]
+    assert [lane["open"] for lane in chorus("lanes", "--json").json()] == [1]
 
 
 def test_a_conflict_changes_nothing_and_leaves_with_5(worked: UserRepo, chorus: Shell) -> None:

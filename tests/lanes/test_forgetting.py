@@ -9,6 +9,7 @@ from chorus.git.sweeping import sweep
 from chorus.lanes.dropping import drop
 from chorus.lanes.forgetting import forget
 from chorus.lanes.recorder import Recorder
+from chorus.lanes.review import Selection, revert
 from tests.lanes.acting import Agent, on_disk, replayed
 from tests.lanes.proof import assert_whole
 from tests.repos import UserRepo
@@ -38,6 +39,24 @@ def test_reviewed_actions_of_dropped_lanes_are_forgotten_and_the_rest_is_as_it_w
     with Recorder.open(repo.path) as again:
         assert len(again.entries()) == 4
         assert_whole(repo, again)
+
+
+def test_what_was_taken_back_is_forgotten_together_with_its_revert(
+    repo: UserRepo, recorder: Recorder
+) -> None:
+    agent = Agent(repo, recorder)
+    lane = str(agent.edit("gone.txt", b"one\n").lane)
+    revert(recorder, Selection(["1"]))
+    agent.edit("app.py", b"two\n")
+    recorder.mark("kept", [str(entry.id) for entry in recorder.entries() if entry.n == 3])
+    agent.edit("app.py", b"three\n")
+    assert [entry.n for entry in recorder.entries() if entry.open] == [4]
+    drop(recorder, lane)
+
+    assert forget(recorder, LATER) == 4
+
+    assert [entry.n for entry in recorder.entries()] == [4]
+    assert_whole(repo, recorder)
 
 
 def test_open_actions_young_records_and_lanes_that_are_there_are_kept(

@@ -83,6 +83,7 @@ def chosen(recorder: Recorder, entries: Sequence[LogEntry], wanted: Filter) -> l
         and entry.seconds >= since
         and wanted.status in (None, entry.status)
         and not (wanted.open and (entry.status != "committed" or entry.landed))
+        and not (wanted.open and (entry.reverts or entry.within))
     ]
     return [entry_json(entry) for entry in (found[-wanted.limit :] if wanted.limit else found)]
 

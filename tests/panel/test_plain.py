@@ -25,6 +25,17 @@ def test_an_action_is_one_line_that_reads_by_itself() -> None:
     assert told == ["09:14 action 38 open Edit src/parser.py +8 -3: Count a tab to the next stop"]
 
 
+def test_a_revert_is_nothing_to_review_and_taking_back_what_has_landed_shows() -> None:
+    told = lines(
+        {"event": "action", "entry": entry(38, status="reverted", landed=True)},
+        {"event": "action", "entry": entry(39, tool="Revert", reverts=["toolu_00038"])},
+    )
+    assert [line.split()[1:5] for line in told] == [
+        ["action", "38", "taken", "back"],
+        ["action", "39", "done", "Revert"],
+    ]
+
+
 def test_a_prompt_comes_with_its_command_its_options_and_how_to_answer() -> None:
     assert lines({"event": "prompt", "prompt": prompt("p1")}) == [
         "09:21 prompt p1 Bash command: Do you want to proceed?",
