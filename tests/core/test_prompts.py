@@ -181,3 +181,10 @@ def test_the_way_to_the_next_question_is_nothing_somebody_typed(size: str, ticke
     found = read_screen(screen_text(f"screens/2.1.325/askmultifirst{step}_{size}.txt"), RULES).found
     assert isinstance(found, Prompt)
     assert (found.entry, found.ticked) == (None, frozenset(ticked))
+
+
+@pytest.mark.parametrize("width", [None, 1, 3])
+@pytest.mark.parametrize("screen", ["\u0301", "   \u0301\n", "\u200b\nEsc to cancel", "a\n\u0301\n\u0301"])
+def test_text_that_takes_no_columns_is_read_as_nothing_that_is_asked(screen: str, width: int | None) -> None:
+    """A file that is shown may hold anything, also what has no width to break a row at."""
+    assert not isinstance(read_screen(screen, shipped_rules(), width=width).found, Prompt)

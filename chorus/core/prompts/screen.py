@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 # CSI, OSC, character set choice, and any other two-character escape; SO and SI switch line drawing.
 _ESCAPE = re.compile(
@@ -86,10 +87,10 @@ def join_rows(rows: Sequence[str], edge: int) -> str:
     """
     drawn = [row for row in rows if row.strip()]
     room = edge - min(map(indent_of, drawn), default=0)
-    joined = ""
-    for above, row in zip(["", *drawn], drawn, strict=False):
+    joined = drawn[0].strip() if drawn else ""
+    for above, row in pairwise(drawn):
         broken = cells(above) == edge and cells(above.split()[-1] + row.split()[0]) > room
-        joined += ("" if broken or not joined else " ") + row.strip()
+        joined += ("" if broken else " ") + row.strip()
     return joined
 
 
