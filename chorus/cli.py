@@ -64,6 +64,8 @@ def _split(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
 
 def _answer_about_itself(arguments: Sequence[str]) -> int:
     """`chorus`, `chorus --help`, `chorus --version`: without argparse, which costs more than the answer."""
+    if len(arguments) > 1 and arguments[0] in ("-h", "--help") and arguments[1] in COMMANDS:
+        return _dispatch([arguments[1], "--help"])
     for word in arguments:
         if word == "--version":
             answer(f"chorus {__version__}")

@@ -10,7 +10,11 @@ from chorus.errors import ExitCode, UsageError
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("prompt", metavar="ID", help="which prompt, as `chorus prompts` names it")
     parser.add_argument(
-        "choices", nargs="*", metavar="CHOICE", help="to the one question: a label or its number; or several"
+        "choices",
+        nargs="*",
+        default=[],
+        metavar="CHOICE",
+        help="to the one question: a label or its number; or several",
     )
     parser.add_argument("--text", metavar="WORDS", help="to the one question: words of your own")
     parser.add_argument(

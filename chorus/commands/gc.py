@@ -81,7 +81,8 @@ def forget_old(repository: Repository) -> int:
 def take_out(repository: Repository, store: ObjectStore) -> dict[str, int]:
     left = repository.refs.list(LANES)
     if left:
-        raise LanesLeft(f"{len(left)} lanes are left, such as {next(iter(left)).removeprefix('refs/heads/')}")
+        more = f" and {len(left) - 1} more" if len(left) > 1 else ""
+        raise LanesLeft(f"there is still {next(iter(left)).removeprefix('refs/heads/')}{more}")
     stop(find_home(Path.cwd()))
     before = size_of(repository.shared_dir)
     return {"brought_home": detach(repository, store), "freed_bytes": before}

@@ -28,17 +28,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
         ("install", "put the hooks in: the client then tells Chorus of every tool call, in every repository "
                     "that uses Chorus, and is silent in all others"),
         ("uninstall", "take the hooks out again; the file is as it was"),
-        ("status", "say which settings files have them"),
+        ("status", "say which settings files have them; without an option, all of them"),
     ):  # fmt: skip
-        action = actions.add_parser(name, description=summary.capitalize() + ".")
+        action = actions.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
+        default = "" if name == "status" else " (the default)"
         scopes = action.add_mutually_exclusive_group()
         scopes.add_argument("--user", dest="scope", action="store_const", const=Scope.USER,
-                            help="your own settings, for all repositories (the default)")  # fmt: skip
+                            help=f"your own settings, for all repositories{default}")  # fmt: skip
         scopes.add_argument("--project", dest="scope", action="store_const", const=Scope.PROJECT,
                             help="the repository's settings, which others get as well")  # fmt: skip
         scopes.add_argument("--local", dest="scope", action="store_const", const=Scope.LOCAL,
                             help="your own settings for this repository")  # fmt: skip
-        action.add_argument("--json", action="store_true", help="answer in JSON")
+        action.add_argument("--json", action="store_true", help="for programs")
     wake = actions.add_parser("wake")  # what the hook runs; not for people
     wake.add_argument("common_dir", type=Path)
 

@@ -56,7 +56,7 @@ class Findings:
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="the recording; - reads standard input")
     parser.add_argument("--width", type=int, metavar="N", help="columns of the pane, for a capture in rows")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--json", action="store_true", help="for programs")
 
 
 def run(args: argparse.Namespace) -> ExitCode:

@@ -14,7 +14,9 @@ from chorus.wire.home import find_home
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("lane", metavar="LANE", help="a name that `chorus lanes` lists")
-    parser.add_argument("--by", choices=("turn", "action", "all"), default="turn", help="one commit for each")
+    parser.add_argument(
+        "--by", choices=("turn", "action", "all"), default="turn", help="one commit for each (default: turn)"
+    )
     parser.add_argument("--onto", metavar="BRANCH", help="the branch to land on; else the one checked out")
     parser.add_argument("-m", "--message", metavar="MSG", help="the commit message, before its trailers")
     parser.add_argument("-e", "--edit", action="store_true", help="write the messages in your editor")
@@ -36,8 +38,9 @@ def run(args: argparse.Namespace) -> ExitCode:
         answer_json(done)
         return ExitCode.DONE
     for commit in done["commits"]:
+        actions = "action" if len(commit["actions"]) == 1 else "actions"
         numbers = ", ".join(map(str, commit["actions"]))
-        answer(f"{(commit['oid'] or 'would be')[:8]} {commit['subject']} (action {numbers})")
+        answer(f"{(commit['oid'] or 'would be')[:8]} {commit['subject']} ({actions} {numbers})")
     if done["present"]:
         note(f"chorus: {done['onto']} holds {', '.join(map(str, done['present']))} already")
     return ExitCode.DONE

@@ -17,7 +17,7 @@ def run(args: argparse.Namespace) -> ExitCode:
         answer_json(lanes)
         return ExitCode.DONE
     if not lanes:
-        note("chorus: no lane yet: none of the watched sessions has changed a file")
+        note("chorus: there is no lane: a session gets one with its first change")
         return ExitCode.NOTHING
     width = max(len(lane["name"]) for lane in lanes)
     for lane in lanes:

@@ -11,6 +11,7 @@ from typing import Any
 from chorus.commands.gitsettings import wants_colour
 from chorus.commands.history import absolute, read_log
 from chorus.commands.paging import page
+from chorus.commands.parsing import parse_count
 from chorus.errors import ExitCode
 from chorus.output import answer_json, note
 
@@ -37,7 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--open", action="store_true", help="only what nobody has kept, reverted or landed yet"
     )
     parser.add_argument("--reverse", action="store_true", help="oldest first")
-    parser.add_argument("-n", dest="limit", type=int, metavar="COUNT", help="only the newest so many")
+    parser.add_argument("-n", dest="limit", type=parse_count, metavar="COUNT", help="only the newest so many")
     parser.add_argument(
         "--prompts",
         action="store_true",

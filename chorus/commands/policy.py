@@ -18,22 +18,28 @@ _PARTS = ("tool", "command", "path", "reason")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="list|add|test|explain", required=True)
-    listing = actions.add_parser("list", help="the rules in effect, and where they come from")
-    listing.add_argument("--json", action="store_true", help="print JSON")
-    adding = actions.add_parser("add", help="add a rule to your own config")
-    adding.add_argument("decision", choices=("allow", "ask", "deny"))
+    listing = _action(actions, "list", "the rules in effect, and where they come from")
+    listing.add_argument("--json", action="store_true", help="for programs")
+    adding = _action(actions, "add", "add a rule to your own config")
+    adding.add_argument("decision", choices=("allow", "ask", "deny"), help="what the rule comes to")
     adding.add_argument("--tool", help="the tool it is about; `*` stands for anything")
     adding.add_argument("--command", help="the command it is about; a last `*` stands for any words")
     adding.add_argument("--path", help="the files it is about; `**` stands for any directories")
     adding.add_argument("--reason", help="why, for whoever meets the rule")
     for name, text in (("test", "what a call comes to"), ("explain", "the same, part by part, with reasons")):
-        judging = actions.add_parser(name, help=text)
+        judging = _action(actions, name, text)
         judging.add_argument(
             "words", nargs="*", metavar="COMMAND", help="a shell command, best as one argument"
         )
         judging.add_argument("--tool", default="Bash", help="the tool that is called (default: Bash)")
         judging.add_argument("--path", help="the file it names")
-        judging.add_argument("--json", action="store_true", help="print JSON")
+        judging.add_argument("--json", action="store_true", help="for programs")
+
+
+def _action(
+    actions: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, text: str
+) -> argparse.ArgumentParser:
+    return actions.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
 
 
 def run(args: argparse.Namespace) -> ExitCode:
@@ -64,6 +70,11 @@ def _list(args: argparse.Namespace) -> ExitCode:
 def _add(args: argparse.Namespace) -> ExitCode:
     parts = {name: getattr(args, name) for name in _PARTS}
     rule = {"decision": args.decision, **{name: value for name, value in parts.items() if value is not None}}
+    if not rule.keys() & {"tool", "command", "path"}:
+        raise UsageError(
+            "a rule names a tool, a command or a path",
+            hint="Say what it is about with --tool, --command or --path.",
+        )
     parse_policy({"rule": [rule]})
     path = user_config_path()
     append_rule(path, rule)

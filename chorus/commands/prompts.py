@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from chorus.commands.log import inert
+from chorus.commands.parsing import parse_count
 from chorus.commands.waiting import read_waiting, render_waiting
 from chorus.core.prompts.prompt import Nothing, Prompt, Unknown, prompt_json
 from chorus.core.prompts.reading import Reading, explain, read_screen
@@ -17,8 +18,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--screen", metavar="FILE", help="read this captured screen (`-`: stdin) instead of the live panes"
     )
-    parser.add_argument("--width", type=int, metavar="N", help="the pane's width; else the widest row tells")
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument(
+        "--width", type=parse_count, metavar="N", help="the pane's width; else the widest row tells"
+    )
+    parser.add_argument("--json", action="store_true", help="for programs")
     parser.add_argument("--explain", action="store_true", help="say which rule fits, and why others do not")
 
 

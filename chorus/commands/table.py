@@ -51,10 +51,10 @@ class Command(Protocol):
 
 def load(name: str) -> tuple[Command, "ArgumentParser"]:
     """A command's module and its parser."""
-    from argparse import ArgumentParser  # noqa: PLC0415  the list of commands is shown without it
+    from chorus.commands.parsing import Parser  # noqa: PLC0415  the list of commands is shown without it
 
     command: Command = import_module(f"chorus.commands.{name}")
     summary = COMMANDS[name]
-    parser = ArgumentParser(prog=f"chorus {name}", description=f"{summary[0].upper()}{summary[1:]}.")
+    parser = Parser(prog=f"chorus {name}", description=f"{summary[0].upper()}{summary[1:]}.")
     command.configure(parser)
     return command, parser

@@ -136,3 +136,11 @@ def test_a_directory_that_cannot_be_written_is_an_error(config: Path) -> None:
     config.parent.parent.mkdir()
     config.parent.write_text("a file in the way", encoding="utf-8")
     assert main(["policy", "add", "deny", "--tool", "Write"]) == ExitCode.REFUSED_BY_SYSTEM
+
+
+def test_a_rule_about_nothing_is_a_usage_error_and_not_written(
+    config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["policy", "add", "allow"]) == ExitCode.USAGE
+    assert capsys.readouterr().err.splitlines()[0] == "chorus: a rule names a tool, a command or a path"
+    assert not config.exists()

@@ -116,7 +116,9 @@ def _table(value: dict[str, Any], where: str) -> _Table:
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
-        raise BadPolicy(f"policy of {where}, {place}: {first['msg']}") from error
+        # What pydantic puts before a reason of ours says nothing to a person.
+        reason = first["msg"].removeprefix("Value error, ")
+        raise BadPolicy(f"policy of {where}, {place}: {reason}") from error
 
 
 def _rule(model: RuleModel, source: Source) -> Rule:
