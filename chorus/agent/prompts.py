@@ -200,14 +200,21 @@ class Prompts:
     def _told_json(self, told: ToldPrompt) -> Json:
         asked = told.asked
         shown = prompt_json(told.prompt, session=asked.session, pane=told.pane, since=told.since)
-        return {**shown, "id": told.name, "body": "\n".join(told.prompt.body), "input": dict(asked.input)}
+        body, words = "\n".join(told.prompt.body), _words(told.prompt)
+        return {**shown, "id": told.name, "body": body, "input": dict(asked.input), "words": words}
 
     def _screen_json(self, watched: Watched, appearance: Appearance) -> Json:
         prompt, pane = appearance.prompt, watched.pane
         shown = prompt_json(prompt, session=pane.session, pane=pane.id, since=watched.since)
-        shown = {**shown, "id": watched.name(appearance), "body": "\n".join(prompt.body)}
+        shown |= {"id": watched.name(appearance), "body": "\n".join(prompt.body), "words": _words(prompt)}
         questions = self._calls.questions_of(prompt, pane.session)
         return {**shown, "input": None if questions is None else dict(questions)}
+
+
+def _words(prompt: Prompt) -> str | None:
+    """The key of the option that takes words of one's own; where boxes are ticked none does from here."""
+    fields = [option.key for option in prompt.options if option.text == "instead"]
+    return fields[0] if fields and prompt.ticked is None else None
 
 
 def _check(prompt: Prompt, fingerprint: str) -> None:

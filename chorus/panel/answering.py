@@ -5,13 +5,13 @@ on screen then, by id and fingerprint. A press that comes too soon after the pro
 an answer is on its way, does nothing and says so.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from chorus.errors import ChorusError
 from chorus.panel import equivalents
 from chorus.panel.bars import Said
-from chorus.panel.deny_form import DenyForm
+from chorus.panel.deny_form import DenyForm, WordsForm
 from chorus.panel.items import Option, Prompt
 from chorus.panel.prompt_card import PromptCard
 from chorus.panel.prompt_lines import UNKNOWN_KINDS
@@ -32,6 +32,8 @@ class Decision:
 
     @property
     def command(self) -> str:
+        if self.decision == "option" and self.message is not None:
+            return equivalents.words(self.prompt.id, self.prompt.kind, self.message)
         return equivalents.answer(self.prompt.id, self.decision, option=self.option, message=self.message)
 
 
@@ -53,7 +55,9 @@ class Answering:
 
     def option(self, key: str, pressed: float) -> None:
         if prompt := self._ready_prompt(pressed):
-            if any(option.key == key for option in prompt.options):
+            if key == prompt.words:
+                self._ask_for_words(prompt, WordsForm, Decision(prompt, "option", option=key))
+            elif any(option.key == key for option in prompt.options):
                 self._send(Decision(prompt, "option", option=key))
             else:
                 self._panel.say(Said(f"this prompt has no option {key}", "warning"))
@@ -63,15 +67,17 @@ class Answering:
 
     def deny_saying(self, pressed: float) -> None:
         prompt = self._ready_prompt(pressed)
-        if prompt is None or not self._has(prompt, "deny"):
-            return
+        if prompt is not None and self._has(prompt, "deny"):
+            self._ask_for_words(prompt, DenyForm, Decision(prompt, "deny"))
 
+    def _ask_for_words(self, prompt: Prompt, form: type[DenyForm], decision: Decision) -> None:
         def sent(message: str | None) -> None:
             if message is not None:
-                self._send(Decision(prompt, "deny", message=message))
+                self._send(replace(decision, message=message))
 
-        form = DenyForm(self._panel.look, prompt, lambda: self._panel.model.prompts.get(prompt.id))
-        self._panel.push_screen(form, sent)
+        self._panel.push_screen(
+            form(self._panel.look, prompt, lambda: self._panel.model.prompts.get(prompt.id)), sent
+        )
 
     def _decide(self, meaning: str, pressed: float) -> None:
         prompt = self._ready_prompt(pressed)

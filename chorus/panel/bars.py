@@ -62,7 +62,8 @@ def render_said(said: Said, width: int) -> Pieces:
     command = inert(said.command)
     room = width - cell_len(command) - 3
     if cell_len(text) > room:
-        text = cut(text, max(room, width // 2))
+        # Why something went wrong matters more than how it is typed.
+        text = cut(text, width if said.level == "error" else max(room, width // 2))
         command = cut(command, max(width - cell_len(text) - 3, 0))
     gap = width - cell_len(text) - cell_len(command) - 1
     return [(text, said.level), (" " * max(gap, 1), ""), (command, "command")]

@@ -1,10 +1,11 @@
-"""A denial with a message.
+"""Words for the model: a denial with a message, or an answer of the person's own.
 
-Gives the message, or None when the person leaves. Bound to one prompt: when that one goes or changes
+Gives the words, or None when the person leaves. Bound to one prompt: when that one goes or changes
 while the person types, nothing is sent.
 """
 
 from collections.abc import Callable
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -20,6 +21,10 @@ from chorus.panel.pane import Look
 class DenyForm(Form[str]):
     """A message for the agent. Bound to one prompt: when that one goes or changes, nothing is sent."""
 
+    lead: ClassVar = "Deny: "
+    wanted: ClassVar = "What should the agent do instead?"
+    deed: ClassVar = "deny"
+
     def __init__(self, look: Look, prompt: Prompt, current: Callable[[], Prompt | None]) -> None:
         super().__init__(look)
         self.prompt = prompt
@@ -28,12 +33,12 @@ class DenyForm(Form[str]):
     def compose(self) -> ComposeResult:
         with Vertical(id="box"):
             yield self.text_pane("title")
-            yield Input(placeholder="What should the agent do instead?", id="message", compact=True)
+            yield Input(placeholder=self.wanted, id="message", compact=True)
             yield self.text_pane("foot")
 
     def on_mount(self) -> None:
         about = inert(self.prompt.question or self.prompt.title)
-        self.show_text("title", [([("Deny: ", "waiting"), (about, "title")], ""), ([], "")])
+        self.show_text("title", [([(self.lead, "waiting"), (about, "title")], ""), ([], "")])
         self.refresh_foot()
 
     def on_input_changed(self, event: Input.Changed) -> None:
@@ -67,6 +72,20 @@ class DenyForm(Form[str]):
             )
             return
         text = self.query_one("#message", Input).value
-        command = equivalents.answer(self.prompt.id, "deny", message=text or "…")
-        keys = [("enter", "key"), (" deny   ", "muted"), ("esc", "key"), (" leave", "muted")]
+        command = self.command(text or "…")
+        keys = [("enter", "key"), (f" {self.deed}   ", "muted"), ("esc", "key"), (" leave", "muted")]
         self.show_text("foot", [([(inert(command), "command")], ""), (keys, "")])
+
+    def command(self, text: str) -> str:
+        return equivalents.answer(self.prompt.id, "deny", message=text)
+
+
+class WordsForm(DenyForm):
+    """The person's own words in place of the choices."""
+
+    lead: ClassVar = "Answer: "
+    wanted: ClassVar = "Your answer"
+    deed: ClassVar = "answer"
+
+    def command(self, text: str) -> str:
+        return equivalents.words(self.prompt.id, self.prompt.kind, text)

@@ -48,6 +48,15 @@ def answer(prompt: str, decision: str, *, option: str | None = None, message: st
             return command("approve", prompt, "--option", option)
 
 
+def words(prompt: str, kind: str, text: str) -> str:
+    """An answer in words of one's own: to a plan they say what to change."""
+    return (
+        command("answer", prompt, "--text", text)
+        if kind == "question"
+        else answer(prompt, "deny", message=text)
+    )
+
+
 def land(lane: str, by: str, *, onto: str | None = None, message: str | None = None) -> str:
     onto_words = ["--onto", onto] if onto else []
     return command("land", lane, "--by", by, *onto_words, *(["-m", message] if message else []))

@@ -110,6 +110,7 @@ class Prompt:
     since: str
     body: str
     path: str | None
+    words: str | None = None  # the key of the option that takes words of one's own
 
     def option(self, meaning: str) -> Option | None:
         return next((option for option in self.options if option.meaning == meaning), None)
@@ -207,6 +208,7 @@ def parse_prompt(value: object) -> Prompt | None:
         since=_text(item, "since"),
         body=_text(item, "body") or _render_input(item.get("input")),
         path=_optional(item, "path"),
+        words=_optional(item, "words"),
     )
 
 
@@ -220,7 +222,21 @@ def _render_input(value: object) -> str:
     item = _mapping(value)
     if isinstance(command := item.get("command"), str):
         return command
+    if isinstance(questions := item.get("questions"), list):
+        return "\n\n".join(
+            _render_question(one, alone=len(questions) == 1) for one in map(_mapping, questions)
+        )
     return "\n".join(f"{name}: {content}" for name, content in item.items())
+
+
+def _render_question(item: Mapping[str, Any], *, alone: bool) -> str:
+    """What its choices mean; the question itself stands below when there is no other."""
+    options = item.get("options")
+    lines = [] if alone else [f"{_text(item, 'header')}: {_text(item, 'question')}"]
+    for option in map(_mapping, options if isinstance(options, list) else []):
+        words = [_text(option, "label"), _text(option, "description")]
+        lines.append(f"{'' if alone else '  '}{': '.join(word for word in words if word)}")
+    return "\n".join(lines)
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

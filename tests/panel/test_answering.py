@@ -5,7 +5,8 @@ from textual.events import Key
 
 from chorus.errors import ExitCode
 from chorus.panel.bars import Said
-from chorus.panel.deny_form import DenyForm
+from chorus.panel.deny_form import DenyForm, WordsForm
+from chorus.panel.items import parse_prompt
 from chorus.panel.prompt_card import GUARD_SECONDS
 from tests.panel.agent import Refusal, ScriptedAgent
 from tests.panel.running import running
@@ -45,6 +46,50 @@ async def test_a_denial_with_a_message_sends_the_message(agent: ScriptedAgent) -
         await one.press("enter")
         answer = await one.asked("answer")
         assert (answer["prompt"], answer["decision"], answer["message"]) == ("p1", "deny", "use a")
+
+
+def question(**fields: object) -> dict[str, object]:
+    choices = [{"label": "Go", "description": "small"}, {"label": "Rust", "description": "strict"}]
+    asked = {"question": "Which language?", "header": "Language", "options": choices}
+    labels = ["Go", "Rust", "Type something.", "Chat about this"]
+    options = [{"key": str(n), "label": label, "meaning": "other"} for n, label in enumerate(labels, 1)]
+    title = {
+        "kind": "question",
+        "tool": "AskUserQuestion",
+        "title": "Language",
+        "question": "Which language?",
+    }
+    return prompt("p1", **title, options=options, body="", input={"questions": [asked]}, **fields)
+
+
+async def test_the_option_that_takes_words_asks_for_them(agent: ScriptedAgent) -> None:
+    agent.prompts["p1"] = question(words="3")
+    async with running(agent) as one:
+        await one.prompt_ready("p1")
+        await one.press("3")
+        assert isinstance(one.panel.screen, WordsForm)
+        await one.press(*"Zig")
+        await one.shows("chorus answer p1 --text Zig")
+        await one.press("enter")
+        answer = await one.asked("answer")
+        assert (answer["decision"], answer["option"], answer["message"]) == ("option", "3", "Zig")
+        await one.until(lambda: one.panel.status.said.command == "chorus answer p1 --text Zig")
+
+
+async def test_a_question_says_what_its_choices_mean(agent: ScriptedAgent) -> None:
+    agent.prompts["p1"] = question()
+    async with running(agent) as one:
+        await one.prompt_ready("p1")
+        await one.shows("Go: small")
+        await one.shows("Rust: strict")
+
+
+def test_several_questions_are_told_each_with_its_choices() -> None:
+    first = {"question": "Which?", "header": "A", "options": [{"label": "x", "description": ""}]}
+    second = {"question": "How?", "header": "B", "options": [{"label": "y", "description": "fast"}]}
+    shown = parse_prompt(prompt(body="", input={"questions": [first, second]}))
+    assert shown is not None
+    assert shown.body == "A: Which?\n  x\n\nB: How?\n  y: fast"
 
 
 async def test_leaving_the_form_denies_nothing(agent: ScriptedAgent) -> None:

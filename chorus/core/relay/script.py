@@ -26,7 +26,7 @@ def plan_script(answer: Answer, decided: Prompt, present: Prompt) -> Script:
         case Deny(text):
             return _deny(decided, present, text)
         case Choose(key, text):
-            return take_option(present, _listed(decided, key), text)
+            return take_option(present, _chosen(decided, key), text)
         case Replies(replies):
             return answer_questions(present, replies)
         case _:
@@ -58,6 +58,14 @@ def _listed(prompt: Prompt, key: str) -> int:
         if option.key == key:
             return index
     raise Stop(f"this prompt has no option {key!r}")
+
+
+def _chosen(prompt: Prompt, key: str) -> int:
+    index = _listed(prompt, key)
+    # The number of a box ticks it, and the dialog stays; only the way out below the boxes leaves it.
+    if prompt.ticked is not None and index < len(prompt.options) - 1:
+        raise Stop("this question takes several choices: give them together, with `chorus answer`")
+    return index
 
 
 def _deny(decided: Prompt, present: Prompt, text: str | None) -> Script:
