@@ -7,7 +7,7 @@ from typing import Any
 from chorus.commands.gitsettings import RESET, diff_colours, read_diff, wants_colour
 from chorus.commands.history import read_actions, read_log
 from chorus.commands.paging import page
-from chorus.errors import ExitCode, UsageError
+from chorus.errors import ExitCode, NothingThere, UsageError
 from chorus.output import answer_json
 
 
@@ -19,7 +19,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> ExitCode:
-    names = args.actions or _names(args)
+    names = _names(args)
     if args.json:
         shown = read_actions(names)
         answer_json([{"n": one["n"], "id": one["id"], "patch": one["patch"]} for one in shown])
@@ -46,9 +46,15 @@ def coloured_patch(patch: str) -> Iterator[str]:
 
 
 def _names(args: argparse.Namespace) -> list[str]:
-    if args.turn is None and args.lane is None:
+    if (args.turn is None and args.lane is None) == (not args.actions):
         raise UsageError("name the actions, or a turn or a lane", hint="`chorus log` lists them.")
-    return [str(e["n"]) for e in read_log(turn=args.turn, lane=args.lane) if e["commit"] and not e["within"]]
+    if args.actions:
+        return list(args.actions)
+    found = read_log(turn=args.turn, lane=args.lane)
+    names = [str(entry["n"]) for entry in found if entry["commit"] and not entry["within"]]
+    if not names:
+        raise NothingThere("no action of that turn or lane changed a file", hint="`chorus log` lists them.")
+    return names
 
 
 def _kind_of(line: str, *, above: bool) -> str:

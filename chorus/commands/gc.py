@@ -41,6 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> ExitCode:
+    find_home(Path.cwd())  # says in the words of every command that there is no work tree
     repository = Repository.open(Path.cwd())
     if not repository.shared_dir.exists():
         raise NothingThere("Chorus keeps nothing in this repository")

@@ -25,5 +25,13 @@ def run(args: argparse.Namespace) -> ExitCode:
     elif done["kept"]:
         answer(f"kept {', '.join(map(str, done['kept']))}")
     else:
-        raise NothingThere("none of these is open")
+        raise NothingThere(
+            f"{_named(args)}: nothing is open there", hint="`chorus log --open` lists what is."
+        )
     return ExitCode.DONE
+
+
+def _named(args: argparse.Namespace) -> str:
+    if args.actions:
+        return f"action {', '.join(args.actions)}"
+    return " and ".join(f"{name} {getattr(args, name)}" for name in ("turn", "lane") if getattr(args, name))

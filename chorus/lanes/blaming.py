@@ -16,7 +16,7 @@ from chorus.core.diff import Hunk, hunks, split_lines
 from chorus.core.ids import Oid, RepoPath
 from chorus.core.message import parse_actions, parse_message
 from chorus.errors import NothingThere
-from chorus.git.filestate import File
+from chorus.git.filestate import Absent, File, FileState
 from chorus.lanes.chain import Recorded
 from chorus.lanes.entries import LogEntry, entry_json
 from chorus.lanes.recorder import Recorder
@@ -41,17 +41,22 @@ def blame(recorder: Recorder, name: str, line: int | None = None) -> list[dict[s
     """One answer for each line, or for the one asked for (counted from 1)."""
     entries = {entry.id: entry for entry in recorder.entries() if entry.id}
     path = recorder.site.locate(name)
-    state = recorder.site.work_tree.read_file(path) if path is not None else None
+    state = recorder.site.work_tree.read_file(path) if path is not None else Absent()
     if path is None or not isinstance(state, File):
-        raise NothingThere(f"there is no file {name} in this work tree")
+        raise NothingThere(_no_file(name, state))
     lines = split_lines(state.data)
     if line is not None and not 1 <= line <= len(lines):
-        raise NothingThere(f"{name} has {len(lines)} lines")
+        raise NothingThere(f"there is no line {line} in {name}: it has {len(lines)}")
     wanted = range(len(lines)) if line is None else [line - 1]
     found = Blame()
     _Tracing(recorder, path, found).trace_disk(state.data, wanted)
     _ask_commits(recorder, path, lines, wanted, found)
     return [_answer(recorder, entries, found, index, lines[index]) for index in wanted]
+
+
+def _no_file(name: str, state: FileState) -> str:
+    why = None if isinstance(state, File) else state.why
+    return f"{name} {why.value}" if why else f"there is no file {name} in this work tree"
 
 
 class _Tracing:

@@ -103,7 +103,11 @@ def find_lane(recorder: Recorder, name: str) -> Lane:
     for lane in recorder.lanes.all():
         if name in (lane.name, lane.ref, lane.name.removeprefix("chorus/")):
             return lane
-    raise NothingToLand(f"there is no lane {name}")
+    if name in recorder.site.refs.list(HEADS) or f"{HEADS}{name}" in recorder.site.refs.list(HEADS):
+        raise NothingToLand(
+            f"{name} is no lane of this work tree", hint="Run the command in the work tree it was made in."
+        )
+    raise NothingToLand(f"there is no lane {name}", hint="`chorus lanes` lists the lanes.")
 
 
 def find_standing(entries: Sequence[LogEntry]) -> list[LogEntry]:

@@ -4,7 +4,7 @@ Receives records and notes, gives one `LogEntry` for each, and the JSON of it, w
 changes either, and loads nothing that reads them: a first screen of the log waits for what is imported here.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from datetime import UTC, datetime
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -13,6 +13,8 @@ from chorus.lanes.chain import Recorded
 from chorus.lanes.records import Kind
 
 Fate = Literal["committed", "reverted", "kept", "noop", "failed", "denied", "outside"]
+# The tool of an action that takes others back, or brings them back.
+REVERT = "Revert"
 # The record of an action, or the one that holds its change too.
 FindAction: TypeAlias = Callable[[str], Recorded | None]
 
@@ -47,7 +49,7 @@ class LogEntry(NamedTuple):
     @property
     def open(self) -> bool:
         """Still to be reviewed: not kept, taken back or landed. Taking back is a person's own doing."""
-        if self.status != "committed" or self.landed or self.reverts:
+        if self.status != "committed" or self.landed or self.reverts or self.tool == REVERT:
             return False
         return self.within is None  # else its change is reviewed with another action's
 
@@ -98,7 +100,7 @@ def fold_marks(marks: Marks, lines: Iterable[Mapping[str, Any]]) -> Marks:
     return marks
 
 
-def entry_of_record(recorded: Recorded, marks: Marks, reverted: set[str]) -> LogEntry:
+def entry_of_record(recorded: Recorded, marks: Marks, reverted: Set[str]) -> LogEntry:
     record = recorded.record
     name = record.action or ""
     placement = record.placement
@@ -128,14 +130,17 @@ def entry_of_record(recorded: Recorded, marks: Marks, reverted: set[str]) -> Log
     )
 
 
-def fate_of(recorded: Recorded, marks: Marks, reverted: set[str]) -> Fate:
+def fate_of(recorded: Recorded, marks: Marks, reverted: Set[str]) -> Fate:
     if recorded.record.kind is Kind.OUTSIDE:
         return "outside"
     name = recorded.record.action or ""
     return "reverted" if name in reverted else "kept" if name in marks.kept else "committed"
 
 
-def entry_of_call(call: Mapping[str, Any], marks: Marks, find_action: FindAction) -> LogEntry:
+def entry_of_call(
+    call: Mapping[str, Any], marks: Marks, reverted: Set[str], find_action: FindAction
+) -> LogEntry:
+    """A call whose change another's record holds fares as that one does."""
     within = call.get("within")
     holder = find_action(within) if within else None
     placement = holder.record.placement if holder else None
@@ -144,7 +149,7 @@ def entry_of_call(call: Mapping[str, Any], marks: Marks, find_action: FindAction
     return LogEntry(
         n=call["n"],
         id=call["id"],
-        status="committed" if holder else fates.get(status, "noop"),
+        status=fate_of(holder, marks, reverted) if holder else fates.get(status, "noop"),
         summary=call["summary"] if status == "failed" else marks.said.get(call["id"], call["summary"]),
         paths=tuple(RepoPath(path) for path in call["paths"]),
         tool=call["tool"],
@@ -159,6 +164,7 @@ def entry_of_call(call: Mapping[str, Any], marks: Marks, find_action: FindAction
         commit=placement.commit if placement else None,
         reason=call.get("reason"),
         within=within,
+        landed=marks.landed.get(call["id"], ()),
         skipped=tuple(call["skipped"]),
         call_status=status,
     )

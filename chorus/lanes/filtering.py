@@ -42,7 +42,7 @@ def list_log(
     entries = newest if wanted.before is None else skip_to(newest, wanted.before)
     root = locate(wanted.path) if wanted.path is not None else None
     matches = compile_filter(wanted, turn, root)
-    return [entry_json(entry) for entry in islice(filter(matches, entries), wanted.limit or None)][::-1]
+    return [entry_json(entry) for entry in islice(filter(matches, entries), wanted.limit)][::-1]
 
 
 def skip_to(newest: Iterable[LogEntry], before: int) -> Iterator[LogEntry]:

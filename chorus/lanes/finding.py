@@ -31,6 +31,11 @@ def find_entry(entries: Sequence[LogEntry], name: str) -> LogEntry:
     raise NoSuchAction(f"there is no action {name}")
 
 
+def refuse_unknown_lane(entries: Iterable[LogEntry], name: str) -> None:
+    if all(entry.lane not in (name, f"chorus/{name}") for entry in entries):
+        raise NoSuchAction(f"there is no lane {name}", hint="`chorus lanes` lists the lanes.")
+
+
 def find_turn(entries: Iterable[LogEntry], name: str) -> TurnId:
     """The turn of that name, or the only one whose name begins so."""
     turns = dict.fromkeys(entry.turn for entry in entries if entry.turn)

@@ -110,12 +110,13 @@ class Ledger:
     def _settle(self, sources: Sequence[Recorded | Call]) -> None:
         for source in sources:
             entry = self._entry(source)
-            if entry.id is not None:
-                self._places.setdefault(entry.id, []).append(len(self._entries))
+            for name in (entry.id, entry.within):
+                if name is not None:
+                    self._places.setdefault(name, []).append(len(self._entries))
             self._entries.append(entry)
             self._sources.append(source)
 
     def _entry(self, source: Recorded | Call) -> LogEntry:
         if isinstance(source, Recorded):
             return entry_of_record(source, self._marks, self._reverted)
-        return entry_of_call(source, self._marks, self._timeline.find_action)
+        return entry_of_call(source, self._marks, self._reverted, self._timeline.find_action)

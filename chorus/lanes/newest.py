@@ -5,7 +5,7 @@ those that are taken: what became of an action, only newer records and the notes
 """
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -33,8 +33,11 @@ class Newest:
         self._ahead: deque[Recorded] = deque()
         self._read: dict[str, Recorded] = {}  # by timeline commit
         self._holders: dict[str, Recorded] = {}  # by the actions whose change they hold
+        self._reverted: set[str] = set()  # by what is read
         self._seen: list[LogEntry] = []
-        self._entries = newest_entries(self._records(), newest_calls(calls), marks, self._find_action)
+        self._entries = newest_entries(
+            self._records(), newest_calls(calls), marks, self._reverted, self._find_action
+        )
 
     @classmethod
     def open(cls, path: Path) -> Self:
@@ -83,14 +86,22 @@ class Newest:
             self._read[recorded.oid] = recorded
             names = (*([record.action] if record.action else []), *record.contained)
             self._holders |= dict.fromkeys(names, recorded)
+            if record.action not in self._reverted:
+                self._reverted.update(record.reverts)
         return recorded
 
 
 def newest_entries(
-    records: Iterable[Recorded], calls: Iterator[dict[str, Any]], marks: Marks, find_action: FindAction
+    records: Iterable[Recorded],
+    calls: Iterator[dict[str, Any]],
+    marks: Marks,
+    reverted: Set[str],
+    find_action: FindAction,
 ) -> Iterator[LogEntry]:
-    """The entries of records and calls that come newest first: in the order of `Ledger`, from its end."""
-    reverted: set[str] = set()
+    """The entries of records and calls that come newest first: in the order of `Ledger`, from its end.
+
+    `reverted` grows with what is read: what is said of a record, newer ones say.
+    """
     unnumbered: list[LogEntry] = []
     call = next(calls, None)
     for recorded in records:
@@ -98,18 +109,16 @@ def newest_entries(
         if record.kind is Kind.START:
             continue
         entry = entry_of_record(recorded, marks, reverted)
-        if record.action not in reverted:
-            reverted.update(record.reverts)
         if record.number is None:
             unnumbered.append(entry)
             continue
         while call is not None and call["n"] >= record.number:
-            yield entry_of_call(call, marks, find_action)
+            yield entry_of_call(call, marks, reverted, find_action)
             call = next(calls, None)
         yield from (*unnumbered, entry)
         unnumbered = []
     while call is not None:
-        yield entry_of_call(call, marks, find_action)
+        yield entry_of_call(call, marks, reverted, find_action)
         call = next(calls, None)
     yield from unnumbered
 

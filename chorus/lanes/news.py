@@ -44,6 +44,7 @@ class News:
         self._records, self._lines, self._last = 0, 0, None
         self._marks = Marks()
         self._calls: dict[str, dict[str, Any]] = {}
+        self._held: dict[str, list[str]] = {}  # calls by the action whose record holds their change
         self._reverted: set[str] = set()
 
     def _goes_on(self, records: list[Recorded], lines: list[dict[str, Any]]) -> bool:
@@ -60,11 +61,13 @@ class News:
             touched |= dict.fromkeys(line.get("ids", [line["id"]] if "id" in line else []))
             if line.get("kind") == "call":
                 self._calls[line["id"]] = line
+                if line.get("within"):
+                    self._held.setdefault(line["within"], []).append(line["id"])
         if any(recorded.record.reverts for recorded in records):
             reverted = find_reverted(self._recorder.timeline.records)
             touched |= dict.fromkeys(sorted(reverted ^ self._reverted))
             self._reverted = reverted
-        return touched
+        return touched | dict.fromkeys(call for name in touched for call in self._held.get(name, ()))
 
     def _entries(self, records: list[Recorded], touched: dict[str, None]) -> list[LogEntry]:
         timeline = self._recorder.timeline
@@ -76,7 +79,7 @@ class News:
             if recorded.record.kind is not Kind.START
         ]
         calls = [self._calls[name] for name in touched if name in self._calls]
-        entries += [entry_of_call(call, self._marks, timeline.find_action) for call in calls]
+        entries += [entry_of_call(call, self._marks, self._reverted, timeline.find_action) for call in calls]
         # An outside change has no number: it stays where it stands.
         return sorted(entries, key=lambda entry: entry.n or 0) if calls else entries
 

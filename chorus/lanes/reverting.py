@@ -17,18 +17,20 @@ from chorus.lanes.recorder import Recorder
 from chorus.lanes.records import Edit, Kind
 from chorus.lanes.taking_back import Clash, Side, take_back, take_back_with_markers
 
+HINT = (
+    "Take those back as well with --with-dependents (with --dry-run it shows the change first), or write "
+    "conflict markers with --markers."
+)
+OUTSIDE_HINT = "Take that change back by hand first, or write conflict markers with --markers."
+
 
 class RevertConflict(ChorusError):
     """Later changes touch the same lines. Nothing was changed."""
 
     exit_code = ExitCode.CONFLICT
-    hint = (
-        "Take those back as well with --with-dependents, see what is in the way with --dry-run, or write "
-        "conflict markers with --markers."
-    )
 
     def __init__(self, message: str, blockers: Sequence["Blocker"]) -> None:
-        super().__init__(message)
+        super().__init__(message, hint=OUTSIDE_HINT if _only_outside(blockers) else HINT)
         self.details = {
             "dependents": [b.number for b in blockers if b.number is not None],
             "conflicts": [{"path": b.path, "why": b.why, "by": b.number} for b in blockers],
@@ -65,7 +67,7 @@ class Extent:
 
     def sides(self, recorder: Recorder, recorded: Recorded, edit: Edit) -> tuple[Side, Side] | None:
         """The file as it is to be without the part, and with it; None: nothing of it is meant."""
-        if self.paths is not None and not _is_below(edit.path, self.paths):
+        if self.paths is not None and not is_below(edit.path, self.paths):
             return None
         before, after = content_of(recorder, edit.before), content_of(recorder, edit.after)
         if self.hunks_of is not None and recorded.oid == self.hunks_of.oid:
@@ -187,6 +189,10 @@ def _conflict(recorder: Recorder, plan: Plan, chosen: dict[Oid, Recorded], exten
     return RevertConflict("\n".join(lines), list(blockers.values()))
 
 
+def _only_outside(blockers: Sequence[Blocker]) -> bool:
+    return all(blocker.number is None for blocker in blockers)
+
+
 def _name(blocker: Blocker) -> str:
     if blocker.record is None:
         return "a change that is not recorded yet"
@@ -195,5 +201,5 @@ def _name(blocker: Blocker) -> str:
     return f"action {blocker.number} ({blocker.record.record.summary})"
 
 
-def _is_below(path: RepoPath, roots: Collection[RepoPath]) -> bool:
+def is_below(path: RepoPath, roots: Collection[RepoPath]) -> bool:
     return any(path == root or path.startswith(root + "/") for root in roots)

@@ -8,15 +8,16 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from chorus.core.ids import RepoPath
 from chorus.errors import ChorusError, UsageError
 from chorus.lanes.applying import NothingToRevert, apply_revert
 from chorus.lanes.chain import Recorded
-from chorus.lanes.entries import LogEntry, find_reverted
-from chorus.lanes.finding import find_entry, find_turn
+from chorus.lanes.entries import REVERT, LogEntry, find_reverted
+from chorus.lanes.finding import find_entry, find_turn, refuse_unknown_lane
 from chorus.lanes.patches import render_sides
 from chorus.lanes.pieces import choose_pieces, list_pieces, pieces_json
 from chorus.lanes.recorder import Recorder
-from chorus.lanes.reverting import Extent, Plan, plan_revert
+from chorus.lanes.reverting import Extent, Plan, is_below, plan_revert
 
 
 class FileBusy(ChorusError):
@@ -80,8 +81,9 @@ def redo(
 
 def keep(recorder: Recorder, selection: Selection) -> list[int]:
     """Mark actions as reviewed."""
-    chosen = [e for e in _select(recorder.entries(), selection) if e.status == "committed" and e.id]
-    recorder.mark("kept", [entry.id for entry in chosen if entry.id])
+    chosen = [e for e in _select(recorder.entries(), selection) if e.status == "committed"]
+    names = [entry.within or entry.id for entry in chosen]
+    recorder.mark("kept", dict.fromkeys(name for name in names if name))
     return [entry.n for entry in chosen if entry.n is not None]
 
 
@@ -104,8 +106,7 @@ def select_changes(recorder: Recorder, selection: Selection) -> list[Recorded]:
 
 
 def _extent(recorder: Recorder, targets: Sequence[Recorded], selection: Selection) -> Extent:
-    located = [recorder.site.locate(path) for path in selection.paths]
-    paths = [path for path in located if path is not None] if selection.paths else None
+    paths = [_locate_in(recorder, targets, path) for path in selection.paths] or None
     if not selection.hunks:
         return Extent(paths)
     if len(targets) != 1:
@@ -113,11 +114,26 @@ def _extent(recorder: Recorder, targets: Sequence[Recorded], selection: Selectio
     return Extent(paths, targets[0], choose_pieces(list_pieces(recorder, targets[0]), selection.hunks))
 
 
+def _locate_in(recorder: Recorder, targets: Sequence[Recorded], path: str) -> RepoPath:
+    """A path as a person names it: of a file the actions changed, or of a directory above one."""
+    root = recorder.site.locate(path)
+    edits = (edit for target in targets for edit in recorder.timeline.edits(target))
+    if root is None or not any(is_below(edit.path, [root]) for edit in edits):
+        numbers = ", ".join(str(target.record.number) for target in targets)
+        raise NothingToRevert(f"action {numbers} did not change {root or path}")
+    return root
+
+
 def _select(entries: Sequence[LogEntry], selection: Selection) -> list[LogEntry]:
+    if selection.actions and (selection.turn is not None or selection.lane is not None):
+        raise UsageError("actions are named one by one, or by their turn and lane", hint="Leave one out.")
     if selection.actions:
-        return [find_entry(entries, name) for name in selection.actions]
+        found = [find_entry(entries, name) for name in selection.actions]
+        return list({entry.n: entry for entry in found}.values())
     if selection.turn is None and selection.lane is None:
-        raise UsageError("name the actions, or a turn or a lane")
+        raise UsageError("name the actions, or a turn or a lane", hint="`chorus log` lists them.")
+    if selection.lane is not None:
+        refuse_unknown_lane(entries, selection.lane)
     turn = find_turn(entries, selection.turn) if selection.turn is not None else None
     return [
         entry
@@ -131,13 +147,13 @@ def _select(entries: Sequence[LogEntry], selection: Selection) -> list[LogEntry]
 
 def _revert_of(recorder: Recorder, entry: LogEntry) -> Recorded:
     """The revert that is to be taken back: the entry itself, or the newest one that took it back."""
-    if entry.tool == "Revert" and entry.id:
+    if entry.tool == REVERT and entry.id:
         own = recorder.timeline.find_action(entry.id)
         if own is not None and entry.status != "reverted":
             return own
     reverted = find_reverted(recorder.timeline.records)
     for recorded in reversed(recorder.timeline.records):
-        if entry.id in recorded.record.reverts and recorded.record.action not in reverted:
+        if (entry.within or entry.id) in recorded.record.reverts and recorded.record.action not in reverted:
             return recorded
     raise NothingToRevert(f"action {entry.n} is not taken back")
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 OPEN_STATUS = "committed"
+REVERT = "Revert"  # the tool of what a person takes back, or brings back
 # The statuses of actions that changed files; the others are calls that left nothing behind.
 CHANGE_STATUSES = frozenset({"committed", "kept", "reverted"})
 
@@ -49,7 +50,7 @@ class Entry:
     @property
     def open(self) -> bool:
         """Still to be looked at: not kept, taken back or landed, and no taking back itself."""
-        if self.status != OPEN_STATUS or self.landed or self.reverts:
+        if self.status != OPEN_STATUS or self.landed or self.reverts or self.tool == REVERT:
             return False
         return self.within is None  # else its change is part of another action's
 

@@ -60,6 +60,17 @@ def test_the_log_of_nothing_says_so_and_leaves_with_3(repo: UserRepo, chorus: Sh
     assert "nothing is recorded" in done.err
 
 
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [(["diff", "--lane", "no"], 3), (["diff", "1", "--lane", "no"], 2)],
+)
+def test_what_makes_no_sense_is_said_with_a_way_out(
+    worked: UserRepo, chorus: Shell, words: list[str], code: int
+) -> None:
+    done = chorus(*words)
+    assert (done.code, done.out, "hint: " in done.err) == (code, "", True)
+
+
 def test_a_time_that_is_none_is_a_usage_error_with_a_way_out(worked: UserRepo, chorus: Shell) -> None:
     done = chorus("log", "--since", "yesterday-ish")
     assert done.code == 2

@@ -59,10 +59,10 @@ def whole(recorder: Recorder) -> list[LogEntry]:
     for recorded in timeline.records:
         number = recorded.record.number
         while number is not None and calls and calls[0]["n"] < number:
-            entries.append(entry_of_call(calls.pop(0), marks, timeline.find_action))
+            entries.append(entry_of_call(calls.pop(0), marks, reverted, timeline.find_action))
         if recorded.record.kind is not Kind.START:
             entries.append(entry_of_record(recorded, marks, reverted))
-    return entries + [entry_of_call(call, marks, timeline.find_action) for call in calls]
+    return entries + [entry_of_call(call, marks, reverted, timeline.find_action) for call in calls]
 
 
 def chosen(recorder: Recorder, entries: Sequence[LogEntry], wanted: Filter) -> list[dict[str, Any]]:
@@ -82,10 +82,16 @@ def chosen(recorder: Recorder, entries: Sequence[LogEntry], wanted: Filter) -> l
         and (wanted.path is None or any(f"{path}/".startswith(f"{root}/") for path in entry.paths))
         and entry.seconds >= since
         and wanted.status in (None, entry.status)
-        and not (wanted.open and (entry.status != "committed" or entry.landed))
-        and not (wanted.open and (entry.reverts or entry.within))
+        and (not wanted.open or is_to_be_reviewed(entry))
     ]
-    return [entry_json(entry) for entry in (found[-wanted.limit :] if wanted.limit else found)]
+    if wanted.limit is not None:
+        found = found[len(found) - min(wanted.limit, len(found)) :]
+    return [entry_json(entry) for entry in found]
+
+
+def is_to_be_reviewed(entry: LogEntry) -> bool:
+    stands = entry.status == "committed" and not entry.landed
+    return stands and entry.tool != "Revert" and entry.within is None
 
 
 # --- What can happen in a history. ---
@@ -211,7 +217,7 @@ def filters(root: Path) -> list[Filter]:
         "outside": (True,),
         "open": (True,),
         "before": (1, 3, 7, 1000),
-        "limit": (1, 3, 1000),
+        "limit": (0, 1, 3, 1000),
     }
     single = [Filter(**{name: value}) for name, values in by_itself.items() for value in values]
     both = [
@@ -244,7 +250,9 @@ def compare(repo: UserRepo, recorder: Recorder, other: Recorder) -> None:
     assert recorder.entries() == other.entries() == entries
     locate = recorder.site.locate
     lanes = [Filter(lane=lane.name.removeprefix("chorus/"), limit=2) for lane in recorder.lanes.all()]
-    wanted = sorted([*filters(repo.path), *lanes], key=lambda each: each.limit or 1000)
+    wanted = sorted(
+        [*filters(repo.path), *lanes], key=lambda each: 1000 if each.limit is None else each.limit
+    )
     with Newest.open(repo.path) as newest:
         for each in wanted:
             expected = answer(chosen, recorder, entries, each)
