@@ -152,4 +152,7 @@ class Requests(Reviewing):
         return self._agent.audit.read()
 
     async def do_sessions(self) -> list[dict[str, Any]]:
-        return [session.as_json() for session in self._agent.intake.roster.sessions.values()]
+        """A session without hooks tells of no prompt: its screen does."""
+        asked = {prompt["session"] for prompt in self._agent.prompts.waiting()}
+        sessions = self._agent.intake.roster.sessions.values()
+        return [s.as_json() | ({"state": "waiting"} if s.id in asked else {}) for s in sessions]

@@ -23,7 +23,7 @@ from chorus.tmux.beside import find_beside, open_beside
 from chorus.tmux.launch import Place, attach_command, open_pane
 from chorus.tmux.oneshot import OneShot
 from chorus.wire.client import connect_or_start
-from chorus.wire.handover import take_environment, write_environment
+from chorus.wire.handover import handed_over, take_environment
 from chorus.wire.home import Home, find_home
 
 
@@ -97,12 +97,12 @@ def client_command(client: str, arguments: Sequence[str]) -> list[str]:
 
 def open_session(home: Home, address: Address, args: argparse.Namespace) -> PaneId:
     """The same command again, inside a new tmux session."""
-    options = ["--environment", str(write_environment(home, os.environ))]
-    if args.no_panel:
-        options.append("--no-panel")
+    options = ["--no-panel"] if args.no_panel else []
     if args.client:
         options += ["--client", args.client]
-    command = [sys.executable, "-P", "-m", "chorus", "claude", *options, "--", *args.passed_on]
     cwd = Path.cwd()
     environment = {"PYTHONPATH": str(Path(__file__).resolve().parent.parent.parent)}
-    return open_pane(OneShot(address), Place.SESSION, command, cwd=cwd, environment=environment)
+    with handed_over(home, os.environ) as handed:
+        options += ["--environment", str(handed)]
+        command = [sys.executable, "-P", "-m", "chorus", "claude", *options, "--", *args.passed_on]
+        return open_pane(OneShot(address), Place.SESSION, command, cwd=cwd, environment=environment)

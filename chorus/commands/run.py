@@ -6,6 +6,8 @@ import os
 import sys
 import time
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from chorus.commands.claude import client_command, find_client
@@ -16,7 +18,7 @@ from chorus.tmux.address import select_address
 from chorus.tmux.launch import Place, open_pane
 from chorus.tmux.oneshot import OneShot
 from chorus.wire.client import connect_or_start
-from chorus.wire.handover import write_environment
+from chorus.wire.handover import handed_over
 from chorus.wire.home import find_home
 
 HEADLESS = [
@@ -61,12 +63,11 @@ def run(args: argparse.Namespace) -> ExitCode:
     resume = ["--resume", args.resume] if args.resume else []
     with connect_or_start(home) as agent:
         pipe = home.root / f"{name}.in"
-        os.mkfifo(pipe, 0o600)
         words = client_command(client, [*HEADLESS, *resume, *args.passed_on])
-        environment = write_environment(home, os.environ)
-        feeder = [sys.executable, "-P", "-m", "chorus.agent.feeder", str(pipe), str(environment), *words]
-        pane = open_headless_pane(OneShot(address), feeder, name)
-        wait_for_reader(pipe)
+        with handed_over(home, os.environ) as environment, fifo(pipe):
+            feeder = [sys.executable, "-P", "-m", "chorus.agent.feeder", str(pipe), str(environment), *words]
+            pane = open_headless_pane(OneShot(address), feeder, name)
+            wait_for_reader(pipe)
         agent.ask("watch", socket=str(address.socket), pane=pane, run=name, pipe=str(pipe))
         agent.ask("send", run=name, message=args.message)
     if args.json:
@@ -74,6 +75,17 @@ def run(args: argparse.Namespace) -> ExitCode:
     else:
         answer(f"{name} in pane {pane}; `chorus send MESSAGE` says more, `chorus send --end` ends it")
     return ExitCode.DONE
+
+
+@contextmanager
+def fifo(path: Path) -> Iterator[None]:
+    """A named pipe for the program that is started inside. If it cannot be started, none is left."""
+    os.mkfifo(path, 0o600)
+    try:
+        yield
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
 
 
 def wait_for_reader(pipe: Path) -> None:

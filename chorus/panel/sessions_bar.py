@@ -105,8 +105,11 @@ class SessionsBar(LinePane, can_focus=False):
 
 def plan_sessions(model: Model) -> list[Session]:
     """Those that wait first, then those at work; the ones that are gone while something of them is open."""
+    asked = {prompt.session for prompt in model.prompts.values()}
+    # What stands on a screen is known before, and where, no hook tells of it.
+    present = [replace(s, state="waiting") if s.id in asked else s for s in model.sessions.values()]
     one_each: dict[str, Session] = {}
-    for session in sorted(model.sessions.values(), key=_rank):
+    for session in sorted(present, key=_rank):
         origin = model.origin_of(session.id)
         # One that goes on under another name is one still: by the name its actions go by, as it is now.
         first = model.sessions.get(origin, session)

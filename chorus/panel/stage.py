@@ -45,7 +45,7 @@ class Stage:
                 panel.queue.fold_reviewed()
             if Change.PROMPTS in change or Change.SESSIONS in change:
                 self._update_prompt()
-            if change & (Change.SESSIONS | Change.QUEUE | Change.LINK):
+            if change & (Change.SESSIONS | Change.PROMPTS | Change.QUEUE | Change.LINK):
                 panel.sessions.update_from_model(picked=panel.queue.view.session)
             self.refresh_progress()
             self.refresh_rules()

@@ -72,6 +72,8 @@ def answer_only_what_was_decided_on(asking: Watching) -> None:
     turns: list[list[Step]] = [[write("a.txt", "a\n")], [write("b.txt", "b\n")], [Text("Both there.")]]
     prompt = ask(asking, "go on", turns)
     assert asking.pane is not None
+    # No hook tells of it: the screen does.
+    assert [session["state"] for session in asking.chorus("status")["sessions"]] == ["waiting"]
     asking.terminal.tmux("copy-mode", "-t", asking.pane.id)
     with connect(find_home(asking.project)) as agent, pytest.raises(AgentError, match="copy mode") as caught:
         agent.ask("answer", prompt=prompt["id"], fingerprint=prompt["fingerprint"], decision="allow")

@@ -117,6 +117,20 @@ def test_a_session_that_was_cleared_is_one_session_still() -> None:
     assert model.open_counts[shown.id] == 1
 
 
+def test_a_session_whose_prompt_is_shown_waits_whatever_was_told_of_it() -> None:
+    model = told(
+        {"event": "session", "session": session("s1", state="working")},
+        {"event": "session", "session": session("s2", state="working")},
+        {"event": "prompt", "prompt": prompt("p1", session="s2")},
+    )
+    assert [(shown.id, shown.state) for shown in plan_sessions(model)] == [
+        ("s2", "waiting"),
+        ("s1", "working"),
+    ]
+    model.feed({"event": "prompt-gone", "id": "p1"})
+    assert {shown.state for shown in plan_sessions(model)} == {"working"}
+
+
 def test_sessions_that_name_each_other_as_their_origin_stop_nothing() -> None:
     model = Model()
     for name, parent in (("s1", "s2"), ("s2", "s1"), ("s3", "s3")):

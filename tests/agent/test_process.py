@@ -1,0 +1,42 @@
+"""The agent as a process: its lock and its log."""
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from chorus.agent import process
+from chorus.agent.process import LOG_FILES, open_log
+from chorus.wire.home import Home
+
+LINES = 400
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Home]:
+    home = Home(tmp_path)
+    home.root.mkdir()
+    logger = logging.getLogger("chorus")
+    before = logger.level, logger.propagate, list(logger.handlers)
+    yield home
+    for handler in set(logger.handlers) - set(before[2]):
+        logger.removeHandler(handler)
+        handler.close()
+    logger.level, logger.propagate = before[:2]
+
+
+def test_the_log_keeps_what_happened_last_in_a_bounded_number_of_files(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "LOG_BYTES", 2000)
+    open_log(home)
+    for number in range(LINES):
+        logging.getLogger("chorus.agent").info("line %d", number)
+
+    files = sorted(home.root.glob("agent.log*"))
+    assert [file.name for file in files] == ["agent.log", *(f"agent.log.{n + 1}" for n in range(LOG_FILES))]
+    assert all(file.stat().st_size <= 2000 for file in files)
+    kept = "".join(file.read_text() for file in reversed(files)).splitlines()
+    numbers = [int(line.rpartition(" ")[2]) for line in kept]
+    assert numbers == list(range(LINES - len(kept), LINES))
