@@ -19,8 +19,13 @@ def answer_json(value: object) -> None:
 
 
 def note(text: str) -> None:
-    """Say something about the answer."""
-    sys.stderr.write(text + "\n")
+    """Say something about the answer. It may quote a file's name, and a name may hold anything."""
+    sys.stderr.write(inert(text, keep="\n\t") + "\n")
+
+
+def inert(text: str, keep: str = "") -> str:
+    """Text from files and models, harmless in a terminal."""
+    return "".join(char if char.isprintable() or char in keep else "\ufffd" for char in text)
 
 
 def ask(question: str) -> str | None:

@@ -11,14 +11,14 @@ from typing import Any
 
 from chorus.core.ids import RepoPath
 from chorus.lanes.chain import ChainUnreadable, without_collecting
-from chorus.lanes.filtering import Filter, list_log
+from chorus.lanes.filtering import Filter
 from chorus.lanes.newest import Newest
 
 
 def log(**wanted: Any) -> list[dict[str, Any]]:  # noqa: ANN401  the fields of Filter
     asked = Filter(**wanted)
     with suppress(ChainUnreadable), Newest.open(Path.cwd()) as newest, without_collecting():
-        return list_log(newest.entries(), asked, locate)
+        return newest.log(asked, locate)
     from chorus.lanes import queries  # noqa: PLC0415  see above
     from chorus.lanes.recorder import Recorder  # noqa: PLC0415
 

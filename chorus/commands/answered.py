@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from chorus.agent.audit import Audit, audit_path
-from chorus.commands.log import inert
 from chorus.commands.paging import page
 from chorus.errors import ExitCode
-from chorus.output import answer_json, note
+from chorus.output import answer_json, inert, note
 from chorus.wire.home import find_home
 
 

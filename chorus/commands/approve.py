@@ -6,10 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from chorus.commands.history import agent
-from chorus.commands.log import inert
 from chorus.commands.waiting import find_prompt
 from chorus.errors import ExitCode
-from chorus.output import answer, answer_json
+from chorus.output import answer, answer_json, inert
 from chorus.wire.client import Connection
 
 # The client writes down what it asks a moment after it has drawn it, or much later on a busy machine.

@@ -8,7 +8,7 @@ from chorus.commands.history import read_blame
 from chorus.commands.paging import page
 from chorus.core.message import shorten
 from chorus.errors import ExitCode
-from chorus.output import answer_json
+from chorus.output import answer_json, inert
 
 MESSAGE_LENGTH = 40
 
@@ -45,4 +45,5 @@ def render_line(found: dict[str, Any]) -> str:
         asked = shorten(found["message"] or found["summary"] or "", MESSAGE_LENGTH)
         session = (found["session"] or "")[:8]
         who = f"{found['n']} {found['tool']} {session} {(found['time'] or '')[:16]} {asked}"
-    return f"{who:<86} {found['line']:>5}) {found['text']}"
+    text = inert(found["text"], keep="\t")
+    return f"{inert(who):<86} {found['line']:>5}) {text}"

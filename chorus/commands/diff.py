@@ -8,7 +8,7 @@ from chorus.commands.gitsettings import RESET, diff_colours, read_diff, wants_co
 from chorus.commands.history import read_actions, read_log
 from chorus.commands.paging import page
 from chorus.errors import ExitCode, NothingThere, UsageError
-from chorus.output import answer_json
+from chorus.output import answer_json, inert
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -40,7 +40,7 @@ def coloured_patch(patch: str) -> Iterator[str]:
     above = False
     for line in patch.split("\n")[: -1 if patch.endswith("\n") else None]:
         above = line.startswith("diff ") or (above and not line.startswith("@@"))
-        text = "".join(char if char.isprintable() or char == "\t" else "\ufffd" for char in line)
+        text = inert(line, keep="\t")
         colour = colours[_kind_of(line, above=above)] if colours else ""
         yield f"{colour}{text}{RESET}" if colour else text
 

@@ -15,14 +15,14 @@ from typing import Any
 
 from chorus import __version__
 from chorus.commands.gitsettings import wants_colour
-from chorus.commands.log import inert, paint
+from chorus.commands.log import paint
 from chorus.errors import ChorusError, ExitCode
 from chorus.git.repository import Repository
 from chorus.git.witness import find_damage
 from chorus.lanes.recorder import Recorder
 from chorus.lanes.records import Kind
 from chorus.lanes.verify import verify
-from chorus.output import answer, answer_json
+from chorus.output import answer, answer_json, inert
 from chorus.sources.plugin import NAME, find_chorus, find_plugin, render_groups
 from chorus.sources.settings import Scope, locate_settings, read_status
 from chorus.wire.client import AgentGone, AgentSilent, connect

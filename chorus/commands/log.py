@@ -13,7 +13,7 @@ from chorus.commands.history import absolute, read_log
 from chorus.commands.paging import page
 from chorus.commands.parsing import parse_count
 from chorus.errors import ExitCode
-from chorus.output import answer_json, note
+from chorus.output import answer_json, inert, note
 
 STATUSES = ("committed", "reverted", "kept", "noop", "failed", "denied", "outside")
 COLOURS = {"committed": "33", "kept": "32", "reverted": "31", "failed": "31", "denied": "31", "outside": "36"}
@@ -128,11 +128,6 @@ def _same(one: dict[str, Any], other: dict[str, Any]) -> bool:
 
 def paint(text: str, code: str | None, colour: bool) -> str:
     return f"\x1b[{code}m{text}\x1b[0m" if colour and code else text
-
-
-def inert(text: str) -> str:
-    """Text from files and models, harmless in a terminal."""
-    return "".join(char if char.isprintable() else "�" for char in text)
 
 
 def _heading(entry: dict[str, Any], lane: str | None) -> str:

@@ -1,6 +1,7 @@
 """`chorus revert`: take actions back, and nothing else."""
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 from chorus.commands.diff import coloured_patch
@@ -8,7 +9,10 @@ from chorus.commands.history import absolute, agent
 from chorus.commands.paging import page
 from chorus.commands.picking import pick
 from chorus.errors import ExitCode, UsageError
-from chorus.output import answer, answer_json, note
+from chorus.output import answer, answer_json, inert, note
+
+# As many as a person reads; all of them are in the dry run, in `chorus show` and in the JSON.
+MOST_PATHS = 5
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -70,9 +74,14 @@ def tell(done: dict[str, object], args: argparse.Namespace, word: str) -> ExitCo
         numbers, paths = done.get("restored") or done["reverted"], done["paths"]
         assert isinstance(numbers, list)
         assert isinstance(paths, list)
-        answer(f"{word} {', '.join(map(str, numbers))} in {', '.join(paths)} (action {done['n']})")
+        answer(f"{word} {', '.join(map(str, numbers))} in {_named(paths)} (action {done['n']})")
         told = done["told"]
         assert isinstance(told, list)
         if told:
             note(f"chorus: {', '.join(told)} will hear of it with its next step")
     return ExitCode.DONE
+
+
+def _named(paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - MOST_PATHS} more" if len(paths) > MOST_PATHS else ""
+    return ", ".join(map(inert, paths[:MOST_PATHS])) + more

@@ -6,10 +6,9 @@ from typing import Any
 
 from chorus.commands.diff import shown_patch
 from chorus.commands.history import read_action
-from chorus.commands.log import inert
 from chorus.commands.paging import page
 from chorus.errors import ExitCode
-from chorus.output import answer_json
+from chorus.output import answer_json, inert
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -67,7 +67,7 @@ def spoken(said: str | None) -> str | None:
 
 def render_file(file: FileChange) -> str:
     """`src/app.py: +3 −1`"""
-    return f"{_shown(file.path)}: {_amount(file)}"
+    return f"{shown(file.path)}: {_amount(file)}"
 
 
 def render_amount(files: Iterable[FileChange]) -> str:
@@ -101,8 +101,9 @@ def _amount(file: FileChange) -> str:
 
 
 def _base_name(path: str) -> str:
-    return _shown(path.rsplit("/", 1)[-1])
+    return shown(path.rsplit("/", 1)[-1])
 
 
-def _shown(path: str) -> str:
+def shown(path: str) -> str:
+    """A path as one line that a terminal can show."""
     return "".join(char if char.isprintable() else "�" for char in path)

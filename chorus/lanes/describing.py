@@ -49,7 +49,9 @@ def file_lines(files: Sequence[FileChange]) -> tuple[str, ...]:
 
 
 def count_changed(files: Sequence[FileChange]) -> tuple[int, int] | None:
-    """Lines added and removed in all; None where nothing was counted."""
+    """Lines added and removed in all; None where nothing was counted, or not everything."""
+    if len(files) > MOST_FILES:
+        return None
     counted = [(f.added, f.removed) for f in files if f.added is not None and f.removed is not None]
     return (sum(a for a, _ in counted), sum(r for _, r in counted)) if counted else None
 

@@ -7,12 +7,15 @@ log than that needs. Never reads anything by itself.
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
-from chorus.core.ids import RepoPath, TurnId
+from chorus.core.ids import Oid, RepoPath, TurnId
 from chorus.errors import UsageError
 from chorus.lanes.entries import LogEntry, entry_json
 from chorus.lanes.finding import find_turn
+
+# Whether a timeline commit changed a file, or one below a directory.
+Changes: TypeAlias = Callable[[Oid, RepoPath], bool]
 
 
 class Filter(NamedTuple):
@@ -31,7 +34,10 @@ class Filter(NamedTuple):
 
 
 def list_log(
-    newest: Iterable[LogEntry], wanted: Filter, locate: Callable[[str], RepoPath | None]
+    newest: Iterable[LogEntry],
+    wanted: Filter,
+    locate: Callable[[str], RepoPath | None],
+    changes: Changes,
 ) -> list[dict[str, Any]]:
     """The entries that match, oldest first. `locate`: a path as a person names it, inside the work tree."""
     turn = None
@@ -41,7 +47,7 @@ def list_log(
         turn = find_turn(newest, wanted.turn)
     entries = newest if wanted.before is None else skip_to(newest, wanted.before)
     root = locate(wanted.path) if wanted.path is not None else None
-    matches = compile_filter(wanted, turn, root)
+    matches = compile_filter(wanted, turn, root, changes)
     return [entry_json(entry) for entry in islice(filter(matches, entries), wanted.limit)][::-1]
 
 
@@ -61,7 +67,9 @@ def skip_to(newest: Iterable[LogEntry], before: int) -> Iterator[LogEntry]:
     yield from unnumbered
 
 
-def compile_filter(wanted: Filter, turn: TurnId | None, root: RepoPath | None) -> Callable[[LogEntry], bool]:
+def compile_filter(
+    wanted: Filter, turn: TurnId | None, root: RepoPath | None, changes: Changes
+) -> Callable[[LogEntry], bool]:
     """The one test an entry has to pass: only what is asked for is looked at."""
     tests: list[Callable[[LogEntry], bool]] = []
     if not (wanted.outside or wanted.status == "outside"):
@@ -75,7 +83,7 @@ def compile_filter(wanted: Filter, turn: TurnId | None, root: RepoPath | None) -
         tool = wanted.tool.lower()
         tests.append(lambda entry: (entry.tool or "").lower() == tool)
     if wanted.path is not None:
-        tests.append(lambda entry: _touches(entry.paths, root))
+        tests.append(lambda entry: root is not None and _touches(entry, root, changes))
     if wanted.since is not None:
         since = parse_since(wanted.since)
         tests.append(lambda entry: entry.seconds >= since)
@@ -86,8 +94,10 @@ def compile_filter(wanted: Filter, turn: TurnId | None, root: RepoPath | None) -
     return lambda entry: all(test(entry) for test in tests)
 
 
-def _touches(paths: Iterable[str], root: str | None) -> bool:
-    return root is not None and any(path == root or path.startswith(root + "/") for path in paths)
+def _touches(entry: LogEntry, root: RepoPath, changes: Changes) -> bool:
+    if entry.timeline is not None and not entry.paths:
+        return changes(entry.timeline, root)  # so many files that its message lists none
+    return any(path == root or path.startswith(root + "/") for path in entry.paths)
 
 
 # What a person writes after a number.

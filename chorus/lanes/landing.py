@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from chorus.core.ids import Oid
+from chorus.core.summary import shown
 from chorus.errors import ChorusError, ExitCode
 from chorus.git.committing import Branch
 from chorus.git.trees import EMPTY_TREE
@@ -139,7 +140,7 @@ def _refuse_staged(site: Site, old: Oid | None, new: Oid | None) -> None:
     other = find_staged_otherwise(site, old, new)
     if other:
         raise LandConflict(
-            f"{', '.join(other)} is staged with other changes; nothing was changed",
+            f"{', '.join(map(shown, other))} is staged with other changes; nothing was changed",
             hint="Commit or unstage that first (`git restore --staged PATH`).",
         )
 
@@ -152,7 +153,7 @@ def _conflict(site: Site, landing: Landing, branch: Branch, misfits: Sequence[Mi
         words = ("log", "-1", "--format=%h %s", branch.start or EMPTY_TREE, *since, "--", misfit.path)
         by = site.repository.git.text(*words) if branch.start else ""
         why = f"was changed by {by}" if by else f"builds on changes that are not on {name}"
-        lines.append(f"  action {_listed(misfit.numbers)}: {misfit.path} {why}")
+        lines.append(f"  action {_listed(misfit.numbers)}: {shown(misfit.path)} {why}")
     error = LandConflict(
         "\n".join(lines), hint="Commit what it builds on, or land on another branch (--onto)."
     )

@@ -5,19 +5,22 @@ those that are taken: what became of an action, only newer records and the notes
 """
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from chorus.core.ids import RepoPath
 from chorus.git.places import Places, read_places
 from chorus.git.process import Git
 from chorus.lanes.chain import PREFIX, ChainUnreadable, Recorded, read_newest
 from chorus.lanes.entries import FindAction, LogEntry, Marks, entry_of_call, entry_of_record, fold_marks
+from chorus.lanes.filtering import Filter, list_log
 from chorus.lanes.finding import find_entry
 from chorus.lanes.notes import parse_lines, read_apart
 from chorus.lanes.records import Kind
-from chorus.lanes.showing import show_json
+from chorus.lanes.showing import changes_below, show_json
 
 
 class Newest:
@@ -57,6 +60,10 @@ class Newest:
         for entry in self._entries:
             self._seen.append(entry)
             yield entry
+
+    def log(self, wanted: Filter, locate: Callable[[str], RepoPath | None]) -> list[dict[str, Any]]:
+        """The entries that match, oldest first."""
+        return list_log(self.entries(), wanted, locate, partial(changes_below, self._git))
 
     def show(self, name: str) -> dict[str, Any]:
         """The action with that number, id or lane commit, or the outside change with that timeline commit."""

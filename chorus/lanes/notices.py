@@ -46,7 +46,7 @@ def _chain(recorder: Recorder, recorded: Recorded) -> list[Recorded]:
 
 
 def _render(recorder: Recorder, records: Sequence[Recorded], *, back: bool) -> str:
-    paths = sorted({str(path) for recorded in records for path in recorded.record.paths})
+    paths = sorted({str(edit.path) for recorded in records for edit in recorder.timeline.edits(recorded)})
     lines = [f"The user {'brought' if back else 'took'} back changes of yours with Chorus:"]
     lines += [f"- {line}" for line in _cut([_words(recorder, recorded) for recorded in records])]
     lines.append("These files are different on disk now than you last saw them:")

@@ -4,18 +4,20 @@ The agent answers these over its socket. A command that finds no agent reads the
 (`lanes.newest`), and all of it where only all of it can answer.
 """
 
+from functools import partial
 from typing import Any
 
 from chorus.lanes.filtering import Filter, list_log
 from chorus.lanes.finding import find_entry
 from chorus.lanes.listing import lanes_json
 from chorus.lanes.recorder import Recorder
-from chorus.lanes.showing import show_json
+from chorus.lanes.showing import changes_below, show_json
 
 
 def log(recorder: Recorder, wanted: Filter) -> list[dict[str, Any]]:
     """The entries that match, oldest first."""
-    return list_log(reversed(recorder.entries()), wanted, recorder.site.locate)
+    changes = partial(changes_below, recorder.site.repository.git)
+    return list_log(reversed(recorder.entries()), wanted, recorder.site.locate, changes)
 
 
 def lanes(recorder: Recorder) -> list[dict[str, Any]]:

@@ -99,6 +99,11 @@ def render_record(record: Record) -> str:
     return message.render_message(Text(record.summary, record.message, record.notes, tuple(trailers)))
 
 
+def without_unlisted(record: Record) -> Record:
+    """The record as its message tells it: of too many files, none."""
+    return record._replace(edits=(), listed=False) if len(record.edits) > MAX_LISTED else record
+
+
 def identity(record: Record) -> list[tuple[str, str]]:
     """What timeline and lane say alike: which action this is, and whose."""
     said: list[tuple[str, str | None]] = [

@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from chorus.core.ids import Oid, RepoPath
+from chorus.core.summary import shown
 from chorus.errors import ChorusError, ExitCode
 from chorus.git.filestate import FileState
 from chorus.lanes.chain import Recorded
@@ -185,7 +186,7 @@ def _conflict(recorder: Recorder, plan: Plan, chosen: dict[Oid, Recorded], exten
         blockers |= {(b.path, b.number): b for b in again.blockers}
     asked = ", ".join(str(t.record.number) for t in chosen.values())
     lines = [f"action {asked} cannot be taken back alone; nothing was changed"]
-    lines += [f"  {b.path} {b.why}: {_name(b)}" for b in blockers.values()]
+    lines += [f"  {shown(b.path)} {b.why}: {_name(b)}" for b in blockers.values()]
     return RevertConflict("\n".join(lines), list(blockers.values()))
 
 

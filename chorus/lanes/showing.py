@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from chorus.core.ids import Oid
+from chorus.core.ids import Oid, RepoPath
 from chorus.git.directory import Entry
 from chorus.git.process import Git
 from chorus.lanes.entries import LogEntry, entry_json
@@ -27,6 +27,11 @@ def show_json(git: Git, own_dir: str, entry: LogEntry, edits: Iterable[Edit]) ->
     ]
     patch = run_diff(git, own_dir, "--no-commit-id", "--root", entry.timeline) if entry.timeline else ""
     return {**entry_json(entry), "edits": sides, "patch": patch}
+
+
+def changes_below(git: Git, commit: Oid, path: RepoPath) -> bool:
+    """Whether a timeline commit changed this file, or one below this directory."""
+    return git.attempt("diff-tree", "--quiet", "-r", f"{commit}^", commit, "--", path).returncode != 0
 
 
 def _oid(entry: Entry | None) -> Oid | None:

@@ -12,7 +12,7 @@ from chorus.core.ids import Oid, RepoPath
 from chorus.errors import NothingThere
 from chorus.git.trees import EMPTY_TREE, Entry
 from chorus.lanes.chain import PREFIX, Recorded, read_chain
-from chorus.lanes.records import Edit, Kind, Record, parse_record, render_record
+from chorus.lanes.records import Edit, Kind, Record, parse_record, render_record, without_unlisted
 from chorus.lanes.site import Moment, Site
 
 # So many missing records are read one by one; more are read by one `git log`.
@@ -58,7 +58,8 @@ class Timeline:
         moment = Moment(self._site.now(), seconds, by_agent=record.kind is Kind.ACTION)
         oid = self._site.commit(tree, parents, render_record(record), moment)
         self._site.refs.update(self.ref, oid, self.tip, f"{record.kind.value}: {record.summary}")
-        recorded = Recorded(oid, tree, moment.written, record)
+        # As whoever reads it from the commit will have it.
+        recorded = Recorded(oid, tree, moment.written, without_unlisted(record))
         self._take(recorded)
         return recorded
 

@@ -69,6 +69,20 @@ def test_what_files_hold_never_steers_the_terminal(repo: UserRepo, chorus: Shell
     assert "\x1b[8m" not in out
     assert "\x1b]" not in out
     assert "hidden" in out
+    assert "\x1b" not in chorus("blame", "evil.txt").out
+
+
+def test_what_files_are_called_never_steers_the_terminal(repo: UserRepo, chorus: Shell) -> None:
+    name = "\x1b[8mred\n.txt"
+    with Recorder.open(repo.path) as recorder:
+        agent = Agent(repo, recorder)
+        agent.edit(name, b"one\n")
+        agent.bash(lambda: [repo.write(f"{place}{name}", b"two\n") for place in ("", *"abcdef")])
+    refused, done = chorus("revert", "1"), chorus("revert", "2")
+    assert (refused.code, done.code) == (5, 0)
+    assert "\x1b" not in refused.err + done.out
+    assert "  \ufffd[8mred\ufffd.txt was changed after" in refused.err
+    assert done.out.endswith(" and 2 more (action 3)\n")
 
 
 def test_the_first_screen_comes_before_the_rest_is_asked_for(

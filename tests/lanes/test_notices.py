@@ -2,6 +2,9 @@
 
 from typing import Any
 
+import pytest
+
+from chorus.lanes import records
 from chorus.lanes.notices import MOST_NAMED, render_notices
 from chorus.lanes.recorder import Recorder
 from chorus.lanes.review import Selection, redo, revert
@@ -43,7 +46,12 @@ def test_each_session_hears_of_its_own(repo: UserRepo, recorder: Recorder) -> No
     assert [("a.txt" in text, "b.txt" in text) for text in texts.values()].count((True, False)) == 1
 
 
-def test_a_long_list_is_cut(repo: UserRepo, agent: Agent) -> None:
+@pytest.mark.parametrize("listed", [1, records.MAX_LISTED])
+def test_a_long_list_is_cut(
+    repo: UserRepo, agent: Agent, monkeypatch: pytest.MonkeyPatch, listed: int
+) -> None:
+    monkeypatch.setattr(records, "MAX_LISTED", listed)
+
     def change() -> None:
         for number in range(MOST_NAMED + 5):
             repo.write(f"many/{number:02}.txt", b"x\n")
