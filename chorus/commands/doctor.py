@@ -17,6 +17,7 @@ from chorus import __version__
 from chorus.commands.gitsettings import wants_colour
 from chorus.commands.log import paint
 from chorus.errors import ChorusError, ExitCode
+from chorus.git.objects import ObjectMissing
 from chorus.git.repository import Repository
 from chorus.git.witness import find_damage
 from chorus.lanes.recorder import Recorder
@@ -77,10 +78,9 @@ def examine(directory: Path, *, deep: bool) -> Iterator[Check]:
     yield check_hooks(repository)
     if (home.root / "objects").exists():
         with Recorder.open(directory) as recorder:
-            yield check_coverage(recorder)
-            if deep:
-                yield check_history(recorder)
-                yield check_objects(repository)
+            yield from check_recorded(recorder, deep=deep)
+        if deep:
+            yield check_objects(repository)
 
 
 def check_program(name: str, command: list[str], fix: str) -> Check:
@@ -168,6 +168,16 @@ def check_coverage(recorder: Recorder) -> Check:
         return Check("coverage", True, "everything git does not ignore is followed")
     shown = "; ".join(list(left)[:5]) + (f"; and {len(left) - 5} more" if len(left) > 5 else "")
     return Check("coverage", True, f"not followed: {shown}")
+
+
+def check_recorded(recorder: Recorder, *, deep: bool) -> Iterator[Check]:
+    try:
+        yield check_coverage(recorder)
+        if deep:
+            yield check_history(recorder)
+    except ObjectMissing as missing:
+        anew = f"begin a new one with `git update-ref -d {recorder.timeline.ref}`; lanes and files stay"
+        yield Check("history", False, str(missing), f"Restore `.git/chorus` from a backup, or {anew}.")
 
 
 def check_history(recorder: Recorder) -> Check:

@@ -35,6 +35,18 @@ def test_a_lane_that_somebody_changed_is_found(worked: UserRepo, chorus: Shell) 
     assert found["history"]["ok"] is False
 
 
+def test_a_history_with_a_hole_is_said_with_the_way_out(worked: UserRepo, chorus: Shell) -> None:
+    oid = str(chorus("show", "1", "--json").json()["timeline"])
+    (worked.git_dir / "chorus" / "objects" / oid[:2] / oid[2:]).unlink()
+    found = checks(chorus, "--deep")
+    assert (found["history"]["ok"], found["objects"]["ok"]) == (False, False)
+    assert oid in str(found["history"]["detail"])
+    fix = str(found["history"]["fix"])
+    worked.git(*fix.split("`git ")[1].split("`", maxsplit=1)[0].split())
+    assert "history" in checks(chorus, "--deep")
+    assert chorus("log").code == 3
+
+
 def test_a_running_agent_and_its_version_are_named(worked: UserRepo, chorus: Shell) -> None:
     chorus("keep", "1")
     detail = str(checks(chorus)["agent"]["detail"])
