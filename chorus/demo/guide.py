@@ -16,12 +16,15 @@ from chorus.demo.stage import INPUT_BOX, Stage
 from chorus.errors import ChorusError
 
 LOOK_SECONDS = 0.3
+# How keys reach the demo's own tmux; inside another one with the same prefix it takes two.
+PREFIX = "C-b"
+# Each fits a bar of 80 columns, also with two prefixes.
 WELCOME = "left: the client · right: Chorus · press Enter to send the message"
-ASKING = "the client asks · go to the panel (C-b →) and press a: approve"
-MORE = "each action is a commit of its own · back to the client (C-b ←), Enter asks for more"
-TAKE_BACK = "'Goodbye' is wrong · in the panel (C-b →) choose that edit and press r: take it back, alone"
-LAND = "only that edit is gone · press l in the panel: land the rest on main"
-THE_END = "landed · `git log` in a shell (C-b c) shows it · C-b d leaves, and nothing of this stays"
+ASKING = "the client asks · in the panel (C-b →) press a: approve"
+MORE = "each action is a commit · in the client (C-b ←) Enter asks for more"
+TAKE_BACK = "'Goodbye' is wrong · choose it in the panel (C-b →) and press r twice"
+LAND = "only that edit is gone · press l, then ctrl+l: the rest lands on main"
+THE_END = "landed · C-b c: shell for `git log` · C-b d leaves nothing behind"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +32,14 @@ class Guide:
     scratch: Scratch
     stage: Stage
     left: threading.Event  # set when the person has left
+    prefix: str = PREFIX
 
     def run(self) -> None:
         """Go through the hints as the story goes on, until the person leaves."""
         try:
             for number, hint in enumerate(self._hints(), 1):
-                self.stage.tmux.run(["set-option", "-g", "status-left", f" {number}/6  {hint} "])
+                words = f" {number}/6  {hint.replace(PREFIX, self.prefix)} "
+                self.stage.tmux.run(["set-option", "-g", "status-left", words])
         except ChorusError:
             # The person closed the client or the window: there is nothing left to guide through.
             return

@@ -7,16 +7,19 @@ import os
 import signal
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from types import FrameType
 
-from chorus.demo.guide import Guide
+from chorus.demo.guide import PREFIX, Guide
 from chorus.demo.player import PERMISSION_MODE, Player
 from chorus.demo.real import RealClient
 from chorus.demo.scratch import Scratch
 from chorus.demo.stage import Stage
+from chorus.errors import ChorusError
 from chorus.output import note
+from chorus.tmux.address import select_address
+from chorus.tmux.oneshot import OneShot
 
 # The bar below the panes: the hint alone, on its own line.
 BAR = [
@@ -27,6 +30,8 @@ BAR = [
     ("window-status-format", ""),
     ("window-status-current-format", ""),
     ("mouse", "on"),
+    # No login shell: that would forget where the demo's own programs are.
+    ("default-command", 'exec "$SHELL"'),
 ]
 
 
@@ -46,7 +51,7 @@ def perform_for_person(*, real: bool) -> None:
         for option, value in BAR:
             stage.tmux.run(["set-option", "-g", option, value])
         left = threading.Event()
-        guide = threading.Thread(target=Guide(scratch, stage, left).run, daemon=True)
+        guide = threading.Thread(target=Guide(scratch, stage, left, find_prefix(os.environ)).run, daemon=True)
         guide.start()
         _attach(stage)
         left.set()
@@ -63,6 +68,17 @@ def _staged(*, real: bool, width: int = 120, height: int = 40) -> Iterator[tuple
         if real:
             things.enter_context(RealClient(scratch))
         yield scratch, things.enter_context(Stage(scratch, width=width, height=height))
+
+
+def find_prefix(environment: Mapping[str, str]) -> str:
+    """What to press for the demo's tmux: another one around it takes the first prefix for itself."""
+    if not environment.get("TMUX"):
+        return PREFIX
+    try:
+        outer = OneShot(select_address(environment, name=None, path=None)).run(["show", "-gv", "prefix"])
+    except ChorusError:
+        return PREFIX  # what the variable names is gone
+    return f"{PREFIX} {PREFIX}" if outer == [PREFIX] else PREFIX
 
 
 def _leave(number: int, frame: FrameType | None) -> None:

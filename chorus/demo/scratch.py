@@ -97,15 +97,19 @@ class Scratch:
         self.git("add", ".")
         self.git("commit", "--quiet", "-m", "A program that greets")
         (self.project / "README.md").write_text(story.OWN_README)
-        self._put_stand_in()
+        self._put_programs()
 
-    def _put_stand_in(self) -> None:
-        """A `claude` for this place: the stand-in, with the story as its script."""
+    def _put_programs(self) -> None:
+        """A `claude` for this place (the stand-in, with the story as its script) and this `chorus`."""
         script = self.root / "script.json"
         told = {message.text: message.replies for message in story.messages(str(self.project))}
         script.write_text(render_script(told, pace_seconds=PACE_SECONDS), encoding="utf-8")
-        command = shlex.join([sys.executable, "-P", "-m", "chorus.demo.standin", "--script", str(script)])
-        program = self.programs / "claude"
+        self._put_program("claude", "chorus.demo.standin", "--script", str(script))
+        self._put_program("chorus", "chorus")
+
+    def _put_program(self, name: str, module: str, *arguments: str) -> None:
+        command = shlex.join([sys.executable, "-P", "-m", module, *arguments])
+        program = self.programs / name
         program.write_text(f'#!/bin/sh\nexec {command} "$@"\n')
         program.chmod(0o755)
 

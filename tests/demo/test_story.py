@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from chorus.demo import guide, story
-from chorus.demo.performance import perform
+from chorus.demo.performance import find_prefix, perform
 from chorus.demo.player import StoryBroken
 from chorus.demo.real import NoClient, find_client
 from chorus.demo.scratch import Scratch
@@ -166,6 +166,21 @@ def test_the_hints_name_keys_the_panel_has() -> None:
         assert f"press {key}" in hint
 
 
+def test_every_hint_fits_a_narrow_terminal_also_inside_another_tmux() -> None:
+    hints = (guide.WELCOME, guide.ASKING, guide.MORE, guide.TAKE_BACK, guide.LAND, guide.THE_END)
+    assert max(len(f" 1/6  {hint.replace('C-b', 'C-b C-b')}") for hint in hints) <= 80
+
+
+def test_one_prefix_is_enough_where_no_other_tmux_takes_it(terminal: Terminal, tmp_path: Path) -> None:
+    assert find_prefix({}) == "C-b"
+    assert find_prefix({"TMUX": f"{tmp_path}/gone,1,0"}) == "C-b"
+    terminal.open(["cat"], cwd=ROOT, environment={})
+    inside = {"TMUX": f"{terminal.socket()},1,0"}
+    assert find_prefix(inside) == "C-b C-b"
+    terminal.tmux("set-option", "-g", "prefix", "C-a")
+    assert find_prefix(inside) == "C-b"
+
+
 def test_a_person_is_led_through_the_story(terminal: Terminal) -> None:
     """In a terminal of their own: each hint is followed as it is given."""
     environment = {"HOME": os.environ["HOME"], "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
@@ -181,7 +196,11 @@ def test_a_person_is_led_through_the_story(terminal: Terminal) -> None:
     pane.wait_for("3/6", seconds=60)
     pane.press("C-b", "Left")
     pane.press("Enter")
-    pane.wait_for("4/6.*press r", seconds=60)
+    pane.wait_for("4/6.*C-b C-b →.*press r", seconds=60)  # this terminal is a tmux with that prefix
+    pane.press("C-b", "c")
+    pane.type("chorus log --tool write")
+    pane.press("Enter")
+    pane.wait_for("test_greet.py: Cover both in a test", seconds=60)
     pane.press("C-b", "d")
     pane.wait_for("nothing of it is left", seconds=60)
 
