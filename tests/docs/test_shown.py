@@ -57,6 +57,15 @@ def test_what_a_document_links_to_exists(document: Path) -> None:
     assert [link for link in read_links(document) if not (document.parent / link).exists()] == []
 
 
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_file_a_document_names_exists(document: Path) -> None:
+    named = re.findall(
+        r"`((?:chorus|tests|docs|hooks|fixtures)/[\w./-]+)`", document.read_text(encoding="utf-8")
+    )
+    made = ("chorus/spool",)  # in a git directory, not in this checkout
+    assert [name for name in named if name not in made and not (ROOT / name).exists()] == []
+
+
 @pytest.mark.parametrize("shown", SHOWN, ids=lambda s: f"{s.document.stem}:{s.line} {s.command}")
 def test_a_shown_command_is_one_that_exists(shown: Shown) -> None:
     program, name, *rest = *shown.words, ""
