@@ -52,6 +52,12 @@ class TurnEnded(NamedTuple):
     turn: TurnId | None
 
 
+class Rested(NamedTuple):
+    """The client waits for the next message. Told late, and of a turn that was broken off as well."""
+
+    session: SessionId
+
+
 class CallOpened(NamedTuple):
     call: Call
 
@@ -135,6 +141,7 @@ Outcome = (
     | SessionEnded
     | TurnStarted
     | TurnEnded
+    | Rested
     | CallOpened
     | ActionClosed
     | StatusCorrected

@@ -16,6 +16,7 @@ from chorus.core.outcomes import (
     Outcome,
     PromptAsked,
     PromptSettled,
+    Rested,
     SessionEnded,
     SessionLinked,
     SessionSeen,
@@ -25,6 +26,7 @@ from chorus.core.outcomes import (
 
 State = Literal["working", "waiting", "idle", "gone"]
 
+_BUSY = frozenset({"working", "waiting"})
 # A title is one line of a narrow panel.
 TITLE_LENGTH = 60
 # `/clear`, `/model opus`: a word to the client says nothing of what the session is about. Not `/tmp/x`.
@@ -66,6 +68,8 @@ class Roster:
             case TurnStarted(session, _, message) if session is not None:
                 return self._start_turn(session, message, time, source)
             case TurnEnded(session) if session is not None:
+                return self._update(session, time, source, state="idle")
+            case Rested(session) if (known := self.sessions.get(session)) and known.state in _BUSY:
                 return self._update(session, time, source, state="idle")
             case CallOpened(call) if call.session is not None:
                 return self._update(call.session, time, source, state="working")

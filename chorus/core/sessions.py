@@ -14,7 +14,7 @@ from typing import NamedTuple
 from chorus.core.events.base import Known, Source
 from chorus.core.events.messages import SessionStartLine
 from chorus.core.events.system import Init, Result
-from chorus.core.ids import AgentId, SessionId, ToolUseId
+from chorus.core.ids import AgentId, SessionId, ToolUseId, TurnId
 from chorus.core.lru import Recent
 from chorus.core.outcomes import LinkKind, SessionLinked, SessionSeen
 from chorus.core.turns import Turns
@@ -71,6 +71,7 @@ class Session:
         default_factory=lambda: Recent(SPEAKERS_KEPT)
     )
     cleared: bool = False  # its transcript begins with `/clear`
+    written: TurnId | None = None  # the prompt its transcript told of last
     # Refused calls, until the turn's result tells whether they were denied or interrupted.
     rejected: set[ToolUseId] = field(default_factory=set)
 

@@ -23,6 +23,7 @@ from chorus.core.outcomes import (
     Outcome,
     PromptAsked,
     PromptSettled,
+    Rested,
     SessionEnded,
     SessionLinked,
     SessionSeen,
@@ -112,7 +113,7 @@ class Windows:
                 return self._end_background([identity])
             case SessionEnded(session=session):
                 return self._end_background(self._background_of(session))
-            case BackgroundEnded() | SessionSeen() | SessionLinked() | TurnStarted() | TurnEnded():
+            case BackgroundEnded() | SessionSeen() | SessionLinked() | TurnStarted() | TurnEnded() | Rested():
                 return []
             case StatusCorrected() | WordsArrived() | ActionPlaced() | PromptAsked() | PromptSettled():
                 return []

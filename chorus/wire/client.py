@@ -133,13 +133,13 @@ def connect(home: Home) -> Connection:
 
 
 def connect_or_start(home: Home) -> Connection:
-    """A connection to an agent of this very version, started (or replaced) if need be."""
+    """A connection to an agent of this very version and place, started (or replaced) if need be."""
     try:
         connection = connect(home)
     except AgentGone:
         return _start_and_connect(home)
-    with suppress(ProtocolError):
-        if connection.ask("hello")["chorus"] == __version__:
+    with suppress(ProtocolError, AgentGone):
+        if _is_current(connection.ask("hello"), home):
             return connection
     connection.close()
     stop(home)
@@ -200,6 +200,13 @@ def short_path(path: Path) -> Iterator[str]:
         yield f"/proc/self/fd/{directory}/{path.name}" if sys.platform == "linux" else str(path)
     finally:
         os.close(directory)
+
+
+def _is_current(hello: Message, home: Home) -> bool:
+    """Of this version; and not one whose repository was moved here from where it looks for it."""
+    with suppress(FileNotFoundError):
+        return hello["chorus"] == __version__ and Path(hello["repository"]).samefile(home.common_dir)
+    return False
 
 
 def _start_and_connect(home: Home) -> Connection:

@@ -1,4 +1,4 @@
-"""An agent that hangs: said in time, and ended with all it recorded."""
+"""An agent that hangs or looks elsewhere: said in time, and ended with all it recorded."""
 
 import fcntl
 import os
@@ -54,6 +54,20 @@ def test_an_agent_that_hangs_is_ended_and_the_next_one_knows_everything(
     assert int(chorus("status", "--json").json()["pid"]) != hung
     kept = {entry["n"] for entry in chorus("log", "--json").json() if entry["status"] == "kept"}
     assert kept == {1, 2}
+
+
+def test_a_repository_that_was_moved_gets_an_agent_that_knows_where_it_is(
+    worked: UserRepo, chorus: Shell
+) -> None:
+    assert chorus("keep", "1").code == 0
+    moved = worked.path.rename(worked.path.with_name("moved"))
+    try:
+        assert chorus("keep", "2", cwd=moved).code == 0
+        found = chorus("status", "--json", cwd=moved).json()
+        assert (found["repository"], found["open"]) == (str(moved / ".git"), 1)
+    finally:
+        chorus("stop", cwd=moved)
+        moved.rename(worked.path)
 
 
 def test_nothing_is_ended_where_no_agent_runs(worked: UserRepo, chorus: Shell) -> None:

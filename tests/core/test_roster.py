@@ -9,6 +9,7 @@ from chorus.core.outcomes import (
     Outcome,
     PromptAsked,
     PromptSettled,
+    Rested,
     SessionEnded,
     SessionLinked,
     SessionSeen,
@@ -58,6 +59,15 @@ def test_a_session_that_is_spoken_of_again_is_not_gone_any_more() -> None:
     roster.feed(CallOpened(CALL), time="t", source="hook")
     assert roster.place(S, time="t", source="pane", client="7:2").state == "working"
     assert roster.sessions[S].client == "7:2"
+
+
+def test_a_client_that_rests_is_idle_unless_it_is_gone() -> None:
+    assert fold(ASKED, Rested(S)).state == "idle"
+    roster = Roster()
+    roster.feed(SessionEnded(S, "exit"), time="1", source="hook")
+    assert roster.feed(Rested(S), time="2", source="transcript") is None
+    assert roster.sessions[S].state == "gone"
+    assert roster.feed(Rested(SessionId("nobody")), time="2", source="transcript") is None
 
 
 def test_the_title_is_the_first_message_on_one_short_line() -> None:

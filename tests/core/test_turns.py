@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from chorus.core.events import Event, Source
-from chorus.core.outcomes import TurnStarted
+from chorus.core.outcomes import Rested, TurnStarted
+from chorus.core.pairing.pairing import Pairing
 from chorus.core.turns import Turns
 from tests.core.recordings import actions_of, fold, run
 from tests.core.telling import calls, heard, hooked, init, result, returns, submits, system, writes
@@ -363,3 +364,30 @@ def test_a_result_before_any_turn_ends_none() -> None:
     assert alone.current is None
     alone.go_on("p-1")  # type: ignore[arg-type]
     assert alone.named("p-1").message is None  # type: ignore[arg-type]
+
+
+def rests(*events: Event) -> int:
+    """How often the client is told to have come to rest."""
+    pairing = Pairing()
+    return sum(isinstance(outcome, Rested) for event in events for outcome in pairing.feed(event))
+
+
+def rested(**more: Any) -> Event:
+    value = {"type": "system", "subtype": "turn_duration", "sessionId": "s-1", "uuid": "u-1", "durationMs": 9}
+    return heard(TRANSCRIPT, **(value | more))
+
+
+def test_a_transcript_tells_once_that_its_turn_is_over() -> None:
+    assert rests(said("go", "p-1"), rested(), rested()) == 1
+    assert rests(rested()) == 1
+
+
+def test_the_rest_of_an_earlier_turn_is_not_that_of_the_next() -> None:
+    submitted = submits("again", "p-2")
+    assert rests(said("go", "p-1"), submitted, rested()) == 0
+    assert rests(said("go", "p-1"), submitted, said("again", "p-2"), rested()) == 1
+
+
+def test_a_sub_agents_rest_and_one_of_no_session_are_nobodys() -> None:
+    assert rests(said("go", "p-1"), rested(agentId="a-1", isSidechain=True)) == 0
+    assert rests(rested(sessionId=None)) == 0

@@ -13,7 +13,7 @@ from tests.e2e.scenarios import write
 from tests.e2e.watching import Watching
 from tests.lab.client import Client
 from tests.lab.script import Step, Text, ToolUse
-from tests.lab.terminal import Terminal
+from tests.lab.terminal import Terminal, wait_until
 
 pytestmark = pytest.mark.client
 
@@ -66,6 +66,11 @@ def test_every_question_is_answered_and_only_the_prompt_that_was_decided_on(aski
     """In one session: most of the time goes into starting a client."""
     answer_only_what_was_decided_on(asking)
     answer_every_kind_of_question(asking)
+    wait_until(lambda: states(asking) == ["idle"], what="the client is known to rest")
+
+
+def states(asking: Watching) -> list[str]:
+    return [session["state"] for session in asking.chorus("status")["sessions"]]
 
 
 def answer_only_what_was_decided_on(asking: Watching) -> None:
@@ -73,7 +78,7 @@ def answer_only_what_was_decided_on(asking: Watching) -> None:
     prompt = ask(asking, "go on", turns)
     assert asking.pane is not None
     # No hook tells of it: the screen does.
-    assert [session["state"] for session in asking.chorus("status")["sessions"]] == ["waiting"]
+    assert states(asking) == ["waiting"]
     asking.terminal.tmux("copy-mode", "-t", asking.pane.id)
     with connect(find_home(asking.project)) as agent, pytest.raises(AgentError, match="copy mode") as caught:
         agent.ask("answer", prompt=prompt["id"], fingerprint=prompt["fingerprint"], decision="allow")

@@ -34,7 +34,7 @@ SYSTEM_NOTICES = (
     "post_turn_summary", "rewind_stand_in", "scheduled_task_fire", "session_metadata",
     "session_state_changed", "session_title_changed", "session_writes_lost", "start_folder",
     "stop_hook_summary", "task_progress", "task_summary", "thinking", "thinking_tokens", "tool_host_result",
-    "turn_began_before_init", "turn_duration", "turn_handoff_available", "turn_preempted", "turn_starting",
+    "turn_began_before_init", "turn_handoff_available", "turn_preempted", "turn_starting",
     "ui_invalidate", "ui_status", "vcs_state_changed", "worker_shutting_down",
 )  # fmt: skip
 

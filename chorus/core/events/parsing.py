@@ -122,6 +122,7 @@ _SYSTEM = _table(
         "task_notification": system.TaskNotification,
         "permission_denied": system.DenialNotice,
         "compact_boundary": system.CompactBoundary,
+        "turn_duration": system.TurnDuration,
     },
     (None, *names.SYSTEM_NOTICES),
     system.Notice,

@@ -51,6 +51,10 @@ class DenialNotice(Known):
     text: LooseText = Field(None, validation_alias="message")
 
 
+class TurnDuration(Known):
+    """The turn is over, or was broken off: the client takes the next message. In transcripts only."""
+
+
 class CompactBoundary(Known):
     """What came before is summarised from here on."""
 

@@ -138,6 +138,7 @@ def _hear_written(books: Books, event: User, spot: Spot, speech: Message | Comma
     session.cleared = session.cleared or speech.text == "/clear"
     if isinstance(speech, Message):  # a command may be local to the client, and then interrupts nothing
         outcomes += books.end_calls(spot, spare=event.prompt, before=event.time)
+    session.written = event.prompt
     turn: Turn | None
     if event.prompt is None:
         turn = session.turns.count(speech.text)

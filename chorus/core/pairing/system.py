@@ -10,10 +10,11 @@ from chorus.core.events.system import (
     TaskNotification,
     TaskStarted,
     TaskUpdated,
+    TurnDuration,
 )
 from chorus.core.evidence import Evidence
 from chorus.core.ids import AgentId, SessionId
-from chorus.core.outcomes import Outcome, TurnEnded
+from chorus.core.outcomes import Outcome, Rested, TurnEnded
 from chorus.core.pairing.books import Books, Handlers
 from chorus.core.sessions import Spot
 
@@ -84,6 +85,15 @@ def hear_compaction(books: Books, event: CompactBoundary, spot: Spot) -> list[Ou
     return []
 
 
+def hear_rest(books: Books, event: TurnDuration, spot: Spot) -> list[Outcome]:
+    """A hook may have told of the next message before the transcript tells that the last one is done with."""
+    session, turn = spot.session, spot.session.turns.current
+    newer = turn is not None and turn.prompt is not None and turn.prompt != session.written
+    if session.id is None or spot.agent is not None or newer or books.is_repeat(event):
+        return []
+    return [Rested(session.id)]
+
+
 def hear_reset(books: Books, event: ConversationReset, spot: Spot) -> list[Outcome]:
     books.sessions.link(SessionId(event.to), spot.session.id, "clear")
     return []
@@ -97,5 +107,6 @@ HANDLERS: Handlers = {
     TaskNotification: hear_task_end,
     DenialNotice: hear_denial,
     CompactBoundary: hear_compaction,
+    TurnDuration: hear_rest,
     ConversationReset: hear_reset,
 }
