@@ -14,7 +14,7 @@ from chorus.core.prompts.reading import read_screen as read_prompt
 from chorus.core.prompts.rules import PromptRules
 from chorus.core.relay.machine import Observation, Press, Refuse, Relay, StillThere, Verified, Wait
 from chorus.errors import ChorusError, ExitCode
-from chorus.tmux.errors import PaneChanged
+from chorus.tmux.errors import PaneChanged, ScreenChanged
 from chorus.tmux.keys import press, type_text
 from chorus.tmux.oneshot import Tmux
 from chorus.tmux.processes import is_in_front
@@ -88,7 +88,9 @@ async def carry_out(eye: Eye, relay: Relay, *, not_before: float) -> list[str]:
         match relay.observe(eye.observe(screen)):
             case Press(key, literal):
                 keys.append(key)
-                _press(eye, relay, screen, keys, literal=literal)
+                if not _press(eye, relay, screen, keys, literal=literal):
+                    keys.pop()
+                    await asyncio.sleep(LOOK_AGAIN_SECONDS)
             case Verified():
                 return keys
             case Refuse(reason, sent):
@@ -105,18 +107,21 @@ async def carry_out(eye: Eye, relay: Relay, *, not_before: float) -> list[str]:
             raise PromptRefused(f"{reason}; {_count(sent)}", keys=keys)
 
 
-def _press(eye: Eye, relay: Relay, screen: Screen, keys: list[str], *, literal: bool) -> None:
-    """Press the last of `keys`; those before it went out already."""
+def _press(eye: Eye, relay: Relay, screen: Screen, keys: list[str], *, literal: bool) -> bool:
+    """Press the last of `keys`; those before it went out already. False: the client was still drawing."""
     showing = [row for row in screen.rows if any(c.isalnum() for c in row)][-ROWS_CHECKED:]
     send = type_text if literal else press
     try:
         send(eye.tmux(eye.pane), screen.pane, keys[-1], showing=showing)
     except PaneChanged as error:
+        if isinstance(error, ScreenChanged) and relay.hold_back():
+            return False
         refused = relay.not_sent(str(error))
         raise PromptRefused(f"{error}; {_count(refused.sent)}", keys=keys[:-1]) from error
     except ChorusError as error:
         # The command may have been carried out: the prompt counts as answered, and gets no other key.
         raise PromptRefused(f"{error}; whether the key arrived is not known", keys=keys) from error
+    return True
 
 
 def _count(keys: int) -> str:

@@ -72,6 +72,7 @@ def _was_running(evidence: int) -> bool:
 _DENIALS = re.compile(
     r"Claude requested permissions? to "
     r"|Permission (to|for) .{1,4000}?has been denied"
+    r"|<tool_use_error>File is in a directory that is denied by your permission settings\."
     r"|Cannot write to .{1,4000}? while in plan mode"
     r"|This command requires approval"
     r"|This Bash command contains multiple operations\. The following parts? requires? approval"
@@ -106,7 +107,9 @@ def read_result(is_error: bool | None, content: object) -> int:
     """What a tool result says. Only an explicit error is one: success leaves the mark out."""
     if not is_error:
         return Evidence.SUCCEEDED
-    return _read_refusal(text_of(content)) or Evidence.FAILED
+    refusal = _read_refusal(text_of(content))
+    # Unlike a notice of a denial, which comes before it, a result says that the call is over.
+    return refusal if refusal & Evidence.REJECTED else refusal | Evidence.FAILED
 
 
 def read_batched(response: object) -> int:

@@ -69,6 +69,10 @@ class PaneChanged(ChorusError):
     hint = "Look at the pane, then attach to it again."
 
 
+class ScreenChanged(PaneChanged):
+    """Pane and program are the same, what is drawn is not."""
+
+
 class PipeTaken(ChorusError):
     """Somebody else already pipes this pane; tmux has one pipe per pane."""
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from chorus.errors import UsageError
-from chorus.tmux.errors import PaneChanged
+from chorus.tmux.errors import PaneChanged, ScreenChanged
 from chorus.tmux.language import render_line
 from chorus.tmux.oneshot import Tmux
 from chorus.tmux.panes import PaneState, one_pane, parse_pane
@@ -46,7 +46,7 @@ def _send(tmux: Tmux, pane: PaneState, words: list[str], showing: Sequence[str])
         ["if-shell", "-F", "-t", pane.id, _condition(pane, showing), sent, render_line([one_pane(pane.id)])]
     )
     if lines != [_SENT]:
-        raise PaneChanged(_difference(pane, parse_pane(lines[0])))
+        raise _difference(pane, parse_pane(lines[0]))
 
 
 def _condition(pane: PaneState, showing: Sequence[str]) -> str:
@@ -73,17 +73,17 @@ def _condition(pane: PaneState, showing: Sequence[str]) -> str:
     return condition
 
 
-def _difference(was: PaneState, now: PaneState) -> str:
+def _difference(was: PaneState, now: PaneState) -> PaneChanged:
     if was.identity.server_pid != now.identity.server_pid:
-        return f"{was.id} belongs to another tmux server now"
+        return PaneChanged(f"{was.id} belongs to another tmux server now")
     if now.dead:
-        return f"the program in {was.id} has ended"
+        return PaneChanged(f"the program in {was.id} has ended")
     if was.identity != now.identity:
-        return f"{was.id} was given another program (process {now.identity.pane_pid})"
+        return PaneChanged(f"{was.id} was given another program (process {now.identity.pane_pid})")
     if now.in_mode:
-        return f"{was.id} is in copy mode: keys would go there"
+        return PaneChanged(f"{was.id} is in copy mode: keys would go there")
     if now.synchronized:
-        return f"{was.id} is synchronized with others: they would get the key too"
+        return PaneChanged(f"{was.id} is synchronized with others: they would get the key too")
     if was.command != now.command:
-        return f"{was.id} runs {now.command} now, not {was.command}"
-    return f"{was.id} shows something else now"
+        return PaneChanged(f"{was.id} runs {now.command} now, not {was.command}")
+    return ScreenChanged(f"{was.id} shows something else now")

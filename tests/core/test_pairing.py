@@ -122,6 +122,11 @@ def test_calls_and_results_without_an_id_are_counted() -> None:
             "denied",
         ),
         ("Permission to read /etc/x has been denied.", "denied"),
+        (
+            "<tool_use_error>File is in a directory that is denied by your permission settings."
+            "</tool_use_error>",
+            "denied",
+        ),
         ("Permission for this action has been denied. Reason: x", "denied"),
         ("Cannot write to /p/new.py while in plan mode.", "denied"),
         ("rm in '/p/b.py' was blocked. For security, Claude Code may only remove files from …", "denied"),
@@ -138,6 +143,15 @@ def test_calls_and_results_without_an_id_are_counted() -> None:
 )
 def test_the_clients_own_words_tell_a_refusal_from_a_failure(text: Any, status: str) -> None:
     assert statuses(calls("t"), returns("t", text, error=True)) == {"t": status}
+
+
+def test_a_result_that_tells_of_a_denial_ends_its_call_before_the_turn_ends() -> None:
+    denial = "Claude requested permissions to write to /p/a.py, but you haven't granted it yet."
+    pairing = Pairing()
+    pairing.feed(calls("t", source=Source.TRANSCRIPT))
+    (closed_now,) = pairing.feed(returns("t", denial, error=True, source=Source.TRANSCRIPT))
+    assert isinstance(closed_now, ActionClosed)
+    assert closed_now.action.status == "denied"
 
 
 def test_words_of_refusal_in_a_good_result_mean_nothing() -> None:

@@ -167,6 +167,37 @@ def test_a_change_that_is_not_drawn_yet_is_no_prompt() -> None:
     assert isinstance(found, Unknown)
 
 
+NARROW = """\
+● Calling notes… (ctrl+o to expand)
+
+────────────────────────────────────────
+ Tool use
+
+   notes - keep(path: "/src/demo/m.txt",
+   text: "kept\\n") (MCP)
+   Keep a text in a file
+
+ Do you want to proceed?
+ ❯ 1. Yes
+   2.Yes, and don't ask again for notes
+     - keep commands in /src/demo
+   3. No
+
+ Esc to cancel · Tab to amend
+"""
+
+
+def test_a_number_right_before_its_label_is_a_choice() -> None:
+    """2.1.191 in 40 columns."""
+    found = read_screen(NARROW, RULES, width=40).found
+    assert isinstance(found, Prompt)
+    assert [(option.key, option.label, option.meaning) for option in found.options] == [
+        ("1", "Yes", "allow"),
+        ("2", "Yes, and don't ask again for notes - keep commands in /src/demo", "allow-always"),
+        ("3", "No", "deny"),
+    ]
+
+
 @pytest.mark.parametrize("name", [name for name in EXPECTED if re.search(r"_(yes|no)\d*_step\d_Tab_", name)])
 def test_an_open_text_field_in_which_nothing_is_typed_is_read_as_empty(name: str) -> None:
     found = read_screen(screen_text(name), RULES).found

@@ -167,6 +167,30 @@ def test_a_denial_with_words_is_typed_step_by_step_and_read_back() -> None:
     assert relay.observe(seen("edit_no_step5_Enter_80")) == Verified()
 
 
+def test_a_dialog_drawn_in_pieces_is_waited_for() -> None:
+    """An older client moves its mark first, and says in the footer a moment later what can be done there."""
+    relay = Relay(decided(EDIT, Deny("use tabs; 1 2 3")))
+    first, second = prompt("edit_no_step1_Down_80"), prompt("edit_no_step2_Down_80")
+    pieces = [prompt(EDIT), replace(first, selected=None), first]
+    assert [relay.observe(seen(piece)) for piece in pieces] == [Press("Down"), Wait(), Press("Down")]
+    assert relay.observe(seen(replace(second, footer=first.footer))) == Wait()
+    assert relay.observe(seen(second)) == Press("Tab")
+    assert relay.observe(seen(Unknown("choice 'No, and tell Claude …' is none of: no"))) == Wait()
+    assert relay.observe(seen("edit_no_step3_Tab_80")) == Press("use tabs; 1 2 3", literal=True)
+    gone = relay.observe(seen(Unknown("something else")))
+    assert gone == Refuse("the prompt is gone: something else", 4)
+
+
+def test_words_that_the_footer_never_offers_are_not_typed() -> None:
+    relay = Relay(decided(EDIT, Deny("use tabs")))
+    first = prompt("edit_no_step1_Down_80")
+    silent = replace(prompt("edit_no_step2_Down_80"), footer=first.footer)
+    assert [relay.observe(seen(look)) for look in (EDIT, first, silent, silent)] == [
+        Press("Down"), Press("Down"), Wait(), Wait(),
+    ]  # fmt: skip
+    assert relay.expire() == Refuse("the screen did not change in time", 2)
+
+
 def test_a_remark_with_a_yes_opens_the_field_where_the_mark_stands() -> None:
     relay = Relay(decided(EDIT, Allow("use tabs")))
     names = [EDIT, "edit_yes_step1_Tab_80", "edit_yes_step2_use-tabs_80", "edit_yes_step3_Enter_80"]
@@ -437,6 +461,45 @@ def test_a_key_that_did_not_go_out_gives_the_prompt_back() -> None:
     assert relay.observe(seen(EDIT)) == Refuse("the pane changed", sent=0)
     desk.release(relay, waiting.serial)
     assert isinstance(desk.accept(decided(EDIT, Allow()), waiting.serial), Relay)
+
+
+def held_back() -> Relay:
+    relay = Relay(decided(EDIT, Deny("use tabs")))
+    assert drive(relay, [EDIT, "edit_no_step1_Down_80"]) == [Press("Down"), Press("Down")]
+    assert relay.hold_back()
+    assert relay.sent == 1
+    return relay
+
+
+def test_a_key_held_back_while_the_dialog_is_drawn_is_given_once_more() -> None:
+    relay = held_back()
+    assert relay.observe(seen(Unknown("half drawn"))) == Wait()
+    assert relay.observe(seen("edit_no_step1_Down_80")) == Press("Down")
+    assert relay.observe(seen("edit_no_step1_Down_80")) == Wait()
+    assert relay.observe(seen("edit_no_step2_Down_80")) == Press("Tab")
+    assert not relay.hold_back()  # its footer was there: the screen was whole
+    assert relay.sent == 3
+
+
+@pytest.mark.parametrize(
+    ("look", "why"),
+    [
+        (seen(EDIT), "changed in between"),  # the same question again, with the mark where it begins
+        (seen(GONE), "changed in between"),
+        (seen("edit_no_step1_Down_80", in_mode=True), "copy mode"),
+    ],
+)
+def test_a_key_held_back_is_not_given_to_anything_else(look: Observation, why: str) -> None:
+    effect = held_back().observe(look)
+    assert isinstance(effect, Refuse)
+    assert why in effect.reason
+    assert effect.sent == 1
+
+
+def test_a_first_key_is_not_held_back() -> None:
+    relay = Relay(decided(EDIT, Allow()))
+    assert relay.observe(seen(EDIT)) == Press("1")
+    assert not relay.hold_back()
 
 
 def test_a_client_that_is_not_in_front_gets_no_key() -> None:

@@ -1,14 +1,14 @@
 """The real client for end-to-end tests: a project, a home, a model that follows a script, a terminal."""
 
 import functools
-import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.lab.client import NAMED_BY, Client, find_client, prepare_home, read_version
+from tests.lab.client import Client, find_client, prepare_home, read_version
+from tests.lab.habits import NEWEST, Habits, habits_of
 from tests.lab.reading import ReadingStub
 from tests.lab.sitting import terminal_of
 from tests.lab.stub import Stub
@@ -21,8 +21,15 @@ def _binary() -> tuple[Path, str] | None:
 
 
 @pytest.fixture
-def stub() -> Iterator[Stub]:
-    with ReadingStub() if NAMED_BY in os.environ else Stub() as stub:
+def habits() -> Habits:
+    """What the client that is tested here does in its own way."""
+    found = _binary()
+    return habits_of(found[1]) if found else NEWEST
+
+
+@pytest.fixture
+def stub(habits: Habits) -> Iterator[Stub]:
+    with Stub() if habits.edits_unread_files else ReadingStub() as stub:
         yield stub
 
 

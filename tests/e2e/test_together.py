@@ -104,7 +104,7 @@ def test_when_tmux_dies_the_state_is_clear_and_attach_recovers(watching: Watchin
     watching.start_adopted()
     made = [[in_directory(write("a.txt", "a\n"), watching.project)], [Text("Made a.")]]
     watching.say(Say("first", made))
-    watching.terminal.tmux("kill-server")
+    watching.terminal.stop()
     wait_for(
         lambda: all(s["state"] == "gone" for s in watching.chorus("status")["sessions"]),
         what="the sessions' end",

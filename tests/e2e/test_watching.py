@@ -34,7 +34,7 @@ def test_what_the_client_does_is_recorded_exactly_and_once(watching: Watching, m
     (project / "mine.txt").write_text("not committed\n")
     before = repo.fingerprint()
 
-    watching.deny("Edit(**/denied.txt)")
+    watching.deny("Edit(//**/denied.txt)")
     MODES[mode](watching)
     done = 0
     for scenario in scenarios:

@@ -117,11 +117,7 @@ class Watching:
             self.pane.wait_for(r"❯\s/exit")
             self.pane.press("Enter")
         self.run = None
-        wait_for(
-            lambda: not self.terminal.tmux("list-panes", "-a", check=False),
-            what="the client's end",
-            seconds=60,
-        )
+        self.terminal.wait_left()
 
     def client_pid(self) -> int:
         """The client in the only pane: its program, or what that started."""

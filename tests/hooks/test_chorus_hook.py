@@ -100,6 +100,22 @@ def test_an_event_reaches_the_agent_before_the_client_goes_on(
     assert files(project) == []
 
 
+@pytest.mark.parametrize(("name", "is_told"), [("claude", True), ("editor", False)])
+def test_a_client_that_does_not_say_which_process_it_is_is_known_as_the_one_that_runs_the_hook(
+    project: Path, spool: Spool, tmp_path: Path, name: str, is_told: bool
+) -> None:
+    client = tmp_path / name
+    # Something is left to do after the hook: so no shell lets the hook take its own place.
+    client.write_text('#!/bin/sh\n"$@"\n:\n')
+    client.chmod(0o755)
+    environment = {"PATH": os.environ["PATH"], "CLAUDE_PROJECT_DIR": str(project)}
+    with Agent(spool) as agent:
+        started = subprocess.Popen([client, HOOK], stdin=subprocess.PIPE, env=environment)
+        started.communicate(json.dumps(EVENT).encode(), timeout=30)
+
+    assert [event.client_pid for event in agent.seen] == [started.pid if is_told else None]
+
+
 @dataclass(frozen=True, slots=True)
 class WaitingHook:
     """A hook that has given its event and waits, for as long as the test takes: its pauses end with `go`."""

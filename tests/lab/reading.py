@@ -1,9 +1,11 @@
-"""The scripted model for clients that let no file be edited before it was read.
+"""The scripted model for clients that let no file be edited unless it was read, and is as it was read.
 
-Clients up to 2.1.197 refuse such an edit, newer ones do not; scripts are written for the newer ones. Before a
-turn that edits a file the session has not read, this one has it read, and then plays the turn.
+Clients up to 2.1.197 refuse such an edit; scripts are written for newer ones, which do not. Before an edit of
+a file that the session has not read, this model reads it, in the same message. An edit refused because
+somebody else changed the file meanwhile is made again after another look, as a model does.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -11,46 +13,69 @@ from typing import Any
 
 from chorus.demo.model.request import Request
 from chorus.demo.model.server import Stub
-from chorus.demo.model.steps import Refuse, Turn
+from chorus.demo.model.steps import Refuse, Step, Turn
 from chorus.demo.script import ToolUse
 
-MARK = "toolu_read_first_"
+MARK = "toolu_again_"
+CHANGED = re.compile("File has been modified since read|File content has changed since it was last read")
+EDITING = ("Edit", "Write")
+
+Message = Mapping[str, Any]
 
 
 class ReadingStub(Stub):
     def turn_for(self, request: Request) -> Turn:
         messages = request.body.get("messages", [])
+        if again := _refused(messages):
+            return [
+                step for number, call in enumerate(again) for step in _repeat(call, len(messages), number)
+            ]
         scripted = [message for message in messages if not _is_ours(message)]
         turn = super().turn_for(replace(request, body={**request.body, "messages": scripted}))
-        unread = _edited(turn) - _read(messages)
-        if not unread or isinstance(turn[0], Refuse):
-            return turn
-        count = sum(map(_is_ours, messages))
-        return [
-            ToolUse("Read", {"file_path": path}, f"{MARK}{request.session}_{count}_{number}")
-            for number, path in enumerate(sorted(unread))
-        ]
+        return turn if turn and isinstance(turn[0], Refuse) else _reading_first(turn, _named(messages))
 
 
-def _is_ours(message: Mapping[str, Any]) -> bool:
-    """Whether a message of the model has a file read on this stub's own account."""
+def _refused(messages: list[Message]) -> list[Mapping[str, Any]]:
+    """The calls of the model's last message that were refused because their file has changed."""
+    places = [place for place, message in enumerate(messages) if message["role"] == "assistant"]
+    if not places:
+        return []
+    heard = [block for message in messages[places[-1] :] for block in _blocks(message)]
+    refused = {block.get("tool_use_id") for block in heard if CHANGED.search(str(block.get("content")))}
+    return [block for block in _blocks(messages[places[-1]]) if block.get("id") in refused]
+
+
+def _repeat(call: Mapping[str, Any], place: int, number: int) -> list[ToolUse]:
+    names = [f"{MARK}{place}_{number}_{what}" for what in ("read", "edit")]
+    look = ToolUse("Read", {"file_path": call["input"]["file_path"]}, names[0])
+    return [look, ToolUse(call["name"], call["input"], names[1])]
+
+
+def _is_ours(message: Message) -> bool:
+    """Whether a message of the model is none of its script's."""
     return message["role"] == "assistant" and any(
         str(block.get("id", "")).startswith(MARK) for block in _blocks(message)
     )
 
 
-def _edited(turn: Turn) -> set[str]:
-    calls = [step for step in turn if isinstance(step, ToolUse) and step.name in ("Edit", "Write")]
-    paths = {str(call.input.get("file_path")) for call in calls}
-    return {path for path in paths if path.startswith("/") and Path(path).is_file()}
+def _reading_first(turn: Turn, read: set[str]) -> Turn:
+    steps: list[Step] = []
+    known = set(read)
+    for step in turn:
+        if isinstance(step, ToolUse) and (path := str(step.input.get("file_path"))) not in known:
+            if step.name in EDITING and path.startswith("/") and Path(path).is_file():
+                steps.append(ToolUse("Read", {"file_path": path}))
+            known.add(path)
+        steps.append(step)
+    return steps
 
 
-def _read(messages: list[Mapping[str, Any]]) -> set[str]:
+def _named(messages: list[Message]) -> set[str]:
     """What the session has read or written: every file that a call has named so far."""
     inputs = [block.get("input") for message in messages for block in _blocks(message)]
     return {str(given["file_path"]) for given in inputs if isinstance(given, dict) and "file_path" in given}
 
 
-def _blocks(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _blocks(message: Message) -> list[Mapping[str, Any]]:
     content = message["content"]
     return content if isinstance(content, list) else []

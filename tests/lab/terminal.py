@@ -48,6 +48,10 @@ class Terminal:
     def stop(self) -> None:
         """Kill the server and wait until it is gone: tmux answers before it has left."""
         self.tmux("kill-server", check=False)
+        self.wait_left()
+
+    def wait_left(self) -> None:
+        """Until the server is gone: it lists no pane before it leaves, and takes no new one then."""
         wait_until(lambda: not self._answers(), what="the tmux server has left")
 
     def _answers(self) -> bool:

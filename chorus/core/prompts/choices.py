@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from chorus.core.prompts.screen import Screen, indent_of
 
 MARK = "❯"
-_NUMBERED = re.compile(r"([1-9][0-9]?)\. (.*)")
+# In a narrow pane 2.1.191 leaves out the blank before a label that it wraps.
+_NUMBERED = re.compile(r"([1-9][0-9]?)\. ?(.*)")
 _TICK = re.compile(r"\[(.)\] ")
 # A row of the multiple-choice list that is no choice: where the arrow keys find the way on.
 _WAYS_ON = {"Submit", "Next"}
@@ -115,7 +116,8 @@ def _number_at(row: str, mark: int) -> int | None:
 
 def _choice(mark: int, number: int, rows: list[str], apart: bool) -> Choice:
     head, *rest = rows
-    label = head.index(". ", mark) + 2
+    label = head.index(".", mark) + 1
+    label += head[label : label + 1] == " "
     tick = _TICK.match(head, label)
     if tick:
         label = tick.end()

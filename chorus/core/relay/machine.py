@@ -70,6 +70,7 @@ class Relay:
         self._before: Prompt | None = None
         self._end: Verified | Refuse | None = None
         self._still_there = False
+        self._held_back = False
         self.sent = 0
 
     def observe(self, seen: Observation) -> Effect:
@@ -98,13 +99,30 @@ class Relay:
         self._end = refused = self._refuse(reason)
         return refused
 
+    def hold_back(self) -> bool:
+        """The key given last did not go out: the screen was still being drawn. Whether to look again.
+
+        Not for the first key: the same question may have come back, and nothing would tell the two apart.
+        Not for `Tab`, which waits for the footer, the last that is drawn.
+        """
+        assert self._step is not None
+        if self.sent < 2 or self._step.key == "Tab":
+            return False
+        self.sent -= 1
+        self._held_back = True
+        return True
+
     def _look(self, seen: Observation) -> Effect:
         step = self._step
+        if step is not None and self._held_back:
+            return self._give_again(step, seen)
         if step is not None and step.final:
             return self._verify(seen)
         problem = _problem(seen, self._decision)
         if problem is not None:
             return self._refuse(problem)
+        if step is not None and step.half_drawn and isinstance(seen.found, Unknown):
+            return Wait()
         if not isinstance(seen.found, Prompt):
             return self._refuse(f"the prompt is gone: {seen.found.reason}")
         if step is None:
@@ -135,6 +153,19 @@ class Relay:
             return self._refuse(str(stop))
         self._step, self._before = step, present
         self._still_there = step.final
+        self.sent += 1
+        return Press(step.key, step.literal)
+
+    def _give_again(self, step: Step, seen: Observation) -> Effect:
+        """The key that was held back, for the dialog as it stood."""
+        problem = _problem(seen, self._decision)
+        if problem is not None:
+            return self._refuse(problem)
+        if isinstance(seen.found, Unknown):
+            return Wait()
+        if isinstance(seen.found, Nothing) or _posture(seen.found) != _posture(self._before):
+            return self._refuse("the dialog changed in between")
+        self._held_back = False
         self.sent += 1
         return Press(step.key, step.literal)
 

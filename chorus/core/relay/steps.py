@@ -28,6 +28,8 @@ class Step:
     reached: Callable[[Prompt], bool]
     # What the screen may show on the way there.
     passes: Callable[[Prompt], bool] = _never
+    # Whether it may be unreadable on the way: the choice says already what its footer does not yet.
+    half_drawn: bool = False
     literal: bool = False
     final: bool = False
 
@@ -53,7 +55,7 @@ def take_option(present: Prompt, index: int, text: str | None) -> Script:
         yield final("Enter")
     elif option.text == "behind":
         present = yield from _mark(present, index)
-        if TAB_TO_AMEND not in present.footer:
+        if not _offers_words(present):
             raise Stop(f"this dialog takes no words with {option.label!r}")
         yield from write_into(present, option, "Tab", text)
         yield final("Enter")
@@ -81,7 +83,7 @@ def write_into(present: Prompt, option: Option, opening: str, text: str) -> Part
             return None
         return squeezed(entry.text)
 
-    yield Step(opening, empty)
+    yield Step(opening, empty, half_drawn=True)
     return (yield Step(text, written, partly, literal=True))
 
 
@@ -101,19 +103,32 @@ def _walk(present: Prompt, move: str, index: int, rest: str) -> Step:
 
 
 def _mark(present: Prompt, index: int) -> Part:
-    """Move the mark to an option of a numbered list, one row at a time."""
+    """Move the mark to an option of a numbered list, one row at a time, until words are offered there."""
     keys = [option.key for option in present.options]
     if present.selected not in keys:
         raise Stop("no option is marked")
     at = keys.index(present.selected)
     while at != index:
         at, move = (at + 1, "Down") if at < index else (at - 1, "Up")
-        present = yield _marked(present, move, keys[at])
+        present = yield _marked(present, move, keys[at], offers_words=at == index)
     return present
 
 
-def _marked(present: Prompt, move: str, key: str) -> Step:
-    return Step(move, lambda prompt: _same(prompt, present) and prompt.selected == key)
+def _marked(present: Prompt, move: str, key: str, *, offers_words: bool) -> Step:
+    """The rows are drawn from above: the mark may have left one, and not come to the other or the footer."""
+
+    def arrived(prompt: Prompt) -> bool:
+        there = _same(prompt, present) and prompt.selected == key
+        return there and (_offers_words(prompt) or not offers_words)
+
+    def on_the_way(prompt: Prompt) -> bool:
+        return _same(prompt, present) and prompt.selected in (None, key)
+
+    return Step(move, arrived, on_the_way)
+
+
+def _offers_words(prompt: Prompt) -> bool:
+    return TAB_TO_AMEND in prompt.footer
 
 
 def _same(one: Prompt, other: Prompt) -> bool:

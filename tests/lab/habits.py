@@ -1,0 +1,34 @@
+"""What clients do differently, by version: facts that the lab and the tests ask for, in one table.
+
+A client that is not in the table is taken for the newest one in it that is not newer.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Habits:
+    """The newest client's; a row of the table says what an older one does otherwise."""
+
+    # It edits a file that it has not read, or that was changed since it read it.
+    edits_unread_files: bool = True
+    # It uses settings that are written in its first seconds, and in a directory that was not there before.
+    sees_early_settings: bool = True
+    sees_new_settings_directory: bool = True
+
+
+NEWEST = Habits()
+BY_VERSION: dict[tuple[int, ...], Habits] = {
+    (2, 1, 191): Habits(
+        edits_unread_files=False,
+        sees_early_settings=False,
+        sees_new_settings_directory=False,
+    ),
+    (2, 1, 257): Habits(sees_early_settings=False),
+    (2, 1, 325): NEWEST,
+}
+
+
+def habits_of(version: str) -> Habits:
+    number = tuple(map(int, version.split(".")))
+    return next((BY_VERSION[known] for known in sorted(BY_VERSION, reverse=True) if known <= number), NEWEST)
