@@ -10,7 +10,6 @@ import shlex
 import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from chorus.demo import story
@@ -31,12 +30,21 @@ def find_client() -> Path:
     found = shutil.which("claude")
     if found is not None:
         return Path(found)
+    bundled = find_bundled()
+    if bundled is None:
+        raise NoClient("there is no Claude Code on this machine")
+    return bundled
+
+
+def find_bundled() -> Path | None:
+    """The client in the wheel of the SDK for Python."""
     spec = importlib.util.find_spec("claude_agent_sdk")
-    for place in (spec.submodule_search_locations or []) if spec else []:
-        client = Path(place) / "_bundled" / "claude"
-        if os.access(client, os.X_OK):
-            return client
-    raise NoClient("there is no Claude Code on this machine")
+    places = (
+        [Path(place) / "_bundled" / "claude" for place in (spec.submodule_search_locations or [])]
+        if spec
+        else []
+    )
+    return next((client for client in places if os.access(client, os.X_OK)), None)
 
 
 def client_environment(url: str) -> dict[str, str]:
@@ -52,7 +60,7 @@ def client_environment(url: str) -> dict[str, str]:
     }
 
 
-def prepare_home(home: Path, projects: Iterable[Path]) -> None:
+def prepare_home(home: Path, projects: Iterable[Path], **more: str) -> None:
     """A home in which the client asks nothing at its start: onboarded, key approved, projects trusted."""
     settled = {
         "hasTrustDialogAccepted": True,
@@ -67,6 +75,7 @@ def prepare_home(home: Path, projects: Iterable[Path]) -> None:
         "customApiKeyResponses": {"approved": [KEY[-20:]], "rejected": []},
         "bypassPermissionsModeAccepted": True,
         "projects": {str(project): settled for project in projects},
+        **more,
     }
     (home / ".claude.json").write_text(json.dumps(seed))
 
@@ -88,7 +97,5 @@ class RealClient:
         (self._scratch.programs / "claude").write_text(f'#!/bin/sh\nexec {command} "$@"\n')
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._model.__exit__()

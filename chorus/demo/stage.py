@@ -10,7 +10,6 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
-from types import TracebackType
 from typing import Self
 
 from chorus.core.ids import PaneId
@@ -44,9 +43,7 @@ class Stage:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         try:
             pids = [int(pid) for pid in self.tmux.run(["list-panes", "-a", "-F", "#{pane_pid}"])]
             self.tmux.run(["kill-server"])

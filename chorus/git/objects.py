@@ -7,7 +7,6 @@ own object directory, but for that line.
 
 import hashlib
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from chorus.core.ids import Oid
@@ -45,9 +44,7 @@ class ObjectStore:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

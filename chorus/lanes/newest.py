@@ -8,7 +8,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from chorus.core.ids import RepoPath
@@ -49,9 +48,7 @@ class Newest:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._chain.close()
 
     def entries(self) -> Iterator[LogEntry]:

@@ -11,7 +11,6 @@ import shutil
 import time
 from collections import deque
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Self
 
 from chorus.core.ids import PaneId
@@ -107,9 +106,7 @@ class Control:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _write(self, data: bytes) -> None:

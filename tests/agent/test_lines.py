@@ -2,33 +2,23 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from chorus.wire.client import connect, stop
-from chorus.wire.home import Home, find_home
+from chorus.wire.client import connect
+from chorus.wire.home import Home
 from chorus.wire.protocol import AgentError
-from tests.demo.conftest import StandIn, project, stand_in
+from tests.demo.conftest import StandIn
 from tests.lab.sitting import terminal_of
 from tests.lab.terminal import Pane, Terminal
 from tests.waiting import wait_for
-
-__all__ = ["project", "stand_in"]  # fixtures
 
 QUESTION = "Allow Claude to execute 'rm -rf build' in a directory whose name is long enough to wrap around?"
 SECONDS = 60.0
 
 
 terminal = terminal_of(width=70, height=36)
-
-
-@pytest.fixture
-def home(stand_in: StandIn) -> Iterator[Home]:
-    home = find_home(stand_in.project)
-    yield home
-    stop(home)
 
 
 @pytest.fixture

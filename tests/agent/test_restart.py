@@ -3,35 +3,25 @@
 import os
 import signal
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from chorus.wire.client import connect, connect_or_start, is_locked, stop
+from chorus.wire.client import connect, connect_or_start, is_locked
 from chorus.wire.handover import write_environment
-from chorus.wire.home import Home, find_home
+from chorus.wire.home import Home
 from tests.agent.asking import write
-from tests.demo.conftest import StandIn, project, stand_in
+from tests.demo.conftest import StandIn
 from tests.lab.sitting import terminal_of
 from tests.lab.terminal import Pane, Terminal, wait_until
 from tests.waiting import wait_for
-
-__all__ = ["project", "stand_in"]  # fixtures
 
 terminal = terminal_of(width=70, height=20)
 SECONDS = 60.0
 WAIT = "until test -e gate; do sleep 0.02; done"
 STREAMS = "--input-format stream-json --output-format stream-json"
 HEADLESS = f"-p --verbose {STREAMS} --permission-prompt-tool stdio --permission-mode default"
-
-
-@pytest.fixture
-def home(stand_in: StandIn) -> Iterator[Home]:
-    home = find_home(stand_in.project)
-    yield home
-    stop(home)
 
 
 @pytest.fixture

@@ -16,13 +16,11 @@ from chorus.sources.preferences import Preferences
 from chorus.tmux.oneshot import OneShot
 from chorus.tmux.panes import read_pane
 from tests.agent.asking import Asking, end, stand_in_pane, write
-from tests.demo.conftest import StandIn, project, stand_in
+from tests.demo.conftest import StandIn
 from tests.lab.client import INPUT_BOX, say
 from tests.lab.sitting import terminal_of
 from tests.lab.terminal import Terminal, wait_until
 from tests.waiting import wait_for
-
-__all__ = ["project", "stand_in"]  # fixtures
 
 FAKE = "\n".join(
     ["─" * 90, " Create file", " a.txt", " Do you want to create a.txt?", " ❯ 1. Yes", "   2. No"]
@@ -324,7 +322,8 @@ async def test_a_dialog_that_no_longer_fits_its_pane_is_listed_once(asking: Aski
     prompt = await asking.ask("one")
     asking.terminal.tmux("resize-window", "-t", asking.pane.id, "-x", "100", "-y", "3")
 
-    wait_for(lambda: asking.listed()[0]["kind"] == "unknown", what="the dialog cannot be read")
+    # While the client draws it anew, nothing may be on the screen for a moment.
+    wait_for(lambda: [each["kind"] for each in asking.listed()] == ["unknown"], what="it cannot be read")
 
     (listed,) = asking.listed()
     await asking.refused(listed, "nothing was sent")

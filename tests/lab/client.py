@@ -1,19 +1,19 @@
 """The real Claude Code client, found in the SDK's wheel, with a home and an environment of its own."""
 
-import importlib.util
 import json
 import os
 import re
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from chorus.demo.real import client_environment, find_bundled
+from chorus.demo.real import prepare_home as prepare
 from tests.lab.stub import Stub
 from tests.lab.terminal import Pane, Terminal
 
-KEY = "sk-ant-dummy"
 NAMED_BY = "TEST_CLIENT"
 # A whole headless run takes about a second; a busy machine may need many.
 RUN_SECONDS = 60.0
@@ -26,12 +26,7 @@ def find_client() -> Path | None:
     named = os.environ.get(NAMED_BY)
     if named:
         return Path(named)
-    spec = importlib.util.find_spec("claude_agent_sdk")
-    for place in (spec.submodule_search_locations or []) if spec else []:
-        client = Path(place) / "_bundled" / "claude"
-        if os.access(client, os.X_OK):
-            return client
-    return None
+    return find_bundled()
 
 
 def read_version(client: Path) -> str:
@@ -68,13 +63,7 @@ class Client:
             "PATH": os.environ["PATH"],
             "LANG": "C.UTF-8",
             "TERM": "xterm-256color",
-            "ANTHROPIC_BASE_URL": self.stub.url,
-            "ANTHROPIC_API_KEY": KEY,
-            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-            "DISABLE_TELEMETRY": "1",
-            "DISABLE_AUTOUPDATER": "1",
-            "DISABLE_ERROR_REPORTING": "1",
-            "IS_SANDBOX": "1",
+            **client_environment(self.stub.url),
             **self.extra_environment,
         }
 
@@ -125,21 +114,6 @@ def say(pane: Pane, message: str) -> None:
 
 
 def prepare_home(home: Path, projects: Sequence[Path], *, version: str) -> None:
-    """A home in which the client asks nothing at its start: onboarded, key approved, projects trusted."""
-    settled = {
-        "hasTrustDialogAccepted": True,
-        "projectOnboardingSeenCount": 5,
-        "hasCompletedProjectOnboarding": True,
-        "allowedTools": [],
-    }
-    seed: Mapping[str, Any] = {
-        "hasCompletedOnboarding": True,
-        "lastOnboardingVersion": version,
-        "theme": "dark",
-        "numStartups": 5,
-        "customApiKeyResponses": {"approved": [KEY[-20:]], "rejected": []},
-        "bypassPermissionsModeAccepted": True,
-        "projects": {str(project): settled for project in projects},
-    }
+    """A home in which this version of the client asks nothing at its start."""
     home.mkdir(parents=True, exist_ok=True)
-    (home / ".claude.json").write_text(json.dumps(seed))
+    prepare(home, projects, lastOnboardingVersion=version)

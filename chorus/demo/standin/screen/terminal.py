@@ -12,7 +12,7 @@ import sys
 import termios
 import tty
 from contextlib import suppress
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Self
 
 ENTER = (
@@ -46,9 +46,7 @@ class Terminal:
         self._write(ENTER)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._write(LEAVE)
         termios.tcsetattr(self._input, termios.TCSADRAIN, self._before)
 
