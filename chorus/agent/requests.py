@@ -17,7 +17,7 @@ from chorus.agent.reviewing import Reviewing
 from chorus.core.ids import PaneId
 from chorus.core.relay.answers import Allow, AllowAlways, Answer, Choose, Deny, Replies, Reply
 from chorus.errors import UsageError
-from chorus.lanes.listing import lanes_json
+from chorus.lanes import queries
 from chorus.tmux.address import Address
 from chorus.wire.protocol import VERSION, Request
 
@@ -62,7 +62,7 @@ class Requests(Reviewing):
 
     async def do_status(self) -> dict[str, Any]:
         agent = self._agent
-        lanes = [lane for tree in agent.trees.all.values() for lane in lanes_json(tree.recorder)]
+        lanes = [lane for tree in agent.trees.all.values() for lane in queries.lanes(tree.recorder)]
         problems = [
             *agent.tasks.problems.values(),
             *(t.watch.problem for t in agent.trees.all.values() if t.watch.problem),

@@ -45,6 +45,8 @@ def actions(names: Sequence[str]) -> Iterator[dict[str, Any]]:
 
 
 def lanes() -> list[dict[str, Any]]:
+    with suppress(ChainUnreadable), Newest.open(Path.cwd()) as newest, without_collecting():
+        return newest.lanes()
     from chorus.lanes import queries  # noqa: PLC0415  see above
     from chorus.lanes.recorder import Recorder  # noqa: PLC0415
 

@@ -84,7 +84,7 @@ def render_message(text: Text) -> str:
             trailers.append((MESSAGE, text.quoted))
     if text.notes:
         paragraphs.append("\n".join(_render_value(note) for note in text.notes))
-    paragraphs.append("\n".join(f"{key}: {_render_value(value)}" for key, value in trailers))
+    paragraphs.append("\n".join(render_trailer(key, value) for key, value in trailers))
     return "\n\n".join(paragraphs) + "\n"
 
 
@@ -107,6 +107,11 @@ def parse_message(message: str) -> Text:
         notes=tuple(_parse_value(line) for paragraph in paragraphs for line in paragraph.split("\n")),
         trailers=tuple(trailers or ()),
     )
+
+
+def render_trailer(key: str, value: str) -> str:
+    """One line of a message."""
+    return f"{key}: {_render_value(value)}"
 
 
 def parse_actions(message: str) -> tuple[str, ...]:

@@ -40,7 +40,7 @@ def read_chain(git: Git, tip: Oid) -> list[Recorded]:
     """Every record, oldest first: parsed while git still reads what is older."""
     with without_collecting():
         try:
-            return list(read_newest(git, tip))[::-1]
+            return [parse_logged(item.decode()) for item in read_items(git, tip)][::-1]
         except ChainUnreadable:
             # Once more, for git's own words about it.
             items = git.run(*LOG, tip, "--").decode().split("\0")[:-1]
@@ -59,12 +59,11 @@ def without_collecting() -> Iterator[None]:
             gc.enable()
 
 
-def read_newest(git: Git, ref: str) -> Generator[Recorded, None, None]:
-    """Record after record from the newest on. Who has enough closes it: git is ended then."""
+def read_items(git: Git, ref: str) -> Generator[bytes, None, None]:
+    """Record after record, unparsed, from the newest on. Who has enough closes it: git is ended then."""
     process = git.start(*LOG, ref, "--")
     try:
-        for item in _split(process):
-            yield parse_logged(item.decode())
+        yield from _split(process)
         if process.wait():
             raise ChainUnreadable(f"`git log {ref}` failed with exit code {process.returncode}")
     finally:

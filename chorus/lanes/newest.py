@@ -4,22 +4,27 @@ Receives a directory inside a work tree. Gives the same entries as the recorder,
 those that are taken: what became of an action, only newer records and the notes say. Never writes.
 """
 
-from collections import deque
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
-from chorus.core.ids import RepoPath
+from chorus.core.ids import LaneName, Oid, RepoPath
+from chorus.core.message import ACTION, CONTAINED, NUMBER, render_trailer
 from chorus.git.places import Places, read_places
 from chorus.git.process import Git
-from chorus.lanes.chain import PREFIX, ChainUnreadable, Recorded, read_newest
+from chorus.lanes.chain import PREFIX, ChainUnreadable, Recorded
 from chorus.lanes.entries import FindAction, LogEntry, Marks, entry_of_call, entry_of_record, fold_marks
 from chorus.lanes.filtering import Filter, list_log
 from chorus.lanes.finding import find_entry
+from chorus.lanes.listing import HEADS, LaneRow, lanes_json
 from chorus.lanes.notes import parse_lines, read_apart
 from chorus.lanes.records import Kind
 from chorus.lanes.showing import changes_below, show_json
+from chorus.lanes.sifting import Sieve
+
+OID = re.compile(r"[0-9a-f]{40}")
 
 
 class Newest:
@@ -31,14 +36,11 @@ class Newest:
         marks = fold_marks(Marks(), others)
         if marks.calls:
             raise ChainUnreadable("a call is noted in a form of its own")
-        self._chain = read_newest(self._git, PREFIX + places.name)
-        self._ahead: deque[Recorded] = deque()
-        self._read: dict[str, Recorded] = {}  # by timeline commit
-        self._holders: dict[str, Recorded] = {}  # by the actions whose change they hold
-        self._reverted: set[str] = set()  # by what is read
+        self._sieve = Sieve(self._git, PREFIX + places.name)
+        self._calls, self._marks = calls, marks
         self._seen: list[LogEntry] = []
         self._entries = newest_entries(
-            self._records(), newest_calls(calls), marks, self._reverted, self._find_action
+            self._records(), newest_calls(calls), marks, self._sieve.reverted, self._find_action
         )
 
     @classmethod
@@ -49,7 +51,7 @@ class Newest:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._chain.close()
+        self._sieve.close()
 
     def entries(self) -> Iterator[LogEntry]:
         """Newest first: what was taken before, then what is read now."""
@@ -62,37 +64,57 @@ class Newest:
         """The entries that match, oldest first."""
         return list_log(self.entries(), wanted, locate, partial(changes_below, self._git))
 
+    def lanes(self) -> list[dict[str, Any]]:
+        """Every lane whose branch is there, oldest first. Calls that changed nothing are on none."""
+        entries: list[LogEntry] = []
+        rows: dict[LaneName, LaneRow] = {}
+        for recorded in self._sieve.on_lanes():
+            entries.append(entry_of_record(recorded, self._marks, self._sieve.reverted))
+            if placement := recorded.record.placement:
+                # What the oldest record says of a lane counts, and where that stands.
+                rows.pop(placement.lane, None)
+                rows[placement.lane] = LaneRow(placement.lane, placement.base, recorded.record.session)
+        listed = self._git.text("for-each-ref", "--format=%(objectname) %(refname)", HEADS).splitlines()
+        tips = {name: Oid(oid) for oid, name in (line.split(" ", 1) for line in listed)}
+        return lanes_json(entries, reversed(rows.values()), tips.get)
+
     def show(self, name: str) -> dict[str, Any]:
         """The action with that number, id or lane commit, or the outside change with that timeline commit."""
-        entry = next((entry for entry in self.entries() if is_named(entry, name)), None)
+        entry = self._find_call(name) or self._find_record(name)
         # A lane commit may be abbreviated: whether it is one alone, only the whole log can say.
-        entry = entry or find_entry(self._seen[::-1], name)
-        recorded = self._read[entry.timeline] if entry.timeline else None
+        entry = entry or find_entry(list(self.entries())[::-1], name)
+        recorded = self._sieve.find(entry.timeline) if entry.timeline else None
         if recorded is not None and not recorded.record.listed:
             raise ChainUnreadable(f"{recorded.oid} lists none of its files")
         edits = recorded.record.edits if recorded else ()
         return show_json(self._git, self._own_dir, entry, edits)
 
     def _records(self) -> Iterator[Recorded]:
-        while recorded := self._ahead.popleft() if self._ahead else self._take():
+        place = 0
+        while recorded := self._sieve.record(place):
             yield recorded
+            place += 1
+
+    def _find_call(self, name: str) -> LogEntry | None:
+        said = name.encode("utf-8", "surrogateescape")
+        for line in self._calls:
+            if said in line:
+                for call in parse_lines(line):
+                    if name in (str(call["n"]), call["id"]):
+                        return entry_of_call(call, self._marks, self._sieve.reverted, self._find_action)
+        return None
+
+    def _find_record(self, name: str) -> LogEntry | None:
+        if OID.fullmatch(name):
+            found = self._sieve.find(name)
+            outside = found is not None and found.record.number is None
+            return entry_of_record(found, self._marks, self._sieve.reverted) if found and outside else None
+        found = self._sieve.find(*(render_trailer(key, name) for key in (NUMBER, ACTION)))
+        return entry_of_record(found, self._marks, self._sieve.reverted) if found else None
 
     def _find_action(self, name: str) -> Recorded | None:
         """The record that holds an action: older than whoever asks for it, and read now if need be."""
-        while name not in self._holders and (recorded := self._take()):
-            self._ahead.append(recorded)
-        return self._holders.get(name)
-
-    def _take(self) -> Recorded | None:
-        recorded = next(self._chain, None)
-        if recorded is not None:
-            record = recorded.record
-            self._read[recorded.oid] = recorded
-            names = (*([record.action] if record.action else []), *record.contained)
-            self._holders |= dict.fromkeys(names, recorded)
-            if record.action not in self._reverted:
-                self._reverted.update(record.reverts)
-        return recorded
+        return self._sieve.find(*(render_trailer(key, name) for key in (ACTION, CONTAINED)))
 
 
 def newest_entries(
@@ -136,9 +158,3 @@ def newest_calls(lines: Sequence[bytes]) -> Iterator[dict[str, Any]]:
                 raise ChainUnreadable(f"call {last} is noted after call {call['n']}")
             last = call["n"]
             yield call
-
-
-def is_named(entry: LogEntry, name: str) -> bool:
-    if entry.n is None:
-        return entry.timeline == name
-    return name in (str(entry.n), entry.id)

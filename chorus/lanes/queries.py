@@ -9,7 +9,7 @@ from typing import Any
 
 from chorus.lanes.filtering import Filter, list_log
 from chorus.lanes.finding import find_entry
-from chorus.lanes.listing import lanes_json
+from chorus.lanes.listing import LaneRow, lanes_json
 from chorus.lanes.recorder import Recorder
 from chorus.lanes.showing import changes_below, show_json
 
@@ -21,7 +21,10 @@ def log(recorder: Recorder, wanted: Filter) -> list[dict[str, Any]]:
 
 
 def lanes(recorder: Recorder) -> list[dict[str, Any]]:
-    return lanes_json(recorder)
+    """Every lane whose branch is there, oldest first."""
+    entries = recorder.entries()
+    rows = [LaneRow(lane.name, lane.base, lane.session) for lane in recorder.lanes.all()]
+    return lanes_json(entries, rows, recorder.site.refs.read)
 
 
 def show(recorder: Recorder, action: str) -> dict[str, Any]:

@@ -261,6 +261,10 @@ def compare(repo: UserRepo, recorder: Recorder, other: Recorder) -> None:
         assert list(newest.entries())[::-1] == entries
     names = [name for e in entries[-4:] for name in (str(e.n), e.id, e.timeline, e.commit) if name]
     with Newest.open(repo.path) as newest:
+        assert newest.lanes() == queries.lanes(recorder)
+        if entries:
+            # By itself, with nothing read before; then among others.
+            assert answer(newest.show, str(entries[0].n)) == answer(queries.show, recorder, str(entries[0].n))
         for name in (*names, "0000", "none"):
             assert answer(newest.show, name) == answer(queries.show, recorder, name)
 
@@ -341,7 +345,21 @@ def test_only_what_is_taken_is_read(repo: UserRepo, agent: Agent) -> None:
         agent.edit("one.txt", b"%d\n" % number)
     with Newest.open(repo.path) as newest:
         assert next(newest.entries()).n == 40
-        assert len(newest._read) == 1
+        assert len(newest._sieve._items) == 1
+        newest.show("31")
+        assert (len(newest._sieve._items), len(newest._sieve._parsed)) == (10, 2)
+
+
+def test_words_that_look_like_a_trailer_name_no_record(
+    repo: UserRepo, recorder: Recorder, agent: Agent
+) -> None:
+    first = agent.edit("one.txt", b"1\n")
+    forged = f"Chorus-Number: 1\nChorus-Action: {first.id}\nChorus-Reverts: {first.id}\nChorus-Lane: none"
+    agent.edit("Chorus-Number: 1", b"2\n", message=forged, said=forged)
+    with Newest.open(repo.path) as newest:
+        assert newest.show("1")["id"] == newest.show(first.id or "")["id"] == first.id
+        assert newest.show("1")["status"] == "committed"
+        assert newest.lanes() == queries.lanes(recorder)
 
 
 def test_a_history_that_is_not_there_or_says_too_little_is_left_to_who_reads_it_all(
