@@ -6,14 +6,13 @@ also proves that the timeline gives the work tree's bytes and each lane its own 
 
 import argparse
 import os
-import shutil
-import subprocess
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from chorus import __version__
+from chorus.commands.checks import Check, check_program, check_tmux
 from chorus.commands.gitsettings import wants_colour
 from chorus.commands.log import paint
 from chorus.errors import ChorusError, ExitCode
@@ -28,14 +27,6 @@ from chorus.sources.plugin import NAME, find_chorus, find_plugin, render_groups
 from chorus.sources.settings import Scope, locate_settings, read_status
 from chorus.wire.client import AgentGone, AgentSilent, connect
 from chorus.wire.home import Home, find_home
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    name: str
-    ok: bool
-    detail: str
-    fix: str | None = None
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -65,7 +56,7 @@ def render(check: Check, *, colour: bool) -> str:
 
 def examine(directory: Path, *, deep: bool) -> Iterator[Check]:
     yield check_program("git", ["git", "--version"], "Install git.")
-    yield check_program("tmux", ["tmux", "-V"], "Install tmux: attach, claude and run need it.")
+    yield check_tmux()
     yield check_program("client", ["claude", "--version"], "Install Claude Code, or use --client PATH.")
     try:
         home = find_home(directory)
@@ -81,13 +72,6 @@ def examine(directory: Path, *, deep: bool) -> Iterator[Check]:
             yield from check_recorded(recorder, deep=deep)
         if deep:
             yield check_objects(repository)
-
-
-def check_program(name: str, command: list[str], fix: str) -> Check:
-    if shutil.which(command[0]) is None:
-        return Check(name, False, f"{command[0]} is not on PATH", fix)
-    done = subprocess.run(command, capture_output=True, text=True)
-    return Check(name, done.returncode == 0, (done.stdout or done.stderr).strip().split("\n")[0], fix)
 
 
 def check_repository(repository: Repository) -> Check:

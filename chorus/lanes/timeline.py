@@ -9,7 +9,6 @@ looks at the work tree.
 from collections.abc import Iterator
 
 from chorus.core.ids import Oid, RepoPath
-from chorus.errors import NothingThere
 from chorus.git.trees import EMPTY_TREE, Entry
 from chorus.lanes.chain import PREFIX, Recorded, read_chain
 from chorus.lanes.records import Edit, Kind, Record, parse_record, render_record, without_unlisted
@@ -136,7 +135,3 @@ class Timeline:
             if tip == self.tip:
                 return added[::-1]
         return None
-
-
-def no_such_record(name: str) -> NothingThere:
-    return NothingThere(f"there is no action {name}", hint="See `chorus log` for what there is.")

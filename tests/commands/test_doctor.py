@@ -1,13 +1,16 @@
 """What is well, what is not, and what to do."""
 
+import os
 from pathlib import Path
 
 from tests.commands.conftest import Shell
 from tests.repos import UserRepo
 
 
-def checks(chorus: Shell, *options: str) -> dict[str, dict[str, object]]:
-    found = chorus("doctor", "--json", *options).json()
+def checks(chorus: Shell, *options: str, first: Path | None = None) -> dict[str, dict[str, object]]:
+    """What is found, by name. `first`: where programs are looked for before the usual places."""
+    path = os.environ["PATH"] if first is None else f"{first}{os.pathsep}{os.environ['PATH']}"
+    found = chorus("doctor", "--json", *options, PATH=path).json()
     assert set(found) >= {"ok", "checks"}
     assert all(set(check) == {"name", "ok", "detail", "fix"} for check in found["checks"])
     return {check["name"]: check for check in found["checks"]}
@@ -64,3 +67,21 @@ def test_outside_a_repository_it_says_so(chorus: Shell, tmp_path: Path) -> None:
     done = chorus("doctor", cwd=tmp_path)
     assert done.code == 4
     assert "bad  repository" in done.out
+
+
+def test_a_tmux_that_is_too_old_is_said(repo: UserRepo, chorus: Shell, tmp_path: Path) -> None:
+    put_program(tmp_path / "tmux", "#!/bin/sh\necho tmux 3.1c\n")
+    tmux = checks(chorus, first=tmp_path)["tmux"]
+    assert (tmux["ok"], tmux["detail"]) == (False, "tmux 3.1c")
+    assert "3.2 or newer" in str(tmux["fix"])
+
+
+def test_a_program_that_cannot_be_started_is_a_finding(repo: UserRepo, chorus: Shell, tmp_path: Path) -> None:
+    put_program(tmp_path / "claude", "\x7fELF for another machine")
+    client = checks(chorus, first=tmp_path)["client"]
+    assert (client["ok"], client["detail"]) == (False, "claude cannot be started: Exec format error")
+
+
+def put_program(path: Path, text: str) -> None:
+    path.write_text(text)
+    path.chmod(0o755)

@@ -1,7 +1,5 @@
 """Pairing: what hooks say of calls."""
 
-from typing import TypeAlias
-
 from chorus.core.entries import Learned
 from chorus.core.events import hook
 from chorus.core.evidence import Evidence, read_batched, read_reason, read_result
@@ -13,8 +11,6 @@ from chorus.core.pairing.messages import hear_notice
 from chorus.core.sessions import Session, Spot
 from chorus.core.speech import Aside, TaskNotice, read_text
 from chorus.core.turns import Turn
-
-_ToolHook: TypeAlias = hook.PreToolUse | hook.PostToolUse | hook.PostToolUseFailure
 
 
 def hear_pre(books: Books, event: hook.PreToolUse, spot: Spot) -> list[Outcome]:
