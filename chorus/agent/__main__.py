@@ -4,6 +4,7 @@ The lock comes first: where an agent runs already, a second one leaves before it
 """
 
 import asyncio
+import os
 import sys
 from pathlib import Path
 
@@ -14,12 +15,14 @@ from chorus.wire.home import Home
 def main(arguments: list[str]) -> int:
     home = Home(Path(arguments[0]))
 
-    async def serve(stopping: asyncio.Event) -> None:
+    async def serve(stopping: asyncio.Event) -> bool:
         from chorus.agent.agent import Agent  # noqa: PLC0415  behind the lock
 
-        await Agent(home).serve(stopping)
+        return await Agent(home).serve(stopping)
 
-    run_until_stopped(home, serve)
+    if run_until_stopped(home, serve):
+        # A process of its own making: nothing of what this one knows goes along.
+        os.execv(sys.executable, sys.orig_argv)  # noqa: S606  no shell is wanted
     return 0
 
 

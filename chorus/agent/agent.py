@@ -7,12 +7,14 @@ ended; what each hears and does is its own.
 
 import asyncio
 import logging
+from contextlib import suppress
 
 from chorus.agent.asked import Asked
 from chorus.agent.audit import Audit, audit_path
 from chorus.agent.desks import Desks
 from chorus.agent.hooks import Hooks
 from chorus.agent.intake import Intake, now
+from chorus.agent.keeping import has_room
 from chorus.agent.lending import Lending
 from chorus.agent.liveness import watch_clients
 from chorus.agent.movement import Movement
@@ -26,7 +28,7 @@ from chorus.agent.runs import Runs
 from chorus.agent.server import Server
 from chorus.agent.sessions import SessionFile
 from chorus.agent.tails import Tails
-from chorus.agent.tasks import Tasks
+from chorus.agent.tasks import Tasks, wait_for_either
 from chorus.agent.telling import Telling
 from chorus.agent.tidying import Tidying
 from chorus.agent.transcripts import Transcripts
@@ -35,6 +37,7 @@ from chorus.agent.watching import Watching
 from chorus.core.ids import PaneId
 from chorus.core.outcomes import Outcome
 from chorus.core.roster import Session
+from chorus.errors import ChorusError
 from chorus.sources.config import read_prompt_rules
 from chorus.sources.hooks import Spool
 from chorus.sources.preferences import read_preferences
@@ -42,6 +45,9 @@ from chorus.tmux.address import Address
 from chorus.wire.home import Home
 
 log = logging.getLogger("chorus.agent")
+
+# How often the disk is tried again; also the rest before an agent that failed is replaced.
+ROOM_SECONDS = 2.0
 
 
 class Agent:
@@ -74,28 +80,56 @@ class Agent:
         )
         self._stopping = asyncio.Event()
 
-    async def serve(self, stopping: asyncio.Event) -> None:
-        """Catch up with what happened while no agent ran, then watch until told to stop."""
+    async def serve(self, stopping: asyncio.Event) -> bool:
+        """Catch up with what happened while no agent ran, then watch until told to stop.
+
+        True: another agent is to go on. What this one has heard it could not record; the sources tell
+        it again to the next one, as after an agent that was killed.
+        """
         self._stopping = stopping
         self.telling.load()
         self.lending.load()
         self.transcripts.load()
         self.hooks.spool.open()
-        await self.hooks.read()
-        await self.catch_up()
-        await self.watching.watch_again()
+        try:
+            await self.hooks.read()
+            await self.catch_up()
+            await self.watching.watch_again()
+        except ChorusError as error:
+            self.tasks.fail(error)
         self.hooks.listen()
         await self.server.open()
-        start = self.tasks.start
+        if not self.tasks.failed.is_set():
+            self._start_loops()
+            log.info("the agent watches %s", self.home.common_dir)
+        await wait_for_either(stopping, self.tasks.failed)
+        if not stopping.is_set():
+            await self._wait_for_room()
+        await self._close()
+        return not stopping.is_set()
+
+    def _start_loops(self) -> None:
+        start = self.tasks.start_loop
         start(self.hooks.keep_hearing(self.home.lock.exists, self.stop))
         start(self.transcripts.keep_reading())
         start(self.watching.panes.keep_looking())
         start(watch_clients(self.intake.roster, self.transcripts.end, self.lending))
         start(self.outside.keep_sweeping())
         start(Tidying(self.trees).keep_tidy())
-        log.info("the agent watches %s", self.home.common_dir)
-        await stopping.wait()
-        await self._close()
+
+    async def _wait_for_room(self) -> None:
+        """Record nothing more, and say why, until the disk takes something again."""
+        self.transcripts.tails.frozen = True
+        await self.tasks.cancel()
+        why = "; ".join(self.tasks.problems.values())
+        self.server.publish("notice", level="warning", text=f"nothing is recorded for now: {why}")
+        while not self._stopping.is_set():
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._stopping.wait(), ROOM_SECONDS)
+            if not self.home.lock.exists():
+                self.stop()
+            elif has_room(self.home.root):
+                return
 
     def stop(self) -> None:
         self._stopping.set()

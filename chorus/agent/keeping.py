@@ -6,7 +6,11 @@ none of its loops ends for it.
 
 import json
 import logging
+from contextlib import suppress
 from pathlib import Path
+
+# Far more than an action takes.
+ROOM_BYTES = 2**20
 
 log = logging.getLogger("chorus.agent")
 
@@ -21,3 +25,16 @@ def keep(path: Path, value: object) -> None:
         temporary.replace(path)
     except OSError as error:
         log.warning("%s cannot be written: %s", path.name, error)
+
+
+def has_room(directory: Path) -> bool:
+    """Whether the disk takes what an agent writes at once."""
+    trial = directory / "room.tmp"
+    try:
+        trial.write_bytes(bytes(ROOM_BYTES))
+    except OSError:
+        return False
+    finally:
+        with suppress(OSError):
+            trial.unlink()
+    return True

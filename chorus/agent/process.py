@@ -45,22 +45,25 @@ def open_log(home: Home) -> None:
     root.propagate = False
 
 
-def run_until_stopped(home: Home, serve: Callable[[asyncio.Event], Awaitable[None]]) -> bool:
-    """Run `serve` until its event is set, by a request or a signal. False: another agent runs already."""
+Serve = Callable[[asyncio.Event], Awaitable[bool]]
+
+
+def run_until_stopped(home: Home, serve: Serve) -> bool:
+    """Run `serve` until its event is set, by a request or a signal. True: it asks to be run anew."""
     home.root.mkdir(mode=0o700, exist_ok=True)
     lock = acquire_lock(home)
     if lock is None:
-        return False
+        return False  # another agent runs already
     with lock:
         open_log(home)
-        asyncio.run(_supervise(serve))
+        again = asyncio.run(_supervise(serve))
         lock.truncate(0)
-    return True
+    return again
 
 
-async def _supervise(serve: Callable[[asyncio.Event], Awaitable[None]]) -> None:
+async def _supervise(serve: Serve) -> bool:
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         loop.add_signal_handler(number, stopping.set)
-    await serve(stopping)
+    return await serve(stopping)

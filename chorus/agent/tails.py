@@ -33,6 +33,7 @@ class _Followed:
 @dataclass(slots=True)
 class Tails:
     kept: Path  # where positions are remembered
+    frozen: bool = False  # what was read last is not recorded yet: the next agent must read it again
     _files: dict[Path, _Followed] = field(default_factory=dict)
     _mains: dict[Path, SessionId] = field(default_factory=dict)
     _positions: dict[str, int] = field(default_factory=dict)
@@ -81,7 +82,9 @@ class Tails:
                 self._positions[str(path)] = followed.tail.position
 
     def keep(self) -> None:
-        """Write down how far everything is read, for the next agent."""
+        """Write down how far everything is read and recorded, for the next agent."""
+        if self.frozen:
+            return
         keep(self.kept, self._positions)
 
     def _add(self, session: SessionId, path: Path, *, from_start: bool) -> None:

@@ -57,11 +57,14 @@ class Transcripts:
 
     async def read(self) -> None:
         """Take what was written since the last time. The caller holds the history."""
+        # If it cannot be recorded, the next agent has to read it again.
+        before, self.tails.frozen = self.tails.frozen, True
         lines = list(self.tails.read())
         for history in (True, False):
             messages = [m for line in lines if line.history is history and (m := _decode(line)) is not None]
             if messages:
                 await self.intake.take(messages, Source.TRANSCRIPT, history=history)
+        self.tails.frozen = before
         if lines:
             self.keep()
 

@@ -6,7 +6,8 @@ is a link keeps being one; what is written is written whole or not at all, after
 
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -64,13 +65,17 @@ def backup_directory() -> Path:
 def install_hooks(path: Path, groups: Mapping[str, Group], *, backups: Path) -> Change:
     """Put exactly these hooks of ours into the file, which is made if need be."""
     before = _read(path)
-    return _write(path, before, add_hooks(before, groups), backups)
+    with _naming(path):
+        after = add_hooks(before, groups)
+    return _write(path, before, after, backups)
 
 
 def uninstall_hooks(path: Path, *, backups: Path) -> Change:
     """Take our hooks out; a file made for them goes away."""
     before = _read(path)
-    return _write(path, before, None if before is None else remove_hooks(before), backups)
+    with _naming(path):
+        after = None if before is None else remove_hooks(before)
+    return _write(path, before, after, backups)
 
 
 def read_status(scope: Scope, path: Path, groups: Mapping[str, Group]) -> Status:
@@ -80,6 +85,15 @@ def read_status(scope: Scope, path: Path, groups: Mapping[str, Group]) -> Status
         return Status(scope, path, (), False, str(error))
     current = found == {event: [group] for event, group in groups.items()}
     return Status(scope, path, tuple(found), current, None)
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """There are three such files: which one it is belongs to the message."""
+    try:
+        yield
+    except SettingsUnreadable as error:
+        raise SettingsUnreadable(f"{path}: {error}") from error
 
 
 def _read(path: Path) -> str | None:

@@ -77,6 +77,7 @@ def test_a_file_that_does_not_parse_is_told_of_and_left_alone(project: Path) -> 
 
     assert done.returncode == ExitCode.REFUSED_BY_SYSTEM
     assert "not JSON" in done.stderr
+    assert str(settings) in done.stderr
     assert "hint:" in done.stderr
     assert settings.read_text() == "// mine\n{}"
     assert states(project)["project"] == "unreadable"
