@@ -13,6 +13,8 @@ from chorus.wire.client import Connection
 
 # The client writes down what it asks a moment after it has drawn it, or much later on a busy machine.
 HEARING_SECONDS = 5.0
+# What was done, in a word.
+DEEDS = {"allow": "approved", "allow-always": "approved for good", "deny": "denied"}
 LOOK_SECONDS = 0.05
 
 
@@ -45,12 +47,14 @@ def give_answer(
         else:
             prompt = _hear_of(connection, args.prompt, known)
         fingerprint = args.fingerprint or prompt["fingerprint"]
-        done = connection.ask("answer", prompt=prompt["id"], fingerprint=fingerprint, **decide(prompt))
+        decided = decide(prompt)
+        done = connection.ask("answer", prompt=prompt["id"], fingerprint=fingerprint, **decided)
     if args.json:
         answer_json({**done, "prompt": prompt["id"]})
     else:
         way = f"with {done['key']}" if done["key"] else f"by {done['how']}"
-        answer(inert(f"answered {prompt['title']}: {prompt['question']} {way}"))
+        deed = DEEDS.get(decided["decision"], "answered")
+        answer(inert(f"{deed} {prompt['title']}: {prompt['question']} {way}"))
     return ExitCode.DONE
 
 

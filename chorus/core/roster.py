@@ -89,7 +89,9 @@ class Roster:
         return self._update(session, time, source, **back, **_known(**known))
 
     def _start_turn(self, session: SessionId, message: str | None, time: str, source: str) -> Session:
-        updated = self._update(session, time, source, state="working")
+        # The client may answer such a word itself, and never tells that it is done with it.
+        busy = {} if message and _COMMAND.fullmatch(message) else {"state": "working"}
+        updated = self._update(session, time, source, **busy)
         if message and (not updated.title or _COMMAND.fullmatch(updated.title)):
             updated = self._update(session, time, source, title=_title(message))
         return updated

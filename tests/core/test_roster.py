@@ -40,6 +40,7 @@ ACTION = Action(
     [
         ([SessionSeen(S, "/p")], "idle"),
         ([SessionSeen(S, "/p"), TurnStarted(S, TurnId("1"), "hi")], "working"),
+        ([SessionSeen(S, "/p"), TurnStarted(S, TurnId("1"), "/model opus")], "idle"),
         ([TurnStarted(S, TurnId("1"), None), ASKED], "waiting"),
         ([ASKED, PromptSettled(S, None, None, "allow")], "working"),
         ([CallOpened(CALL)], "working"),

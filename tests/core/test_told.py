@@ -1,5 +1,6 @@
 """A call the client asks about in words becomes a prompt, and an answer to it the client's decision."""
 
+import json
 from typing import Any
 
 import pytest
@@ -57,6 +58,28 @@ def test_a_call_is_shown_with_all_of_its_input(
         ("1", "Yes", "allow"),
         ("2", "No", "deny"),
     ]
+
+
+PLAIN = {"question": "Which?", "header": "A", "options": [{"label": "x", "description": "fast"}]}
+
+
+def test_questions_are_shown_in_rows_each_with_its_choices() -> None:
+    several = {**PLAIN, "question": "How?", "header": "B", "multiSelect": True}
+    assert list(told_prompt("AskUserQuestion", {"questions": [PLAIN, several]}).body) == [
+        "A: Which?",
+        "  x: fast",
+        "B: How? (several may be chosen)",
+        "  x: fast",
+    ]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{**PLAIN, "preview": 1}, {**PLAIN, "options": [{"label": "x"}]}, {**PLAIN, "options": ["x"]}, "odd"],
+)
+def test_a_question_with_more_to_it_is_shown_as_it_was_asked(more: object) -> None:
+    (row,) = told_prompt("AskUserQuestion", {"questions": [PLAIN, more]}).body
+    assert json.loads(row.removeprefix("questions: ")) == [PLAIN, more]
 
 
 def test_what_would_change_for_good_is_said() -> None:

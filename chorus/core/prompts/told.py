@@ -114,8 +114,32 @@ def _body(tool: str, given: Mapping[str, Any]) -> Iterator[str]:
     if tool == "Edit" and isinstance(rest.get("old_string"), str) and isinstance(rest.get("new_string"), str):
         yield from (f"-{row}" for row in str(rest.pop("old_string")).split("\n"))
         yield from (f"+{row}" for row in str(rest.pop("new_string")).split("\n"))
+    questions = _render_questions(rest.get("questions"))
+    if questions:
+        del rest["questions"]
+        yield from questions
     for name, value in rest.items():
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         first, *more = text.split("\n")
         yield f"{name}: {first}"
         yield from (f"  {row}" for row in more)
+
+
+def _render_questions(questions: object) -> list[str]:
+    """Each question with its choices, in rows; none if there is more to them than rows would tell."""
+    rows: list[str] = []
+    for question in questions if isinstance(questions, list) else []:
+        match question:
+            case {"question": str(text), "header": str(header), "options": list(options), **more}:
+                many = " (several may be chosen)" if more.pop("multiSelect", False) is True else ""
+                if more or not all(map(_is_plain, options)):
+                    return []
+                rows.append(f"{header}: {text}{many}")
+                rows += [f"  {option['label']}: {option['description']}" for option in options]
+            case _:
+                return []
+    return rows
+
+
+def _is_plain(option: object) -> bool:
+    return isinstance(option, Mapping) and set(option) == {"label", "description"}
