@@ -14,6 +14,13 @@ from chorus.errors import ExitCode, UsageError
 from chorus.output import answer
 from chorus.wire.home import Home, find_work_tree
 
+# How things are shown to a person and opened. A new pane has these from whatever started the tmux server,
+# long ago and perhaps with another locale, no editor and another PATH.
+OF_THE_PERSON = (
+    "PATH", "LANG", "LC_ALL", "LC_CTYPE", "NO_COLOR", "COLORFGBG", "CHORUS_THEME", "EDITOR", "VISUAL",
+    "XDG_CONFIG_HOME", "XDG_STATE_HOME",
+)  # fmt: skip
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     how = parser.add_mutually_exclusive_group()
@@ -86,8 +93,10 @@ def _run_plain(home: Home, work_tree: Path) -> ExitCode:
 
 
 def panel_command(options: Sequence[str] = ()) -> list[str]:
-    """The panel as a command to run in a pane: this very code, whatever is installed there."""
-    return [sys.executable, "-P", "-m", "chorus", "panel", *options]
+    """The panel as a command to run in a pane: this very code, and what this shell says of its person."""
+    absent = [word for name in OF_THE_PERSON if name not in os.environ for word in ("-u", name)]
+    given = [f"{name}={os.environ[name]}" for name in OF_THE_PERSON if name in os.environ]
+    return ["env", *absent, *given, sys.executable, "-P", "-m", "chorus", "panel", *options]
 
 
 def _toggle(args: argparse.Namespace) -> ExitCode:

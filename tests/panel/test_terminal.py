@@ -134,13 +134,15 @@ def test_one_key_opens_the_panel_beside_the_session_and_closes_it(
 ) -> None:
     session = terminal.open(["sh", "-c", "echo SESSION; exec cat"], cwd=tmp_path, environment=environment())
     session.wait_for("SESSION")
+    # The server's own environment is another's: the panel goes by the shell it was asked for in.
+    terminal.tmux("set-environment", "-g", "LC_ALL", "C")
     toggle = [*PANEL, "--toggle", "-L", terminal.name, "--pane", session.id]
     subprocess.run(toggle, check=True, env=environment(), cwd=tmp_path, capture_output=True)
     panes = terminal.tmux("list-panes", "-t", session.id, "-F", "#{pane_id} #{pane_active}").splitlines()
     assert len(panes) == 2
     assert f"{session.id} 1" in panes, "the session keeps the focus"
     beside = next(line.split()[0] for line in panes if not line.startswith(session.id))
-    Pane(terminal, beside).wait_for("4 open")
+    Pane(terminal, beside).wait_for("─ Queue 4 open")
     subprocess.run(toggle, check=True, env=environment(), cwd=tmp_path, capture_output=True)
     assert terminal.tmux("list-panes", "-t", session.id, "-F", "#{pane_id}").split() == [session.id]
 
