@@ -1,4 +1,4 @@
-"""`python -m chorus.agent COMMON_DIR`: the agent of one repository, in this process.
+"""`python -m chorus.agent COMMON_DIR [again]`: the agent of one repository, in this process.
 
 The lock comes first: where an agent runs already, a second one leaves before it has loaded anything.
 """
@@ -11,6 +11,9 @@ from pathlib import Path
 from chorus.agent.process import run_until_stopped
 from chorus.wire.home import Home
 
+# Takes over from one that could not write.
+AGAIN = "again"
+
 
 def main(arguments: list[str]) -> int:
     home = Home(Path(arguments[0]))
@@ -18,11 +21,12 @@ def main(arguments: list[str]) -> int:
     async def serve(stopping: asyncio.Event) -> bool:
         from chorus.agent.agent import Agent  # noqa: PLC0415  behind the lock
 
-        return await Agent(home).serve(stopping)
+        return await Agent(home, successor=AGAIN in arguments).serve(stopping)
 
     if run_until_stopped(home, serve):
         # A process of its own making: nothing of what this one knows goes along.
-        os.execv(sys.executable, sys.orig_argv)  # noqa: S606  no shell is wanted
+        words = [word for word in sys.orig_argv if word != AGAIN]
+        os.execv(sys.executable, [*words, AGAIN])  # noqa: S606  no shell is wanted
     return 0
 
 

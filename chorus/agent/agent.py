@@ -46,15 +46,17 @@ from chorus.wire.home import Home
 
 log = logging.getLogger("chorus.agent")
 
-# How often the disk is tried again; also the rest before an agent that failed is replaced.
+# How often the disk is tried again: by an agent that meets it first, and by one that took over from such.
 ROOM_SECONDS = 2.0
+STILL_SECONDS = 30.0
 
 
 class Agent:
-    def __init__(self, home: Home) -> None:
+    def __init__(self, home: Home, *, successor: bool = False) -> None:
         self.home = home
+        self._rest_seconds = STILL_SECONDS if successor else ROOM_SECONDS
         self.since = now()
-        self.tasks = Tasks()
+        self.tasks = Tasks(lambda: has_room(home.root))
         self.audit = Audit(audit_path(home))
         self.lending = Lending(home.root / "lent.json")
         self.runs = Runs()
@@ -96,7 +98,8 @@ class Agent:
             await self.catch_up()
             await self.watching.watch_again()
         except ChorusError as error:
-            self.tasks.fail(error)
+            if not self.tasks.fail(error):
+                raise
         self.hooks.listen()
         await self.server.open()
         if not self.tasks.failed.is_set():
@@ -109,7 +112,7 @@ class Agent:
         return not stopping.is_set()
 
     def _start_loops(self) -> None:
-        start = self.tasks.start_loop
+        start = self.tasks.start
         start(self.hooks.keep_hearing(self.home.lock.exists, self.stop))
         start(self.transcripts.keep_reading())
         start(self.watching.panes.keep_looking())
@@ -125,7 +128,7 @@ class Agent:
         self.server.publish("notice", level="warning", text=f"nothing is recorded for now: {why}")
         while not self._stopping.is_set():
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._stopping.wait(), ROOM_SECONDS)
+                await asyncio.wait_for(self._stopping.wait(), self._rest_seconds)
             if not self.home.lock.exists():
                 self.stop()
             elif has_room(self.home.root):

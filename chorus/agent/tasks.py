@@ -14,24 +14,26 @@ Start = Callable[[Coroutine[Any, Any, None]], None]
 
 
 class Tasks:
-    def __init__(self) -> None:
+    def __init__(self, has_room: Callable[[], bool]) -> None:
         self.problems: dict[str, str] = {}
-        # Something was heard that could not be recorded, or is not heard any more.
+        # Something was heard that the disk does not take.
         self.failed = asyncio.Event()
+        self._has_room = has_room
         self._all: set[asyncio.Task[None]] = set()
 
     def start(self, task: Coroutine[Any, Any, None]) -> None:
-        """Run something beside the loops. That it failed is told; what it cannot record ends the others."""
-        self._begin(task).add_done_callback(self._ended)
+        """Run something beside the others. That it failed is told; they go on, unless the disk is full."""
+        started = asyncio.get_running_loop().create_task(task)
+        self._all.add(started)
+        started.add_done_callback(self._ended)
 
-    def start_loop(self, loop: Coroutine[Any, Any, None]) -> None:
-        """Run a loop of the agent's. Without it the agent is no longer whole."""
-        self._begin(loop).add_done_callback(self._loop_ended)
-
-    def fail(self, error: BaseException) -> None:
-        log.error("the agent cannot go on", exc_info=error)
+    def fail(self, error: BaseException) -> bool:
+        """Whether it is the disk that failed. Anything else would fail a fresh agent just the same."""
+        log.error("a task of the agent failed", exc_info=error)
         self.problems[type(error).__name__] = str(error)
-        self.failed.set()
+        if isinstance(error, CannotWrite) or not self._has_room():
+            self.failed.set()
+        return self.failed.is_set()
 
     async def cancel(self) -> None:
         for task in list(self._all):
@@ -39,25 +41,10 @@ class Tasks:
         with suppress(asyncio.CancelledError):
             await asyncio.gather(*self._all, return_exceptions=True)
 
-    def _begin(self, task: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        started = asyncio.get_running_loop().create_task(task)
-        self._all.add(started)
-        return started
-
-    def _loop_ended(self, task: asyncio.Task[None]) -> None:
+    def _ended(self, task: asyncio.Task[None]) -> None:
         self._all.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             self.fail(error)
-
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        self._all.discard(task)
-        if task.cancelled() or (error := task.exception()) is None:
-            return
-        if isinstance(error, CannotWrite):
-            self.fail(error)
-        else:
-            log.error("a task of the agent failed", exc_info=error)
-            self.problems[type(error).__name__] = str(error)
 
 
 async def wait_for_either(one: asyncio.Event, other: asyncio.Event) -> None:

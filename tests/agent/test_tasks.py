@@ -1,0 +1,50 @@
+"""What becomes of the agent when one of the things it does fails."""
+
+import asyncio
+
+import pytest
+
+from chorus.agent.tasks import Tasks
+from chorus.git.lockfile import CannotWrite
+
+
+async def fail(error: Exception) -> None:
+    raise error
+
+
+async def until_told(tasks: Tasks) -> None:
+    while not tasks.problems:
+        await asyncio.sleep(0)
+
+
+async def test_a_task_that_fails_is_told_of_and_the_others_go_on() -> None:
+    tasks = Tasks(lambda: True)
+    going_on = asyncio.Event()
+
+    async def other() -> None:
+        await until_told(tasks)
+        going_on.set()
+
+    tasks.start(other())
+    tasks.start(fail(ValueError("a line nobody expected")))
+
+    await asyncio.wait_for(going_on.wait(), 60)
+    assert tasks.problems == {"ValueError": "a line nobody expected"}
+    assert not tasks.failed.is_set()
+
+
+@pytest.mark.parametrize(
+    ("error", "room"),
+    [
+        (CannotWrite("cannot write HEAD: No space left on device"), True),
+        (OSError("git was cut short"), False),
+    ],
+    ids=["what a task could not write", "whatever failed while there is no room"],
+)
+async def test_a_disk_that_takes_nothing_is_a_failure_of_the_whole(error: Exception, room: bool) -> None:
+    tasks = Tasks(lambda: room)
+
+    tasks.start(fail(error))
+
+    await asyncio.wait_for(tasks.failed.wait(), 60)
+    assert list(tasks.problems.values()) == [str(error)]
