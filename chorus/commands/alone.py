@@ -56,10 +56,21 @@ def lanes() -> list[dict[str, Any]]:
 
 def lines(path: str, line: int | None) -> list[dict[str, Any]]:
     from chorus.lanes.blaming import blame  # noqa: PLC0415  see above
+    from chorus.lanes.past import SiftedPast  # noqa: PLC0415
+    from chorus.lanes.site import Site  # noqa: PLC0415
+
+    with (
+        suppress(ChainUnreadable),
+        closing(Site.open(Path.cwd())) as site,
+        Newest.open(Path.cwd()) as newest,
+        without_collecting(),
+    ):
+        return blame(SiftedPast(site, newest), path, line)
+    from chorus.lanes.known_past import KnownPast  # noqa: PLC0415  see above
     from chorus.lanes.recorder import Recorder  # noqa: PLC0415
 
     with Recorder.open(Path.cwd()) as recorder:
-        return blame(recorder, path, line)
+        return blame(KnownPast(recorder), path, line)
 
 
 def locate(path: str) -> RepoPath | None:

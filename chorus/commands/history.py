@@ -58,7 +58,8 @@ def read_actions(names: Sequence[str]) -> Iterator[dict[str, Any]]:
 
 
 def read_blame(name: str, line: int | None) -> list[dict[str, Any]]:
-    _ask_running("lanes")  # for what it catches up with first
+    with suppress(AgentGone), _running():
+        pass  # it has caught up
     from chorus.commands import alone  # noqa: PLC0415  git and the lanes: a running agent has them loaded
 
     return alone.lines(absolute(name), line)

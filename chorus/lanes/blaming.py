@@ -19,7 +19,7 @@ from chorus.errors import NothingThere
 from chorus.git.filestate import Absent, File, FileState
 from chorus.lanes.chain import Recorded
 from chorus.lanes.entries import LogEntry, entry_json
-from chorus.lanes.recorder import Recorder
+from chorus.lanes.past import Past
 from chorus.lanes.records import Edit, Kind
 
 KEYS = ("n", "id", "tool", "message", "session", "turn", "time", "summary", "lane")
@@ -37,11 +37,10 @@ class Blame:
     commits: dict[int, Oid] = field(default_factory=dict)
 
 
-def blame(recorder: Recorder, name: str, line: int | None = None) -> list[dict[str, Any]]:
+def blame(past: Past, name: str, line: int | None = None) -> list[dict[str, Any]]:
     """One answer for each line, or for the one asked for (counted from 1)."""
-    entries = {entry.id: entry for entry in recorder.entries() if entry.id}
-    path = recorder.site.locate(name)
-    state = recorder.site.work_tree.read_file(path) if path is not None else Absent()
+    path = past.site.locate(name)
+    state = past.site.work_tree.read_file(path) if path is not None else Absent()
     if path is None or not isinstance(state, File):
         raise NothingThere(_no_file(name, state))
     lines = split_lines(state.data)
@@ -49,9 +48,10 @@ def blame(recorder: Recorder, name: str, line: int | None = None) -> list[dict[s
         raise NothingThere(f"there is no line {line} in {name}: it has {len(lines)}")
     wanted = range(len(lines)) if line is None else [line - 1]
     found = Blame()
-    _Tracing(recorder, path, found).trace_disk(state.data, wanted)
-    _ask_commits(recorder, path, lines, wanted, found)
-    return [_answer(recorder, entries, found, index, lines[index]) for index in wanted]
+    _Tracing(past, path, found).trace_disk(state.data, wanted)
+    _ask_commits(past, path, lines, wanted, found)
+    entries = {action: past.entry_of(action) for action in set(found.actions.values())}
+    return [_answer(past, entries, found, index, lines[index]) for index in wanted]
 
 
 def _no_file(name: str, state: FileState) -> str:
@@ -62,17 +62,17 @@ def _no_file(name: str, state: FileState) -> str:
 class _Tracing:
     """Lines followed back through the records of one path, newest first, and of what it was named before."""
 
-    def __init__(self, recorder: Recorder, path: RepoPath, found: Blame, below: int | None = None) -> None:
+    def __init__(self, past: Past, path: RepoPath, found: Blame, below: int | None = None) -> None:
         """`below`: only records older than this place on the timeline."""
-        self._recorder = recorder
+        self._past = past
         self._path = path
         self._found = found
-        place = recorder.timeline.place
-        touching = recorder.timeline.touching(path)
+        place = past.place
+        touching = past.touching(path)
         self._records = [r for r in touching if below is None or place(r) < below]
 
     def trace_disk(self, data: bytes, wanted: Iterable[int]) -> None:
-        newest = self._recorder.site.read(self._recorder.timeline.entry(self._path)) or b""
+        newest = self._past.site.read(self._past.newest(self._path)) or b""
         kept, _ = cross({line: line for line in wanted}, hunks(newest, data))
         self.trace(kept, 0)
 
@@ -93,12 +93,12 @@ class _Tracing:
 
     def _pass_rename(self, written: dict[int, int], after: bytes, recorded: Recorded) -> dict[int, int]:
         """Lines of a file that another one became were written there."""
-        old = find_renamed(self._recorder, recorded, after)
+        old = find_renamed(self._past, recorded, after)
         if old is None:
             return written
-        back, written = cross(written, hunks(self._recorder.site.read(old.before) or b"", after))
-        below = self._recorder.timeline.place(recorded)
-        _Tracing(self._recorder, old.path, self._found, below).trace(back, 0)
+        back, written = cross(written, hunks(self._past.site.read(old.before) or b"", after))
+        below = self._past.place(recorded)
+        _Tracing(self._past, old.path, self._found, below).trace(back, 0)
         return written
 
     def _pass_revert(self, written: dict[int, int], after: bytes, place: int) -> dict[int, int]:
@@ -113,18 +113,18 @@ class _Tracing:
         return written
 
     def _sides(self, recorded: Recorded) -> tuple[bytes, bytes]:
-        edit = next(e for e in self._recorder.timeline.edits(recorded) if e.path == self._path)
-        read = self._recorder.site.read
+        edit = next(e for e in self._past.edits(recorded) if e.path == self._path)
+        read = self._past.site.read
         return read(edit.before) or b"", read(edit.after) or b""
 
 
-def find_renamed(recorder: Recorder, recorded: Recorded, after: bytes) -> Edit | None:
+def find_renamed(past: Past, recorded: Recorded, after: bytes) -> Edit | None:
     """Of the files a record removed, the one most lines of this new one come from: half of them at least."""
     new = Counter(split_lines(after))
     best, most = None, new.total() / 2
-    for edit in recorder.timeline.edits(recorded)[:MOST_COMPARED]:
+    for edit in past.edits(recorded)[:MOST_COMPARED]:
         if edit.after is None and edit.before is not None:
-            shared = (Counter(split_lines(recorder.site.read(edit.before) or b"")) & new).total()
+            shared = (Counter(split_lines(past.site.read(edit.before) or b"")) & new).total()
             if shared >= most:
                 best, most = edit, shared
     return best
@@ -143,11 +143,9 @@ def cross(lines: Mapping[int, int], changes: Iterable[Hunk]) -> tuple[dict[int, 
     return kept, written
 
 
-def _ask_commits(
-    recorder: Recorder, path: RepoPath, lines: list[bytes], wanted: Iterable[int], found: Blame
-) -> None:
+def _ask_commits(past: Past, path: RepoPath, lines: list[bytes], wanted: Iterable[int], found: Blame) -> None:
     """Where each line was committed, and for lines the timeline does not know, by which action."""
-    git = recorder.site.repository.git
+    git = past.site.repository.git
     done = git.attempt("blame", "--line-porcelain", "--", path)
     if done.returncode:
         return  # not a file git knows yet: nothing of it is committed
@@ -157,7 +155,7 @@ def _ask_commits(
         if commit != NO_COMMIT:
             found.commits[line] = commit
             if line not in found.actions:
-                action = _action_in(recorder, commit, name, lines[line])
+                action = _action_in(past, commit, name, lines[line])
                 found.actions |= {line: action} if action else {}
 
 
@@ -177,15 +175,15 @@ def parse_blame(output: bytes, path: RepoPath) -> dict[int, tuple[Oid, RepoPath]
     return found
 
 
-def _action_in(recorder: Recorder, commit: Oid, path: RepoPath, text: bytes) -> str | None:
+def _action_in(past: Past, commit: Oid, path: RepoPath, text: bytes) -> str | None:
     """Of the actions a commit names, the one that wrote this line: the last that added such a line."""
-    names = parse_actions(recorder.site.store.read_commit(commit).message)
+    names = parse_actions(past.site.store.read_commit(commit).message)
     if len(names) == 1:
         return names[0]
-    known = [r for r in recorder.timeline.touching(path) if r.record.action in names]
+    known = [r for r in past.touching(path) if r.record.action in names]
     for recorded in known:
-        edit = next(e for e in recorder.timeline.edits(recorded) if e.path == path)
-        before, after = (recorder.site.read(side) or b"" for side in (edit.before, edit.after))
+        edit = next(e for e in past.edits(recorded) if e.path == path)
+        before, after = (past.site.read(side) or b"" for side in (edit.before, edit.after))
         new = split_lines(after)
         if any(text in new[hunk.after_start : hunk.after_end] for hunk in hunks(before, after)):
             return recorded.record.action
@@ -193,7 +191,7 @@ def _action_in(recorder: Recorder, commit: Oid, path: RepoPath, text: bytes) -> 
 
 
 def _answer(
-    recorder: Recorder, entries: Mapping[str, LogEntry], found: Blame, index: int, text: bytes
+    past: Past, entries: Mapping[str, LogEntry | None], found: Blame, index: int, text: bytes
 ) -> dict[str, Any]:
     name, commit = found.actions.get(index), found.commits.get(index)
     entry = entries.get(name) if name else None
@@ -203,7 +201,7 @@ def _answer(
         values = {key: known[key] for key in KEYS}
     elif name is not None and commit is not None:
         # Made in another clone, or before the timeline: the commit's own words are what there is.
-        said = parse_message(recorder.site.store.read_commit(commit).message)
+        said = parse_message(past.site.store.read_commit(commit).message)
         session, turn = said.first(message.SESSION), said.first(message.TURN)
         values |= {"id": name, "session": session, "turn": turn, "summary": said.subject}
     shown = text.decode("utf-8", "replace").rstrip("\r\n")

@@ -36,11 +36,11 @@ class Newest:
         marks = fold_marks(Marks(), others)
         if marks.calls:
             raise ChainUnreadable("a call is noted in a form of its own")
-        self._sieve = Sieve(self._git, PREFIX + places.name)
+        self.sieve = Sieve(self._git, PREFIX + places.name)
         self._calls, self._marks = calls, marks
         self._seen: list[LogEntry] = []
         self._entries = newest_entries(
-            self._records(), newest_calls(calls), marks, self._sieve.reverted, self._find_action
+            self._records(), newest_calls(calls), marks, self.sieve.reverted, self._find_action
         )
 
     @classmethod
@@ -51,7 +51,7 @@ class Newest:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._sieve.close()
+        self.sieve.close()
 
     def entries(self) -> Iterator[LogEntry]:
         """Newest first: what was taken before, then what is read now."""
@@ -68,8 +68,8 @@ class Newest:
         """Every lane whose branch is there, oldest first. Calls that changed nothing are on none."""
         entries: list[LogEntry] = []
         rows: dict[LaneName, LaneRow] = {}
-        for recorded in self._sieve.on_lanes():
-            entries.append(entry_of_record(recorded, self._marks, self._sieve.reverted))
+        for recorded in self.sieve.on_lanes():
+            entries.append(entry_of_record(recorded, self._marks, self.sieve.reverted))
             if placement := recorded.record.placement:
                 # What the oldest record says of a lane counts, and where that stands.
                 rows.pop(placement.lane, None)
@@ -83,15 +83,21 @@ class Newest:
         entry = self._find_call(name) or self._find_record(name)
         # A lane commit may be abbreviated: whether it is one alone, only the whole log can say.
         entry = entry or find_entry(list(self.entries())[::-1], name)
-        recorded = self._sieve.find(entry.timeline) if entry.timeline else None
+        recorded = self.sieve.find(entry.timeline) if entry.timeline else None
         if recorded is not None and not recorded.record.listed:
             raise ChainUnreadable(f"{recorded.oid} lists none of its files")
         edits = recorded.record.edits if recorded else ()
         return show_json(self._git, self._own_dir, entry, edits)
 
+    def find_action_entry(self, action: str) -> LogEntry | None:
+        """The entry of the call with that id."""
+        found = self.sieve.find(render_trailer(ACTION, action))
+        own = entry_of_record(found, self._marks, self.sieve.reverted) if found else None
+        return own or self._find_call(action)
+
     def _records(self) -> Iterator[Recorded]:
         place = 0
-        while recorded := self._sieve.record(place):
+        while recorded := self.sieve.record(place):
             yield recorded
             place += 1
 
@@ -101,20 +107,20 @@ class Newest:
             if said in line:
                 for call in parse_lines(line):
                     if name in (str(call["n"]), call["id"]):
-                        return entry_of_call(call, self._marks, self._sieve.reverted, self._find_action)
+                        return entry_of_call(call, self._marks, self.sieve.reverted, self._find_action)
         return None
 
     def _find_record(self, name: str) -> LogEntry | None:
         if OID.fullmatch(name):
-            found = self._sieve.find(name)
+            found = self.sieve.find(name)
             outside = found is not None and found.record.number is None
-            return entry_of_record(found, self._marks, self._sieve.reverted) if found and outside else None
-        found = self._sieve.find(*(render_trailer(key, name) for key in (NUMBER, ACTION)))
-        return entry_of_record(found, self._marks, self._sieve.reverted) if found else None
+            return entry_of_record(found, self._marks, self.sieve.reverted) if found and outside else None
+        found = self.sieve.find(*(render_trailer(key, name) for key in (NUMBER, ACTION)))
+        return entry_of_record(found, self._marks, self.sieve.reverted) if found else None
 
     def _find_action(self, name: str) -> Recorded | None:
         """The record that holds an action: older than whoever asks for it, and read now if need be."""
-        return self._sieve.find(*(render_trailer(key, name) for key in (ACTION, CONTAINED)))
+        return self.sieve.find(*(render_trailer(key, name) for key in (ACTION, CONTAINED)))
 
 
 def newest_entries(

@@ -6,7 +6,7 @@ nothing else in a message of the timeline begins so. Never writes.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from chorus.core import message
 from chorus.core.ids import Oid
@@ -53,6 +53,17 @@ class Sieve:
                 return self.record(min(places))
             if not self._read_on():
                 return None
+
+    def place(self, recorded: Recorded) -> int:
+        return self._places[recorded.oid.encode()]
+
+    def holding(self, texts: Sequence[bytes]) -> Iterator[Recorded]:
+        """Every record with one of these texts in its message, newest first."""
+        place = 0
+        while place < len(self._items) or self._read_on():
+            if any(text in self._items[place] for text in texts):
+                yield self._parse(place)
+            place += 1
 
     def on_lanes(self) -> Iterator[Recorded]:
         """Every record of an action, newest first, with what lanes are counted by and no more."""

@@ -9,6 +9,7 @@ from chorus.lanes import queries
 from chorus.lanes.blaming import blame
 from chorus.lanes.choosing import find_lane
 from chorus.lanes.filtering import Filter
+from chorus.lanes.known_past import KnownPast
 from chorus.lanes.news import News
 from chorus.lanes.recorder import Recorder
 from chorus.lanes.reverting import RevertConflict
@@ -121,5 +122,5 @@ def test_blame_says_what_is_there_instead(
     repo.write("nested/.git/HEAD", b"ref: refs/heads/main\n")
     repo.write("nested/file", b"theirs\n")
     with pytest.raises(ChorusError) as error:
-        blame(recorder, name, line)
+        blame(KnownPast(recorder), name, line)
     assert (str(error.value), error.value.exit_code) == (said, ExitCode.NOTHING)

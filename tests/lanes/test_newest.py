@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from chorus.core.ids import SessionId, ToolUseId, TurnId
 from chorus.errors import ChorusError
 from chorus.lanes import landing, queries, review
+from chorus.lanes.blaming import blame
 from chorus.lanes.chain import ChainUnreadable
 from chorus.lanes.choosing import plan_landing
 from chorus.lanes.entries import (
@@ -31,8 +32,10 @@ from chorus.lanes.entries import (
 from chorus.lanes.filtering import Filter, parse_since
 from chorus.lanes.finding import find_turn
 from chorus.lanes.forgetting import apply_forgetting
+from chorus.lanes.known_past import KnownPast
 from chorus.lanes.landing_note import LandingNote
 from chorus.lanes.newest import Newest
+from chorus.lanes.past import SiftedPast
 from chorus.lanes.recorder import Recorder
 from chorus.lanes.records import MAX_LISTED, Kind
 from chorus.lanes.review import Selection
@@ -265,6 +268,9 @@ def compare(repo: UserRepo, recorder: Recorder, other: Recorder) -> None:
         if entries:
             # By itself, with nothing read before; then among others.
             assert answer(newest.show, str(entries[0].n)) == answer(queries.show, recorder, str(entries[0].n))
+        for path in (*FILES, "app.py"):
+            known = answer(blame, KnownPast(recorder), path)
+            assert answer(blame, SiftedPast(recorder.site, newest), path) == known
         for name in (*names, "0000", "none"):
             assert answer(newest.show, name) == answer(queries.show, recorder, name)
 
@@ -345,9 +351,9 @@ def test_only_what_is_taken_is_read(repo: UserRepo, agent: Agent) -> None:
         agent.edit("one.txt", b"%d\n" % number)
     with Newest.open(repo.path) as newest:
         assert next(newest.entries()).n == 40
-        assert len(newest._sieve._items) == 1
+        assert len(newest.sieve._items) == 1
         newest.show("31")
-        assert (len(newest._sieve._items), len(newest._sieve._parsed)) == (10, 2)
+        assert (len(newest.sieve._items), len(newest.sieve._parsed)) == (10, 2)
 
 
 def test_words_that_look_like_a_trailer_name_no_record(
