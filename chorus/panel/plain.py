@@ -41,6 +41,8 @@ class PlainLog:
             case "action":
                 yield from self._tell_entries([parse_entry(message.get("entry"))])
                 yield from self._tell_outside(message.get("entry"))
+            case "snapshot" if not (self._model.sessions or self._sessions or self._told):
+                yield "no session is watched; start one: chorus claude"
             case "snapshot" | "session" | "prompt" | "prompt-gone":
                 yield from self._tell_sessions()
                 yield from self._tell_prompts(str(message.get("why") or "gone"))
@@ -114,4 +116,6 @@ def render_prompt(prompt: Prompt) -> Iterator[str]:
 
 
 def _command(prompt: Prompt, key: str, meaning: str) -> str:
+    if key == prompt.words:
+        return inert(equivalents.words(prompt.id, prompt.kind, "WORDS"))
     return inert(equivalents.answer(prompt.id, meaning, option=key))

@@ -47,6 +47,19 @@ def test_a_prompt_comes_with_its_command_its_options_and_how_to_answer() -> None
     ]
 
 
+def test_the_option_that_takes_words_is_told_with_the_command_that_takes_them() -> None:
+    options = [{"key": "1", "label": "Type something.", "meaning": "other"}]
+    told = lines({"event": "prompt", "prompt": prompt("p1", kind="question", options=options, words="1")})
+    assert told[-1] == "  1 Type something.: chorus answer p1 --text WORDS"
+
+
+def test_where_nobody_is_at_work_that_is_said() -> None:
+    nobody = {"event": "snapshot", "sessions": [], "prompts": [], "lanes": []}
+    assert lines(nobody) == ["no session is watched; start one: chorus claude"]
+    somebody = {"event": "session", "session": session("s1")}
+    assert not any("no session" in line for line in lines(somebody, nobody))
+
+
 def test_only_what_changes_is_told() -> None:
     told = lines(
         {"event": "action", "entry": entry(38)},
