@@ -6,6 +6,7 @@ lent for is gone, also if an agent was killed in between. What the person instal
 
 import json
 import logging
+import os
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
@@ -51,6 +52,16 @@ class Lending:
                 log.warning("hooks stay in %s: %s", loan.settings, error)
         if left != self.loans:
             self._keep(left)
+
+    def remind(self, is_young: Callable[[str], bool]) -> None:
+        """Have clients that have only just started look at their settings.
+
+        They begin to watch the files some time after they have read them; what is written in between is not
+        seen until the file is touched again (2.1.191, 2.1.257).
+        """
+        for settings in {loan.settings for loan in self.loans if is_young(loan.client)}:
+            with suppress(OSError):
+                os.utime(settings)
 
     def _keep(self, loans: list[Loan]) -> None:
         self.loans = loans

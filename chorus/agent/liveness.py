@@ -4,7 +4,10 @@ Receives the roster, which knows each session's client by process number and sta
 """
 
 import asyncio
+import itertools
+import os
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 from chorus.agent.lending import Lending
 from chorus.core.ids import SessionId
@@ -12,6 +15,10 @@ from chorus.core.roster import Roster
 from chorus.tmux.processes import Process, read_process
 
 LOOK_SECONDS = 1.0
+# By then a client watches its settings files, also on a busy machine: two seconds were enough on an idle one.
+YOUNG_SECONDS = 15.0
+# A client reads a file again when that has stood still for a second: so not with every look.
+REMIND_EVERY_LOOKS = 5
 
 
 def name_client(pid: int, process: Process | None) -> str:
@@ -25,11 +32,23 @@ def runs(client: str) -> bool:
     return process is not None and process.started == started
 
 
+def is_young(client: str) -> bool:
+    """Whether it started only just now."""
+    started = client.partition(":")[2]
+    if not started:
+        return False
+    since_boot = float(Path("/proc/uptime").read_text().split()[0])
+    # In some containers the machine counts from another moment than its processes do: then none is young.
+    return abs(since_boot - int(started) / os.sysconf("SC_CLK_TCK")) < YOUNG_SECONDS
+
+
 async def watch_clients(
     roster: Roster, lost: Callable[[SessionId], Awaitable[None]], lending: Lending
 ) -> None:
-    while True:
+    for look in itertools.count():
         lending.take_back(runs)
+        if look % REMIND_EVERY_LOOKS == 0:
+            lending.remind(is_young)
         for session in list(roster.sessions.values()):
             if session.state != "gone" and session.client is not None and not runs(session.client):
                 await lost(session.id)

@@ -37,14 +37,16 @@ class TaskNotice:
 class Aside:
     """Anything else: for the model's ears, or for the screen."""
 
+    breaks_off: bool = False  # the turn is over: a person stopped it, or said no to a call
+
 
 Speech = Message | Command | TaskNotice | Aside
 
 _ASIDE = re.compile(
     r"<(local-command-|bash-(input|stdout|stderr)|system-reminder|user-memory-input|teammate-message|tick)"
-    r"|\[Request interrupted by user"
     r"|This session is being continued from a previous conversation"
 )
+_BREAK = "[Request interrupted by user"
 _COMMAND = re.compile(r"<command-(name|message)>")
 _NAME = re.compile(r"<command-name>\s*(.*?)\s*</command-name>", re.DOTALL)
 _ARGUMENTS = re.compile(r"<command-args>\s*(.*?)\s*</command-args>", re.DOTALL)
@@ -70,6 +72,8 @@ def read_text(text: str) -> Speech:
         return TaskNotice(_first(_TASK, text), _first(_CALL, text))
     if _ASIDE.match(start):
         return Aside()
+    if start.startswith(_BREAK):
+        return Aside(breaks_off=True)
     if _COMMAND.match(start) and (name := _first(_NAME, text)):
         return Command(" ".join(filter(None, [name, _first(_ARGUMENTS, text)])))
     return Message(text)

@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,22 @@ def test_hooks_go_when_the_last_client_they_were_lent_for_is_gone(lending: Lendi
     assert settings.exists()
     lending.take_back(lambda client: False)
     assert not settings.parent.exists()
+
+
+def test_a_client_that_has_only_just_started_is_shown_the_settings_again(
+    lending: Lending, settings: Path
+) -> None:
+    lend(lending, settings, "1:a")
+    content, long_ago = settings.read_bytes(), 1_000_000
+    os.utime(settings, (long_ago, long_ago))
+    lending.remind(lambda client: False)
+    assert settings.stat().st_mtime == long_ago
+    lending.remind(lambda client: client == "1:a")
+    assert settings.stat().st_mtime > long_ago
+    assert settings.read_bytes() == content
+    settings.unlink()
+    lending.remind(lambda client: True)
+    assert not settings.exists()
 
 
 def test_the_persons_own_hooks_stay(lending: Lending, settings: Path, tmp_path: Path) -> None:

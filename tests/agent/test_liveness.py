@@ -3,7 +3,7 @@ import subprocess
 from pathlib import Path
 
 from chorus.agent.lending import Lending
-from chorus.agent.liveness import name_client, runs, watch_clients
+from chorus.agent.liveness import is_young, name_client, runs, watch_clients
 from chorus.core.ids import SessionId
 from chorus.core.roster import Roster
 from chorus.tmux.processes import read_process
@@ -16,6 +16,16 @@ def test_a_client_runs_until_it_is_gone() -> None:
     child.kill()
     child.wait()
     assert not runs(client)
+
+
+def test_a_client_is_young_when_it_has_only_just_started() -> None:
+    child = subprocess.Popen(["sleep", "60"])
+    client = name_client(child.pid, read_process(child.pid))
+    assert is_young(client)
+    assert not is_young("1:0")  # as old as the machine
+    assert not is_young(name_client(child.pid, None))
+    child.kill()
+    child.wait()
 
 
 def test_another_process_of_the_same_number_is_not_the_client() -> None:

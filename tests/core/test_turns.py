@@ -388,6 +388,17 @@ def test_the_rest_of_an_earlier_turn_is_not_that_of_the_next() -> None:
     assert rests(said("go", "p-1"), submitted, said("again", "p-2"), rested()) == 1
 
 
+@pytest.mark.parametrize(
+    "text", ["[Request interrupted by user]", "[Request interrupted by user for tool use]"]
+)
+def test_a_turn_that_is_broken_off_is_over(text: str) -> None:
+    """2.1.191 writes nothing else then."""
+    stopped = said([{"type": "text", "text": text}], "p-1", uuid="u-2")
+    assert rests(said("go", "p-1"), stopped, stopped) == 1
+    assert rests(said("go", "p-1"), submits("again", "p-2"), stopped) == 0
+    assert rests(init(), writes(text)) == 0
+
+
 def test_a_sub_agents_rest_and_one_of_no_session_are_nobodys() -> None:
     assert rests(said("go", "p-1"), rested(agentId="a-1", isSidechain=True)) == 0
     assert rests(rested(sessionId=None)) == 0

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from chorus.sources.hooks import HeldHook, Spool
 from chorus.sources.plugin import NAME, find_plugin, render_groups, render_settings
 from chorus.sources.settings import install_hooks, uninstall_hooks
 from tests.lab.client import Client, say
+from tests.lab.habits import Habits
 from tests.lab.script import Text, ToolUse
 from tests.lab.terminal import Terminal, wait_until
 
@@ -201,10 +203,18 @@ def test_hooks_given_twice_run_once(client: Client, project: Path, agent: Agent,
     assert agent.names().count("PreToolUse") == 1
 
 
+def touch_again(path: Path) -> None:
+    """Such a client watches the file from its first seconds on, and reads it when it has stood still."""
+    if path.exists() and time.time() - path.stat().st_mtime > 5:
+        path.touch()
+
+
 def test_hooks_put_into_a_running_session_are_used_and_taken_out_again(
-    client: Client, project: Path, agent: Agent, terminal: Terminal, tmp_path: Path
+    client: Client, agent: Agent, terminal: Terminal, tmp_path: Path, habits: Habits
 ) -> None:
-    path, backups = project / ".claude" / "settings.local.json", tmp_path / "backups"
+    path, backups = client.project / ".claude" / "settings.local.json", tmp_path / "backups"
+    if not habits.sees_new_settings_directory:
+        path.parent.mkdir()
     pane = client.interactive(terminal, "--permission-mode", "acceptEdits")
     said = 0
 
@@ -217,6 +227,8 @@ def test_hooks_put_into_a_running_session_are_used_and_taken_out_again(
 
     def heard() -> bool:
         before = len(agent.seen)
+        if not habits.sees_early_settings:
+            touch_again(path)
         say_one()
         return len(agent.seen) > before
 

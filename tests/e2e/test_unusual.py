@@ -16,6 +16,7 @@ from chorus.wire.home import find_home
 from tests.e2e.scenarios import APP, Say, edit, in_directory, read, write
 from tests.e2e.watching import MODES, Watching, run_git
 from tests.lab.client import INPUT_BOX, Client, say
+from tests.lab.habits import Habits
 from tests.lab.script import Text, WaitFor
 from tests.lab.terminal import Terminal
 from tests.repos import UserRepo
@@ -75,7 +76,11 @@ def test_a_denied_edit_is_noted_as_denied_and_changes_nothing(watching: Watching
     assert watching.chorus("lanes") == []
 
 
-def test_hooks_lent_to_a_running_client_are_used_and_taken_out_again(watching: Watching) -> None:
+def test_hooks_lent_to_a_running_client_are_used_and_taken_out_again(
+    watching: Watching, habits: Habits
+) -> None:
+    if not habits.sees_new_settings_directory:
+        (watching.project / ".claude").mkdir()
     watching.start_adopted()
     watching.chorus("attach", "--hooks", "-L", watching.terminal.name)
     settings = watching.project / ".claude" / "settings.local.json"

@@ -15,6 +15,12 @@ class Habits:
     # It uses settings that are written in its first seconds, and in a directory that was not there before.
     sees_early_settings: bool = True
     sees_new_settings_directory: bool = True
+    # What its footer says while it asks about every edit.
+    asking_mode: str = "manual mode on"
+    # A prompt for a command offers a mode in which nothing is asked any more, beside a rule for the command.
+    offers_auto_mode: bool = True
+    # In a pane of 40 columns a prompt offers what holds for longer than this one time.
+    grants_in_narrow_panes: bool = False
 
 
 NEWEST = Habits()
@@ -23,6 +29,9 @@ BY_VERSION: dict[tuple[int, ...], Habits] = {
         edits_unread_files=False,
         sees_early_settings=False,
         sees_new_settings_directory=False,
+        asking_mode=r"\? for shortcuts",
+        offers_auto_mode=False,
+        grants_in_narrow_panes=True,
     ),
     (2, 1, 257): Habits(sees_early_settings=False),
     (2, 1, 325): NEWEST,

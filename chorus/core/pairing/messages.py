@@ -17,6 +17,7 @@ from chorus.core.evidence import Evidence, read_denial, read_reason, read_result
 from chorus.core.ids import AgentId, SessionId, ToolUseId
 from chorus.core.outcomes import Outcome, PromptAsked
 from chorus.core.pairing.books import Books, Handlers, Made
+from chorus.core.pairing.system import hear_rest
 from chorus.core.sessions import Spot
 from chorus.core.speech import Aside, Command, Message, TaskNotice, read_text, read_user
 from chorus.core.turns import Turn
@@ -116,7 +117,11 @@ def _read_meta(meta: object, call: ToolUseId | None) -> int:
 
 def _hear_speech(books: Books, event: User, spot: Spot) -> list[Outcome]:
     speech = read_user(event)
-    if isinstance(speech, Aside) or books.is_repeat(event):
+    if isinstance(speech, Aside):
+        # Older clients tell of a turn's end only when nobody broke it off.
+        written = event.source is Source.TRANSCRIPT
+        return hear_rest(books, event, spot) if speech.breaks_off and written else []
+    if books.is_repeat(event):
         return []
     if isinstance(speech, TaskNotice):
         return hear_notice(books, event, spot, speech)

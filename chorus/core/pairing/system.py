@@ -1,6 +1,7 @@
 """Pairing: what the client says about the session."""
 
 from chorus.core.entries import Learned
+from chorus.core.events.base import Known
 from chorus.core.events.system import (
     CompactBoundary,
     ConversationReset,
@@ -85,7 +86,7 @@ def hear_compaction(books: Books, event: CompactBoundary, spot: Spot) -> list[Ou
     return []
 
 
-def hear_rest(books: Books, event: TurnDuration, spot: Spot) -> list[Outcome]:
+def hear_rest(books: Books, event: Known, spot: Spot) -> list[Outcome]:
     """A hook may have told of the next message before the transcript tells that the last one is done with."""
     session, turn = spot.session, spot.session.turns.current
     newer = turn is not None and turn.prompt is not None and turn.prompt != session.written
