@@ -7,10 +7,10 @@ subscriber of each prompt that appears, changes and goes. Every answer, given or
 import logging
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Any
 
 from chorus.agent.audit import Audit
 from chorus.agent.desks import Desks, Watched
+from chorus.agent.listed import Json, screen_json, strange_json, told_json
 from chorus.agent.opencalls import OpenCalls
 from chorus.agent.panes import WatchedPane
 from chorus.agent.pressing import PromptRefused
@@ -18,7 +18,7 @@ from chorus.agent.rulings import Ruling, Rulings
 from chorus.agent.told import Channel, Told, ToldPrompt
 from chorus.core.ids import PaneId, SessionId
 from chorus.core.outcomes import Outcome, PromptAsked
-from chorus.core.prompts.prompt import Prompt, prompt_json
+from chorus.core.prompts.prompt import Prompt
 from chorus.core.relay.answers import Answer, render_answer
 from chorus.core.relay.desk import Appearance
 from chorus.errors import ChorusError, NothingThere
@@ -29,8 +29,6 @@ log = logging.getLogger("chorus.agent")
 # A hook tells of a dialog within 50 ms of its drawing; a busy machine takes longer. Until then the
 # dialog is not listed, so that one prompt does not go by two names.
 HOOK_SECONDS = 1.0
-
-Json = dict[str, Any]
 
 
 class NoSuchPrompt(NothingThere):
@@ -61,7 +59,7 @@ class Prompts:
 
     def waiting(self) -> list[Json]:
         self._told.prune()
-        return [*self._list_told(), *self._list_screens(), *self._list_strange()]
+        return [*self._list_told(), *self._list_screens(), *map(strange_json, self._desks.strange())]
 
     def look(self, pane: WatchedPane) -> None:
         """Read the pane's screen, and tell what has changed."""
@@ -142,7 +140,7 @@ class Prompts:
             self._ring([present[name] for name in present.keys() - before.keys()], len(present))
 
     async def _answer_told(self, told: ToldPrompt, answer: Answer, *, by: str) -> Json:
-        shown, said, how = self._told_json(told), render_answer(answer), told.channel.how
+        shown, said, how = told_json(told), render_answer(answer), told.channel.how
         try:
             await told.say(answer)
         except PromptRefused as error:
@@ -175,7 +173,7 @@ class Prompts:
         raise NoSuchPrompt(f"no prompt {name} waits: it was answered or withdrawn")
 
     def _list_told(self) -> Iterator[Json]:
-        return (self._told_json(told) for told in self._told.all.values() if not (told.claimed or told.ruled))
+        return (told_json(told) for told in self._told.all.values() if not (told.claimed or told.ruled))
 
     def _list_screens(self) -> Iterator[Json]:
         """Nothing is listed twice: not what a client tells in words, nor what now cannot be read."""
@@ -187,34 +185,10 @@ class Prompts:
             if not doubled and not (young and self.holds_hooks):
                 yield self._screen_json(watched, appearance)
 
-    def _list_strange(self) -> Iterator[Json]:
-        for watched in self._desks.strange():
-            name = watched.strange_name()
-            yield {
-                "id": name, "session": watched.pane.session, "pane": watched.pane.id, "kind": "unknown",
-                "tool": None, "title": "A dialog Chorus does not know", "question": "Look at the pane.",
-                "options": [], "fingerprint": name, "since": watched.strange_since,
-                "body": "\n".join(watched.rows).strip("\n"), "input": None,
-            }  # fmt: skip
-
-    def _told_json(self, told: ToldPrompt) -> Json:
-        asked = told.asked
-        shown = prompt_json(told.prompt, session=asked.session, pane=told.pane, since=told.since)
-        body, words = "\n".join(told.prompt.body), _words(told.prompt)
-        return {**shown, "id": told.name, "body": body, "input": dict(asked.input), "words": words}
-
     def _screen_json(self, watched: Watched, appearance: Appearance) -> Json:
-        prompt, pane = appearance.prompt, watched.pane
-        shown = prompt_json(prompt, session=pane.session, pane=pane.id, since=watched.since)
-        shown |= {"id": watched.name(appearance), "body": "\n".join(prompt.body), "words": _words(prompt)}
-        questions = self._calls.questions_of(prompt, pane.session)
-        return {**shown, "input": None if questions is None else dict(questions)}
-
-
-def _words(prompt: Prompt) -> str | None:
-    """The key of the option that takes words of one's own; where boxes are ticked none does from here."""
-    fields = [option.key for option in prompt.options if option.text == "instead"]
-    return fields[0] if fields and prompt.ticked is None else None
+        return screen_json(
+            watched, appearance, self._calls.questions_of(appearance.prompt, watched.pane.session)
+        )
 
 
 def _check(prompt: Prompt, fingerprint: str) -> None:
