@@ -140,4 +140,5 @@ def bring_home(repository: Repository, store: ObjectStore, start: Oid | None, ti
     """What the new commits hold goes into the user's own store: their branch needs no other."""
     since = [f"^{start}"] if start else []
     listed = repository.git.run("rev-list", "--objects", "--no-object-names", tip, *since)
-    pack_into(repository.git, store, store.main_directory, listed)
+    # Looking for what resembles what takes most of the time, and is done again by the user's next gc.
+    pack_into(repository.git, store, store.main_directory, listed, "--window=0")

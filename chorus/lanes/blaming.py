@@ -6,6 +6,7 @@ trailers which actions it holds. Never changes anything.
 """
 
 import os
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -133,13 +134,15 @@ def find_renamed(past: Past, recorded: Recorded, after: bytes) -> Edit | None:
 def cross(lines: Mapping[int, int], changes: Iterable[Hunk]) -> tuple[dict[int, int], dict[int, int]]:
     """Lines placed after some changes: those that were there before, placed there, and the new."""
     changes = list(changes)
+    starts = [hunk.after_start for hunk in changes]
     kept, written = {}, {}
     for line, place in lines.items():
-        above = [hunk for hunk in changes if hunk.after_start <= place]
-        if above and place < above[-1].after_end:
+        above = bisect_right(starts, place)
+        last = changes[above - 1] if above else None
+        if last is not None and place < last.after_end:
             written[line] = place
         else:
-            kept[line] = place - (above[-1].after_end - above[-1].before_end if above else 0)
+            kept[line] = place - (last.after_end - last.before_end if last is not None else 0)
     return kept, written
 
 
