@@ -26,7 +26,7 @@ class Asked:
 
     def load(self) -> None:
         """What an earlier agent knew. A damaged file means: nothing."""
-        with suppress(FileNotFoundError, ValueError, TypeError, KeyError):
+        with suppress(OSError, ValueError, TypeError, KeyError, AttributeError):
             kept = json.loads(self.path.read_bytes())
             self._answered = dict.fromkeys(map(str, kept["answered"]))
             for request, (pane, asked) in kept["waiting"].items():

@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any
 
-from chorus.git.lockfile import CannotWrite
+from chorus.git.lockfile import CannotWrite, Locked
 
 log = logging.getLogger("chorus.agent")
 
@@ -28,10 +28,10 @@ class Tasks:
         started.add_done_callback(self._ended)
 
     def fail(self, error: BaseException) -> bool:
-        """Whether it is the disk that failed. Anything else would fail a fresh agent just the same."""
+        """Whether it is the disk, or a lock somebody holds. Anything else would fail a fresh agent, too."""
         log.error("a task of the agent failed", exc_info=error)
         self.problems[type(error).__name__] = str(error)
-        if isinstance(error, CannotWrite) or not self._has_room():
+        if isinstance(error, CannotWrite | Locked) or not self._has_room():
             self.failed.set()
         return self.failed.is_set()
 

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from chorus.agent.tasks import Tasks
-from chorus.git.lockfile import CannotWrite
+from chorus.git.lockfile import CannotWrite, Locked
 
 
 async def fail(error: Exception) -> None:
@@ -37,9 +37,10 @@ async def test_a_task_that_fails_is_told_of_and_the_others_go_on() -> None:
     ("error", "room"),
     [
         (CannotWrite("cannot write HEAD: No space left on device"), True),
+        (Locked("main.lock is held by another process"), True),
         (OSError("git was cut short"), False),
     ],
-    ids=["what a task could not write", "whatever failed while there is no room"],
+    ids=["what a task could not write", "a lock somebody holds", "whatever failed while there is no room"],
 )
 async def test_a_disk_that_takes_nothing_is_a_failure_of_the_whole(error: Exception, room: bool) -> None:
     tasks = Tasks(lambda: room)
