@@ -35,7 +35,7 @@ def runs(client: str) -> bool:
 def is_young(client: str) -> bool:
     """Whether it started only just now."""
     started = client.partition(":")[2]
-    if not started:
+    if not started.isdecimal():  # not known, or a date, where there is no /proc
         return False
     since_boot = float(Path("/proc/uptime").read_text().split()[0])
     # In some containers the machine counts from another moment than its processes do: then none is young.

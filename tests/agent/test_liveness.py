@@ -23,6 +23,7 @@ def test_a_client_is_young_when_it_has_only_just_started() -> None:
     client = name_client(child.pid, read_process(child.pid))
     assert is_young(client)
     assert not is_young("1:0")  # as old as the machine
+    assert not is_young("1:Mon Nov 16 12:00:00 2026")  # as ps says it, where there is no /proc
     assert not is_young(name_client(child.pid, None))
     child.kill()
     child.wait()
