@@ -9,6 +9,7 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,6 +49,10 @@ EVENTS: list[type[FileSystemEvent]] = [
 # overflowed the kernel's queue.
 MOST_PATHS = 2_000
 
+# watchdog keeps the first half of a rename back, and all behind it, until the second half has come, and
+# looks for that only once this time is over (0.5 s by itself). The kernel tells of both halves at once.
+RENAME_SECONDS = 0.005
+
 # Files of the git directory that move when HEAD does.
 HEAD_FILES = ("HEAD", "ORIG_HEAD", "MERGE_HEAD", "index", "logs/HEAD")
 
@@ -85,6 +90,7 @@ class FileWatch:
 
     def start(self) -> None:
         """Begin; a watch that cannot be had (inotify limits) is a stated problem, not a failure."""
+        _hasten_renames()
         observer = Observer()
         logging.getLogger(OVERFLOW_LOGGER).addFilter(self._overflow)
         try:
@@ -181,6 +187,14 @@ class FileWatch:
             return None
         relative = path[len(self._root) + 1 :]
         return None if relative.split("/", 1)[0] in self._skip else RepoPath(relative)
+
+
+def _hasten_renames() -> None:
+    """A watchdog without this part has no such rest."""
+    with suppress(ImportError):
+        from watchdog.observers.inotify_move_event_grouper import InotifyMoveEventGrouper  # noqa: PLC0415
+
+        InotifyMoveEventGrouper.delay = RENAME_SECONDS
 
 
 def _paths_of(event: FileSystemEvent) -> list[str]:

@@ -73,6 +73,22 @@ def test_a_command_that_was_not_held_keeps_what_moved_for_its_window(tree: Tree,
     assert facts(tree) == [("committed", "t1", ("made.txt",))]
 
 
+def test_a_file_that_a_command_moved_elsewhere_is_its_doing_on_both_ends(tree: Tree, repo: UserRepo) -> None:
+    for directory in ("here", "there"):
+        repo.write(f"{directory}/stays.txt", b"stays\n")
+    repo.write("here/goes.txt", b"goes\n")
+    settle(tree)
+    before = len(facts(tree))
+    command = bash("t1")
+    tell(tree, opened(command), waits=True)
+
+    (repo.path / "here/goes.txt").rename(repo.path / "there/goes.txt")
+    tell(tree, ActionClosed(command), waits=True)
+
+    settle(tree)
+    assert facts(tree)[before:] == [("committed", "t1", ("here/goes.txt", "there/goes.txt"))]
+
+
 def test_a_call_that_runs_since_before_we_watched_is_known_again(tree: Tree, repo: UserRepo) -> None:
     begun = bash("t1", run_in_background=True)
     tree.recall([opened(begun), ActionClosed(begun)])
