@@ -327,11 +327,13 @@ async def test_a_dialog_that_no_longer_fits_its_pane_is_listed_once(asking: Aski
 
     (listed,) = asking.listed()
     await asking.refused(listed, "nothing was sent")
-    await asking.refused(prompt, "nothing was sent")
+    await asking.refused(prompt, "nothing was sent|it was answered or withdrawn")
     asking.terminal.tmux("resize-window", "-t", asking.pane.id, "-x", "100", "-y", "36")
     asking.pane.wait_settled("create a.txt")
     (again,) = asking.listed()
-    assert (again["id"], again["kind"]) == (prompt["id"], prompt["kind"])
+    assert again["kind"] == prompt["kind"]
+    if again["id"] != prompt["id"]:  # nothing was on the screen for a moment: it is another appearance
+        await asking.refused(prompt, "it was answered or withdrawn")
     asking.expect_keys()
 
 

@@ -184,7 +184,8 @@ def test_one_prefix_is_enough_where_no_other_tmux_takes_it(terminal: Terminal, t
 def test_a_person_is_led_through_the_story(terminal: Terminal) -> None:
     """In a terminal of their own: each hint is followed as it is given."""
     environment = {"HOME": os.environ["HOME"], "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
-    environment |= {"TERM": "xterm-256color", "PYTHONPATH": str(ROOT)}
+    # Named, as a person's terminal does: the account that runs the tests may have no shell to log in with.
+    environment |= {"TERM": "xterm-256color", "PYTHONPATH": str(ROOT), "SHELL": "/bin/sh"}
     pane = terminal.open([sys.executable, "-m", "chorus", "demo"], cwd=ROOT, environment=environment)
     pane.wait_for(r"1/6[\s\S]*", seconds=60)
     pane.wait_for("❯.add a --shout option")
