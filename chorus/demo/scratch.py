@@ -23,7 +23,7 @@ from chorus.wire.client import stop
 from chorus.wire.home import Home, find_home
 
 GIT_CONFIG = "[user]\n\tname = Ada Demo\n\temail = ada@example.com\n[init]\n\tdefaultBranch = main\n"
-INHERITED = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "COLORTERM", "TMPDIR", "TZ")
+INHERITED = ("PATH", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "COLORTERM", "TMPDIR", "TZ")
 # Slow enough to follow, and for the transcript to be on disk before the next thing happens.
 PACE_SECONDS = 0.2
 # A Unix socket's address has room for 107 bytes; the socket's own name takes some.

@@ -35,7 +35,9 @@ async def nothing_asked(one: Running) -> None:
 
 async def in_the_diff(one: Running) -> None:
     await nothing_asked(one)
+    await one.on_row(44)
     await one.press("enter")
+    await one.until(lambda: one.panel.right.display, "the side of the diff")
     await diff_read(one)
 
 
