@@ -21,6 +21,8 @@ class Habits:
     offers_auto_mode: bool = True
     # In a pane of 40 columns a prompt offers what holds for longer than this one time.
     grants_in_narrow_panes: bool = False
+    # How many answers of the permission matrix its dialogs have no one option for.
+    answers_without_option: int = 3
 
 
 NEWEST = Habits()
@@ -32,6 +34,7 @@ BY_VERSION: dict[tuple[int, ...], Habits] = {
         asking_mode=r"\? for shortcuts",
         offers_auto_mode=False,
         grants_in_narrow_panes=True,
+        answers_without_option=1,
     ),
     (2, 1, 257): Habits(sees_early_settings=False),
     (2, 1, 325): NEWEST,
