@@ -75,7 +75,9 @@ class Agent:
         start = self.tasks.start
         self.asked = Asked(home.root / "asked.json")
         relaying = Relaying(spool, self.runs, roster, self.prompts, self.asked, start, movement.tmux)
-        self.hooks = Hooks(spool, self.intake, self.trees, self.transcripts, self.telling, relaying)
+        self.hooks = Hooks(
+            spool, self.intake, self.trees, self.transcripts, self.telling, relaying, self.tasks.fail
+        )
         pane_file = PaneFile(home.root / "panes.json")
         self.watching = Watching(
             home.root, pane_file, self.runs, movement, self.prompts, relaying, self.transcripts, start
@@ -112,13 +114,13 @@ class Agent:
         return not stopping.is_set()
 
     def _start_loops(self) -> None:
-        start = self.tasks.start
-        start(self.hooks.keep_hearing(self.home.lock.exists, self.stop))
-        start(self.transcripts.keep_reading())
-        start(self.watching.panes.keep_looking())
-        start(watch_clients(self.intake.roster, self.transcripts.end, self.lending))
-        start(self.outside.keep_sweeping())
-        start(Tidying(self.trees).keep_tidy())
+        keep = self.tasks.keep
+        keep(lambda: self.hooks.keep_hearing(self.home.lock.exists, self.stop))
+        keep(self.transcripts.keep_reading)
+        keep(self.watching.panes.keep_looking)
+        keep(lambda: watch_clients(self.intake.roster, self.transcripts.end, self.lending))
+        keep(self.outside.keep_sweeping)
+        keep(Tidying(self.trees).keep_tidy)
 
     async def _wait_for_room(self) -> None:
         """Record nothing more, and say why, until the disk takes something again."""

@@ -36,6 +36,7 @@ class Hooks:
     transcripts: Transcripts
     telling: Telling
     relaying: Relaying
+    fail: Callable[[BaseException], bool]  # whether no event can be recorded now
     _came: asyncio.Event = field(default_factory=asyncio.Event)
 
     def listen(self) -> None:
@@ -59,11 +60,21 @@ class Hooks:
             await self.read()
 
     async def read(self) -> None:
-        """Deal with every event in the spool. A client that waits goes on once its event is recorded."""
+        """Deal with every event in the spool. A client that waits goes on once its event is recorded.
+
+        An event that fails for a reason of its own is put aside, and the next one is heard. Transcripts tell
+        the same as hooks: the next agent reads there what this one could not record.
+        """
         for event in self.spool.take():
-            await self._hear(event)
-            self.telling.answer(event)
-            self.spool.forget(event)
+            (failure,) = await asyncio.gather(self._hear(event), return_exceptions=True)
+            if failure is None:
+                self.telling.answer(event)
+                self.spool.forget(event)
+            elif self.fail(failure):
+                raise failure
+            else:
+                self.transcripts.tails.frozen = True
+                self.spool.put_aside(event)
         self.trees.announce()
 
     async def _hear(self, event: HookEvent) -> None:
@@ -80,13 +91,14 @@ class Hooks:
         session, transcript = message.get("session_id"), message.get("transcript_path")
         if not isinstance(session, str) or not isinstance(transcript, str):
             return
+        cwd = message.get("cwd")
         begins = message.get("hook_event_name") == "SessionStart" and message.get("source") == "startup"
         known = self.intake.roster.place(
             SessionId(session),
             time=now(),
             source="hook",
             transcript=transcript,
-            cwd=message.get("cwd"),
+            cwd=cwd if isinstance(cwd, str) else None,
             pane=event.pane,
             server=event.tmux_socket,
             client=_client_of(event),

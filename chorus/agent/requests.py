@@ -65,6 +65,7 @@ class Requests(Reviewing):
         lanes = [lane for tree in agent.trees.all.values() for lane in queries.lanes(tree.recorder)]
         problems = [
             *agent.tasks.problems.values(),
+            *agent.transcripts.tails.problems,
             *(t.watch.problem for t in agent.trees.all.values() if t.watch.problem),
         ]
         return {

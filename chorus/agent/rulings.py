@@ -35,8 +35,8 @@ class Rulings:
         """The answer a rule gives; None: ask a person."""
         if asked.tool is None or cwd is None:
             return None
-        root = work_tree_of(Path(cwd))
         try:
+            root = work_tree_of(Path(cwd))
             policy = read_policy(root)
         except ChorusError as error:
             log.warning("no rule is applied: %s", error)

@@ -81,6 +81,11 @@ class Tails:
             if followed.tail.position != start:
                 self._positions[str(path)] = followed.tail.position
 
+    @property
+    def problems(self) -> list[str]:
+        """Why some of them cannot be read."""
+        return [followed.tail.problem for followed in self._files.values() if followed.tail.problem]
+
     def keep(self) -> None:
         """Write down how far everything is read and recorded, for the next agent."""
         if self.frozen:
@@ -95,5 +100,5 @@ class Tails:
 def _size(path: Path) -> int:
     try:
         return path.stat().st_size
-    except OSError:
+    except (OSError, ValueError):
         return 0

@@ -10,7 +10,11 @@ from chorus.git.lockfile import CannotWrite, Locked
 
 log = logging.getLogger("chorus.agent")
 
+# A loop that failed begins anew after this time; one that fails each time it begins costs no more than this.
+REST_SECONDS = 5.0
+
 Start = Callable[[Coroutine[Any, Any, None]], None]
+Loop = Callable[[], Coroutine[Any, Any, None]]
 
 
 class Tasks:
@@ -26,6 +30,18 @@ class Tasks:
         started = asyncio.get_running_loop().create_task(task)
         self._all.add(started)
         started.add_done_callback(self._ended)
+
+    def keep(self, loop: Loop, *, rest_seconds: float = REST_SECONDS) -> None:
+        """Run a loop for as long as the agent lives. One that failed is told of, rests, and begins anew."""
+
+        async def again() -> None:
+            while not self.failed.is_set():
+                (ended,) = await asyncio.gather(loop(), return_exceptions=True)
+                if ended is None or self.fail(ended):
+                    return
+                await asyncio.sleep(rest_seconds)
+
+        self.start(again())
 
     def fail(self, error: BaseException) -> bool:
         """Whether it is the disk, or a lock somebody holds. Anything else would fail a fresh agent, too."""

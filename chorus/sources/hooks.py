@@ -123,6 +123,12 @@ class Spool:
         if place is not None:
             place.unlink(missing_ok=True)
 
+    def put_aside(self, event: HookEvent) -> None:
+        """Nobody can deal with the event: its hook goes on, and its file is kept for a look."""
+        place = self._places.pop(event, None)
+        if place is not None:
+            self._set_aside(place, why="failed")
+
     def _is_unreleased(self, event: HookEvent) -> bool:
         place = self._places.get(event)
         return place is not None and place.parent == self._directory
@@ -155,12 +161,12 @@ class Spool:
                 self._places[event] = path
                 return event
             if time.time() - written / 1e9 > CUT_OFF_SECONDS:
-                self.problems["cut-off"] += 1
-                path.rename(self._aside / path.name)
-                self._trim_aside()
+                self._set_aside(path, why="cut-off")
         return None
 
-    def _trim_aside(self) -> None:
+    def _set_aside(self, path: Path, *, why: str) -> None:
+        self.problems[why] += 1
+        path.rename(self._aside / path.name)
         kept = sorted(self._aside.iterdir(), key=lambda path: path.stat().st_mtime_ns)
         for old in kept[:-ASIDE_KEPT]:
             old.unlink()

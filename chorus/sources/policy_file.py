@@ -25,8 +25,11 @@ def read_policy(root: Path) -> Policy:
 
 def work_tree_of(start: Path) -> Path:
     """The nearest directory upwards that holds `.git`; else where we are."""
-    here = start.resolve()
-    return next((place for place in (here, *here.parents) if (place / ".git").exists()), here)
+    try:
+        here = start.resolve()
+        return next((place for place in (here, *here.parents) if (place / ".git").exists()), here)
+    except (OSError, ValueError) as error:
+        raise BadConfig(f"{start} cannot be looked at for a policy: {error}") from error
 
 
 def resolver(working: Path) -> Callable[[str], str | None]:

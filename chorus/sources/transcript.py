@@ -21,19 +21,25 @@ LONGEST_LINE = 64 * 2**20
 
 @dataclass(slots=True)
 class TranscriptTail:
-    """Follows one file. `position` is the end of the last complete line given."""
+    """Follows one file. `position` is the end of the last complete line given, `problem` why none is."""
 
     path: Path
     position: int = 0
+    problem: str | None = None
     _identity: tuple[int, int] | None = None
 
     def read_lines(self) -> Iterator[bytes]:
         """Each line that was completed since the last call."""
+        self.problem = None
         try:
-            descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+            yield from self._read()
         except (FileNotFoundError, NotADirectoryError):
             return
-        with os.fdopen(descriptor, "rb", buffering=0) as file:
+        except (OSError, ValueError) as error:
+            self.problem = f"the transcript {self.path} cannot be read: {error}"
+
+    def _read(self) -> Iterator[bytes]:
+        with open(self.path, "rb", buffering=0, opener=_open_at_once) as file:
             self._rewind_if_replaced(os.fstat(file.fileno()))
             file.seek(self.position)
             rest = b""
@@ -52,6 +58,11 @@ class TranscriptTail:
         if status.st_size < self.position or (self._identity is not None and self._identity != identity):
             self.position = 0
         self._identity = identity
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """A pipe in its place is not waited for."""
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def began_after(path: Path, moment: float) -> bool:
@@ -74,9 +85,9 @@ def transcript_of(projects: Path, cwd: str, session: str) -> Path:
 
 
 def subagent_transcripts(transcript: Path) -> list[Path]:
-    """The transcripts of the sub-agents of the session whose own transcript this is."""
-    directory = transcript.with_suffix("") / "subagents"
+    """The transcripts of the sub-agents of the session whose own transcript this is, as far as they show."""
     try:
+        directory = transcript.with_suffix("") / "subagents"
         return sorted(p for p in directory.iterdir() if p.suffix == ".jsonl")
-    except (FileNotFoundError, NotADirectoryError):
+    except (OSError, ValueError):
         return []

@@ -46,6 +46,13 @@ def find_home(start: Path) -> Home:
 
 def find_work_tree(start: Path) -> tuple[Path, Home]:
     """The work tree that `start` is in, and its repository's home."""
+    try:
+        return _find_work_tree(start)
+    except (OSError, ValueError) as error:  # a place that cannot be looked into, a name that is none
+        raise NotARepository(f"{start} cannot be looked at: {error}") from error
+
+
+def _find_work_tree(start: Path) -> tuple[Path, Home]:
     here = start.resolve()
     for directory in (here, *here.parents):
         git = directory / ".git"

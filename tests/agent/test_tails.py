@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import pytest
@@ -94,3 +95,19 @@ def test_a_damaged_memory_means_nothing_is_known(tmp_path: Path, transcript: Pat
     tails.load()
     tails.follow(S, transcript)
     assert all(line.history for line in tails.read())
+
+
+@pytest.mark.parametrize("odd", ["a directory", "a pipe", "x" * 5000, "a\0b", "/", "no such file/s.jsonl"])
+def test_a_transcript_that_cannot_be_read_keeps_no_other_from_being_read(
+    tmp_path: Path, transcript: Path, odd: str
+) -> None:
+    (tmp_path / "a directory").mkdir()
+    os.mkfifo(tmp_path / "a pipe")
+    tails = Tails(tmp_path / "kept")
+    tails.follow(SessionId("odd"), tmp_path / odd)
+    tails.follow(S, transcript, from_start=True)
+
+    for _ in range(2):
+        append(transcript, b"new\n")
+        assert {line.session for line in tails.read()} == {S}
+    assert [str(tmp_path / odd) in problem for problem in tails.problems] == [True] * ("no such" not in odd)

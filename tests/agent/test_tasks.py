@@ -49,3 +49,54 @@ async def test_a_disk_that_takes_nothing_is_a_failure_of_the_whole(error: Except
 
     await asyncio.wait_for(tasks.failed.wait(), 60)
     assert list(tasks.problems.values()) == [str(error)]
+
+
+async def test_a_loop_that_failed_begins_anew_and_is_told_of() -> None:
+    tasks = Tasks(lambda: True)
+    begun: list[int] = []
+    going_on = asyncio.Event()
+
+    async def loop() -> None:
+        begun.append(len(begun))
+        if len(begun) < 3:
+            raise ValueError(f"time {len(begun)}")
+        going_on.set()
+        await asyncio.Event().wait()
+
+    tasks.keep(loop, rest_seconds=0)
+
+    await asyncio.wait_for(going_on.wait(), 60)
+    assert tasks.problems == {"ValueError": "time 2"}
+    await tasks.cancel()
+    assert len(begun) == 3
+
+
+async def test_a_loop_that_the_disk_failed_is_left_to_the_next_agent() -> None:
+    tasks = Tasks(lambda: True)
+    begun: list[int] = []
+
+    async def loop() -> None:
+        begun.append(1)
+        raise CannotWrite("cannot write HEAD: No space left on device")
+
+    tasks.keep(loop, rest_seconds=0)
+
+    await asyncio.wait_for(tasks.failed.wait(), 60)
+    for _ in range(10):
+        await asyncio.sleep(0)
+    assert begun == [1]
+
+
+async def test_a_loop_that_came_to_its_end_stays_ended() -> None:
+    tasks = Tasks(lambda: True)
+    begun: list[int] = []
+
+    async def loop() -> None:
+        begun.append(1)
+
+    tasks.keep(loop, rest_seconds=0)
+
+    for _ in range(10):
+        await asyncio.sleep(0)
+    assert begun == [1]
+    assert tasks.problems == {}

@@ -208,3 +208,20 @@ def test_a_session_outside_tmux_has_no_pane() -> None:
 
     assert event is not None
     assert (event.client_pid, event.pane, event.tmux_socket) == (None, None, None)
+
+
+def test_an_event_nobody_can_deal_with_is_put_aside_and_its_hook_goes_on(
+    directory: Path, spool: Spool
+) -> None:
+    put(directory, "7.0", b'{"n": 1}')
+    put(directory, "8.0", b'{"n": 2}')
+    odd, _ = spool.take()
+    spool.release(odd)
+
+    spool.put_aside(odd)
+
+    assert [path.read_bytes() for path in (directory / "aside").iterdir()] == [HEAD + b'{"n": 1}']
+    assert [path.name for path in directory.iterdir() if path.is_file() and path.suffix] == ["8.0"]
+    assert not spool.is_waiting(odd)
+    assert spool.problems == {"failed": 1}
+    assert spool.take() == []

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from chorus.wire.home import NotARepository, find_home
+from chorus.wire.home import NotARepository, find_home, find_work_tree
 
 
 def git(directory: Path, *arguments: str) -> None:
@@ -28,3 +28,9 @@ def test_a_linked_work_tree_shares_its_repositorys_home(tmp_path: Path) -> None:
 def test_outside_a_repository_the_error_names_the_place(tmp_path: Path) -> None:
     with pytest.raises(NotARepository, match=str(tmp_path)):
         find_home(tmp_path)
+
+
+@pytest.mark.parametrize("odd", ["a\0b", "x" * 5000, "\ud800"])
+def test_a_place_that_cannot_be_looked_at_is_in_no_repository(tmp_path: Path, odd: str) -> None:
+    with pytest.raises(NotARepository, match="cannot be looked at"):
+        find_work_tree(tmp_path / odd)

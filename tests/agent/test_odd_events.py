@@ -1,0 +1,118 @@
+"""What a hook tells is never trusted: any part of an event may be anything, and the next one is heard."""
+
+import copy
+import itertools
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from chorus.wire.client import connect, connect_or_start, stop
+from chorus.wire.home import Home, find_home
+from tests.core.recordings import RECORDINGS
+from tests.repos import UserRepo
+from tests.waiting import wait_for
+
+ODD: list[Any] = [
+    None, 0, -1, 1.5, True, [], {}, "", "\0", "a\0b", "x" * 5000, "\ud800", "../../..", "/", "/nowhere/at",
+    [None], {"a": None}, ["\0"], 10**30, "2026-99-99T99:99:99Z",
+]  # fmt: skip
+SECONDS = 60.0
+# One of so many mutated events: the rest is the bench's.
+EVERY = 23
+
+Place = tuple[str | int, ...]
+
+
+def recorded_events(repo: Path) -> list[dict[str, Any]]:
+    """Every recorded event, as if it were told in this repository."""
+    texts = [path.read_text() for path in sorted(RECORDINGS.rglob("hooks/*.json"))]
+    return [json.loads(text.replace("/src/proj", str(repo))) for text in texts]
+
+
+def places_in(value: Any, before: Place = ()) -> Iterator[Place]:
+    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, part in parts:
+        yield (*before, key)
+        yield from places_in(part, (*before, key))
+
+
+def with_odd(event: dict[str, Any], place: Place, odd: Any) -> dict[str, Any]:
+    changed = copy.deepcopy(event)
+    parent: Any = changed
+    for key in place[:-1]:
+        parent = parent[key]
+    parent[place[-1]] = odd
+    return changed
+
+
+def odd_events(repo: Path) -> Iterator[dict[str, Any]]:
+    for event in recorded_events(repo):
+        for place, odd in itertools.product(places_in(event), ODD):
+            yield with_odd(event, place, odd)
+
+
+class Hooks:
+    """What the hook program leaves for the agent, without the program."""
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+        self._names = itertools.count(1)
+
+    def tell(self, *events: dict[str, Any]) -> None:
+        """Leave them in this order, and wait until each is dealt with."""
+        told = [self._put(event) for event in events]
+        poke = os.open(self._home.spool / "poke", os.O_WRONLY | os.O_NONBLOCK)
+        os.write(poke, b"\n")
+        os.close(poke)
+        wait_for(lambda: not any(path.exists() for path in told), what="all are heard", seconds=SECONDS)
+
+    def _put(self, event: dict[str, Any]) -> Path:
+        temporary = self._home.spool / "being-written"
+        temporary.write_bytes(b"1\t\t\t\n" + json.dumps(event).encode())
+        # Named as by a hook that still waits.
+        return temporary.rename(self._home.spool / f"{os.getpid()}.{next(self._names)}")
+
+
+def check(repo: Path, events: list[dict[str, Any]]) -> tuple[list[str], list[str]]:
+    """Tell all of them, then of an edit. Gives what failed, and what became of the edit."""
+    home = find_home(repo)
+    connect_or_start(home).close()
+    try:
+        hooks = Hooks(home)
+        hooks.tell(*events)
+        edit_through(hooks, repo)
+        with connect(home) as agent:
+            entries = agent.ask("log", cwd=str(repo))
+            aside = [path.name for path in (home.spool / "aside").iterdir()]
+        return aside, [entry["status"] for entry in entries if entry["id"] == "last"]
+    finally:
+        stop(home)
+
+
+def edit_through(hooks: Hooks, repo: Path) -> None:
+    place = repo / "app.py"
+    before = place.read_text()
+    given = {"file_path": str(place), "old_string": before, "new_string": "x = 2\n"}
+    event = {
+        "session_id": "good",
+        "transcript_path": str(repo.parent / "good.jsonl"),
+        "cwd": str(repo),
+        "tool_name": "Edit",
+        "tool_use_id": "last",
+        "tool_input": given,
+    }
+    hooks.tell(event | {"hook_event_name": "PreToolUse"})
+    place.write_text("x = 2\n")
+    result = {"filePath": str(place), "oldString": before, "newString": "x = 2\n", "originalFile": before}
+    hooks.tell(event | {"hook_event_name": "PostToolUse", "tool_response": result})
+
+
+def test_whatever_stands_in_an_event_the_next_is_heard_and_recorded(repo: UserRepo) -> None:
+    events = list(itertools.islice(odd_events(repo.path), 0, None, EVERY))
+    places = [event for event in recorded_events(repo.path) if event["hook_event_name"] == "PreToolUse"][:1]
+    where = itertools.product(("cwd", "transcript_path", "session_id"), ODD)
+    events += [with_odd(event, (key,), odd) for event in places for key, odd in where]
+
+    assert check(repo.path, events) == ([], ["committed"])
