@@ -5,12 +5,13 @@ did not, and at the end prints what Chorus recorded and what landed.
 """
 
 import json
+import time
 from collections.abc import Callable
 from typing import Any
 
 from chorus.demo import story
 from chorus.demo.scratch import Scratch
-from chorus.demo.stage import Stage
+from chorus.demo.stage import PATIENCE_SECONDS, POLL_SECONDS, Stage
 from chorus.errors import ChorusError, ExitCode
 from chorus.output import answer, note
 
@@ -51,7 +52,8 @@ class Player:
 
     def _start(self) -> None:
         self._stage.start_client(*PERMISSION_MODE, panel=False)
-        sessions = self._json("status")["sessions"]
+        # The client takes a message a moment before it has told of itself.
+        sessions = self._wait_for(lambda: self._json("status")["sessions"])
         self._check(len(sessions) == 1, f"one session is watched, not {len(sessions)}")
 
     def _ask_for_feature(self) -> None:
@@ -59,7 +61,7 @@ class Player:
         self._stage.wait_for(ASKED)
 
     def _approve(self) -> None:
-        prompts = self._json("prompts")
+        prompts = self._wait_for(lambda: self._json("prompts"))
         self._check(len(prompts) == 1, f"one prompt is listed, not {len(prompts)}")
         self._check(prompts[0]["tool"] == "Bash", f"it is about Bash, not {prompts[0]['tool']}")
         self._scratch.chorus("approve", prompts[0]["id"])
@@ -109,6 +111,13 @@ class Player:
 
     def _json(self, *arguments: str) -> Any:  # noqa: ANN401  each command has its own answer
         return json.loads(self._scratch.chorus(*arguments, "--json"))
+
+    def _wait_for(self, look: Callable[[], list[Any]]) -> list[Any]:
+        """What is looked for, once there is any; nothing, when it never comes."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not (found := look()) and time.monotonic() < deadline:
+            time.sleep(POLL_SECONDS)
+        return found
 
     def _check(self, holds: bool, what: str) -> None:
         if not holds:
