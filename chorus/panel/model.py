@@ -12,11 +12,7 @@ from dataclasses import dataclass
 from enum import Flag, auto
 from typing import Any
 
-from chorus.panel.items import (
-    Entry,
-    Lane,
-    Prompt,
-    Session,
+from chorus.panel.item_parsing import (
     outside_id,
     parse_entry,
     parse_lane,
@@ -24,6 +20,7 @@ from chorus.panel.items import (
     parse_prompt,
     parse_session,
 )
+from chorus.panel.items import Entry, Lane, Prompt, Session
 
 Message = dict[str, Any]
 Group = tuple[str, str]

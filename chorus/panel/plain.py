@@ -10,7 +10,8 @@ from chorus.panel import equivalents
 from chorus.panel.clock import render_time
 from chorus.panel.glyphs import STATE_WORDS
 from chorus.panel.inert import inert, inert_lines
-from chorus.panel.items import Entry, Prompt, Session, outside_id, parse_entry, parse_outside
+from chorus.panel.item_parsing import outside_id, parse_entry, parse_outside
+from chorus.panel.items import Entry, Prompt, Session
 from chorus.panel.model import Message, Model
 
 # What was done before, so that a listener knows where things stand.

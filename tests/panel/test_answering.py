@@ -6,7 +6,7 @@ from textual.events import Key
 from chorus.errors import ExitCode
 from chorus.panel.bars import Said
 from chorus.panel.deny_form import DenyForm, WordsForm
-from chorus.panel.items import parse_prompt
+from chorus.panel.item_parsing import parse_prompt
 from chorus.panel.prompt_card import GUARD_SECONDS
 from tests.panel.agent import Refusal, ScriptedAgent
 from tests.panel.running import running

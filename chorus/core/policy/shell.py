@@ -2,24 +2,18 @@
 
 Receives the text of a command. Gives every simple command in it, wherever it stands (lists, pipelines,
 groups, loops, functions, substitutions, here-documents), every file it writes or reads by redirection,
-and every part that cannot be analysed. The grammar is tree-sitter's; only forms named here are let
-through, and a tree with an error in it is not analysed at all. Pure: nothing is run or looked up.
+and every part that cannot be analysed. Only forms named here are let through. Pure: nothing is run or
+looked up.
 """
 
 import re
-import unicodedata
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-import tree_sitter_bash
-from tree_sitter import Language, Node, Parser
+from tree_sitter import Node
 
+from chorus.core.policy.grammar import parse_whole
 from chorus.core.policy.words import Opaque, Word, check_expansion, read_word
-
-_LANGUAGE = Language(tree_sitter_bash.language())
-# Longer than this nobody reads in a prompt.
-_LONGEST = 10_000
-_DEEPEST = 100
 
 # Forms whose parts are statements, with the words and signs that may stand between them.
 _CONTAINERS = {
@@ -30,12 +24,6 @@ _CONTAINERS = {
 _BETWEEN = {
     ";", "&", "&&", "||", "|", "|&", "(", ")", "{", "}", "$(", "`", "<(", ">(", "!", "if", "then", "elif",
     "else", "fi", "while", "until", "do", "done", "function", "\n",
-}  # fmt: skip
-# Forms in which a newline may stand between two parts.
-_SPAN_LINES = {
-    "program", "list", "pipeline", "subshell", "compound_statement", "if_statement", "elif_clause",
-    "else_clause", "while_statement", "do_group", "command_substitution", "process_substitution",
-    "function_definition",
 }  # fmt: skip
 # Not `>&` with a file: bash expands its word twice, so that even quotes do not hold.
 _WRITES = {">", ">>", ">|", "&>", "&>>"}
@@ -58,8 +46,6 @@ _LOOP_VARIABLE = re.compile(
 _DOCUMENT_PARTS = {"heredoc_start", "heredoc_body", "heredoc_end", "pipeline", "list"}
 _DELIMITER = re.compile(r"(['\"]?)([A-Za-z_]+)\1")
 _EXPANDED = re.compile(r"[`$]")
-# `!` followed by a word is history to an interactive shell.
-_HISTORY = re.compile(r"![\w!$*?#^\"'-]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,67 +66,12 @@ class Script:
 def parse_shell(text: str) -> Script:
     script = Script()
     try:
-        _check_text(text)
-        text = _join_lines(text)
-        root = Parser(_LANGUAGE).parse(text.encode("utf-8", "surrogateescape")).root_node
-        if root.has_error:
-            raise Opaque("the shell grammar does not fit it")
-        _check_gaps(root)
+        root = parse_whole(text)
     except Opaque as problem:
         script.opaque.append(str(problem))
         return script
     _Walk(script).visit(root)
     return script
-
-
-def _check_text(text: str) -> None:
-    if len(text) > _LONGEST:
-        raise Opaque(f"it is longer than {_LONGEST} characters")
-    for character in text:
-        if character in " \n\t":
-            continue
-        if unicodedata.category(character)[0] in "CZ":
-            raise Opaque(f"it holds the invisible character U+{ord(character):04X}")
-    if _HISTORY.search(text):
-        raise Opaque("a `!` may stand for an earlier command")
-
-
-def _join_lines(text: str) -> str:
-    """Undo backslash-newline as the shell does first of all; the grammar gets it wrong between lines.
-
-    Where it may not be one (quotes, comments, here-documents, an escaped backslash), nothing is analysed.
-    """
-    if "\\\n" not in text:
-        return text
-    if re.search(r"['#]|<<|\\\\\n", text):
-        raise Opaque("where its joined lines end is not clear")
-    return text.replace("\\\n", "")
-
-
-def _check_gaps(node: Node, depth: int = 0) -> None:
-    """Nothing but blanks may lie between the parts the grammar names, and they may not nest for ever."""
-    if depth > _DEEPEST:
-        raise Opaque("it is nested too deeply")
-    if node.type in {"string", "heredoc_body", "heredoc_redirect"} or node.child_count == 0:
-        return
-    text, start = node.text or b"", node.start_byte
-    end = start
-    for child in node.children:
-        gap = text[end - start : child.start_byte - start]
-        if gap.strip(_blanks(node, child)):
-            raise Opaque(f"the grammar leaves out {gap.decode('utf-8', 'replace')!r}")
-        _check_gaps(child, depth + 1)
-        end = child.end_byte
-
-
-def _blanks(node: Node, part: Node) -> bytes:
-    """What may stand before this part. A newline ends a command, a test, an assignment; the grammar reads
-    on over some."""
-    if node.type == "concatenation":
-        return b""
-    if node.type in _SPAN_LINES or (node.type == "for_statement" and part.type == "do_group"):
-        return b" \t\n"
-    return b" \t"
 
 
 class _Walk:
