@@ -87,7 +87,8 @@ class Intake:
         for tree, mine in self._by_tree(outcomes).items():
             if history:
                 tree.recall(mine)
-            else:
+                continue
+            with tree.place.excusing():
                 await tree.feed(mine, source=source, waits=waits)
 
     def _by_tree(self, outcomes: list[Outcome]) -> dict[Tree, list[Outcome]]:

@@ -36,13 +36,18 @@ class Outside:
             await asyncio.sleep(OUTSIDE_SECONDS)
             async with self.transcripts.intake.history:
                 await self.transcripts.read()
-                left = [self._sweep(tree) for tree in self.trees.all.values()]
+                left = [self._sweep(tree) for tree in self.trees.present()]
             if any(left):
                 moved.set()
             self.trees.announce()
 
     def _sweep(self, tree: Tree) -> bool:
-        """True: something moved that is not ready to be recorded."""
+        """True: something moved that is not ready to be recorded, or the tree went away meanwhile."""
+        with tree.place.excusing():
+            return self._sweep_present(tree)
+        return True
+
+    def _sweep_present(self, tree: Tree) -> bool:
         tree.record_held()
         if tree.windows.open:
             return tree.moved

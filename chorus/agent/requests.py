@@ -62,17 +62,18 @@ class Requests(Reviewing):
 
     async def do_status(self) -> dict[str, Any]:
         agent = self._agent
-        lanes = [lane for tree in agent.trees.all.values() for lane in queries.lanes(tree.recorder)]
+        trees = {root: tree for root, tree in agent.trees.all.items() if tree.place.is_there()}
+        lanes = [lane for tree in trees.values() for lane in queries.lanes(tree.recorder)]
         problems = [
             *agent.tasks.problems.values(),
             *agent.transcripts.tails.problems,
-            *(t.watch.problem for t in agent.trees.all.values() if t.watch.problem),
+            *(tree.watch.problem for tree in trees.values() if tree.watch.problem),
         ]
         return {
             "ok": not problems,
             **await self.do_hello(),
             "since": agent.since,
-            "work_trees": [str(root) for root in agent.trees.all],
+            "work_trees": [str(root) for root in trees],
             "sessions": await self.do_sessions(),
             "lanes": len(lanes),
             "open": sum(lane["open"] for lane in lanes),

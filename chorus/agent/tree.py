@@ -21,6 +21,7 @@ from chorus.lanes.landing_note import settle_landing
 from chorus.lanes.news import News
 from chorus.lanes.recorder import Recorder
 from chorus.sources.files import FileWatch
+from chorus.sources.place import Place
 
 # A call whose write is seen ends within this time, or is taken for one that never told of its end.
 HOLD_SECONDS = 3.0
@@ -36,6 +37,7 @@ class Tree:
         self.recorder = Recorder.open(work_tree)
         repository = self.recorder.site.repository
         self.root = repository.work_tree
+        self.place = Place(self.root)
         self.windows = Windows()
         self._wake = wake
         self.watch = FileWatch(self.root, repository.git_dir, wake=wake)
@@ -57,9 +59,11 @@ class Tree:
 
     def close(self) -> None:
         self._held_until = 0.0
-        self.record_held()
+        with self.place.excusing():
+            self.record_held()
         self.watch.stop()
         self.recorder.close()
+        self.place.close()
 
     async def feed(self, outcomes: Sequence[Outcome], *, source: str, waits: Waits | None) -> None:
         """Perform what the outcomes call for. `waits`: the client stands still until this is done.

@@ -3,22 +3,20 @@
 import copy
 import itertools
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from chorus.wire.client import connect, connect_or_start, stop
-from chorus.wire.home import Home, find_home
+from chorus.wire.home import find_home
+from tests.agent.hooking import Hooks
 from tests.core.recordings import RECORDINGS
 from tests.repos import UserRepo
-from tests.waiting import wait_for
 
 ODD: list[Any] = [
     None, 0, -1, 1.5, True, [], {}, "", "\0", "a\0b", "x" * 5000, "\ud800", "../../..", "/", "/nowhere/at",
     [None], {"a": None}, ["\0"], 10**30, "2026-99-99T99:99:99Z",
 ]  # fmt: skip
-SECONDS = 60.0
 # One of so many mutated events: the rest is the bench's.
 EVERY = 23
 
@@ -51,28 +49,6 @@ def odd_events(repo: Path) -> Iterator[dict[str, Any]]:
     for event in recorded_events(repo):
         for place, odd in itertools.product(places_in(event), ODD):
             yield with_odd(event, place, odd)
-
-
-class Hooks:
-    """What the hook program leaves for the agent, without the program."""
-
-    def __init__(self, home: Home) -> None:
-        self._home = home
-        self._names = itertools.count(1)
-
-    def tell(self, *events: dict[str, Any]) -> None:
-        """Leave them in this order, and wait until each is dealt with."""
-        told = [self._put(event) for event in events]
-        poke = os.open(self._home.spool / "poke", os.O_WRONLY | os.O_NONBLOCK)
-        os.write(poke, b"\n")
-        os.close(poke)
-        wait_for(lambda: not any(path.exists() for path in told), what="all are heard", seconds=SECONDS)
-
-    def _put(self, event: dict[str, Any]) -> Path:
-        temporary = self._home.spool / "being-written"
-        temporary.write_bytes(b"1\t\t\t\n" + json.dumps(event).encode())
-        # Named as by a hook that still waits.
-        return temporary.rename(self._home.spool / f"{os.getpid()}.{next(self._names)}")
 
 
 def check(repo: Path, events: list[dict[str, Any]]) -> tuple[list[str], list[str]]:

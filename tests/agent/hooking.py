@@ -1,0 +1,64 @@
+"""What the hook program leaves for a running agent, and a session that works through it."""
+
+import itertools
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from chorus.wire.client import connect
+from chorus.wire.home import Home
+from tests.waiting import wait_for
+
+SECONDS = 60.0
+
+
+class Hooks:
+    """What the hook program leaves for the agent, without the program."""
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+        self._names = itertools.count(1)
+
+    def tell(self, *events: dict[str, Any]) -> None:
+        """Leave them in this order, and wait until each is dealt with."""
+        told = [self._put(event) for event in events]
+        poke = os.open(self._home.spool / "poke", os.O_WRONLY | os.O_NONBLOCK)
+        os.write(poke, b"\n")
+        os.close(poke)
+        wait_for(lambda: not any(path.exists() for path in told), what="all are heard", seconds=SECONDS)
+
+    def _put(self, event: dict[str, Any]) -> Path:
+        temporary = self._home.spool / "being-written"
+        temporary.write_bytes(b"1\t\t\t\n" + json.dumps(event).encode())
+        # Named as by a hook that still waits.
+        return temporary.rename(self._home.spool / f"{os.getpid()}.{next(self._names)}")
+
+
+class Session:
+    """One session, by what its hooks tell. Each call is told of, done, and told of again."""
+
+    def __init__(self, name: str, home: Home, work_tree: Path) -> None:
+        self.name, self.home, self.work_tree = name, home, work_tree
+        self._hooks = Hooks(home)
+
+    def bash(self, name: str, command: str, cwd: Path | None = None) -> None:
+        event = {
+            "session_id": self.name,
+            "transcript_path": str(self.home.common_dir.parent.parent / f"{self.name}.jsonl"),
+            "cwd": str(self.work_tree),
+            "tool_name": "Bash",
+            "tool_use_id": name,
+            "tool_input": {"command": command},
+        }
+        self._hooks.tell(event | {"hook_event_name": "PreToolUse"})
+        subprocess.run(command, shell=True, cwd=cwd or self.work_tree, check=True)
+        done = {"stdout": "", "stderr": "", "interrupted": False}
+        self._hooks.tell(event | {"hook_event_name": "PostToolUse", "tool_response": done})
+
+    def recorded(self) -> list[tuple[str, list[str]]]:
+        """Status and paths of all that was recorded in its work tree."""
+        with connect(self.home) as agent:
+            entries = agent.ask("log", cwd=str(self.work_tree), outside=True)
+        return [(entry["status"], entry["paths"]) for entry in entries]
