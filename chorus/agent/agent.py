@@ -7,6 +7,7 @@ ended; what each hears and does is its own.
 
 import asyncio
 import logging
+import os
 from contextlib import suppress
 
 from chorus.agent.asked import Asked
@@ -54,6 +55,7 @@ STILL_SECONDS = 30.0
 class Agent:
     def __init__(self, home: Home, *, successor: bool = False) -> None:
         self.home = home
+        self._lock = home.lock.stat()
         self._rest_seconds = STILL_SECONDS if successor else ROOM_SECONDS
         self.since = now()
         self.tasks = Tasks(lambda: has_room(home.root))
@@ -115,7 +117,7 @@ class Agent:
 
     def _start_loops(self) -> None:
         keep = self.tasks.keep
-        keep(lambda: self.hooks.keep_hearing(self.home.lock.exists, self.stop))
+        keep(lambda: self.hooks.keep_hearing(self._keep_home, self.stop))
         keep(self.transcripts.keep_reading)
         keep(self.watching.panes.keep_looking)
         keep(lambda: watch_clients(self.intake.roster, self.transcripts.end, self.lending))
@@ -131,10 +133,23 @@ class Agent:
         while not self._stopping.is_set():
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._stopping.wait(), self._rest_seconds)
-            if not self.home.lock.exists():
+            if not self._is_home():
                 self.stop()
             elif has_room(self.home.root):
                 return
+
+    def _is_home(self) -> bool:
+        """Whether the lock in the repository is the one this agent holds, and not another agent's."""
+        try:
+            return os.path.samestat(self._lock, self.home.lock.stat())
+        except OSError:
+            return False
+
+    async def _keep_home(self) -> bool:
+        is_home = self._is_home()
+        if is_home:
+            await self.server.reopen_if_gone()
+        return is_home
 
     def stop(self) -> None:
         self._stopping.set()
@@ -170,10 +185,11 @@ class Agent:
     async def _close(self) -> None:
         await self.tasks.cancel()
         self.watching.close()
-        self.hooks.close(asleep=self.home.lock.exists())
+        is_home = self._is_home()
+        self.hooks.close(asleep=is_home)
         await self.server.close()
         self.trees.close()
         self.lending.take_back(lambda client: False)
-        if self.home.lock.exists():
+        if is_home:
             self.transcripts.keep()
         log.info("the agent ends")

@@ -6,7 +6,7 @@ transcript and pane is remembered first.
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -47,17 +47,25 @@ class Hooks:
         asyncio.get_running_loop().remove_reader(self.spool.fileno())
         self.spool.close(asleep=asleep)
 
-    async def keep_hearing(self, is_there: Callable[[], bool], stop: Callable[[], None]) -> None:
+    async def keep_hearing(self, is_there: Callable[[], Awaitable[bool]], stop: Callable[[], None]) -> None:
         """Until the repository is there no more: then everything stops."""
         while True:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._came.wait(), SPOOL_SECONDS)
             self._came.clear()
-            if not is_there():
+            if not await is_there():
                 log.info("the repository is gone")
                 stop()
                 return
+            self._mend_spool()
             await self.read()
+
+    def _mend_spool(self) -> None:
+        if not self.spool.is_whole():
+            log.warning("the spool was not whole; it is made anew")
+            asyncio.get_running_loop().remove_reader(self.spool.fileno())
+            self.spool.mend()
+            self.listen()
 
     async def read(self) -> None:
         """Deal with every event in the spool. A client that waits goes on once its event is recorded.

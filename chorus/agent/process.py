@@ -9,6 +9,7 @@ import signal
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import IO
 
 from chorus.wire.home import Home
@@ -36,8 +37,18 @@ def acquire_lock(home: Home) -> IO[bytes] | None:
     return None
 
 
+class _LogFile(logging.handlers.RotatingFileHandler):
+    """One that somebody took away is made anew."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if self.stream is not None and not Path(self.baseFilename).exists():
+            self.stream.close()
+            self.stream = None  # opened with the next line
+        super().emit(record)
+
+
 def open_log(home: Home) -> None:
-    handler = logging.handlers.RotatingFileHandler(home.log, maxBytes=LOG_BYTES, backupCount=LOG_FILES)
+    handler = _LogFile(home.log, maxBytes=LOG_BYTES, backupCount=LOG_FILES)
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     root = logging.getLogger("chorus")
     root.addHandler(handler)

@@ -39,9 +39,22 @@ class Server:
         self._subscribers: set[asyncio.StreamWriter] = set()
         self._serving: set[asyncio.Task[Any]] = set()
         self._closing = False
+        self._door: os.stat_result | None = None
 
     async def open(self) -> None:
         """Listen. The lock is held by now, so a socket file that is there is a dead agent's."""
+        self._server = await asyncio.start_unix_server(self._serve, sock=self._bind(), limit=LONGEST_LINE)
+
+    async def reopen_if_gone(self) -> None:
+        """Somebody took the socket's file away: who is connected stays, and the next one finds us again."""
+        if self._is_reachable() or self._server is None:
+            return
+        log.warning("the socket was gone; it is made anew")
+        old = self._server
+        await self.open()
+        old.close()
+
+    def _bind(self) -> socket.socket:
         self._home.socket.unlink(missing_ok=True)
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         old_mask = os.umask(0o177)
@@ -50,10 +63,18 @@ class Server:
                 listener.bind(path)
         finally:
             os.umask(old_mask)
-        self._server = await asyncio.start_unix_server(self._serve, sock=listener, limit=LONGEST_LINE)
+        self._door = self._home.socket.stat()
+        return listener
+
+    def _is_reachable(self) -> bool:
+        try:
+            return self._door is not None and os.path.samestat(self._door, self._home.socket.stat())
+        except OSError:
+            return False
 
     async def close(self) -> None:
-        self._home.socket.unlink(missing_ok=True)
+        if self._is_reachable():
+            self._home.socket.unlink(missing_ok=True)
         self._closing = True
         if self._server is not None:
             # A server that is closed before what it accepted has become a connection leaks it: no more is

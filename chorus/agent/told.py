@@ -21,8 +21,8 @@ from chorus.core.prompts.told import line_prompt, told_prompt
 from chorus.core.relay.answers import Answer
 from chorus.core.relay.steps import Stop
 from chorus.core.relay.told import plan_decision
+from chorus.sources.heldhook import HeldHook
 from chorus.sources.hookfile import HookEvent
-from chorus.sources.hooks import HeldHook
 from chorus.tmux.processes import read_process
 
 # A hook reads its answer at once; a busy machine takes longer.

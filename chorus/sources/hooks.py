@@ -10,12 +10,12 @@ import re
 import time
 from collections import Counter
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+from chorus.sources.heldhook import HeldHook
 from chorus.sources.hookfile import HookEvent, parse_event_file
 from chorus.tmux.processes import read_process
 
@@ -44,27 +44,36 @@ class Spool:
 
     def open(self) -> None:
         """Begin to serve: from now on hooks wait for us. The caller holds the agent's lock."""
-        for place in (self._directory, self._taken, self._answers, self._aside):
-            place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._make_places()
         for left in self._answers.iterdir():
             left.unlink()
-        fifo = self._directory / "poke"
-        if not fifo.is_fifo():
-            fifo.unlink(missing_ok=True)
-            os.mkfifo(fifo, 0o600)
-        # For reading and writing: never waits for a hook, never ends when one leaves.
-        self._poke = os.open(fifo, os.O_RDWR | os.O_NONBLOCK)
+        self._poke = self._open_fifo()
         unfinished = [self._read(path) for path in self._list(self._taken)]
         self._left = [event for event in unfinished if event is not None]
-        self._write("agent", b"%d\n" % os.getpid())
-        for mark in ("late", "asleep"):
-            (self._directory / mark).unlink(missing_ok=True)
+        self._be_found()
+
+    def is_whole(self) -> bool:
+        """Whether hooks find all they need, and reach us by it."""
+        try:
+            poke = (self._directory / "poke").stat()
+        except OSError:
+            return False
+        places = (self._taken, self._answers, self._aside, self._directory / "agent")
+        return os.path.samestat(os.fstat(self._poke), poke) and all(place.exists() for place in places)
+
+    def mend(self) -> None:
+        """Somebody took something of it away. `fileno` is another one afterwards."""
+        self._make_places()
+        os.close(self._poke)
+        self._poke = self._open_fifo()
+        self._be_found()
 
     def close(self, *, asleep: bool) -> None:
         """Stop serving. `asleep`: hooks do not start another agent; a command does."""
         if asleep:
             self._write("asleep", b"")
-        (self._directory / "agent").unlink(missing_ok=True)
+        if self.is_whole():  # and no other agent's
+            (self._directory / "agent").unlink(missing_ok=True)
         os.close(self._poke)
 
     def fileno(self) -> int:
@@ -98,10 +107,11 @@ class Spool:
             self._answered.add(event.name)
         if self._is_unreleased(event):
             place = self._taken / f"{event.name}.{event.written_ns}"
-            self._places[event].rename(place)
+            with suppress(FileNotFoundError):  # somebody took it away: its hook goes on by that
+                self._places[event].rename(place)
             self._places[event] = place
 
-    def hold(self, event: HookEvent) -> "HeldHook":
+    def hold(self, event: HookEvent) -> HeldHook:
         """Let the hook wait for an answer that comes later, or never."""
         fifo = self._answers / event.name
         fifo.unlink(missing_ok=True)
@@ -128,6 +138,23 @@ class Spool:
         place = self._places.pop(event, None)
         if place is not None:
             self._set_aside(place, why="failed")
+
+    def _make_places(self) -> None:
+        for place in (self._directory, self._taken, self._answers, self._aside):
+            place.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def _open_fifo(self) -> int:
+        fifo = self._directory / "poke"
+        if not fifo.is_fifo():
+            fifo.unlink(missing_ok=True)
+            os.mkfifo(fifo, 0o600)
+        # For reading and writing: never waits for a hook, never ends when one leaves.
+        return os.open(fifo, os.O_RDWR | os.O_NONBLOCK)
+
+    def _be_found(self) -> None:
+        self._write("agent", b"%d\n" % os.getpid())
+        for mark in ("late", "asleep"):
+            (self._directory / mark).unlink(missing_ok=True)
 
     def _is_unreleased(self, event: HookEvent) -> bool:
         place = self._places.get(event)
@@ -187,19 +214,3 @@ class Spool:
         temporary = self._directory / f".{name.replace('/', '-')}"
         temporary.write_bytes(content)
         temporary.rename(self._directory / name)
-
-
-@dataclass(slots=True)
-class HeldHook:
-    """A hook that waits for a decision. If the agent dies, the pipe ends and so does the wait."""
-
-    _fifo: Path
-    _descriptor: int
-
-    def answer(self, answer: dict[str, Any]) -> None:
-        os.write(self._descriptor, orjson.dumps(answer) + b"\n")
-
-    def close(self) -> None:
-        """Nobody waits for this hook any more: it ends without a word, if it has not ended."""
-        os.close(self._descriptor)
-        self._fifo.unlink(missing_ok=True)

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from chorus.sources.heldhook import HeldHook
 from chorus.sources.hookfile import HookEvent
-from chorus.sources.hooks import HeldHook, Spool
+from chorus.sources.hooks import Spool
 from chorus.sources.plugin import NAME, find_plugin, render_groups, render_settings
 from chorus.sources.settings import install_hooks, uninstall_hooks
 from tests.lab.client import Client, say
