@@ -6,6 +6,7 @@ is in memory, and can be switched off (`chorus.durable`) where the disk is known
 be thrown away.
 """
 
+import errno
 import os
 import sys
 from collections.abc import Callable
@@ -16,7 +17,9 @@ START = 2
 FINISH = 1 | 2 | 4
 # Descriptors are few; objects come six to a commit.
 MOST_PENDING = 64
-IN_MEMORY = (b"tmpfs", b"ramfs")
+IN_MEMORY = {b"tmpfs", b"ramfs"}
+# What a kernel or a file system says that does not have the call.
+UNKNOWN_CALL = {errno.ENOSYS, errno.EINVAL, errno.ESPIPE, errno.EOPNOTSUPP}
 
 
 class Barrier:
@@ -33,18 +36,43 @@ class Barrier:
             os.fsync(descriptor)
             os.close(descriptor)
         else:
-            self._sync(descriptor, START)
             self._pending.append(descriptor)
+            self._sync(descriptor, START)
             if len(self._pending) >= MOST_PENDING:
                 self.wait()
 
     def wait(self) -> None:
         """Until all that was taken is on the disk. What names it is there with the next `fsync`."""
         pending, self._pending = self._pending, []
-        for descriptor in pending:
+        try:
             if self._sync is not None:
-                self._sync(descriptor, FINISH)
-            os.close(descriptor)
+                for descriptor in pending:
+                    self._sync(descriptor, FINISH)
+        finally:
+            for descriptor in pending:
+                os.close(descriptor)
+
+
+def find_journal(directory: Path) -> int | None:
+    """The device of this directory, if one journal there tells of all files' sizes in the order they came
+    about, so that a wait for the newest is a wait for all. None where that is not certain."""
+    kinds = kinds_of(directory)
+    device = directory.stat().st_dev
+    if kinds == {b"xfs"} or (kinds == {b"ext4"} and ext4_has_journal(device)):
+        return device
+    return None
+
+
+def wait_for_journal(descriptor: int) -> None:
+    """Until everything the journal holds is on the disk, by way of this file, which gets a new time: the
+    journal's entry for that comes after all that was finished before."""
+    os.utime(descriptor)
+    os.fsync(descriptor)
+
+
+def ext4_has_journal(device: int) -> bool:
+    block = f"/sys/dev/block/{os.major(device)}:{os.minor(device)}"
+    return Path("/sys/fs/ext4", Path(block).resolve().name, "journal_task").exists()
 
 
 def find_sync_file_range() -> Callable[[int, int], None] | None:
@@ -59,8 +87,12 @@ def find_sync_file_range() -> Callable[[int, int], None] | None:
     function.argtypes = (ctypes.c_int, ctypes.c_int64, ctypes.c_int64, ctypes.c_uint)
 
     def sync(descriptor: int, flags: int) -> None:
-        # Some file systems (and some emulated kernels) do not have it: then the slow way.
+        # Some file systems (and some emulated kernels) do not have it: then the slow way. That a write
+        # failed is said only once, so it must not be taken for that.
         if function(descriptor, 0, 0, flags) != 0:
+            code = ctypes.get_errno()
+            if code not in UNKNOWN_CALL:
+                raise OSError(code, os.strerror(code))
             os.fsync(descriptor)
 
     return sync
@@ -68,11 +100,16 @@ def find_sync_file_range() -> Callable[[int, int], None] | None:
 
 def is_in_memory(directory: Path) -> bool:
     """Whether a power loss takes the whole file system, objects and refs alike."""
+    return bool(kinds_of(directory) & IN_MEMORY)
+
+
+def kinds_of(directory: Path) -> set[bytes]:
+    """What the file system is that holds it, as the kernel names it; nothing where that cannot be read."""
     try:
         device = directory.stat().st_dev
         mounts = Path("/proc/self/mountinfo").read_bytes().splitlines()
     except OSError:
-        return False
+        return set()
     number = b"%d:%d" % (os.major(device), os.minor(device))
     fields = [line.split(b" ") for line in mounts]
-    return any(mount[2] == number and mount[mount.index(b"-") + 1] in IN_MEMORY for mount in fields)
+    return {mount[mount.index(b"-") + 1] for mount in fields if mount[2] == number}

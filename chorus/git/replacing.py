@@ -1,25 +1,27 @@
-"""One file of a work tree replaced or removed, whole or not at all.
+"""The steps by which one file of a work tree is replaced or removed, whole or not at all.
 
-Receives a path, the new bytes and what the caller last saw there. Writes a scratch file beside the path
-and renames it over it. Changes nothing if the path is no longer as the caller saw it, and leaves no
-scratch file and no directory behind that it did not need.
+Receives a path and what the caller last saw there. A scratch file beside the path is renamed over it.
+Changes nothing if the path is no longer as the caller saw it, and takes away the directories it empties.
 """
 
 import contextlib
 import itertools
 import os
+import re
 import stat
 from collections.abc import Iterator
 
 from chorus.core.ids import RepoPath
 from chorus.errors import ChorusError
-from chorus.git.descent import Blocked, Place, descend
+from chorus.git.descent import Blocked, Place, descend, names_in
 from chorus.git.directory import EXECUTABLE_MODE, SYMLINK_MODE
 from chorus.git.filestate import File, FileState, Stamp
 from chorus.git.lockfile import translated, write_all
 
 CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 EXECUTABLE_BITS = 0o111
+# The process, and a number.
+SCRATCH_NAME = rb"\.chorus-\d+-\d+\.tmp"
 
 _serial = itertools.count()
 
@@ -30,25 +32,23 @@ class CannotReplace(ChorusError):
     hint = "Look at the path, then run the command again."
 
 
-def write_file(root: str, path: RepoPath, mode: int, data: bytes, expected: FileState) -> None:
-    with translated(path), open_place(root, path, make=True) as place:
-        scratch = b".chorus-%d-%d.tmp" % (os.getpid(), next(_serial))
-        try:
-            make_scratch(place, scratch, mode, data)
-            refuse_changed(path, place, expected)
-            put(path, place, scratch)
-        except BaseException:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(scratch, dir_fd=place.directory)
-            remove_empty(root, path, place.made)
-            raise
-
-
 def delete_file(root: str, path: RepoPath, expected: FileState) -> None:
     with translated(path), open_place(root, path) as place:
         refuse_changed(path, place, expected)
         os.unlink(place.name, dir_fd=place.directory)
     remove_empty(root, path, path.count("/"))
+
+
+def remove_left(root: str, path: RepoPath) -> None:
+    """Take away what processes that are dead left waiting in the directory of `path`."""
+    with translated(path), contextlib.suppress(Blocked, FileNotFoundError), descend(root, path) as place:
+        for name in names_in(place.directory):
+            if re.fullmatch(SCRATCH_NAME, name):
+                os.unlink(name, dir_fd=place.directory)
+
+
+def name_scratch() -> bytes:
+    return b".chorus-%d-%d.tmp" % (os.getpid(), next(_serial))
 
 
 @contextlib.contextmanager
@@ -61,19 +61,21 @@ def open_place(root: str, path: RepoPath, *, make: bool = False) -> Iterator[Pla
         raise CannotReplace(f"{path} {why}") from blocked
 
 
-def make_scratch(place: Place, scratch: bytes, mode: int, data: bytes) -> None:
+def make_scratch(place: Place, scratch: bytes, mode: int, data: bytes) -> int | None:
+    """The open file; None for a link."""
     if mode == SYMLINK_MODE:
         os.symlink(data, scratch, dir_fd=place.directory)
-        return
+        return None
     old = look(place)
     descriptor = os.open(scratch, CREATE, 0o666, dir_fd=place.directory)
     try:
         write_all(descriptor, data)
         kept = old if old and stat.S_ISREG(old.st_mode) else os.fstat(descriptor)
         os.fchmod(descriptor, bits_for(mode, stat.S_IMODE(kept.st_mode)))
-        os.fsync(descriptor)
-    finally:
+    except BaseException:
         os.close(descriptor)
+        raise
+    return descriptor
 
 
 def bits_for(mode: int, bits: int) -> int:
@@ -98,13 +100,13 @@ def refuse_changed(path: RepoPath, place: Place, expected: FileState) -> None:
         raise CannotReplace(f"{path} has changed since it was read")
 
 
-def put(path: RepoPath, place: Place, scratch: bytes) -> None:
+def put(path: RepoPath, place: Place, directory: int, scratch: bytes) -> None:
     try:
-        os.rename(scratch, place.name, src_dir_fd=place.directory, dst_dir_fd=place.directory)
+        os.rename(scratch, place.name, src_dir_fd=directory, dst_dir_fd=place.directory)
     except IsADirectoryError:
         with directory_in_the_way(path):
             os.rmdir(place.name, dir_fd=place.directory)
-        os.rename(scratch, place.name, src_dir_fd=place.directory, dst_dir_fd=place.directory)
+        os.rename(scratch, place.name, src_dir_fd=directory, dst_dir_fd=place.directory)
 
 
 @contextlib.contextmanager

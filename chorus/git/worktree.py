@@ -8,13 +8,17 @@ named, and only while it is as the caller saw it.
 import os
 import re
 import stat
+from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 
 from chorus.core.ids import RepoPath
-from chorus.git import replacing
+from chorus.git import replacing, waiting
 from chorus.git.descent import Blocked, Place, descend, exists, names_in
 from chorus.git.directory import SYMLINK_MODE
+from chorus.git.durable import find_journal
 from chorus.git.filestate import Absent, File, FileState, Skipped, Stamp, Why, mode_of
+from chorus.git.waiting import Waiting
 
 # Larger than any source file a person reviews, small enough to be read whole a few times a second.
 CAP_BYTES = 32 * 2**20
@@ -22,15 +26,23 @@ CAP_BYTES = 32 * 2**20
 READ_ATTEMPTS = 5
 
 # The client writes `NAME.tmp.<pid>.<12 hex>` and renames it over NAME; the other form is ours.
-SCRATCH = re.compile(rb"(?:.*/)?(?:[^/]*\.tmp\.\d+\.[0-9a-f]{12}|\.chorus-\d+-\d+\.tmp)", re.DOTALL)
+SCRATCH = re.compile(
+    rb"(?:.*/)?(?:[^/]*\.tmp\.\d+\.[0-9a-f]{12}|" + replacing.SCRATCH_NAME + rb")", re.DOTALL
+)
 
 OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
 class WorkTree:
-    def __init__(self, root: Path, cap_bytes: int = CAP_BYTES, *, exact_names: bool = True) -> None:
-        """`exact_names` is False where the file system takes `A` and `a` for one name."""
+    def __init__(
+        self, root: Path, cap_bytes: int = CAP_BYTES, *, exact_names: bool = True, durable: bool = True
+    ) -> None:
+        """`exact_names` is False where the file system takes `A` and `a` for one name.
+
+        `durable`: what is written is on the disk before it takes the place of what was there.
+        """
         self.root = root
+        self._durable = durable
         self._root = os.fspath(root)
         self._cap = cap_bytes
         self._exact_names = exact_names
@@ -69,7 +81,28 @@ class WorkTree:
 
         The permissions of a file it replaces are kept, but for the executable bits.
         """
-        replacing.write_file(self._root, path, mode, data, expected)
+        prepared = self.prepare(path, mode, data)
+        try:
+            prepared.put(expected)
+        finally:
+            prepared.close()
+
+    def prepare(self, path: RepoPath, mode: int, data: bytes) -> Waiting:
+        """The first half of `write_file`, for many at a time. To be closed, whatever becomes of it."""
+        return waiting.prepare(self._root, path, mode, data, durable=self._durable)
+
+    def settle(self, prepared: Sequence[Waiting]) -> None:
+        """See all of them to the disk, at the cost of about one wait where the file system allows it."""
+        if self._durable and len(prepared) > 1 and self._journal is not None:
+            waiting.settle(prepared, self._journal)
+
+    @cached_property
+    def _journal(self) -> int | None:
+        return find_journal(self.root)
+
+    def remove_left(self, path: RepoPath) -> None:
+        """Take away what a writer that died left beside `path`. The caller is the only writer here."""
+        replacing.remove_left(self._root, path)
 
     def delete_file(self, path: RepoPath, expected: FileState) -> None:
         """Remove the file at `path`, if it still is `expected`, and the directories this leaves empty."""

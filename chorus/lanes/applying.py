@@ -5,7 +5,6 @@ is to be written is noted before the first file, so that a crash in between is f
 next. Touches the plan's files and nothing else.
 """
 
-import contextlib
 import json
 import os
 import uuid
@@ -17,14 +16,13 @@ from typing import Any
 from chorus.core.actions import Action, Reach
 from chorus.core.ids import Oid, RepoPath, ToolUseId
 from chorus.errors import ChorusError, NothingThere
-from chorus.git.filestate import FileState
 from chorus.git.trees import Entry
 from chorus.lanes.chain import Recorded
-from chorus.lanes.contents import content_of, read_now
 from chorus.lanes.recorder import Recorder
 from chorus.lanes.records import Edit, parse_edit, render_edit
-from chorus.lanes.reverting import Change, Plan, Step
+from chorus.lanes.reverting import Plan, Step
 from chorus.lanes.taking_back import Side
+from chorus.lanes.writing import write_files, write_unchanged
 
 
 class NothingToRevert(NothingThere):
@@ -49,11 +47,13 @@ def apply_revert(recorder: Recorder, plan: Plan, *, word: str = "Revert") -> lis
     with recorder.journal.writing():
         recorder.look([change.path for change in plan.changes])
         parts = [_part(recorder, step, word) for step in plan.steps if step.edits]
-        # What goes comes first: a file may take the place of a directory, or the other way round.
-        changes = sorted(plan.changes, key=lambda change: change.new is not None)
         intent = Intent(recorder)
-        intent.write([_edit(recorder, c.path, c.now, c.new) for c in changes], parts)
-        _write_files(recorder, changes, intent)
+        intent.write([_edit(recorder, c.path, c.now, c.new) for c in plan.changes], parts)
+        try:
+            write_files(recorder, plan.changes)
+        except ChorusError:
+            intent.clear()
+            raise
         recorded = [_record(recorder, part) for part in parts]
         intent.clear()
         return recorded
@@ -70,10 +70,9 @@ def finish_revert(recorder: Recorder) -> list[Recorded]:
         if left is None:
             return []
         edits, parts = left
-        for edit in edits:
-            found, now = read_now(recorder, edit.path)
-            if _entry(recorder, now) == edit.before:
-                _put(recorder, edit.path, found, content_of(recorder, edit.after))
+        for path in {edit.path.rpartition("/")[0]: edit.path for edit in edits}.values():
+            recorder.site.work_tree.remove_left(path)
+        write_unchanged(recorder, edits)
         new = [part for part in parts if not recorder.journal.knows(part.id)]
         recorded = [_record(recorder, part) for part in new]
         intent.clear()
@@ -108,39 +107,6 @@ class Intent:
 
     def clear(self) -> None:
         self._place.unlink(missing_ok=True)
-
-
-def _write_files(recorder: Recorder, changes: Sequence[Change], intent: Intent) -> None:
-    written: list[Change] = []
-    try:
-        for change in changes:
-            _put(recorder, change.path, _found_again(recorder, change, written), change.new)
-            written.append(change)
-    except ChorusError:
-        for change in reversed(written):
-            # One that was changed since by somebody else stays: their bytes come first.
-            with contextlib.suppress(ChorusError):
-                found, now = read_now(recorder, change.path)
-                if now == change.new:
-                    _put(recorder, change.path, found, change.now)
-        intent.clear()
-        raise
-
-
-def _found_again(recorder: Recorder, change: Change, written: Sequence[Change]) -> FileState:
-    """The file as it is found now: writing another name of it changes what the file system says of it."""
-    if written:
-        found, now = read_now(recorder, change.path)
-        if now == change.now:
-            return found
-    return change.found
-
-
-def _put(recorder: Recorder, path: RepoPath, found: FileState, new: Side) -> None:
-    if new is None:
-        recorder.site.work_tree.delete_file(path, found)
-    else:
-        recorder.site.work_tree.write_file(path, new.mode, new.data, found)
 
 
 def _record(recorder: Recorder, part: Part) -> Recorded:

@@ -52,7 +52,8 @@ class Site:
         self.store = ObjectStore(repository)
         self.trees = Trees(self.store)
         exact_names = not repository.config.switch("core.ignorecase", default=False)
-        self.work_tree = WorkTree(repository.work_tree, cap_bytes, exact_names=exact_names)
+        durable = repository.config.switch("chorus.durable", default=True)
+        self.work_tree = WorkTree(repository.work_tree, cap_bytes, exact_names=exact_names, durable=durable)
         self.filters = Filters(repository, self.store)
         self.scanner = Scanner(repository, self.store, self.trees, self.work_tree, self.filters)
         self._complaints: list[str] = []

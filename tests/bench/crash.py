@@ -1,4 +1,4 @@
-"""A recorder killed 1,000 times while 200 edits are recorded, then before every one of its writing calls."""
+"""A recorder killed 1,000 times while it records 200 edits; it and a revert killed at every writing call."""
 
 import os
 import random
@@ -25,8 +25,9 @@ def main() -> None:
     os.environ |= dict.fromkeys(("GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"), "bench")
     os.environ |= dict.fromkeys(("GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"), "bench@example.com")
     kill_at_random()
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/lanes/test_crash.py"]
-    subprocess.run(command, check=True, env=os.environ | {"CHORUS_CRASH_POINTS": "100000"})
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    paths = ("tests/lanes/test_crash.py", "tests/lanes/test_writing.py")
+    subprocess.run([*command, *paths], check=True, env=os.environ | {"CHORUS_CRASH_POINTS": "100000"})
 
 
 def kill_at_random() -> None:

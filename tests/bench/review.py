@@ -1,4 +1,4 @@
-"""`log` on 10,000 actions, `show` and `revert` at 100 and 50,000 files; what the suite proves, for longer."""
+"""`log` on 10,000 actions, `show` and `revert` at 100 and 50,000 files and of many; the suite, for longer."""
 
 import os
 import statistics
@@ -16,7 +16,7 @@ from chorus.lanes.review import Selection, redo, revert
 from chorus.wire.client import stop
 from chorus.wire.home import find_home
 from tests.bench.lanes import make_repository, scratch
-from tests.lanes.acting import action
+from tests.lanes.acting import action, bash
 
 SIZES = (100, 50_000)
 LONG_HISTORY = 10_000
@@ -31,6 +31,8 @@ LONG = {
 
 def main() -> None:
     measure_sizes()
+    for count in (1, 100, 3_000):
+        measure_many(count)
     with scratch() as folder:
         measure_log(folder)
     for path, variables in LONG.items():
@@ -74,6 +76,33 @@ def review_one(recorder: Recorder, place: Path, number: int) -> dict[str, float]
         "revert": timed(lambda: revert(recorder, Selection([name]))),
         "redo": timed(lambda: redo(recorder, Selection([name]))),
     }
+
+
+def measure_many(count: int) -> None:
+    """One action of many files taken back and brought back, against the same with a wait for each file."""
+    paths = [f"d{i // 50}/f{i}.txt" for i in range(count)]
+    with scratch() as folder:
+        repo = make_repository(folder / "repo", paths)
+        with Recorder.open(repo) as recorder, Recorder.open(repo) as waiting:
+            # A file system of which nothing is known.
+            waiting.site.work_tree.__dict__["_journal"] = None
+            recorder.start()
+            for place in (repo / path for path in paths):
+                place.write_bytes(place.read_bytes().replace(b"line 5 ", b"line 5 x", 1))
+            recorder.record_window(bash("t1"))
+            rounds = [[take_and_bring(one) for one in (recorder, waiting)] for _ in range(7)]
+    together, each = (statistics.median(found[place] for found in rounds) for place in (0, 1))
+    print(
+        f"  revert of {count:,} files: {together / count * 1e3:.2f} ms each, "
+        f"{each / count * 1e3:.2f} with a wait for each: {together / each:.2f} of it",
+        flush=True,
+    )
+
+
+def take_and_bring(recorder: Recorder) -> float:
+    """Half of the seconds for a revert and a redo."""
+    os.sync()
+    return timed(lambda: [change(recorder, Selection(["t1"])) for change in (revert, redo)]) / 2
 
 
 def measure_log(folder: Path) -> None:
