@@ -1,4 +1,4 @@
-"""Where to look: watchdog's events, folded into the set of paths that may have changed.
+"""Where to look: the file watch's events, folded into the set of paths that may have changed.
 
 Gives relative paths (a directory stands for all below it), whether HEAD may have moved, and whether
 events were lost so that only a scan can tell. An event is a hint, never a fact: what changed is read
@@ -9,49 +9,18 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Collection
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from watchdog.events import (
-    DirCreatedEvent,
-    DirDeletedEvent,
-    DirMovedEvent,
-    FileClosedEvent,
-    FileCreatedEvent,
-    FileDeletedEvent,
-    FileModifiedEvent,
-    FileMovedEvent,
-    FileSystemEvent,
-    FileSystemEventHandler,
-)
-from watchdog.observers import Observer
-from watchdog.observers.api import BaseObserver, ObservedWatch
-
 from chorus.core.ids import RepoPath
+from chorus.sources.inotify import OverflowFilter
+from chorus.sources.watches import Watches
 
 log = logging.getLogger("chorus.sources")
-
-# Without "opened" and "closed without a write": a recursive watch's own walk would raise those for
-# every directory, and one watchdog release never gets past them in a large tree.
-EVENTS: list[type[FileSystemEvent]] = [
-    FileCreatedEvent,
-    FileModifiedEvent,
-    FileDeletedEvent,
-    FileMovedEvent,
-    FileClosedEvent,
-    DirCreatedEvent,
-    DirDeletedEvent,
-    DirMovedEvent,
-]
 
 # Beyond this many paths one scan is cheaper than a look at each; a burst this large may also have
 # overflowed the kernel's queue.
 MOST_PATHS = 2_000
-
-# watchdog keeps the first half of a rename back, and all behind it, until the second half has come, and
-# looks for that only once this time is over (0.5 s by itself). The kernel tells of both halves at once.
-RENAME_SECONDS = 0.005
 
 # Files of the git directory that move when HEAD does.
 HEAD_FILES = ("HEAD", "ORIG_HEAD", "MERGE_HEAD", "index", "logs/HEAD")
@@ -67,11 +36,7 @@ class Moved:
 
 
 class FileWatch:
-    """Watches one work tree from threads of watchdog's; `take` is called from the agent's thread.
-
-    Each top-level directory is watched by itself, so that `.git` (which Chorus writes to) and the
-    directories in `skip` (ignored ones, often the largest) cost nothing.
-    """
+    """Watches one work tree from threads of watchdog's; `take` is called from the agent's thread."""
 
     def __init__(
         self, work_tree: Path, git_dir: Path, *, wake: Callable[[], None], skip: Collection[str] = ()
@@ -83,42 +48,35 @@ class FileWatch:
         self._lock = threading.Lock()
         self._paths: set[RepoPath] = set()
         self._head = self._lost = True  # nothing was watched until now
-        self._observer: BaseObserver | None = None
-        self._watches: dict[str, ObservedWatch] = {}
-        self._overflow = _OverflowFilter(self._note_loss)
+        self._overflow = OverflowFilter(self._note_loss)
+        self._watches = Watches(
+            self._root,
+            self._git_dir,
+            self._skip,
+            note=self._note,
+            note_git=self._note_git,
+            note_limit=self._note_limit,
+        )
         self.problem: str | None = None
 
     def start(self) -> None:
         """Begin; a watch that cannot be had (inotify limits) is a stated problem, not a failure."""
-        _hasten_renames()
-        observer = Observer()
-        logging.getLogger(OVERFLOW_LOGGER).addFilter(self._overflow)
+        self._overflow.start()
         try:
-            observer.start()
-            observer.schedule(_Handler(self._note_top), self._root, event_filter=EVENTS)
-            self._observer = observer
-            for name in self._directories():
-                self._watch_directory(name)
-            for directory in (self._git_dir, os.path.join(self._git_dir, "logs")):  # noqa: PTH118
-                if os.path.isdir(directory):  # noqa: PTH112  plain strings all through
-                    observer.schedule(_Handler(self._note_git), directory, event_filter=EVENTS)
+            self._watches.start()
         except OSError as error:
-            self.problem = f"{error.strerror or error}: changes are found by scanning"
-            log.warning("cannot watch %s: %s", self._root, self.problem)
-            self._observer = observer
+            self._note_limit(error.strerror or str(error))
+        if self.problem is not None:
             self.stop()
 
     def stop(self) -> None:
-        logging.getLogger(OVERFLOW_LOGGER).removeFilter(self._overflow)
-        if self._observer is not None:
-            self._observer.stop()
-            self._observer.join()
-            self._observer = None
+        self._overflow.stop()
+        self._watches.stop()
 
     @property
     def is_blind(self) -> bool:
-        """Whether nothing is watched, so that only scanning finds what changed."""
-        return self._observer is None
+        """Whether something is not watched, so that only scanning finds what changed."""
+        return not self._watches.are_on or self.problem is not None
 
     def take(self) -> Moved:
         """Everything noted since the last call."""
@@ -129,34 +87,15 @@ class FileWatch:
             self._head = self._lost = False
         return moved
 
-    def _directories(self) -> list[str]:
-        with os.scandir(self._root) as entries:
-            return [e.name for e in entries if e.is_dir(follow_symlinks=False) and e.name not in self._skip]
+    def when_told(self, then: Callable[[], None]) -> bool:
+        """`then` is called, by another thread, once all that is on the disk by now was told of.
 
-    def _watch_directory(self, name: str) -> None:
-        if self._observer is None:
-            return
-        if old := self._watches.pop(name, None):
-            self._observer.unschedule(old)
-        path = f"{self._root}/{name}"
-        self._watches[name] = self._observer.schedule(
-            _Handler(self._note), path, recursive=True, event_filter=EVENTS
-        )
+        False: nobody can say when that is.
+        """
+        return not self.is_blind and self._watches.echo.call(then)
 
-    def _note_top(self, event: FileSystemEvent) -> None:
-        """An event directly in the root: a directory that appears there needs a watch of its own."""
-        for path in _paths_of(event):
-            name = path[len(self._root) + 1 :]
-            if name and "/" not in name and name not in self._skip and _is_real_directory(path):
-                try:
-                    self._watch_directory(name)
-                except OSError as error:
-                    self.problem = f"{error.strerror or error}: {name} is found by scanning"
-                    self._note_loss()
-        self._note(event)
-
-    def _note(self, event: FileSystemEvent) -> None:
-        inside = [path for path in map(self._relative, _paths_of(event)) if path is not None]
+    def _note(self, paths: list[str]) -> None:
+        inside = [path for path in map(self._relative, paths) if path is not None]
         if not inside:
             return
         with self._lock:
@@ -168,14 +107,20 @@ class FileWatch:
         if was_quiet:
             self._wake()
 
-    def _note_git(self, event: FileSystemEvent) -> None:
-        names = {path[len(self._git_dir) + 1 :] for path in _paths_of(event)}
+    def _note_git(self, paths: list[str]) -> None:
+        names = {path[len(self._git_dir) + 1 :] for path in paths}
         if names.isdisjoint(HEAD_FILES):
             return
         with self._lock:
             was_quiet, self._head = not self._head, True
         if was_quiet:
             self._wake()
+
+    def _note_limit(self, why: str) -> None:
+        if self.problem is None:
+            self.problem = f"{why}: changes are found by scanning"
+            log.warning("cannot watch all of %s: %s", self._root, self.problem)
+            self._note_loss()
 
     def _note_loss(self) -> None:
         with self._lock:
@@ -187,42 +132,3 @@ class FileWatch:
             return None
         relative = path[len(self._root) + 1 :]
         return None if relative.split("/", 1)[0] in self._skip else RepoPath(relative)
-
-
-def _hasten_renames() -> None:
-    """A watchdog without this part has no such rest."""
-    with suppress(ImportError):
-        from watchdog.observers.inotify_move_event_grouper import InotifyMoveEventGrouper  # noqa: PLC0415
-
-        InotifyMoveEventGrouper.delay = RENAME_SECONDS
-
-
-def _paths_of(event: FileSystemEvent) -> list[str]:
-    return [os.fsdecode(path) for path in (event.src_path, event.dest_path) if path]
-
-
-def _is_real_directory(path: str) -> bool:
-    return os.path.isdir(path) and not os.path.islink(path)  # noqa: PTH112, PTH114
-
-
-class _Handler(FileSystemEventHandler):
-    def __init__(self, note: Callable[[FileSystemEvent], None]) -> None:
-        self._note = note
-
-    def on_any_event(self, event: FileSystemEvent) -> None:
-        self._note(event)
-
-
-# watchdog tells of a kernel queue that overflowed nowhere but in its log.
-OVERFLOW_LOGGER = "watchdog.observers.inotify_c"
-
-
-class _OverflowFilter(logging.Filter):
-    def __init__(self, note_loss: Callable[[], None]) -> None:
-        super().__init__()
-        self._note_loss = note_loss
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        if "overflow" in record.getMessage():
-            self._note_loss()
-        return True
