@@ -10,6 +10,7 @@ import logging
 import os
 from contextlib import suppress
 
+from chorus.agent.adopting import Adopting
 from chorus.agent.asked import Asked
 from chorus.agent.audit import Audit, audit_path
 from chorus.agent.desks import Desks
@@ -120,6 +121,7 @@ class Agent:
         keep(lambda: self.hooks.keep_hearing(self._keep_home, self.stop))
         keep(self.transcripts.keep_reading)
         keep(self.watching.panes.keep_looking)
+        keep(Adopting(self.intake.roster, self.watching).keep_adopting)
         keep(lambda: watch_clients(self.intake.roster, self.transcripts.end, self.lending))
         keep(self.outside.keep_sweeping)
         keep(Tidying(self.trees).keep_tidy)

@@ -42,6 +42,7 @@ class WatchedPane:
     session: SessionId | None = None
     stream: Stream | None = None
     since: float = field(default_factory=time.time)  # when the pane began to be watched
+    adopted: bool = False  # nobody named it: watched only while its client runs (`adopting`)
 
     @property
     def key(self) -> tuple[Address, PaneId]:
@@ -69,6 +70,7 @@ class Panes:
         """
         known = self.all.get((address, pane))
         if known is not None:
+            known.adopted = False
             await self._look(known)
             return known
         watched = WatchedPane(address, pane, state=read_pane(OneShot(address), pane))
@@ -116,6 +118,9 @@ class Panes:
             self._found(watched, running)
 
     async def _find_client(self, watched: WatchedPane) -> None:
+        if watched.adopted:  # for the client it had, and none that comes after
+            await self.unwatch(watched)
+            return
         await self._leave_client(watched)
         try:
             watched.state = read_pane(OneShot(watched.address), watched.id)

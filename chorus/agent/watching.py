@@ -61,7 +61,9 @@ class Watching:
         self.relaying.asked.forget_all_but(run.pane for run in self.runs.all.values())
 
     def keep(self) -> None:
-        self.file.keep(self.panes.all.values(), self.runs.all.values())
+        """Those that somebody named. The others are found again where their sessions say they are."""
+        named = [pane for pane in self.panes.all.values() if not pane.adopted]
+        self.file.keep(named, self.runs.all.values())
 
     def look_at(self, panes: Iterable[tuple[Address, PaneId]]) -> None:
         """These have moved."""
