@@ -20,7 +20,7 @@ from chorus.panel.work import start_work
 if TYPE_CHECKING:
     from chorus.panel.app import Panel
 
-WORDS = {"allow": "approved", "allow-always": "approved for good", "deny": "denied", "option": "answered"}
+WORDS = {"allow": "approved", "allow-always": "approved", "deny": "denied", "option": "answered"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,18 @@ class Decision:
     decision: str
     option: str | None = None
     message: str | None = None
+
+    @property
+    def about(self) -> str:
+        """What was answered; where the dialog offers more than a yes or a no, the choice in its own words."""
+        options = self.prompt.options
+        if self.decision == "allow-always":
+            options = tuple(option for option in options if option.meaning == self.decision)
+        elif self.decision == "option" and self.message is None:
+            options = tuple(option for option in options if option.key == self.option)
+        else:
+            options = ()
+        return options[0].label if options else self.prompt.title or self.prompt.tool
 
     @property
     def command(self) -> str:
@@ -133,5 +145,5 @@ class Answering:
             self._panel.say_error(error, decision.command)
             self._card.set_note("")
         else:
-            about = prompt.title or prompt.tool
-            self._panel.say(Said(f"{WORDS[decision.decision]}: {about}", "done", decision.command))
+            said = f"{WORDS[decision.decision]}: {decision.about}"
+            self._panel.say(Said(said, "done", decision.command))

@@ -6,15 +6,19 @@ that does the same.
 
 from dataclasses import dataclass
 
-from textual.events import Click
+from textual.events import Click, Resize
 from textual.message import Message
 
-from chorus.panel.cells import cell_len, cut
+from chorus.panel.cells import cell_len, cut, wrap
 from chorus.panel.inert import inert
 from chorus.panel.model import Progress
 from chorus.panel.pane import LinePane, Look, Pieces
 
 SIGNS = {"done": "✓ ", "error": "✗ ", "warning": "! ", "info": ""}
+# Why nothing was done is said to its end, over so many rows where one is too short.
+MOST_ROWS = 4
+# What stands in the way now may not do so in a while: it is not said for ever.
+LASTS_SECONDS = {"warning": 10.0, "error": 60.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,38 +39,60 @@ class StatusLine(LinePane, can_focus=False):
 
     def say(self, said: Said) -> None:
         self.said = said
-        self.refresh()
+        self._fit()
+        if said.level in LASTS_SECONDS:
+            self.set_timer(LASTS_SECONDS[said.level], lambda: self._forget(said))
 
     def show_progress(self, progress: list[Progress], link: str) -> None:
         self.progress, self.link = progress, link
-        self.refresh()
+        self._fit()
+
+    def on_resize(self, event: Resize) -> None:
+        self._fit()
 
     def line_count(self) -> int:
-        return 1
+        return len(self._rows(self.size.width))
 
     def line(self, index: int, width: int) -> tuple[Pieces, str]:
-        pieces: Pieces = [(" ", "")]
+        return self._rows(width)[index], ""
+
+    def _rows(self, width: int) -> list[Pieces]:
+        lead: Pieces = [(" ", "")]
         for progress in self.progress:
-            pieces.append((f"{render_progress(progress)}  ", "waiting"))
+            lead.append((f"{render_progress(progress)}  ", "waiting"))
         if self.link:
-            pieces.append((f"{self.link}  ", "warning"))
-        used = sum(cell_len(text) for text, _ in pieces)
-        return [*pieces, *render_said(self.said, width - used)], ""
+            lead.append((f"{self.link}  ", "warning"))
+        used = sum(cell_len(text) for text, _ in lead)
+        first, *more = render_said(self.said, width - used)
+        return [[*lead, *first], *([(" " * used, ""), *row] for row in more)]
+
+    def _fit(self) -> None:
+        self.styles.height = self.line_count()
+        self.refresh()
+
+    def _forget(self, said: Said) -> None:
+        if self.said is said:
+            self.say(Said(""))
 
 
-def render_said(said: Said, width: int) -> Pieces:
+def render_said(said: Said, width: int) -> list[Pieces]:
     """The words first; the command on the right where there is room, else after them."""
     text = SIGNS.get(said.level, "") + inert(said.text)
+    if said.level in LASTS_SECONDS and cell_len(text) > width > 0:
+        # Why something went wrong matters more than how it is typed.
+        rows = wrap(text, width)
+        if len(rows) > MOST_ROWS:
+            rows[MOST_ROWS - 1 :] = [cut("".join(rows[MOST_ROWS - 1 :]), width)]
+        return [[(row, said.level)] for row in rows]
     if not said.command:
-        return [(cut(text, width), said.level)]
+        return [[(cut(text, width), said.level)]]
     command = inert(said.command)
     room = width - cell_len(command) - 3
     if cell_len(text) > room:
-        # Why something went wrong matters more than how it is typed.
         text = cut(text, width if said.level == "error" else max(room, width // 2))
         command = cut(command, max(width - cell_len(text) - 3, 0))
     gap = width - cell_len(text) - cell_len(command) - 1
-    return [(text, said.level), (" " * max(gap, 1), ""), (command, "command")]
+    return [[(text, said.level), (" " * max(gap, 1), ""), (command, "command")]]
 
 
 def render_progress(progress: Progress) -> str:

@@ -32,12 +32,9 @@ class Form(ModalScreen[Result], Generic[Result]):
         self.dismiss(None)
 
     def show_text(self, name: str, lines: list[Drawn]) -> None:
-        pane = self.query_one(f"#{name}", TextPane)
-        pane.show(lines)
-        pane.styles.height = len(lines)
+        self.query_one(f"#{name}", TextPane).show(lines)
 
     def text_pane(self, name: str) -> TextPane:
         pane = TextPane(self.look, id=name)
         pane.can_focus = False
-        pane.styles.height = 1
         return pane

@@ -5,14 +5,19 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.events import Resize
 
-from chorus.panel.cells import pad
+from chorus.panel.cells import pad, wrap
 from chorus.panel.diff_lines import Drawn
 from chorus.panel.forms import Form
 from chorus.panel.keys import ANSWERING, MOVING, REVIEWING, SEEING, Key
-from chorus.panel.pane import TextPane
+from chorus.panel.pane import Pieces, TextPane
 
 COMMANDS_FROM = 84
+# The columns of the keys, by their longest label.
+KEYS, MOVING_KEYS = 5, 27
+# Words in a column narrower than this are hard to read.
+LEAST_BESIDE = 20
 
 
 class HelpScreen(Form[None]):
@@ -27,34 +32,48 @@ class HelpScreen(Form[None]):
 
     def on_mount(self) -> None:
         pane = self.query_one("#keys", TextPane)
-        lines = render_help(commands=self.app.size.width >= COMMANDS_FROM)
-        pane.show(lines)
-        pane.styles.height = len(lines)
         pane.styles.max_height = "100%"
         pane.focus()
+
+    def on_resize(self, event: Resize) -> None:
+        super().on_resize(event)
+        width = self.query_one("#keys", TextPane).size.width or event.size.width
+        self.show_text("keys", render_help(width, commands=event.size.width >= COMMANDS_FROM))
 
     def action_down(self) -> None:
         self.query_one("#keys", TextPane).scroll_relative(y=1, animate=False)
 
 
-def render_help(*, commands: bool) -> list[Drawn]:
+def render_help(width: int, *, commands: bool) -> list[Drawn]:
     lines: list[Drawn] = []
     for title, keys in (("Answer", ANSWERING), ("Review", REVIEWING), ("See", SEEING)):
         lines.append(([(title, "heading")], ""))
-        lines += [(_render_key(key, commands=commands), "") for key in keys]
+        for key in keys:
+            lines += _render_key(key, width, commands=commands)
         lines.append(([], ""))
     lines.append(([("Move", "heading")], ""))
-    lines += [([("  ", ""), (pad(keys, 27), "key"), (words, "")], "") for keys, words in MOVING]
+    for label, words in MOVING:
+        lines += _render_row(label, MOVING_KEYS, words, width)
     lines.append(([], ""))
     lines.append(([("esc", "key"), (" back to the panel", "muted")], ""))
     return lines
 
 
-def _render_key(key: Key, *, commands: bool) -> list[tuple[str, str]]:
-    words = pad(key.help, 48) if commands else key.help
+def _render_key(key: Key, width: int, *, commands: bool) -> list[Drawn]:
+    if not commands:
+        return _render_row(key.label, KEYS, key.help, width)
+    row = [("  ", ""), (pad(key.label, KEYS), "key"), (pad(key.help, 48), ""), (f" {key.command}", "command")]
+    return [(row, "")]
+
+
+def _render_row(label: str, column: int, words: str, width: int) -> list[Drawn]:
+    """The words beside their keys, wrapped there; below them where there is no room beside."""
+    if width - column - 2 < LEAST_BESIDE:
+        head: Pieces = [("  ", ""), (label, "key")]
+        return [(head, ""), *(([("    ", ""), (row, "")], "") for row in wrap(words, width - 4))]
+    first, *more = wrap(words, width - column - 2)
+    blank = " " * (column + 2)
     return [
-        ("  ", ""),
-        (pad(key.label, 5), "key"),
-        (words, ""),
-        (f" {key.command}" if commands else "", "command"),
+        ([("  ", ""), (pad(label, column), "key"), (first, "")], ""),
+        *(([(blank, ""), (row, "")], "") for row in more),
     ]

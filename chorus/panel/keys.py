@@ -23,7 +23,13 @@ class Key:
 
 ANSWERING = (
     Key(("a",), "approve", "approve", "approve the prompt that is shown", "chorus approve ID"),
-    Key(("A",), "always", "always", "approve it, and do not ask again", "chorus approve ID --always"),
+    Key(
+        ("A",),
+        "always",
+        "always",
+        "approve it, and change what is asked from now on",
+        "chorus approve ID --always",
+    ),
     Key(("d",), "deny", "deny", "deny it", "chorus deny ID"),
     Key(
         ("D",),

@@ -9,11 +9,13 @@ from dataclasses import dataclass
 
 from rich.segment import Segment
 from rich.style import Style
+from textual.events import Resize
 from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
+from chorus.panel.cells import cell_len, wrap
 from chorus.panel.inert import inert
 from chorus.panel.palette import Palette
 
@@ -110,18 +112,47 @@ class LinePane(ScrollView, can_focus=True):
 
 
 class TextPane(LinePane):
-    """A pane of lines that are given once."""
+    """A pane of lines that are given once. A line too long for it goes on in the next row."""
 
     def __init__(self, look: Look, *, id: str | None = None) -> None:
         super().__init__(look, id=id)
         self.lines: list[tuple[Pieces, str]] = []
+        self._given: list[tuple[Pieces, str]] = []
 
     def show(self, lines: list[tuple[Pieces, str]]) -> None:
-        self.lines = lines
-        self.resize_lines()
+        self._given = lines
+        self._fold()
+
+    def on_resize(self, event: Resize) -> None:
+        self._fold()
 
     def line_count(self) -> int:
         return len(self.lines)
 
     def line(self, index: int, width: int) -> tuple[Pieces, str]:
         return self.lines[index]
+
+    def _fold(self) -> None:
+        width = self.size.width or self.app.size.width
+        self.lines = [(row, base) for pieces, base in self._given for row in fold(pieces, width)]
+        self.styles.height = len(self.lines)
+        self.resize_lines()
+
+
+def fold(pieces: Pieces, width: int) -> list[Pieces]:
+    """One line over as many rows as it needs, broken at blanks. Each piece keeps its style."""
+    text = "".join(text for text, _ in pieces)
+    if cell_len(text) <= width:
+        return [pieces]
+    rows: list[Pieces] = []
+    left = list(pieces)
+    for row in wrap(text, width):
+        rows.append([])
+        room = len(row)
+        while room and left:
+            words, style = left.pop(0)
+            rows[-1].append((words[:room], style))
+            if len(words) > room:
+                left.insert(0, (words[room:], style))
+            room -= min(room, len(words))
+    return rows

@@ -4,6 +4,7 @@ Receives a planned row, the columns' widths and the space there is; gives pieces
 Everything that comes from a session is made inert here.
 """
 
+import re
 from dataclasses import dataclass
 
 from chorus.panel.cells import cell_len, cut, cut_start, pad
@@ -28,6 +29,8 @@ STATUS_STYLES = {
 # From here on there is room for the time; and beside the path, for what was done in words.
 TIME_FROM = 56
 SUMMARY_FROM = 50
+# What a person took back or brought back, as its summary begins.
+CHAIN = re.compile(r"(?:(?:Revert|Redo) \d+: )+")
 LONGEST_TOOL = 9
 
 
@@ -99,15 +102,23 @@ def render_subject(entry: Entry) -> str:
 
 def _render_subject(entry: Entry, room: int, faded: str) -> Pieces:
     subject = render_subject(entry)
-    if entry.reverts:
-        subject = f"taking back: {subject}"
+    lead = f"{_render_deed(entry.summary)}: " if entry.reverts else ""
     if room < SUMMARY_FROM or not entry.paths:
-        text = cut_start(subject, room) if entry.paths else cut(subject, room)
-        return [(text, faded), (" " * (room - cell_len(text)), "")]
+        text = lead + (
+            cut_start(subject, room - len(lead)) if entry.paths else cut(subject, room - len(lead))
+        )
+        return [(pad(text, room), faded)]
     path_width = room * 2 // 5
-    summary = inert(entry.summary)
-    path = pad(cut_start(subject, path_width - 2), path_width)
-    return [(path, faded), (pad(summary, room - path_width), "muted")]
+    path = pad(lead + cut_start(subject, path_width - 2 - len(lead)), path_width)
+    return [(path, faded), (pad(inert(entry.summary), room - path_width), "muted")]
+
+
+def _render_deed(summary: str) -> str:
+    """`Revert 7: …` takes 7 back, and `Redo 8: Revert 7: …` brings it back."""
+    chain = CHAIN.match(summary)
+    numbers = re.findall(r"\d+", chain[0]) if chain else []
+    deed = "taking back" if len(numbers) % 2 or not numbers else "bringing back"
+    return f"{deed} {numbers[-1]}" if numbers else deed
 
 
 def _render_right(entry: Entry, width: int) -> Pieces:

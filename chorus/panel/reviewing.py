@@ -50,6 +50,7 @@ class Reviewing:
         self._panel = panel
         self._queue = queue
         self._last_reverted: list[int] = []
+        self._reverted_at: float | None = None  # what the cursor was on then
 
     def keep(self, *, turn: bool = False) -> None:
         if target := self._target(turn=turn):
@@ -60,9 +61,13 @@ class Reviewing:
             start_work(self._panel, "preview", self._preview, target)
 
     def redo(self) -> None:
-        """What the cursor is on, if it was taken back; else what was taken back last from here."""
-        entry = self._queue.entry
-        numbers = [int(entry.n)] if entry and entry.status == "reverted" else self._last_reverted
+        """What the cursor is on, if it was taken back; else what was taken back last from here.
+
+        The cursor still where it was then means all of that, not the one action it is on.
+        """
+        entry, numbers = self._queue.entry, self._last_reverted
+        if entry and entry.status == "reverted" and not (numbers and entry.n == self._reverted_at):
+            numbers = [int(entry.n)]
         if numbers:
             start_work(self._panel, "review", self._redo, numbers)
         else:
@@ -136,7 +141,9 @@ class Reviewing:
             self._panel.say_error(error, command)
         else:
             reverted = self._last_reverted = _numbers(answer, "reverted")
-            self._panel.say(Said(f"took back {_list(reverted)}; u brings it back", "done", command))
+            self._reverted_at = self._queue.entry.n if self._queue.entry else None
+            them = "it" if len(reverted) == 1 else "them"
+            self._panel.say(Said(f"took back {_list(reverted)}; u brings {them} back", "done", command))
 
     async def _redo(self, numbers: list[int]) -> None:
         command = equivalents.redo(numbers)
@@ -145,7 +152,7 @@ class Reviewing:
         except ChorusError as error:
             self._panel.say_error(error, command)
         else:
-            self._last_reverted = []
+            self._last_reverted = [n for n in self._last_reverted if n not in numbers]
             self._panel.say(Said(f"brought back {_list(numbers)}", "done", command))
 
 

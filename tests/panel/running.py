@@ -14,7 +14,9 @@ from textual.keys import _character_to_key
 from textual.pilot import Pilot
 
 from chorus.panel.app import Panel, Settings
+from chorus.panel.cells import cell_len
 from chorus.panel.feed import Feed, Inbox
+from chorus.panel.pane import TextPane
 from chorus.panel.prompt_card import GUARD_SECONDS
 from chorus.panel.rows import key_of
 from chorus.wire.client import connect
@@ -44,6 +46,13 @@ class Running:
             assert time.monotonic() < deadline, f"{what} did not come; the screen:\n{self.text()}"
             await asyncio.sleep(0.002)
             await self.pilot._wait_for_screen()
+
+    def folded(self, name: str) -> str:
+        """The words of a form's pane, in which no row is longer than the pane is wide."""
+        pane = self.panel.screen.query_one(f"#{name}", TextPane)
+        rows = ["".join(text for text, _ in pieces) for pieces, _ in pane.lines]
+        assert max(map(cell_len, rows)) <= pane.size.width, rows
+        return " ".join(" ".join(rows).split())
 
     async def press(self, *keys: str) -> None:
         """Press keys one after another, each taken in before the next one comes."""

@@ -213,6 +213,30 @@ async def test_a_refusal_is_said_with_its_hint_and_the_prompt_stays(agent: Scrip
         await one.asked("answer", 2)
 
 
+async def test_a_refusal_longer_than_the_pane_is_wide_is_said_to_its_end(agent: ScriptedAgent) -> None:
+    agent.prompts["p1"] = prompt("p1")
+    words = "'No, and tell Claude what to do differently (esc)' takes no words; nothing was sent"
+    agent.refuse["answer"] = Refusal(words, ExitCode.REFUSED, "Deny it, then write to the session.")
+    async with running(agent, (44, 40)) as one:
+        await one.prompt_ready("p1")
+        await one.press("a")
+        await one.says("takes no words")
+        await one.until(lambda: one.panel.status.size.height == 4, "as many rows as it takes")
+        shown = " ".join(line.strip() for line in one.lines()[-5:-1])
+        assert f"{words} Deny it, then write to the session." in shown
+        one.panel.say(Said("done"))
+        await one.until(lambda: one.panel.status.size.height == 1, "one row again")
+
+
+async def test_what_the_dialog_offers_beyond_a_yes_is_said_in_its_own_words(agent: ScriptedAgent) -> None:
+    agent.prompts["p1"] = prompt("p1")
+    always = next(o["label"] for o in agent.prompts["p1"]["options"] if o["meaning"] == "allow-always")
+    async with running(agent) as one:
+        await one.prompt_ready("p1")
+        await one.press("A")
+        await one.says(f"approved: {always}")
+
+
 async def test_a_prompt_no_rule_fits_is_shown_and_never_answered(agent: ScriptedAgent) -> None:
     agent.prompts["p1"] = prompt("p1", kind="unknown")
     async with running(agent) as one:

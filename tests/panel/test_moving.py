@@ -4,6 +4,7 @@ import pytest
 from textual.events import Key
 
 from chorus.panel.help_screen import HelpScreen
+from chorus.panel.keys import ALL, MOVING
 from chorus.panel.rows import Scope, TurnRow
 from tests.panel.agent import ScriptedAgent
 from tests.panel.running import Running, running
@@ -289,6 +290,19 @@ async def test_help_shows_every_key_with_its_command(agent: ScriptedAgent) -> No
             await one.shows(words)
         await one.press("escape")
         assert not isinstance(one.panel.screen, HelpScreen)
+
+
+@pytest.mark.parametrize("width", [30, 40, 62])
+async def test_in_a_narrow_pane_the_help_is_wrapped_and_nothing_of_it_is_cut(
+    agent: ScriptedAgent, width: int
+) -> None:
+    async with running(agent, (width, 120)) as one:
+        await one.press("question_mark")
+        await one.until(lambda: isinstance(one.panel.screen, HelpScreen))
+        await one.settle()
+        shown = one.folded("keys").replace(" ", "")  # a long word may be broken
+        for words in (*(key.help for key in ALL), *(words for _, words in MOVING)):
+            assert words.replace(" ", "") in shown
 
 
 async def test_the_command_palette_finds_what_the_keys_do(agent: ScriptedAgent) -> None:

@@ -77,6 +77,18 @@ async def test_what_stands_in_the_way_is_named_and_can_go_too(agent: ScriptedAge
         assert one.panel.status.said.command == "chorus revert 38 --with-dependents"
 
 
+async def test_in_a_narrow_pane_what_stands_in_the_way_is_said_to_its_end(agent: ScriptedAgent) -> None:
+    agent.dependents[38] = [42]
+    async with running(agent, (42, 30)) as one:
+        await one.on_row(38)
+        await one.press("r")
+        await one.shows("take back 42 too")
+        form = one.panel.screen
+        assert isinstance(form, RevertForm)
+        assert form.problem is not None
+        assert str(form.problem) in one.folded("title")
+
+
 async def test_capital_r_takes_the_turn_back(agent: ScriptedAgent) -> None:
     async with running(agent) as one:
         await one.on_row(42)
@@ -108,6 +120,39 @@ async def test_u_brings_back_what_was_taken_back_last(agent: ScriptedAgent) -> N
         await one.on_row(44)
         await one.press("u")
         assert await one.asked("redo") == {"actions": [38]}
+
+
+async def test_u_brings_back_all_that_was_just_taken_back_together(agent: ScriptedAgent) -> None:
+    agent.dependents[38] = [42, 44]
+    async with running(agent) as one:
+        await one.on_row(38)
+        await one.press("r")
+        await one.shows("take back 42, 44 too")
+        await one.press("w")
+        await one.says("took back 38, 42, 44; u brings them back")
+        await one.until(lambda: one.panel.queue.entry and one.panel.queue.entry.status == "reverted")
+        await one.press("u")
+        assert await one.asked("redo") == {"actions": [38, 42, 44]}
+
+
+async def test_of_what_was_taken_back_together_one_can_be_brought_back_before_the_rest(
+    agent: ScriptedAgent,
+) -> None:
+    agent.dependents[38] = [42, 44]
+    async with running(agent) as one:
+        await one.on_row(38)
+        await one.press("r")
+        await one.shows("take back 42, 44 too")
+        await one.press("w")
+        await one.says("took back 38, 42, 44")
+        await one.on_row(44)
+        await one.until(lambda: one.panel.queue.entry and one.panel.queue.entry.status == "reverted")
+        await one.press("u")
+        assert await one.asked("redo") == {"actions": [44]}
+        await one.says("brought back 44")
+        await one.until(lambda: one.panel.queue.entry and one.panel.queue.entry.status != "reverted")
+        await one.press("u")
+        assert await one.asked("redo", 2) == {"actions": [38, 42]}
 
 
 async def test_a_refused_request_is_said(agent: ScriptedAgent) -> None:

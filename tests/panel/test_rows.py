@@ -2,7 +2,9 @@ from typing import Any
 
 import pytest
 
+from chorus.panel.item_parsing import parse_entry
 from chorus.panel.model import Model
+from chorus.panel.queue_lines import plan_columns, render_row
 from chorus.panel.rows import ActionRow, Scope, TurnRow, View, plan_rows, reviewed_groups
 from tests.panel.story import entry
 
@@ -71,3 +73,21 @@ def test_one_session_can_be_seen_alone() -> None:
 def test_turns_with_nothing_left_to_do_are_found_but_for_the_newest() -> None:
     model = model_of(entry(1, turn="a", status="kept"), entry(2, turn="b"), entry(3, turn="c", status="kept"))
     assert reviewed_groups(model) == [("s1", "a")]
+
+
+@pytest.mark.parametrize(
+    ("summary", "said"),
+    [
+        ("Revert 7: A warmer word.", "taking back 7: app.py"),
+        ("Redo 8: Revert 7: A warmer word.", "bringing back 7: app.py"),
+        ("Revert 9: Redo 8: Revert 7: A warmer word.", "taking back 7: app.py"),
+        ("something newer", "taking back: app.py"),
+    ],
+)
+def test_what_a_person_took_back_or_brought_back_is_named_by_its_number(summary: str, said: str) -> None:
+    given = entry(10, tool="Revert", paths=["app.py"], summary=summary, reverts=["toolu_7"])
+    parsed = parse_entry(given)
+    assert parsed is not None
+    row = ActionRow(parsed)
+    pieces = render_row(row, plan_columns([row]), 60)
+    assert said in "".join(text for text, _ in pieces)
