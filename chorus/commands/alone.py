@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from chorus.core.ids import RepoPath
+from chorus.git.places import read_places
+from chorus.git.process import Git
+from chorus.lanes import showing
 from chorus.lanes.chain import ChainUnreadable, without_collecting
 from chorus.lanes.filtering import Filter
 from chorus.lanes.newest import Newest
@@ -24,6 +27,11 @@ def log(**wanted: Any) -> list[dict[str, Any]]:  # noqa: ANN401  the fields of F
 
     with Recorder.open(Path.cwd()) as recorder:
         return queries.log(recorder, asked)
+
+
+def add_paths(entries: list[dict[str, Any]]) -> None:
+    places = read_places(Git(Path.cwd()))
+    showing.add_paths(Git(Path(places.work_tree)), f"{places.git_dir}/chorus", entries)
 
 
 def actions(names: Sequence[str]) -> Iterator[dict[str, Any]]:

@@ -30,6 +30,16 @@ def read_log(**wanted: Any) -> list[dict[str, Any]]:  # noqa: ANN401  the fields
     return alone.log(**wanted)
 
 
+def read_whole_log(**wanted: Any) -> list[dict[str, Any]]:  # noqa: ANN401  the fields of Filter
+    """With the files of actions that changed too many to be listed, which git tells and no agent sends."""
+    entries = read_log(**wanted)
+    if any(entry["timeline"] and not entry["paths"] for entry in entries):
+        from chorus.commands import alone  # noqa: PLC0415  as above
+
+        alone.add_paths(entries)
+    return entries
+
+
 def read_lanes() -> list[dict[str, Any]]:
     found = _ask_running("lanes")
     if found is not None:

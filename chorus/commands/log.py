@@ -9,7 +9,7 @@ from itertools import chain, groupby, islice
 from typing import Any
 
 from chorus.commands.gitsettings import wants_colour
-from chorus.commands.history import absolute, read_log
+from chorus.commands.history import absolute, read_log, read_whole_log
 from chorus.commands.paging import page
 from chorus.commands.parsing import parse_count
 from chorus.errors import ExitCode
@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> ExitCode:
     wanted = {name: getattr(args, name) for name in names}
     wanted["path"] = absolute(args.path) if args.path else None
     if args.json:
-        answer_json(read_log(**wanted, limit=args.limit))
+        answer_json(read_whole_log(**wanted, limit=args.limit))
         return ExitCode.DONE
     first = read_log(
         **wanted, limit=args.limit if args.reverse else min(args.limit or FIRST_SCREEN, FIRST_SCREEN)
@@ -160,6 +160,8 @@ def _what(entry: dict[str, Any]) -> str:
     paths, summary = entry["paths"], _without_columns(entry)
     more = f" and {len(paths) - MOST_PATHS} more" if len(paths) > MOST_PATHS else ""
     named = ", ".join(paths[:MOST_PATHS]) + more
+    if not paths and entry.get("files"):
+        named = f"{entry['files']} files"  # too many to be listed
     if len(paths) == 1:
         # A summary made from the file's name begins with it; the whole path stands there instead.
         summary = summary.removeprefix(paths[0].rsplit("/", 1)[-1]).removeprefix(": ")

@@ -45,6 +45,7 @@ class LogEntry(NamedTuple):
     skipped: tuple[str, ...] = ()
     lines: tuple[int, int] | None = None  # added, removed
     call_status: str = "succeeded"
+    files: int | None = None  # how many; `paths` is empty where they are too many to be listed
 
     @property
     def open(self) -> bool:
@@ -127,6 +128,7 @@ def entry_of_record(recorded: Recorded, marks: Marks, reverted: Set[str]) -> Log
         skipped=record.skipped,
         lines=record.lines,
         call_status=marks.statuses.get(name, record.status),
+        files=record.files,
     )
 
 
@@ -167,6 +169,7 @@ def entry_of_call(
         landed=marks.landed.get(call["id"], ()),
         skipped=tuple(call["skipped"]),
         call_status=status,
+        files=len(call["paths"]),
     )
 
 
@@ -180,6 +183,7 @@ def entry_json(entry: LogEntry) -> dict[str, Any]:
         "tool": entry.tool,
         "agent": entry.agent,
         "paths": list(entry.paths),
+        "files": entry.files,
         "status": entry.status,
         "commit": entry.commit,
         "timeline": entry.timeline,

@@ -55,6 +55,7 @@ class Record(NamedTuple):
     summary: str
     edits: tuple[Edit, ...] = ()
     listed: bool = True  # False: `edits` is empty because there are too many
+    unlisted: int | None = None  # how many those are; None where an older version wrote it
     head: str = NOTHING
     number: int | None = None
     action: ToolUseId | None = None
@@ -78,6 +79,11 @@ class Record(NamedTuple):
     def paths(self) -> tuple[RepoPath, ...]:
         return tuple(edit.path for edit in self.edits)
 
+    @property
+    def files(self) -> int | None:
+        """How many it changed; None where that is not known without a look at the trees."""
+        return len(self.edits) if self.listed else self.unlisted
+
 
 def render_record(record: Record) -> str:
     trailers = [
@@ -93,7 +99,8 @@ def render_record(record: Record) -> str:
     trailers += [(message.CONTAINED, value) for value in record.contained]
     trailers += [(message.SKIPPED, value) for value in record.skipped]
     if len(record.edits) > MAX_LISTED or not record.listed:
-        trailers.append((message.EDIT, NOTHING))
+        count = len(record.edits) or record.unlisted
+        trailers += [(message.EDIT, NOTHING), *([(message.FILES, str(count))] if count else [])]
     else:
         trailers += [(message.EDIT, render_edit(edit)) for edit in record.edits]
     return message.render_message(Text(record.summary, record.message, record.notes, tuple(trailers)))
@@ -101,7 +108,9 @@ def render_record(record: Record) -> str:
 
 def without_unlisted(record: Record) -> Record:
     """The record as its message tells it: of too many files, none."""
-    return record._replace(edits=(), listed=False) if len(record.edits) > MAX_LISTED else record
+    if len(record.edits) <= MAX_LISTED:
+        return record
+    return record._replace(edits=(), listed=False, unlisted=len(record.edits))
 
 
 def identity(record: Record) -> list[tuple[str, str]]:
@@ -142,12 +151,13 @@ def parse_record(commit_message: str) -> Record:
     if one(message.FORMAT_VERSION) != message.FORMAT:
         version = one(message.FORMAT_VERSION) or "none"
         raise UnknownFormat(f"the timeline is written in format {version}, not {message.FORMAT}")
-    number, listed = one(message.NUMBER), every(message.EDIT)
+    number, listed, files = one(message.NUMBER), every(message.EDIT), one(message.FILES)
     return Record(
         kind=Kind(one(message.KIND)),
         summary=text.subject,
         edits=tuple(parse_edit(edit) for edit in listed if edit != NOTHING),
         listed=listed != (NOTHING,),
+        unlisted=None if files is None else int(files),
         head=one(message.HEAD) or NOTHING,
         number=None if number is None else int(number),
         action=cast("ToolUseId | None", one(message.ACTION)),

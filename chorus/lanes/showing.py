@@ -1,6 +1,7 @@
 """One action as data for programs: the JSON of `show` (keys are API), with its patch as git prints it."""
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from chorus.core.ids import Oid, RepoPath
@@ -13,7 +14,7 @@ from chorus.lanes.records import Edit
 PLAIN = ("-r", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color")
 
 
-def show_json(git: Git, own_dir: str, entry: LogEntry, edits: Iterable[Edit]) -> dict[str, Any]:
+def show_json(git: Git, own_dir: str, entry: LogEntry, edits: Sequence[Edit]) -> dict[str, Any]:
     """The entry, its files before and after, and what it changed on disk. `own_dir`: Chorus's."""
     sides = [
         {
@@ -26,12 +27,33 @@ def show_json(git: Git, own_dir: str, entry: LogEntry, edits: Iterable[Edit]) ->
         for edit in edits
     ]
     patch = run_diff(git, own_dir, "--no-commit-id", "--root", entry.timeline) if entry.timeline else ""
-    return {**entry_json(entry), "edits": sides, "patch": patch}
+    paths = list(entry.paths) or [edit.path for edit in edits]
+    return {**entry_json(entry), "paths": paths, "files": len(paths), "edits": sides, "patch": patch}
 
 
 def changes_below(git: Git, commit: Oid, path: RepoPath) -> bool:
     """Whether a timeline commit changed this file, or one below this directory."""
     return git.attempt("diff-tree", "--quiet", "-r", f"{commit}^", commit, "--", path).returncode != 0
+
+
+def add_paths(git: Git, own_dir: str, entries: Iterable[dict[str, Any]]) -> None:
+    """Tell the files of those entries of a log that changed too many to be listed in their records."""
+    wanted = {entry["timeline"]: entry for entry in entries if entry["timeline"] and not entry["paths"]}
+    if not wanted:
+        return
+    found = git.run(
+        "diff-tree", "--stdin", "-r", "--no-renames", "--name-only", "-z",
+        stdin="".join(f"{commit}\n" for commit in wanted).encode(),
+        extra={"GIT_INDEX_FILE": f"{own_dir}/no-index"},
+    )  # fmt: skip
+    paths: list[str] = []
+    for item in map(os.fsdecode, found.split(b"\0")[:-1]):
+        if item in wanted:
+            paths = wanted[item]["paths"] = []
+        else:
+            paths.append(item)
+    for entry in wanted.values():
+        entry["files"] = len(entry["paths"])
 
 
 def _oid(entry: Entry | None) -> Oid | None:

@@ -20,6 +20,11 @@ KNOWN: dict[str, Any] = {"tool": "Edit", "paths": ["src/app.py"], "added": 3, "r
         ({"summary": "Edit app.py: String to replace not found"}, "src/app.py: String to replace not found"),
         ({"summary": "Bash: make (2 files)", "tool": "Bash", "paths": ["a", "b"]}, "a, b: make (2 files)"),
         ({"summary": "Bash: make", "tool": "Bash", "paths": []}, "make"),
+        ({"summary": "I make all.", "paths": [], "files": 2000}, "2000 files: I make all."),
+        (
+            {"summary": "Bash: make (2000 files)", "tool": "Bash", "paths": [], "files": 2000},
+            "make (2000 files)",
+        ),
         (
             {"summary": "outside: changed on disk (1 file)", "tool": None},
             "src/app.py: outside: changed on disk (1 file)",

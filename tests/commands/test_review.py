@@ -2,7 +2,11 @@
 
 import pytest
 
+from chorus.errors import ExitCode
+from chorus.lanes import records
+from chorus.lanes.recorder import Recorder
 from tests.commands.conftest import Shell
+from tests.lanes.acting import Agent
 from tests.repos import UserRepo
 
 LOG_KEYS = {
@@ -136,3 +140,34 @@ def test_a_conflict_changes_nothing_and_leaves_with_5(worked: UserRepo, chorus: 
 def test_a_path_is_meant_from_where_it_is_typed(worked: UserRepo, chorus: Shell) -> None:
     found = chorus("log", "--path", "../app.py", "--json", cwd=worked.path / "src").json()
     assert [entry["n"] for entry in found] == [1]
+
+
+def test_the_log_names_every_file_of_an_action_with_too_many_to_be_listed(
+    repo: UserRepo, chorus: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = sorted(["0" * 40, "dir/a", "new\nline", "\udcff", 'q"x'])
+    monkeypatch.setattr(records, "MAX_LISTED", len(names) - 1)
+
+    def change() -> None:
+        for name in names:
+            repo.write(name, b"x\n")
+
+    with Recorder.open(repo.path) as recorder:
+        agent = Agent(repo, recorder)
+        agent.replace("app.py", b"x = 1", b"x = 9")
+        agent.bash(change, said="I make them all.")
+        assert recorder.entries()[-1].paths == ()
+        agent.replace("app.py", b"x = 9", b"x = 8")
+    alone = chorus("log", "--json").json()
+    assert [(entry["files"], sorted(entry["paths"])) for entry in alone] == [
+        (1, ["app.py"]),
+        (len(names), names),
+        (1, ["app.py"]),
+    ]
+    assert f"{len(names)} files: I make them all." in chorus("log").out
+    shown = chorus("show", "2", "--json").json()
+    assert (shown["files"], sorted(shown["paths"])) == (len(names), names)
+    assert chorus("keep", "1").code == ExitCode.DONE  # starts the agent
+    after = chorus("log", "--json").json()
+    assert [entry["paths"] for entry in after] == [entry["paths"] for entry in alone]
+    assert chorus("show", "2", "--json").json() == shown
