@@ -6,7 +6,7 @@ Remembers across a restart how far each file was read.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +14,11 @@ from pathlib import Path
 from chorus.agent.keeping import keep
 from chorus.core.ids import SessionId
 from chorus.sources.transcript import TranscriptTail, subagent_transcripts
+
+# A client writes its last lines within a second of its end; what it left running may add some.
+LATE_SECONDS = 60.0
+# Positions are written anew with whatever is read: those of the sessions of some weeks are enough.
+MOST_POSITIONS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +41,8 @@ class Tails:
     frozen: bool = False  # what was read last is not recorded yet: the next agent must read it again
     _files: dict[Path, _Followed] = field(default_factory=dict)
     _mains: dict[Path, SessionId] = field(default_factory=dict)
-    _positions: dict[str, int] = field(default_factory=dict)
+    _positions: dict[str, int] = field(default_factory=dict)  # the one that moved last is last
+    _quiet: dict[SessionId, float] = field(default_factory=dict)  # since when, of sessions that ended
 
     def load(self) -> None:
         """What an earlier agent had read. A file that cannot be read means: nothing."""
@@ -68,6 +74,16 @@ class Tails:
         for path in [path for path, followed in self._files.items() if followed.session == session]:
             del self._files[path]
 
+    @property
+    def followed(self) -> set[SessionId]:
+        return set(self._mains.values())
+
+    def leave(self, ended: Collection[SessionId], now: float) -> None:
+        """Stop following those of the ended sessions from which nothing came for a while."""
+        self._quiet = {session: self._quiet.get(session, now) for session in ended}
+        for session in [session for session, since in self._quiet.items() if now - since > LATE_SECONDS]:
+            self.forget(session)
+
     def read(self) -> Iterator[Line]:
         """Every line completed since the last call. A sub-agent that appears later is new from its start."""
         for transcript, session in list(self._mains.items()):
@@ -77,8 +93,10 @@ class Tails:
         for path, followed in list(self._files.items()):
             start = followed.tail.position
             for text in followed.tail.read_lines():
+                self._quiet.pop(followed.session, None)
                 yield Line(followed.session, text, history=followed.tail.position <= followed.watched_from)
             if followed.tail.position != start:
+                self._positions.pop(str(path), None)
                 self._positions[str(path)] = followed.tail.position
 
     @property
@@ -90,6 +108,9 @@ class Tails:
         """Write down how far everything is read and recorded, for the next agent."""
         if self.frozen:
             return
+        left = [path for path in self._positions if Path(path) not in self._files]
+        for path in left[:-MOST_POSITIONS]:
+            del self._positions[path]
         keep(self.kept, self._positions)
 
     def _add(self, session: SessionId, path: Path, *, from_start: bool) -> None:

@@ -5,6 +5,7 @@ agent that starts again goes on from there.
 """
 
 import asyncio
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -67,6 +68,9 @@ class Transcripts:
         self.tails.frozen = before
         if lines:
             self.keep()
+        sessions = self.intake.roster.sessions
+        gone = [name for name in self.tails.followed if name in sessions and sessions[name].state == "gone"]
+        self.tails.leave(gone, time.monotonic())
 
     async def end(self, session: SessionId) -> None:
         """The session's client is gone: what it wrote last is heard, and nothing more will come."""

@@ -1,9 +1,10 @@
+import json
 import os
 from pathlib import Path
 
 import pytest
 
-from chorus.agent.tails import Line, Tails
+from chorus.agent.tails import LATE_SECONDS, MOST_POSITIONS, Line, Tails
 from chorus.core.ids import SessionId
 
 S = SessionId("s")
@@ -111,3 +112,43 @@ def test_a_transcript_that_cannot_be_read_keeps_no_other_from_being_read(
         append(transcript, b"new\n")
         assert {line.session for line in tails.read()} == {S}
     assert [str(tmp_path / odd) in problem for problem in tails.problems] == [True] * ("no such" not in odd)
+
+
+def test_an_ended_session_is_followed_until_nothing_more_comes_from_it(
+    tmp_path: Path, transcript: Path
+) -> None:
+    tails = Tails(tmp_path / "kept")
+    tails.follow(S, transcript)
+    list(tails.read())
+    tails.leave([S], 0.0)
+    tails.leave([S], LATE_SECONDS)
+    append(transcript, b"late\n")
+    assert [line.text for line in tails.read()] == [b"late"]
+    tails.leave([S], LATE_SECONDS + 1)
+    assert tails.followed == {S}
+
+    tails.leave([S], 2 * LATE_SECONDS + 2)
+    assert tails.followed == set()
+    append(transcript, b"resumed\n")
+    tails.follow(S, transcript)
+    assert [line.text for line in tails.read() if not line.history] == [b"resumed"]
+
+
+def test_a_session_that_is_there_again_is_not_left(tmp_path: Path, transcript: Path) -> None:
+    tails = Tails(tmp_path / "kept")
+    tails.follow(S, transcript)
+    tails.leave([S], 0.0)
+    tails.leave([], 1.0)
+    tails.leave([S], LATE_SECONDS + 2)
+    assert tails.followed == {S}
+
+
+def test_positions_of_sessions_long_ended_are_forgotten(tmp_path: Path, transcript: Path) -> None:
+    file = tmp_path / "kept"
+    file.write_text(json.dumps({f"/{number}.jsonl": 7 for number in range(MOST_POSITIONS + 5)}))
+    tails = Tails(file)
+    tails.load()
+    tails.follow(S, transcript)
+
+    kept = json.loads(file.read_bytes())
+    assert list(kept) == [*(f"/{number}.jsonl" for number in range(5, MOST_POSITIONS + 5)), str(transcript)]
