@@ -14,7 +14,9 @@ from tests.core.policy_table import ALLOW, ASK, ASK_RATHER_THAN_DENY, DENY
 from tests.core.test_policy import bash
 from tests.shells import harmless, scripts
 
-STRICT = [*ASK, *ASK_RATHER_THAN_DENY, *DENY]
+# What the grammar fits only in company is asked about alone, though nothing is wrong with it.
+FITS_IN_COMPANY = "CI=1 > /dev/null"
+STRICT = [command for command in (*ASK, *ASK_RATHER_THAN_DENY, *DENY) if command != FITS_IN_COMPANY]
 # Ways to run a command inside something else.
 WRAPPERS = [
     "COMMAND", " COMMAND ", "(COMMAND)", "{ COMMAND\n}", "ls; COMMAND", "ls && COMMAND", "ls || COMMAND",
@@ -38,8 +40,8 @@ def wrapped(wrapper: str, command: str) -> str:
 @settings(max_examples=600, deadline=None)
 def test_wrapping_an_asked_or_denied_command_never_allows_it(command: str, wrappers: list[str]) -> None:
     for wrapper in wrappers:
-        # A pipe that waits for its second half is another command once a next line gives it one.
-        assume(not (command.endswith("|") and wrapper.startswith("COMMAND\n")))
+        # What waits for its second half is another command once a next line gives it one.
+        assume(not (command.rstrip().endswith(("|", "&&")) and wrapper.startswith("COMMAND\n")))
         command = wrapped(wrapper, command)
     assert bash(command).decision != "allow", command
 
@@ -57,7 +59,8 @@ def test_company_never_allows_an_asked_or_denied_command(command: str, other: st
 
 
 def swallows(command: str) -> bool:
-    return "#" in command or "<<" in command
+    open_quote = any(command.count(quote) % 2 for quote in "'\"")
+    return "#" in command or "<<" in command or open_quote
 
 
 @given(st.sampled_from(DENY), st.integers(0, 80), NOISE)
