@@ -13,7 +13,6 @@ from typing import Self
 from chorus.git.commits import Signature
 from chorus.git.config import Config
 from chorus.git.durable import Barrier
-from chorus.git.gitrefs import GitRefs
 from chorus.git.places import UnsupportedRepository, read_places
 from chorus.git.process import Git
 from chorus.git.refs import Head, Refs
@@ -77,9 +76,7 @@ class Repository:
 
     @cached_property
     def refs(self) -> Refs:
-        in_files = (self.config.get("extensions.refstorage") or "files") == "files"
-        kind = Refs if in_files else GitRefs
-        return kind(self.git, self.git_dir, self.common_dir, self.barrier, self.signature)
+        return Refs(self.git, self.git_dir, self.common_dir, self.barrier, self.signature)
 
     def head(self) -> Head:
         return self.refs.head()
@@ -133,4 +130,10 @@ def refuse_unsupported(repository: Repository) -> None:
         raise UnsupportedRepository(
             f"{repository.work_tree} names its objects by {storage}; Chorus knows sha1 only",
             hint="Use a repository made with `git init --object-format=sha1`.",
+        )
+    refs = repository.config.get("extensions.refstorage") or "files"
+    if refs != "files":
+        raise UnsupportedRepository(
+            f"{repository.work_tree} keeps its refs in a {refs}; Chorus knows refs in files only",
+            hint="`git refs migrate --ref-format=files` turns them into files.",
         )

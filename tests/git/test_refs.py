@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from chorus.core.ids import Oid
-from chorus.git.gitrefs import GitRefs
 from chorus.git.lockfile import CannotWrite, Locked
 from chorus.git.process import GitFailed
 from chorus.git.reffiles import BrokenRef
@@ -28,13 +27,9 @@ def oids(repo: UserRepo) -> list[Oid]:
     return [Oid(repo.git("commit-tree", "-m", str(number), "HEAD^{tree}").strip()) for number in range(3)]
 
 
-@pytest.fixture(params=["files", "git"])
-def refs(repo: UserRepo, request: pytest.FixtureRequest) -> Refs:
-    """Both ways to the same refs: in process, and through git as for a storage that is not files."""
-    found = Repository.open(repo.path)
-    if request.param == "files":
-        return found.refs
-    return GitRefs(found.git, found.git_dir, found.common_dir, found.barrier, found.signature)
+@pytest.fixture
+def refs(repo: UserRepo) -> Refs:
+    return Repository.open(repo.path).refs
 
 
 def test_a_ref_is_made_moved_listed_and_removed(repo: UserRepo, refs: Refs, oids: list[Oid]) -> None:

@@ -65,12 +65,14 @@ def test_sha256_is_refused(tmp_path: Path) -> None:
         Repository.open(tmp_path / "new")
 
 
-def test_a_ref_storage_this_git_does_not_know_is_refused_in_gits_words(repo: UserRepo) -> None:
+def test_refs_that_are_not_in_files_are_refused(repo: UserRepo) -> None:
     repo.git("config", "core.repositoryFormatVersion", "1")
     repo.git("config", "extensions.refStorage", "reftable")
 
-    with pytest.raises(UnsupportedRepository, match="refstorage"):
+    # A git that does not know them says so itself.
+    with pytest.raises(UnsupportedRepository, match=r"refstorage|keeps its refs in a reftable") as refused:
         Repository.open(repo.path)
+    assert refused.value.hint
 
 
 def test_an_unborn_head_has_a_name_and_no_commit(tmp_path: Path) -> None:
