@@ -1,8 +1,9 @@
 """How many columns text takes in a tmux pane.
 
 Receives one row of text. Gives its width in cells and whether every terminal would count the same.
-Checked against tmux 3.3a for every code point. Versions differ about joined and modified emoji, flags,
-format characters and code points newer than their tables: those are counted as 3.3a does, and called unsure.
+Checked against tmux 3.3a and 3.5a for every code point. Versions differ about joined and modified emoji,
+flags, format characters, symbols that became wide, and code points newer than their tables: those are counted
+as 3.3a does, and called unsure.
 """
 
 import re
@@ -20,6 +21,11 @@ _WIDE_FOR_TMUX = (range(0x4DC0, 0x4E00), range(0x3248, 0x3250))
 _JAMO = (range(0x1160, 0x1200), range(0xD7B0, 0xD800))
 # Variation selectors, emoji modifiers, regional indicators: 3.3a counts each by itself.
 _SEQUENCES = (range(0xFE00, 0xFE10), range(0x1F3FB, 0x1F400), range(0x1F1E6, 0x1F200))
+# Wide since Unicode 16, wide in 3.5a because a modifier may follow, or fillers: no cell there, some in 3.3a.
+_CHANGED = (
+    range(0x2630, 0x2638), range(0x268A, 0x2690), range(0x1D300, 0x1D357), range(0x1D360, 0x1D377),
+    (0x261D, 0x26F9, 0x270C, 0x270D, 0x1F3CB, 0x1F3CC, 0x1F574, 0x1F575, 0x1F590), (0x3164, 0xFFA0),
+)  # fmt: skip
 _PREPENDED = frozenset({0xAD, 0x6DD, 0x70F, 0x8E2, 0x110BD, 0x110CD, *range(0x600, 0x606), 0x890, 0x891})
 
 
@@ -62,4 +68,5 @@ def _width(char: str) -> int:
         return _UNSURE + (code in _PREPENDED)
     if category in ("Mn", "Me"):
         return 0
-    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+    width = 2 if unicodedata.east_asian_width(char) in "WF" else 1
+    return _UNSURE + width if any(code in block for block in _CHANGED) else width

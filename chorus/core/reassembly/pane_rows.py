@@ -37,6 +37,8 @@ class Pane:
         self._width = width
         # `capture-pane -N` keeps trailing blanks: known once a row inside an object ended in one.
         self._keeps_blanks = False
+        # Since tmux 3.4 it fills each row as well: not here, once a row that keeps its blanks was short.
+        self._leaves_short = False
         # Sizes of rows that go on in the next: they bear the width out or contradict it.
         self._sizes: Counter[int] = Counter()
 
@@ -57,6 +59,7 @@ class Pane:
 
     def learn(self, restored: Restored) -> None:
         self._keeps_blanks |= restored.keeps_blanks and restored.problem is None
+        self._leaves_short |= restored.leaves_short and restored.problem is None
         self._sizes.update(restored.tally)
 
     def contradicted(self, rows: Sequence[bytes]) -> bool:
@@ -87,7 +90,11 @@ class Pane:
         if not self._fits(tally):
             return Restored(b"", WRONG_WIDTH, tally=tally)
         keeps_blanks = b" \n" in raw
-        doubt = loose = False
+        leaves_short = keeps_blanks and not sizes.unsure.issuperset(short)
+        # In a filled row the blank before a wide character may stand for one that did not fit.
+        filled = not (leaves_short or self._leaves_short)
+        doubt = filled and any(rows[i].endswith(b" ") for i in sizes.before_wide)
+        loose = False
         for i in short:
             gap, wide = self._width - sizes.cells[i], i in sizes.before_wide
             # Blanks that are all there leave one cell empty before a wide character, no more. Blanks that
@@ -96,7 +103,8 @@ class Pane:
             doubt = doubt or lost or i in sizes.unsure
             loose = loose or (gap > BLANKS_BETWEEN_TOKENS and is_loose(rows[i], rows[i + 1]))
             rows[i] += b" " * (gap - wide)
-        return Restored(b"".join(rows), AMBIGUOUS if doubt else None, loose, keeps_blanks, tally)
+        problem = AMBIGUOUS if doubt else None
+        return Restored(b"".join(rows), problem, loose, keeps_blanks, tally, leaves_short)
 
     def _fits(self, tally: Counter[int]) -> bool:
         """Whether these rows and those before can come from a pane of this width."""

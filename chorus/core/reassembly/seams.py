@@ -29,6 +29,7 @@ class Restored:
     loose: bool = False  # some row may end outside a string and lack more blanks than stand between tokens
     keeps_blanks: bool = False  # some row ends in a blank
     tally: Counter[int] = field(default_factory=Counter)  # how many rows of which size, as far as it tells
+    leaves_short: bool = False  # some row ends in a blank, and some is not filled with blanks
 
 
 class Seams(Protocol):
