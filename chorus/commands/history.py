@@ -10,14 +10,22 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from chorus.errors import NothingThere
 from chorus.wire.client import AgentGone, Connection, connect, connect_or_start
 from chorus.wire.home import find_home
 
 
+class NothingKept(NothingThere):
+    hint = "`chorus claude` starts a session that is watched, `chorus attach` finds one that runs already."
+
+
 @contextmanager
 def agent() -> Iterator[Connection]:
-    """The agent, started if need be."""
-    with connect_or_start(find_home(Path.cwd())) as connection:
+    """The agent, started if need be; not where there is nothing of Chorus's to act on."""
+    home = find_home(Path.cwd())
+    if not home.root.exists():
+        raise NothingKept("Chorus keeps nothing in this repository")
+    with connect_or_start(home) as connection:
         yield connection
 
 

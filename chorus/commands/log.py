@@ -62,7 +62,8 @@ def run(args: argparse.Namespace) -> ExitCode:
         **wanted, limit=args.limit if args.reverse else min(args.limit or FIRST_SCREEN, FIRST_SCREEN)
     )
     if not first:
-        note("chorus: nothing is recorded that fits")
+        narrowed = any(wanted.values()) or args.limit is not None
+        note(f"chorus: nothing is recorded {'that fits' if narrowed else 'yet'}")
         return ExitCode.NOTHING
     entries = iter(first) if args.reverse else newest_first(first, wanted, args.limit)
     page(render(entries, len(str(first[-1]["n"] or 0)), colour=wants_colour()), "log")

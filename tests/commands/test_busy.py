@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from chorus.lanes.recorder import Recorder
-from chorus.wire.client import Connection, connect
+from chorus.wire.client import Connection, connect_or_start
 from chorus.wire.home import find_home
 from chorus.wire.protocol import AgentError
 from tests.commands.conftest import Shell
@@ -87,9 +87,9 @@ def test_reverts_and_redos_while_a_session_edits(repo: UserRepo, chorus: Shell) 
     for number in range(FILES):
         slots = range(number, COUNT, FILES)
         repo.write(f"busy{number}.txt", "".join(f"slot {s}\na {s}\nb {s}\nc {s}\n" for s in slots).encode())
-    assert chorus("revert", "1").code == 3  # which starts the agent
     session, cwd = Session(repo), str(repo.path)
-    with connect(find_home(repo.path)) as agent:
+    with connect_or_start(find_home(repo.path)) as agent:
+        assert chorus("revert", "1").code == 3
         session.start()
         done = review_at_random(agent, cwd, session.is_alive)
         session.join()
