@@ -7,9 +7,13 @@ from typing import Any
 
 from chorus.agent.audit import Audit, audit_path
 from chorus.commands.paging import page
+from chorus.commands.waiting import find_choice
 from chorus.errors import ExitCode
 from chorus.output import answer_json, inert, note
 from chorus.wire.home import find_home
+
+# What an answer is called in the audit, and what an option that means it is called in a prompt.
+MEANINGS = {"allow": "allow", "allow always": "allow-always", "deny": "deny"}
 
 
 def list_answered(args: argparse.Namespace) -> ExitCode:
@@ -36,9 +40,20 @@ def render_answered(entries: list[dict[str, Any]]) -> Iterator[str]:
         yield inert(f"  {prompt['title']}: {prompt['question']}" + (f"  | {about}" if about else ""))
         if entry["refused"]:
             yield inert(f"  refused: {entry['refused']}")
+        elif label := _choice(entry):
+            yield inert(f"  > {label}")
 
 
 def _way(entry: dict[str, Any]) -> str:
     if entry["how"] != "keys":
         return f"through the {entry['how']}"
     return f"keys {' '.join(entry['keys'])}" if entry["keys"] else "no key"
+
+
+def _choice(entry: dict[str, Any]) -> str | None:
+    """Which option was taken, in the dialog's words; what was replied to questions stands there already."""
+    said = entry["answer"].partition(":")[0]
+    if said in MEANINGS:
+        return find_choice(entry["prompt"], MEANINGS[said], entry["keys"][0] if entry["keys"] else None)
+    key = said.removeprefix("option ")
+    return find_choice(entry["prompt"], "", key) if key != said else None

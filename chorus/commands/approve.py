@@ -6,16 +6,23 @@ from collections.abc import Callable
 from typing import Any
 
 from chorus.commands.history import agent
-from chorus.commands.waiting import find_prompt
-from chorus.errors import ExitCode
+from chorus.commands.waiting import find_choice, find_prompt
+from chorus.errors import ChorusError, ExitCode
 from chorus.output import answer, answer_json, inert
 from chorus.wire.client import Connection
 
 # The client writes down what it asks a moment after it has drawn it, or much later on a busy machine.
 HEARING_SECONDS = 5.0
 # What was done, in a word.
-DEEDS = {"allow": "approved", "allow-always": "approved for good", "deny": "denied"}
+DEEDS = {"allow": "approved", "allow-always": "approved", "deny": "denied"}
 LOOK_SECONDS = 0.05
+
+
+class QuestionAsked(ChorusError):
+    """A yes is no answer to it."""
+
+    exit_code = ExitCode.REFUSED
+    hint = "Answer it with `chorus answer ID CHOICE`, or take an option with `--option KEY`."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -31,7 +38,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> ExitCode:
     decision = "allow-always" if args.always else "option" if args.option else "allow"
-    return give_answer(args, lambda _: {"decision": decision, "option": args.option})
+
+    def decide(prompt: dict[str, Any]) -> dict[str, Any]:
+        if prompt["kind"] == "question" and not args.option:
+            raise QuestionAsked(f"{prompt['title']} asks a question: {prompt['question']}")
+        return {"decision": decision, "option": args.option}
+
+    return give_answer(args, decide)
 
 
 def give_answer(
@@ -52,10 +65,16 @@ def give_answer(
     if args.json:
         answer_json({**done, "prompt": prompt["id"]})
     else:
-        way = f"with {done['key']}" if done["key"] else f"by {done['how']}"
-        deed = DEEDS.get(decided["decision"], "answered")
-        answer(inert(f"{deed} {prompt['title']}: {prompt['question']} {way}"))
+        answer(inert(render_done(prompt, decided["decision"], done)))
     return ExitCode.DONE
+
+
+def render_done(prompt: dict[str, Any], decision: str, done: dict[str, Any]) -> str:
+    """What was answered, how, and with which of the choices, in the dialog's own words."""
+    way = f"with {done['key']}" if done["key"] else f"by {done['how']}"
+    label = find_choice(prompt, decision, done["key"]) if decision in (*DEEDS, "option") else None
+    deed = DEEDS.get(decision, "answered")
+    return f"{deed} {prompt['title']}: {prompt['question']} {way}" + (f": {label}" if label else "")
 
 
 def _hear_of(connection: Connection, name: str, known: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:

@@ -28,6 +28,14 @@ def find_prompt(waiting: list[dict[str, Any]], name: str) -> dict[str, Any]:
     raise NoSuchPrompt(f"no prompt {name} waits: it was answered or withdrawn")
 
 
+def find_choice(prompt: dict[str, Any], decision: str, key: str | None) -> str | None:
+    """The label of the option that was taken: the one under the key, else the one that means the decision."""
+    options = prompt.get("options", [])
+    taken = [option for option in options if option["key"] == key]
+    taken = taken or [option for option in options if option["meaning"] == decision]
+    return str(taken[0]["label"]) if len(taken) == 1 else None
+
+
 def render_waiting(waiting: list[dict[str, Any]]) -> str:
     lines = []
     for prompt in waiting:

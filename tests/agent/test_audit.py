@@ -8,6 +8,7 @@ import pytest
 
 from chorus.agent.audit import Audit
 from chorus.cli import main
+from chorus.commands.answered import render_answered
 from chorus.errors import ExitCode
 
 PROMPT: dict[str, Any] = {
@@ -78,3 +79,26 @@ def test_the_log_shows_what_was_answered(
     assert "by policy: rule `allow tool='Write'`  (through the hook, pane %0)" in printed
     assert main(["log", "--prompts", "--json", "-n", "1"]) == ExitCode.DONE
     assert [entry["how"] for entry in json.loads(capsys.readouterr().out)] == ["hook"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "keys", "label"),
+    [
+        ("allow always", ["2"], "Yes, and switch to accept edits"),
+        ("allow always", [], "Yes, and switch to accept edits"),  # through a hook
+        ("option 2", ["Down", "Enter"], "Yes, and switch to accept edits"),
+        ("deny: use pytest", ["Tab"], "No"),
+        ("Which language? Go", ["1"], None),
+    ],
+)
+def test_the_option_that_was_taken_is_named_in_the_dialogs_own_words(
+    answer: str, keys: list[str], label: str | None
+) -> None:
+    options = [
+        {"key": "1", "label": "Yes", "meaning": "allow"},
+        {"key": "2", "label": "Yes, and switch to accept edits", "meaning": "allow-always"},
+        {"key": "3", "label": "No", "meaning": "deny"},
+    ]
+    entry = {"time": "2026-01-02T03:04:05", "answer": answer, "by": "panel", "how": "keys", "keys": keys}
+    lines = list(render_answered([{**entry, "prompt": {**PROMPT, "options": options}, "refused": None}]))
+    assert [line for line in lines if line.startswith("  > ")] == ([f"  > {label}"] if label else [])

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from chorus.cli import main
+from chorus.commands.approve import render_done
 from chorus.errors import ExitCode
 from tests.screens import FIXTURES
 
@@ -69,3 +70,33 @@ def test_a_missing_file_is_nothing_to_act_on(tmp_path: Path) -> None:
 
 def test_without_a_screen_and_without_an_agent_nothing_waits() -> None:
     assert main(["prompts"]) == ExitCode.NOTHING
+
+
+@pytest.mark.parametrize(
+    ("decision", "done", "said"),
+    [
+        ("allow", {"key": "1", "how": "keys"}, "approved Bash: Go on? with 1: Yes"),
+        (
+            "allow-always",
+            {"key": "2", "how": "keys"},
+            "approved Bash: Go on? with 2: Yes, and more",
+        ),
+        (
+            "allow-always",
+            {"key": None, "how": "hook"},
+            "approved Bash: Go on? by hook: Yes, and more",
+        ),
+        ("deny", {"key": "Enter", "how": "keys"}, "denied Bash: Go on? with Enter: No"),
+        ("answers", {"key": "1", "how": "keys"}, "answered Bash: Go on? with 1"),
+    ],
+)
+def test_what_was_answered_is_said_with_the_option_that_was_taken(
+    decision: str, done: dict[str, str | None], said: str
+) -> None:
+    labels = {"Yes": "allow", "Yes, and more": "allow-always", "No": "deny"}
+    options = [
+        {"key": str(n), "label": label, "meaning": meant}
+        for n, (label, meant) in enumerate(labels.items(), 1)
+    ]
+    prompt = {"title": "Bash", "question": "Go on?", "options": options}
+    assert render_done(prompt, decision, done) == said
