@@ -17,7 +17,7 @@ from chorus.agent.desks import Desks
 from chorus.agent.hooks import Hooks
 from chorus.agent.intake import Intake, now
 from chorus.agent.keeping import has_room
-from chorus.agent.lending import Lending
+from chorus.agent.lending import LENT, Lending
 from chorus.agent.liveness import watch_clients
 from chorus.agent.movement import Movement
 from chorus.agent.outside import Outside
@@ -61,7 +61,7 @@ class Agent:
         self.since = now()
         self.tasks = Tasks(lambda: has_room(home.root))
         self.audit = Audit(audit_path(home))
-        self.lending = Lending(home.root / "lent.json")
+        self.lending = Lending(home.root / LENT)
         self.runs = Runs()
         self.server = Server(home, Requests(self).handle)
         self.trees = Trees(home, self.server)

@@ -18,6 +18,9 @@ from chorus.sources.settings import uninstall_hooks
 
 log = logging.getLogger("chorus.agent")
 
+# The file in the agent's home.
+LENT = "lent.json"
+
 
 @dataclass(frozen=True, slots=True)
 class Loan:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from chorus.core.ids import PaneId
 from chorus.errors import ExitCode, NothingThere
-from chorus.output import answer, answer_json
+from chorus.output import answer, answer_json, note
 from chorus.sources.clients import is_client, read_client
 from chorus.sources.plugin import NAME, find_chorus, find_plugin, render_groups
 from chorus.sources.settings import Scope, backup_directory, install_hooks, locate_settings
@@ -16,6 +16,9 @@ from chorus.tmux.panes import PaneState, read_pane, read_panes
 from chorus.tmux.processes import read_foreground
 from chorus.wire.client import Connection, connect_or_start
 from chorus.wire.home import Home, NotARepository, find_home, find_work_tree
+
+# The oldest client seen to take up settings in a `.claude` made while it ran; 2.1.191 did not.
+SEES_NEW_SETTINGS = (2, 1, 257)
 
 
 class NoClientFound(NothingThere):
@@ -54,6 +57,7 @@ def run(args: argparse.Namespace) -> ExitCode:
     else:
         for pane in watched:
             answer(render(pane))
+        note("chorus: `chorus panel` shows what is done and asked there")
     return ExitCode.DONE
 
 
@@ -62,6 +66,8 @@ def lend_hooks(agent: Connection, address: Address, pane: PaneId) -> None:
     state = read_pane(OneShot(address), pane)
     work_tree, _ = find_work_tree(Path(state.path))
     settings = locate_settings(Scope.LOCAL, os.environ, work_tree)
+    if not settings.parent.exists():
+        warn_of_older_client(state)
     groups = render_groups(find_plugin() / NAME, find_chorus())
     change = install_hooks(settings, groups, backups=backup_directory())
     agent.ask(
@@ -72,6 +78,21 @@ def lend_hooks(agent: Connection, address: Address, pane: PaneId) -> None:
         backups=str(backup_directory()),
         installed=change.changed,
     )
+
+
+def warn_of_older_client(state: PaneState) -> None:
+    """Such a client does not look into a settings directory that was not there when it started."""
+    for process in filter(is_client, read_foreground(state.identity.pane_pid)):
+        client = read_client(process)
+        if client is not None and client.version and is_older(client.version, SEES_NEW_SETTINGS):
+            note(f"chorus: client {client.version} may not see hooks in a .claude that is new: start it anew")
+            note("chorus: until then its calls are told of by its transcript, later than by hooks")
+
+
+def is_older(version: str, than: tuple[int, ...]) -> bool:
+    """Whether a version is below another; one that cannot be read is not."""
+    parts = version.split(".")
+    return all(part.isdecimal() for part in parts) and tuple(map(int, parts)) < than
 
 
 def find_targets(home: Home, args: argparse.Namespace) -> list[tuple[Address, PaneId]]:

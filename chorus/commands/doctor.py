@@ -6,12 +6,13 @@ also proves that the timeline gives the work tree's bytes and each lane its own 
 
 import argparse
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from chorus import __version__
+from chorus.agent.lending import LENT, Lending
 from chorus.commands.checks import Check, check_program, check_tmux
 from chorus.commands.gitsettings import wants_colour
 from chorus.commands.log import paint
@@ -65,8 +66,9 @@ def examine(directory: Path, *, deep: bool) -> Iterator[Check]:
         yield Check("repository", False, str(error), error.hint)
         return
     yield check_repository(repository)
-    yield from check_agent(home)
-    yield check_hooks(repository)
+    lent = read_loans(home)
+    yield from check_agent(home, lent=bool(lent))
+    yield check_hooks(repository, lent)
     if (home.root / "objects").exists():
         with Recorder.open(directory) as recorder:
             yield from check_recorded(recorder, deep=deep)
@@ -84,7 +86,14 @@ def check_repository(repository: Repository) -> Check:
     return Check("repository", True, f"{told}; no user.name and user.email, so commits name {identity.name}")
 
 
-def check_agent(home: Home) -> Iterator[Check]:
+def read_loans(home: Home) -> set[str]:
+    """The settings files that hold hooks for as long as a client runs (`chorus attach --hooks`)."""
+    lending = Lending(home.root / LENT)
+    lending.load()
+    return {loan.settings for loan in lending.loans}
+
+
+def check_agent(home: Home, *, lent: bool = False) -> Iterator[Check]:
     try:
         with connect(home) as agent:
             status = agent.ask("status")
@@ -102,22 +111,24 @@ def check_agent(home: Home) -> Iterator[Check]:
     )
     for problem in status["problems"]:
         yield Check("sources", False, problem, f"The agent's log says more: {home.log}")
-    yield check_sessions(status)
+    yield check_sessions(status, lent=lent)
 
 
-def check_sessions(status: dict[str, Any]) -> Check:
+def check_sessions(status: dict[str, Any], *, lent: bool = False) -> Check:
     live = [session for session in status["sessions"] if session["state"] != "gone"]
     told = [f"{s['id'][:8]} {s['state']} by {'+'.join(s['sources'])}" for s in live]
     bare = [session["id"][:8] for session in live if "hook" not in session["sources"]]
     detail = "; ".join(told) or "none is watched"
-    if bare:
+    if bare and lent:
+        detail += f". The hooks lent to {', '.join(bare)} have told nothing yet: they do with its next step"
+    elif bare:
         detail += (
             f". Without hooks ({', '.join(bare)}) calls are told of late; `chorus attach --hooks` lends some"
         )
     return Check("sessions", True, detail)
 
 
-def check_hooks(repository: Repository) -> Check:
+def check_hooks(repository: Repository, lent: Collection[str] = ()) -> Check:
     try:
         groups = render_groups(find_plugin() / NAME, find_chorus())
     except ChorusError as error:
@@ -133,7 +144,9 @@ def check_hooks(repository: Repository) -> Check:
                 "Correct the file: the client ignores all of it as it is.",
             )
         if status.events:
-            found.append(f"{scope.value}{'' if status.current else ' (of another version)'}")
+            told = "" if status.current else " (of another version)"
+            told += " (lent while a client runs)" if str(status.path) in lent else ""
+            found.append(f"{scope.value}{told}")
     if found:
         return Check("hooks", True, f"installed in {', '.join(found)} settings")
     return Check(

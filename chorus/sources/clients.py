@@ -27,6 +27,7 @@ class RunningClient:
     headless: bool
     session: SessionId | None  # None: it has not said yet
     transcript: Path | None
+    version: str | None = None  # where it says so
 
 
 def is_client(process: Process) -> bool:
@@ -54,7 +55,8 @@ def read_client(process: Process) -> RunningClient | None:
     if session is None and transcript is not None:
         session = transcript.stem
     headless = not PRINT_FLAGS.isdisjoint(process.arguments)
-    return RunningClient(process, cwd, headless, SessionId(session) if session else None, transcript)
+    known = SessionId(session) if session else None
+    return RunningClient(process, cwd, headless, known, transcript, told.get("version"))
 
 
 def _environment(pid: int) -> dict[str, str]:

@@ -1,9 +1,17 @@
 """What the agent watches, in words."""
 
+from pathlib import Path
 from typing import Any
 
-from chorus.commands.doctor import check_sessions
+import pytest
+
+from chorus.commands.attach import SEES_NEW_SETTINGS, is_older
+from chorus.commands.doctor import check_hooks, check_sessions
 from chorus.commands.status import render
+from chorus.git.repository import Repository
+from chorus.sources.plugin import NAME, find_chorus, find_plugin, render_groups
+from chorus.sources.settings import Scope, install_hooks, locate_settings
+from tests.repos import UserRepo
 
 
 def session(name: str, state: str, *sources: str) -> dict[str, Any]:
@@ -50,3 +58,32 @@ def test_one_of_a_thing_is_not_spoken_of_as_several() -> None:
     assert "0 actions to review, 2 prompts waiting" in render(
         {**STATUS, "open": 0, "prompts": 2}, ended=False
     )
+
+
+def test_hooks_that_were_lent_and_not_heard_yet_are_not_asked_for_again() -> None:
+    check = check_sessions(STATUS, lent=True)
+    assert "aaaaaaaa have told nothing yet" in check.detail
+    assert "attach --hooks" not in check.detail
+
+
+def test_hooks_lent_for_a_while_are_told_from_those_a_person_installed(
+    repo: UserRepo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(repo.path)
+    settings = locate_settings(Scope.LOCAL, {}, repo.path)
+    install_hooks(settings, render_groups(find_plugin() / NAME, find_chorus()), backups=tmp_path)
+    repository = Repository.open(repo.path)
+    assert check_hooks(repository).detail == "installed in local settings"
+    assert check_hooks(repository, {str(settings)}).detail.endswith(
+        "local (lent while a client runs) settings"
+    )
+
+
+@pytest.mark.parametrize(
+    ("version", "older"),
+    [("2.1.191", True), ("2.1.257", False), ("2.1.325", False), ("3.0", False), ("2.1.x", False)],
+)
+def test_a_client_that_may_not_see_hooks_in_a_new_directory_is_known_by_its_version(
+    version: str, older: bool
+) -> None:
+    assert is_older(version, SEES_NEW_SETTINGS) is older

@@ -38,12 +38,13 @@ def config_of(tmp_path: Path) -> Path:
 
 
 def test_the_session_is_the_one_the_client_notes_for_its_process(tmp_path: Path, client: Process) -> None:
-    note = {"sessionId": "s-1", "cwd": "/somewhere/else", "procStart": client.started}
+    note = {"sessionId": "s-1", "cwd": "/somewhere/else", "procStart": client.started, "version": "2.1.191"}
     (config_of(tmp_path) / f"sessions/{client.pid}.json").write_text(json.dumps(note))
     found = read_client(client)
     assert found is not None
     assert (found.session, found.cwd, found.headless) == ("s-1", "/somewhere/else", False)
     assert found.transcript == tmp_path / ".claude/projects/-somewhere-else/s-1.jsonl"
+    assert found.version == "2.1.191"
 
 
 def test_a_note_of_an_earlier_process_with_the_same_number_is_not_believed(
