@@ -30,6 +30,8 @@ BAR = [
     ("window-status-format", ""),
     ("window-status-current-format", ""),
     ("mouse", "on"),
+    # An arrow right after `C-b →` is meant for the panel, not for another change of the pane.
+    ("repeat-time", "0"),
     # No login shell: that would forget where the demo's own programs are.
     ("default-command", 'exec "$SHELL"'),
 ]
