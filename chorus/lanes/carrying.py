@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from chorus.core.ids import Oid, RepoPath
+from chorus.git.sparse import find_left_out
 from chorus.git.trees import Entry
 from chorus.lanes.projection import Projection, in_the_way, lane_entry, merge_entries
 from chorus.lanes.site import Site
@@ -36,6 +37,21 @@ def steps_of(site: Site, number: int, commit: Oid) -> list[Step]:
     made = site.store.read_commit(commit)
     parent = site.store.read_commit(made.parents[0]).tree if made.parents else None
     return [Step(c.path, c.before, c.after, (number,)) for c in site.trees.diff(parent, made.tree)]
+
+
+def with_left_out(site: Site, base: Oid | None, steps: Sequence[Step]) -> list[Step]:
+    """The same steps, where a file that a sparse checkout leaves out is not one that is gone: whoever writes
+    it writes over what the lane began with, and whoever takes that back brings it back."""
+    ends = [step.path for step in steps if step.before is None or step.after is None]
+    left_out = find_left_out(site.repository, ends)
+    tree = site.store.read_commit(base).tree if base and left_out else None
+    kept = {path: lane_entry(site, tree, path) for path in left_out}
+    return [
+        Step(step.path, step.before or kept[step.path], step.after or kept[step.path], step.numbers)
+        if step.path in kept
+        else step
+        for step in steps
+    ]
 
 
 def join_steps(steps: Iterable[Step]) -> list[Step]:

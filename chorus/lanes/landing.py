@@ -6,6 +6,7 @@ work tree; of the user's index it changes landed paths only.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from chorus.core.ids import Oid
@@ -13,7 +14,7 @@ from chorus.core.summary import shown
 from chorus.errors import ChorusError, ExitCode
 from chorus.git.committing import Branch
 from chorus.git.trees import EMPTY_TREE
-from chorus.lanes.carrying import Misfit, Step, carry, find_present, join_steps, steps_of
+from chorus.lanes.carrying import Misfit, Step, carry, find_present, join_steps, steps_of, with_left_out
 from chorus.lanes.choosing import Group, Landing
 from chorus.lanes.landing_index import find_staged_otherwise, follow_in_index, tree_of
 from chorus.lanes.landing_note import LandingNote, Note
@@ -45,7 +46,7 @@ def apply_landing(site: Site, landing: Landing, note: LandingNote, *, dry_run: b
     """
     with Branch.opened(site.repository, landing.onto) as branch:
         start = tree_of(site, branch.start)
-        steps = [join_steps(_steps(site, group)) for group in landing.groups]
+        steps = [join_steps(own) for own in _steps(site, landing)]
         present = find_present(site, start, [step for own in steps for step in own])
         todo = [[step for step in own if step not in present] for own in steps]
         planned = _rehearse(site, landing, branch, start, todo)
@@ -88,10 +89,19 @@ def _commit_json(group: Group, commit: Oid | None, text: str) -> dict[str, Any]:
     return {"oid": commit, "subject": subject, "actions": group.numbers, "message": message}
 
 
-def _steps(site: Site, group: Group) -> list[Step]:
-    return [
-        step for e in group.entries if e.n is not None and e.commit for step in steps_of(site, e.n, e.commit)
+def _steps(site: Site, landing: Landing) -> list[list[Step]]:
+    """What each group did, one action after the other."""
+    found = [
+        [
+            step
+            for e in group.entries
+            if e.n is not None and e.commit
+            for step in steps_of(site, e.n, e.commit)
+        ]
+        for group in landing.groups
     ]
+    told = iter(with_left_out(site, landing.lane.base, [step for own in found for step in own]))
+    return [list(islice(told, len(own))) for own in found]
 
 
 def _rehearse(
