@@ -40,7 +40,12 @@ class Hooks:
     _came: asyncio.Event = field(default_factory=asyncio.Event)
 
     def listen(self) -> None:
-        asyncio.get_running_loop().add_reader(self.spool.fileno(), self._came.set)
+        asyncio.get_running_loop().add_reader(self.spool.fileno(), self._hear_poke)
+
+    def _hear_poke(self) -> None:
+        """Taken at once, also while nobody reads the spool: one that stays is told of without end."""
+        self.spool.take_pokes()
+        self._came.set()
 
     def close(self, *, asleep: bool) -> None:
         """`asleep`: what hooks leave from now on is for the next agent."""

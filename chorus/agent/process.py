@@ -9,7 +9,6 @@ import signal
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from pathlib import Path
 from typing import IO
 
 from chorus.wire.home import Home
@@ -41,9 +40,14 @@ class _LogFile(logging.handlers.RotatingFileHandler):
     """One that somebody took away is made anew."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        if self.stream is not None and not Path(self.baseFilename).exists():
-            self.stream.close()
-            self.stream = None  # opened with the next line
+        try:
+            os.stat(self.baseFilename)  # noqa: PTH116  with every line
+        except FileNotFoundError:
+            if self.stream is not None:
+                self.stream.close()
+                self.stream = None  # opened with this line
+        except OSError:
+            pass  # out of reach for now: the open file takes the line
         super().emit(record)
 
 

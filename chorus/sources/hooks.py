@@ -80,12 +80,18 @@ class Spool:
         """Readable when a hook has come."""
         return self._poke
 
+    def take_pokes(self) -> None:
+        """`fileno` is readable again when the next hook comes."""
+        with suppress(BlockingIOError):
+            while os.read(self._poke, 1 << 16):
+                pass
+
     def take(self) -> list[HookEvent]:
         """Every whole event not given before, oldest first.
 
         Call it when `fileno` is readable, and every few seconds: a hook killed on its way does not poke.
         """
-        self._drain()
+        self.take_pokes()
         # Before the look, so that a hook which now decides not to wait is still seen.
         (self._directory / "late").unlink(missing_ok=True)
         found = [self._read(path) for path in self._list(self._directory)]
@@ -159,11 +165,6 @@ class Spool:
     def _is_unreleased(self, event: HookEvent) -> bool:
         place = self._places.get(event)
         return place is not None and place.parent == self._directory
-
-    def _drain(self) -> None:
-        with suppress(BlockingIOError):
-            while os.read(self._poke, 1 << 16):
-                pass
 
     def _list(self, place: Path) -> list[Path]:
         """The files of events not given yet, in the order they were written.

@@ -19,6 +19,9 @@ RENAME_SECONDS = 0.005
 # A user may have so many watches and so many instances; the kernel may also have no memory for one.
 LIMITS = (errno.ENOSPC, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 
+# Given by watchdog for a directory that only others may look into, as if it were a watch.
+NO_WATCH = -1
+
 # watchdog tells of a kernel queue that overflowed nowhere but in its log.
 OVERFLOW_LOGGER = "watchdog.observers.inotify_c"
 
@@ -40,10 +43,14 @@ def tell_unwatched(observer: BaseObserver, tell: Callable[[str, OSError], None])
 
     def add_or_tell(path: bytes, *rest: Any) -> Any:  # noqa: ANN401  whatever watchdog gives
         try:
-            return add(path, *rest)
+            watch = add(path, *rest)
+            if watch == NO_WATCH:
+                source.remove_callbacks([(watch, rest[-1])])
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         except OSError as error:
             tell(os.fsdecode(path), error)
             raise
+        return watch
 
     source.add_callback = add_or_tell
 

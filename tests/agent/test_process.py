@@ -40,3 +40,17 @@ def test_the_log_keeps_what_happened_last_in_a_bounded_number_of_files(
     kept = "".join(file.read_text() for file in reversed(files)).splitlines()
     numbers = [int(line.rpartition(" ")[2]) for line in kept]
     assert numbers == list(range(LINES - len(kept), LINES))
+
+
+def test_a_log_that_was_taken_away_is_made_anew_and_one_out_of_reach_is_written_on(home: Home) -> None:
+    open_log(home)
+    log = logging.getLogger("chorus.agent")
+    log.info("one")
+    home.log.unlink()
+    log.info("two")
+    assert home.log.read_text().endswith("INFO two\n")
+
+    away = home.root.rename(home.root.with_name("away"))
+    home.root.write_text("not a directory")
+    log.info("three")
+    assert (away / home.log.name).read_text().endswith("INFO three\n")

@@ -219,6 +219,45 @@ def test_a_limit_reached_below_a_watched_directory_is_a_stated_problem(
     assert done.stdout.splitlines() == [first, f"{problem} True True"], done.stderr
 
 
+CLOSED = """
+import sys, threading
+from pathlib import Path
+from chorus.sources.files import FileWatch
+root = Path(sys.argv[1])
+closed = [root / "data", root / "src/deep"]
+for place in closed:
+    place.chmod(0)
+watch = FileWatch(root, root / ".git", wake=lambda: None)
+watch.start()
+def told():
+    heard = threading.Event()
+    assert watch.when_told(heard.set) and heard.wait(60)
+    return sorted(watch.take().paths)
+told()
+for place in closed:
+    place.chmod(0o700)
+print(told())
+for place in closed:
+    (place / "x").write_text("x")
+print(told(), watch.problem)
+watch.stop()
+"""
+
+
+def test_a_directory_that_only_others_may_look_into_is_watched_once_it_is_open(tmp_path: Path) -> None:
+    for name in (".git/logs", "data", "src/deep"):
+        (tmp_path / name).mkdir(parents=True)
+    # Root looks into everything, unless it goes without the rights to do so.
+    plain = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
+    if plain and not shutil.which(plain[0]):
+        pytest.skip("the tests run as root, and there is no setpriv")
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent.parent.parent)}
+    command = [*plain, sys.executable, "-c", CLOSED, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+
+    assert done.stdout.splitlines() == ["['data', 'src/deep']", "['data/x', 'src/deep/x'] None"], done.stderr
+
+
 def test_without_a_watch_every_look_asks_for_a_scan(tmp_path: Path) -> None:
     watch = FileWatch(tmp_path / "gone", tmp_path / "gone/.git", wake=lambda: None)
     watch.start()
