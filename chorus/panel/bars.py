@@ -17,6 +17,8 @@ from chorus.panel.pane import LinePane, Look, Pieces
 SIGNS = {"done": "✓ ", "error": "✗ ", "warning": "! ", "info": ""}
 # Why nothing was done is said to its end, over so many rows where one is too short.
 MOST_ROWS = 4
+# Where words and command do not fit, and half of the row would say nothing of either, the words have it.
+COMMAND_FROM = 48
 # What stands in the way now may not do so in a while: it is not said for ever.
 LASTS_SECONDS = {"warning": 10.0, "error": 60.0}
 
@@ -84,7 +86,7 @@ def render_said(said: Said, width: int) -> list[Pieces]:
         if len(rows) > MOST_ROWS:
             rows[MOST_ROWS - 1 :] = [cut("".join(rows[MOST_ROWS - 1 :]), width)]
         return [[(row, said.level)] for row in rows]
-    if not said.command:
+    if not said.command or (width < COMMAND_FROM and cell_len(text + said.command) + 3 > width):
         return [[(cut(text, width), said.level)]]
     command = inert(said.command)
     room = width - cell_len(command) - 3

@@ -17,7 +17,7 @@ COMMANDS_FROM = 84
 # The columns of the keys, by their longest label.
 KEYS, MOVING_KEYS = 5, 27
 # Words in a column narrower than this are hard to read.
-LEAST_BESIDE = 20
+LEAST_BESIDE = 14
 
 
 class HelpScreen(Form[None]):

@@ -78,8 +78,10 @@ def render_keys(prompt: Prompt, width: int) -> Pieces:
 
 def _render_head(prompt: Prompt, width: int, whose: str, place: str) -> list[Pieces]:
     title = inert(prompt.title) or inert(prompt.tool) or "A question"
-    right = "  ".join(part for part in (place, inert(whose), render_time(prompt.since)) if part)
-    right = cut(right, max(width - cell_len(title) - 2, 0))
+    room = max(width - cell_len(title) - 2, 0)
+    named = "  ".join(part for part in (place, inert(whose)) if part)
+    timed = "  ".join(part for part in (named, render_time(prompt.since)) if part)
+    right = timed if cell_len(timed) <= room else cut(named, room)  # half a time says nothing
     head: list[Pieces] = [[(pad(title, width - cell_len(right)), "waiting"), (right, "muted")]]
     if prompt.path:
         head.append([(cut(inert(prompt.path), width), "strong")])

@@ -28,6 +28,8 @@ STATUS_STYLES = {
 }
 # From here on there is room for the time; and beside the path, for what was done in words.
 TIME_FROM = 56
+# Below this the path needs the room more than counts of four digits do.
+COUNTS_FROM = 48
 SUMMARY_FROM = 50
 # What a person took back or brought back, as its summary begins.
 CHAIN = re.compile(r"(?:(?:Revert|Redo) \d+: )+")
@@ -126,7 +128,8 @@ def _render_right(entry: Entry, width: int) -> Pieces:
     if entry.added is not None or entry.removed is not None:
         added = f"+{entry.added}" if entry.added else ""
         removed = f"−{entry.removed}" if entry.removed else ""
-        pieces += [(f"{added:>5}", "plus"), (f" {removed:<5}", "minus")]
+        column = 5 if width >= COUNTS_FROM else 3
+        pieces += [(f"{added:>{column}}", "plus"), (f" {removed:<{column}}", "minus")]
     if width >= TIME_FROM:
         pieces.append((f" {render_time(entry.time):>5}", "muted"))
     return [*pieces, (" ", "")]

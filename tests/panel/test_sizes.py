@@ -1,5 +1,7 @@
 """Any terminal there is: narrow, short, huge, few colours or none, ASCII, resized while it draws."""
 
+import re
+
 import pytest
 
 from chorus.panel.glyphs import to_ascii, wants_ascii
@@ -51,6 +53,20 @@ async def test_an_open_prompt_shows_its_command_question_and_options_at_any_size
         await one.prompt_ready("p1")
         for words in ("rm -rf build", "Do you want to proceed?", "1 Yes", "3 No"):
             assert words in one.text(), one.text()
+
+
+async def test_beside_a_client_in_80_columns_nothing_is_cut_in_half(agent: ScriptedAgent) -> None:
+    """The panel has some thirty columns there: what does not fit makes way for what does."""
+    agent.prompts["p1"] = prompt("p1")
+    async with running(agent, (32, 23)) as one:
+        await one.prompt_ready("p1")
+        assert "Bash command" in one.text()
+        assert not re.search(r"\d…", one.text()), "half a time"
+        await one.press("A")
+        await one.until(lambda: one.panel.status.said.level == "done")
+        await one.shows("✓ approved: Yes, and don't ask")
+        assert "README.md" in one.text()
+        assert "parser.py" in one.text()
 
 
 async def test_in_ascii_everything_on_screen_is_ascii(agent: ScriptedAgent) -> None:
