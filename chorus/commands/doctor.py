@@ -17,6 +17,7 @@ from chorus.commands.checks import Check, check_program, check_tmux
 from chorus.commands.gitsettings import wants_colour
 from chorus.commands.log import paint
 from chorus.errors import ChorusError, ExitCode
+from chorus.git.detaching import is_torn
 from chorus.git.objects import ObjectMissing
 from chorus.git.repository import Repository
 from chorus.git.witness import find_damage
@@ -69,7 +70,11 @@ def examine(directory: Path, *, deep: bool) -> Iterator[Check]:
     lent = read_loans(home)
     yield from check_agent(home, lent=bool(lent))
     yield check_hooks(repository, lent)
-    if (home.root / "objects").exists():
+    if is_torn(repository):
+        told = f"{home.root / 'objects'} is gone, and with it what was recorded"
+        fix = "Restore `.git/chorus` from a backup, or begin anew with `chorus gc --all`; your files stay."
+        yield Check("history", False, told, fix)
+    elif (home.root / "objects").exists():
         with Recorder.open(directory) as recorder:
             yield from check_recorded(recorder, deep=deep)
         if deep:

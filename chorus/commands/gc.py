@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 from chorus.errors import ChorusError, ExitCode, NothingThere, UsageError
-from chorus.git.detaching import detach
+from chorus.git.detaching import detach, is_torn, remove_remains
 from chorus.git.objects import ObjectStore
 from chorus.git.packing import pack
 from chorus.git.repository import Repository
@@ -22,6 +22,13 @@ LANES = "refs/heads/chorus/"
 # A git setting, lower case as git lists it. Without it nothing is forgotten.
 KEEP_DAYS = "chorus.keepdays"
 DAY_SECONDS = 86_400
+
+
+class StoreGone(ChorusError):
+    """What was recorded is gone; the refs to it are not."""
+
+    exit_code = ExitCode.REFUSED_BY_SYSTEM
+    hint = "Restore `.git/chorus` from a backup, or take the rest out with `chorus gc --all`."
 
 
 class LanesLeft(ChorusError):
@@ -43,10 +50,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> ExitCode:
     find_home(Path.cwd())  # says in the words of every command that there is no work tree
     repository = Repository.open(Path.cwd())
-    if not repository.shared_dir.exists():
+    torn = is_torn(repository)
+    if not repository.shared_dir.exists() and not torn:
         raise NothingThere("Chorus keeps nothing in this repository")
-    with ObjectStore(repository) as store:
-        done = take_out(repository, store) if args.all else tidy(repository, store)
+    if torn:
+        done = clear(repository, wanted=args.all)
+    else:
+        with ObjectStore(repository) as store:
+            done = take_out(repository, store) if args.all else tidy(repository, store)
     if args.json:
         answer_json(done)
     else:
@@ -87,3 +98,11 @@ def take_out(repository: Repository, store: ObjectStore) -> dict[str, int]:
     stop(find_home(Path.cwd()))
     before = size_of(repository.shared_dir)
     return {"brought_home": detach(repository, store), "freed_bytes": before}
+
+
+def clear(repository: Repository, *, wanted: bool) -> dict[str, int]:
+    if not wanted:
+        raise StoreGone(f"{repository.shared_dir / 'objects'} is gone, and with it what was recorded")
+    stop(find_home(Path.cwd()))
+    remove_remains(repository)
+    return {"brought_home": 0, "freed_bytes": 0}

@@ -28,9 +28,7 @@ class LaneInUse(ChorusError):
 
 def detach(repository: Repository, store: ObjectStore) -> int:
     """Take Chorus out, lanes included; the number of objects brought into the user's own store."""
-    used = [ref for ref in repository.checked_out() if ref.startswith(OWN_PREFIXES)]
-    if used:
-        raise LaneInUse(f"a work tree is on {used[0].removeprefix('refs/heads/')}")
+    _refuse_lane_in_use(repository)
     with arranging(store.directory) as mine:
         if not mine:
             raise StoreBusy("the object store is being packed or swept by another process")
@@ -41,6 +39,20 @@ def detach(repository: Repository, store: ObjectStore) -> int:
         refresh_commit_graph(repository)
         remove_files(repository)
         return brought
+
+
+def is_torn(repository: Repository) -> bool:
+    """Whether somebody removed the side store, and left the refs that need it."""
+    refs = any(repository.refs.list(prefix) for prefix in OWN_PREFIXES)
+    return refs and not (repository.shared_dir / "objects").exists()
+
+
+def remove_remains(repository: Repository) -> None:
+    """What is left of Chorus without its store: nothing that anybody could read."""
+    _refuse_lane_in_use(repository)
+    remove_refs(repository)
+    remove_line(repository.common_dir / "objects" / "info" / "alternates")
+    remove_files(repository)
 
 
 def bring_home(repository: Repository, store: ObjectStore) -> int:
@@ -76,3 +88,9 @@ def remove_files(repository: Repository) -> None:
     common = repository.common_dir
     for git_dir in (common, *(common / "worktrees").glob("*")):
         shutil.rmtree(git_dir / "chorus", ignore_errors=True)
+
+
+def _refuse_lane_in_use(repository: Repository) -> None:
+    used = [ref for ref in repository.checked_out() if ref.startswith(OWN_PREFIXES)]
+    if used:
+        raise LaneInUse(f"a work tree is on {used[0].removeprefix('refs/heads/')}")

@@ -2,13 +2,16 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from chorus.lanes.recorder import Recorder
 from tests.commands.conftest import ROOT, Shell
+from tests.lanes.acting import bash
 from tests.repos import UserRepo, snapshot
 from tests.waiting import wait_for
 
@@ -72,3 +75,23 @@ def test_what_was_used_and_removed_leaves_nothing(
     assert {name: state for name, state in files.items() if "settings" in name} == settings_before[0]
     assert (repo.path / "app.py").read_bytes() == own
     assert repo.fsck() == ""
+
+
+def test_what_is_left_when_somebody_removed_the_store_is_told_of_and_taken_out(
+    repo: UserRepo, chorus: Shell
+) -> None:
+    before, own = repo.git("for-each-ref"), (repo.path / "app.py").read_bytes()
+    with Recorder.open(repo.path) as recorder:
+        recorder.start()
+        repo.write("made.txt", b"new\n")
+        recorder.record_window(bash("t1"))
+    shutil.rmtree(repo.path / ".git/chorus")
+    assert chorus("gc").code == 4
+    told = {check["name"]: check for check in chorus("doctor", "--json").json()["checks"]}
+    assert not told["history"]["ok"]
+    assert "`chorus gc --all`" in told["history"]["fix"]
+
+    assert chorus("gc", "--all").code == 0
+    assert (repo.git("for-each-ref"), (repo.path / "app.py").read_bytes()) == (before, own)
+    assert repo.fsck() == ""
+    assert chorus("gc", "--all").code == 3
