@@ -49,15 +49,15 @@ def restore(recorder: Recorder, lane: str) -> list[str]:
 
 
 def _find_tip(recorder: Recorder, lane: Lane) -> Oid | None:
-    """Where the branch was: as noted when it was dropped, or, if git removed it, at its last action."""
-    for line in reversed(recorder.journal.notes.lines):
-        if line["kind"] == KIND and line["lane"] == lane.name:
-            return Oid(line["tip"])
-    for recorded in reversed(recorder.timeline.records):
-        placement = recorded.record.placement
-        if placement is not None and placement.lane == lane.name:
-            return recorder.current_commit(recorded)
-    return None
+    """Where the branch was: as noted when it was dropped, or, if git removed it since, at its last action."""
+    lines, records = recorder.journal.notes.lines, recorder.timeline.records
+    noted = next((x["tip"] for x in reversed(lines) if x["kind"] == KIND and x["lane"] == lane.name), None)
+    placed = (r for r in reversed(records) if r.record.placement and r.record.placement.lane == lane.name)
+    last = next((recorder.current_commit(recorded) for recorded in placed), None)
+    if noted is None or last is None:
+        return Oid(noted) if noted else last
+    goes_on = recorder.site.repository.git.attempt("merge-base", "--is-ancestor", noted, last)
+    return Oid(noted) if goes_on.returncode else last
 
 
 def _refuse_used(recorder: Recorder, lanes: Sequence[Lane]) -> None:

@@ -14,6 +14,8 @@ from chorus.lanes.recorder import Recorder
 from chorus.lanes.records import Kind, Record, render_record
 from chorus.lanes.site import Moment
 
+FORGOTTEN = "start: what came before is forgotten"
+
 
 def forget(recorder: Recorder, older_than_seconds: int) -> int:
     """Drop what was written before that moment and is done with; how many records went."""
@@ -45,7 +47,7 @@ def on_a_lane(recorder: Recorder, recorded: Recorded) -> bool:
 def apply_forgetting(recorder: Recorder, count: int) -> None:
     site, timeline = recorder.site, recorder.timeline
     last, old_tip = timeline.records[count - 1], timeline.tip
-    start = Record(Kind.START, "start: what came before is forgotten", head=last.record.head)
+    start = Record(Kind.START, FORGOTTEN, head=last.record.head)
     tip = site.commit(last.tree, (), render_record(start), Moment(last.seconds))
     for recorded in timeline.records[count:]:
         tip = on_top_of(recorder, recorded, tip)

@@ -12,6 +12,7 @@ from chorus.git.filestate import Absent, File, Skipped
 from chorus.git.objects import ObjectMissing
 from chorus.git.trees import Entry
 from chorus.lanes.chain import Recorded
+from chorus.lanes.forgetting import FORGOTTEN
 from chorus.lanes.projection import plan_projection
 from chorus.lanes.recorder import Recorder
 from chorus.lanes.records import Edit
@@ -74,11 +75,14 @@ def check_lanes(recorder: Recorder) -> Iterator[Problem]:
     """
     tips = {lane.name: recorder.site.refs.read(lane.ref) for lane in recorder.lanes.all()}
     last: dict[LaneName, Oid] = {}
+    whole = recorder.timeline.records[0].record.summary != FORGOTTEN
     for recorded in recorder.timeline.records:
         placement = recorded.record.placement
         if placement is not None and tips[placement.lane] is not None:
             commit = recorder.current_commit(recorded)
-            yield from check_action(recorder, recorded, commit, last.get(placement.lane, placement.base))
+            # What the first one known was built on may be forgotten.
+            if whole or placement.lane in last:
+                yield from check_action(recorder, recorded, commit, last.get(placement.lane, placement.base))
             last[placement.lane] = commit
     for lane, tip in tips.items():
         if tip is not None and tip != last[lane]:

@@ -6,7 +6,7 @@ from chorus.commands.gc import forget_old
 from chorus.errors import UsageError
 from chorus.git.repository import Repository
 from chorus.git.sweeping import sweep
-from chorus.lanes.dropping import drop
+from chorus.lanes.dropping import drop, restore
 from chorus.lanes.forgetting import forget
 from chorus.lanes.recorder import Recorder
 from chorus.lanes.review import Selection, revert
@@ -97,3 +97,16 @@ def test_gc_forgets_by_the_users_own_setting(repo: UserRepo, recorder: Recorder)
     repo.git("config", "chorus.keepDays", "soon")
     with pytest.raises(UsageError, match="soon"):
         forget_old(Repository.open(repo.path))
+
+
+def test_a_lane_of_which_half_is_forgotten_can_come_back(repo: UserRepo, recorder: Recorder) -> None:
+    agent = Agent(repo, recorder)
+    made = agent.edit("new.txt", b"1\n")
+    recorder.mark("kept", [str(made.id)])
+    agent.edit("app.py", b"two\n")
+    drop(recorder, str(made.lane))
+    assert forget(recorder, LATER) == 2
+    restore(recorder, str(made.lane))
+    assert_whole(repo, recorder)
+    agent.edit("app.py", b"three\n")
+    assert_whole(repo, recorder)

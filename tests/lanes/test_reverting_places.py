@@ -100,3 +100,23 @@ def test_a_lane_whose_branch_git_removed_comes_back_too(repo: UserRepo, agent: A
     repo.git("branch", "-D", str(made.lane))
     assert restore(agent.recorder, str(made.lane)) == [made.lane]
     assert repo.git("rev-parse", str(made.lane)) == tip
+
+
+def test_a_lane_that_went_on_after_it_was_brought_back_comes_back_with_all_of_it(
+    repo: UserRepo, agent: Agent
+) -> None:
+    made = agent.edit("app.py", b"x = 2\ny = 2\n")
+    drop(agent.recorder, made.lane)
+    restore(agent.recorder, str(made.lane))
+    assert agent.edit("app.py", b"x = 3\ny = 2\n").lane == made.lane
+    tip = repo.git("rev-parse", str(made.lane))
+    repo.git("branch", "-D", str(made.lane))
+    restore(agent.recorder, str(made.lane))
+    assert repo.git("rev-parse", str(made.lane)) == tip
+    repo.git("checkout", "-q", "-f", str(made.lane))
+    repo.git("commit", "-q", "--allow-empty", "-m", "mine")
+    tip = repo.git("rev-parse", "HEAD")
+    repo.git("checkout", "-q", "-f", "main")
+    drop(agent.recorder, made.lane)
+    restore(agent.recorder, str(made.lane))
+    assert repo.git("rev-parse", str(made.lane)) == tip
