@@ -57,7 +57,8 @@ class Lanes:
     def __init__(self, site: Site, timeline: Timeline) -> None:
         self._site = site
         self._timeline = timeline
-        self._seen = 0
+        self._seen = 0  # so many records, of which this is the last
+        self._seen_last: Oid | None = None
         self._last: tuple[Oid | None, Oid] = (None, EMPTY_TREE)
         self._by_name: dict[LaneName, Lane] = {}
         self._by_key: dict[tuple[SessionId | None, str], Lane] = {}
@@ -153,17 +154,18 @@ class Lanes:
 
     def _catch_up(self) -> None:
         """Learn the lanes from the records added since the last look; all anew if somebody took some away."""
-        if self._seen > len(self._timeline.records):
+        records = self._timeline.records
+        if self._seen > len(records) or (self._seen and records[self._seen - 1].oid != self._seen_last):
             self._seen = 0
             self._by_name.clear()
             self._by_key.clear()
-        for recorded in self._timeline.records[self._seen :]:
+        for recorded in records[self._seen :]:
             place = recorded.record.placement
             if place is not None:
                 lane = Lane(place.lane, recorded.record.session, place.branch, place.base)
                 lane = self._by_name.setdefault(place.lane, lane)
                 self._by_key[lane.session, lane.branch] = lane
-        self._seen = len(self._timeline.records)
+        self._seen, self._seen_last = len(records), self._timeline.tip
 
 
 def lane_trailers(record: Record) -> tuple[tuple[str, str], ...]:

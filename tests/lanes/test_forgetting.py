@@ -6,6 +6,7 @@ from chorus.commands.gc import forget_old
 from chorus.errors import UsageError
 from chorus.git.repository import Repository
 from chorus.git.sweeping import sweep
+from chorus.lanes import queries
 from chorus.lanes.dropping import drop, restore
 from chorus.lanes.forgetting import forget
 from chorus.lanes.recorder import Recorder
@@ -110,3 +111,21 @@ def test_a_lane_of_which_half_is_forgotten_can_come_back(repo: UserRepo, recorde
     assert_whole(repo, recorder)
     agent.edit("app.py", b"three\n")
     assert_whole(repo, recorder)
+
+
+def test_who_was_away_while_a_history_was_made_anew_and_went_on_knows_every_lane(
+    repo: UserRepo, recorder: Recorder
+) -> None:
+    old = Agent(repo, recorder, "old")
+    gone = [old.edit("old.txt", b"%d\n" % number) for number in range(3)]
+    recorder.mark("kept", [str(entry.id) for entry in gone])
+    with Recorder.open(repo.path) as away:
+        assert len(queries.lanes(away)) == 1
+        drop(recorder, str(gone[0].lane))
+        old.edit("old.txt", b"on another lane\n")
+        assert forget(recorder, LATER) == 4
+        new = Agent(repo, recorder, "new")
+        for number in range(6):
+            new.edit("new.txt", b"%d\n" % number)
+        assert queries.lanes(away) == queries.lanes(recorder)
+        assert len(queries.lanes(away)) == 2
