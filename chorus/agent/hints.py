@@ -6,6 +6,7 @@ is the recorder's to say.
 """
 
 import asyncio
+import logging
 import os
 import time
 from collections.abc import Mapping
@@ -17,8 +18,12 @@ from pathlib import Path
 from chorus.core.ids import RepoPath
 from chorus.sources.files import FileWatch
 
+log = logging.getLogger("chorus.agent")
+
 # The watch says when it has told of everything, mostly within 2 ms; a machine may be busier than that.
 TOLD_SECONDS = 2.0
+# A watch that so often in a row did not say it never will: nobody waits for it again.
+MOST_UNTOLD = 3
 # Where it cannot say so, it tells of a write within about 10 ms: when nothing came for this long, all has.
 SETTLED_SECONDS = 0.015
 # A tree that something writes to without end never settles: the window ends with what has come.
@@ -46,9 +51,11 @@ class Hints:
     root: Path
     watch: FileWatch
     is_new: bool = True  # nothing was looked at since the watch began
+    told_seconds: float = TOLD_SECONDS
     _told: dict[RepoPath, float] = field(default_factory=dict)  # when a move was last told of
     _lost: float | None = None  # since when only a look at everything can tell what moved
     _head: bool = False
+    _untold: int = 0  # so often in a row the watch did not say that it has told everything
 
     def gather(self) -> None:
         """Hear what the watch has to say by now."""
@@ -66,9 +73,13 @@ class Hints:
         self.gather()
         if self._lost is not None:
             return
-        if self.watch.when_told(lambda: _set(loop, told)):
-            with suppress(TimeoutError):
-                await asyncio.wait_for(told.wait(), TOLD_SECONDS)
+        if self._untold < MOST_UNTOLD and self.watch.when_told(lambda: _set(loop, told)):
+            try:
+                await asyncio.wait_for(told.wait(), self.told_seconds)
+                self._untold = 0
+            except TimeoutError:
+                self._untold += 1
+                log.warning("the file watch did not say within %s s that it has told all", self.told_seconds)
             self.gather()
         else:
             await self._wait_for_silence()

@@ -94,6 +94,7 @@ def test_a_commit_msg_hook_takes_part(worked: UserRepo, chorus: Shell) -> None:
     assert "Seen-By: hook" in worked.git("log", "-1", "--format=%B")
 
 
+@pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="no ssh-keygen on this machine")
 def test_commits_are_signed_where_the_user_signs(worked: UserRepo, chorus: Shell, tmp_path: Path) -> None:
     key = tmp_path / "key"
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)

@@ -189,7 +189,8 @@ def take_over(repo: UserRepo, where: str, tip: Oid, tmp_path: Path) -> None:
 
 def stash_of(repo: UserRepo, tip: Oid) -> str:
     """A stash is a merge of what was there and its index; this one reaches the lane's tip."""
-    return repo.git("commit-tree", "-p", tip, "-p", tip, "-m", "stash", f"{tip}^{{tree}}").strip()
+    index = repo.git("commit-tree", "-p", tip, "-m", "index", f"{tip}^{{tree}}").strip()
+    return repo.git("commit-tree", "-p", tip, "-p", index, "-m", "stash", f"{tip}^{{tree}}").strip()
 
 
 def test_taken_out_chorus_leaves_the_repository_as_it_was(repo: UserRepo) -> None:

@@ -1,0 +1,52 @@
+"""What the agent waits for before it says what a call has changed."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from watchdog.events import FileSystemEvent
+from watchdog.observers.api import EventEmitter
+
+from chorus.agent.hints import MOST_UNTOLD, Hints
+from chorus.sources.echo import MARK
+from chorus.sources.files import FileWatch
+
+
+@pytest.fixture
+def hints(tmp_path: Path) -> Iterator[Hints]:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "src").mkdir()
+    watch = FileWatch(tmp_path, tmp_path / ".git", wake=lambda: None)
+    watch.start()
+    watch.take()
+    yield Hints(tmp_path, watch)
+    watch.stop()
+
+
+async def test_what_was_written_before_is_known(hints: Hints) -> None:
+    for n in range(20):
+        (hints.root / "src" / str(n)).touch()
+        await hints.settle()
+        assert f"src/{n}" in hints.take().told
+
+
+async def test_a_watch_that_never_answers_is_not_asked_for_ever(
+    hints: Hints, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As with a watchdog that deals otherwise with what it does not know."""
+    queue_event = EventEmitter.queue_event
+
+    def lose_marks(emitter: EventEmitter, event: FileSystemEvent) -> None:
+        if MARK not in str(event.src_path):
+            queue_event(emitter, event)
+
+    monkeypatch.setattr(EventEmitter, "queue_event", lose_marks)
+    hints.told_seconds = 0.05
+    for _ in range(MOST_UNTOLD):
+        await hints.settle()
+    hints.told_seconds = 600.0  # whoever waits for that now, waits for ever
+
+    start = time.monotonic()
+    await hints.settle()
+    assert time.monotonic() - start < 300.0
