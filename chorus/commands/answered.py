@@ -7,7 +7,7 @@ from typing import Any
 
 from chorus.agent.audit import Audit, audit_path
 from chorus.commands.paging import page
-from chorus.commands.waiting import find_choice
+from chorus.commands.waiting import find_choice, render_way
 from chorus.errors import ExitCode
 from chorus.output import answer_json, inert, note
 from chorus.wire.home import find_home
@@ -46,7 +46,7 @@ def render_answered(entries: list[dict[str, Any]]) -> Iterator[str]:
 
 def _way(entry: dict[str, Any]) -> str:
     if entry["how"] != "keys":
-        return f"through the {entry['how']}"
+        return render_way(entry["how"])
     return f"keys {' '.join(entry['keys'])}" if entry["keys"] else "no key"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from chorus.commands.history import agent
-from chorus.commands.waiting import find_choice, find_prompt
+from chorus.commands.waiting import find_choice, find_prompt, render_way
 from chorus.errors import ChorusError, ExitCode
 from chorus.output import answer, answer_json, inert
 from chorus.wire.client import Connection
@@ -71,7 +71,7 @@ def give_answer(
 
 def render_done(prompt: dict[str, Any], decision: str, done: dict[str, Any]) -> str:
     """What was answered, how, and with which of the choices, in the dialog's own words."""
-    way = f"with {done['key']}" if done["key"] else f"by {done['how']}"
+    way = f"with {done['key']}" if done["key"] else render_way(done["how"])
     label = find_choice(prompt, decision, done["key"]) if decision in (*DEEDS, "option") else None
     deed = DEEDS.get(decision, "answered")
     return f"{deed} {prompt['title']}: {prompt['question']} {way}" + (f": {label}" if label else "")

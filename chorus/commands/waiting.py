@@ -7,6 +7,9 @@ from chorus.errors import NothingThere
 from chorus.wire.client import AgentGone, connect
 from chorus.wire.home import find_home
 
+# The ways an answer takes that is no key, in words.
+WAYS = {"hook": "the hook", "control": "the protocol", "line": "a line in its pane"}
+
 
 class NoSuchPrompt(NothingThere):
     hint = "`chorus prompts` lists what waits now."
@@ -34,6 +37,10 @@ def find_choice(prompt: dict[str, Any], decision: str, key: str | None) -> str |
     taken = [option for option in options if option["key"] == key]
     taken = taken or [option for option in options if option["meaning"] == decision]
     return str(taken[0]["label"]) if len(taken) == 1 else None
+
+
+def render_way(how: str) -> str:
+    return f"through {WAYS.get(how, how)}"
 
 
 def render_waiting(waiting: list[dict[str, Any]]) -> str:

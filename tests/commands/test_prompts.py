@@ -84,8 +84,9 @@ def test_without_a_screen_and_without_an_agent_nothing_waits() -> None:
         (
             "allow-always",
             {"key": None, "how": "hook"},
-            "approved Bash: Go on? by hook: Yes, and more",
+            "approved Bash: Go on? through the hook: Yes, and more",
         ),
+        ("allow", {"key": None, "how": "control"}, "approved Bash: Go on? through the protocol: Yes"),
         ("deny", {"key": "Enter", "how": "keys"}, "denied Bash: Go on? with Enter: No"),
         ("answers", {"key": "1", "how": "keys"}, "answered Bash: Go on? with 1"),
     ],
