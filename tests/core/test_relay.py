@@ -95,7 +95,7 @@ def test_the_key_is_the_one_the_label_calls_for(name: str, answer: Answer, key: 
         ("ask_80", Allow(), "no option"),
         ("plan_80", Deny(), "has no option that says no; a message may"),
         ("ask_80", Deny("no"), "has no option that says no"),
-        ("fetch_80", Deny("no"), "takes no words"),
+        ("fetch_80", Deny("no"), "takes no words: leave them out, then write to the session"),
         (EDIT, Choose("4"), "no option '4'"),
         (EDIT, Choose("2", "why"), "takes no words"),
         (EDIT, Deny(""), "one line of printable characters"),

@@ -60,7 +60,7 @@ def take_option(present: Prompt, index: int, text: str | None) -> Script:
         yield from write_into(present, option, "Tab", text)
         yield final("Enter")
     else:
-        raise Stop(f"{option.label!r} takes no words")
+        raise Stop(f"{option.label!r} takes no words: leave them out, then write to the session")
 
 
 def write_into(present: Prompt, option: Option, opening: str, text: str) -> Part:
