@@ -134,8 +134,11 @@ class Hints:
         return self._remove(ready)
 
     def take_until(self, until: str) -> Taken:
-        """What was written before that moment."""
-        moment = datetime.fromisoformat(until).timestamp() - CLOCK_SLACK_SECONDS
+        """What was written before that moment; nothing, if it is none that a clock could show."""
+        try:
+            moment = datetime.fromisoformat(until).timestamp() - CLOCK_SLACK_SECONDS
+        except (ValueError, OverflowError):
+            return Taken({})
         return self._remove({path: told for path, told in self._told.items() if self._written(path) < moment})
 
     def _remove(self, told: Mapping[RepoPath, float]) -> Taken:

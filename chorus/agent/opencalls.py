@@ -36,7 +36,7 @@ class OpenCalls:
         """Whether this shows that the prompt, seen `since` then, must be about another call by now."""
         match outcome:
             case CallOpened(call) if call.session == session and resembles(prompt, call.tool, call.input):
-                return call.time is not None and _moment(call.time) > _moment(since)
+                return call.time is not None and _is_later(call.time, since)
             case ActionClosed(action) if action.session == session:
                 others = [c for c in self._all.values() if c.session == session and c.id != action.id]
                 return resembles(prompt, action.tool, action.input) and any(
@@ -55,5 +55,9 @@ class OpenCalls:
         return None
 
 
-def _moment(time: str) -> datetime:
-    return datetime.fromisoformat(time)
+def _is_later(time: str, since: str) -> bool:
+    """What the client says of a moment may be none."""
+    try:
+        return datetime.fromisoformat(time) > datetime.fromisoformat(since)
+    except (ValueError, TypeError):
+        return False

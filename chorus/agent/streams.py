@@ -78,7 +78,7 @@ class PaneStream:
         """Whether the event says that it happened while the pane was watched."""
         try:
             return datetime.fromisoformat(document.value["timestamp"]).timestamp() >= self._since
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError, OverflowError):
             return False
 
     def _readable(self) -> None:

@@ -30,6 +30,8 @@ from chorus.sources.settings import Scope, locate_settings, read_status
 from chorus.wire.client import AgentGone, AgentSilent, connect
 from chorus.wire.home import Home, find_home
 
+RAISE_LIMITS = "Raise fs.inotify.max_user_watches and fs.inotify.max_user_instances, then run `chorus stop`."
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
@@ -115,7 +117,8 @@ def check_agent(home: Home, *, lent: bool = False) -> Iterator[Check]:
         "agent", version == __version__, told, "Run `chorus stop`: the next command starts the new one."
     )
     for problem in status["problems"]:
-        yield Check("sources", False, problem, f"The agent's log says more: {home.log}")
+        fix = RAISE_LIMITS if "inotify" in problem else f"The agent's log says more: {home.log}"
+        yield Check("sources", False, problem, fix)
     yield check_sessions(status, lent=lent)
 
 

@@ -73,7 +73,7 @@ def began_after(path: Path, moment: float) -> bool:
     except OSError:
         return True
     for line in lines:
-        with suppress(ValueError, TypeError, KeyError):
+        with suppress(ValueError, TypeError, KeyError, OverflowError):
             return datetime.fromisoformat(json.loads(line)["timestamp"]).timestamp() >= moment
     return not lines
 

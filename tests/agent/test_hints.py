@@ -1,5 +1,6 @@
 """What the agent waits for before it says what a call has changed."""
 
+import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -50,3 +51,24 @@ async def test_a_watch_that_never_answers_is_not_asked_for_ever(
     start = time.monotonic()
     await hints.settle()
     assert time.monotonic() - start < 300.0
+
+
+@pytest.mark.parametrize(
+    ("until", "taken"),
+    [
+        ("2026-01-01T00:00:00Z", {"a"}),
+        ("1970-01-01T00:00:00Z", set()),
+        ("2026-13-45T99:00:00Z", set()),
+        ("0001-01-01T00:00:00", set()),
+        ("yesterday", set()),
+    ],
+)
+async def test_what_was_written_before_a_moment_is_taken_and_before_none_nothing(
+    hints: Hints, until: str, taken: set[str]
+) -> None:
+    for name, stamp in (("a", 1_700_000_000), ("b", 1_900_000_000)):
+        (hints.root / name).touch()
+        os.utime(hints.root / name, (stamp, stamp))
+    await hints.settle()
+
+    assert set(hints.take_until(until).told) == taken

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from chorus.agent.opencalls import OpenCalls
 from chorus.core.actions import Call, Reach
 from chorus.core.ids import SessionId, ToolUseId
@@ -45,3 +47,22 @@ def test_of_two_calls_alike_the_newer_one_is_on_the_screen() -> None:
     older, newer = questions("Which features?", "How many?"), questions("Which features?", "Which language?")
 
     assert open_calls(older, newer).questions_of(shown(TWO_QUESTIONS), SESSION) == newer
+
+
+@pytest.mark.parametrize(
+    ("time", "anew"),
+    [
+        ("2026-01-02T00:00:01Z", True),
+        ("2026-01-01T00:00:00Z", False),
+        ("2026-13-45T99:00:00Z", False),
+        ("2026-01-03T00:00:00", False),  # of no place on earth
+        ("soon", False),
+    ],
+)
+def test_only_a_call_of_a_later_moment_asks_anew(time: str, anew: bool) -> None:
+    prompt = shown(TWO_QUESTIONS)
+    given = questions("Which features?", "Which language?")
+    call = Call(ToolUseId("t9"), "AskUserQuestion", given, (), Reach.NOTHING, SESSION, time=time)
+
+    since = "2026-01-02T00:00:00Z"
+    assert OpenCalls().is_asked_anew(CallOpened(call), prompt, SESSION, since) is anew
