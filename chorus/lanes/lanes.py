@@ -140,7 +140,15 @@ class Lanes:
         return "start"
 
     def _is_free(self, lane: Lane, head: Head) -> bool:
-        return self._site.refs.read(lane.ref) is not None and lane.ref not in self._checked_out(head)
+        tip = self._site.refs.read(lane.ref)
+        return tip is not None and lane.ref not in self._checked_out(head) and self._is_ours(tip)
+
+    def _is_ours(self, tip: Oid) -> bool:
+        """A name comes free when its lane is dropped: by now it may be a lane of another work tree."""
+        if tip == self._last[0]:
+            return True
+        names = message.parse_actions(self._site.store.read_commit(tip).message)
+        return not names or any(self._timeline.find_action(name) for name in names)
 
     def _checked_out(self, head: Head) -> set[str]:
         """The branches somebody is on, in any work tree of the repository, or is rebasing."""

@@ -7,8 +7,21 @@ from pathlib import Path
 
 import pytest
 
+from chorus.lanes.dropping import drop
 from chorus.lanes.recorder import Recorder
-from tests.lanes.acting import Agent, action, bash, entry_of, lane_file, lane_subjects, patch_of, statuses
+from chorus.lanes.review import Selection, revert
+from tests.lanes.acting import (
+    Agent,
+    action,
+    bash,
+    entry_of,
+    lane_file,
+    lane_subjects,
+    on_disk,
+    patch_of,
+    replayed,
+    statuses,
+)
 from tests.lanes.proof import assert_whole, untouched
 from tests.repos import UserRepo
 
@@ -150,6 +163,26 @@ def test_linked_work_trees_have_a_timeline_each(clean: UserRepo, tmp_path: Path)
         assert refs == ["refs/chorus/timeline/main", "refs/chorus/timeline/worktree-linked"]
         assert_whole(clean, here)
         assert_whole(linked, there)
+
+
+def test_a_lane_of_another_work_tree_that_took_a_dropped_ones_name_is_left_alone(
+    clean: UserRepo, tmp_path: Path
+) -> None:
+    clean.git("worktree", "add", "-q", "-b", "other", str(tmp_path / "linked"))
+    linked = UserRepo(tmp_path / "linked")
+    with Recorder.open(clean.path) as here, Recorder.open(linked.path) as there:
+        mine, theirs = Agent(clean, here, "same"), Agent(linked, there, "same")
+        one = theirs.edit("app.py", b"there\n")
+        drop(there, one.lane)
+        two = mine.edit("app.py", b"here\n")
+        assert two.lane == one.lane
+        again = theirs.edit("app.py", b"there again\n")
+        assert again.lane != one.lane
+        revert(there, Selection([str(one.n), str(again.n)]))
+        assert lane_file(clean, two.lane, "app.py") == b"here\n"
+        assert mine.edit("app.py", b"here again\n").lane == two.lane
+        assert_whole(clean, here)
+        assert replayed(there) == on_disk(linked)
 
 
 def test_submodules_and_nested_repositories_are_never_entered(clean: UserRepo, tmp_path: Path) -> None:
