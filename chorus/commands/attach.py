@@ -4,6 +4,7 @@ import argparse
 import os
 from pathlib import Path
 
+from chorus.commands.watchable import find_watchable
 from chorus.core.ids import PaneId
 from chorus.errors import ExitCode, NothingThere
 from chorus.output import answer, answer_json, note
@@ -40,7 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> ExitCode:
-    home = find_home(Path.cwd())
+    home = find_watchable(Path.cwd())
     if args.pane is not None:
         address = select_address(os.environ, name=args.name, path=args.socket)
         targets = [(address, PaneId(args.pane))]

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from chorus.commands.panel import panel_command
+from chorus.commands.watchable import find_watchable
 from chorus.core.ids import PaneId
 from chorus.errors import ChorusError, ExitCode, NothingThere
 from chorus.output import note
@@ -24,7 +25,12 @@ from chorus.tmux.launch import Place, attach_command, open_pane
 from chorus.tmux.oneshot import OneShot
 from chorus.wire.client import connect_or_start
 from chorus.wire.handover import handed_over, take_environment
-from chorus.wire.home import Home, find_home
+from chorus.wire.home import Home
+
+
+class NoTerminal(ChorusError):
+    exit_code = ExitCode.USAGE
+    hint = "Type it in one. `chorus run MESSAGE` drives a session that needs none."
 
 
 class ClientMissing(NothingThere):
@@ -46,13 +52,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> ExitCode:
-    home = find_home(Path.cwd())
+    home = find_watchable(Path.cwd())
     if args.environment:
         os.environ.update(take_environment(Path(args.environment)))
     client = find_client(args.client)
     address = select_address(os.environ, name=args.name, path=args.socket)
     if "TMUX_PANE" in os.environ and args.name is None and args.socket is None:
         become_client(home, address, client, args.passed_on, panel=not args.no_panel)
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise NoTerminal("`chorus claude` shows the session here, and this is no terminal")
     pane = open_session(home, address, args)
     os.execvp("tmux", attach_command(address, pane))  # noqa: S606  the terminal is tmux's from here on
     return ExitCode.DONE

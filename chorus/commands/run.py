@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from chorus.commands.claude import client_command, find_client
+from chorus.commands.watchable import find_watchable
 from chorus.core.ids import PaneId
 from chorus.errors import ChorusError, ExitCode
 from chorus.output import answer, answer_json
@@ -19,7 +20,6 @@ from chorus.tmux.launch import Place, open_pane
 from chorus.tmux.oneshot import OneShot
 from chorus.wire.client import connect_or_start
 from chorus.wire.handover import handed_over
-from chorus.wire.home import find_home
 
 HEADLESS = [
     "-p",
@@ -56,7 +56,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> ExitCode:
-    home = find_home(Path.cwd())
+    home = find_watchable(Path.cwd())
     client = find_client(args.client)
     address = select_address(os.environ, name=args.name, path=args.socket)
     name = f"run-{uuid.uuid4().hex[:6]}"

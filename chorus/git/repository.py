@@ -135,5 +135,5 @@ def refuse_unsupported(repository: Repository) -> None:
     if refs != "files":
         raise UnsupportedRepository(
             f"{repository.work_tree} keeps its refs in a {refs}; Chorus knows refs in files only",
-            hint="`git refs migrate --ref-format=files` turns them into files.",
+            hint="`git refs migrate --ref-format=files`, from git 2.48 on, turns them into files.",
         )
