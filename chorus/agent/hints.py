@@ -9,7 +9,7 @@ import asyncio
 import logging
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -73,10 +73,14 @@ class Hints:
         self.gather()
         if self._lost is not None:
             return
-        if self._untold < MOST_UNTOLD and self.watch.when_told(lambda: _set(loop, told)):
+
+        def hear() -> None:
+            told.set()
+            self._untold = 0  # also when it comes late: a burst holds it up, and it works
+
+        if self._untold < MOST_UNTOLD and self.watch.when_told(lambda: _call(loop, hear)):
             try:
                 await asyncio.wait_for(told.wait(), self.told_seconds)
-                self._untold = 0
             except TimeoutError:
                 self._untold += 1
                 log.warning("the file watch did not say within %s s that it has told all", self.told_seconds)
@@ -154,7 +158,7 @@ class Hints:
             return float("inf")
 
 
-def _set(loop: asyncio.AbstractEventLoop, event: asyncio.Event) -> None:
+def _call(loop: asyncio.AbstractEventLoop, then: Callable[[], None]) -> None:
     """Called from a thread of the file watch's, perhaps after the loop has ended."""
     with suppress(RuntimeError):
-        loop.call_soon_threadsafe(event.set)
+        loop.call_soon_threadsafe(then)

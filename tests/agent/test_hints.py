@@ -1,5 +1,6 @@
 """What the agent waits for before it says what a call has changed."""
 
+import asyncio
 import os
 import time
 from collections.abc import Iterator
@@ -51,6 +52,20 @@ async def test_a_watch_that_never_answers_is_not_asked_for_ever(
     start = time.monotonic()
     await hints.settle()
     assert time.monotonic() - start < 300.0
+
+
+async def test_a_watch_that_answers_late_is_asked_again(hints: Hints) -> None:
+    hints.told_seconds = 0.0
+    for _ in range(MOST_UNTOLD):
+        await hints.settle()
+    hints.told_seconds = 60.0
+    async with asyncio.timeout(60):
+        while hints._untold >= MOST_UNTOLD:
+            await asyncio.sleep(0.001)
+
+    (hints.root / "src/new").touch()
+    await hints.settle()
+    assert "src/new" in hints.take().told
 
 
 @pytest.mark.parametrize(
