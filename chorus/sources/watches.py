@@ -66,6 +66,7 @@ class Watches:
         self._observer: BaseObserver | None = None
         self._tops: dict[str, ObservedWatch] = {}
         self._closed: set[str] = set()  # directories that only others may look into
+        self._left: list[str] = []  # directories that are watched no more, while that is being dealt with
         self.echo = Echo(os.path.join(git_dir, "chorus", "echo"))  # noqa: PTH118  plain strings all through
 
     def start(self) -> None:
@@ -114,7 +115,7 @@ class Watches:
     def _leave(self, name: str) -> None:
         if self._observer is not None and (old := self._tops.pop(name, None)):
             self._observer.unschedule(old)
-            self.echo.forget(old.path)
+            self._left.append(old.path)
 
     def _hear_top(self, event: FileSystemEvent) -> None:
         """An event directly in the root: a directory that appears there needs a watch of its own."""
@@ -128,6 +129,7 @@ class Watches:
                 else:
                     self._leave(name)
         self._hear(event)
+        self._forget_left()
 
     def _hear(self, event: FileSystemEvent) -> None:
         if not isinstance(event, DirAttribEvent):
@@ -137,8 +139,17 @@ class Watches:
         directory = os.fsdecode(event.src_path)
         if directory in self._closed:
             self._closed.discard(directory)
-            self._watch(directory[len(self._root) + 1 :].partition("/")[0])
-            self._note([directory])
+            top = directory[len(self._root) + 1 :].partition("/")[0]
+            self._watch(top)
+            # What the watch before had to tell of the others there is lost with it.
+            self._note([f"{self._root}/{top}"])
+            self._forget_left()
+
+    def _forget_left(self) -> None:
+        """Once it is told what happened: nobody may take what was left for told before."""
+        left, self._left = self._left, []
+        for path in left:
+            self.echo.forget(path)
 
     def _hear_git(self, event: FileSystemEvent) -> None:
         self._note_git(_paths_of(event))
