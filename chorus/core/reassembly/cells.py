@@ -1,7 +1,7 @@
 """How many columns text takes in a tmux pane.
 
 Receives one row of text. Gives its width in cells and whether every terminal would count the same.
-Checked against tmux 3.3a and 3.5a for every code point. Versions differ about joined and modified emoji,
+Checked against tmux 3.3a, 3.5a and 3.8 for every code point. Versions differ about joined and modified emoji,
 flags, format characters, symbols that became wide, and code points newer than their tables: those are counted
 as 3.3a does, and called unsure.
 """
