@@ -15,6 +15,16 @@ from tests.repos import UserRepo
 EDITS = 15
 
 
+class WholeRepo(UserRepo):
+    """Its files are replaced whole, as the client does: git reads no half of one."""
+
+    def write(self, path: str, data: bytes) -> Path:
+        place = self.path / path
+        beside = self.path.parent / f"{path}.new"
+        beside.write_bytes(data)
+        return beside.replace(place)
+
+
 def in_child(work: Callable[[], object]) -> int:
     child = os.fork()
     if child == 0:
@@ -29,7 +39,7 @@ def in_child(work: Callable[[], object]) -> int:
 
 def record_edits(repo: UserRepo, session: str) -> None:
     with Recorder.open(repo.path) as recorder:
-        agent = Agent(repo, recorder, session)
+        agent = Agent(WholeRepo(repo.path), recorder, session)
         for number in range(EDITS):
             path = repo.path / f"{session}.txt"
             agent.edit(path.name, b"".join(b"%d\n" % line for line in range(number + 1)))
