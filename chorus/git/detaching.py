@@ -7,6 +7,7 @@ run finishes. Never touches a work tree, a user's ref, an index or the configura
 """
 
 import shutil
+from collections.abc import Collection
 from pathlib import Path
 
 from chorus.errors import ChorusError, ExitCode
@@ -17,6 +18,9 @@ from chorus.git.refs import OWN_PREFIXES
 from chorus.git.repository import Repository
 from chorus.git.sidestore import arranging, pack_into
 from chorus.git.sweeping import StoreBusy, refresh_commit_graph
+
+# Fails where anything is missing that a ref leads to.
+WALK = ("rev-list", "--objects", "--quiet")
 
 
 class LaneInUse(ChorusError):
@@ -42,16 +46,22 @@ def detach(repository: Repository, store: ObjectStore) -> int:
 
 
 def is_torn(repository: Repository) -> bool:
-    """Whether somebody removed the side store, and left the refs that need it."""
+    """Whether somebody removed the side store, and left the refs that need it.
+
+    Branches alone say nothing: a lane that was pushed is a plain branch wherever it is fetched.
+    """
     refs = any(repository.refs.list(prefix) for prefix in OWN_PREFIXES)
-    return refs and not (repository.shared_dir / "objects").exists()
+    had_store = ALTERNATE_LINE in read_alternates(_alternates(repository)).splitlines()
+    return refs and had_store and not (repository.shared_dir / "objects").exists()
 
 
 def remove_remains(repository: Repository) -> None:
-    """What is left of Chorus without its store: nothing that anybody could read."""
+    """What is left of Chorus without its store. A lane that is whole without it stays, as a plain branch."""
     _refuse_lane_in_use(repository)
-    remove_refs(repository)
-    remove_line(repository.common_dir / "objects" / "info" / "alternates")
+    lanes = repository.refs.list("refs/heads/chorus/")
+    whole = {name for name in lanes if not repository.git.attempt(*WALK, name).returncode}
+    remove_refs(repository, keep=whole)
+    remove_line(_alternates(repository))
     remove_files(repository)
 
 
@@ -64,10 +74,13 @@ def bring_home(repository: Repository, store: ObjectStore) -> int:
     return len(needed)
 
 
-def remove_refs(repository: Repository) -> None:
+def remove_refs(repository: Repository, keep: Collection[str] = ()) -> None:
     for prefix in OWN_PREFIXES:
         for name, oid in repository.refs.list(prefix).items():
-            repository.refs.delete(name, oid, "chorus: detach")
+            if name not in keep:
+                repository.refs.delete(name, oid, "chorus: detach")
+        if any(name.startswith(prefix) for name in keep):
+            continue
         for above in (repository.common_dir, repository.common_dir / "logs"):
             shutil.rmtree(above / prefix, ignore_errors=True)
 
@@ -88,6 +101,10 @@ def remove_files(repository: Repository) -> None:
     common = repository.common_dir
     for git_dir in (common, *(common / "worktrees").glob("*")):
         shutil.rmtree(git_dir / "chorus", ignore_errors=True)
+
+
+def _alternates(repository: Repository) -> Path:
+    return repository.common_dir / "objects" / "info" / "alternates"
 
 
 def _refuse_lane_in_use(repository: Repository) -> None:

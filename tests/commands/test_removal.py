@@ -95,3 +95,27 @@ def test_what_is_left_when_somebody_removed_the_store_is_told_of_and_taken_out(
     assert (repo.git("for-each-ref"), (repo.path / "app.py").read_bytes()) == (before, own)
     assert repo.fsck() == ""
     assert chorus("gc", "--all").code == 3
+
+
+def test_a_lane_that_was_fetched_is_a_plain_branch(repo: UserRepo, chorus: Shell) -> None:
+    repo.git("branch", "chorus/fetched", "HEAD")
+
+    for words in (["gc"], ["gc", "--all"]):
+        assert chorus(*words).code == 3
+    assert repo.git("rev-parse", "chorus/fetched") == repo.git("rev-parse", "HEAD")
+
+
+def test_a_lane_that_is_whole_without_the_store_outlives_it(repo: UserRepo, chorus: Shell) -> None:
+    with Recorder.open(repo.path) as recorder:
+        recorder.start()
+        repo.write("made.txt", b"new\n")
+        recorder.record_window(bash("t1"))
+    repo.git("branch", "chorus/whole", "HEAD")
+    shutil.rmtree(repo.path / ".git/chorus")
+
+    assert chorus("gc", "--all").code == 0
+    assert repo.git("for-each-ref", "--format=%(refname)", "refs/chorus", "refs/heads/chorus") == (
+        "refs/heads/chorus/whole\n"
+    )
+    assert repo.git("rev-parse", "chorus/whole") == repo.git("rev-parse", "HEAD")
+    assert repo.fsck() == ""
