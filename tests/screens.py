@@ -10,14 +10,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from chorus.core.prompts.prompt import prompt_json
-from chorus.core.prompts.reading import read_screen
-from chorus.core.prompts.rules import PromptRules, parse_rules
+from chorus.agents.claude_code.dialogs.reader import read_screen
+from chorus.agents.claude_code.dialogs.rules import PromptRules, parse_rules
+from chorus.model.prompt import prompt_json
 
 ROOT = Path(__file__).parent.parent
 FIXTURES = ROOT / "fixtures"
 EXPECTED = FIXTURES / "screens" / "expected.json"
-RULES_FILE = ROOT / "chorus" / "core" / "prompt_rules.toml"
+RULES_FILE = ROOT / "chorus" / "agents" / "claude_code" / "dialogs" / "rules.toml"
 
 
 def shipped_rules() -> PromptRules:

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Iterator
 
-from chorus.core.policy.shell import Script
+from chorus.policy.shell import Script
 
 SIGNS = [
     " ", "\n", ";", "&", "|", "(", ")", "{", "}", '"', "'", "`", "$", "$(", "\\", "#", " #", "<", ">",

@@ -9,21 +9,21 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-from chorus.core.ids import RepoPath
-from chorus.git.places import read_places
-from chorus.git.process import Git
-from chorus.lanes import showing
-from chorus.lanes.chain import ChainUnreadable, without_collecting
-from chorus.lanes.filtering import Filter
-from chorus.lanes.newest import Newest
+from chorus.history.chain import ChainUnreadable, without_collecting
+from chorus.history.log import showing
+from chorus.history.log.filter import Filter
+from chorus.history.log.newest import Newest
+from chorus.model.ids import RepoPath
+from chorus.store.git_process import Git
+from chorus.store.places import read_places
 
 
 def log(**wanted: Any) -> list[dict[str, Any]]:  # noqa: ANN401  the fields of Filter
     asked = Filter(**wanted)
     with suppress(ChainUnreadable), Newest.open(Path.cwd()) as newest, without_collecting():
         return newest.log(asked, locate)
-    from chorus.lanes import queries  # noqa: PLC0415  see above
-    from chorus.lanes.recorder import Recorder  # noqa: PLC0415
+    from chorus.history.log import queries  # noqa: PLC0415
+    from chorus.history.recorder import Recorder  # noqa: PLC0415
 
     with Recorder.open(Path.cwd()) as recorder:
         return queries.log(recorder, asked)
@@ -44,8 +44,8 @@ def actions(names: Sequence[str]) -> Iterator[dict[str, Any]]:
             shown += 1
             yield found
         return
-    from chorus.lanes import queries  # noqa: PLC0415  see above
-    from chorus.lanes.recorder import Recorder  # noqa: PLC0415
+    from chorus.history.log import queries  # noqa: PLC0415
+    from chorus.history.recorder import Recorder  # noqa: PLC0415
 
     with Recorder.open(Path.cwd()) as recorder:
         for name in names[shown:]:
@@ -55,17 +55,17 @@ def actions(names: Sequence[str]) -> Iterator[dict[str, Any]]:
 def lanes() -> list[dict[str, Any]]:
     with suppress(ChainUnreadable), Newest.open(Path.cwd()) as newest, without_collecting():
         return newest.lanes()
-    from chorus.lanes import queries  # noqa: PLC0415  see above
-    from chorus.lanes.recorder import Recorder  # noqa: PLC0415
+    from chorus.history.log import queries  # noqa: PLC0415
+    from chorus.history.recorder import Recorder  # noqa: PLC0415
 
     with Recorder.open(Path.cwd()) as recorder:
         return queries.lanes(recorder)
 
 
 def lines(path: str, line: int | None) -> list[dict[str, Any]]:
-    from chorus.lanes.blaming import blame  # noqa: PLC0415  see above
-    from chorus.lanes.past import SiftedPast  # noqa: PLC0415
-    from chorus.lanes.site import Site  # noqa: PLC0415
+    from chorus.history.log.past import SiftedPast  # noqa: PLC0415
+    from chorus.history.site import Site  # noqa: PLC0415
+    from chorus.review.blame import blame  # noqa: PLC0415  see above
 
     with (
         suppress(ChainUnreadable),
@@ -74,15 +74,15 @@ def lines(path: str, line: int | None) -> list[dict[str, Any]]:
         without_collecting(),
     ):
         return blame(SiftedPast(site, newest), path, line)
-    from chorus.lanes.known_past import KnownPast  # noqa: PLC0415  see above
-    from chorus.lanes.recorder import Recorder  # noqa: PLC0415
+    from chorus.history.log.known_past import KnownPast  # noqa: PLC0415  see above
+    from chorus.history.recorder import Recorder  # noqa: PLC0415
 
     with Recorder.open(Path.cwd()) as recorder:
         return blame(KnownPast(recorder), path, line)
 
 
 def locate(path: str) -> RepoPath | None:
-    from chorus.lanes.site import Site  # noqa: PLC0415  see above
+    from chorus.history.site import Site  # noqa: PLC0415  see above
 
     with closing(Site.open(Path.cwd())) as site:
         return site.locate(path)

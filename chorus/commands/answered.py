@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from chorus.agent.audit import Audit, audit_path
 from chorus.commands.paging import page
 from chorus.commands.waiting import find_choice, render_way
 from chorus.errors import ExitCode
 from chorus.output import answer_json, inert, note
+from chorus.watcher.prompts.audit_log import Audit, audit_path
 from chorus.wire.home import find_home
 
 # What an answer is called in the audit, and what an option that means it is called in a prompt.

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from chorus.commands.history import agent
+from chorus.commands.history import watcher
 from chorus.commands.waiting import find_choice, find_prompt, render_way
 from chorus.errors import ChorusError, ExitCode
 from chorus.output import answer, answer_json, inert
@@ -54,7 +54,7 @@ def give_answer(
     known: Callable[[dict[str, Any]], bool] | None = None,
 ) -> ExitCode:
     """Answer the prompt as it is now, or the one the fingerprint names; `known`: once this is so."""
-    with agent() as connection:
+    with watcher() as connection:
         if known is None:
             prompt = find_prompt(connection.ask("prompts"), args.prompt)
         else:

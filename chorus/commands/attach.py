@@ -4,17 +4,17 @@ import argparse
 import os
 from pathlib import Path
 
+from chorus.agents.claude_code.hooks.program import NAME, find_chorus, find_plugin, render_groups
+from chorus.agents.claude_code.processes import is_client, read_client
+from chorus.agents.claude_code.settings.files import Scope, backup_directory, install_hooks, locate_settings
 from chorus.commands.watchable import find_watchable
-from chorus.core.ids import PaneId
 from chorus.errors import ExitCode, NothingThere
+from chorus.model.ids import PaneId
 from chorus.output import answer, answer_json, note
-from chorus.sources.clients import is_client, read_client
-from chorus.sources.plugin import NAME, find_chorus, find_plugin, render_groups
-from chorus.sources.settings import Scope, backup_directory, install_hooks, locate_settings
+from chorus.system.processes import read_foreground
 from chorus.tmux.address import Address, list_addresses, select_address
-from chorus.tmux.oneshot import OneShot
+from chorus.tmux.commands import OneShot
 from chorus.tmux.panes import PaneState, read_pane, read_panes
-from chorus.tmux.processes import read_foreground
 from chorus.wire.client import Connection, connect_or_start
 from chorus.wire.home import Home, NotARepository, find_home, find_work_tree
 
@@ -48,11 +48,11 @@ def run(args: argparse.Namespace) -> ExitCode:
     else:
         targets = find_targets(home, args)
     watched = []
-    with connect_or_start(home) as agent:
+    with connect_or_start(home) as watcher:
         for address, pane in targets:
-            watched.append(agent.ask("watch", socket=str(address.socket), pane=pane))
+            watched.append(watcher.ask("watch", socket=str(address.socket), pane=pane))
             if args.hooks and watched[-1]["client"]:
-                lend_hooks(agent, address, pane)
+                lend_hooks(watcher, address, pane)
     if args.json:
         answer_json(watched)
     else:
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> ExitCode:
     return ExitCode.DONE
 
 
-def lend_hooks(agent: Connection, address: Address, pane: PaneId) -> None:
+def lend_hooks(watcher: Connection, address: Address, pane: PaneId) -> None:
     """The running client takes up hooks from the settings file by itself; the agent takes them out again."""
     state = read_pane(OneShot(address), pane)
     work_tree, _ = find_work_tree(Path(state.path))
@@ -71,7 +71,7 @@ def lend_hooks(agent: Connection, address: Address, pane: PaneId) -> None:
         warn_of_older_client(state)
     groups = render_groups(find_plugin() / NAME, find_chorus())
     change = install_hooks(settings, groups, backups=backup_directory())
-    agent.ask(
+    watcher.ask(
         "lend",
         socket=str(address.socket),
         pane=pane,

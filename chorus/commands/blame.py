@@ -6,8 +6,8 @@ from typing import Any
 
 from chorus.commands.history import read_blame
 from chorus.commands.paging import page
-from chorus.core.message import shorten
 from chorus.errors import ExitCode
+from chorus.model.commit_message import shorten
 from chorus.output import answer_json, inert
 
 MESSAGE_LENGTH = 40

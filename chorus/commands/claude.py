@@ -13,16 +13,22 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
+from chorus.agents.claude_code.hooks.program import (
+    NAME,
+    find_chorus,
+    find_plugin,
+    render_settings,
+    take_settings,
+)
 from chorus.commands.panel import panel_command
 from chorus.commands.watchable import find_watchable
-from chorus.core.ids import PaneId
 from chorus.errors import ChorusError, ExitCode, NothingThere
+from chorus.model.ids import PaneId
 from chorus.output import note
-from chorus.sources.plugin import NAME, find_chorus, find_plugin, render_settings, take_settings
 from chorus.tmux.address import Address, select_address
-from chorus.tmux.beside import find_beside, open_beside
+from chorus.tmux.commands import OneShot
 from chorus.tmux.launch import Place, attach_command, open_pane
-from chorus.tmux.oneshot import OneShot
+from chorus.tmux.side_pane import find_beside, open_beside
 from chorus.wire.client import connect_or_start
 from chorus.wire.handover import handed_over, take_environment
 from chorus.wire.home import Home
@@ -78,8 +84,8 @@ def become_client(
 ) -> NoReturn:
     """This process becomes the client, in this pane, with the agent watching."""
     pane = PaneId(os.environ["TMUX_PANE"])
-    with connect_or_start(home) as agent:
-        agent.ask("watch", socket=str(address.socket), pane=pane)
+    with connect_or_start(home) as watcher:
+        watcher.ask("watch", socket=str(address.socket), pane=pane)
     if panel:
         show_panel(OneShot(address), pane)
     command = client_command(client, arguments)

@@ -12,22 +12,22 @@ from pathlib import Path
 from typing import Any
 
 from chorus import __version__
-from chorus.agent.lending import LENT, Lending
+from chorus.agents.claude_code.hooks.program import NAME, find_chorus, find_plugin, render_groups
+from chorus.agents.claude_code.settings.files import Scope, locate_settings, read_status
 from chorus.commands.checks import Check, check_program, check_tmux
 from chorus.commands.gitsettings import wants_colour
 from chorus.commands.log import paint
 from chorus.errors import ChorusError, ExitCode
-from chorus.git.detaching import is_torn
-from chorus.git.objects import ObjectMissing
-from chorus.git.repository import Repository
-from chorus.git.witness import find_damage
-from chorus.lanes.recorder import Recorder
-from chorus.lanes.records import Kind
-from chorus.lanes.verify import verify
+from chorus.history.recorder import Recorder
+from chorus.history.records import Kind
 from chorus.output import answer, answer_json, inert
-from chorus.sources.plugin import NAME, find_chorus, find_plugin, render_groups
-from chorus.sources.settings import Scope, locate_settings, read_status
-from chorus.wire.client import AgentGone, AgentSilent, connect
+from chorus.review.verify import verify
+from chorus.store.maintenance.object_check import find_damage
+from chorus.store.maintenance.removal import is_torn
+from chorus.store.objects.store import ObjectMissing
+from chorus.store.repository import Repository
+from chorus.watcher.state.lent_hooks import LENT, Lending
+from chorus.wire.client import WatcherGone, WatcherSilent, connect
 from chorus.wire.home import Home, find_home
 
 RAISE_LIMITS = "Raise fs.inotify.max_user_watches and fs.inotify.max_user_instances, then run `chorus stop`."
@@ -102,12 +102,12 @@ def read_loans(home: Home) -> set[str]:
 
 def check_agent(home: Home, *, lent: bool = False) -> Iterator[Check]:
     try:
-        with connect(home) as agent:
-            status = agent.ask("status")
-    except AgentGone:
+        with connect(home) as watcher:
+            status = watcher.ask("status")
+    except WatcherGone:
         yield Check("agent", True, "does not run; the next command or hook that needs it starts it")
         return
-    except AgentSilent as error:
+    except WatcherSilent as error:
         told = f"{error}; its log is {home.log}"
         yield Check("agent", False, told, error.hint)
         return

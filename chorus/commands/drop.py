@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from chorus.commands.history import agent
+from chorus.commands.history import watcher
 from chorus.errors import ExitCode, UsageError
 from chorus.output import answer, answer_json
 
@@ -18,7 +18,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> ExitCode:
     if (args.lane is None) != args.all or (args.all and args.restore):
         raise UsageError("name one lane", hint="Or drop all of this work tree with `chorus drop --all`.")
-    with agent() as connection:
+    with watcher() as connection:
         done = connection.ask("drop", cwd=str(Path.cwd()), lane=args.lane, restore=args.restore)
     if args.json:
         answer_json(done)

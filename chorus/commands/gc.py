@@ -5,16 +5,16 @@ import time
 from pathlib import Path
 
 from chorus.errors import ChorusError, ExitCode, NothingThere, UsageError
-from chorus.git.detaching import detach, is_torn, remove_remains
-from chorus.git.objects import ObjectStore
-from chorus.git.packing import pack
-from chorus.git.repository import Repository
-from chorus.git.sidestore import size_of
-from chorus.git.sweeping import sweep
-from chorus.lanes.forgetting import forget
-from chorus.lanes.recorder import Recorder
-from chorus.lanes.site import Site
+from chorus.history.forgetting import forget
+from chorus.history.recorder import Recorder
+from chorus.history.site import Site
 from chorus.output import answer, answer_json
+from chorus.store.maintenance.packing import pack
+from chorus.store.maintenance.removal import detach, is_torn, remove_remains
+from chorus.store.maintenance.side_store import size_of
+from chorus.store.maintenance.sweep import sweep
+from chorus.store.objects.store import ObjectStore
+from chorus.store.repository import Repository
 from chorus.wire.client import stop
 from chorus.wire.home import find_home
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from chorus.errors import NothingThere
-from chorus.wire.client import AgentGone, Connection, connect, connect_or_start
+from chorus.wire.client import Connection, WatcherGone, connect, connect_or_start
 from chorus.wire.home import find_home
 
 
@@ -20,7 +20,7 @@ class NothingKept(NothingThere):
 
 
 @contextmanager
-def agent() -> Iterator[Connection]:
+def watcher() -> Iterator[Connection]:
     """The agent, started if need be; not where there is nothing of Chorus's to act on."""
     home = find_home(Path.cwd())
     if not home.root.exists():
@@ -64,7 +64,7 @@ def read_action(name: str) -> dict[str, Any]:
 def read_actions(names: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Each action when it is asked for: who shows many of them connects once."""
     shown = 0
-    with suppress(AgentGone), _running() as connection:
+    with suppress(WatcherGone), _running() as connection:
         for name in names:
             found = dict(connection.ask("show", cwd=str(Path.cwd()), action=name))
             shown += 1
@@ -76,7 +76,7 @@ def read_actions(names: Sequence[str]) -> Iterator[dict[str, Any]]:
 
 
 def read_blame(name: str, line: int | None) -> list[dict[str, Any]]:
-    with suppress(AgentGone), _running():
+    with suppress(WatcherGone), _running():
         pass  # it has caught up
     from chorus.commands import alone  # noqa: PLC0415  git and the lanes: a running agent has them loaded
 
@@ -97,6 +97,6 @@ def _running() -> Iterator[Connection]:
 
 
 def _ask_running(do: str, **arguments: Any) -> Any:  # noqa: ANN401  each request has its own answer
-    with suppress(AgentGone), _running() as connection:
+    with suppress(WatcherGone), _running() as connection:
         return connection.ask(do, cwd=str(Path.cwd()), **arguments)
     return None

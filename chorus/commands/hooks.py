@@ -4,11 +4,14 @@ import argparse
 import os
 from pathlib import Path
 
-from chorus.core.settings import Group
-from chorus.errors import ExitCode
-from chorus.output import answer, answer_json, note
-from chorus.sources.plugin import NAME, find_chorus, find_plugin, render_groups, render_portable_groups
-from chorus.sources.settings import (
+from chorus.agents.claude_code.hooks.program import (
+    NAME,
+    find_chorus,
+    find_plugin,
+    render_groups,
+    render_portable_groups,
+)
+from chorus.agents.claude_code.settings.files import (
     Change,
     Scope,
     Status,
@@ -18,6 +21,9 @@ from chorus.sources.settings import (
     read_status,
     uninstall_hooks,
 )
+from chorus.agents.claude_code.settings.hook_entries import Group
+from chorus.errors import ExitCode
+from chorus.output import answer, answer_json, note
 from chorus.wire.client import start
 from chorus.wire.home import Home
 

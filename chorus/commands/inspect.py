@@ -12,11 +12,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from chorus.core.events import parse_event
-from chorus.core.outcomes import ActionClosed, ActionPlaced, CallOpened, Outcome, StatusCorrected
-from chorus.core.pairing import Pairing
-from chorus.core.recording import Observed, Recording
+from chorus.agents.claude_code.events import parse_event
+from chorus.agents.claude_code.pairing import Pairing
+from chorus.agents.claude_code.terminal.recording import Observed, Recording
 from chorus.errors import ChorusError, ExitCode, NothingThere, UsageError
+from chorus.model.outcomes import ActionClosed, ActionPlaced, CallOpened, Outcome, StatusCorrected
 from chorus.output import answer, answer_json, note
 
 CHUNK = 2**20

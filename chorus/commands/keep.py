@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from chorus.commands.history import agent
+from chorus.commands.history import watcher
 from chorus.errors import ExitCode, NothingThere
 from chorus.output import answer, answer_json
 
@@ -16,7 +16,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> ExitCode:
-    with agent() as connection:
+    with watcher() as connection:
         done = connection.ask(
             "keep", cwd=str(Path.cwd()), actions=args.actions, turn=args.turn, lane=args.lane
         )

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from chorus.commands.editing import edit_messages
-from chorus.commands.history import agent
+from chorus.commands.history import watcher
 from chorus.errors import ExitCode
 from chorus.output import answer, answer_json, note
 from chorus.wire.home import find_home
@@ -26,7 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> ExitCode:
     wanted: dict[str, Any] = {"cwd": str(Path.cwd()), "lane": args.lane, "by": args.by, "onto": args.onto}
-    with agent() as connection:
+    with watcher() as connection:
         connection.ask("sync")
         messages = []
         if args.edit and not args.dry_run:

@@ -100,10 +100,10 @@ def panel_command(options: Sequence[str] = ()) -> list[str]:
 
 
 def _toggle(args: argparse.Namespace) -> ExitCode:
-    from chorus.core.ids import PaneId  # noqa: PLC0415  only --toggle talks to tmux
+    from chorus.model.ids import PaneId  # noqa: PLC0415  only --toggle talks to tmux
     from chorus.tmux.address import select_address  # noqa: PLC0415
-    from chorus.tmux.beside import close_beside, open_beside  # noqa: PLC0415
-    from chorus.tmux.oneshot import OneShot  # noqa: PLC0415
+    from chorus.tmux.commands import OneShot  # noqa: PLC0415
+    from chorus.tmux.side_pane import close_beside, open_beside  # noqa: PLC0415
 
     pane = args.pane or os.environ.get("TMUX_PANE")
     if not pane:

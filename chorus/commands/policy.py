@@ -6,12 +6,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from chorus.core.policy.rules import FILE_TOOLS, Rule, parse_policy
-from chorus.core.policy.verdict import Verdict, decide
+from chorus.config.policy_file import append_rule, read_policy, resolver, work_tree_of
+from chorus.config.user_file import user_config_path
 from chorus.errors import ExitCode, UsageError
 from chorus.output import answer, answer_json, note
-from chorus.sources.config import user_config_path
-from chorus.sources.policy_file import append_rule, read_policy, resolver, work_tree_of
+from chorus.policy.rules import FILE_TOOLS, Rule, parse_policy
+from chorus.policy.verdict import Verdict, decide
 
 _PARTS = ("tool", "command", "path", "reason")
 

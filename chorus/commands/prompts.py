@@ -4,13 +4,13 @@ import argparse
 import sys
 from pathlib import Path
 
+from chorus.agents.claude_code.dialogs.reader import Reading, explain, read_screen
 from chorus.commands.parsing import parse_count
 from chorus.commands.waiting import read_waiting, render_waiting
-from chorus.core.prompts.prompt import Nothing, Prompt, Unknown, prompt_json
-from chorus.core.prompts.reading import Reading, explain, read_screen
+from chorus.config.user_file import read_prompt_rules
 from chorus.errors import ExitCode, NothingThere
+from chorus.model.prompt import Nothing, Prompt, Unknown, prompt_json
 from chorus.output import answer, answer_json, inert, note
-from chorus.sources.config import read_prompt_rules
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from chorus.commands.history import agent
+from chorus.commands.history import watcher
 from chorus.commands.revert import tell
 from chorus.errors import ExitCode
 
@@ -16,7 +16,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> ExitCode:
-    with agent() as connection:
+    with watcher() as connection:
         done = connection.ask(
             "redo",
             cwd=str(Path.cwd()),

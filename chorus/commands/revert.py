@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from chorus.commands.diff import coloured_patch
-from chorus.commands.history import absolute, agent
+from chorus.commands.history import absolute, watcher
 from chorus.commands.paging import page
 from chorus.commands.picking import pick
 from chorus.errors import ExitCode, UsageError
@@ -38,7 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> ExitCode:
     if (args.patch or args.hunk) and (len(args.actions) != 1 or args.turn or args.lane):
         raise UsageError("hunks are taken back of one action at a time", hint="Name one action.")
-    with agent() as connection:
+    with watcher() as connection:
         hunks = args.hunk
         if args.patch:
             found = connection.ask("hunks", cwd=str(Path.cwd()), action=args.actions[0])

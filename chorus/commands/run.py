@@ -12,12 +12,12 @@ from pathlib import Path
 
 from chorus.commands.claude import client_command, find_client
 from chorus.commands.watchable import find_watchable
-from chorus.core.ids import PaneId
 from chorus.errors import ChorusError, ExitCode
+from chorus.model.ids import PaneId
 from chorus.output import answer, answer_json
 from chorus.tmux.address import select_address
+from chorus.tmux.commands import OneShot
 from chorus.tmux.launch import Place, open_pane
-from chorus.tmux.oneshot import OneShot
 from chorus.wire.client import connect_or_start
 from chorus.wire.handover import handed_over
 
@@ -61,15 +61,23 @@ def run(args: argparse.Namespace) -> ExitCode:
     address = select_address(os.environ, name=args.name, path=args.socket)
     name = f"run-{uuid.uuid4().hex[:6]}"
     resume = ["--resume", args.resume] if args.resume else []
-    with connect_or_start(home) as agent:
+    with connect_or_start(home) as watcher:
         pipe = home.root / f"{name}.in"
         words = client_command(client, [*HEADLESS, *resume, *args.passed_on])
         with handed_over(home, os.environ) as environment, fifo(pipe):
-            feeder = [sys.executable, "-P", "-m", "chorus.agent.feeder", str(pipe), str(environment), *words]
+            feeder = [
+                sys.executable,
+                "-P",
+                "-m",
+                "chorus.watcher.panes.feeder",
+                str(pipe),
+                str(environment),
+                *words,
+            ]
             pane = open_headless_pane(OneShot(address), feeder, name)
             wait_for_reader(pipe)
-        agent.ask("watch", socket=str(address.socket), pane=pane, run=name, pipe=str(pipe))
-        agent.ask("send", run=name, message=args.message)
+        watcher.ask("watch", socket=str(address.socket), pane=pane, run=name, pipe=str(pipe))
+        watcher.ask("send", run=name, message=args.message)
     if args.json:
         answer_json({"run": name, "pane": pane, "socket": str(address.socket)})
     else:

@@ -17,9 +17,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> ExitCode:
     if (args.message is None) != args.end:
         raise UsageError("give a MESSAGE, or --end")
-    with connect(find_home(Path.cwd())) as agent:
+    with connect(find_home(Path.cwd())) as watcher:
         if args.end:
-            agent.ask("end", run=args.run)
+            watcher.ask("end", run=args.run)
         else:
-            agent.ask("send", run=args.run, message=args.message)
+            watcher.ask("send", run=args.run, message=args.message)
     return ExitCode.DONE

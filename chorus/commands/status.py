@@ -6,7 +6,7 @@ from typing import Any
 
 from chorus.errors import ExitCode
 from chorus.output import answer, answer_json
-from chorus.wire.client import AgentGone, connect
+from chorus.wire.client import WatcherGone, connect
 from chorus.wire.home import NotARepository, find_home
 
 NOT_RUNNING = {"ok": False, "running": False, "sessions": [], "open": 0, "prompts": 0, "problems": []}
@@ -44,7 +44,7 @@ def read_status(directory: Path) -> dict[str, Any]:
     try:
         with connect(find_home(directory)) as connection:
             return {"running": True, **connection.ask("status")}
-    except AgentGone:
+    except WatcherGone:
         return dict(NOT_RUNNING)
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from chorus.errors import ChorusError, ExitCode
 from chorus.output import note
-from chorus.tmux.processes import read_process
-from chorus.wire.client import START_SECONDS, AgentSilent, is_locked, stop
+from chorus.system.processes import read_process
+from chorus.wire.client import START_SECONDS, WatcherSilent, is_locked, stop
 from chorus.wire.home import Home, find_home
 
-PROGRAM = "chorus.agent"
+PROGRAM = "chorus.watcher"
 LOOK_SECONDS = 0.01
 
 
@@ -43,6 +43,6 @@ def kill(home: Home) -> bool:
     deadline = time.monotonic() + START_SECONDS
     while is_locked(home):
         if time.monotonic() > deadline:
-            raise AgentSilent(f"process {process.pid} does not end", hint="See whether its disk answers.")
+            raise WatcherSilent(f"process {process.pid} does not end", hint="See whether its disk answers.")
         time.sleep(LOOK_SECONDS)
     return True

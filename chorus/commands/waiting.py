@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from chorus.errors import NothingThere
-from chorus.wire.client import AgentGone, connect
+from chorus.wire.client import WatcherGone, connect
 from chorus.wire.home import find_home
 
 # The ways an answer takes that is no key, in words.
@@ -18,9 +18,9 @@ class NoSuchPrompt(NothingThere):
 def read_waiting() -> list[dict[str, Any]]:
     """What waits; nothing does where no agent watches."""
     try:
-        with connect(find_home(Path.cwd())) as agent:
-            return list(agent.ask("prompts"))
-    except AgentGone:
+        with connect(find_home(Path.cwd())) as watcher:
+            return list(watcher.ask("prompts"))
+    except WatcherGone:
         return []
 
 

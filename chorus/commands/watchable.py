@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from chorus.git.repository import Repository
+from chorus.store.repository import Repository
 from chorus.wire.home import Home, find_home
 
 

@@ -19,7 +19,7 @@ from chorus.demo.stage import Stage
 from chorus.errors import ChorusError
 from chorus.output import note
 from chorus.tmux.address import select_address
-from chorus.tmux.oneshot import OneShot
+from chorus.tmux.commands import OneShot
 
 # The bar below the panes: the hint alone, on its own line.
 BAR = [

@@ -12,12 +12,12 @@ import time
 from contextlib import suppress
 from typing import Self
 
-from chorus.core.ids import PaneId
 from chorus.demo.scratch import Scratch
 from chorus.errors import ChorusError
+from chorus.model.ids import PaneId
 from chorus.tmux.address import Address
+from chorus.tmux.commands import OneShot
 from chorus.tmux.errors import TmuxMissing
-from chorus.tmux.oneshot import OneShot
 from chorus.tmux.screen import read_history, read_screen
 
 # The mark of the input box between its two rules; a dialog has the same mark before an option.

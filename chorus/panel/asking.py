@@ -8,7 +8,7 @@ panel leaves it at once: what was asked goes on in the agent.
 import asyncio
 from typing import Any
 
-from chorus.wire.client import START_SECONDS, AgentGone, AgentSilent, short_path, start
+from chorus.wire.client import START_SECONDS, WatcherGone, WatcherSilent, short_path, start
 from chorus.wire.home import Home
 from chorus.wire.protocol import LONGEST_LINE, decode, encode, parse_answer
 
@@ -22,18 +22,18 @@ async def ask(home: Home, do: str, *, starts: bool, **arguments: Any) -> Any:  #
         writer.write(encode({"id": 1, "do": do, **arguments}))
         line = await reader.readline()
     except (OSError, ValueError) as error:
-        raise AgentGone(f"the agent went away: {error}") from error
+        raise WatcherGone(f"the agent went away: {error}") from error
     finally:
         writer.close()
     if not line.endswith(b"\n"):
-        raise AgentGone("the agent closed the connection")
+        raise WatcherGone("the agent closed the connection")
     return parse_answer(decode(line))
 
 
 async def _connect_only(home: Home) -> Streams:
     if streams := await _connect(home):
         return streams
-    raise AgentGone(f"no agent runs for {home.common_dir}")
+    raise WatcherGone(f"no agent runs for {home.common_dir}")
 
 
 async def _connect_or_start(home: Home) -> Streams:
@@ -46,7 +46,7 @@ async def _connect_or_start(home: Home) -> Streams:
         if streams := await _connect(home):
             return streams
         await asyncio.sleep(0.02)
-    raise AgentSilent(f"the agent did not start; its log is {home.log}")
+    raise WatcherSilent(f"the agent did not start; its log is {home.log}")
 
 
 async def _connect(home: Home) -> Streams | None:

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from chorus import __version__
 from chorus.errors import ChorusError
-from chorus.wire.client import AgentGone, Connection, connect, connect_or_start
+from chorus.wire.client import Connection, WatcherGone, connect, connect_or_start
 from chorus.wire.home import Home
 from chorus.wire.protocol import Message, ProtocolError
 
@@ -73,7 +73,7 @@ class Feed:
                 yield from filter(self._is_ours, _catch_up(connection, self._work_tree, again=again))
                 if not self._stopped.is_set():
                     yield from filter(self._is_ours, connection.events())
-                    raise AgentGone("the agent went away")
+                    raise WatcherGone("the agent went away")
         except (ChorusError, OSError) as error:
             if not self._stopped.is_set():
                 yield _link("lost", str(error))

@@ -17,7 +17,7 @@ from chorus.panel.queue_lines import render_subject
 from chorus.panel.revert_form import RevertForm
 from chorus.panel.rows import TurnRow
 from chorus.panel.work import start_work
-from chorus.wire.protocol import AgentError
+from chorus.wire.protocol import WatcherError
 
 if TYPE_CHECKING:
     from chorus.panel.app import Panel
@@ -104,7 +104,7 @@ class Reviewing:
         try:
             ahead = {**target.arguments, "dry_run": True}
             answer = await self._panel.ask("revert", ahead, label="looking ahead")
-        except AgentError as error:
+        except WatcherError as error:
             if error.exit_code is not ExitCode.CONFLICT:
                 self._panel.say_error(error, target.revert_command())
                 return

@@ -13,13 +13,13 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Self
 
-from chorus.core.ids import PaneId
 from chorus.errors import ChorusError
+from chorus.model.ids import PaneId
+from chorus.system.child_process import Tethered
 from chorus.tmux.address import Address, answers
-from chorus.tmux.blocks import Block, BlockParser, Notice
+from chorus.tmux.control_text import Block, BlockParser, Notice
 from chorus.tmux.errors import ConnectionLost, ServerGone, ServerSilent, TmuxMissing, translate_refusal
-from chorus.tmux.language import render_line
-from chorus.tmux.tethered import Tethered
+from chorus.tmux.quoting import render_line
 
 # tmux answers within a millisecond; a stopped server never does.
 ANSWER_SECONDS = 2.0

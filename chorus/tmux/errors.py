@@ -4,8 +4,8 @@ libtmux's list accessors answer any failure with an empty list, so nothing here 
 missing server, a missing pane and an empty answer are three different things.
 """
 
-from chorus.core.ids import PaneId
 from chorus.errors import ChorusError, ExitCode, NothingThere
+from chorus.model.ids import PaneId
 
 
 class TmuxMissing(ChorusError):

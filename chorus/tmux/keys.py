@@ -8,10 +8,10 @@ import re
 from collections.abc import Sequence
 
 from chorus.errors import UsageError
+from chorus.tmux.commands import Tmux
 from chorus.tmux.errors import PaneChanged, ScreenChanged
-from chorus.tmux.language import render_line
-from chorus.tmux.oneshot import Tmux
 from chorus.tmux.panes import PaneState, one_pane, parse_pane
+from chorus.tmux.quoting import render_line
 
 NAMED_KEYS = frozenset({"Enter", "Escape", "Tab", "BTab", "Up", "Down", "Left", "Right", "Space", "BSpace"})
 _SENT = "chorus-sent"

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 from pathlib import Path
 
-from chorus.core.ids import PaneId
+from chorus.model.ids import PaneId
 from chorus.tmux.address import Address, make_directory
-from chorus.tmux.oneshot import Tmux
+from chorus.tmux.commands import Tmux
 from chorus.tmux.panes import read_pane
 
 # The size of a session nobody looks at yet; tmux fits it to the first terminal that attaches.

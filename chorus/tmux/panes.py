@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from chorus.core.ids import PaneId
+from chorus.model.ids import PaneId
+from chorus.tmux.commands import Tmux
 from chorus.tmux.errors import PaneChanged
-from chorus.tmux.oneshot import Tmux
 
 # A sign that occurs in no number and no id; the free texts come last, so one that holds it harms no other.
 _MARK = "␞"

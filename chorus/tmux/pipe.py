@@ -10,10 +10,10 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from chorus.core.ids import PaneId
+from chorus.model.ids import PaneId
+from chorus.tmux.commands import Tmux
 from chorus.tmux.errors import PaneGone, PipeTaken, ServerGone, TmuxRefused
-from chorus.tmux.language import escape_format, quote, render_line
-from chorus.tmux.oneshot import Tmux
+from chorus.tmux.quoting import escape_format, quote, render_line
 from chorus.tmux.screen import history_of, read_history
 
 _TAKEN = "chorus-taken"

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from chorus.core.ids import PaneId
-from chorus.tmux.oneshot import Tmux
+from chorus.model.ids import PaneId
+from chorus.tmux.commands import Tmux
 from chorus.tmux.panes import PaneState, one_pane, parse_pane
 
 

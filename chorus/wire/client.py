@@ -31,13 +31,13 @@ SOON = frozenset({"hello", "status", "stop"})
 UNBOUNDED = frozenset({"land"})
 
 
-class AgentGone(NothingThere):
+class WatcherGone(NothingThere):
     """No agent runs for this repository, or it went away."""
 
     hint = "Any command that needs the agent starts it; `chorus doctor` says why it may not start."
 
 
-class AgentSilent(ChorusError):
+class WatcherSilent(ChorusError):
     """The agent does not answer in time."""
 
     hint = "It may be busy. One that hangs is ended with `chorus stop --kill`; nothing recorded is lost."
@@ -72,7 +72,7 @@ class Connection:
                 yield self._events.pop(0)
             try:
                 yield self._receive()
-            except AgentGone:
+            except WatcherGone:
                 return
 
     def take_events(self) -> list[Message]:
@@ -99,17 +99,17 @@ class Connection:
         try:
             self._socket.sendall(encode(message))
         except OSError as error:
-            raise AgentGone(f"the agent went away: {error}") from error
+            raise WatcherGone(f"the agent went away: {error}") from error
 
     def _receive(self) -> Message:
         try:
             line = self._reader.readline(LONGEST_LINE)
         except TimeoutError as error:
-            raise AgentSilent(f"the agent did not answer within {self._patience:.0f} s") from error
+            raise WatcherSilent(f"the agent did not answer within {self._patience:.0f} s") from error
         except OSError as error:
-            raise AgentGone(f"the agent went away: {error}") from error
+            raise WatcherGone(f"the agent went away: {error}") from error
         if not line.endswith(b"\n"):
-            raise AgentGone("the agent closed the connection")
+            raise WatcherGone("the agent closed the connection")
         return decode(line)
 
 
@@ -122,10 +122,10 @@ def connect(home: Home) -> Connection:
             stream.connect(path)
     except TimeoutError as error:
         stream.close()
-        raise AgentSilent(f"the agent took no connection within {SOON_SECONDS:.0f} s") from error
+        raise WatcherSilent(f"the agent took no connection within {SOON_SECONDS:.0f} s") from error
     except (FileNotFoundError, ConnectionRefusedError) as error:
         stream.close()
-        raise AgentGone(f"no agent runs for {home.common_dir}") from error
+        raise WatcherGone(f"no agent runs for {home.common_dir}") from error
     return Connection(stream)
 
 
@@ -133,9 +133,9 @@ def connect_or_start(home: Home) -> Connection:
     """A connection to an agent of this very version and place, started (or replaced) if need be."""
     try:
         connection = connect(home)
-    except AgentGone:
+    except WatcherGone:
         return _start_and_connect(home)
-    with suppress(ProtocolError, AgentGone):
+    with suppress(ProtocolError, WatcherGone):
         if _is_current(connection.ask("hello"), home):
             return connection
     connection.close()
@@ -151,7 +151,7 @@ def start(home: Home) -> None:
         # By a shell that leaves at once, so that it is nobody's child: one that is killed would stay a zombie
         # of the client which this process may become, and hooks take a zombie for an agent that lives.
         subprocess.run(
-            ["sh", "-c", '"$@" &', "sh", sys.executable, "-P", "-m", "chorus.agent", str(home.common_dir)],
+            ["sh", "-c", '"$@" &', "sh", sys.executable, "-P", "-m", "chorus.watcher", str(home.common_dir)],
             stdin=nowhere,
             stdout=nowhere,
             stderr=log,
@@ -167,12 +167,12 @@ def stop(home: Home) -> bool:
     try:
         with connect(home) as connection:
             connection.ask("stop")
-    except AgentGone:
+    except WatcherGone:
         return False
     deadline = time.monotonic() + START_SECONDS
     while is_locked(home):
         if time.monotonic() > deadline:
-            raise AgentSilent(f"the agent for {home.common_dir} does not end")
+            raise WatcherSilent(f"the agent for {home.common_dir} does not end")
         time.sleep(0.01)
     return True
 
@@ -212,9 +212,9 @@ def _start_and_connect(home: Home) -> Connection:
     while True:
         try:
             return connect(home)
-        except AgentGone:
+        except WatcherGone:
             if time.monotonic() > deadline:
-                raise AgentSilent(f"the agent did not start; its log is {home.log}") from None
+                raise WatcherSilent(f"the agent did not start; its log is {home.log}") from None
             time.sleep(0.01)
 
 

@@ -25,7 +25,7 @@ class ProtocolError(ChorusError):
     hint = "Run `chorus stop` and try again: the agent may be of another version."
 
 
-class AgentError(ChorusError):
+class WatcherError(ChorusError):
     """The agent refused, with its own words, exit code and hint."""
 
     def __init__(
@@ -75,7 +75,7 @@ def parse_answer(reply: Message) -> Any:  # noqa: ANN401  each request knows the
     if "error" not in reply:
         return reply.get("answer")
     error = reply["error"]
-    raise AgentError(
+    raise WatcherError(
         error.get("message", "the agent failed"),
         exit_code=ExitCode(error.get("exit_code", ExitCode.BUG)),
         hint=error.get("hint"),

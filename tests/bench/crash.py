@@ -8,11 +8,11 @@ import tempfile
 import time
 from pathlib import Path
 
-from chorus.core.actions import Action
-from chorus.lanes.recorder import Recorder
-from tests.lanes.acting import action, witnessed
-from tests.lanes.crashing import run_and_be_killed
-from tests.lanes.proof import assert_whole
+from chorus.history.recorder import Recorder
+from chorus.model.action import Action
+from tests.history.acting import action, witnessed
+from tests.history.crashing import run_and_be_killed
+from tests.history.proof import assert_whole
 from tests.repos import UserRepo, make_template
 
 EDITS = 200

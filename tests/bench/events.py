@@ -6,10 +6,10 @@ from io import BytesIO
 
 import orjson
 
-from chorus.core.events import Source, parse_event
-from chorus.core.pairing import Pairing
-from chorus.core.reassembly import Reassembler
-from tests.core.recordings import RECORDINGS
+from chorus.agents.claude_code.events import Source, parse_event
+from chorus.agents.claude_code.pairing import Pairing
+from chorus.agents.claude_code.terminal import Reassembler
+from tests.agents.recordings import RECORDINGS
 
 MEGABYTES = 100
 ROUNDS = 5

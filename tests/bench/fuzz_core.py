@@ -8,10 +8,10 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 
-from chorus.core.control_mode import ControlMode
-from chorus.core.pairing import Pairing
-from chorus.core.reassembly import Reassembler
-from tests.core.recordings import RECORDINGS, parse
+from chorus.agents.claude_code.pairing import Pairing
+from chorus.agents.claude_code.terminal import Reassembler
+from chorus.agents.claude_code.terminal.control_mode import ControlMode
+from tests.agents.recordings import RECORDINGS, parse
 
 INPUTS = 1_000_000
 BATCH = 10_000

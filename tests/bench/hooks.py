@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from chorus.sources.hooks import Spool
+from chorus.agents.claude_code.hooks.spool import Spool
 from tests.lab.client import Client, find_client, prepare_home, read_version
 from tests.lab.hooks import HOOK
 from tests.lab.script import Text, ToolUse, Turn

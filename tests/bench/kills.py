@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from chorus.tmux.processes import read_process
+from chorus.system.processes import read_process
 from chorus.wire.client import connect_or_start, start, stop
 from chorus.wire.home import Home, find_home
 from tests.e2e.scenarios import bash, edit, in_directory, read, write
@@ -112,7 +112,7 @@ def kill_agent(home: Home) -> bool:
     """Kill the agent that holds the lock; its number in the lock may be another's by now otherwise."""
     text = home.lock.read_text() if home.lock.exists() else ""
     process = read_process(int(text)) if text.strip() else None
-    if process is None or "chorus.agent" not in process.arguments:
+    if process is None or "chorus.watcher" not in process.arguments:
         start(home)
         return False
     with suppress(ProcessLookupError):

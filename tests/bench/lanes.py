@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from chorus.git.packing import pack, pack_if_due
-from chorus.lanes.recorder import Recorder
-from tests.lanes.acting import action
+from chorus.history.recorder import Recorder
+from chorus.store.maintenance.packing import pack, pack_if_due
+from tests.history.acting import action
 
 SIZES = (100, 5_000, 50_000, 300_000)
 EDITS = 60

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import orjson
 
-from chorus.core.catching_up import Seen
-from chorus.core.events import Source, parse_event
-from chorus.core.reassembly import Reassembler
-from tests.core.recordings import RECORDINGS
+from chorus.agents.claude_code.events import Source, parse_event
+from chorus.agents.claude_code.terminal import Reassembler
+from chorus.agents.claude_code.terminal.seen_documents import Seen
+from tests.agents.recordings import RECORDINGS
 
 CHUNK = 64 * 1024  # what one read of a pipe gives
 ROUNDS = 3

@@ -7,7 +7,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from chorus.core.policy.shell import parse_shell
+from chorus.policy.shell import parse_shell
 from tests.shells import harmless, scripts
 
 SCRIPTS = 40_000

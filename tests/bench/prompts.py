@@ -2,9 +2,9 @@
 
 import time
 
-from chorus.core.prompts.prompt import Prompt
-from chorus.core.prompts.reading import read_screen
-from tests.core import test_prompts as checks
+from chorus.agents.claude_code.dialogs.reader import read_screen
+from chorus.model.prompt import Prompt
+from tests.agents.dialogs import test_dialogs as checks
 from tests.screens import screen_text
 
 

@@ -18,13 +18,13 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from chorus.core.ids import Oid, RepoPath
-from chorus.git.commits import Commit
-from chorus.git.durable import Barrier
-from chorus.git.loose import LooseStore
-from chorus.git.objects import ObjectStore
-from chorus.git.repository import Repository
-from chorus.git.trees import FILE_MODE, Entry, Trees
+from chorus.model.ids import Oid, RepoPath
+from chorus.store.objects.commits import Commit
+from chorus.store.objects.loose import LooseStore
+from chorus.store.objects.store import ObjectStore
+from chorus.store.objects.trees import FILE_MODE, Entry, Trees
+from chorus.store.repository import Repository
+from chorus.system.durable import Barrier
 
 EDITS = 600
 WARM_UP = 200  # until every directory of the store is there

@@ -9,14 +9,14 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
-from chorus.lanes import queries
-from chorus.lanes.filtering import Filter
-from chorus.lanes.recorder import Recorder
-from chorus.lanes.review import Selection, redo, revert
+from chorus.history.log import queries
+from chorus.history.log.filter import Filter
+from chorus.history.recorder import Recorder
+from chorus.review.review import Selection, redo, revert
 from chorus.wire.client import stop
 from chorus.wire.home import find_home
 from tests.bench.lanes import make_repository, scratch
-from tests.lanes.acting import action, bash
+from tests.history.acting import action, bash
 
 SIZES = (100, 50_000)
 LONG_HISTORY = 10_000

@@ -7,10 +7,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from chorus.core.ids import PaneId
+from chorus.model.ids import PaneId
 from chorus.tmux.address import Address
+from chorus.tmux.commands import OneShot, Tmux
 from chorus.tmux.control import Control
-from chorus.tmux.oneshot import OneShot, Tmux
 from chorus.tmux.panes import read_pane
 from chorus.tmux.pipe import open_pipe
 from chorus.tmux.screen import read_screen

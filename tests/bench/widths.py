@@ -4,7 +4,7 @@ import multiprocessing
 import time
 from concurrent.futures import ProcessPoolExecutor
 
-from tests.core.reassembly.replays import LARGE, NAMES, WIDTHS, check_wrapped, size_of
+from tests.agents.terminal.replays import LARGE, NAMES, WIDTHS, check_wrapped, size_of
 
 REPORT_SECONDS = 30
 

@@ -4,8 +4,8 @@ import json
 import time
 from pathlib import Path
 
-from chorus.core.reassembly import Reassembler
-from tests.core.reassembly.tmux_rows import capture
+from chorus.agents.claude_code.terminal import Reassembler
+from tests.agents.terminal.tmux_rows import capture
 
 WIDTH = 80
 SIZES = (200_000, 1_000_000, 5_000_000)

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from chorus.lanes.recorder import Recorder
+from chorus.history.recorder import Recorder
 from chorus.wire.client import stop
 from chorus.wire.home import find_home
-from tests.lanes.acting import Agent
+from tests.history.acting import Agent
 from tests.repos import UserRepo
 
 ROOT = Path(__file__).parent.parent.parent

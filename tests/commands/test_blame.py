@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from chorus.lanes.recorder import Recorder
+from chorus.history.recorder import Recorder
 from tests.commands.conftest import Shell
-from tests.lanes.acting import Agent
+from tests.history.acting import Agent
 from tests.repos import UserRepo
 
 

@@ -9,13 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from chorus.lanes.recorder import Recorder
+from chorus.history.recorder import Recorder
 from chorus.wire.client import Connection, connect_or_start
 from chorus.wire.home import find_home
-from chorus.wire.protocol import AgentError
+from chorus.wire.protocol import WatcherError
 from tests.commands.conftest import Shell
-from tests.lanes.acting import on_disk
-from tests.lanes.proof import assert_whole
+from tests.history.acting import on_disk
+from tests.history.proof import assert_whole
 from tests.repos import UserRepo
 from tests.waiting import wait_for
 
@@ -77,7 +77,7 @@ def review_at_random(agent: Connection, cwd: str, going_on: Callable[[], bool]) 
         entry = dice.choice(entries)
         try:
             agent.ask("redo" if entry["status"] == "reverted" else "revert", cwd=cwd, actions=[entry["n"]])
-        except AgentError as error:
+        except WatcherError as error:
             raise AssertionError(f"{entry}: {error}") from None
         done += 1
     return done

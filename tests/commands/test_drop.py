@@ -4,9 +4,9 @@ import os
 import time
 from pathlib import Path
 
-from chorus.lanes.recorder import Recorder
+from chorus.history.recorder import Recorder
 from tests.commands.conftest import Shell
-from tests.lanes.acting import Agent
+from tests.history.acting import Agent
 from tests.repos import UserRepo, snapshot
 
 

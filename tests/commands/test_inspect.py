@@ -15,8 +15,8 @@ import pytest
 from chorus.cli import main
 from chorus.commands.inspect import Findings, Row, inspect, render
 from chorus.errors import ExitCode
-from tests.core.reassembly.tmux_rows import capture
-from tests.core.recordings import RECORDINGS, tables
+from tests.agents.recordings import RECORDINGS, tables
+from tests.agents.terminal.tmux_rows import capture
 
 ROOT = Path(__file__).parent.parent.parent
 TABLE = {name: rows for name, rows in tables().items() if not name.startswith("tmux/hist")}

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from chorus.lanes.choosing import LaneMoved, Words, plan_landing
-from chorus.lanes.recorder import Recorder
+from chorus.history.recorder import Recorder
+from chorus.review.landing.choosing import LaneMoved, Words, plan_landing
 from chorus.wire import client
 from chorus.wire.client import connect
 from chorus.wire.home import find_home
 from tests.commands.conftest import Shell
-from tests.lanes.acting import Agent
+from tests.history.acting import Agent
 from tests.repos import UserRepo
 
 

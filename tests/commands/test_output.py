@@ -8,9 +8,9 @@ import pytest
 
 from chorus.commands import log
 from chorus.commands.history import read_log
-from chorus.lanes.recorder import Recorder
+from chorus.history.recorder import Recorder
 from tests.commands.conftest import Shell, on_a_terminal
-from tests.lanes.acting import Agent
+from tests.history.acting import Agent
 from tests.repos import UserRepo
 
 MARK = "sed s/^/PAGED:/"

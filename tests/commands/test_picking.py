@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from chorus.commands.picking import HELP, choose
-from chorus.lanes.recorder import Recorder
+from chorus.history.recorder import Recorder
 from tests.commands.conftest import Shell, on_a_terminal
-from tests.lanes.acting import Agent
+from tests.history.acting import Agent
 from tests.repos import UserRepo
 
 HUNKS = [

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from chorus.lanes.recorder import Recorder
+from chorus.history.recorder import Recorder
 from tests.commands.conftest import ROOT, Shell
-from tests.lanes.acting import bash
+from tests.history.acting import bash
 from tests.repos import UserRepo, snapshot
 from tests.waiting import wait_for
 

@@ -3,10 +3,10 @@
 import pytest
 
 from chorus.errors import ExitCode
-from chorus.lanes import records
-from chorus.lanes.recorder import Recorder
+from chorus.history import records
+from chorus.history.recorder import Recorder
 from tests.commands.conftest import Shell
-from tests.lanes.acting import Agent
+from tests.history.acting import Agent
 from tests.repos import UserRepo
 
 LOG_KEYS = {

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
+from chorus.agents.claude_code.hooks.program import NAME, find_chorus, find_plugin, render_groups
+from chorus.agents.claude_code.settings.files import Scope, install_hooks, locate_settings
 from chorus.commands.attach import SEES_NEW_SETTINGS, is_older
 from chorus.commands.doctor import check_hooks, check_sessions
 from chorus.commands.status import render
-from chorus.git.repository import Repository
-from chorus.sources.plugin import NAME, find_chorus, find_plugin, render_groups
-from chorus.sources.settings import Scope, install_hooks, locate_settings
+from chorus.store.repository import Repository
 from tests.repos import UserRepo
 
 

@@ -13,7 +13,7 @@ from chorus.commands.status import read_status
 from chorus.commands.stop import kill
 from chorus.errors import ChorusError
 from chorus.wire import client
-from chorus.wire.client import AgentSilent, is_locked
+from chorus.wire.client import WatcherSilent, is_locked
 from chorus.wire.home import Home, find_home
 from tests.commands.conftest import Shell
 from tests.repos import UserRepo
@@ -35,7 +35,7 @@ def test_an_agent_that_does_not_answer_is_named_with_the_way_to_end_it(
 ) -> None:
     monkeypatch.setattr(client, "SOON_SECONDS", 0.2)
 
-    with pytest.raises(AgentSilent, match="did not answer") as caught:
+    with pytest.raises(WatcherSilent, match="did not answer") as caught:
         read_status(worked.path)
     (check,) = check_agent(find_home(worked.path))
 

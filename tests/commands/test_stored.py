@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from chorus.core.message import FORMAT
 from chorus.errors import ExitCode
-from chorus.lanes.recorder import Recorder
+from chorus.history.recorder import Recorder
+from chorus.model.commit_message import FORMAT
 from chorus.wire.client import stop
 from chorus.wire.home import find_home
 from tests.commands.conftest import Shell
-from tests.lanes.acting import Agent
-from tests.lanes.stored import STORED, unpack
+from tests.history.acting import Agent
+from tests.history.stored import STORED, unpack
 from tests.repos import snapshot
 
 ARCHIVES = sorted(STORED.glob("format-*.tar.gz"))

@@ -5,13 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from chorus.core.actions import Action
-from chorus.core.events.base import Source
-from chorus.core.events.parsing import parse_event
-from chorus.core.outcomes import ActionClosed
-from chorus.core.pairing.pairing import Pairing
-from chorus.core.prompts.prompt import Nothing, Prompt, Unknown
-from chorus.core.prompts.reading import read_screen
+from chorus.agents.claude_code.dialogs.reader import read_screen
+from chorus.agents.claude_code.events.base import Source
+from chorus.agents.claude_code.events.parser import parse_event
+from chorus.agents.claude_code.pairing.pairing import Pairing
 from chorus.demo.script import Show
 from chorus.demo.standin.front import Answer
 from chorus.demo.standin.screen.blocks import Block, Said, Typed
@@ -19,6 +16,9 @@ from chorus.demo.standin.screen.dialogs import reordered
 from chorus.demo.standin.screen.frame import Overlay, State, render
 from chorus.demo.standin.screen.placards import Placard
 from chorus.demo.standin.screen.questions import Questionnaire
+from chorus.model.action import Action
+from chorus.model.outcomes import ActionClosed
+from chorus.model.prompt import Nothing, Prompt, Unknown
 from tests.demo.conftest import StandIn
 from tests.demo.dialogs import CALLS, PROJECT
 from tests.demo.test_dialogs import ASKED, standing_of

@@ -20,7 +20,7 @@ from chorus.demo.scratch import Scratch
 from chorus.demo.script import Text, ToolUse, parse_script, render_script
 from chorus.demo.stage import NotSeen, Stage
 from chorus.panel.keys import ANSWERING, REVIEWING
-from chorus.wire.client import AgentGone, connect
+from chorus.wire.client import WatcherGone, connect
 from chorus.wire.home import Home, find_home
 from tests.lab.terminal import Terminal
 from tests.waiting import wait_for
@@ -72,7 +72,7 @@ def pid_of_agent(home: Home) -> int | None:
     try:
         with connect(home) as agent:
             return int(agent.ask("hello")["pid"])
-    except AgentGone:
+    except WatcherGone:
         return None
 
 

@@ -13,13 +13,13 @@ import pytest
 from chorus.cli import main
 from chorus.commands.pages import read_page
 from chorus.commands.table import COMMANDS, load
-from chorus.core.ids import TurnId
 from chorus.errors import ExitCode
-from chorus.lanes.recorder import Recorder
-from chorus.wire.client import AgentGone, connect, stop
+from chorus.history.recorder import Recorder
+from chorus.model.ids import TurnId
+from chorus.wire.client import WatcherGone, connect, stop
 from chorus.wire.home import Home, find_home
 from tests.docs.shown import DOCUMENTS, ROOT, Shown, read_links, read_shown
-from tests.lanes.acting import action
+from tests.history.acting import action
 from tests.repos import UserRepo
 from tests.waiting import wait_for
 
@@ -148,7 +148,7 @@ def answers(home: Home) -> bool:
     try:
         with connect(home) as agent:
             return bool(agent.ask("hello"))
-    except AgentGone:
+    except WatcherGone:
         return False
 
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from chorus.wire.client import AgentGone, connect, stop
+from chorus.wire.client import WatcherGone, connect, stop
 from chorus.wire.home import find_home
-from chorus.wire.protocol import AgentError
+from chorus.wire.protocol import WatcherError
 from tests.e2e.answering import ASKING, Asked, ask, next_prompt, no_prompt, play
 from tests.e2e.scenarios import write
 from tests.e2e.watching import Watching
@@ -80,7 +80,10 @@ def answer_only_what_was_decided_on(asking: Watching) -> None:
     # No hook tells of it: the screen does.
     assert states(asking) == ["waiting"]
     asking.terminal.tmux("copy-mode", "-t", asking.pane.id)
-    with connect(find_home(asking.project)) as agent, pytest.raises(AgentError, match="copy mode") as caught:
+    with (
+        connect(find_home(asking.project)) as agent,
+        pytest.raises(WatcherError, match="copy mode") as caught,
+    ):
         agent.ask("answer", prompt=prompt["id"], fingerprint=prompt["fingerprint"], decision="allow")
     assert caught.value.exit_code == 6
     asking.terminal.tmux("send-keys", "-t", asking.pane.id, "-X", "cancel")
@@ -91,9 +94,9 @@ def answer_only_what_was_decided_on(asking: Watching) -> None:
     second = next_prompt(asking, but=prompt["id"])
     with connect(find_home(asking.project)) as agent:
         for fingerprint in (prompt["fingerprint"], second["fingerprint"]):
-            with pytest.raises((AgentError, AgentGone)):
+            with pytest.raises((WatcherError, WatcherGone)):
                 agent.ask("answer", prompt=prompt["id"], fingerprint=fingerprint, decision="allow")
-        with pytest.raises(AgentError, match="not the one"):
+        with pytest.raises(WatcherError, match="not the one"):
             agent.ask("answer", prompt=second["id"], fingerprint=prompt["fingerprint"], decision="allow")
     assert not (asking.project / "b.txt").exists()
     asking.chorus("deny", second["id"])

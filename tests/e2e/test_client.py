@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from chorus.core.ids import PaneId
+from chorus.model.ids import PaneId
 from chorus.tmux.address import Address
+from chorus.tmux.commands import OneShot
 from chorus.tmux.errors import PaneChanged
 from chorus.tmux.keys import press
-from chorus.tmux.oneshot import OneShot
 from chorus.tmux.panes import read_pane
 from tests.lab.client import Client, say
 from tests.lab.script import Cut, Refuse, Text, Thinking, ToolUse, WaitFor

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from chorus.sources.heldhook import HeldHook
-from chorus.sources.hookfile import HookEvent
-from chorus.sources.hooks import Spool
-from chorus.sources.plugin import NAME, find_plugin, render_groups, render_settings
-from chorus.sources.settings import install_hooks, uninstall_hooks
+from chorus.agents.claude_code.hooks.event_file import HookEvent
+from chorus.agents.claude_code.hooks.held_hook import HeldHook
+from chorus.agents.claude_code.hooks.program import NAME, find_plugin, render_groups, render_settings
+from chorus.agents.claude_code.hooks.spool import Spool
+from chorus.agents.claude_code.settings.files import install_hooks, uninstall_hooks
 from tests.lab.client import Client, say
 from tests.lab.habits import Habits
 from tests.lab.script import Text, ToolUse

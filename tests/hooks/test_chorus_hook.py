@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from chorus.sources.hookfile import HookEvent
-from chorus.sources.hooks import Spool
+from chorus.agents.claude_code.hooks.event_file import HookEvent
+from chorus.agents.claude_code.hooks.spool import Spool
 from tests.lab.hooks import HOOK, run_hook, send, start_hook
 from tests.lab.terminal import wait_until
 
@@ -473,7 +473,7 @@ def test_the_hook_program_is_plain_posix_shell() -> None:
 AGENT = """
 import os, select, sys
 from pathlib import Path
-from chorus.sources.hooks import Spool
+from chorus.agents.claude_code.hooks.spool import Spool
 spool, log = Spool(Path(sys.argv[1])), open(sys.argv[2], "a")
 spool.open()
 while True:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from chorus import __version__
-from chorus.agent.server import Server
 from chorus.errors import ChorusError, ExitCode
+from chorus.watcher.server.server import Server
 from chorus.wire.home import Home
 from chorus.wire.protocol import Request
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from chorus.tmux.address import Address
+from chorus.tmux.commands import OneShot, Tmux
 from chorus.tmux.control import Control
-from chorus.tmux.oneshot import OneShot, Tmux
 from tests.lab.sitting import terminal_of
 from tests.lab.terminal import Pane, Terminal
 

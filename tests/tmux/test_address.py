@@ -8,8 +8,8 @@ import pytest
 
 from chorus.errors import UsageError
 from chorus.tmux.address import Address, UnsafeDirectory, list_addresses, make_directory, select_address
+from chorus.tmux.commands import OneShot
 from chorus.tmux.errors import NoServerThere
-from chorus.tmux.oneshot import OneShot
 from tests.lab.terminal import Terminal
 from tests.tmux.conftest import Open
 

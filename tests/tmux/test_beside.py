@@ -1,10 +1,10 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from chorus.core.ids import PaneId
-from chorus.tmux.beside import close_beside, find_beside, open_beside
-from chorus.tmux.oneshot import Tmux
+from chorus.model.ids import PaneId
+from chorus.tmux.commands import Tmux
 from chorus.tmux.panes import read_pane, read_panes
+from chorus.tmux.side_pane import close_beside, find_beside, open_beside
 from tests.lab.terminal import Pane
 from tests.waiting import wait_for
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from chorus.core.ids import PaneId
+from chorus.model.ids import PaneId
+from chorus.system.processes import read_process
 from chorus.tmux.address import Address
-from chorus.tmux.blocks import Block, BlockParser, Notice, unescape_output
 from chorus.tmux.control import Control, moved_panes
+from chorus.tmux.control_text import Block, BlockParser, Notice, unescape_output
 from chorus.tmux.errors import ConnectionLost, PaneGone, ServerGone, ServerSilent
 from chorus.tmux.panes import read_pane, read_panes
-from chorus.tmux.processes import read_process
 from chorus.tmux.screen import read_screen
 from tests.lab.terminal import Terminal, wait_until
 from tests.tmux.conftest import Open

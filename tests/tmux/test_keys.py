@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from chorus.core.ids import PaneId
 from chorus.errors import UsageError
+from chorus.model.ids import PaneId
+from chorus.tmux.commands import Tmux
 from chorus.tmux.errors import PaneChanged, PaneGone
 from chorus.tmux.keys import press, type_text
-from chorus.tmux.oneshot import Tmux
 from chorus.tmux.panes import PaneState, read_pane
 from tests.lab.terminal import Pane, Terminal, wait_until
 from tests.tmux.conftest import Open

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from chorus.core.ids import PaneId
+from chorus.model.ids import PaneId
 from chorus.tmux.address import Address, select_address
+from chorus.tmux.commands import OneShot
 from chorus.tmux.launch import Place, attach_command, open_pane
-from chorus.tmux.oneshot import OneShot
 from chorus.tmux.panes import read_panes
 from tests.lab.terminal import Terminal, wait_until
 from tests.tmux.conftest import Open

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from chorus.core.ids import PaneId
+from chorus.model.ids import PaneId
+from chorus.system.processes import read_foreground, read_process
 from chorus.tmux.address import Address
+from chorus.tmux.commands import OneShot, Tmux
 from chorus.tmux.control import Control
 from chorus.tmux.errors import PaneChanged, PaneGone, ServerGone, TmuxMissing, TmuxRefused
-from chorus.tmux.oneshot import OneShot, Tmux
 from chorus.tmux.panes import expect_same, read_pane, read_panes
-from chorus.tmux.processes import read_foreground, read_process
 from chorus.tmux.screen import read_history, read_screen
 from tests.lab.terminal import Pane, Terminal, wait_until
 from tests.tmux.conftest import Open

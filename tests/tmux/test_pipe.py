@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from chorus.core.ids import PaneId
+from chorus.model.ids import PaneId
+from chorus.tmux.commands import Tmux
 from chorus.tmux.errors import PaneGone, PipeTaken
-from chorus.tmux.oneshot import Tmux
 from chorus.tmux.panes import read_pane
 from chorus.tmux.pipe import PanePipe, open_pipe
 from tests.lab.terminal import Pane, Terminal, wait_until

@@ -1,0 +1,92 @@
+"""The control protocol, both directions.
+
+Two spellings are read: the one real clients speak (`control_request`, `can_use_tool`, `request_id`
+beside the request) and the one older notes describe (`sdk_control_request`, `control`, `permission`,
+`tool_input`, `request_id` inside).
+"""
+
+from typing import Any
+
+from pydantic import AliasPath, Field
+
+from chorus.agents.claude_code.events.base import JsonObject, Known, LooseObject, LooseText, spelled
+from chorus.model.ids import AgentId, ToolUseId
+
+
+def _inside(*names: str) -> list[AliasPath]:
+    return [AliasPath("request", name) for name in names]
+
+
+class Request(Known):
+    """Something is asked, of the client or by it. `request` is what the answer must name."""
+
+    request: str | None = Field(
+        None, validation_alias=spelled("request_id", "requestId", *_inside("request_id", "requestId"))
+    )
+    subtype: str | None = Field(None, validation_alias=spelled(*_inside("subtype"), "subtype"))
+
+
+class CanUseTool(Request):
+    """May this call run?"""
+
+    call: ToolUseId | None = Field(None, validation_alias=spelled(*_inside("tool_use_id", "toolUseId")))
+    tool: str = Field(validation_alias=spelled(*_inside("tool_name", "toolName")))
+    input: JsonObject = Field(
+        default_factory=dict, validation_alias=spelled(*_inside("input", "tool_input", "toolInput"))
+    )
+    asking_agent: AgentId | None = Field(None, validation_alias=spelled(*_inside("agent_id", "agentId")))
+    suggestions: Any = Field(
+        None, validation_alias=spelled(*_inside("permission_suggestions", "suggestions"))
+    )
+    text: LooseText = Field(None, validation_alias=spelled(*_inside("description")))
+
+
+class HookCallback(Request):
+    """A hook registered over the protocol fires: `input` is what a command hook would read."""
+
+    callback: LooseText = Field(None, validation_alias=spelled(*_inside("callback_id")))
+    call: ToolUseId | None = Field(None, validation_alias=spelled(*_inside("tool_use_id", "toolUseId")))
+    input: JsonObject = Field(validation_alias=spelled(*_inside("input")))
+
+
+class Initialize(Request):
+    hooks: LooseObject = Field(None, validation_alias=spelled(*_inside("hooks")))
+
+
+class Interrupt(Request):
+    pass
+
+
+class SetPermissionMode(Request):
+    mode: str = Field(validation_alias=spelled(*_inside("mode"), "mode"))
+
+
+class McpMessage(Request):
+    """A message for a tool server that lives with whoever drives the client."""
+
+    server: str = Field(validation_alias=spelled(*_inside("server_name")))
+    message: JsonObject = Field(validation_alias=spelled(*_inside("message")))
+
+
+class OtherRequest(Request):
+    """Known, and of no consequence for tool calls."""
+
+
+class Response(Known):
+    """The answer to a request. `payload` is what was asked for; an error has `error` instead."""
+
+    request: str | None = Field(
+        None,
+        validation_alias=spelled(
+            AliasPath("response", "request_id"), AliasPath("response", "requestId"), "request_id", "requestId"
+        ),
+    )
+    subtype: str = Field(validation_alias=AliasPath("response", "subtype"))
+    payload: LooseObject = Field(None, validation_alias=AliasPath("response", "response"))
+    error: Any = Field(None, validation_alias=AliasPath("response", "error"))
+
+
+class Cancel(Known):
+    """The question is withdrawn: somebody else answered, or the turn was interrupted."""
+
+    request: str = Field(validation_alias=spelled("request_id", "requestId"))

@@ -1,0 +1,56 @@
+"""One event as the hook program writes it: a line about the hook, then the JSON object the client sent."""
+
+import json
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from chorus.model.ids import PaneId
+
+VERSION = b"1"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HookEvent:
+    """One event. Two with the same content are two; process ids, and so names, come round again."""
+
+    name: str  # of its file: the hook's process id and a counter
+    written_ns: int  # by the clock of the file system
+    value: dict[str, Any]
+    client_pid: int | None
+    pane: PaneId | None
+    tmux_socket: str | None
+
+
+def parse_event_file(name: str, content: bytes, *, written_ns: int) -> HookEvent | None:
+    """The event, or None while its file is not whole: no part of a JSON object is one."""
+    head, found, body = content.partition(b"\n")
+    fields = head.split(b"\t")
+    if not found or len(fields) < 4 or fields[0] != VERSION:
+        return None
+    value = _parse_object(body)
+    if value is None:
+        return None
+    client, pane, socket = (os.fsdecode(field) for field in fields[1:4])
+    return HookEvent(
+        name,
+        written_ns,
+        value,
+        client_pid=int(client) if client.isdigit() else None,
+        pane=PaneId(pane) if pane else None,
+        tmux_socket=socket.rsplit(",", 2)[0] or None,
+    )
+
+
+def _parse_object(body: bytes) -> dict[str, Any] | None:
+    try:
+        value = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        # Half a surrogate pair, which the client can send, is more than orjson takes.
+        try:
+            value = json.loads(body.decode("utf-8", "surrogateescape"))
+        except ValueError:
+            return None
+    return value if isinstance(value, dict) else None

@@ -1,0 +1,92 @@
+"""A client that runs already: which session it is in, and where it keeps its transcript.
+
+Receives a process, gives what its own files say of it. The client writes `sessions/PID.json` into its
+configuration directory and keeps it current (`/clear` changes the session in it); clients that write no
+such file are matched by the newest transcript of the directory they run in.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from chorus.agents.claude_code.transcripts import transcript_of
+from chorus.model.ids import SessionId
+from chorus.system.processes import Process
+
+CLIENT_NAMES = frozenset({"claude", "claude.exe"})
+PRINT_FLAGS = frozenset({"-p", "--print"})
+
+
+@dataclass(frozen=True, slots=True)
+class RunningClient:
+    process: Process
+    cwd: str
+    headless: bool
+    session: SessionId | None  # None: it has not said yet
+    transcript: Path | None
+    version: str | None = None  # where it says so
+
+
+def is_client(process: Process) -> bool:
+    """Whether this is Claude Code, by its own name or that of the script an interpreter runs."""
+    names = [Path(word).name for word in process.arguments[:2]]
+    if process.name in CLIENT_NAMES or (names and names[0] in CLIENT_NAMES):
+        return True
+    return len(names) == 2 and names[0] in ("node", "bun") and "claude" in process.arguments[1]
+
+
+def read_client(process: Process) -> RunningClient | None:
+    """What the running client says of itself; None if it is gone."""
+    try:
+        cwd = str(Path(f"/proc/{process.pid}/cwd").readlink())
+        environment = _environment(process.pid)
+    except OSError:
+        return None
+    config = _config_directory(environment)
+    told = _read_session_file(config, process)
+    cwd = told.get("cwd", cwd)
+    session = told.get("sessionId")
+    transcript = (
+        transcript_of(config / "projects", cwd, session) if session else _newest(config, cwd, process)
+    )
+    if session is None and transcript is not None:
+        session = transcript.stem
+    headless = not PRINT_FLAGS.isdisjoint(process.arguments)
+    known = SessionId(session) if session else None
+    return RunningClient(process, cwd, headless, known, transcript, told.get("version"))
+
+
+def _environment(pid: int) -> dict[str, str]:
+    pairs = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    return dict(os.fsdecode(pair).split("=", 1) for pair in pairs if b"=" in pair)
+
+
+def _config_directory(environment: Mapping[str, str]) -> Path:
+    chosen = environment.get("CLAUDE_CONFIG_DIR")
+    return Path(chosen) if chosen else Path(environment.get("HOME", "/")) / ".claude"
+
+
+def _read_session_file(config: Path, process: Process) -> Mapping[str, Any]:
+    """The client's own note; empty when there is none, or it is that of an earlier process of this number."""
+    try:
+        told = json.loads((config / "sessions" / f"{process.pid}.json").read_bytes())
+    except (OSError, ValueError):
+        return {}
+    if not isinstance(told, dict) or told.get("procStart", process.started) != process.started:
+        return {}
+    return {name: value for name, value in told.items() if isinstance(value, str)}
+
+
+def _newest(config: Path, cwd: str, process: Process) -> Path | None:
+    """The transcript last written in this directory since the process began."""
+    directory = transcript_of(config / "projects", cwd, "any").parent
+    try:
+        began = Path(f"/proc/{process.pid}").stat().st_mtime
+        found = [(path.stat().st_mtime, path) for path in directory.glob("*.jsonl")]
+    except OSError:
+        return None
+    fresh = [(written, path) for written, path in found if written >= began]
+    return max(fresh)[1] if fresh else None

@@ -1,0 +1,158 @@
+"""The client's settings files on disk: Chorus's hooks put in and taken out.
+
+Gives back every byte that was there before. A file that is not read as settings is left alone; one that
+is a link keeps being one; what is written is written whole or not at all, after a copy was put away.
+"""
+
+import os
+import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from chorus.agents.claude_code.settings.hook_entries import (
+    Group,
+    SettingsUnreadable,
+    add_hooks,
+    find_hooks,
+    remove_hooks,
+)
+from chorus.errors import ChorusError
+
+
+class SettingsNotWritten(ChorusError):
+    """The disk refused."""
+
+    hint = "See that the file and its directory can be written to, then run this again."
+
+
+class Scope(Enum):
+    """Whose sessions: all of this user's, everybody's in this repository, this user's in this repository."""
+
+    USER = "user"
+    PROJECT = "project"
+    LOCAL = "local"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    path: Path
+    changed: bool
+    backup: Path | None  # what the file held before, if it held anything
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    scope: Scope
+    path: Path
+    events: tuple[str, ...]  # those that have a hook of ours
+    current: bool  # exactly the hooks this Chorus would put in
+    problem: str | None
+
+
+def locate_settings(scope: Scope, environment: Mapping[str, str], work_tree: Path | None) -> Path:
+    if scope is Scope.USER:
+        directory = environment.get("CLAUDE_CONFIG_DIR")
+        return (Path(directory) if directory else Path(environment["HOME"]) / ".claude") / "settings.json"
+    if work_tree is None:
+        raise ChorusError("there is no repository here", hint="Run this inside one, or use --user.")
+    name = "settings.json" if scope is Scope.PROJECT else "settings.local.json"
+    return work_tree / ".claude" / name
+
+
+def backup_directory() -> Path:
+    """Where copies of settings files go before they are changed."""
+    state = os.environ.get("XDG_STATE_HOME")
+    return (Path(state) if state else Path.home() / ".local" / "state") / "chorus" / "backups"
+
+
+def install_hooks(path: Path, groups: Mapping[str, Group], *, backups: Path) -> Change:
+    """Put exactly these hooks of ours into the file, which is made if need be."""
+    before = _read(path)
+    with _naming(path):
+        after = add_hooks(before, groups)
+    return _write(path, before, after, backups)
+
+
+def uninstall_hooks(path: Path, *, backups: Path) -> Change:
+    """Take our hooks out; a file made for them goes away."""
+    before = _read(path)
+    with _naming(path):
+        after = None if before is None else remove_hooks(before)
+    return _write(path, before, after, backups)
+
+
+def read_status(scope: Scope, path: Path, groups: Mapping[str, Group]) -> Status:
+    try:
+        found = find_hooks(_read(path) or "")
+    except SettingsUnreadable as error:
+        return Status(scope, path, (), False, str(error))
+    current = found == {event: [group] for event, group in groups.items()}
+    return Status(scope, path, tuple(found), current, None)
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """There are three such files: which one it is belongs to the message."""
+    try:
+        yield
+    except SettingsUnreadable as error:
+        raise SettingsUnreadable(f"{path}: {error}") from error
+
+
+def _read(path: Path) -> str | None:
+    try:
+        # As bytes: a text read would turn its line ends into ours.
+        return path.read_bytes().decode()
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError as error:
+        raise SettingsUnreadable(f"{path} is not UTF-8: {error}") from error
+    except OSError as error:
+        raise SettingsNotWritten(f"cannot read {path}: {error.strerror}") from error
+
+
+def _write(path: Path, before: str | None, after: str | None, backups: Path) -> Change:
+    if before == after:
+        return Change(path, False, None)
+    real = Path(os.path.realpath(path))
+    try:
+        backup = _put_away(path, before, backups) if before is not None else None
+        if after is None:
+            path.unlink()
+            _remove_if_empty(path.parent)
+        else:
+            real.parent.mkdir(parents=True, exist_ok=True)
+            _replace(real, after.encode(), expected=None if before is None else before.encode())
+    except OSError as error:
+        raise SettingsNotWritten(f"cannot write {path}: {error.strerror or error}") from error
+    return Change(path, True, backup)
+
+
+def _put_away(path: Path, content: str, backups: Path) -> Path:
+    backups.mkdir(mode=0o700, parents=True, exist_ok=True)
+    flat = str(path.absolute()).strip("/").replace("/", "-")[-150:]
+    backup = backups / f"{flat}.{secrets.token_hex(4)}"
+    backup.write_bytes(content.encode())
+    return backup
+
+
+def _replace(path: Path, content: bytes, *, expected: bytes | None) -> None:
+    """Swap the file for one with this content and the same mode, unless somebody else changed it just now."""
+    temporary = path.with_name(f".{path.name}.chorus-{secrets.token_hex(4)}")
+    try:
+        temporary.write_bytes(content)
+        if expected is not None:
+            temporary.chmod(path.stat().st_mode & 0o7777)
+            if path.read_bytes() != expected:
+                raise SettingsNotWritten(f"{path} was changed by another program just now")
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _remove_if_empty(directory: Path) -> None:
+    if not any(directory.iterdir()):
+        directory.rmdir()

@@ -1,0 +1,184 @@
+"""The client's settings text, with Chorus's hooks put in or taken out, and nothing else changed.
+
+Taking out what was put in gives back the text as it was, to the character. That works because what is
+made here begins with a blank or a line break, and what is put into an empty list or object of the
+user's does not. Never reads or writes a file.
+"""
+
+import itertools
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from chorus.agents.claude_code.settings.json_text import (
+    Node,
+    NotJson,
+    add_child,
+    cut_child,
+    indent_of,
+    newline_of,
+    parse_json,
+)
+from chorus.errors import ChorusError
+
+Group = Mapping[str, Any]
+
+# However it is quoted and wherever it lies: the program's name makes an entry ours.
+_OURS = re.compile(r"""(?:^|[/\s'"])chorus-hook(?:['"\s]|$)""")
+# Some editors begin a file with it; the client takes no notice.
+_BYTE_ORDER_MARK = "\ufeff"
+
+
+class SettingsUnreadable(ChorusError):
+    """A settings file the client itself cannot use, or of another shape than it documents."""
+
+    hint = "Mend the file by hand (the client ignores it as it is), then run this again."
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """One hook of ours and everything it stands in, outermost first."""
+
+    root: Node
+    hooks: Node
+    event: Node
+    group: Node
+    list: Node
+    hook: Node
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """How lines are broken: `newline` None puts everything on one line."""
+
+    newline: str | None
+    indent: str = ""
+    unit: str = "  "
+
+    def deeper(self) -> "_Layout":
+        return _Layout(self.newline, self.indent + self.unit, self.unit)
+
+    def wrap(self, opening: str, inner: list[str], closing: str) -> str:
+        if self.newline is None:
+            return f"{opening} {', '.join(inner)} {closing}"
+        line = self.newline + self.indent
+        return opening + ",".join(line + self.unit + text for text in inner) + line + closing
+
+
+def find_hooks(text: str) -> dict[str, list[dict[str, Any]]]:
+    """The groups that hold hooks of ours, by event."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for entry in _entries(text):
+        found.setdefault(str(entry.event.key), []).append(entry.group.value)
+    return found
+
+
+def add_hooks(text: str | None, groups: Mapping[str, Group]) -> str:
+    """The text with exactly these hooks of ours. None: there is no file yet."""
+    if text is not None:
+        if find_hooks(text) == {event: [group] for event, group in groups.items()}:
+            return text
+        text = remove_hooks(text)
+    if text is None:
+        return _Layout("\n").wrap("{", [_render_hooks(groups, _Layout("\n").deeper())], "}") + "\n"
+    if _is_blank(text):
+        return _Layout(None).wrap("{", [_render_hooks(groups, _Layout(None))], "}") + text
+    for event, group in groups.items():
+        text = _add_group(text, event, group)
+    return text
+
+
+def remove_hooks(text: str) -> str | None:
+    """The text without hooks of ours. None: nothing else is left, and the file was made for them."""
+    remaining: str | None = text
+    while remaining is not None and (entry := next(_entries(remaining), None)) is not None:
+        remaining = _cut(remaining, entry)
+    return remaining
+
+
+def _cut(text: str, entry: _Entry) -> str | None:
+    """Cut our hook, and with it whatever holds nothing else and was made for it."""
+    if len(entry.list.children) > 1:
+        return cut_child(text, entry.list, entry.hook)
+    chain = [entry.group, entry.event, entry.hooks, entry.root]
+    for child, parent in itertools.pairwise(chain):
+        before = text[parent.start + 1 : child.whole_start]
+        if len(parent.children) > 1 or not before:
+            return cut_child(text, parent, child)
+    if "\n" in before:
+        return None
+    return text[: entry.root.start] + text[entry.root.end :]
+
+
+def _add_group(text: str, event: str, group: Group) -> str:
+    root = _parse(text)
+    hooks = root.member("hooks")
+    if hooks is None:
+        return add_child(text, root, _render_hooks({event: group}, _layout_within(text, root)))
+    if hooks.kind != "object":
+        raise SettingsUnreadable('"hooks" is not an object in the settings')
+    groups = hooks.member(event)
+    if groups is None:
+        return add_child(text, hooks, _render_event(event, group, _layout_within(text, hooks)))
+    if groups.kind != "array":
+        raise SettingsUnreadable(f'"hooks.{event}" is not a list in the settings')
+    return add_child(text, groups, _render_group(group))
+
+
+def _render_hooks(groups: Mapping[str, Group], layout: _Layout) -> str:
+    inner = [_render_event(event, group, layout.deeper()) for event, group in groups.items()]
+    return '"hooks": ' + layout.wrap("{", inner, "}")
+
+
+def _render_event(event: str, group: Group, layout: _Layout) -> str:
+    return f"{json.dumps(event)}: " + layout.wrap("[", [_render_group(group)], "]")
+
+
+def _render_group(group: Group) -> str:
+    return json.dumps(group, ensure_ascii=False)
+
+
+def _layout_within(text: str, parent: Node) -> _Layout:
+    """The layout of the parent's children, as far as it has any."""
+    indent = indent_of(text, parent.children[-1].whole_start) if parent.children else None
+    if indent is None:
+        return _Layout(None)
+    return _Layout(newline_of(text), indent, _unit(text))
+
+
+def _unit(text: str) -> str:
+    """One step of indentation, as the first indented line shows it."""
+    first = re.search(r"\n([ \t]+)\S", text)
+    return first[1] if first else "  "
+
+
+def _entries(text: str) -> Iterator[_Entry]:
+    if _is_blank(text):
+        return
+    root = _parse(text)
+    hooks = root.member("hooks")
+    for event in hooks.children if hooks else []:
+        for group in event.children:
+            inner = group.member("hooks")
+            for hook in inner.children if inner else []:
+                if isinstance(hook.value, dict) and _OURS.search(str(hook.value.get("command"))):
+                    assert hooks is not None
+                    assert inner is not None
+                    yield _Entry(root, hooks, event, group, inner, hook)
+
+
+def _parse(text: str) -> Node:
+    mark = len(text) - len(text.removeprefix(_BYTE_ORDER_MARK))
+    try:
+        root = parse_json(text, mark)
+    except NotJson as error:
+        raise SettingsUnreadable(f"the settings are not JSON: {error}") from error
+    if root.kind != "object":
+        raise SettingsUnreadable("the settings are not an object")
+    return root
+
+
+def _is_blank(text: str) -> bool:
+    return not text.removeprefix(_BYTE_ORDER_MARK).strip()

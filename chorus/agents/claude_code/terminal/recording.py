@@ -1,0 +1,144 @@
+"""Any recording in, its objects out, with where each was seen.
+
+Receives the bytes of one file in chunks: a stream, a capture of a pane, a log of tmux control mode, a
+transcript, hook inputs, both directions of the control protocol. Finds out by itself which it is. Objects
+come bare, as the client printed or wrote them, or wrapped by whoever recorded them: `{dir, msg}` for a
+direction, `{stdin}` around a hook's input.
+"""
+
+import json
+import re
+from collections import Counter
+from typing import Any, NamedTuple
+
+from chorus.agents.claude_code.events import Source
+from chorus.agents.claude_code.events.names import BOOKKEEPING
+from chorus.agents.claude_code.terminal import Document, Reassembler
+from chorus.agents.claude_code.terminal.control_mode import ControlMode, is_control_mode
+from chorus.agents.claude_code.terminal.reassembler import DEFAULT_CAP
+from chorus.model.ids import PaneId
+
+# Enough to tell what a recording is.
+BEGINNING = 4096
+
+_TRANSCRIPT_TYPES = frozenset({*BOOKKEEPING, "attachment", "queue-operation", "summary"})
+_SIGNATURE = b"\xef\xbb\xbf"
+_NOTIFICATION = re.compile(rb"%(extended-)?output %\d+ ")
+# JSON written for people: an opening bracket alone on its line.
+_PRETTY = re.compile(rb"\s*[{\[]\s*\n")
+
+
+class Observed(NamedTuple):
+    value: dict[str, Any]
+    source: Source
+    channel: str  # the pane, where the recording tells panes apart
+
+
+class Recording:
+    def __init__(self, *, width: int | None = None) -> None:
+        self._width = width
+        self._held: bytearray | None = bytearray()  # until it is clear what this is
+        self._pretty = False
+        self._control: ControlMode | None = None
+        self._panes: dict[str, Reassembler] = {}
+
+    @property
+    def problems(self) -> Counter[str]:
+        """What was passed over, by kind: see `Reassembler`."""
+        return sum((pane.problems for pane in self._panes.values()), Counter())
+
+    def feed(self, chunk: bytes) -> list[Observed]:
+        if self._held is None:
+            return self._read(chunk)
+        self._held += chunk
+        if len(self._held) < (DEFAULT_CAP if self._pretty else BEGINNING):
+            return []
+        if not self._pretty and self._decide():
+            return []
+        return self._release()
+
+    def close(self) -> list[Observed]:
+        if self._held is not None:
+            if not self._pretty:
+                self._decide()
+            values = _parse_pretty(bytes(self._held)) if self._pretty else None
+            if values is not None:
+                return [_observed(value, "") for value in values]
+            given = self._release()
+        else:
+            given = []
+        for channel, pane in self._panes.items():
+            given += _all_observed(pane.close(), channel)
+        return given
+
+    def _decide(self) -> bool:
+        """Look at the beginning; whether the whole must be held to be read."""
+        beginning = bytes(self._held or b"").removeprefix(_SIGNATURE)
+        self._held = bytearray(beginning)
+        if is_control_mode(beginning) or _NOTIFICATION.match(beginning):
+            self._control = ControlMode()
+        self._pretty = _PRETTY.match(beginning) is not None
+        return self._pretty
+
+    def _release(self) -> list[Observed]:
+        held, self._held = bytes(self._held or b""), None
+        return self._read(held)
+
+    def _read(self, chunk: bytes) -> list[Observed]:
+        if self._control is None:
+            return _all_observed(self._pane(PaneId("")).feed(chunk), "")
+        given: list[Observed] = []
+        for output in self._control.feed(chunk):
+            given += _all_observed(self._pane(output.pane).feed(output.data), output.pane)
+        return given
+
+    def _pane(self, channel: PaneId) -> Reassembler:
+        pane = self._panes.get(channel)
+        if pane is None:
+            # What a control-mode client is sent is not wrapped: the width is that of captures only.
+            width = None if self._control else self._width
+            unwrapped = self._control is not None
+            pane = Reassembler(width=width, unwrapped=unwrapped, doubtful=True)
+            self._panes[channel] = pane
+        return pane
+
+
+def unwrap(value: dict[str, Any]) -> tuple[dict[str, Any], Source]:
+    inner = value.get("msg")
+    if isinstance(inner, dict) and value.get("dir") in ("in", "out"):
+        return inner, Source.CONTROL_IN if value["dir"] == "in" else Source.CONTROL_OUT
+    inner = value.get("stdin")
+    if isinstance(inner, dict) and "hook_event_name" in inner:
+        return inner, Source.HOOK
+    return value, _source_of(value)
+
+
+def _source_of(value: dict[str, Any]) -> Source:
+    kind = value.get("type")
+    if "hook_event_name" in value and kind is None:
+        return Source.HOOK
+    in_transcript = "isSidechain" in value or (isinstance(kind, str) and kind in _TRANSCRIPT_TYPES)
+    return Source.TRANSCRIPT if in_transcript else Source.STREAM
+
+
+def _all_observed(documents: list[Document], channel: str) -> list[Observed]:
+    return [_observed(document.value, channel) for document in documents]
+
+
+def _observed(value: dict[str, Any], channel: str) -> Observed:
+    return Observed(*unwrap(value), channel)
+
+
+def _parse_pretty(data: bytes) -> list[dict[str, Any]] | None:
+    """The objects of a file written for people, one after another or in a list; None if it is not one."""
+    decoder, values, place = json.JSONDecoder(), list[dict[str, Any]](), 0
+    try:
+        text = data.decode()
+        while text[place:].strip():
+            place += len(text[place:]) - len(text[place:].lstrip())
+            value, place = decoder.raw_decode(text, place)
+            found = value if isinstance(value, list) else [value]
+            values += [item for item in found if isinstance(item, dict)]
+    except (ValueError, RecursionError):
+        return None
+    return values

@@ -1,0 +1,164 @@
+"""Whose change is it? What the agent does to the timeline when calls open and close.
+
+Receives what pairing says, in order. Gives the looks and records to perform: before a call that
+names its paths, look at those; before a call that may write anywhere, sweep what moved until then as
+`outside`; when a call ends, record what it changed. Between calls everything that moves is outside.
+Never reads a file and never names one that nobody named.
+
+A window is the time in which a call may write anywhere. It usually ends with the call; a background
+task's goes on until the client says that the task is over, or its session ends.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import assert_never
+
+from chorus.model.action import Action, Call, Reach
+from chorus.model.ids import SessionId, ToolUseId
+from chorus.model.outcomes import (
+    ActionClosed,
+    ActionPlaced,
+    BackgroundEnded,
+    CallOpened,
+    Outcome,
+    PromptAsked,
+    PromptSettled,
+    Rested,
+    SessionEnded,
+    SessionLinked,
+    SessionSeen,
+    StatusCorrected,
+    TurnEnded,
+    TurnStarted,
+    WordsArrived,
+)
+
+# A sub-agent's own calls are told one by one, so the call that started it writes nothing itself.
+DELEGATING_TOOLS = frozenset({"Agent", "Task"})
+
+# The second record of a call that went on in the background: its own id, made from the first.
+BACKGROUND_SUFFIX = "-background"
+
+
+@dataclass(frozen=True, slots=True)
+class LookBefore:
+    """Record how these paths differ from the timeline as `outside`: the call starts from there."""
+
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """Record everything that moved as `outside`, except what open calls name.
+
+    `until`: when the call was made. Who learns of it late leaves alone what moved after that.
+    """
+
+    spare: frozenset[str]
+    until: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordNamed:
+    """Record what the action changed in the paths it names."""
+
+    action: Action
+
+
+@dataclass(frozen=True, slots=True)
+class RecordWindow:
+    """Record what moved in the action's window as its change, except what open calls name.
+
+    `shared`: other windows are open, so the client's own list of changed paths decides first.
+    """
+
+    action: Action
+    spare: frozenset[str]
+    shared: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Remember how the call ended; it changed nothing."""
+
+    action: Action
+
+
+Effect = LookBefore | Sweep | RecordNamed | RecordWindow | Note
+
+
+class Windows:
+    def __init__(self) -> None:
+        self._named: dict[ToolUseId, Call] = {}
+        self._windows: dict[ToolUseId, Call] = {}
+        self._background: dict[ToolUseId, Action] = {}
+
+    @property
+    def spare(self) -> frozenset[str]:
+        """The paths that open calls name: their change is not outside."""
+        return frozenset(path for call in self._named.values() for path in call.paths)
+
+    @property
+    def open(self) -> bool:
+        """Whether some call may be writing anywhere right now."""
+        return bool(self._windows or self._background)
+
+    def feed(self, outcome: Outcome) -> list[Effect]:
+        match outcome:
+            case CallOpened(call):
+                return self._open(call)
+            case ActionClosed(action):
+                return self._close(action)
+            case BackgroundEnded(id=identity) if identity is not None:
+                return self._end_background([identity])
+            case SessionEnded(session=session):
+                return self._end_background(self._background_of(session))
+            case BackgroundEnded() | SessionSeen() | SessionLinked() | TurnStarted() | TurnEnded() | Rested():
+                return []
+            case StatusCorrected() | WordsArrived() | ActionPlaced() | PromptAsked() | PromptSettled():
+                return []
+            case _:
+                assert_never(outcome)
+
+    def _open(self, call: Call) -> list[Effect]:
+        if call.reach is Reach.NAMED:
+            # What another open call names may hold that call's change by now: it is not outside.
+            own = tuple(path for path in call.paths if path not in self.spare)
+            self._named[call.id] = call
+            return [LookBefore(own)] if own else []
+        if call.reach is Reach.ANYWHERE and call.tool not in DELEGATING_TOOLS:
+            alone = not self.open
+            self._windows[call.id] = call
+            return [Sweep(self.spare, call.time)] if alone else []
+        return []
+
+    def _close(self, action: Action) -> list[Effect]:
+        self._named.pop(action.id, None)
+        self._windows.pop(action.id, None)
+        if action.reach is Reach.NOTHING or action.tool in DELEGATING_TOOLS:
+            return []
+        if action.status == "denied":
+            return [Note(action)]
+        if action.reach is Reach.NAMED:
+            # A failed edit leaves the file alone; a call cut off by a kill may have written it.
+            return [Note(action)] if action.status == "failed" else [RecordNamed(action)]
+        shared = self.open
+        if action.status == "succeeded" and _runs_in_background(action):
+            later = action._replace(id=ToolUseId(action.id + BACKGROUND_SUFFIX), witness=None)
+            self._background[action.id] = later
+        return [RecordWindow(action, self.spare, shared)]
+
+    def _end_background(self, ids: Iterable[ToolUseId]) -> list[Effect]:
+        effects: list[Effect] = []
+        for identity in ids:
+            action = self._background.pop(identity, None)
+            if action is not None:
+                effects.append(RecordWindow(action, self.spare, self.open))
+        return effects
+
+    def _background_of(self, session: SessionId) -> list[ToolUseId]:
+        return [identity for identity, action in self._background.items() if action.session == session]
+
+
+def _runs_in_background(action: Action) -> bool:
+    return action.background or action.input.get("run_in_background") is True

@@ -1,0 +1,109 @@
+"""A change in words: the first line of a commit, and a line for each file.
+
+Receives an action and what it did to each file. Gives text for people, in the assistant's own words
+where it used any. Never decides anything, and is never parsed back.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from chorus.changes.diff import hunks
+from chorus.model.action import Action
+from chorus.model.commit_message import SUBJECT_LENGTH, shorten
+
+
+class Change(Enum):
+    CREATED = "new"
+    DELETED = "deleted"
+    MODIFIED = "modified"
+    MODE = "mode"
+    LINK = "link"
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """What became of one file. Counts are None for what has no lines: binary content, links."""
+
+    path: str
+    change: Change
+    added: int | None = None
+    removed: int | None = None
+
+
+# Of a line, for the reason of a failure: what was tried stands before it.
+REASON_LENGTH = 44
+
+# What Markdown puts around words.
+_MARKS = re.compile(r"^(?:[#>*+-]+\s+)+|[*`]|:$")
+
+
+def count_lines(before: bytes | None, after: bytes | None) -> tuple[int | None, int | None]:
+    """Lines added and removed, or None for both where the content is binary."""
+    old, new = before or b"", after or b""
+    if b"\0" in old or b"\0" in new:
+        return None, None
+    found = hunks(old, new)
+    return sum(hunk.added for hunk in found), sum(hunk.removed for hunk in found)
+
+
+def summarise(action: Action, files: Sequence[FileChange]) -> str:
+    """The first line: why it failed, else what was said, else the tool and what it did."""
+    if action.status == "failed" and action.why:
+        why = shorten(action.why, REASON_LENGTH)
+        return f"{shorten(_tool_and_files(action, files), SUBJECT_LENGTH - len(why) - 2)}: {why}"
+    return spoken(action.said) or shorten(_tool_and_files(action, files))
+
+
+def spoken(said: str | None) -> str | None:
+    """The first line that has a word in it, without Markdown."""
+    for line in (said or "").splitlines():
+        words = shorten(_MARKS.sub("", line.strip()).rstrip(" :"))
+        if any(char.isalnum() for char in words):
+            return words
+    return None
+
+
+def render_file(file: FileChange) -> str:
+    """`src/app.py: +3 −1`"""
+    return f"{shown(file.path)}: {_amount(file)}"
+
+
+def render_amount(files: Iterable[FileChange]) -> str:
+    """`+3 −1` over all files that have lines."""
+    counted = [(file.added, file.removed or 0) for file in files if file.added is not None]
+    return f"+{sum(added or 0 for added, _ in counted)} −{sum(removed for _, removed in counted)}"
+
+
+def _tool_and_files(action: Action, files: Sequence[FileChange]) -> str:
+    command = action.input.get("command")
+    if isinstance(command, str):
+        tail = f" ({_count(files)})" if files else ""
+        return f"{action.tool}: {shorten(command, SUBJECT_LENGTH - len(action.tool) - 2 - len(tail))}{tail}"
+    if not files:
+        return " ".join([action.tool, *(_base_name(path) for path in action.paths)])
+    if len(files) == 1:
+        return f"{action.tool} {_base_name(files[0].path)}: {_amount(files[0])}"
+    return f"{action.tool}: {_count(files)}, {render_amount(files)}"
+
+
+def _count(files: Sequence[FileChange]) -> str:
+    return "1 file" if len(files) == 1 else f"{len(files)} files"
+
+
+def _amount(file: FileChange) -> str:
+    counts = "binary" if file.added is None else f"+{file.added} −{file.removed}"
+    if file.change is Change.MODIFIED:
+        return counts
+    word: str = file.change.value
+    return word if file.change in (Change.MODE, Change.LINK) else f"{word}, {counts}"
+
+
+def _base_name(path: str) -> str:
+    return shown(path.rsplit("/", 1)[-1])
+
+
+def shown(path: str) -> str:
+    """A path as one line that a terminal can show."""
+    return "".join(char if char.isprintable() else "�" for char in path)

@@ -1,0 +1,188 @@
+"""The lanes of one work tree: which branch a session's next action goes to, and the commits on it.
+
+Receives actions as the timeline records them. Gives lane commits, first as objects, then, when the
+timeline has the record, on the branch. One lane per session and branch the user has checked out; a
+branch somebody is on is never moved. Never touches a branch it did not start.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from chorus.history.lane_name import PREFIX, name_lane
+from chorus.history.projection import Projection, plan_projection
+from chorus.history.records import Edit, Kind, Placement, Record, identity
+from chorus.history.site import Moment, Site
+from chorus.history.timeline import Timeline
+from chorus.model import commit_message as message
+from chorus.model.commit_message import Text, render_message, shorten
+from chorus.model.ids import LaneName, Oid, RepoPath, SessionId
+from chorus.store.objects.trees import EMPTY_TREE, Entry
+from chorus.store.refs import Head
+
+HEADS = "refs/heads/"
+# For a user who has a branch named `chorus`: none can be made below it.
+CLASH_PREFIX = "chorus-"
+# What names the branch a work tree is on, or comes back to after a rebase.
+BRANCH_FILES = ("HEAD", "rebase-merge/head-name", "rebase-apply/head-name")
+
+Changes: TypeAlias = Mapping[RepoPath, Entry | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """`base`: the commit it started from, None for nothing. `branch`: what HEAD was then."""
+
+    name: LaneName
+    session: SessionId | None
+    branch: str
+    base: Oid | None
+
+    @property
+    def ref(self) -> str:
+        return HEADS + self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A lane commit that no ref has yet. `tip`: where the branch must be for it."""
+
+    lane: Lane
+    tip: Oid | None
+    record: Record
+
+
+class Lanes:
+    def __init__(self, site: Site, timeline: Timeline) -> None:
+        self._site = site
+        self._timeline = timeline
+        self._seen = 0  # so many records, of which this is the last
+        self._seen_last: Oid | None = None
+        self._last: tuple[Oid | None, Oid] = (None, EMPTY_TREE)
+        self._by_name: dict[LaneName, Lane] = {}
+        self._by_key: dict[tuple[SessionId | None, str], Lane] = {}
+
+    def all(self) -> list[Lane]:
+        """Every lane the timeline knows of, oldest first, dropped ones too."""
+        self._catch_up()
+        return list(self._by_name.values())
+
+    def choose(self, session: SessionId | None, branch: str, head: Head, words: str | None, day: str) -> Lane:
+        """The lane for this session's next action: the one it has on this branch, or a new one."""
+        self._catch_up()
+        lane = self._by_key.get((session, branch))
+        if lane is not None and self._is_free(lane, head):
+            return lane
+        taken = {ref.removeprefix(HEADS) for ref in self._site.refs.list(HEADS)} | set(self._by_name)
+        prefix = CLASH_PREFIX if PREFIX.rstrip("/") in taken else PREFIX
+        name = name_lane(session, words, day, taken, prefix)
+        return Lane(name, session, branch, head.oid)
+
+    def find_free(self, name: LaneName, head: Head) -> Lane | None:
+        """The lane of that name, if its branch is there and nobody is on it."""
+        self._catch_up()
+        lane = self._by_name.get(name)
+        return lane if lane is not None and self._is_free(lane, head) else None
+
+    def prepare(self, lane: Lane, record: Record, edits: Sequence[Edit], seconds: int | None) -> Prepared:
+        """Write the lane commit, and the context before it where it needs some. No ref moves."""
+        tip = self._site.refs.read(lane.ref)
+        parent = tip or lane.base
+        tree = self._tree_of(parent) if parent else None
+        plan = plan_projection(self._site, tree, edits)
+        record = record._replace(skipped=(*record.skipped, *self._site.drain_complaints()))
+        if plan.context:
+            text = self._context_text(lane, record, plan)
+            parent, tree = self._commit(tree, plan.context, parent, text, seconds)
+        text = Text(record.summary, record.message, record.notes, lane_trailers(record))
+        commit, _ = self._commit(tree, plan.changes, parent, text, seconds)
+        return Prepared(
+            lane, tip, record._replace(placement=Placement(lane.name, lane.branch, lane.base, commit))
+        )
+
+    def publish(self, prepared: Prepared) -> None:
+        """Put a prepared commit on its branch, unless the branch has moved since."""
+        record = prepared.record
+        assert record.placement is not None
+        reason = f"{record.action}: {record.summary}"
+        self._site.refs.update(prepared.lane.ref, record.placement.commit, prepared.tip, reason)
+
+    def _commit(
+        self, tree: Oid | None, changes: Changes, parent: Oid | None, text: Text, seconds: int | None
+    ) -> tuple[Oid, Oid]:
+        """The commit, and its tree. It may be empty: an action that the lane already holds."""
+        new = self._site.splice(tree, changes) if changes else tree or EMPTY_TREE
+        parents = (parent,) if parent else ()
+        moment = Moment(self._site.now(), seconds, by_agent=True)
+        oid = self._site.commit(new, parents, render_message(text), moment)
+        self._last = (oid, new)
+        return oid, new
+
+    def _tree_of(self, commit: Oid) -> Oid:
+        """Most often the commit made last."""
+        return self._last[1] if self._last[0] == commit else self._site.store.read_commit(commit).tree
+
+    def _context_text(self, lane: Lane, record: Record, plan: Projection) -> Text:
+        trailers = [(message.CONTEXT, f"{self._origin(lane, path)} {path}") for path in plan.context]
+        session = [(message.SESSION, record.session)] if record.session else []
+        subject = shorten(f"Context for: {record.summary}")
+        return Text(subject, trailers=(*trailers, *session))
+
+    def _origin(self, lane: Lane, path: RepoPath) -> str:
+        """Who last changed a file, other than this lane's own session."""
+        for recorded in self._timeline.touching(path):
+            record = recorded.record
+            if record.kind is Kind.OUTSIDE:
+                return f"outside:{recorded.oid[:12]}"
+            if record.action and (record.placement is None or record.placement.lane != lane.name):
+                return record.action
+        return "start"
+
+    def _is_free(self, lane: Lane, head: Head) -> bool:
+        tip = self._site.refs.read(lane.ref)
+        return tip is not None and lane.ref not in self._checked_out(head) and self._is_ours(tip)
+
+    def _is_ours(self, tip: Oid) -> bool:
+        """A name comes free when its lane is dropped: by now it may be a lane of another work tree."""
+        if tip == self._last[0]:
+            return True
+        names = message.parse_actions(self._site.store.read_commit(tip).message)
+        return not names or any(self._timeline.find_action(name) for name in names)
+
+    def _checked_out(self, head: Head) -> set[str]:
+        """The branches somebody is on, in any work tree of the repository, or is rebasing."""
+        common = self._site.repository.common_dir
+        try:
+            others = [f"{common}/worktrees/{name}" for name in os.listdir(f"{common}/worktrees")]  # noqa: PTH208
+        except FileNotFoundError:
+            others = []
+        named = [read_branch(f"{place}/{file}") for place in (common, *others) for file in BRANCH_FILES]
+        return {ref for ref in (head.ref, *named) if ref}
+
+    def _catch_up(self) -> None:
+        """Learn the lanes from the records added since the last look; all anew if somebody took some away."""
+        records = self._timeline.records
+        if self._seen > len(records) or (self._seen and records[self._seen - 1].oid != self._seen_last):
+            self._seen = 0
+            self._by_name.clear()
+            self._by_key.clear()
+        for recorded in records[self._seen :]:
+            place = recorded.record.placement
+            if place is not None:
+                lane = Lane(place.lane, recorded.record.session, place.branch, place.base)
+                lane = self._by_name.setdefault(place.lane, lane)
+                self._by_key[lane.session, lane.branch] = lane
+        self._seen, self._seen_last = len(records), self._timeline.tip
+
+
+def lane_trailers(record: Record) -> tuple[tuple[str, str], ...]:
+    return (*identity(record), *((message.SKIPPED, value) for value in record.skipped))
+
+
+def read_branch(place: str) -> str | None:
+    try:
+        with open(place, encoding="utf-8", errors="replace") as file:  # noqa: PTH123  hot path
+            return file.read().strip().removeprefix("ref: ")
+    except (FileNotFoundError, NotADirectoryError):
+        return None

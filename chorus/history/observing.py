@@ -1,0 +1,84 @@
+"""What is different on disk, and what of it git itself put there.
+
+Receives paths to look at, or none for everywhere. Gives the changes nobody has claimed yet; what a move
+of HEAD or of the stash explains is recorded as outside on the way. Never claims a change for an action.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from chorus.history.chain import Recorded
+from chorus.history.heads import Move, render_head
+from chorus.history.journal import Journal
+from chorus.history.records import Edit
+from chorus.model.ids import RepoPath
+from chorus.store.worktree.scan import Observed, Omitted
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    edits: tuple[Edit, ...]
+    omitted: tuple[Omitted, ...]
+    recorded: tuple[Recorded, ...]
+
+
+class Observing:
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._site = journal.site
+
+    def locate(self, paths: Iterable[str]) -> list[RepoPath]:
+        """The paths a tool names that lie in this work tree."""
+        found = (self._site.locate(path) for path in paths)
+        return list(dict.fromkeys(path for path in found if path is not None))
+
+    def observe(self, paths: Sequence[RepoPath] | None, spare: Collection[RepoPath] = ()) -> Observation:
+        """What differs from the timeline at these paths, or anywhere, but for those to spare."""
+        move = self._journal.heads.look()
+        moved = self._journal.heads.paths_of(move) if move else []
+        # Where git wrote is looked at too; where that cannot be told, everything is.
+        asked = None if paths is None or moved is None else [*paths, *moved]
+        tree = self._journal.timeline.tree
+        assert tree is not None
+        scan = self._site.scanner.changed(tree, asked)
+        changes = [change for change in scan.changes if change.path not in spare]
+        recorded: list[Recorded] = []
+        if move is not None:
+            changes, recorded = self._settle(move, None if moved is None else set(moved), changes)
+        if paths is not None:
+            changes = [change for change in changes if is_named(change.path, set(paths))]
+        return Observation(edits_of(changes), scan.omitted, tuple(recorded))
+
+    def _settle(
+        self, move: Move, moved: set[RepoPath] | None, changes: list[Observed]
+    ) -> tuple[list[Observed], list[Recorded]]:
+        """Record what the move explains; give what it does not."""
+        explains = self._journal.heads.explains
+        made = [
+            change
+            for change in changes
+            if (moved is None or change.path in moved) and explains(move, change.path, change.after)
+        ]
+        if not made:
+            head = render_head(move.after)
+            self._journal.append_note({"kind": "head", "head": head, "reason": move.reason})
+            return changes, []
+        recorded = self._journal.append_outside(edits_of(made), move.reason)
+        return [change for change in changes if change not in made], [recorded]
+
+
+def is_named(path: RepoPath, names: Collection[str]) -> bool:
+    """Whether a path, or a directory it lies in, is among these."""
+    while path not in names:
+        path = RepoPath(path.rpartition("/")[0])
+        if not path:
+            return False
+    return True
+
+
+def edits_of(changes: Iterable[Observed]) -> tuple[Edit, ...]:
+    return tuple(Edit(change.path, change.before, change.after) for change in changes)
+
+
+def render_omitted(omitted: Omitted) -> str:
+    return f"{omitted.path} {omitted.why.value}" + (f" ({omitted.detail})" if omitted.detail else "")

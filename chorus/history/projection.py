@@ -1,0 +1,82 @@
+"""One action's change, carried over to the lane: a change of the lane's own tree.
+
+Receives the lane's tree and the edits as the work tree saw them. Gives the entries to put on the lane: the
+action's change alone wherever it can be told apart from what it was built on, and, before it, the
+missing context where it cannot. Works on git's own form of a file, after its filters. Never moves a ref.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from chorus.history.records import Edit
+from chorus.history.site import PLAIN_MODES, Site
+from chorus.history.threeway import merge_contents
+from chorus.model.ids import Oid, RepoPath
+from chorus.store.objects.trees import Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """`context` comes first, in a commit of its own. None: there is no such file."""
+
+    context: dict[RepoPath, Entry | None] = field(default_factory=dict)
+    changes: dict[RepoPath, Entry | None] = field(default_factory=dict)
+
+
+def plan_projection(site: Site, tree: Oid | None, edits: Sequence[Edit]) -> Projection:
+    plan = Projection()
+    new: list[RepoPath] = []
+    site.learn_conversions(edit.path for edit in edits)
+    for edit in edits:
+        before, after = site.normal(edit.path, edit.before), site.normal(edit.path, edit.after)
+        ours = lane_entry(site, tree, edit.path)
+        if ours == after:
+            continue
+        if ours is None and after is not None:
+            new.append(edit.path)
+        if ours == before:
+            plan.changes[edit.path] = after
+            continue
+        merged = merge_entries(site, before, ours, after)
+        if merged is None:
+            plan.context[edit.path] = before
+            plan.changes[edit.path] = after
+        elif merged != ours:
+            plan.changes[edit.path] = merged
+    for path in new:
+        plan.context.update(dict.fromkeys(in_the_way(site, tree, path, plan), None))
+    return plan
+
+
+def lane_entry(site: Site, tree: Oid | None, path: RepoPath) -> Entry | None:
+    found = site.trees.lookup(tree, path)
+    return None if found is None or found.is_tree else found
+
+
+def merge_entries(site: Site, base: Entry | None, ours: Entry | None, theirs: Entry | None) -> Entry | None:
+    """`ours` with the change from `base` to `theirs`; None where the two cannot be told apart."""
+    if base is None or ours is None or theirs is None:
+        return None
+    if not all(entry.mode in PLAIN_MODES for entry in (base, ours, theirs)):
+        return None
+    mode = theirs.mode if ours.mode == base.mode else ours.mode
+    if base.oid == theirs.oid:
+        return Entry(mode, ours.oid)
+    if ours.oid in (base.oid, theirs.oid):
+        return Entry(mode, theirs.oid)
+    data = merge_contents(*(site.store.read_blob(entry.oid) for entry in (base, ours, theirs)))
+    return None if data is None else Entry(mode, site.store.write_blob(data))
+
+
+def in_the_way(site: Site, tree: Oid | None, path: RepoPath, plan: Projection) -> Iterator[RepoPath]:
+    """Files of the lane that are not on this disk and leave no room for `path`."""
+    parent = path.rpartition("/")[0]
+    while parent:
+        above = RepoPath(parent)
+        if lane_entry(site, tree, above) is not None and above not in plan.changes:
+            yield above
+        parent = parent.rpartition("/")[0]
+    found = site.trees.lookup(tree, path)
+    if found is not None and found.is_tree:
+        below = (RepoPath(f"{path}/{name}") for name, _ in site.trees.walk(found.oid))
+        yield from (name for name in below if name not in plan.changes)

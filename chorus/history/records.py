@@ -1,0 +1,224 @@
+"""One observed change of a work tree, as a value and as the message of its timeline commit.
+
+Receives and gives `Record`s and commit texts. A record says what changed, who caused it, and which lane
+commit holds it. Never reads or writes a store.
+"""
+
+import re
+from collections.abc import Mapping
+from enum import Enum
+from typing import NamedTuple, cast
+
+from chorus.errors import ChorusError
+from chorus.model import commit_message as message
+from chorus.model.action import Status
+from chorus.model.commit_message import Text
+from chorus.model.ids import AgentId, LaneName, Oid, RepoPath, SessionId, ToolUseId, TurnId
+from chorus.store.objects.directory import Entry
+
+# Above this many files a message lists none of them: the two trees tell the same, and git shows it faster.
+MAX_LISTED = 1000
+
+NOTHING = "-"
+
+_LINES = re.compile(r"\+(\d+) -(\d+)")
+
+
+class Kind(Enum):
+    START = "start"  # everything as it was when Chorus first looked
+    ACTION = "action"
+    OUTSIDE = "outside"
+
+
+# Tuples: a long history has one of each for every action, and a frozen dataclass takes four times as long.
+
+
+class Edit(NamedTuple):
+    """One path of a change. None: there is no file."""
+
+    path: RepoPath
+    before: Entry | None
+    after: Entry | None
+
+
+class Placement(NamedTuple):
+    """Where an action stands on its lane. `base` is None for a lane that started from nothing."""
+
+    lane: LaneName
+    branch: str
+    base: Oid | None
+    commit: Oid
+
+
+class Record(NamedTuple):
+    kind: Kind
+    summary: str
+    edits: tuple[Edit, ...] = ()
+    listed: bool = True  # False: `edits` is empty because there are too many
+    unlisted: int | None = None  # how many those are; None where an older version wrote it
+    head: str = NOTHING
+    number: int | None = None
+    action: ToolUseId | None = None
+    tool: str | None = None
+    status: Status = "succeeded"
+    session: SessionId | None = None
+    turn: TurnId | None = None
+    agent: AgentId | None = None
+    source: str | None = None
+    time: str | None = None
+    message: str | None = None  # the user's
+    reason: str | None = None
+    placement: Placement | None = None
+    reverts: tuple[str, ...] = ()
+    contained: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
+    lines: tuple[int, int] | None = None  # added and removed; None: not counted, or nothing has lines
+    notes: tuple[str, ...] = ()  # for people
+
+    @property
+    def paths(self) -> tuple[RepoPath, ...]:
+        return tuple(edit.path for edit in self.edits)
+
+    @property
+    def files(self) -> int | None:
+        """How many it changed; None where that is not known without a look at the trees."""
+        return len(self.edits) if self.listed else self.unlisted
+
+
+def render_record(record: Record) -> str:
+    trailers = [
+        (message.FORMAT_VERSION, message.FORMAT),
+        (message.KIND, record.kind.value),
+        *identity(record),
+    ]
+    trailers.append((message.HEAD, record.head))
+    if record.placement:
+        trailers += placed(record.placement)
+    if record.lines is not None:
+        trailers.append((message.LINES, "+{} -{}".format(*record.lines)))
+    trailers += [(message.CONTAINED, value) for value in record.contained]
+    trailers += [(message.SKIPPED, value) for value in record.skipped]
+    if len(record.edits) > MAX_LISTED or not record.listed:
+        count = len(record.edits) or record.unlisted
+        trailers += [(message.EDIT, NOTHING), *([(message.FILES, str(count))] if count else [])]
+    else:
+        trailers += [(message.EDIT, render_edit(edit)) for edit in record.edits]
+    return message.render_message(Text(record.summary, record.message, record.notes, tuple(trailers)))
+
+
+def without_unlisted(record: Record) -> Record:
+    """The record as its message tells it: of too many files, none."""
+    if len(record.edits) <= MAX_LISTED:
+        return record
+    return record._replace(edits=(), listed=False, unlisted=len(record.edits))
+
+
+def identity(record: Record) -> list[tuple[str, str]]:
+    """What timeline and lane say alike: which action this is, and whose."""
+    said: list[tuple[str, str | None]] = [
+        (message.ACTION, record.action),
+        (message.NUMBER, None if record.number is None else str(record.number)),
+        (message.TOOL, record.tool),
+        (message.STATUS, None if record.status == "succeeded" else record.status),
+        (message.SESSION, record.session),
+        (message.TURN, record.turn),
+        (message.AGENT, record.agent),
+        (message.SOURCE, record.source),
+        (message.TIME, record.time),
+        (message.REASON, record.reason),
+        *((message.REVERTS, value) for value in record.reverts),
+    ]
+    return [(key, value) for key, value in said if value is not None]
+
+
+def placed(placement: Placement) -> list[tuple[str, str]]:
+    return [
+        (message.LANE, placement.lane),
+        (message.BRANCH, placement.branch),
+        (message.BASE, placement.base or NOTHING),
+        (message.COMMIT, placement.commit),
+    ]
+
+
+def parse_record(commit_message: str) -> Record:
+    text = message.parse_message(commit_message)
+    said = dict(reversed(text.trailers))  # of several with one key, the first
+    one = said.get
+
+    def every(key: str) -> tuple[str, ...]:
+        return text.every(key) if key in said else ()
+
+    if one(message.FORMAT_VERSION) != message.FORMAT:
+        version = one(message.FORMAT_VERSION) or "none"
+        raise UnknownFormat(f"the timeline is written in format {version}, not {message.FORMAT}")
+    number, listed, files = one(message.NUMBER), every(message.EDIT), one(message.FILES)
+    return Record(
+        kind=Kind(one(message.KIND)),
+        summary=text.subject,
+        edits=tuple(parse_edit(edit) for edit in listed if edit != NOTHING),
+        listed=listed != (NOTHING,),
+        unlisted=None if files is None else int(files),
+        head=one(message.HEAD) or NOTHING,
+        number=None if number is None else int(number),
+        action=cast("ToolUseId | None", one(message.ACTION)),
+        tool=one(message.TOOL),
+        status=cast("Status", one(message.STATUS) or "succeeded"),
+        session=cast("SessionId | None", one(message.SESSION)),
+        turn=cast("TurnId | None", one(message.TURN)),
+        agent=cast("AgentId | None", one(message.AGENT)),
+        source=one(message.SOURCE),
+        time=one(message.TIME),
+        message=text.quoted,
+        reason=one(message.REASON),
+        placement=parse_placement(said),
+        reverts=every(message.REVERTS),
+        contained=every(message.CONTAINED),
+        skipped=every(message.SKIPPED),
+        lines=parse_lines(one(message.LINES)),
+        notes=text.notes,
+    )
+
+
+def parse_placement(said: Mapping[str, str]) -> Placement | None:
+    if message.LANE not in said or message.COMMIT not in said:
+        return None
+    base = said.get(message.BASE, NOTHING)
+    return Placement(
+        lane=LaneName(said[message.LANE]),
+        branch=said.get(message.BRANCH, NOTHING),
+        base=None if base == NOTHING else Oid(base),
+        commit=Oid(said[message.COMMIT]),
+    )
+
+
+def parse_lines(text: str | None) -> tuple[int, int] | None:
+    """`+3 -1`; None for what is not there, or not so."""
+    found = _LINES.fullmatch(text or "")
+    return (int(found[1]), int(found[2])) if found else None
+
+
+def render_edit(edit: Edit) -> str:
+    """`100644:OID - path`: before, after (`-`: no file), path."""
+    return f"{render_entry(edit.before)} {render_entry(edit.after)} {edit.path}"
+
+
+def parse_edit(text: str) -> Edit:
+    before, after, path = text.split(" ", 2)
+    return Edit(RepoPath(path), parse_entry(before), parse_entry(after))
+
+
+def render_entry(entry: Entry | None) -> str:
+    return NOTHING if entry is None else f"{entry.mode:o}:{entry.oid}"
+
+
+def parse_entry(text: str) -> Entry | None:
+    if text == NOTHING:
+        return None
+    mode, _, oid = text.partition(":")
+    return Entry(int(mode, 8), Oid(oid))
+
+
+class UnknownFormat(ChorusError):
+    """The timeline was written by another version of Chorus."""
+
+    hint = "Use the version of Chorus that wrote it, or a newer one."

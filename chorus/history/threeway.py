@@ -1,0 +1,45 @@
+"""The merge of three contents, decided as git decides it.
+
+Receives bytes, gives bytes or None for a conflict. Asks `git merge-file` wherever the answer does not
+follow without it. Never writes into the repository: git gets three files in a scratch directory.
+"""
+
+import tempfile
+from pathlib import Path
+
+from chorus.changes.merge import CONFLICT, Merged, merge
+from chorus.store.git_process import Git
+
+NAMES = ("ours", "base", "theirs")
+
+
+def merge_contents(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
+    """`ours` with the change from `base` to `theirs` made to it; None where they conflict."""
+    match merge(base, ours, theirs):
+        case Merged(data):
+            return data
+        case verdict if verdict is CONFLICT:
+            return None
+        case _:
+            return merge_by_git(base, ours, theirs)
+
+
+def merge_by_git(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
+    code, merged = run_merge_file(base, ours, theirs)
+    return merged if code == 0 else None
+
+
+def merge_with_markers(base: bytes, ours: bytes, theirs: bytes, labels: tuple[str, str, str]) -> bytes:
+    """The merge with conflict markers where it needs them. Labels: ours, base, theirs."""
+    _, merged = run_merge_file(base, ours, theirs, *(part for label in labels for part in ("-L", label)))
+    return merged
+
+
+def run_merge_file(base: bytes, ours: bytes, theirs: bytes, *options: str) -> tuple[int, bytes]:
+    """git's return code (the number of conflicts, or an error) and what it made."""
+    with tempfile.TemporaryDirectory(prefix="chorus-merge-") as name:
+        folder = Path(name)
+        for file, content in zip(NAMES, (ours, base, theirs), strict=True):
+            (folder / file).write_bytes(content)
+        done = Git(folder).attempt("merge-file", "-p", "-q", *options, *NAMES)
+        return done.returncode, done.stdout

@@ -1,0 +1,118 @@
+"""Which sessions there are and what each is doing, folded from what pairing says.
+
+Receives outcomes with the time they came. Gives the sessions that changed. Keeps no clock, and knows
+of panes and transcripts only what it is told.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from chorus.model.ids import PaneId, SessionId
+from chorus.model.outcomes import (
+    ActionClosed,
+    CallOpened,
+    Outcome,
+    PromptAsked,
+    PromptSettled,
+    Rested,
+    SessionEnded,
+    SessionLinked,
+    SessionSeen,
+    TurnEnded,
+    TurnStarted,
+)
+
+State = Literal["working", "waiting", "idle", "gone"]
+
+_BUSY = frozenset({"working", "waiting"})
+# A title is one line of a narrow panel.
+TITLE_LENGTH = 60
+# `/clear`, `/model opus`: a word to the client says nothing of what the session is about. Not `/tmp/x`.
+_COMMAND = re.compile(r"/[\w:-]+(?: .*)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    id: SessionId
+    state: State = "idle"
+    cwd: str | None = None
+    title: str = ""
+    transcript: str | None = None
+    pane: PaneId | None = None
+    server: str | None = None  # the tmux server's socket path the pane is on
+    client: str | None = None  # its process, by number and start
+    parent: SessionId | None = None
+    sources: tuple[str, ...] = ()
+    since: str = ""
+    last: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__} | {"sources": list(self.sources)}
+
+
+@dataclass(slots=True)
+class Roster:
+    sessions: dict[SessionId, Session] = field(default_factory=dict)
+
+    def feed(self, outcome: Outcome, *, time: str, source: str) -> Session | None:
+        """Fold one outcome in; the session it changed, or None."""
+        match outcome:
+            case SessionSeen(session, cwd):
+                return self._update(session, time, source, state="idle", **_known(cwd=cwd))
+            case SessionLinked(session, parent) if session != parent:
+                return self._update(session, time, source, parent=parent)
+            case SessionEnded(session):
+                return self._update(session, time, source, state="gone")
+            case TurnStarted(session, _, message) if session is not None:
+                return self._start_turn(session, message, time, source)
+            case TurnEnded(session) if session is not None:
+                return self._update(session, time, source, state="idle")
+            case Rested(session) if (known := self.sessions.get(session)) and known.state in _BUSY:
+                return self._update(session, time, source, state="idle")
+            case CallOpened(call) if call.session is not None:
+                return self._update(call.session, time, source, state="working")
+            case ActionClosed(action) if action.session is not None:
+                return self._update(action.session, time, source)
+            case PromptAsked(session=session) if session is not None:
+                return self._update(session, time, source, state="waiting")
+            case PromptSettled(session=session) if session is not None:
+                return self._update(session, time, source, state="working")
+            case _:
+                return None
+
+    def place(self, session: SessionId, *, time: str, source: str, **known: str | None) -> Session:
+        """Say where a session's transcript, pane or client is. One that is spoken of is there again."""
+        old = self.sessions.get(session)
+        back = {"state": "idle"} if old is not None and old.state == "gone" else {}
+        return self._update(session, time, source, **back, **_known(**known))
+
+    def _start_turn(self, session: SessionId, message: str | None, time: str, source: str) -> Session:
+        # The client may answer such a word itself, and never tells that it is done with it.
+        busy = {} if message and _COMMAND.fullmatch(message) else {"state": "working"}
+        updated = self._update(session, time, source, **busy)
+        if message and (not updated.title or _COMMAND.fullmatch(updated.title)):
+            updated = self._update(session, time, source, title=_title(message))
+        return updated
+
+    def _update(self, session: SessionId, time: str, source: str, **changes: Any) -> Session:  # noqa: ANN401
+        old = self.sessions.get(session) or Session(session, since=time)
+        sources = old.sources if source in old.sources else (*old.sources, source)
+        self.sessions[session] = updated = replace(old, last=time, sources=sources, **changes)
+        return updated
+
+
+def parse_session(value: Mapping[str, Any]) -> Session:
+    """A session as `as_json` gave it; what this version does not know is left out."""
+    known = {name: value[name] for name in Session.__slots__ if name in value}
+    return Session(**{**known, "sources": tuple(value.get("sources", ()))})
+
+
+def _known(**values: str | None) -> dict[str, str]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _title(message: str) -> str:
+    line = " ".join(message.split())
+    return line if len(line) <= TITLE_LENGTH else line[: TITLE_LENGTH - 1] + "…"

@@ -1,0 +1,114 @@
+"""Arguments that make an ordinary command more than it looks.
+
+Receives a command's name and arguments. Says if one of them makes it run another program, write a file of
+its own choosing, or take a program as text. A word not known before it runs could be any of them. The table
+is not complete and cannot be; it covers what people commonly allow.
+"""
+
+import re
+
+from chorus.policy.words import Word
+
+# These need a person whatever the rules say: they run what is not on their line, change who or where
+# something runs, or change the shell for the commands behind them.
+ALWAYS_ASKED = frozenset(
+    """
+    eval source . exec trap alias unalias enable hash bind fc history set shopt setopt unsetopt emulate
+    zmodload autoload read readarray mapfile getopts declare typeset local export readonly let unset select
+    coproc repeat caller su sudo doas pkexec runuser setpriv capsh ssh scp sftp mosh watch entr parallel at
+    batch crontab script expect chroot unshare nsenter systemd-run screen tmux busybox toybox docker podman
+    kubectl nix-shell npx bunx pipx uvx strace ltrace gdb lldb vi vim nvim ed ex emacs nano less more man
+    osascript open xdg-open nc ncat socat telnet flock unbuffer rlwrap
+    """.split()  # noqa: SIM905  a list of bare words is read more easily than one of quotes
+)
+# Name of the command -> arguments to ask about, and long flags to ask about. Long flags may be cut short
+# (`--comp` for `--compress-program`), and may carry a value.
+_RISKY: dict[str, tuple[str, str]] = {
+    "find": (r"-delete|-fprint.*|-fls|-files0-from", ""),
+    "fd|fdfind": (r"-\w*[xX].*", "exec exec-batch"),
+    "git": (
+        r"-c.*|-x.*|-O.*|-o.*|-C.*|bisect|submodule|filter-branch|difftool|mergetool|config|daemon|instaweb"
+        r"|hook|credential.*|clone|ls-remote|archive|.*::.*",
+        "config-env exec exec-path upload-pack receive-pack open-files-in-pager ext-diff output extcmd"
+        " git-dir work-tree output-directory template",
+    ),
+    "tar|bsdtar|gtar": (
+        r"-?[A-Za-z]*[IF][A-Za-z]*",
+        "to-command checkpoint-action use-compress-program info-script new-volume-script rsh-command"
+        " rmt-command",
+    ),
+    "rsync": (r"-\w*[eM].*", "rsh rsync-path daemon remote-option config"),
+    "sort": (r"-\w*[oT].*", "output compress-program temporary-directory files0-from"),
+    "python.*|pypy.*": (r"-\w*c.*|-", ""),
+    "perl.*|ruby.*": (r"-\w*[eErixMIdDC].*|-", "require"),
+    "node|nodejs|deno|bun|tsx": (
+        r"-\w*[eprC].*|-|eval|x",
+        "eval print require import loader experimental-loader env-file inspect inspect-brk run preload",
+    ),
+    "php.*|lua.*|rscript": (r"-\w*[erRBElS].*|-", "run eval"),
+    "awk|gawk|mawk|nawk": (r"(?s).*(?:system|getline|[|>@]).*|-[filEdpo].*|--.*", ""),
+    "openssl|gpg|base64|xxd": (r"-out.*|-o.*|-r.*", "output export"),
+    "curl": (
+        r"-\w*[oOKTDcJ].*",
+        "output remote-name config upload-file dump-header cookie-jar trace trace-ascii libcurl stderr hsts"
+        " alt-svc etag-save output-dir remote-header-name create-dirs",
+    ),
+    "make|gmake|just|ninja": (r"-\w*[fCIE].*|\w+[:+?]?=.*", "file makefile directory eval include-dir shell"),
+    "go": (r"-exec.*|-toolexec.*|generate|run|tool|-C.*|-modfile.*|-overlay.*", ""),
+    "cargo": (r"-Z.*|-C.*", "config manifest-path"),
+    "npm|pnpm|yarn": (
+        r"exec|x|dlx|config|set|-c.*|-C.*",
+        "script-shell call node-options prefix userconfig globalconfig shell dir",
+    ),
+    "zip": (r"-\w*T.*", "unzip-command test"),
+    "rg": (r"", "pre hostname-bin"),
+    "date|hostname": (r"-\w*s.*|-F.*", "set file"),
+    "test|\\[": (r"-v|-R", ""),
+    "printf": (r"-v.*", ""),
+    "wget|mount|umount|sysctl": (r".*", ""),
+}
+_PATTERNS = [
+    (re.compile(names), re.compile(arguments), longs.split()) for names, (arguments, longs) in _RISKY.items()
+]
+_SED_FLAGS = {"-n", "-E", "-r", "-s", "-u", "--quiet", "--silent", "--regexp-extended"}
+# Print, delete, quit, or replace, without the flags that write a file or run a command.
+_SED_SCRIPT = re.compile(r"[0-9,$]*[pdq]|[0-9,$]*s(\W)(?:(?!\1)[^\\\n])*\1(?:(?!\1)[^\\\n])*\1[gpiI0-9]*")
+
+
+def risk_of(name: str, arguments: list[Word]) -> str | None:
+    """Why this command is not judged by its words, if so."""
+    if name in {"sed", "gsed"}:
+        return None if _is_plain_sed(arguments) else "what this `sed` does besides printing is not known"
+    for names, risky, longs in _PATTERNS:
+        if names.fullmatch(name):
+            for word in arguments:
+                if not word.known:
+                    return f"`{name}` gets words that are not known before it runs"
+                if risky.fullmatch(word.text) or _is_long(word.text, longs):
+                    return f"with {word.text!r}, `{name}` may run or write something else"
+    return None
+
+
+def _is_long(text: str, longs: list[str]) -> bool:
+    flag = text.partition("=")[0].removeprefix("--")
+    return text.startswith("--") and bool(flag) and any(long.startswith(flag) for long in longs)
+
+
+def _is_plain_sed(arguments: list[Word]) -> bool:
+    scripts: list[str] = []
+    files: list[str] = []
+    rest = list(arguments)
+    while rest:
+        word = rest.pop(0)
+        if not word.known:
+            return False
+        if word.text == "-e" and rest:
+            scripts.append(rest.pop(0).text)
+        elif word.text.startswith("-"):
+            if word.text not in _SED_FLAGS:
+                return False
+        else:
+            files.append(word.text)
+    if not scripts:
+        scripts, files = files[:1], files[1:]
+    return bool(scripts) and all(_SED_SCRIPT.fullmatch(script) for script in scripts)

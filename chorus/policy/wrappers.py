@@ -1,0 +1,192 @@
+"""Commands that run other commands.
+
+Receives one simple command. Gives the commands inside it (`env`, `xargs`, `find -exec`, `sh -c` …), and
+why it cannot be judged by its words where it runs something else that is not on its line. What is said
+here holds whatever the rules allow: allowing `find` allows no `find -exec rm`.
+"""
+
+import re
+from dataclasses import dataclass, field
+
+from chorus.policy.risks import ALWAYS_ASKED, risk_of
+from chorus.policy.shell import HARMLESS_VARIABLES, Script, Simple, parse_shell
+from chorus.policy.words import UNKNOWN, UNKNOWN_WORDS, Word
+
+_SHELL_FLAGS = re.compile(r"-[eulx]+")
+_SHELL_OPTION = re.compile(r"-[eulx]*o")
+_SHELL_OPTIONS = {"pipefail", "errexit", "nounset", "xtrace"}
+_SHELL_TEXT = re.compile(r"-[eulx]*c")
+_SHELLS = {"sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "rbash", "mksh"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Prefix:
+    """A command that runs the rest of its line and adds nothing to it."""
+
+    flags: frozenset[str] = frozenset()
+    valued: frozenset[str] = frozenset()  # flags followed by a value
+    words: int = 0  # that come before the command
+    asks: bool = False  # a person is asked all the same
+
+
+_PREFIXES = {
+    "env": _Prefix(),
+    "time": _Prefix(flags=frozenset({"-p"})),
+    "nohup": _Prefix(),
+    "nice": _Prefix(valued=frozenset({"-n"})),
+    "ionice": _Prefix(valued=frozenset({"-c", "-n"})),
+    "stdbuf": _Prefix(valued=frozenset({"-i", "-o", "-e"})),
+    "timeout": _Prefix(valued=frozenset({"-s", "-k"}), flags=frozenset({"--foreground"}), words=1),
+    "setsid": _Prefix(flags=frozenset({"-w"})),
+    "command": _Prefix(flags=frozenset({"-p"})),
+    "builtin": _Prefix(),
+    "noglob": _Prefix(),
+    "nocorrect": _Prefix(),
+    "sudo": _Prefix(flags=frozenset({"-n", "-E", "-H", "-S"}), valued=frozenset({"-u", "-g"}), asks=True),
+    "doas": _Prefix(flags=frozenset({"-n"}), valued=frozenset({"-u"}), asks=True),
+}
+_XARGS = _Prefix(
+    flags=frozenset({"-0", "-r", "-t", "--null", "--no-run-if-empty"}),
+    valued=frozenset({"-n", "-P", "-L", "-d"}),
+)
+_FIND_RUNS = {"-exec", "-execdir", "-ok", "-okdir"}
+_NAME = re.compile(r"[A-Za-z0-9_./+-]+|\[")
+# `sh -c` inside `sh -c` …: nobody writes more than this.
+_DEEPEST = 4
+
+
+@dataclass(slots=True)
+class Unwrapped:
+    """Everything one command line runs, wrappers taken off, and what stands in the way of judging it."""
+
+    commands: list[Simple] = field(default_factory=list)
+    writes: list[Word] = field(default_factory=list)
+    reads: list[Word] = field(default_factory=list)
+    opaque: list[str] = field(default_factory=list)
+
+
+def unwrap_shell(text: str) -> Unwrapped:
+    found = Unwrapped()
+    _add_script(found, parse_shell(text), 0)
+    return found
+
+
+def base_name(word: Word) -> str:
+    return word.text.rsplit("/", 1)[-1].casefold()
+
+
+def _add_script(found: Unwrapped, script: Script, depth: int) -> None:
+    found.writes += script.writes
+    found.reads += script.reads
+    found.opaque += script.opaque
+    for command in script.commands:
+        _add_command(found, command, depth)
+
+
+def _add_command(found: Unwrapped, command: Simple, depth: int) -> None:
+    name, *arguments = command.words
+    if not name.known or _NAME.fullmatch(name.text) is None:
+        found.opaque.append("the name of a command is not plain text")
+        return
+    base = base_name(name)
+    if depth > _DEEPEST:
+        found.opaque.append("commands are wrapped too deeply")
+    elif base in _SHELLS:
+        _add_shell(found, command, arguments, depth)
+    elif base in _PREFIXES:
+        _add_prefixed(found, command, _PREFIXES[base], arguments, depth)
+    elif base == "xargs":
+        _add_xargs(found, arguments, depth)
+    else:
+        if base in ALWAYS_ASKED:
+            found.opaque.append(f"`{base}` always needs a person")
+        if base == "find":
+            _add_find(found, arguments, depth)
+        if base == "tee":
+            found.writes += [word for word in arguments if not word.text.startswith("-")]
+        risk = risk_of(base, arguments)
+        if risk is not None:
+            found.opaque.append(risk)
+        found.commands.append(command)
+
+
+def _add_shell(found: Unwrapped, command: Simple, arguments: list[Word], depth: int) -> None:
+    """`sh -c TEXT` is the commands in TEXT; `sh FILE` is a command like any other."""
+    rest = list(arguments)
+    while rest and rest[0].known:
+        word = rest.pop(0).text
+        if _SHELL_FLAGS.fullmatch(word):
+            continue
+        if _SHELL_OPTION.fullmatch(word) and rest and rest[0].text in _SHELL_OPTIONS:
+            rest.pop(0)
+        elif _SHELL_TEXT.fullmatch(word) and rest and rest[0].known:
+            _add_script(found, parse_shell(rest[0].text), depth + 1)
+            return
+        elif word.startswith(("-", "+")):
+            break
+        else:
+            found.commands.append(command)
+            return
+    found.opaque.append("what the shell runs is not on its line")
+
+
+def _add_prefixed(
+    found: Unwrapped, command: Simple, prefix: _Prefix, arguments: list[Word], depth: int
+) -> None:
+    base = base_name(command.words[0])
+    if prefix.asks:
+        found.opaque.append(f"`{base}` always needs a person")
+    if base == "command" and arguments and arguments[0].text in {"-v", "-V"}:
+        found.commands.append(command)
+        return
+    rest, unclear = _skip_flags(arguments, prefix, assignments=base == "env")
+    skipped, inner = rest[: prefix.words], rest[prefix.words :]
+    if unclear or not all(word.known for word in skipped):
+        found.opaque.append(f"what `{base}` runs, and how, is not clear")
+    if inner:
+        _add_command(found, Simple(tuple(inner)), depth + 1)
+    else:
+        found.commands.append(command)
+
+
+def _skip_flags(
+    arguments: list[Word], prefix: _Prefix, *, assignments: bool = False
+) -> tuple[list[Word], bool]:
+    """The words behind the flags; and whether any of the flags is not understood."""
+    rest, unclear = list(arguments), False
+    while rest and (rest[0].text.startswith("-") or (assignments and "=" in rest[0].text)):
+        word = rest.pop(0)
+        taken = [word]
+        if word.text in prefix.valued and rest:
+            taken.append(rest.pop(0))
+        name, equals, _ = word.text.partition("=")
+        understood = (
+            word.text in prefix.flags
+            or word.text[:2] in prefix.valued
+            or (assignments and bool(equals) and HARMLESS_VARIABLES.fullmatch(name) is not None)
+        )
+        unclear = unclear or not understood or not all(part.known for part in taken)
+    return rest, unclear
+
+
+def _add_xargs(found: Unwrapped, arguments: list[Word], depth: int) -> None:
+    """The command behind xargs, with words behind it that nobody knows yet."""
+    rest, unclear = _skip_flags(arguments, _XARGS)
+    if unclear:
+        found.opaque.append("what `xargs` runs, and how, is not clear")
+    inner = (*rest, UNKNOWN_WORDS) if rest else (Word("echo"), UNKNOWN_WORDS)
+    _add_command(found, Simple(inner), depth + 1)
+
+
+def _add_find(found: Unwrapped, arguments: list[Word], depth: int) -> None:
+    index = 0
+    while index < len(arguments):
+        index += 1
+        if arguments[index - 1].text not in _FIND_RUNS:
+            continue
+        start = index
+        while index < len(arguments) and arguments[index].text not in {";", "+"}:
+            index += 1
+        inner = tuple(UNKNOWN if "{}" in word.text else word for word in arguments[start:index])
+        if inner:
+            _add_command(found, Simple(inner), depth + 1)

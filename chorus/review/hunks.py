@@ -1,0 +1,107 @@
+"""The hunks of an action, each of which can be taken back by itself.
+
+Receives an action's record. Gives its hunks in the order and with the numbers in which git prints them, and
+a file with only some of them undone. What has no lines (a mode, a created, deleted or binary file) is one
+piece. Never touches a disk.
+"""
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from chorus.changes.diff import split_lines
+from chorus.errors import NothingThere
+from chorus.history.chain import Recorded
+from chorus.history.recorder import Recorder
+from chorus.model.ids import RepoPath
+from chorus.review.contents import content_of
+from chorus.review.patches import render_sides
+from chorus.review.taking_back import Content, Side
+from chorus.store.objects.directory import SYMLINK_MODE
+
+_HEADER = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+
+
+class NoSuchHunk(NothingThere):
+    hint = "`chorus revert ACTION -p --json` lists the hunks with their numbers."
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Lines `before` became lines `after`, context included. Counted from 0, the end not included."""
+
+    before: tuple[int, int]
+    after: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    number: int
+    path: RepoPath
+    head: str  # what git prints above a file's hunks
+    text: str
+    part: Lines | Literal["mode", "file"]
+
+
+def list_pieces(recorder: Recorder, recorded: Recorded) -> list[Piece]:
+    found: list[Piece] = []
+    for edit in recorder.timeline.edits(recorded):
+        before, after = (content_of(recorder, entry) for entry in (edit.before, edit.after))
+        patch = render_sides(recorder, {edit.path: before}, {edit.path: after})
+        for head, text, part in _split(patch, before, after):
+            found.append(Piece(len(found) + 1, edit.path, head, text, part))
+    return found
+
+
+def pieces_json(pieces: Collection[Piece]) -> list[dict[str, Any]]:
+    return [{"n": p.number, "path": p.path, "patch": p.head + p.text} for p in pieces]
+
+
+def choose_pieces(pieces: Collection[Piece], numbers: Collection[int]) -> list[Piece]:
+    unknown = sorted(set(numbers) - {piece.number for piece in pieces})
+    if unknown:
+        raise NoSuchHunk(f"there is no hunk {unknown[0]}; the action has {len(pieces)}")
+    return [piece for piece in pieces if piece.number in numbers]
+
+
+def undo_pieces(before: Side, after: Side, chosen: Collection[Piece]) -> Side:
+    """`after` with the chosen pieces, of this one file, as they were before."""
+    if before is None or after is None:
+        return before if chosen else after
+    mode, lines = after.mode, split_lines(after.data)
+    old = split_lines(before.data)
+    for piece in sorted(chosen, key=lambda piece: piece.number, reverse=True):
+        match piece.part:
+            case "file":
+                return before
+            case "mode":
+                mode = before.mode
+            case Lines(was, became):
+                lines[slice(*became)] = old[slice(*was)]
+    return Content(mode, b"".join(lines))
+
+
+def _split(
+    patch: str, before: Side, after: Side
+) -> Iterator[tuple[str, str, Lines | Literal["mode", "file"]]]:
+    """Head, text and part of each piece."""
+    if before is None or after is None or SYMLINK_MODE in (before.mode, after.mode):
+        yield patch, "", "file"
+        return
+    head, *hunks = re.split(r"^(?=@@ )", patch, flags=re.MULTILINE)
+    if before.mode != after.mode:
+        yield head, "", "mode"
+    if before.data != after.data and not hunks:
+        yield patch, "", "file"
+    for hunk in hunks:
+        found = _HEADER.match(hunk)
+        assert found is not None
+        start, count, new_start, new_count = (int(text or 1) for text in found.groups())
+        yield head, hunk, Lines(_range(start, count), _range(new_start, new_count))
+
+
+def _range(start: int, count: int) -> tuple[int, int]:
+    """git counts from 1, and names the line before an empty range."""
+    first = start - 1 if count else start
+    return first, first + count

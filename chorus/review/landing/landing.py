@@ -1,0 +1,183 @@
+"""Landing: what a lane's actions did, as clean commits on a branch of the user's.
+
+Receives what is to land and where. Makes the commits, all or none, and remembers them. Never writes to the
+work tree; of the user's index it changes landed paths only.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+from chorus.changes.summary import shown
+from chorus.errors import ChorusError, ExitCode
+from chorus.history.lanes import HEADS
+from chorus.history.recorder import Recorder
+from chorus.history.site import Site
+from chorus.model.ids import Oid
+from chorus.review.landing.carrying import (
+    Misfit,
+    Step,
+    carry,
+    find_present,
+    join_steps,
+    steps_of,
+    with_left_out,
+)
+from chorus.review.landing.choosing import Group, Landing
+from chorus.review.landing.landing_index import find_staged_otherwise, follow_in_index, tree_of
+from chorus.review.landing.landing_note import LandingNote, Note
+from chorus.review.landing.landing_words import render_landed
+from chorus.store.objects.trees import EMPTY_TREE
+from chorus.store.user_branch import Branch
+
+
+class LandConflict(ChorusError):
+    """The branch, or the user's index, holds something else in the same place. Nothing was changed."""
+
+    exit_code = ExitCode.CONFLICT
+
+
+@dataclass(slots=True)
+class Landed:
+    """`commits` has one for each group; None for one that the branch holds already."""
+
+    commits: list[Oid | None] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)  # empty where there is no commit to make
+    tip: Oid | None = None
+
+
+def apply_landing(site: Site, landing: Landing, note: LandingNote, *, dry_run: bool = False) -> Landed:
+    """Make the commits, or only look ahead. Raises with everything as it was.
+
+    The caller holds the note, and clears it once what landed is remembered.
+    """
+    with Branch.opened(site.repository, landing.onto) as branch:
+        start = tree_of(site, branch.start)
+        steps = [join_steps(own) for own in _steps(site, landing)]
+        present = find_present(site, start, [step for own in steps for step in own])
+        todo = [[step for step in own if step not in present] for own in steps]
+        planned = _rehearse(site, landing, branch, start, todo)
+        if branch.is_checked_out:
+            _refuse_staged(site, start, planned)
+        if dry_run:
+            return _make(site, landing, todo, start)
+        groups = tuple(group.names for group in landing.groups)
+        note.begin(Note(branch.ref, branch.start, branch.is_checked_out, groups))
+        try:
+            landed = _make(site, landing, todo, start, (branch, note))
+            if branch.tip != branch.start:
+                branch.bring_home(site.store)
+                if branch.is_checked_out:
+                    follow_in_index(site, start, tree_of(site, branch.tip))
+        except ChorusError:
+            branch.take_back()
+            note.clear()
+            raise
+        landed.tip = branch.tip
+        return landed
+
+
+def mark_landed(recorder: Recorder, landing: Landing, landed: Landed) -> None:
+    """Remember what landed, and in which commit; what was there before is in the branch's tip."""
+    for group, commit in zip(landing.groups, landed.commits, strict=True):
+        recorder.mark("landed", group.names, {"commits": [commit or landed.tip]})
+
+
+def landing_json(landing: Landing, landed: Landed, *, dry_run: bool) -> dict[str, Any]:
+    rows = list(zip(landing.groups, landed.commits, landed.messages, strict=True))
+    made = [_commit_json(group, commit, text) for group, commit, text in rows if text]
+    there = [number for group, _, text in rows if not text for number in group.numbers]
+    return {"commits": made, "onto": landing.onto.removeprefix(HEADS), "present": there, "dry_run": dry_run}
+
+
+def _commit_json(group: Group, commit: Oid | None, text: str) -> dict[str, Any]:
+    """`message` has no trailers: those are added to whatever is said instead."""
+    subject, message = text.partition("\n")[0], text.rpartition("\n\n")[0]
+    return {"oid": commit, "subject": subject, "actions": group.numbers, "message": message}
+
+
+def _steps(site: Site, landing: Landing) -> list[list[Step]]:
+    """What each group did, one action after the other."""
+    found = [
+        [
+            step
+            for e in group.entries
+            if e.n is not None and e.commit
+            for step in steps_of(site, e.n, e.commit)
+        ]
+        for group in landing.groups
+    ]
+    told = iter(with_left_out(site, landing.lane.base, [step for own in found for step in own]))
+    return [list(islice(told, len(own))) for own in found]
+
+
+def _rehearse(
+    site: Site, landing: Landing, branch: Branch, tree: Oid | None, todo: Sequence[Sequence[Step]]
+) -> Oid | None:
+    """The tree after everything; a conflict is found before the first commit."""
+    for steps in todo:
+        changes = carry(site, tree, steps)
+        if isinstance(changes, list):
+            raise _conflict(site, landing, branch, changes)
+        tree = site.splice(tree, changes) if changes else tree
+    return tree
+
+
+def _make(
+    site: Site,
+    landing: Landing,
+    todo: Sequence[Sequence[Step]],
+    tree: Oid | None,
+    onto: tuple[Branch, LandingNote] | None = None,
+) -> Landed:
+    """Each group on top of what the commit before it really holds: a hook may have changed it."""
+    landed = Landed()
+    for group, steps in zip(landing.groups, todo, strict=True):
+        changes = carry(site, tree, steps)
+        if isinstance(changes, list):
+            raise LandConflict(
+                f"a commit hook changed {changes[0].path}, on which action "
+                f"{_listed(changes[0].numbers)} builds; nothing was changed"
+            )
+        oid, text = None, ""
+        if changes:
+            tree = site.splice(tree, changes)
+            text = render_landed(group.entries, group.names, landing.by, landing.words.of(group))
+            if onto is not None:
+                oid = onto[0].commit(tree or EMPTY_TREE, text)
+                tree = tree_of(site, oid)
+        if onto is not None:
+            onto[1].add(oid)
+        landed.commits.append(oid)
+        landed.messages.append(text)
+    return landed
+
+
+def _refuse_staged(site: Site, old: Oid | None, new: Oid | None) -> None:
+    other = find_staged_otherwise(site, old, new)
+    if other:
+        raise LandConflict(
+            f"{', '.join(map(shown, other))} is staged with other changes; nothing was changed",
+            hint="Commit or unstage that first (`git restore --staged PATH`).",
+        )
+
+
+def _conflict(site: Site, landing: Landing, branch: Branch, misfits: Sequence[Misfit]) -> LandConflict:
+    name = landing.onto.removeprefix(HEADS)
+    lines = [f"{landing.lane.name} does not fit on {name}; nothing was changed"]
+    for misfit in misfits:
+        since = [f"^{landing.lane.base}"] if landing.lane.base else []
+        words = ("log", "-1", "--format=%h %s", branch.start or EMPTY_TREE, *since, "--", misfit.path)
+        by = site.repository.git.text(*words) if branch.start else ""
+        why = f"was changed by {by}" if by else f"builds on changes that are not on {name}"
+        lines.append(f"  action {_listed(misfit.numbers)}: {shown(misfit.path)} {why}")
+    error = LandConflict(
+        "\n".join(lines), hint="Commit what it builds on, or land on another branch (--onto)."
+    )
+    error.details = {"conflicts": [{"path": m.path, "actions": list(m.numbers)} for m in misfits]}
+    return error
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    return ", ".join(map(str, numbers))

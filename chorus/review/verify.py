@@ -1,0 +1,103 @@
+"""Proof that what is recorded is what happened: the timeline against the disk, each lane against its actions.
+
+Receives a recorder, reads everything again, gives what does not fit, in words. Never repairs, never writes
+a ref.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from chorus.history.chain import Recorded
+from chorus.history.forgetting import FORGOTTEN
+from chorus.history.projection import plan_projection
+from chorus.history.recorder import Recorder
+from chorus.history.records import Edit
+from chorus.model.ids import LaneName, Oid, RepoPath
+from chorus.store.objects.store import ObjectMissing
+from chorus.store.objects.trees import Entry
+from chorus.store.worktree.file_state import Absent, File, Skipped
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    where: str
+    what: str
+
+
+def verify(recorder: Recorder) -> list[Problem]:
+    """Everything that does not fit; nothing, in a healthy repository whose changes are all recorded."""
+    recorder.journal.refresh()
+    if not recorder.timeline.records:
+        return []
+    with recorder.journal.writing():
+        return [*check_timeline(recorder), *check_disk(recorder), *check_lanes(recorder)]
+
+
+def check_timeline(recorder: Recorder) -> Iterator[Problem]:
+    """Each tree differs from the one before it in exactly the edits of its record."""
+    trees, before = recorder.site.trees, None
+    for place, recorded in enumerate(recorder.timeline.records):
+        if place:
+            found = {Edit(c.path, c.before, c.after) for c in trees.diff(before, recorded.tree)}
+            if found != set(recorder.timeline.edits(recorded)):
+                yield Problem(f"timeline {recorded.oid[:12]}", "its tree is not what its message says")
+        before = recorded.tree
+
+
+def check_disk(recorder: Recorder) -> Iterator[Problem]:
+    """The newest tree holds what the work tree holds: read anew, no stamp trusted."""
+    site, tree = recorder.site, recorder.timeline.tree
+    known = dict(site.trees.walk(tree))
+    for path, entry in known.items():
+        if not holds(recorder, path, entry):
+            yield Problem(path, "is not on disk as the timeline has it")
+    assert tree is not None
+    for change in site.scanner.changed(tree).changes:
+        if change.path not in known:
+            yield Problem(change.path, "is on disk and not on the timeline")
+
+
+def holds(recorder: Recorder, path: RepoPath, entry: Entry) -> bool:
+    site = recorder.site
+    match site.work_tree.read_file(path):
+        case File(data=data):
+            return data == site.read(entry)
+        case Absent():
+            return False
+        case Skipped():
+            return True  # what is not followed any more is not compared
+
+
+def check_lanes(recorder: Recorder) -> Iterator[Problem]:
+    """Replaying a lane's actions gives the trees of its commits, and its branch ends at the last of them.
+
+    Of a dropped lane the commits may be swept away: nothing is asked of it.
+    """
+    tips = {lane.name: recorder.site.refs.read(lane.ref) for lane in recorder.lanes.all()}
+    last: dict[LaneName, Oid] = {}
+    whole = recorder.timeline.records[0].record.summary != FORGOTTEN
+    for recorded in recorder.timeline.records:
+        placement = recorded.record.placement
+        if placement is not None and tips[placement.lane] is not None:
+            commit = recorder.current_commit(recorded)
+            # What the first one known was built on may be forgotten.
+            if whole or placement.lane in last:
+                yield from check_action(recorder, recorded, commit, last.get(placement.lane, placement.base))
+            last[placement.lane] = commit
+    for lane, tip in tips.items():
+        if tip is not None and tip != last[lane]:
+            yield Problem(lane, f"is at {tip[:12]}, not at its last action: somebody moved it")
+
+
+def check_action(
+    recorder: Recorder, recorded: Recorded, commit: Oid, before: Oid | None
+) -> Iterator[Problem]:
+    site, where = recorder.site, f"action {recorded.record.number}"
+    try:
+        tree = site.store.read_commit(before).tree if before else None
+        plan = plan_projection(site, tree, recorder.timeline.edits(recorded))
+        expected = site.trees.splice(site.trees.splice(tree, plan.context), plan.changes)
+        if site.store.read_commit(commit).tree != expected:
+            yield Problem(where, f"commit {commit[:12]} is not what its change makes of the lane")
+    except ObjectMissing as missing:
+        yield Problem(where, str(missing))

@@ -1,0 +1,176 @@
+"""The one door through which Chorus runs git.
+
+Receives argument lists, gives bytes. Never lets the caller's `GIT_*` variables, the user's hooks,
+fsmonitor, signing or automatic gc take part (hooks and signing do in `HookedGit`, for landing), never
+takes an optional lock (so a user's index is never refreshed), never reaches the network, not even to fetch
+the missing objects of a partial clone.
+"""
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from chorus.errors import ChorusError
+from chorus.model.ids import RepoPath
+
+# Where git finds its own programs: the one inherited variable that does not steer what git does.
+KEPT_VARIABLES = {"GIT_EXEC_PATH"}
+
+FIXED_VARIABLES = {
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    # A name is a name: `:x`, `*` and `-x` are files here, never patterns.
+    "GIT_LITERAL_PATHSPECS": "1",
+    # Older than 2.45, git knows only the second; with both, a missing object is an error, not a fetch.
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "none",
+    "LC_ALL": "C",
+}
+
+QUIET_CONFIG = (
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "commit.gpgSign=false",
+    "log.showSignature=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+)
+
+
+class GitFailed(ChorusError):
+    """git refused what Chorus asked of it."""
+
+
+def scrubbed_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The environment every git process of Chorus gets, but for a landing's commits."""
+    return inherited_environment() | FIXED_VARIABLES | dict(extra or {})
+
+
+def inherited_environment() -> dict[str, str]:
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("GIT_") or name in KEPT_VARIABLES
+    }
+
+
+class Git:
+    """git, run in one directory."""
+
+    __slots__ = ("directory",)
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+
+    def run(
+        self,
+        *arguments: str | bytes,
+        stdin: bytes = b"",
+        extra: Mapping[str, str] | None = None,
+        accept: Sequence[int] = (0,),
+    ) -> bytes:
+        """stdout of one git command; a return code not in `accept` is an error with git's own words."""
+        done = self.attempt(*arguments, stdin=stdin, extra=extra)
+        if done.returncode not in accept:
+            raise GitFailed(f"`git {spoken(arguments)}` failed: {said_by(done)}")
+        return done.stdout
+
+    def text(self, *arguments: str | bytes, accept: Sequence[int] = (0,)) -> str:
+        """The answer without its line end, undecodable bytes kept as surrogate escapes."""
+        return os.fsdecode(self.run(*arguments, accept=accept)).removesuffix("\n")
+
+    def attempt(
+        self,
+        *arguments: str | bytes,
+        stdin: bytes = b"",
+        extra: Mapping[str, str] | None = None,
+        limit_seconds: float | None = None,
+    ) -> subprocess.CompletedProcess[bytes]:
+        """Run one git command and say how it went. Past its limit, it and all it started are ended."""
+        with self._started(arguments, extra, subprocess.PIPE) as process:
+            try:
+                stdout, stderr = process.communicate(stdin, limit_seconds)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.communicate()
+                stdout, stderr = b"", f"no answer within {limit_seconds:g} seconds".encode()
+            return subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr)
+
+    def start(self, *arguments: str | bytes) -> subprocess.Popen[bytes]:
+        """A git process that stays: the caller owns it and ends it."""
+        return self._started(arguments, None, subprocess.DEVNULL)
+
+    def _started(
+        self, arguments: Sequence[str | bytes], extra: Mapping[str, str] | None, stderr: int
+    ) -> subprocess.Popen[bytes]:
+        try:
+            return subprocess.Popen(
+                self.command(arguments),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+                cwd=self.directory,
+                env=self.environment(extra),
+                # A group of its own: Ctrl-C is for the caller, and a filter that hangs ends with its git.
+                start_new_session=True,
+            )
+        except FileNotFoundError as error:
+            raise cannot_start(error, self.directory) from error
+
+    def command(self, arguments: Sequence[str | bytes]) -> list[str | bytes]:
+        return with_settings(QUIET_CONFIG, arguments)
+
+    def environment(self, extra: Mapping[str, str] | None) -> dict[str, str]:
+        return scrubbed_environment(extra)
+
+
+class HookedGit(Git):
+    """git as the user runs it, for a commit of theirs: their hooks and their signing take part.
+
+    Hooks run git themselves, so of Chorus's own variables they get none that would change what it does.
+    """
+
+    __slots__ = ()
+
+    def command(self, arguments: Sequence[str | bytes]) -> list[str | bytes]:
+        return with_settings(("gc.auto=0", "maintenance.auto=false"), arguments)
+
+    def environment(self, extra: Mapping[str, str] | None) -> dict[str, str]:
+        return inherited_environment() | {"GIT_TERMINAL_PROMPT": "0"} | dict(extra or {})
+
+
+def with_settings(settings: Iterable[str], arguments: Sequence[str | bytes]) -> list[str | bytes]:
+    return ["git", *(part for setting in settings for part in ("-c", setting)), *arguments]
+
+
+def said_by(done: subprocess.CompletedProcess[bytes]) -> str:
+    """What git said, or its return code where it said nothing."""
+    words = done.stderr.decode(errors="replace").strip()
+    return words or f"exit code {done.returncode}"
+
+
+def spoken(arguments: Sequence[str | bytes]) -> str:
+    """The name of the command: what comes after settings for it."""
+    words = list(arguments)
+    while words[0] == "-c":
+        del words[:2]
+    return words[0].decode(errors="replace") if isinstance(words[0], bytes) else words[0]
+
+
+def cannot_start(error: FileNotFoundError, directory: Path) -> GitFailed:
+    if not directory.is_dir():
+        return GitFailed(f"{directory} is not there", hint="Run the command in a directory that exists.")
+    return GitFailed(f"git cannot be started: {error}", hint="Install git 2.32 or newer.")
+
+
+def join_names(names: Iterable[str]) -> bytes:
+    """As git reads them with `-z`."""
+    return b"".join(os.fsencode(name) + b"\0" for name in names)
+
+
+def split_names(data: bytes) -> list[RepoPath]:
+    """As git prints them with `-z`."""
+    return [RepoPath(os.fsdecode(name)) for name in data.split(b"\0")[:-1]]

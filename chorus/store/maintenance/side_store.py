@@ -1,0 +1,109 @@
+"""What lies in the side store: loose objects, packs, scratch files, and who may rearrange them.
+
+Receives its directory, gives lists and sizes. Writing needs no leave; packing and sweeping do, one
+process at a time, by a lock that ends with the process that holds it.
+"""
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from chorus.model.ids import Oid
+from chorus.store.git_process import Git
+from chorus.store.objects.store import ObjectStore
+
+HEX = "0123456789abcdef"
+FANS = [first + second for first in HEX for second in HEX]
+PACK_PARTS = (".idx", ".pack", ".rev", ".bitmap", ".mtimes", ".keep")
+
+
+@dataclass(frozen=True, slots=True)
+class LooseObject:
+    oid: Oid
+    path: str
+    modified_seconds: float
+
+
+def list_loose(directory: Path) -> list[LooseObject]:
+    found = []
+    for fan in FANS:
+        with contextlib.suppress(FileNotFoundError), os.scandir(directory / fan) as entries:
+            for entry in entries:
+                with contextlib.suppress(FileNotFoundError):
+                    if len(entry.name) == 38:
+                        state = entry.stat()
+                        found.append(LooseObject(Oid(fan + entry.name), entry.path, state.st_mtime))
+    return found
+
+
+def count_loose(directory: Path) -> int:
+    """About how many: object ids are even, so one of the 256 directories tells, as it does for git."""
+    with contextlib.suppress(FileNotFoundError):
+        return 256 * len(list((directory / FANS[0x17]).iterdir()))
+    return 0
+
+
+def list_packs(directory: Path) -> list[Path]:
+    """The packs that are whole: their index is written last."""
+    return sorted((directory / "pack").glob("pack-*.idx"))
+
+
+def list_packed(git: Git, index: Path) -> list[Oid]:
+    """The objects of one pack."""
+    lines = git.run("show-index", stdin=index.read_bytes()).decode().splitlines()
+    return [Oid(line.split()[1]) for line in lines]
+
+
+def count_packed(index: Path) -> int:
+    """Read off the index: the last number of its table says how many."""
+    with index.open("rb") as file:
+        file.seek(8 + 255 * 4)
+        return int.from_bytes(file.read(4), "big")
+
+
+def remove_pack(index: Path) -> None:
+    """The index first: a pack without one is not looked at, an index without its pack is an error."""
+    for part in PACK_PARTS:
+        index.with_suffix(part).unlink(missing_ok=True)
+
+
+def size_of(directory: Path) -> int:
+    """Bytes on disk."""
+    total = 0
+    for place, _, names in os.walk(directory):
+        for name in names:
+            with contextlib.suppress(FileNotFoundError):
+                total += Path(place, name).lstat().st_blocks * 512
+    return total
+
+
+def pack_into(git: Git, store: ObjectStore, directory: Path, wanted: bytes, *options: str) -> Path | None:
+    """One pack of the objects named on its input, whole or not at all; its index, or None if it is empty.
+
+    It grows in the side store wherever it is to go: in the user's, a `git gc --prune=now` takes a pack
+    that is not whole yet for one that was left behind.
+    """
+    (directory / "pack").mkdir(parents=True, exist_ok=True)
+    base = directory / "pack" / "pack"
+    arguments = ("pack-objects", "--quiet", "--non-empty", "--delta-base-offset", *options)
+    name = git.run(*arguments, str(base), stdin=wanted, extra=store.writing_environment()).decode().strip()
+    return base.with_name(f"pack-{name}.idx") if name else None
+
+
+@contextlib.contextmanager
+def arranging(directory: Path) -> Iterator[bool]:
+    """Whether this process may rearrange the store: True for one at a time."""
+    directory.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(directory / "arranging", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
+    finally:
+        os.close(descriptor)

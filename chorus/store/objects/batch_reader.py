@@ -1,0 +1,57 @@
+"""Objects read through one `git cat-file --batch` that stays: packs, alternates, whatever git can read.
+
+Receives object ids, gives kind and bytes. Never fetches: what a partial clone lacks is missing. A pack
+that `git gc` takes away under the process is git's to cope with, and it does.
+"""
+
+import subprocess
+import threading
+
+from chorus.model.ids import Oid
+from chorus.store.git_process import Git, GitFailed
+
+
+class BatchReader:
+    def __init__(self, git: Git) -> None:
+        self._git = git
+        self._process: subprocess.Popen[bytes] | None = None
+        self._turn = threading.Lock()
+
+    def read(self, oid: Oid) -> tuple[bytes, bytes] | None:
+        """Kind and bytes, or None if git knows no such object."""
+        with self._turn:
+            for _ in range(2):
+                try:
+                    return self._ask(oid)
+                except (OSError, EOFError):
+                    # The process died: killed, and a new one will do, or of this very object, which a
+                    # partial clone lacks and git would fetch.
+                    self._end()
+            return None
+
+    def close(self) -> None:
+        with self._turn:
+            self._end()
+
+    def _ask(self, oid: Oid) -> tuple[bytes, bytes] | None:
+        process = self._process = self._process or self._git.start("cat-file", "--batch")
+        if process.stdin is None or process.stdout is None:
+            raise GitFailed("`git cat-file` has no pipes")
+        process.stdin.write(oid.encode() + b"\n")
+        process.stdin.flush()
+        header = process.stdout.readline()
+        if not header.endswith(b"\n"):
+            raise EOFError
+        _, kind, *size = header.split()
+        if not size:
+            return None
+        data = process.stdout.read(int(size[0]) + 1)
+        if len(data) <= int(size[0]):
+            raise EOFError
+        return kind, data[:-1]
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.communicate()

@@ -1,0 +1,183 @@
+"""One tree object as a value: find an entry, and make the tree that differs in some of them.
+
+Receives and gives the bytes git stores, in git's order (a directory sorts as if its name ended in "/").
+Never reads or writes a store. A wide directory is kept as runs of some hundred entries, so that one
+change looks at one run, whatever the width.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from typing import NamedTuple
+
+from chorus.model.ids import Oid
+
+TREE_MODE = 0o040000
+FILE_MODE = 0o100644
+EXECUTABLE_MODE = 0o100755
+SYMLINK_MODE = 0o120000
+SUBMODULE_MODE = 0o160000
+
+# Finding an entry for the first time walks its run; a change copies the list of runs. 128 keeps both
+# below the cost of hashing the tree, from ten entries to a hundred thousand.
+RUN_ENTRIES = 128
+
+ENTRY = re.compile(rb"([0-7]+) ([^\0]+)\0(.{20})", re.DOTALL)
+
+
+class Entry(NamedTuple):
+    """What a name stands for: a mode as git writes it, and an object. Made by the million, so a tuple."""
+
+    mode: int
+    oid: Oid
+
+    @property
+    def is_tree(self) -> bool:
+        return self.mode == TREE_MODE
+
+
+class Run:
+    """Some neighbouring entries, as bytes. Asked a second time, it notes where each name's object id
+    stands, and shares that with the runs made from it as long as nothing moves."""
+
+    __slots__ = ("_places", "raw")
+
+    def __init__(self, raw: bytes, places: dict[bytes, tuple[int, int]] | None = None) -> None:
+        self.raw = raw
+        self._places = places
+
+    def place(self, name: bytes) -> tuple[int, int] | None:
+        """Mode and position of the object id of a name."""
+        if self._places is None:
+            self._places = {}
+            return self._walk_to(name)
+        if not self._places:
+            found = ENTRY.finditer(self.raw)
+            self._places.update((entry[2], (int(entry[1], 8), entry.start(3))) for entry in found)
+        return self._places.get(name)
+
+    def _walk_to(self, name: bytes) -> tuple[int, int] | None:
+        raw = self.raw
+        ending = b" " + name
+        start = 0
+        while (end := raw.find(b"\0", start)) >= 0:
+            # A name may hold blanks: it starts at the first one.
+            if raw.endswith(ending, start, end) and raw.find(b" ", start) == end - len(ending):
+                return int(raw[start : end - len(ending)], 8), end + 1
+            start = end + 21
+        return None
+
+    def find(self, name: bytes) -> Entry | None:
+        place = self.place(name)
+        if place is None:
+            return None
+        mode, start = place
+        return Entry(mode, Oid(self.raw[start : start + 20].hex()))
+
+    def replaced(self, start: int, oid: bytes) -> "Run":
+        """The run with another object id at this position."""
+        raw = self.raw
+        return Run(raw[:start] + oid + raw[start + 20 :], self._places)
+
+    def rebuilt(self, changes: Mapping[bytes, bytes | None]) -> list["Run"]:
+        """The runs with these names removed (None), replaced or added, in order."""
+        pieces = {found[2]: found[0] for found in ENTRY.finditer(self.raw)} | dict(changes)
+        ordered = sorted((sort_key(piece), piece) for piece in pieces.values() if piece is not None)
+        return cut([piece for _, piece in ordered])
+
+
+class Directory:
+    """Immutable; a changed directory shares the runs that did not change."""
+
+    __slots__ = ("_firsts", "runs")
+
+    def __init__(self, runs: list[Run], firsts: list[bytes] | None = None) -> None:
+        self.runs = runs
+        self._firsts = [sort_key(run.raw) for run in runs[1:]] if firsts is None else firsts
+
+    @classmethod
+    def parse(cls, raw: bytes) -> "Directory":
+        # 30 bytes is the least an entry of a usual name takes: no need to count them in a small tree.
+        if len(raw) < RUN_ENTRIES * 30:
+            return cls([Run(raw)])
+        return cls(cut([found[0] for found in ENTRY.finditer(raw)]) or [Run(b"")])
+
+    def render(self) -> bytes:
+        return self.runs[0].raw if len(self.runs) == 1 else b"".join(run.raw for run in self.runs)
+
+    def find(self, name: bytes) -> Entry | None:
+        if not self._firsts:
+            return self.runs[0].find(name)
+        place = self._place(name)
+        found = self.runs[place].find(name)
+        if found is None and (other := self._place(name + b"/")) != place:
+            return self.runs[other].find(name)
+        return found
+
+    def entries(self) -> Iterator[tuple[bytes, Entry]]:
+        return chain.from_iterable(map(parse_entries, (run.raw for run in self.runs)))
+
+    def locate(self, name: bytes, mode: int) -> tuple[int, int] | None:
+        """Run and position of the object id of a name; None if it is not there with that mode."""
+        number = self._place(name + b"/" if mode == TREE_MODE else name) if self._firsts else 0
+        found = self.runs[number].place(name)
+        return (number, found[1]) if found is not None and found[0] == mode else None
+
+    def oid_at(self, place: tuple[int, int]) -> Oid:
+        number, start = place
+        return Oid(self.runs[number].raw[start : start + 20].hex())
+
+    def replaced(self, place: tuple[int, int], oid: bytes) -> "Directory":
+        """The directory with another object id at a place that `locate` gave."""
+        number, start = place
+        runs = self.runs.copy()
+        runs[number] = runs[number].replaced(start, oid)
+        return Directory(runs, self._firsts)
+
+    def changed(self, changes: Mapping[bytes, Entry | None]) -> "Directory":
+        """The directory with these names removed (None), replaced or added."""
+        by_run: dict[int, dict[bytes, bytes | None]] = {}
+        for name, entry in changes.items():
+            # The old entry may be a file and the new one a directory, which sort apart.
+            for place in (self._place(name), self._place(name + b"/")):
+                by_run.setdefault(place, {})[name] = None
+            if entry is not None:
+                place = self._place(name + b"/" if entry.is_tree else name)
+                by_run[place][name] = render_entry(name, entry)
+        runs = [
+            run.rebuilt(by_run[place]) if place in by_run else [run] for place, run in enumerate(self.runs)
+        ]
+        return Directory(list(chain.from_iterable(runs)) or [Run(b"")])
+
+    def _place(self, key: bytes) -> int:
+        return bisect_right(self._firsts, key)
+
+
+def render_entry(name: bytes, entry: Entry) -> bytes:
+    return b"%o %s\0%s" % (entry.mode, name, bytes.fromhex(entry.oid))
+
+
+def parse_entries(raw: bytes) -> Iterator[tuple[bytes, Entry]]:
+    for mode, name, oid in ENTRY.findall(raw):
+        yield name, Entry(int(mode, 8), Oid(oid.hex()))
+
+
+def sort_key(raw: bytes) -> bytes:
+    """Of the first entry in `raw`."""
+    mode, _, rest = raw.partition(b" ")
+    name = rest[: rest.index(b"\0")]
+    return name + b"/" if mode == b"40000" else name
+
+
+def cut(pieces: list[bytes]) -> list[Run]:
+    """Entries in order, joined into runs."""
+    whole = len(pieces) <= 2 * RUN_ENTRIES
+    step = max(len(pieces), 1) if whole else RUN_ENTRIES
+    return [Run(b"".join(pieces[start : start + step])) for start in range(0, len(pieces), step)]
+
+
+def unshared(one: Directory, other: Directory) -> tuple[Iterable[bytes], Iterable[bytes]]:
+    """The runs each has and the other has not: every entry that differs is in them."""
+    here, there = ({run.raw for run in directory.runs} for directory in (one, other))
+    return here - there, there - here

@@ -1,0 +1,121 @@
+"""Loose objects: one zlib file per object, named by its sha1.
+
+Receives a kind and bytes, gives object ids; reads them back. Never leaves a half-written object under
+its name. What it writes goes through the barrier that the next ref update waits for.
+"""
+
+import contextlib
+import itertools
+import os
+import struct
+import time
+import zlib
+from hashlib import sha1
+from pathlib import Path
+
+from chorus.model.ids import Oid
+from chorus.store.lock_file import translate, write_all
+from chorus.system.durable import Barrier
+
+# What fits one block of a disk takes one, deflated or not; deflating it costs more than writing it.
+DISK_BLOCK = 4096
+# A stored deflate block holds at most this much.
+STORED_BLOCK = 0xFFFF
+STORED_EXTRA = 11  # what the stream adds to one such block
+BLOCK = struct.Struct("<?HH")  # last, length, its complement
+STREAM_OF_ONE = struct.Struct("<BB?HH")
+
+# An object written this recently is not written again. Far shorter than what a sweep leaves alone.
+RECENT_SECONDS = 300.0
+MOST_RECENT = 20_000
+
+CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+
+# With the process id, a name that no process that was killed can have left behind.
+STARTED = str(time.time_ns())
+_serial = itertools.count()
+
+
+class LooseStore:
+    def __init__(self, directory: Path, barrier: Barrier) -> None:
+        self.directory = directory
+        self._root = os.fspath(directory)
+        self._barrier = barrier
+        self._recent: dict[str, float] = {}
+
+    def write(self, kind: bytes, data: bytes) -> Oid:
+        """Store the object, unless this store just did. One that is there already becomes young again."""
+        body = b"%s %d\0%s" % (kind, len(data), data)
+        oid = sha1(body, usedforsecurity=False).hexdigest()
+        recent = self._recent
+        now = time.monotonic()
+        if oid not in recent or now - recent[oid] > RECENT_SECONDS:
+            self._put(f"{self._root}/{oid[:2]}/{oid[2:]}", encode(kind, body))
+            if len(recent) > MOST_RECENT:
+                recent.clear()
+            recent[oid] = now
+        return Oid(oid)
+
+    def read(self, oid: Oid) -> tuple[bytes, bytes] | None:
+        """Kind and bytes, or None if there is no such loose object, or a damaged one."""
+        try:
+            with open(f"{self._root}/{oid[:2]}/{oid[2:]}", "rb", buffering=0) as file:  # noqa: PTH123
+                body = zlib.decompress(file.read())
+        except (FileNotFoundError, zlib.error):
+            return None
+        header, _, data = body.partition(b"\0")
+        return header.split(b" ", 1)[0], data
+
+    def _put(self, place: str, encoded: bytes) -> None:
+        # git takes files of this name for garbage it may prune, should we die before the rename.
+        scratch = f"{self._root}/tmp_obj_{os.getpid()}_{STARTED}_{next(_serial)}"  # noqa: S108  not in /tmp
+        try:
+            descriptor = open_new(scratch)
+            try:
+                write_all(descriptor, encoded)
+            except OSError:
+                os.close(descriptor)
+                raise
+            self._barrier.take(descriptor)
+            rename_into(scratch, place)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                os.unlink(scratch)  # noqa: PTH108
+            raise translate(error, place) from error
+
+
+def encode(kind: bytes, body: bytes) -> bytes:
+    """Trees are stored as they are: they hardly deflate, and wide ones are written again edit by edit."""
+    if kind == b"tree" or len(body) < DISK_BLOCK - STORED_EXTRA:
+        return store(body)
+    return zlib.compress(body, 1)
+
+
+def store(body: bytes) -> bytes:
+    """A zlib stream that holds `body` as it is."""
+    size = len(body)
+    checksum = zlib.adler32(body).to_bytes(4, "big")
+    if size <= STORED_BLOCK:
+        return STREAM_OF_ONE.pack(0x78, 0x01, True, size, size ^ STORED_BLOCK) + body + checksum
+    pieces = [b"\x78\x01"]
+    for start in range(0, size, STORED_BLOCK):
+        block = body[start : start + STORED_BLOCK]
+        last = start + STORED_BLOCK >= size
+        pieces += (BLOCK.pack(last, len(block), len(block) ^ STORED_BLOCK), block)
+    return b"".join((*pieces, checksum))
+
+
+def open_new(scratch: str) -> int:
+    try:
+        return os.open(scratch, CREATE, 0o444)
+    except FileNotFoundError:
+        Path(scratch).parent.mkdir(parents=True, exist_ok=True)
+        return os.open(scratch, CREATE, 0o444)
+
+
+def rename_into(scratch: str, place: str) -> None:
+    try:
+        os.rename(scratch, place)  # noqa: PTH104
+    except FileNotFoundError:
+        os.makedirs(os.path.dirname(place), exist_ok=True)  # noqa: PTH103, PTH120
+        os.rename(scratch, place)  # noqa: PTH104

@@ -1,0 +1,147 @@
+"""The object store: Chorus's own directory to write to, everything git can reach to read from.
+
+Receives and gives objects. Writes only below `chorus/objects` in the common git directory, which git
+reads through a relative line in `objects/info/alternates` and never prunes. Never touches the user's
+own object directory, but for that line.
+"""
+
+import hashlib
+from pathlib import Path
+from typing import Self
+
+from chorus.errors import ChorusError
+from chorus.model.ids import Oid
+from chorus.store import lock_file as lockfile
+from chorus.store.objects.batch_reader import BatchReader
+from chorus.store.objects.commits import Commit, parse_commit, render_commit
+from chorus.store.objects.loose import LooseStore
+from chorus.store.objects.packs import PackReader
+from chorus.store.repository import Repository
+
+# From `objects`, where git takes relative lines to start.
+ALTERNATE_LINE = b"../chorus/objects"
+
+# What is read from packs without asking git.
+IN_PROCESS = (b"tree", b"commit")
+
+
+class ObjectMissing(ChorusError):
+    """An object is named but not there, or not of the kind it should be."""
+
+    hint = "Run `chorus doctor --deep` to see what is broken."
+
+
+class ObjectStore:
+    def __init__(self, repository: Repository) -> None:
+        self.directory = repository.shared_dir / "objects"
+        self.main_directory = repository.common_dir / "objects"
+        self._loose = LooseStore(self.directory, repository.barrier)
+        self._main = LooseStore(self.main_directory, repository.barrier)
+        self._packs = PackReader((self.directory, self.main_directory))
+        self._reader = BatchReader(repository.git)
+        self._attached = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the one process this store may have, and let go of the packs."""
+        self._reader.close()
+        self._packs.close()
+
+    def write_blob(self, data: bytes) -> Oid:
+        return self._write(b"blob", data)
+
+    def write_tree(self, data: bytes) -> Oid:
+        return self._write(b"tree", data)
+
+    def write_commit(self, commit: Commit) -> Oid:
+        return self._write(b"commit", render_commit(commit))
+
+    def read(self, oid: Oid) -> tuple[bytes, bytes]:
+        """Kind (`blob`, `tree`, `commit`, `tag`) and bytes."""
+        found = self._find(oid)
+        if found is None:
+            raise ObjectMissing(f"object {oid} is missing or damaged")
+        return found
+
+    def has(self, oid: Oid) -> bool:
+        return self._find(oid) is not None
+
+    def read_blob(self, oid: Oid) -> bytes:
+        return self._read_kind(oid, b"blob")
+
+    def read_tree(self, oid: Oid) -> bytes:
+        return self._read_kind(oid, b"tree")
+
+    def read_commit(self, oid: Oid) -> Commit:
+        return parse_commit(self._read_kind(oid, b"commit"))
+
+    def writing_environment(self) -> dict[str, str]:
+        """For a git process that stores objects: here, and reading from the user's as before."""
+        self._attach()
+        return {
+            "GIT_OBJECT_DIRECTORY": str(self.directory),
+            "GIT_ALTERNATE_OBJECT_DIRECTORIES": quoted(self.main_directory),
+        }
+
+    def _find(self, oid: Oid, kind: bytes | None = None) -> tuple[bytes, bytes] | None:
+        # What is read again and again stays with its reader: a tree met for the first time is the user's.
+        packed = self._packs.read(oid) if kind in IN_PROCESS else None
+        return packed or self._loose.read(oid) or self._main.read(oid) or self._reader.read(oid)
+
+    def _read_kind(self, oid: Oid, kind: bytes) -> bytes:
+        found, data = self._find(oid, kind) or (None, b"")
+        if found is None:
+            raise ObjectMissing(f"object {oid} is missing or damaged")
+        if found != kind:
+            raise ObjectMissing(f"object {oid} is a {found.decode()}, not a {kind.decode()}")
+        return data
+
+    def _write(self, kind: bytes, data: bytes) -> Oid:
+        if not self._attached:
+            self._attach()
+        return self._loose.write(kind, data)
+
+    def _attach(self) -> None:
+        with lockfile.translated(str(self.directory)):
+            self.directory.mkdir(parents=True, exist_ok=True)
+        attach(self.main_directory)
+        self._attached = True
+
+
+def attach(main_directory: Path) -> None:
+    """Let git find the side store, before anything in it is needed. What the file holds is kept."""
+    place = main_directory / "info" / "alternates"
+    if ALTERNATE_LINE in read_alternates(place).split(b"\n"):
+        return
+    with lockfile.LockFile(place) as lock:
+        held = read_alternates(place)
+        if ALTERNATE_LINE not in held.split(b"\n"):
+            seam = b"\n" if held and not held.endswith(b"\n") else b""
+            lock.write(held + seam + ALTERNATE_LINE + b"\n")
+            lock.commit(durable=True)
+
+
+def read_alternates(place: Path) -> bytes:
+    try:
+        return place.read_bytes()
+    except FileNotFoundError:
+        return b""
+
+
+def hash_blob(data: bytes) -> Oid:
+    """The id git gives these bytes, without storing them."""
+
+    body = b"blob %d\0" % len(data)
+    return Oid(hashlib.sha1(body + data, usedforsecurity=False).hexdigest())
+
+
+def quoted(path: Path) -> str:
+    """A path as one item of git's colon-separated lists."""
+    text = str(path)
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"' if ":" in text or escaped != text else text

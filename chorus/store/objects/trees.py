@@ -1,0 +1,183 @@
+"""Trees: look a path up, list a tree, compare two, and make the tree that differs in some paths.
+
+Receives paths and entries, gives object ids. A change costs the directories along its path and nothing
+else; those last used stay in memory, up to a bound. Never reads the work tree, never keeps an empty
+directory.
+"""
+
+import os
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from chorus.model.ids import Oid, RepoPath
+from chorus.store.objects.directory import (
+    EXECUTABLE_MODE,
+    FILE_MODE,
+    SUBMODULE_MODE,
+    SYMLINK_MODE,
+    TREE_MODE,
+    Directory,
+    Entry,
+    parse_entries,
+    unshared,
+)
+from chorus.store.objects.nesting import ITSELF, Nested, nest
+from chorus.store.objects.store import ObjectStore
+
+__all__ = [
+    "EMPTY_TREE", "EXECUTABLE_MODE", "FILE_MODE", "SUBMODULE_MODE", "SYMLINK_MODE", "TREE_MODE",
+    "Entry", "TreeChange", "Trees",
+]  # fmt: skip
+
+EMPTY_TREE = Oid("4b825dc642cb6eb9a060e54bf8d69288fbee4904")
+EMPTY = Directory.parse(b"")
+CACHE_BYTES = 64 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class TreeChange:
+    path: RepoPath
+    before: Entry | None
+    after: Entry | None
+
+
+class Trees:
+    def __init__(self, store: ObjectStore, cache_bytes: int = CACHE_BYTES) -> None:
+        self._store = store
+        self._cache: OrderedDict[Oid, tuple[Directory, int]] = OrderedDict()
+        self._room = cache_bytes
+        # What the last change made of each directory it went through. The next one is often the same
+        # change to a second tree that differs elsewhere.
+        self._lately: dict[tuple[Oid, bytes], Oid] = {}
+        self._lately_entry: Entry | None = None
+
+    def splice(self, root: Oid | None, changes: Mapping[RepoPath, Entry | None]) -> Oid:
+        """The tree that has these files added or replaced, or (None) not there, written to the store.
+
+        A file where a directory was takes its place, and the other way round. A directory left without
+        files goes.
+        """
+        replaced = self._replace(root, changes) if len(changes) == 1 else None
+        return replaced or self._splice(root, nest(changes)) or self._store.write_tree(b"")
+
+    def lookup(self, root: Oid | None, path: RepoPath) -> Entry | None:
+        """The entry at a path, be it a file or a directory."""
+        entry = Entry(TREE_MODE, root) if root else None
+        for name in os.fsencode(path).split(b"/"):
+            if entry is None or not entry.is_tree:
+                return None
+            entry = self._read(entry.oid).find(name)
+        return entry
+
+    def walk(self, root: Oid | None, below: str = "") -> Iterator[tuple[RepoPath, Entry]]:
+        """Every entry that is not a directory, in git's order."""
+        for name, entry in self._read(root).entries():
+            path = below + os.fsdecode(name)
+            if entry.is_tree:
+                yield from self.walk(entry.oid, path + "/")
+            else:
+                yield RepoPath(path), entry
+
+    def diff(self, old: Oid | None, new: Oid | None) -> list[TreeChange]:
+        """The files that differ, by path; looks only into directories that differ."""
+        return sorted(self._diff(old, new, ""), key=lambda change: os.fsencode(change.path))
+
+    def _replace(self, root: Oid | None, changes: Mapping[RepoPath, Entry | None]) -> Oid | None:
+        """What most edits do, at the least cost: one file gets other bytes. None if it is anything else."""
+        ((path, entry),) = changes.items()
+        if entry is None or root is None:
+            return None
+        rest = os.fsencode(path)
+        names = rest.split(b"/")
+        if entry != self._lately_entry:
+            self._lately, self._lately_entry = {}, entry
+        oid, way = root, []
+        for depth, name in enumerate(names, 1):
+            known = self._lately.get((oid, rest))
+            if known is not None:
+                oid = known
+                break
+            directory = self._read(oid)
+            place = directory.locate(name, TREE_MODE if depth < len(names) else entry.mode)
+            if place is None:
+                return None
+            way.append((oid, rest, directory, place))
+            oid = directory.oid_at(place)
+            rest = rest[len(name) + 1 :]
+        else:
+            if oid == entry.oid:
+                return root
+            oid = entry.oid
+        for old, rest, directory, place in reversed(way):
+            oid = self._write(directory.replaced(place, bytes.fromhex(oid)))
+            self._lately[old, rest] = oid
+        return oid
+
+    def _splice(self, oid: Oid | None, nested: Nested) -> Oid | None:
+        directory = self._read(oid)
+        changes: dict[bytes, Entry | None] = {}
+        for name, change in nested.items():
+            old = directory.find(name)
+            old_tree = old is not None and old.mode == TREE_MODE
+            if isinstance(change, dict):
+                inner = self._splice(old.oid if old and old_tree else None, change)
+                new = Entry(TREE_MODE, inner) if inner else None
+                gone = old_tree or (old is not None and ITSELF in change)
+            else:
+                new = change
+                gone = old is not None and not old_tree
+            if gone if new is None else new != old:
+                changes[name] = new
+        if not changes:
+            return oid
+        changed = directory.changed(changes)
+        return self._write(changed) if changed.runs[0].raw else None
+
+    def _write(self, directory: Directory) -> Oid:
+        raw = directory.render()
+        oid = self._store.write_tree(raw)
+        self._keep(oid, directory, len(raw))
+        return oid
+
+    def _read(self, oid: Oid | None) -> Directory:
+        if oid is None or oid == EMPTY_TREE:
+            return EMPTY
+        kept = self._cache.get(oid)
+        if kept is not None:
+            self._cache.move_to_end(oid)
+            return kept[0]
+        raw = self._store.read_tree(oid)
+        directory = Directory.parse(raw)
+        self._keep(oid, directory, len(raw))
+        return directory
+
+    def _keep(self, oid: Oid, directory: Directory, size: int) -> None:
+        # The names found in a tree, and Python's own overhead, take about three times its bytes.
+        cost = 1000 + 3 * size
+        if oid not in self._cache:
+            self._room -= cost
+        self._cache[oid] = (directory, cost)
+        while self._room < 0 and len(self._cache) > 1:
+            _, (_, freed) = self._cache.popitem(last=False)
+            self._room += freed
+
+    def _diff(self, old: Oid | None, new: Oid | None, below: str) -> Iterator[TreeChange]:
+        if old == new:
+            return
+        gone, come = (
+            {name: entry for raw in runs for name, entry in parse_entries(raw)}
+            for runs in unshared(self._read(old), self._read(new))
+        )
+        for name in gone.keys() | come.keys():
+            before, after = gone.get(name), come.get(name)
+            if before != after:
+                yield from self._diff_entry(below + os.fsdecode(name), before, after)
+
+    def _diff_entry(self, path: str, before: Entry | None, after: Entry | None) -> Iterator[TreeChange]:
+        trees = [entry.oid if entry and entry.is_tree else None for entry in (before, after)]
+        if any(trees):
+            yield from self._diff(trees[0], trees[1], path + "/")
+        files = [entry if entry and not entry.is_tree else None for entry in (before, after)]
+        if any(files):
+            yield TreeChange(RepoPath(path), files[0], files[1])

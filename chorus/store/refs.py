@@ -1,0 +1,177 @@
+"""Refs: read, list, and move by compare-and-swap, with a reason in the reflog.
+
+Receives names and object ids. Moves Chorus's own refs in process, by the lock-file protocol git itself
+follows, and any other ref through `git update-ref`. Never moves a symbolic ref, never moves a ref that is
+not where the caller last saw it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from chorus.errors import ChorusError
+from chorus.model.ids import Oid
+from chorus.store.git_process import Git, GitFailed, said_by
+from chorus.store.lock_file import LockFile
+from chorus.store.objects.commits import Signature, render_signature
+from chorus.store.ref_files import (
+    SYMBOLIC,
+    append_line,
+    files_below,
+    parse_packed_refs,
+    read_loose,
+    remove_empty,
+)
+from chorus.system.durable import Barrier
+
+NO_OID = Oid("0" * 40)
+OWN_PREFIXES = ("refs/chorus/", "refs/heads/chorus/")
+# What each linked work tree has for itself; every other ref is shared.
+WORKTREE_PREFIXES = ("refs/bisect/", "refs/worktree/", "refs/rewritten/")
+MOST_SYMBOLIC_STEPS = 5  # as many as git follows
+
+
+class RefMoved(ChorusError):
+    """The ref is not where it was last seen."""
+
+    hint = "Run the command again: another process moved the ref."
+
+
+class RefRefused(ChorusError):
+    """This ref cannot be created or moved."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """`ref` is None when detached, `oid` is None when unborn."""
+
+    ref: str | None
+    oid: Oid | None
+
+
+class Refs:
+    def __init__(
+        self, git: Git, git_dir: Path, common_dir: Path, barrier: Barrier, sign: Callable[[], Signature]
+    ) -> None:
+        self._git = git
+        self._own = str(git_dir)
+        self._shared = str(common_dir)
+        self._barrier = barrier
+        self._sign = sign
+        self._packed: dict[str, Oid] = {}
+        self._packed_stamp: tuple[int, int, int] | None = None
+
+    def head(self) -> Head:
+        """Read from disk each time: the user moves it."""
+        ref = self.read_symbolic("HEAD")
+        return Head(ref, self.read(ref or "HEAD"))
+
+    def read(self, name: str) -> Oid | None:
+        """The object a ref leads to, through symbolic refs; None if it is not there."""
+        for _ in range(MOST_SYMBOLIC_STEPS):
+            value = self._read_stored(name)
+            if value is None or not value.startswith(SYMBOLIC):
+                return Oid(value) if value else None
+            name = value[len(SYMBOLIC) :]
+        raise RefRefused(f"{name} leads through too many symbolic refs")
+
+    def read_symbolic(self, name: str) -> str | None:
+        """The ref that the symbolic ref `name` stands for; None if it is not symbolic."""
+        value = self._read_stored(name)
+        return value[len(SYMBOLIC) :] if value and value.startswith(SYMBOLIC) else None
+
+    def list(self, prefix: str) -> dict[str, Oid]:
+        """Every ref below `prefix` (which ends in "/"), by name."""
+        loose = self._list_loose(prefix)
+        # The packed ones second: a ref that `git pack-refs` moves meanwhile is seen in both, not in neither.
+        found = {name: oid for name, oid in self._read_packed().items() if name.startswith(prefix)}
+        return dict(sorted((found | loose).items()))
+
+    def update(self, name: str, new: Oid, expected: Oid | None, reason: str) -> None:
+        """Move `name` from `expected` (None: it must not be there) to `new`."""
+        if not name.startswith(OWN_PREFIXES):
+            self.update_by_git(name, "-m", one_line(reason), name, new, expected or NO_OID)
+            return
+        if expected is None:
+            self._refuse_clash(name)
+        place = self._place(name)
+        with LockFile(place) as lock:
+            self._expect(name, place, expected)
+            lock.write(f"{new}\n".encode())
+            self._log(name, expected, new, reason)
+            self._barrier.wait()
+            try:
+                lock.commit(durable=self._barrier.wanted)
+            except IsADirectoryError:
+                remove_empty(place)
+                lock.commit()
+
+    def delete(self, name: str, expected: Oid, reason: str) -> None:
+        """Remove `name` with its reflog, if it is at `expected`. Touches packed refs: git does it."""
+        self.update_by_git(name, "-m", one_line(reason), "-d", name, expected)
+
+    def update_by_git(self, name: str, *arguments: str) -> None:
+        self._barrier.wait()
+        done = self._git.attempt("update-ref", "--no-deref", "--create-reflog", *arguments)
+        words = said_by(done)
+        if done.returncode and ("but expected" in words or "already exists" in words):
+            raise RefMoved(f"{name} was moved: {words}")
+        if done.returncode:
+            raise GitFailed(f"cannot move {name}: {words}")
+
+    def _place(self, name: str) -> str:
+        shared = name.startswith("refs/") and not name.startswith(WORKTREE_PREFIXES)
+        return f"{self._shared if shared else self._own}/{name}"
+
+    def _read_stored(self, name: str) -> str | None:
+        place = self._place(name)
+        # Looked at in this order, a ref that is created and packed in between is missed: look again.
+        return read_loose(place) or self._read_packed().get(name) or read_loose(place)
+
+    def _read_packed(self) -> dict[str, Oid]:
+        path = Path(self._shared, "packed-refs")
+        try:
+            found = path.stat()
+        except FileNotFoundError:
+            return {}
+        stamp = (found.st_mtime_ns, found.st_size, found.st_ino)
+        if stamp != self._packed_stamp:
+            self._packed = parse_packed_refs(path.read_bytes())
+            self._packed_stamp = stamp
+        return self._packed
+
+    def _list_loose(self, prefix: str) -> dict[str, Oid]:
+        root = Path(self._place(prefix))
+        names = (prefix + path.relative_to(root).as_posix() for path in files_below(root))
+        found = {name: self.read(name) for name in names if not name.endswith(".lock")}
+        return {name: oid for name, oid in found.items() if oid is not None}
+
+    def _expect(self, name: str, place: str, expected: Oid | None) -> None:
+        now = read_loose(place)
+        if now == expected and now is not None:
+            return
+        now = self._read_stored(name)
+        if now is not None and now.startswith(SYMBOLIC):
+            raise RefRefused(f"{name} is a symbolic ref: Chorus moves none")
+        if now != expected:
+            raise RefMoved(f"{name} is at {now or 'nothing'}, not at {expected or 'nothing'}")
+
+    def _refuse_clash(self, name: str) -> None:
+        """`a` and `a/b` cannot both be refs."""
+        above = [parent for parent in parents_of(name) if self._read_stored(parent) is not None]
+        clash = above or list(self.list(name + "/"))
+        if clash:
+            raise RefRefused(f"{name} cannot be created: {clash[0]} exists")
+
+    def _log(self, name: str, old: Oid | None, new: Oid, reason: str) -> None:
+        line = f"{old or NO_OID} {new} {render_signature(self._sign())}\t{one_line(reason)}\n"
+        append_line(self._place(f"logs/{name}"), line.encode("utf-8", "surrogateescape"))
+
+
+def parents_of(name: str) -> list[str]:
+    parts = name.split("/")
+    return ["/".join(parts[:count]) for count in range(2, len(parts))]
+
+
+def one_line(reason: str) -> str:
+    return " ".join(reason.split())

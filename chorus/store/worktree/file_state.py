@@ -1,0 +1,103 @@
+"""What can be said of one path of a work tree at one moment."""
+
+import os
+import stat
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import NamedTuple, Self
+
+from chorus.store.objects.directory import EXECUTABLE_MODE, FILE_MODE, SYMLINK_MODE, Entry
+
+
+class Why(Enum):
+    """Why a path is not followed, in words for a person."""
+
+    OUTSIDE = "lies outside the work tree"
+    GIT_DIR = "lies inside a git directory"
+    NAME = "has a name that git refuses"
+    NESTED = "belongs to another repository inside this one"
+    SCRATCH = "is a scratch file of a program that is still writing"
+    IGNORED = "is ignored by git"
+    BEHIND_LINK = "lies behind a symbolic link"
+    DIRECTORY = "is a directory"
+    SPECIAL = "is neither file nor link"
+    UNREADABLE = "cannot be read"
+    TOO_LARGE = "is larger than the cap"
+    UNSTEADY = "changes while it is read"
+
+
+class Stamp(NamedTuple):
+    """What the file system says of a file; as long as it is the same, so are the bytes."""
+
+    modified_ns: int
+    changed_ns: int
+    size: int
+    inode: int
+    device: int
+    mode: int
+    owner: int
+    group: int
+
+    @classmethod
+    def of(cls, found: os.stat_result) -> Self:
+        return cls(
+            found.st_mtime_ns,
+            found.st_ctime_ns,
+            found.st_size,
+            found.st_ino,
+            found.st_dev,
+            found.st_mode,
+            found.st_uid,
+            found.st_gid,
+        )
+
+
+def stamp_of(path: str | Path) -> Stamp | None:
+    """Of a file that settings or rules come from; None if there is none."""
+    try:
+        return Stamp.of(os.stat(path))  # noqa: PTH116  hot path
+    except OSError:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file or symbolic link: its mode as git writes it, its raw bytes (a link's target)."""
+
+    mode: int
+    data: bytes
+    stamp: Stamp
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """There is no file of this name. `why` is set where something hides it."""
+
+    why: Why | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """Something is there that Chorus does not follow."""
+
+    why: Why
+    detail: str = ""
+
+
+FileState = File | Absent | Skipped
+
+
+def mode_of(found: os.stat_result) -> int:
+    if stat.S_ISLNK(found.st_mode):
+        return SYMLINK_MODE
+    return EXECUTABLE_MODE if found.st_mode & stat.S_IXUSR else FILE_MODE
+
+
+def settled_mode(mode: int, before: Entry | None, *, trust_bits: bool, trust_links: bool) -> int:
+    """The mode to record where the file system cannot hold it (`core.fileMode`, `core.symlinks` false)."""
+    if before is None or mode == SYMLINK_MODE:
+        return mode
+    if before.mode == SYMLINK_MODE:
+        return mode if trust_links else SYMLINK_MODE
+    return mode if trust_bits or before.mode not in (FILE_MODE, EXECUTABLE_MODE) else before.mode

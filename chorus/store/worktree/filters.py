@@ -1,0 +1,161 @@
+"""Bytes as git stores them, bytes as they stand in the work tree.
+
+Receives a path and bytes, gives the other form, as line ends, `ident`, encodings and filter programs of
+the user's configuration have it. Where nothing applies, which is seen without a process, the bytes come
+back as they are. Where a filter fails, they do too, with a note that says so. Never fails.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from chorus.model.ids import Oid, RepoPath
+from chorus.store.git_process import join_names, said_by, split_names
+from chorus.store.objects.store import ObjectStore
+from chorus.store.repository import Repository
+from chorus.store.worktree.rule_files import MOST_ANSWERS, Mark, RuleFiles
+
+ATTRIBUTES = ("text", "crlf", "eol", "ident", "filter", "working-tree-encoding")
+UNSAID = "unspecified"
+# A filter that takes longer on one file waits for a network or a person.
+FILTER_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """`note` says why the bytes are not what git would have made of them."""
+
+    data: bytes
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """What may happen to a path's bytes on their way in (CRLF to LF) and out (LF to CRLF)."""
+
+    line_ends_in: bool = False
+    line_ends_out: bool = False
+    ident: bool = False
+    encoding: bool = False
+    driver: bool = False
+
+    @property
+    def may_keep_size(self) -> bool:
+        """May change bytes and keep their number: an equal size proves nothing."""
+        return self.encoding or self.driver
+
+    def changes_in(self, raw: bytes) -> bool:
+        return self.may_keep_size or (self.line_ends_in and b"\r\n" in raw) or (self.ident and b"$Id:" in raw)
+
+    def changes_out(self, data: bytes) -> bool:
+        return self.may_keep_size or (self.line_ends_out and b"\n" in data) or (self.ident and b"$Id" in data)
+
+
+NOTHING = Conversion()
+
+
+class Filters:
+    def __init__(self, repository: Repository, store: ObjectStore) -> None:
+        self._repository = repository
+        self._store = store
+        self._rules_start = len(repository.config.files)
+        everywhere = [
+            *repository.config.files,
+            repository.common_dir / "info" / "attributes",
+            repository.config.rule_file("core.attributesfile", "attributes"),
+        ]
+        self._rules = RuleFiles(repository.work_tree, ".gitattributes", everywhere)
+        self._known: dict[RepoPath, tuple[Mark, Conversion]] = {}
+
+    def to_git(self, path: RepoPath, raw: bytes) -> Converted:
+        """The normalised form: what `git add` would store."""
+        if not self.conversions([path])[path].changes_in(raw):
+            return Converted(raw)
+        done = self._repository.git.attempt(
+            "-c",
+            "core.safecrlf=false",
+            "hash-object",
+            "-w",
+            "--stdin",
+            f"--path={path}",
+            stdin=raw,
+            extra=self._store.writing_environment(),
+            limit_seconds=FILTER_SECONDS,
+        )
+        if done.returncode:
+            return Converted(raw, f"{path} is kept as it is: {said_by(done)}")
+        return Converted(
+            self._store.read_blob(Oid(done.stdout.decode().strip())), complaint(path, done.stderr)
+        )
+
+    def to_worktree(self, path: RepoPath, data: bytes) -> Converted:
+        """What a checkout would write."""
+        if not self.conversions([path])[path].changes_out(data):
+            return Converted(data)
+        blob = self._store.write_blob(data)
+        done = self._repository.git.attempt(
+            "cat-file", "--filters", f"--path={path}", blob, limit_seconds=FILTER_SECONDS
+        )
+        if done.returncode:
+            return Converted(data, f"{path} is written as git stores it: {said_by(done)}")
+        return Converted(done.stdout, complaint(path, done.stderr))
+
+    def conversions(self, paths: Iterable[RepoPath]) -> dict[RepoPath, Conversion]:
+        """What may happen to each of these paths; known answers are kept."""
+        wanted = list(paths)
+        known = self._known
+        if len(known) > MOST_ANSWERS:
+            known.clear()
+        marks = dict(self._rules.mark_all(wanted))
+        new = {path: marks[path] for path in wanted if path not in known or known[path][0] != marks[path]}
+        found = self._ask(new)
+        known.update((path, (mark, found.get(path, NOTHING))) for path, mark in new.items())
+        return {path: known[path][1] for path in wanted}
+
+    def converted(self, paths: Iterable[RepoPath]) -> dict[RepoPath, Conversion]:
+        """Those to which something may happen, of any number of paths; no answer is kept."""
+        return self._ask(dict(self._rules.mark_all(paths)))
+
+    def _ask(self, marks: Mapping[RepoPath, Mark]) -> dict[RepoPath, Conversion]:
+        """Without attributes anywhere on the way and without `core.autocrlf`, there is nothing to ask."""
+        rules_start = self._rules_start
+        always = self._autocrlf() != "false"
+        paths = [path for path, mark in marks.items() if always or any(mark[rules_start:])]
+        if not paths:
+            return {}
+        said = self._repository.git.run("check-attr", "-z", "--stdin", *ATTRIBUTES, stdin=join_names(paths))
+        fields = iter(split_names(said))
+        values: dict[RepoPath, dict[str, str]] = {}
+        for path, name, value in zip(fields, fields, fields, strict=True):
+            values.setdefault(path, {})[name] = value
+        found = {path: self._conversion(these) for path, these in values.items()}
+        return {path: conversion for path, conversion in found.items() if conversion != NOTHING}
+
+    def _conversion(self, values: dict[str, str]) -> Conversion:
+        text = values["text"] if values["text"] != UNSAID else values["crlf"]
+        eol = values["eol"]
+        autocrlf = self._autocrlf()
+        line_ends = text != "unset" and (text != UNSAID or eol != UNSAID or autocrlf != "false")
+        native_crlf = autocrlf == "true" or self._repository.config.get("core.eol") == "crlf"
+        return Conversion(
+            line_ends_in=line_ends,
+            line_ends_out=line_ends and (eol == "crlf" or (eol == UNSAID and native_crlf)),
+            ident=values["ident"] == "set",
+            encoding=values["working-tree-encoding"] not in (UNSAID, "unset", "set"),
+            driver=self._has_driver(values["filter"]),
+        )
+
+    def _autocrlf(self) -> str:
+        if (self._repository.config.get("core.autocrlf") or "").lower() == "input":
+            return "input"
+        return "true" if self._repository.config.switch("core.autocrlf", default=False) else "false"
+
+    def _has_driver(self, name: str) -> bool:
+        settings = ("clean", "smudge", "process", "required")
+        return any(self._repository.config.get(f"filter.{name}.{setting}") for setting in settings)
+
+
+def complaint(path: RepoPath, stderr: bytes) -> str | None:
+    """A filter that is not required fails without git failing; git only says so."""
+    lines = stderr.decode(errors="replace").splitlines()
+    failure = next((line for line in lines if line.startswith(("error:", "fatal:"))), None)
+    return f"{path} is kept as it is: {failure}" if failure else None

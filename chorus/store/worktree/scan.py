@@ -1,0 +1,155 @@
+"""What changed in the work tree, compared with a recorded tree of raw bytes.
+
+Receives that tree and, where they are known, the paths to look at; gives each file that differs, its new
+bytes already stored. With paths, the cost follows their number; without, it is one pass over the work
+tree. Honours git's ignore rules, never enters another repository, never writes to the work tree or to
+the user's index. What it leaves out, it says.
+"""
+
+import os
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from chorus.model.ids import Oid, RepoPath
+from chorus.store.git_process import split_names
+from chorus.store.objects.store import ObjectMissing, ObjectStore
+from chorus.store.objects.trees import Trees
+from chorus.store.repository import Repository
+from chorus.store.worktree.file_state import Stamp, Why, stamp_of
+from chorus.store.worktree.filters import Filters
+from chorus.store.worktree.index_file import Record, record_of
+from chorus.store.worktree.observer import Observed, Observer, Omitted, Sight
+from chorus.store.worktree.stamp_index import StampIndex
+from chorus.store.worktree.work_tree import WorkTree
+
+__all__ = ["Observed", "Omitted", "Scan", "Scanner"]
+
+# git compares whole seconds: only an older stamp is safe in the private index.
+SETTLED_NS = 2 * 10**9
+# Looking at one path again costs as much as rewriting some 300 entries of the index.
+FOLD_SHARE = 300
+FOLD_LEAST = 64
+# Command lines have an end; with more directories than this, one pass over all is no dearer.
+MOST_AREAS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """By path."""
+
+    changes: tuple[Observed, ...]
+    omitted: tuple[Omitted, ...]
+
+
+class Scanner:
+    def __init__(
+        self, repository: Repository, store: ObjectStore, trees: Trees, work_tree: WorkTree, filters: Filters
+    ) -> None:
+        self._repository = repository
+        self._trees = trees
+        self._index = StampIndex(repository, store, filters)
+        self._observer = Observer(repository, store, trees, work_tree)
+        self._kept: list[RepoPath] = []
+        self._kept_stamp: Stamp | None = None
+
+    def baseline(self) -> tuple[Oid, Scan]:
+        """The tree of what is in the work tree now, and how it differs from what the user's index says."""
+        tree = self._index.build()
+        scan = self.changed(tree)
+        return self._spliced(tree, scan.changes), scan
+
+    def changed(self, tree: Oid, paths: Iterable[RepoPath] | None = None) -> Scan:
+        """What differs from `tree`: everywhere, or at these paths (a directory stands for all below it)."""
+        if paths is None:
+            return self._look_everywhere(tree)
+        named = list(dict.fromkeys(paths))
+        sight = self._observer.look(tree, named)
+        areas = sight.directories
+        if len(areas) > MOST_AREAS:
+            return self._look_everywhere(tree)
+        more = [path for area in set(named) - set(areas) for path in self._files_below(tree, area)]
+        nested: list[Omitted] = []
+        if areas:
+            found, nested = self._find(tree, areas)
+            more += found
+        return collect(sight, self._observer.look(tree, set(more) - set(named)), nested)
+
+    def _look_everywhere(self, tree: Oid) -> Scan:
+        now_ns = time.time_ns()
+        found, nested = self._find(tree, ())
+        sight = self._observer.look(tree, found)
+        scan = collect(sight, Sight(), nested)
+        if len(found) > max(FOLD_LEAST, self._index.size() // FOLD_SHARE):
+            self._fold(tree, found, scan, now_ns)
+        return scan
+
+    def _find(self, tree: Oid, areas: Sequence[RepoPath]) -> tuple[list[RepoPath], list[Omitted]]:
+        """Every path that may differ, and the repositories inside this one."""
+        moved = [path for path in self._differing(tree) if not areas or is_below(path, areas)]
+        kept = [path for path in self._tracked_though_ignored() if not areas or is_below(path, areas)]
+        unknown = self._index.unknown(areas)
+        nested = [Omitted(RepoPath(path[:-1]), Why.NESTED) for path in unknown if path.endswith("/")]
+        files = [path for path in unknown if not path.endswith("/")]
+        return list(dict.fromkeys([*self._index.stale(areas), *files, *moved, *kept])), nested
+
+    def _differing(self, tree: Oid) -> list[RepoPath]:
+        """Where the private index names other bytes than `tree`: its stamps say nothing there."""
+        base = self._index.tree
+        try:
+            changes = self._trees.diff(base or self._index.build(), tree)
+        except ObjectMissing:
+            changes = self._trees.diff(self._index.build(), tree)
+        return [change.path for change in changes]
+
+    def _tracked_though_ignored(self) -> list[RepoPath]:
+        """Files of the user's index that an ignore rule matches: the private index may not know of them."""
+        stamp = stamp_of(self._repository.git_dir / "index")
+        if stamp != self._kept_stamp:
+            options = ("-z", "--cached", "--ignored", "--exclude-standard")
+            self._kept = split_names(self._repository.git.run("ls-files", *options))
+            self._kept_stamp = stamp
+        return self._kept
+
+    def _files_below(self, tree: Oid, path: RepoPath) -> list[RepoPath]:
+        """What `tree` has below a path that is no directory any more."""
+        entry = self._trees.lookup(tree, path)
+        if entry is None or not entry.is_tree:
+            return []
+        return [file for file, _ in self._trees.walk(entry.oid, path + "/")]
+
+    def _fold(self, tree: Oid, found: Iterable[RepoPath], scan: Scan, now_ns: int) -> None:
+        after = self._spliced(tree, scan.changes)
+        updates = {os.fsencode(path): self._record(after, path, now_ns) for path in found}
+        self._index.fold(updates, after)
+
+    def _record(self, tree: Oid, path: RepoPath, now_ns: int) -> Record | None:
+        entry = self._trees.lookup(tree, path)
+        if entry is None or entry.is_tree:
+            return None
+        known = self._observer.known(path)
+        if known is None or known.entry != entry:
+            return record_of(entry, NO_STAMP).unsure()
+        record = record_of(entry, known.stamp)
+        settled = now_ns - max(known.stamp.modified_ns, known.stamp.changed_ns) > SETTLED_NS
+        return record if settled else record.unsure()
+
+    def _spliced(self, tree: Oid, changes: Iterable[Observed]) -> Oid:
+        return self._trees.splice(tree, {change.path: change.after for change in changes})
+
+
+NO_STAMP = Stamp(0, 0, 0, 0, 0, 0, 0, 0)
+
+
+def collect(one: Sight, other: Sight, nested: Iterable[Omitted]) -> Scan:
+    def by_path(item: Observed | Omitted) -> bytes:
+        return os.fsencode(item.path)
+
+    return Scan(
+        tuple(sorted((*one.changes, *other.changes), key=by_path)),
+        tuple(sorted((*one.omitted, *other.omitted, *nested), key=by_path)),
+    )
+
+
+def is_below(path: RepoPath, areas: Iterable[RepoPath]) -> bool:
+    return any(path.startswith(area + "/") for area in areas)

@@ -1,0 +1,42 @@
+"""What a sparse checkout leaves out of the work tree.
+
+Receives paths, gives those that are left out, also where somebody has put a file there since: then the index
+no longer says so, and only the rules do. git applies them itself, to a copy of the index in an empty
+work tree. Never touches the user's index or work tree.
+"""
+
+import shutil
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from chorus.model.ids import RepoPath
+from chorus.store.git_process import Git, split_names
+from chorus.store.repository import Repository
+from chorus.store.user_index import SKIPPED
+
+
+def find_left_out(repository: Repository, paths: Iterable[RepoPath]) -> set[RepoPath]:
+    """Costs nothing in a work tree that has everything."""
+    asked = set(paths)
+    if not asked or not _is_sparse(repository):
+        return set()
+    with tempfile.TemporaryDirectory(prefix="sparse-", dir=repository.own_dir) as name:
+        empty = Path(name) / "empty"
+        empty.mkdir()
+        index = shutil.copyfile(repository.git_dir / "index", Path(name) / "index")
+        # From inside the empty directory: git looks for files where it runs.
+        git = Git(empty)
+        places = (f"--git-dir={repository.git_dir}", f"--work-tree={empty}")
+        extra = {"GIT_INDEX_FILE": str(index)}
+        git.run(*places, "sparse-checkout", "reapply", extra=extra)
+        listed = split_names(git.run(*places, "ls-files", "-t", "-z", extra=extra))
+    skipped = (RepoPath(line[2:]) for line in listed if line.startswith(f"{SKIPPED} "))
+    return asked.intersection(skipped)
+
+
+def _is_sparse(repository: Repository) -> bool:
+    """Asked anew each time: what git wrote a moment ago counts."""
+    if not (repository.git_dir / "info" / "sparse-checkout").exists():
+        return False
+    return repository.git.text("config", "--type=bool", "core.sparseCheckout", accept=(0, 1)) == "true"

@@ -1,0 +1,162 @@
+"""The work tree: read a file without being led astray, write one whole or not at all.
+
+Receives paths relative to the work tree, gives what is there. Never follows a symbolic link, opens
+nothing but plain files, never blocks on a pipe, never reads more than the cap. Writes only the path
+named, and only while it is as the caller saw it.
+"""
+
+import os
+import re
+import stat
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+
+from chorus.model.ids import RepoPath
+from chorus.store.objects.directory import SYMLINK_MODE
+from chorus.store.worktree import replacement as replacing
+from chorus.store.worktree import staged_file as waiting
+from chorus.store.worktree.descent import Blocked, Place, descend, exists, names_in
+from chorus.store.worktree.file_state import Absent, File, FileState, Skipped, Stamp, Why, mode_of
+from chorus.store.worktree.staged_file import Waiting
+from chorus.system.durable import find_journal
+
+# Larger than any source file a person reviews, small enough to be read whole a few times a second.
+CAP_BYTES = 32 * 2**20
+# A file written to during five readings in a row is being streamed to: it is looked at again later.
+READ_ATTEMPTS = 5
+
+# The client writes `NAME.tmp.<pid>.<12 hex>` and renames it over NAME; the other form is ours.
+SCRATCH = re.compile(
+    rb"(?:.*/)?(?:[^/]*\.tmp\.\d+\.[0-9a-f]{12}|" + replacing.SCRATCH_NAME + rb")", re.DOTALL
+)
+
+OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+
+
+class WorkTree:
+    def __init__(
+        self, root: Path, cap_bytes: int = CAP_BYTES, *, exact_names: bool = True, durable: bool = True
+    ) -> None:
+        """`exact_names` is False where the file system takes `A` and `a` for one name.
+
+        `durable`: what is written is on the disk before it takes the place of what was there.
+        """
+        self.root = root
+        self._durable = durable
+        self._root = os.fspath(root)
+        self._cap = cap_bytes
+        self._exact_names = exact_names
+
+    def locate(self, path: str) -> RepoPath | None:
+        """The path a tool names, relative to this work tree; None if it lies outside.
+
+        Links among its parents are resolved, as the system does when the tool writes; the last name is not.
+        """
+        full = os.path.normpath(os.path.join(self._root, path))  # noqa: PTH118  a last link stays
+        parent, name = os.path.split(full)
+        place = os.path.join(os.path.realpath(parent), name)  # noqa: PTH118
+        inside = os.path.relpath(place, os.path.realpath(self._root))
+        return None if inside == "." or inside.split("/", 1)[0] == ".." else RepoPath(inside)
+
+    def read_file(self, path: RepoPath) -> FileState:
+        """What is at `path` now. The bytes are of one moment: no write fell into the reading."""
+        return self.read_unless(path, None) or Absent()
+
+    def read_unless(self, path: RepoPath, known: Stamp | None) -> FileState | None:
+        """What is at `path` now, or None, unread, if the file system says the same of it as before."""
+        if is_scratch(path):
+            return Skipped(Why.SCRATCH)
+        try:
+            with descend(self._root, path) as place:
+                return self._read(place, known)
+        except Blocked as blocked:
+            return blocked.state
+        except FileNotFoundError:
+            return Absent()
+        except OSError as error:
+            return Skipped(Why.UNREADABLE, error.strerror or "")
+
+    def write_file(self, path: RepoPath, mode: int, data: bytes, expected: FileState) -> None:
+        """Put a file or link at `path`, whole or not at all, if what is there still is `expected`.
+
+        The permissions of a file it replaces are kept, but for the executable bits.
+        """
+        prepared = self.prepare(path, mode, data)
+        try:
+            prepared.put(expected)
+        finally:
+            prepared.close()
+
+    def prepare(self, path: RepoPath, mode: int, data: bytes) -> Waiting:
+        """The first half of `write_file`, for many at a time. To be closed, whatever becomes of it."""
+        return waiting.prepare(self._root, path, mode, data, durable=self._durable)
+
+    def settle(self, prepared: Sequence[Waiting]) -> None:
+        """See all of them to the disk, at the cost of about one wait where the file system allows it."""
+        if self._durable and len(prepared) > 1 and self._journal is not None:
+            waiting.settle(prepared, self._journal)
+
+    @cached_property
+    def _journal(self) -> int | None:
+        return find_journal(self.root)
+
+    def remove_left(self, path: RepoPath) -> None:
+        """Take away what a writer that died left beside `path`. The caller is the only writer here."""
+        replacing.remove_left(self._root, path)
+
+    def delete_file(self, path: RepoPath, expected: FileState) -> None:
+        """Remove the file at `path`, if it still is `expected`, and the directories this leaves empty."""
+        replacing.delete_file(self._root, path, expected)
+
+    def _read(self, place: Place, known: Stamp | None) -> FileState | None:
+        found = os.lstat(place.name, dir_fd=place.directory)
+        if known is not None and known == Stamp.of(found):
+            return None
+        if not self._exact_names and place.name not in names_in(place.directory):
+            return Absent()
+        if stat.S_ISREG(found.st_mode):
+            return self._read_steady(place)
+        if stat.S_ISLNK(found.st_mode):
+            if place.name.lower() == b".gitmodules":
+                return Skipped(Why.NAME, "as a link")
+            target = os.readlink(place.name, dir_fd=place.directory)
+            return File(SYMLINK_MODE, target, Stamp.of(found))
+        if stat.S_ISDIR(found.st_mode):
+            nested = exists(place.directory, place.name + b"/.git")
+            return Skipped(Why.NESTED) if nested else Absent(Why.DIRECTORY)
+        return Skipped(Why.SPECIAL)
+
+    def _read_steady(self, place: Place) -> FileState:
+        descriptor = os.open(place.name, OPEN, dir_fd=place.directory)
+        try:
+            for _ in range(READ_ATTEMPTS):
+                before = os.fstat(descriptor)
+                if not stat.S_ISREG(before.st_mode):
+                    return Skipped(Why.SPECIAL)
+                if before.st_size > self._cap:
+                    return Skipped(Why.TOO_LARGE, f"{before.st_size} bytes")
+                data = read_all(descriptor, before.st_size)
+                after = Stamp.of(os.fstat(descriptor))
+                if after == Stamp.of(before) and len(data) == after.size:
+                    return File(mode_of(before), data, after)
+            return Skipped(Why.UNSTEADY)
+        finally:
+            os.close(descriptor)
+
+
+def is_scratch(path: RepoPath) -> bool:
+    """A file that a program makes only to rename it."""
+    return ".tmp" in path and SCRATCH.fullmatch(os.fsencode(path)) is not None
+
+
+def read_all(descriptor: int, size: int) -> bytes:
+    """The whole file from its start; one byte more is asked for, so that a grown file shows."""
+    pieces = []
+    position = 0
+    while piece := os.pread(descriptor, max(size + 1 - position, 1), position):
+        pieces.append(piece)
+        position += len(piece)
+        if position > size:
+            break
+    return b"".join(pieces)

@@ -1,0 +1,63 @@
+"""The calls of each session that have not ended, as far as the sessions tell.
+
+They say what a screen leaves out: the questions behind the first one, and that a dialog which looks like
+the one before is about another call.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from chorus.agents.claude_code.dialogs.requests import QUESTION_TOOL, read_questions
+from chorus.agents.claude_code.dialogs.resemblance import resembles
+from chorus.agents.claude_code.replies.steps import squeezed
+from chorus.model.action import Call
+from chorus.model.ids import SessionId, ToolUseId
+from chorus.model.outcomes import ActionClosed, CallOpened, Outcome, SessionEnded
+from chorus.model.prompt import Prompt
+
+
+class OpenCalls:
+    def __init__(self) -> None:
+        self._all: dict[ToolUseId, Call] = {}
+
+    def hear(self, outcome: Outcome) -> None:
+        match outcome:
+            case CallOpened(call):
+                self._all[call.id] = call
+            case ActionClosed(action):
+                self._all.pop(action.id, None)
+            case SessionEnded(session):
+                self._all = {id_: call for id_, call in self._all.items() if call.session != session}
+            case _:
+                pass
+
+    def is_asked_anew(self, outcome: Outcome, prompt: Prompt, session: SessionId | None, since: str) -> bool:
+        """Whether this shows that the prompt, seen `since` then, must be about another call by now."""
+        match outcome:
+            case CallOpened(call) if call.session == session and resembles(prompt, call.tool, call.input):
+                return call.time is not None and _is_later(call.time, since)
+            case ActionClosed(action) if action.session == session:
+                others = [c for c in self._all.values() if c.session == session and c.id != action.id]
+                return resembles(prompt, action.tool, action.input) and any(
+                    resembles(prompt, other.tool, other.input) for other in others
+                )
+            case _:
+                return False
+
+    def questions_of(self, prompt: Prompt, session: SessionId | None) -> Mapping[str, Any] | None:
+        """All questions of the call this one belongs to: the newest that asks it among as many."""
+        for call in reversed(self._all.values()):
+            if call.session == session and call.tool == QUESTION_TOOL and prompt.kind == "question":
+                asked = [squeezed(str(question["question"])) for question in read_questions(call.input)]
+                if squeezed(prompt.question) in asked and len(prompt.tabs) == len(asked):
+                    return call.input
+        return None
+
+
+def _is_later(time: str, since: str) -> bool:
+    """What the client says of a moment may be none."""
+    try:
+        return datetime.fromisoformat(time) > datetime.fromisoformat(since)
+    except (ValueError, TypeError):
+        return False

@@ -1,0 +1,136 @@
+"""One answer carried out in one pane: look, press the one key that is due, look again.
+
+The screen is read before each key, and tmux itself checks pane, program and text in the same step as the
+key. Anything but the decided prompt, in front of the very client that asked, sends nothing and says why.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from chorus.agents.claude_code.dialogs.reader import read_screen as read_prompt
+from chorus.agents.claude_code.dialogs.rules import PromptRules
+from chorus.agents.claude_code.replies.key_relay import (
+    Observation,
+    Press,
+    Refuse,
+    Relay,
+    StillThere,
+    Verified,
+    Wait,
+)
+from chorus.errors import ChorusError, ExitCode
+from chorus.system.processes import is_in_front
+from chorus.tmux.commands import Tmux
+from chorus.tmux.errors import PaneChanged, ScreenChanged
+from chorus.tmux.keys import press, type_text
+from chorus.tmux.screen import Screen, read_screen
+from chorus.watcher.panes.panes import WatchedPane
+
+log = logging.getLogger("chorus.watcher")
+
+# A dialog goes within 150 ms of its key; a busy machine takes longer.
+VERIFY_SECONDS = 5.0
+LOOK_AGAIN_SECONDS = 0.02
+# How many rows at the end of the screen must still be there when the key is sent.
+ROWS_CHECKED = 12
+
+
+class PromptRefused(ChorusError):
+    """No key was sent, or no further one. `keys`: those that were."""
+
+    exit_code = ExitCode.REFUSED
+    hint = "Look at the pane, then answer again from `chorus prompts`."
+
+    def __init__(self, message: str, *, keys: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.keys = list(keys)
+
+
+@dataclass(frozen=True, slots=True)
+class Eye:
+    """A pane, looked at."""
+
+    pane: WatchedPane
+    rules: PromptRules
+    tmux: Callable[[WatchedPane], Tmux]
+
+    def screen(self) -> Screen | None:
+        try:
+            return read_screen(self.tmux(self.pane), self.pane.id)
+        except ChorusError as error:
+            log.info("%s cannot be read: %s", self.pane.id, error)
+            return None
+
+    def observe(self, screen: Screen) -> Observation:
+        state = screen.pane
+        return Observation(
+            pane=self.pane.id,
+            process=self._process(screen),
+            found=read_prompt(screen.text, self.rules, width=state.width).found,
+            dead=state.dead,
+            in_mode=state.in_mode,
+            scrolled=bool(state.scrolled),
+        )
+
+    def _process(self, screen: Screen) -> str:
+        """The client a key would reach, by server, pane and process; empty when it would reach another."""
+        client, identity = self.pane.client, screen.pane.identity
+        if client is None or not is_in_front(client, identity.pane_pid):
+            return ""
+        server = f"{identity.server_pid}@{identity.server_started}"
+        return f"{server} {identity.pane_pid} {client.pid}@{client.started}"
+
+
+async def carry_out(eye: Eye, relay: Relay, *, not_before: float) -> list[str]:
+    """Answer; give the keys that were pressed. Raises PromptRefused when it ends without the answer given."""
+    loop = asyncio.get_running_loop()
+    await asyncio.sleep(max(0.0, not_before - loop.time()))
+    deadline = loop.time() + VERIFY_SECONDS
+    keys: list[str] = []
+    while loop.time() < deadline:
+        screen = eye.screen()
+        if screen is None:
+            raise PromptRefused(f"the pane cannot be read; {_count(len(keys))}", keys=keys)
+        match relay.observe(eye.observe(screen)):
+            case Press(key, literal):
+                keys.append(key)
+                if not _press(eye, relay, screen, keys, literal=literal):
+                    keys.pop()
+                    await asyncio.sleep(LOOK_AGAIN_SECONDS)
+            case Verified():
+                return keys
+            case Refuse(reason, sent):
+                raise PromptRefused(f"{reason}; {_count(sent)}", keys=keys)
+            case Wait():
+                await asyncio.sleep(LOOK_AGAIN_SECONDS)
+    match relay.expire():
+        case Verified():
+            return keys
+        case StillThere():
+            left = f"the dialog is still there; {_count(len(keys))}, and no more will be"
+            raise PromptRefused(left, keys=keys)
+        case Refuse(reason, sent):
+            raise PromptRefused(f"{reason}; {_count(sent)}", keys=keys)
+
+
+def _press(eye: Eye, relay: Relay, screen: Screen, keys: list[str], *, literal: bool) -> bool:
+    """Press the last of `keys`; those before it went out already. False: the client was still drawing."""
+    showing = [row for row in screen.rows if any(c.isalnum() for c in row)][-ROWS_CHECKED:]
+    send = type_text if literal else press
+    try:
+        send(eye.tmux(eye.pane), screen.pane, keys[-1], showing=showing)
+    except PaneChanged as error:
+        if isinstance(error, ScreenChanged) and relay.hold_back():
+            return False
+        refused = relay.not_sent(str(error))
+        raise PromptRefused(f"{error}; {_count(refused.sent)}", keys=keys[:-1]) from error
+    except ChorusError as error:
+        # The command may have been carried out: the prompt counts as answered, and gets no other key.
+        raise PromptRefused(f"{error}; whether the key arrived is not known", keys=keys) from error
+    return True
+
+
+def _count(keys: int) -> str:
+    return "nothing was sent" if keys == 0 else "one key was sent" if keys == 1 else f"{keys} keys were sent"

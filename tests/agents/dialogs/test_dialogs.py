@@ -1,0 +1,221 @@
+"""Every recorded screen is read as what it is, at any width, however it is cut."""
+
+import json
+import re
+from collections.abc import Callable
+
+import pytest
+
+from chorus.agents.claude_code.dialogs.reader import read_screen
+from chorus.model.prompt import Entry, Nothing, Prompt, Unknown, prompt_json
+from tests.screens import expectations, said, screen_names, screen_text, shipped_rules
+
+RULES = shipped_rules()
+EXPECTED = dict(expectations())
+DIALOGS = [
+    name
+    for name, prompt in EXPECTED.items()
+    if prompt["kind"] not in {"unknown", "none"} and not name.endswith(".ansi.txt")
+]
+# One screen of each prompt is enough where every row is tried (the benchmark tries all of them).
+DISTINCT = sorted({json.dumps(EXPECTED[name]): name for name in DIALOGS}.values())
+
+
+def test_the_table_names_every_recorded_screen() -> None:
+    assert sorted(EXPECTED) == sorted(screen_names())
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_a_recorded_screen_is_read_as_what_it_is(name: str) -> None:
+    assert said(prompt_json(read_screen(screen_text(name), RULES).found)) == EXPECTED[name]
+
+
+@pytest.mark.parametrize("name", [name for name in EXPECTED if name.endswith(".ansi.txt")])
+def test_colours_change_nothing(name: str) -> None:
+    plain = screen_text(name.replace(".ansi.txt", ".txt"))
+    styled, bare = read_screen(screen_text(name), RULES).found, read_screen(plain, RULES).found
+    assert type(styled) is type(bare)
+    if isinstance(styled, Prompt):
+        assert styled == bare
+
+
+def same_or_nothing(name: str, changed: str, what: str) -> None:
+    found = read_screen(changed, RULES).found
+    if isinstance(found, Unknown | Nothing):
+        return
+    expected, value = EXPECTED[name], said(prompt_json(found))
+    if found.title != expected["title"]:
+        # Cut off above: the title is then the one the rule names, without who asks.
+        assert expected["title"].startswith(found.title), what
+        value["title"] = expected["title"]
+    assert value == expected, what
+
+
+@pytest.mark.parametrize("name", DISTINCT)
+def test_a_screen_cut_at_any_row_is_the_same_prompt_or_none(name: str) -> None:
+    rows = screen_text(name).rstrip("\n").split("\n")
+    for cut in range(len(rows)):
+        same_or_nothing(name, "\n".join(rows[:cut]), f"first {cut} rows")
+        same_or_nothing(name, "\n".join(rows[cut:]), f"without the first {cut} rows")
+
+
+@pytest.mark.parametrize("name", DISTINCT)
+def test_a_screen_with_any_row_missing_or_blank_is_the_same_prompt_or_none(name: str) -> None:
+    rows = screen_text(name).rstrip("\n").split("\n")
+    for hole in range(len(rows)):
+        half_drawn = [*rows[:hole], "", *rows[hole + 1 :]]
+        found = read_screen("\n".join(half_drawn), RULES).found
+        if isinstance(found, Prompt):
+            # A row of the body may be missing; what is asked and what the keys do may not change.
+            value = prompt_json(found)
+            assert value["kind"] == EXPECTED[name]["kind"]
+            assert value["options"] == EXPECTED[name]["options"] or found.kind == "question"
+
+
+def hard(row: str, width: int) -> list[str]:
+    return [row[start : start + width] for start in range(0, len(row), width)] or [""]
+
+
+def soft(row: str, width: int) -> list[str]:
+    rows, line = [], ""
+    for word in row.split(" "):
+        if line and len(line) + 1 + len(word) > width:
+            rows.append(line)
+            line = word
+        else:
+            line = f"{line} {word}" if line else word
+    return [*rows, line]
+
+
+@pytest.mark.parametrize("wrap", [hard, soft])
+@pytest.mark.parametrize("name", DISTINCT)
+def test_a_screen_wrapped_again_at_another_width_is_the_same_prompt_or_none(
+    name: str, wrap: Callable[[str, int], list[str]]
+) -> None:
+    rows = screen_text(name).rstrip("\n").split("\n")
+    for width in (33, 40, 60, 79, 80, 100, 119, 240):
+        wrapped = [part for row in rows for part in wrap(row, width)]
+        same_or_nothing(name, "\n".join(wrapped), f"wrapped at {width}")
+
+
+def read(name: str) -> Prompt:
+    found = read_screen(screen_text(name), RULES).found
+    assert isinstance(found, Prompt)
+    return found
+
+
+def fingerprint(name: str) -> str:
+    return read(name).fingerprint
+
+
+def test_a_prompt_keeps_its_fingerprint_while_the_mark_moves_and_text_is_typed() -> None:
+    shown = {
+        fingerprint(f"screens/2.1.325/{name}.txt")
+        for name in (
+            "edit_80",
+            "edit_no_step1_Down_80",
+            "edit_no_step2_Down_80",
+            "edit_no_step3_Tab_80",
+            "edit_no_step4_use-tabs--1-2-3_80",
+            "edit_120",
+            "edit_60x20",
+        )
+    }
+    assert len(shown) == 1
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("recordings/tui/pair_120.txt", "recordings/tui/key_pair_1__after.txt"),  # another file
+        ("recordings/tui/edit_120.txt", "recordings/tui/pair_120.txt"),  # same file, another change
+        ("screens/2.1.325/bashrm_80.txt", "screens/2.1.325/bash_80.txt"),  # another command
+        ("screens/2.1.325/subbash_80.txt", "screens/2.1.325/bash_80.txt"),  # another asks it
+        ("screens/2.1.325/askmulti_80.txt", "screens/2.1.325/ask_80.txt"),
+    ],
+)
+def test_prompts_that_differ_have_different_fingerprints(one: str, other: str) -> None:
+    assert fingerprint(one) != fingerprint(other)
+
+
+def test_a_blank_more_in_a_command_is_another_prompt() -> None:
+    text = screen_text("screens/2.1.325/bashrm_80.txt")
+    other = text.replace("\n rm -rf build", "\n rm -rf b uild")
+    assert other != text
+    found = [read_screen(screen, RULES).found for screen in (text, other)]
+    assert all(isinstance(prompt, Prompt) for prompt in found)
+    assert found[0] != found[1]
+
+
+def test_no_screen_calls_a_change_of_mode_a_plain_yes_or_a_no() -> None:
+    seen = 0
+    for prompt in EXPECTED.values():
+        for option in prompt.get("options", []):
+            if "auto mode" in option["label"] and prompt["kind"] in {"bash", "plan"}:
+                assert option["meaning"] == "allow-always"
+                seen += 1
+    assert seen > 10
+
+
+def test_a_change_that_is_not_drawn_yet_is_no_prompt() -> None:
+    rows = screen_text("screens/2.1.325/edit_80.txt").split("\n")
+    first, last = (at for at, row in enumerate(rows) if row.startswith("╌"))
+    half_drawn = [*rows[: first + 1], " …", *rows[last:]]
+
+    found = read_screen("\n".join(half_drawn), RULES).found
+
+    assert isinstance(found, Unknown)
+
+
+NARROW = """\
+● Calling notes… (ctrl+o to expand)
+
+────────────────────────────────────────
+ Tool use
+
+   notes - keep(path: "/src/demo/m.txt",
+   text: "kept\\n") (MCP)
+   Keep a text in a file
+
+ Do you want to proceed?
+ ❯ 1. Yes
+   2.Yes, and don't ask again for notes
+     - keep commands in /src/demo
+   3. No
+
+ Esc to cancel · Tab to amend
+"""
+
+
+def test_a_number_right_before_its_label_is_a_choice() -> None:
+    """2.1.191 in 40 columns."""
+    found = read_screen(NARROW, RULES, width=40).found
+    assert isinstance(found, Prompt)
+    assert [(option.key, option.label, option.meaning) for option in found.options] == [
+        ("1", "Yes", "allow"),
+        ("2", "Yes, and don't ask again for notes - keep commands in /src/demo", "allow-always"),
+        ("3", "No", "deny"),
+    ]
+
+
+@pytest.mark.parametrize("name", [name for name in EXPECTED if re.search(r"_(yes|no)\d*_step\d_Tab_", name)])
+def test_an_open_text_field_in_which_nothing_is_typed_is_read_as_empty(name: str) -> None:
+    found = read_screen(screen_text(name), RULES).found
+    assert isinstance(found, Prompt)
+    assert found.entry == Entry(str(found.selected), "", True)
+
+
+@pytest.mark.parametrize("size", ["80", "40"])
+@pytest.mark.parametrize("ticked", [[], ["2"]])
+def test_the_way_to_the_next_question_is_nothing_somebody_typed(size: str, ticked: list[str]) -> None:
+    step = "_step1_2" if ticked else ""
+    found = read_screen(screen_text(f"screens/2.1.325/askmultifirst{step}_{size}.txt"), RULES).found
+    assert isinstance(found, Prompt)
+    assert (found.entry, found.ticked) == (None, frozenset(ticked))
+
+
+@pytest.mark.parametrize("width", [None, 1, 3])
+@pytest.mark.parametrize("screen", ["\u0301", "   \u0301\n", "\u200b\nEsc to cancel", "a\n\u0301\n\u0301"])
+def test_text_that_takes_no_columns_is_read_as_nothing_that_is_asked(screen: str, width: int | None) -> None:
+    """A file that is shown may hold anything, also what has no width to break a row at."""
+    assert not isinstance(read_screen(screen, shipped_rules(), width=width).found, Prompt)

@@ -1,0 +1,180 @@
+"""A call the client asks about in words becomes a prompt, and an answer to it the client's decision."""
+
+import json
+from typing import Any
+
+import pytest
+
+from chorus.agents.claude_code.dialogs.requests import line_prompt, told_prompt
+from chorus.agents.claude_code.replies.decisions import NO, plan_decision
+from chorus.agents.claude_code.replies.steps import Stop
+from chorus.model.answer import Allow, AllowAlways, Answer, Choose, Deny, Replies, Reply
+
+EDIT = {"file_path": "/p/app.py", "old_string": "a\nb", "new_string": "c", "replace_all": False}
+BASH = {"command": "make &&\n ls", "description": "Build"}
+SUGGESTIONS: list[dict[str, Any]] = [
+    {"type": "setMode", "mode": "acceptEdits", "destination": "session"},
+    {"type": "addDirectories", "directories": ["/p", "/q"]},
+    {
+        "type": "addRules",
+        "rules": [{"toolName": "Bash", "ruleContent": "make"}, {"toolName": "Edit"}, "odd"],
+        "behavior": "allow",
+        "destination": "localSettings",
+    },
+    {"type": "new"},
+]
+ONE = {"question": "Which?", "header": "W", "options": [{"label": "Go"}, {"label": "Rust"}, "odd", {}]}
+MANY = {
+    "question": "What?",
+    "header": "F",
+    "options": [{"label": "Log"}, {"label": "Undo"}],
+    "multiSelect": True,
+}
+ASK = {"questions": ["odd", ONE]}
+BOTH = {"questions": [ONE, MANY]}
+BARE = {"questions": [{"question": "Q"}]}
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "kind", "title", "body"),
+    [
+        ("Edit", EDIT, "edit", "Edit file", ["/p/app.py", "-a", "-b", "+c", "replace_all: false"]),
+        ("Edit", {"old_string": 1}, "edit", "Edit file", ["old_string: 1"]),
+        ("Bash", BASH, "bash", "Bash command", ["make &&", " ls", "description: Build"]),
+        ("Write", {"file_path": "x", "content": "a\nb"}, "create", "Write file", ["x", "content: a", "  b"]),
+        ("WebFetch", {"url": "https://e"}, "fetch", "Use WebFetch", ["https://e"]),
+        ("mcp__s__t", {"n": {"é": 1}}, "mcp", "Use mcp__s__t", ['n: {"é": 1}']),
+        ("Strange", {}, "tool", "Use Strange", []),
+        ("AskUserQuestion", {"questions": "?"}, "tool", "Use AskUserQuestion", ["questions: ?"]),
+    ],
+)
+def test_a_call_is_shown_with_all_of_its_input(
+    tool: str, given: dict[str, Any], kind: str, title: str, body: list[str]
+) -> None:
+    prompt = told_prompt(tool, given)
+
+    assert (prompt.kind, prompt.title, list(prompt.body)) == (kind, title, body)
+    assert [(o.key, o.label, o.meaning) for o in prompt.options] == [
+        ("1", "Yes", "allow"),
+        ("2", "No", "deny"),
+    ]
+
+
+PLAIN = {"question": "Which?", "header": "A", "options": [{"label": "x", "description": "fast"}]}
+
+
+def test_questions_are_shown_in_rows_each_with_its_choices() -> None:
+    several = {**PLAIN, "question": "How?", "header": "B", "multiSelect": True}
+    assert list(told_prompt("AskUserQuestion", {"questions": [PLAIN, several]}).body) == [
+        "A: Which?",
+        "  x: fast",
+        "B: How? (several may be chosen)",
+        "  x: fast",
+    ]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{**PLAIN, "preview": 1}, {**PLAIN, "options": [{"label": "x"}]}, {**PLAIN, "options": ["x"]}, "odd"],
+)
+def test_a_question_with_more_to_it_is_shown_as_it_was_asked(more: object) -> None:
+    (row,) = told_prompt("AskUserQuestion", {"questions": [PLAIN, more]}).body
+    assert json.loads(row.removeprefix("questions: ")) == [PLAIN, more]
+
+
+def test_what_would_change_for_good_is_said() -> None:
+    yes, always, no = told_prompt("Bash", BASH, SUGGESTIONS).options
+
+    assert always.label == (
+        "Yes, and switch to acceptEdits (session); allow access to /p, /q (session); "
+        'allow Bash(make), Edit, odd (localSettings); {"type": "new"}'
+    )
+    assert (yes.key, always.key, no.key) == ("1", "2", "3")
+
+
+def test_calls_that_differ_anywhere_have_different_fingerprints() -> None:
+    calls: list[dict[str, Any]] = [EDIT, {**EDIT, "replace_all": True}, {**EDIT, "old_string": "a\nb "}, BASH]
+    assert len({told_prompt("Edit", call).fingerprint for call in calls}) == len(calls)
+    assert (
+        told_prompt("Edit", EDIT).fingerprint == told_prompt("Edit", dict(reversed(EDIT.items()))).fingerprint
+    )
+
+
+def test_a_question_is_shown_with_its_choices_and_a_field() -> None:
+    prompt = told_prompt("AskUserQuestion", BOTH)
+
+    assert (prompt.kind, prompt.title, prompt.question) == ("question", "W, F", "Which?")
+    assert [(option.key, option.label) for option in prompt.options] == [
+        ("1", "Go"), ("2", "Rust"), ("3", "Type something."),
+    ]  # fmt: skip
+
+
+ALLOWED = {"behavior": "allow", "updatedInput": BASH}
+
+
+@pytest.mark.parametrize(
+    ("answer", "decision"),
+    [
+        (Allow(), ALLOWED),
+        (Choose("1"), ALLOWED),
+        (AllowAlways(), {**ALLOWED, "updatedPermissions": SUGGESTIONS}),
+        (Choose("2"), {**ALLOWED, "updatedPermissions": SUGGESTIONS}),
+        (Deny(), {"behavior": "deny", "message": NO}),
+        (Deny("not so"), {"behavior": "deny", "message": "not so"}),
+        (Choose("3", "not so"), {"behavior": "deny", "message": "not so"}),
+    ],
+)
+def test_an_answer_is_said_as_the_client_reads_it(answer: Answer, decision: dict[str, Any]) -> None:
+    assert plan_decision(answer, told_prompt("Bash", BASH, SUGGESTIONS), BASH, SUGGESTIONS) == decision
+
+
+@pytest.mark.parametrize(
+    ("given", "answer", "answers"),
+    [
+        (ASK, Choose("2"), {"Which?": "Rust"}),
+        (ASK, Choose("3", "Zig"), {"Which?": "Zig"}),
+        (ASK, Replies((Reply("Which?", text="Zig, later"),)), {"Which?": "Zig, later"}),
+        (
+            BOTH,
+            Replies((Reply("What?", ("Undo", "Log")), Reply("Which?", ("Go",)))),
+            {"What?": "Undo, Log", "Which?": "Go"},
+        ),
+    ],
+)
+def test_questions_are_answered_in_words(
+    given: dict[str, Any], answer: Answer, answers: dict[str, str]
+) -> None:
+    decision = plan_decision(answer, told_prompt("AskUserQuestion", given), given)
+    assert decision == {"behavior": "allow", "updatedInput": {**given, "answers": answers}}
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "answer", "why"),
+    [
+        ("Bash", BASH, AllowAlways(), "allow-always"),
+        ("Bash", BASH, Allow("but"), "no words"),
+        ("Bash", BASH, Choose("9"), "no option '9'"),
+        ("AskUserQuestion", ASK, Allow(), "with a choice"),
+        ("AskUserQuestion", BOTH, Choose("1"), "2 questions are asked"),
+        ("AskUserQuestion", ASK, Choose("3"), "takes one choice"),
+        ("AskUserQuestion", ASK, Replies((Reply("Who?", ("Go",)),)), "no such question"),
+        ("AskUserQuestion", ASK, Replies((Reply("Which?", ("Go",)),) * 2), "no such question"),
+        ("AskUserQuestion", ASK, Replies((Reply("Which?", ("C",)),)), "no one choice is 'C'"),
+        ("AskUserQuestion", ASK, Replies((Reply("Which?", ("Go", "Rust")),)), "takes one choice"),
+        ("AskUserQuestion", ASK, Replies((Reply("Which?", ("Go",), "and"),)), "or words of your own"),
+        ("AskUserQuestion", BARE, Replies((Reply("Q", ("a",)),)), "no one choice"),
+    ],
+)  # fmt: skip
+def test_an_answer_that_does_not_fit_says_nothing(
+    tool: str, given: dict[str, Any], answer: Answer, why: str
+) -> None:
+    with pytest.raises(Stop, match=why):
+        plan_decision(answer, told_prompt(tool, given), given)
+
+
+def test_a_prompt_in_the_clients_own_words_is_answered_yes_or_no() -> None:
+    prompt = line_prompt("Allow it?")
+
+    assert (prompt.kind, prompt.tool, prompt.question) == ("permission", None, "Allow it?")
+    assert plan_decision(Choose("y"), prompt, {})["behavior"] == "allow"
+    assert plan_decision(Deny(), prompt, {})["behavior"] == "deny"

@@ -1,0 +1,131 @@
+"""The hook program is found, and the settings that run it say the same everywhere."""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from chorus import __version__
+from chorus.agents.claude_code.hooks.program import (
+    EVENTS,
+    NAME,
+    find_plugin,
+    render_groups,
+    render_portable_groups,
+    render_settings,
+    take_settings,
+)
+from chorus.agents.claude_code.settings.hook_entries import SettingsUnreadable, add_hooks, find_hooks
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_the_plugin_says_what_the_settings_say(tmp_path: Path) -> None:
+    plugin = json.loads((find_plugin() / "hooks.json").read_text())["hooks"]
+    at_a_plain_path = tmp_path / NAME
+    at_a_plain_path.touch(0o755)
+    rendered = json.loads(json.dumps(render_groups(at_a_plain_path, None)))
+
+    assert list(plugin) == list(EVENTS)
+    for event, group in rendered.items():
+        group["hooks"][0]["command"] = "${CLAUDE_PLUGIN_ROOT}/chorus-hook"
+        assert plugin[event] == [group]
+
+
+def test_the_plugin_has_the_version_of_chorus() -> None:
+    assert json.loads((find_plugin() / ".claude-plugin/plugin.json").read_text())["version"] == __version__
+
+
+def test_a_wheel_holds_the_plugin_with_a_program_that_can_be_run(tmp_path: Path) -> None:
+    pytest.importorskip("hatchling", reason="the build backend is not installed here")
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+
+    with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel:
+        names = set(wheel.namelist())
+        mode = wheel.getinfo(f"chorus/plugin/{NAME}").external_attr >> 16
+
+    assert {"chorus/plugin/hooks.json", "chorus/plugin/.claude-plugin/plugin.json"} <= names
+    assert mode & 0o111
+    assert any(name.endswith(f".data/scripts/{NAME}") for name in names)
+
+
+def test_a_hook_at_a_plain_path_needs_no_shell(tmp_path: Path) -> None:
+    hook = tmp_path / "chorus-hook"
+    hook.touch(0o755)
+
+    entry = render_groups(hook, "/opt/bin/chorus")["Stop"]["hooks"][0]
+
+    assert (entry["command"], entry["args"]) == (str(hook), ["/opt/bin/chorus"])
+
+
+@pytest.mark.parametrize(("name", "mode"), [("a b's $x", 0o755), ("plain", 0o644)])
+def test_a_hook_at_an_odd_path_or_not_executable_is_run_by_a_shell(
+    tmp_path: Path, name: str, mode: int
+) -> None:
+    hook = tmp_path / name / "chorus-hook"
+    hook.parent.mkdir()
+    hook.touch(mode)
+
+    entry = render_groups(hook, None)["Stop"]["hooks"][0]
+
+    assert "args" not in entry
+    assert shlex.split(entry["command"]) == ["sh", str(hook)]
+
+
+def test_hooks_for_everybody_run_where_chorus_is_and_are_silent_where_it_is_not(tmp_path: Path) -> None:
+    command = render_portable_groups()["Stop"]["hooks"][0]["command"]
+    without = subprocess.run(["/bin/sh", "-c", command], env={"PATH": str(tmp_path)}, capture_output=True)
+    hook = tmp_path / NAME
+    hook.write_text("#!/bin/sh\nread line; echo got $line\n")
+    hook.chmod(0o755)
+    with_it = subprocess.run(
+        ["/bin/sh", "-c", command], env={"PATH": str(tmp_path)}, input=b"it\n", capture_output=True
+    )
+
+    assert (without.returncode, without.stdout, without.stderr) == (0, b"", b"")
+    assert with_it.stdout == b"got it\n"
+    assert find_hooks(add_hooks(None, render_portable_groups())).keys() == set(EVENTS)
+
+
+def test_the_users_own_settings_go_along_with_ours(tmp_path: Path) -> None:
+    theirs = {"model": "opus", "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "mine"}]}]}}
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps(theirs))
+    hook = tmp_path / NAME
+    hook.touch(0o755)
+
+    for given in (str(path), json.dumps(theirs)):
+        settings = json.loads(render_settings(given, hook=hook, chorus=None))
+        assert settings["model"] == "opus"
+        assert settings["hooks"]["Stop"][0] == theirs["hooks"]["Stop"][0]  # type: ignore[index]
+        assert len(settings["hooks"]["Stop"]) == 2
+        assert set(settings["hooks"]) == set(EVENTS)
+    assert set(json.loads(render_settings(None, hook=hook, chorus=None))) == {"hooks"}
+
+
+def test_settings_of_the_user_that_cannot_be_read_are_an_error(tmp_path: Path) -> None:
+    for given in (str(tmp_path / "none.json"), "{broken", os.fspath(tmp_path)):
+        with pytest.raises(SettingsUnreadable):
+            render_settings(given, hook=tmp_path / NAME, chorus=None)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "rest", "given"),
+    [
+        (["-p", "hi"], ["-p", "hi"], None),
+        (["--settings", "a", "-p"], ["-p"], "a"),
+        (["--settings=a", "--settings", "b"], [], "b"),
+        (["--settings", "a", "--", "--settings", "b"], ["--", "--settings", "b"], "a"),
+        (["--settings"], [], None),
+    ],
+)
+def test_the_last_settings_argument_is_the_one_that_counts(
+    arguments: list[str], rest: list[str], given: str | None
+) -> None:
+    assert take_settings(arguments) == (rest, given)

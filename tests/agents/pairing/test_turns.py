@@ -1,0 +1,404 @@
+"""Which user message a call belongs to."""
+
+from typing import Any
+
+import pytest
+
+from chorus.agents.claude_code.events import Event, Source
+from chorus.agents.claude_code.pairing.pairing import Pairing
+from chorus.agents.claude_code.pairing.turns import Turns
+from chorus.model.outcomes import Rested, TurnStarted
+from tests.agents.recordings import actions_of, fold, run
+from tests.agents.telling import calls, heard, hooked, init, result, returns, submits, system, writes
+
+TRANSCRIPT = Source.TRANSCRIPT
+
+
+def turns(*events: Event) -> list[tuple[str | None, str | None]]:
+    return [(row.turn, row.message) for row in actions_of(events).values()]
+
+
+def said(text: Any, prompt: str | None, time: str = "2026-01-01T00:00:00Z", **more: Any) -> Event:
+    named = {"promptId": prompt} if prompt else {}
+    return writes(text, source=TRANSCRIPT, timestamp=time, isSidechain=False, **named, **more)
+
+
+def test_a_stream_counts_its_turns_by_init() -> None:
+    assert turns(init(), calls("a"), returns("a"), result(), init(), calls("b"), returns("b")) == [
+        ("1", None),
+        ("2", None),
+    ]
+
+
+def test_a_message_may_be_told_before_or_after_its_turn_begins() -> None:
+    before = [
+        writes("first", source=Source.CONTROL_IN, session=""),
+        init(),
+        calls("a"),
+        returns("a"),
+        result(),
+    ]
+    after = [init(), writes("second", isReplay=True), calls("b"), returns("b"), result()]
+    assert turns(*before, *after) == [("1", "first"), ("2", "second")]
+
+
+def test_an_echo_is_not_a_second_message() -> None:
+    go: dict[str, Any] = {"source": Source.CONTROL_IN, "session": ""}
+    events = [writes("go", **go), init(), writes("go", isReplay=True), calls("a"), returns("a"), result()]
+    assert turns(*events, writes("on", **go), init(), calls("b")) == [("1", "go"), ("2", "on")]
+
+
+def test_a_message_sent_while_the_agent_works_is_that_of_the_next_turn() -> None:
+    later = writes("later", source=Source.CONTROL_IN, session="")
+    events = [
+        init(),
+        writes("now", isReplay=True),
+        later,
+        calls("a"),
+        returns("a"),
+        result(),
+        init(),
+        calls("b"),
+    ]
+    assert turns(*events) == [("1", "now"), ("2", "later")]
+
+
+def test_without_init_every_message_begins_a_turn_and_ends_the_one_before() -> None:
+    rows = actions_of([writes("one"), calls("a"), writes("two"), calls("b"), returns("b")])
+    assert [(row.status, row.turn, row.message) for row in rows.values()] == [
+        ("unfinished", "1", "one"),
+        ("succeeded", "2", "two"),
+    ]
+
+
+def test_a_repeated_message_is_not_a_new_turn() -> None:
+    assert turns(writes("one", uuid="u"), calls("a"), writes("one", uuid="u"), returns("a")) == [("1", "one")]
+
+
+def test_a_background_tasks_end_does_not_begin_a_turn() -> None:
+    ended = system("task_notification", task_id="b-1", tool_use_id="a")
+    events = [
+        init(),
+        calls("a", "Bash"),
+        returns("a"),
+        result(),
+        ended,
+        init(),
+        calls("b"),
+        returns("b"),
+        result(),
+    ]
+    assert turns(*events) == [("1", None), ("1", None)]
+    assert turns(*events, init(), calls("c"))[-1] == ("2", None)
+
+
+def test_a_message_that_comes_with_a_background_tasks_end_does() -> None:
+    ended = system("task_notification", task_id="b-1", tool_use_id="a")
+    events = [init(), writes("one", isReplay=True), calls("a", "Bash"), returns("a"), result(), ended, init()]
+    assert turns(*events, writes("two", isReplay=True), calls("b")) == [("1", "one"), ("2", "two")]
+
+
+def test_a_result_held_back_does_not_end_the_turn_that_follows() -> None:
+    """A client that waits for its background tasks prints the first result after the second turn began."""
+    ended = system("task_notification", task_id="g-1", tool_use_id="a")
+    events = [init(), calls("a", "Agent"), returns("a"), ended, init(), calls("b"), result(uuid="r-1")]
+    outcomes = run([*events, returns("b"), result(uuid="r-2")])
+    assert [type(outcome).__name__ for outcome in outcomes[-2:]] == ["ActionClosed", "TurnEnded"]
+    assert fold(outcomes)["b"].status == "succeeded"
+
+
+def test_a_transcript_names_its_turns() -> None:
+    events = [
+        said("one", "p-1"),
+        calls("a", source=TRANSCRIPT),
+        returns("a", source=TRANSCRIPT, promptId="p-1"),
+        said("two", "p-2"),
+        calls("b", source=TRANSCRIPT),
+    ]
+    assert turns(*events) == [("p-1", "one"), ("p-2", "two")]
+
+
+def test_a_call_may_stand_before_the_message_it_answers() -> None:
+    early = calls("a", source=TRANSCRIPT, timestamp="2026-01-01T00:00:05Z")
+    events = [
+        early,
+        said("one", "p-1", "2026-01-01T00:00:01Z"),
+        returns("a", source=TRANSCRIPT, promptId="p-1"),
+    ]
+    rows = actions_of(events)
+    assert (rows["a"].status, rows["a"].turn, rows["a"].message) == ("succeeded", "p-1", "one")
+
+
+def test_a_message_ends_what_was_called_before_it() -> None:
+    early = calls("a", source=TRANSCRIPT, timestamp="2026-01-01T00:00:01Z")
+    outcomes = run(
+        [said("one", "p-1"), early, said("two", "p-2", "2026-01-01T00:00:05Z"), calls("b", source=TRANSCRIPT)]
+    )
+    assert fold(outcomes)["a"].status == "unfinished"
+    assert [type(o).__name__ for o in outcomes].index("ActionClosed") < len(outcomes) - 2
+
+
+def test_old_transcripts_count() -> None:
+    events = [
+        said("one", None),
+        calls("a", source=TRANSCRIPT),
+        said("two", None),
+        calls("b", source=TRANSCRIPT),
+    ]
+    assert turns(*events) == [("1", "one"), ("2", "two")]
+
+
+def test_a_fork_names_all_its_old_messages_alike() -> None:
+    events = [
+        said("one", "p", uuid="u-1"),
+        calls("a", source=TRANSCRIPT),
+        returns("a", source=TRANSCRIPT, promptId="p"),
+        said("two", "p", uuid="u-2"),
+        calls("b", source=TRANSCRIPT),
+        returns("b", source=TRANSCRIPT, promptId="p"),
+    ]
+    assert turns(*events) == [("p", "one"), ("p.2", "two")]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"isMeta": True},
+        {"isSynthetic": True},
+        {"isCompactSummary": True},
+        {"parent_tool_use_id": "A"},
+        {"agentId": "g-1"},
+        {"origin": {"kind": "peer"}},
+    ],
+)
+def test_what_is_marked_as_not_the_users_is_no_message(more: dict[str, Any]) -> None:
+    assert [o for o in run([writes("words", **more)]) if isinstance(o, TurnStarted)] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<local-command-caveat>Caveat</local-command-caveat>",
+        "<local-command-stdout></local-command-stdout>",
+        "<bash-input>ls</bash-input>",
+        "<system-reminder>x</system-reminder>",
+        "[Request interrupted by user for tool use]",
+        "This session is being continued from a previous conversation that ran out of context.",
+        [{"type": "text", "text": "[Request interrupted by user]"}],
+        [{"type": "thinking", "thinking": "x"}],
+        [],
+    ],
+)
+def test_words_the_client_puts_into_the_users_mouth_are_no_message(text: Any) -> None:
+    assert [o for o in run([writes(text)]) if isinstance(o, TurnStarted)] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("words", "words"),
+        ([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}], "a\nb"),
+        ([{"type": "image", "source": {}}], ""),
+        ("<command-name>/fix</command-name>\n<command-args>12</command-args>", "/fix 12"),
+        ("<command-message>fix</command-message>\n<command-name>/fix</command-name>", "/fix"),
+        ("<command-name>", "<command-name>"),
+        ("<b>bold</b>", "<b>bold</b>"),
+    ],
+)
+def test_what_a_person_wrote_is_the_message(text: Any, message: str) -> None:
+    started = [
+        o.message for o in run([said(text, "p-1", origin={"kind": "human"})]) if isinstance(o, TurnStarted)
+    ]
+    assert started == [message]
+
+
+def test_a_slash_command_interrupts_nothing() -> None:
+    early = calls("a", source=TRANSCRIPT, timestamp="2026-01-01T00:00:01Z")
+    command = said("<command-name>/model</command-name>", "p-2", "2026-01-01T00:00:05Z")
+    outcomes = [*run([said("one", "p-1"), early, command])]
+    assert [type(o).__name__ for o in outcomes][-1] == "ActionClosed"  # closed by the end, not by the command
+
+
+def test_a_notice_in_a_transcript_goes_on_with_the_turn() -> None:
+    notice = said(
+        "<task-notification><task-id>b</task-id></task-notification>",
+        "p-2",
+        origin={"kind": "task-notification"},
+    )
+    events = [
+        said("one", "p-1"),
+        notice,
+        calls("a", source=TRANSCRIPT),
+        returns("a", source=TRANSCRIPT, promptId="p-2"),
+    ]
+    assert turns(*events) == [("p-1", "one")]
+
+
+def test_a_notice_without_a_name_is_no_message() -> None:
+    notice = said("<task-notification><task-id>b</task-id></task-notification>", None)
+    events = [said("one", None), notice, calls("a", source=TRANSCRIPT), returns("a", source=TRANSCRIPT)]
+    assert turns(*events) == [("1", "one")]
+
+
+def test_a_live_message_names_the_turn_that_runs() -> None:
+    events = [
+        init(),
+        submits("go", "p-1"),
+        calls("a"),
+        returns("a"),
+        result(),
+        submits("on", "p-2"),
+        init(),
+        calls("b"),
+    ]
+    assert turns(*events) == [("p-1", "go"), ("p-2", "on")]
+
+
+def test_a_message_told_to_the_client_and_by_a_hook_is_one() -> None:
+    go: dict[str, Any] = {"source": Source.CONTROL_IN, "session": "s-1"}
+    events = [
+        writes("go", **go),
+        submits("go", "p-1"),
+        init(),
+        calls("a"),
+        returns("a"),
+        result(),
+        writes("on", **go),
+        submits("on", "p-2"),
+        init(),
+        calls("b"),
+        returns("b"),
+        result(),
+        init(),
+        calls("c"),
+    ]
+    assert turns(*events) == [("p-1", "go"), ("p-2", "on"), ("3", None)]
+
+
+def test_a_message_sent_while_the_agent_works_begins_a_turn_when_it_is_delivered() -> None:
+    sent = writes("and this", source=Source.CONTROL_IN, session="")
+    running = [init(), writes("one", isReplay=True), calls("a"), sent, calls("b")]
+    delivered = [returns("a"), writes("and this", isReplay=True), returns("b"), calls("c"), returns("c")]
+    assert turns(*running, *delivered, result(), init(), calls("d")) == [
+        ("1", "one"),
+        ("1", "one"),
+        ("2", "and this"),
+        ("3", None),
+    ]
+
+
+def test_a_stream_may_show_only_that_a_message_was_delivered() -> None:
+    events = [init(), writes("one", isReplay=True), calls("a"), returns("a"), writes("two", isReplay=True)]
+    assert turns(*events, calls("b")) == [("1", "one"), ("2", "two")]
+
+
+def test_a_message_the_client_has_dealt_with_does_not_wait_for_the_next_turn() -> None:
+    sent = writes("and this", source=Source.CONTROL_IN, session="")
+    first = [init(), writes("one", isReplay=True), sent, calls("a"), returns("a")]
+    assert turns(*first, result(queued_turn_count=0), init(), calls("b")) == [("1", "one"), ("2", None)]
+    assert turns(*first, result(queued_turn_count=1), init(), calls("b")) == [("1", "one"), ("2", "and this")]
+    assert turns(*first, result(queued_turn_count="x"), init(), calls("b"))[1] == ("2", "and this")
+
+
+def test_a_hook_tells_of_a_message_sent_meanwhile_under_the_same_name() -> None:
+    pre = hooked("PreToolUse", tool_name="Bash", tool_use_id="a")
+    post = hooked("PostToolUse", tool_name="Bash", tool_use_id="a")
+    after = hooked("PostToolUse", tool_name="Edit", tool_use_id="b")
+    events = [submits("one"), pre, submits("and this"), post, after, submits("one"), submits("and this")]
+    outcomes = run(events)
+    assert [(row.turn, row.message, row.status) for row in fold(outcomes).values()] == [
+        ("p-1", "one", "succeeded"),
+        ("p-1.2", "and this", "succeeded"),
+    ]
+    assert len([o for o in outcomes if isinstance(o, TurnStarted)]) == 2
+
+
+def queued(text: Any, **more: Any) -> Event:
+    attachment = {"type": "queued_command", "prompt": text, "origin": {"kind": "human"}} | more
+    return heard(TRANSCRIPT, type="attachment", sessionId="s-1", isSidechain=False, attachment=attachment)
+
+
+def test_a_transcript_tells_of_a_message_sent_meanwhile_beside_the_others() -> None:
+    after = [calls("b", source=TRANSCRIPT), returns("b", source=TRANSCRIPT, promptId="p-1")]
+    late = returns("a", source=TRANSCRIPT, promptId="p-1")
+    events = [said("one", "p-1"), calls("a", source=TRANSCRIPT), queued("and this"), late, *after]
+    assert turns(*events) == [("p-1", "one"), ("p-1.2", "and this")]
+    assert turns(*events, queued("and this"), calls("c", source=TRANSCRIPT))[-1] == ("p-1.2", "and this")
+
+
+def test_an_old_transcript_counts_it() -> None:
+    events = [said("one", None), queued("and this"), queued("and this"), calls("a", source=TRANSCRIPT)]
+    assert turns(*events) == [("2", "and this")]
+    assert turns(queued("and this"), calls("a", source=TRANSCRIPT)) == [("1", "and this")]
+
+
+@pytest.mark.parametrize(
+    "attachment",
+    [
+        queued([{"type": "image"}]),
+        queued("words", type="date"),
+        queued("words", origin={"kind": "peer"}),
+        queued("<system-reminder>x</system-reminder>"),
+        queued("<task-notification><task-id>b</task-id></task-notification>"),
+    ],
+)
+def test_other_things_beside_the_messages_begin_no_turn(attachment: Event) -> None:
+    assert turns(said("one", "p-1"), attachment, calls("a", source=TRANSCRIPT)) == [("p-1", "one")]
+
+
+def test_a_call_seen_with_and_without_a_name_joins_both() -> None:
+    events = [
+        init(),
+        calls("a"),
+        returns("a"),
+        calls("b"),
+        hooked("PreToolUse", tool_name="Edit", tool_use_id="b"),
+    ]
+    outcomes = run(events)
+    assert [row.turn for row in fold(outcomes).values()] == ["p-1", "p-1"]
+
+
+def test_a_result_before_any_turn_ends_none() -> None:
+    alone = Turns()
+    assert alone.end()
+    assert alone.current is None
+    alone.go_on("p-1")  # type: ignore[arg-type]
+    assert alone.named("p-1").message is None  # type: ignore[arg-type]
+
+
+def rests(*events: Event) -> int:
+    """How often the client is told to have come to rest."""
+    pairing = Pairing()
+    return sum(isinstance(outcome, Rested) for event in events for outcome in pairing.feed(event))
+
+
+def rested(**more: Any) -> Event:
+    value = {"type": "system", "subtype": "turn_duration", "sessionId": "s-1", "uuid": "u-1", "durationMs": 9}
+    return heard(TRANSCRIPT, **(value | more))
+
+
+def test_a_transcript_tells_once_that_its_turn_is_over() -> None:
+    assert rests(said("go", "p-1"), rested(), rested()) == 1
+    assert rests(rested()) == 1
+
+
+def test_the_rest_of_an_earlier_turn_is_not_that_of_the_next() -> None:
+    submitted = submits("again", "p-2")
+    assert rests(said("go", "p-1"), submitted, rested()) == 0
+    assert rests(said("go", "p-1"), submitted, said("again", "p-2"), rested()) == 1
+
+
+@pytest.mark.parametrize(
+    "text", ["[Request interrupted by user]", "[Request interrupted by user for tool use]"]
+)
+def test_a_turn_that_is_broken_off_is_over(text: str) -> None:
+    """2.1.191 writes nothing else then."""
+    stopped = said([{"type": "text", "text": text}], "p-1", uuid="u-2")
+    assert rests(said("go", "p-1"), stopped, stopped) == 1
+    assert rests(said("go", "p-1"), submits("again", "p-2"), stopped) == 0
+    assert rests(init(), writes(text)) == 0
+
+
+def test_a_sub_agents_rest_and_one_of_no_session_are_nobodys() -> None:
+    assert rests(said("go", "p-1"), rested(agentId="a-1", isSidechain=True)) == 0
+    assert rests(rested(sessionId=None)) == 0

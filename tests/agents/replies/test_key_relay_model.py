@@ -1,0 +1,225 @@
+"""Prompts come, change and go while answers are on their way: no key ever reaches another prompt.
+
+A small model of the client stands in for the pane. Random events happen between any two looks: somebody
+answers in the pane, a prompt is replaced, the same one is asked again, copy mode comes and goes, the
+process is another one, the screen lags behind the last key. Several answers are under way at once.
+"""
+
+import random
+from dataclasses import dataclass, field, replace
+
+from chorus.agents.claude_code.dialogs.reader import read_screen
+from chorus.agents.claude_code.replies.appearances import Appearance, Desk
+from chorus.agents.claude_code.replies.key_relay import Observation, Press, Relay
+from chorus.model.answer import Allow, AllowAlways, Answer, Choose, Decision, Deny
+from chorus.model.ids import PaneId
+from chorus.model.prompt import Entry, Nothing, Prompt, Unknown
+from tests.screens import screen_text, shipped_rules
+
+RUNS = 10_000
+PANE = PaneId("%1")
+NAMES = (
+    "edit",
+    "pair",
+    "editlong",
+    "bash",
+    "bashrm",
+    "bashexp",
+    "fetch",
+    "mcp",
+    "plan",
+    "ask",
+    "trust",
+    "apikey",
+)
+AMEND_OFFERED = "Esc to cancel · Tab to amend"
+
+
+def _read(name: str) -> Prompt:
+    found = read_screen(screen_text(f"screens/2.1.325/{name}_80.txt"), shipped_rules()).found
+    assert isinstance(found, Prompt)
+    return found
+
+
+POOL = [_read(name) for name in NAMES]
+ANSWERS: list[Answer] = [
+    Allow(), Allow("go on"), AllowAlways(), Deny(), Deny("not so"), Choose("1"), Choose("2"), Choose("3"),
+]  # fmt: skip
+
+
+@dataclass
+class Client:
+    """What the pane really holds, and what it shows."""
+
+    chance: random.Random
+    instance: int = 0
+    dialog: Prompt | None = None
+    process: str = "1@1"
+    in_mode: bool = False
+    unreadable: bool = False
+    lag: int = 0
+    stale: Prompt | None = None
+    # (instance, label taken or None for a key on the way) of every key that came in
+    keys: list[tuple[int, str | None]] = field(default_factory=list)
+
+    def ask(self, dialog: Prompt | None) -> None:
+        self.instance += 1
+        self.dialog = dialog
+        self.lag = 0
+
+    def look(self) -> Observation:
+        shown: Prompt | Unknown | Nothing = self.dialog or Nothing("the input box")
+        if self.lag:
+            self.lag -= 1
+            shown = self.stale or Nothing("the input box")
+        if self.unreadable:
+            shown = Unknown("half drawn")
+        return Observation(PANE, self.process, shown, in_mode=self.in_mode)
+
+    def press(self, key: str, literal: bool) -> None:
+        assert not self.in_mode, "a key went to copy mode"
+        assert self.dialog is not None, f"{key!r} went to the input box"
+        before = self.dialog
+        taken = self._take(key, literal)
+        self.keys.append((self.instance, taken))
+        self.stale, self.lag = before, self.chance.randrange(3)
+        if taken is not None:
+            instance = self.instance
+            self.ask(self.chance.choice([None, None, before, *POOL[:3]]))
+            self.stale, self.lag = before, self.chance.randrange(3)
+            assert self.instance == instance + 1
+
+    def _take(self, key: str, literal: bool) -> str | None:
+        """What this key does to the dialog: the label it takes, or None when it only moves something."""
+        dialog = self.dialog
+        assert dialog is not None
+        if dialog.entry is not None:
+            return self._write(dialog, dialog.entry, key, literal)
+        assert not literal, "text went to a dialog without an open field"
+        keys = [option.key for option in dialog.options]
+        if key in keys and key not in {"Enter"}:
+            option = dialog.options[keys.index(key)]
+            if option.text == "instead":
+                self.dialog = replace(dialog, selected=key, entry=Entry(key, "", True))
+                return None
+            return option.label
+        if key in {"Down", "Up"}:
+            self._move(dialog, 1 if key == "Down" else -1)
+            return None
+        if key == "Tab":
+            assert "Tab to amend" in dialog.footer
+            assert dialog.selected is not None
+            self.dialog = replace(dialog, entry=Entry(dialog.selected, "", True), footer="Esc to cancel")
+            return None
+        if key == "Enter":
+            return dialog.options[keys.index("Enter")].label
+        assert key == "Escape"
+        return "Escape"
+
+    def _write(self, dialog: Prompt, entry: Entry, key: str, literal: bool) -> str | None:
+        if literal:
+            self.dialog = replace(dialog, entry=replace(entry, text=entry.text + key))
+            return None
+        assert key == "Enter", f"{key!r} became part of somebody's text"
+        option = dialog.option(entry.key)
+        assert option is not None
+        return option.label
+
+    def _move(self, dialog: Prompt, by: int) -> None:
+        if dialog.selected is None or " " in "".join(option.key for option in dialog.options):
+            keys = [option.key for option in dialog.options]
+            at = min(max(keys.index("Enter") + by, 0), len(keys) - 1)
+            walked = tuple(
+                replace(
+                    option,
+                    key=" ".join(["Down" if index > at else "Up"] * abs(index - at) + ["Enter"]),
+                )
+                for index, option in enumerate(dialog.options)
+            )
+            self.dialog = replace(dialog, options=walked, selected="Enter")
+            return
+        keys = [option.key for option in dialog.options]
+        at = min(max(keys.index(dialog.selected) + by, 0), len(keys) - 1)
+        footer = AMEND_OFFERED if dialog.options[at].text == "behind" else "Esc to cancel"
+        self.dialog = replace(dialog, selected=keys[at], footer=footer)
+
+
+@dataclass
+class Run:
+    relay: Relay
+    decision: Decision
+
+
+def play(seed: int) -> tuple[int, int]:
+    chance = random.Random(seed)
+    client, desk = Client(chance), Desk()
+    client.ask(chance.choice(POOL))
+    listed: list[Appearance] = []
+    runs: list[Run] = []
+    for _ in range(chance.randrange(6, 30)):
+        match chance.choices(range(7), weights=(6, 3, 1, 3, 20, 20, 60))[0]:
+            case 0:
+                client.ask(chance.choice([None, *POOL, *([client.dialog] if client.dialog else [])]))
+            case 1:
+                client.in_mode = not client.in_mode
+            case 2:
+                client.process = f"{chance.randrange(3)}@1"
+            case 3:
+                client.unreadable = not client.unreadable
+            case 4:
+                waiting = desk.see(client.look())
+                listed += [waiting] if waiting is not None else []
+            case 5 if listed:
+                # Mostly what is shown now; sometimes what was listed long ago.
+                appearance = listed[-1] if chance.random() < 0.7 else chance.choice(listed)
+                decision = Decision(appearance.prompt, PANE, appearance.process, chance.choice(ANSWERS))
+                relay = desk.accept(decision, appearance.serial)
+                runs += [Run(relay, decision)] if isinstance(relay, Relay) else []
+            case 6 if runs:
+                step(client, chance.choice(runs))
+    finals = [instance for instance, taken in client.keys if taken is not None]
+    assert len(finals) == len(set(finals)), "one prompt was answered twice"
+    return len(client.keys), len(finals)
+
+
+def step(client: Client, run: Run) -> None:
+    look = client.look()
+    # A screen that still shows the last prompt while the next one is already there is the client's
+    # own lag: it follows a key of ours, and no key may follow in it.
+    lagging = client.dialog is None or look.found != client.dialog
+    instance, dialog = client.instance, client.dialog
+    effect = run.relay.observe(look)
+    if not isinstance(effect, Press):
+        return
+    assert not lagging, "a key was given for a screen of the past"
+    assert client.process == run.decision.process, "a key was given to another process"
+    assert dialog is not None
+    assert dialog.fingerprint == run.decision.prompt.fingerprint, "a key was given for another prompt"
+    client.press(effect.key, effect.literal)
+    if client.keys[-1][1] is not None:
+        assert client.keys[-1] == (instance, expected_label(run.decision))
+
+
+def expected_label(decision: Decision) -> str:
+    prompt = decision.prompt
+    match decision.answer:
+        case Choose(key):
+            wanted = [option.label for option in prompt.options if option.key == key]
+        case Deny() if prompt.kind == "question":
+            wanted = ["Escape"]
+        case Deny() if prompt.kind == "plan":
+            wanted = ["Tell Claude what to change"]
+        case answer:
+            meaning = {Allow: "allow", AllowAlways: "allow-always", Deny: "deny"}[type(answer)]
+            wanted = [option.label for option in prompt.options if option.meaning == meaning]
+    return wanted[0]
+
+
+def test_ten_thousand_interleavings_send_no_key_to_another_prompt() -> None:
+    keys = answers = 0
+    for seed in range(RUNS):
+        sent, given = play(seed)
+        keys, answers = keys + sent, answers + given
+    # The runs are not idle: thousands of keys went out, and thousands of answers were given.
+    assert keys > RUNS / 4
+    assert answers > RUNS / 10

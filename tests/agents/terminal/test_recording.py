@@ -1,0 +1,134 @@
+"""Any recording gives its objects and where each was seen."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chorus.agents.claude_code.events import Source
+from chorus.agents.claude_code.terminal.reassembler import DEFAULT_CAP
+from chorus.agents.claude_code.terminal.recording import BEGINNING, Observed, Recording, unwrap
+from tests.agents.recordings import RECORDINGS
+
+INIT = {"type": "system", "subtype": "init", "session_id": "s"}
+LINE = json.dumps(INIT).encode() + b"\n"
+
+
+def read(chunks: Iterable[bytes], width: int | None = None) -> tuple[list[Observed], dict[str, int]]:
+    recording = Recording(width=width)
+    observed = [seen for chunk in chunks for seen in recording.feed(chunk)]
+    return observed + recording.close(), dict(recording.problems)
+
+
+def pieces(data: bytes, size: int) -> list[bytes]:
+    return [data[start : start + size] for start in range(0, len(data), size)]
+
+
+@pytest.mark.parametrize(
+    ("value", "source"),
+    [
+        ({"dir": "in", "ms": 1, "msg": INIT}, Source.CONTROL_IN),
+        ({"dir": "out", "ms": 1, "msg": INIT}, Source.CONTROL_OUT),
+        ({"dir": "up", "msg": INIT}, Source.STREAM),
+        ({"t": 1.0, "stdin": {"hook_event_name": "Stop"}}, Source.HOOK),
+        ({"stdin": "text"}, Source.STREAM),
+        ({"hook_event_name": "Stop"}, Source.HOOK),
+        ({"type": "user", "isSidechain": False}, Source.TRANSCRIPT),
+        ({"type": "file-history-snapshot"}, Source.TRANSCRIPT),
+        ({"type": ["list"]}, Source.STREAM),
+        (INIT, Source.STREAM),
+    ],
+)
+def test_an_object_tells_where_it_was_seen(value: dict[str, object], source: Source) -> None:
+    assert unwrap(value)[1] is source
+
+
+def test_a_stream_is_read_line_by_line_however_it_is_cut() -> None:
+    for size in (1, 7, 10_000):
+        observed, problems = read(pieces(LINE * 200, size))
+        assert (len(observed), problems) == (200, {})
+
+
+def test_objects_come_as_soon_as_it_is_clear_what_this_is() -> None:
+    recording = Recording()
+    assert recording.feed(LINE) == []
+    assert len(recording.feed(LINE * (BEGINNING // len(LINE) + 1))) > 1
+    assert len(recording.feed(LINE)) == 1
+
+
+def test_a_signature_at_the_beginning_is_no_noise() -> None:
+    assert read([b"\xef\xbb\xbf" + LINE]) == ([Observed(INIT, Source.STREAM, "")], {})
+
+
+@pytest.mark.parametrize("indent", [1, 4])
+def test_an_object_written_for_people_is_read_whole(indent: int) -> None:
+    text = json.dumps({"hook_event_name": "Stop", "note": "two  blanks"}, indent=indent)
+    expected = [Observed({"hook_event_name": "Stop", "note": "two  blanks"}, Source.HOOK, "")]
+    assert read([text.encode()]) == (expected, {})
+    assert read([text.encode() + b"\n\n" + text.encode() + b"\n"])[0] == expected * 2
+    assert (
+        read([json.dumps([INIT, 7, INIT], indent=indent).encode()])[0]
+        == [Observed(INIT, Source.STREAM, "")] * 2
+    )
+
+
+def test_a_long_object_written_for_people_is_read_whole() -> None:
+    text = json.dumps({"hook_event_name": "Stop", "lines": ["x" * 50] * 500}, indent=2).encode()
+    observed, problems = read(pieces(text, 1000))
+    assert (len(observed), problems) == (1, {})
+
+
+def test_what_only_begins_like_json_for_people_is_read_as_rows() -> None:
+    observed, problems = read([b"{\nnot json\n" + LINE])
+    assert [seen.value for seen in observed] == [INIT]
+    assert problems
+
+
+def test_a_file_for_people_that_is_too_long_is_read_as_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chorus.agents.claude_code.terminal.recording.DEFAULT_CAP", 10_000)
+    observed, _ = read(pieces(b"{\n" + b'"x":1,\n' * 2000 + b"}\n" + LINE, 1000))
+    assert [seen.value for seen in observed][-1] == INIT
+    assert DEFAULT_CAP > 10_000
+
+
+def test_a_log_of_control_mode_tells_panes_apart() -> None:
+    quoted = LINE.replace(b"\n", b"\\015\\012")
+    log = b"%begin 1 2 0\n%end 1 2 0\n%output %0 " + quoted + b"\n%output %1 " + quoted + b"\n"
+    observed, problems = read([log], width=20)
+    assert [(seen.value, seen.channel) for seen in observed] == [(INIT, "%0"), (INIT, "%1")]
+    assert problems == {}
+    assert len(read([log[log.index(b"%output") :]])[0]) == 2
+
+
+def test_a_capture_in_rows_needs_the_width() -> None:
+    rows = b"\n".join(pieces(LINE.strip(), 20)) + b"\n"
+    assert [seen.value for seen in read([rows], width=20)[0]] == [INIT]
+    assert read([rows]) == ([], {"unknown-width": 1})
+
+
+def test_nothing_gives_nothing() -> None:
+    assert read([]) == ([], {})
+    assert read([b"\n\n"])[0] == []
+
+
+@given(
+    st.binary(max_size=300),
+    st.sampled_from([b"", b"{\n", b"[\n", b"%begin 1 2 0\n", b"%output %0 "]),
+    st.integers(1, 40),
+)
+def test_any_bytes_are_survived(data: bytes, start: bytes, size: int) -> None:
+    read(pieces(start + data, size))
+
+
+def test_nesting_without_end_is_survived() -> None:
+    assert read([b"[\n" * 100_000])[0] == []
+
+
+@pytest.mark.parametrize("name", ["w80.control.txt", "w80.pipe-pane.bin", "w80.capture-J.txt"])
+def test_captures_of_one_run_give_the_same_objects(name: str) -> None:
+    truth = [json.loads(line) for line in (RECORDINGS / "tmux/w80.truth.jsonl").read_text().splitlines()]
+    path: Path = RECORDINGS / "tmux" / name
+    assert [seen.value for seen in read([path.read_bytes()])[0]] == truth

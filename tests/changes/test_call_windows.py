@@ -1,0 +1,170 @@
+import pytest
+
+from chorus.changes.call_windows import LookBefore, Note, RecordNamed, RecordWindow, Sweep, Windows
+from chorus.model.action import Action, Call, Reach, Status
+from chorus.model.ids import SessionId, ToolUseId, TurnId
+from chorus.model.outcomes import (
+    ActionClosed,
+    ActionPlaced,
+    BackgroundEnded,
+    CallOpened,
+    Outcome,
+    PromptAsked,
+    PromptSettled,
+    SessionEnded,
+    SessionLinked,
+    SessionSeen,
+    StatusCorrected,
+    TurnEnded,
+    TurnStarted,
+    WordsArrived,
+)
+
+S = SessionId("s")
+
+
+def call(identity: str, tool: str = "Edit", paths: tuple[str, ...] = ("/p/a",)) -> Call:
+    reach = {"Edit": Reach.NAMED, "Read": Reach.NOTHING}.get(tool, Reach.ANYWHERE)
+    return Call(ToolUseId(identity), tool, {}, paths if reach is Reach.NAMED else (), reach, session=S)
+
+
+def closed(of: Call, status: Status = "succeeded", **input_: object) -> Action:
+    return Action(
+        of.id,
+        of.tool,
+        input_,
+        status,
+        of.session,
+        None,
+        None,
+        of.paths,
+        of.reach,
+        None,
+        None,
+        None,
+        None,
+    )
+
+
+def test_an_edit_is_looked_at_before_and_recorded_after() -> None:
+    windows, edit = Windows(), call("e")
+    assert windows.feed(CallOpened(edit)) == [LookBefore(("/p/a",))]
+    assert windows.spare == {"/p/a"}
+    assert not windows.open
+    assert windows.feed(ActionClosed(closed(edit))) == [RecordNamed(closed(edit))]
+    assert windows.spare == frozenset()
+
+
+def test_a_file_that_another_open_edit_names_is_not_looked_at() -> None:
+    """It may hold that edit by now, which is told of a moment later."""
+    windows, first, second = Windows(), call("1"), call("2", paths=("/p/a", "/p/b"))
+    windows.feed(CallOpened(first))
+    assert windows.feed(CallOpened(second)) == [LookBefore(("/p/b",))]
+    assert windows.feed(CallOpened(call("3"))) == []
+
+
+@pytest.mark.parametrize("status", ["failed", "denied"])
+def test_an_edit_that_failed_or_was_denied_is_only_noted(status: Status) -> None:
+    windows, edit = Windows(), call("e")
+    windows.feed(CallOpened(edit))
+    assert windows.feed(ActionClosed(closed(edit, status))) == [Note(closed(edit, status))]
+
+
+def test_an_edit_cut_off_by_a_kill_may_have_been_written() -> None:
+    windows, edit = Windows(), call("e")
+    windows.feed(CallOpened(edit))
+    cut = closed(edit, "unfinished")
+    assert windows.feed(ActionClosed(cut)) == [RecordNamed(cut)]
+
+
+def test_bash_sweeps_first_and_owns_what_moves_until_it_ends() -> None:
+    windows, bash = Windows(), call("b", "Bash")
+    assert windows.feed(CallOpened(bash)) == [Sweep(frozenset())]
+    assert windows.open
+    assert windows.feed(ActionClosed(closed(bash))) == [RecordWindow(closed(bash), frozenset(), False)]
+    assert not windows.open
+
+
+def test_a_failed_command_may_have_changed_files_but_a_denied_one_has_not() -> None:
+    windows, bash = Windows(), call("b", "Bash")
+    failed, denied = closed(bash, "failed"), closed(bash, "denied")
+    windows.feed(CallOpened(bash))
+    assert windows.feed(ActionClosed(failed)) == [RecordWindow(failed, frozenset(), False)]
+    windows.feed(CallOpened(bash))
+    assert windows.feed(ActionClosed(denied)) == [Note(denied)]
+    assert not windows.open
+
+
+def test_a_second_window_does_not_sweep_away_the_firsts_changes() -> None:
+    windows, one, two = Windows(), call("1", "Bash"), call("2", "mcp__x__y")
+    windows.feed(CallOpened(one))
+    assert windows.feed(CallOpened(two)) == []
+    assert windows.feed(ActionClosed(closed(one))) == [RecordWindow(closed(one), frozenset(), True)]
+    assert windows.feed(ActionClosed(closed(two))) == [RecordWindow(closed(two), frozenset(), False)]
+
+
+def test_what_an_open_edit_names_is_spared_from_a_sweep_and_a_window() -> None:
+    windows, edit, bash = Windows(), call("e"), call("b", "Bash")
+    windows.feed(CallOpened(edit))
+    assert windows.feed(CallOpened(bash)) == [Sweep(frozenset({"/p/a"}))]
+    assert windows.feed(ActionClosed(closed(bash))) == [
+        RecordWindow(closed(bash), frozenset({"/p/a"}), False)
+    ]
+
+
+def test_a_background_command_keeps_its_window_until_its_task_ends() -> None:
+    windows, bash = Windows(), call("b", "Bash")
+    windows.feed(CallOpened(bash))
+    action = closed(bash, run_in_background=True)
+    assert windows.feed(ActionClosed(action)) == [RecordWindow(action, frozenset(), False)]
+    assert windows.open
+    later = action._replace(id=ToolUseId("b-background"))
+    assert windows.feed(BackgroundEnded(S, bash.id, "task")) == [RecordWindow(later, frozenset(), False)]
+    assert windows.feed(BackgroundEnded(S, bash.id, "task")) == []
+    assert not windows.open
+
+
+def test_a_background_command_ends_with_its_session_at_the_latest() -> None:
+    windows, bash = Windows(), call("b", "Bash")
+    windows.feed(CallOpened(bash))
+    windows.feed(ActionClosed(closed(bash, run_in_background=True)))
+    assert windows.feed(SessionEnded(SessionId("other"), None)) == []
+    assert len(windows.feed(SessionEnded(S, None))) == 1
+    assert not windows.open
+
+
+def test_a_command_the_client_moves_to_the_background_keeps_its_window_too() -> None:
+    windows, bash = Windows(), call("b", "Bash")
+    windows.feed(CallOpened(bash))
+    windows.feed(ActionClosed(closed(bash)._replace(background=True)))
+    assert windows.open
+    (effect,) = windows.feed(BackgroundEnded(S, bash.id, "task"))
+    assert isinstance(effect, RecordWindow)
+    assert not windows.open
+
+
+@pytest.mark.parametrize("tool", ["Read", "Agent", "Task"])
+def test_tools_that_write_nothing_themselves_leave_no_trace(tool: str) -> None:
+    windows, one = Windows(), call("r", tool)
+    assert windows.feed(CallOpened(one)) == []
+    assert not windows.open
+    assert windows.feed(ActionClosed(closed(one))) == []
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        BackgroundEnded(S, None, "task"),
+        SessionSeen(S, None),
+        SessionLinked(S, S, "resume"),
+        TurnStarted(S, TurnId("t"), None),
+        TurnEnded(S, None),
+        StatusCorrected(ToolUseId("x"), "denied", "failed"),
+        WordsArrived(ToolUseId("x"), "I rename it."),
+        ActionPlaced(ToolUseId("x"), S, None, None),
+        PromptAsked(S, None, None, {}, None, None, None, ()),
+        PromptSettled(S, None, None, "allow"),
+    ],
+)
+def test_what_changes_no_file_asks_for_nothing(outcome: Outcome) -> None:
+    assert Windows().feed(outcome) == []

@@ -1,0 +1,331 @@
+"""Each action gets its own part of a shared change, or none is made up."""
+
+import json
+import random
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chorus.changes.claims import NOTHING_TOLD, Claim, Swap, apply_hunks, claim_of, text_after
+from chorus.changes.client_text import find_form, read_text
+from chorus.changes.diff import hunks as line_hunks
+from chorus.changes.diff import split_lines
+from chorus.changes.split import Piece, find_overwritten, is_overwritten, split, writing_order
+from chorus.model.action import Action, FileWitness, Hunk, Reach
+from chorus.model.ids import ToolUseId
+
+HEADLESS = Path(__file__).parents[2] / "fixtures" / "recordings" / "headless"
+
+
+def patch(before: str, after: str) -> tuple[Hunk, ...]:
+    """A patch without context, as the client would print it."""
+    old, new = split_lines(before.encode()), split_lines(after.encode())
+
+    def shown(mark: str, lines: list[bytes]) -> list[str]:
+        out = []
+        for line in lines:
+            out.append(mark + line.decode().removesuffix("\n"))
+            if not line.endswith(b"\n"):
+                out.append("\\ No newline at end of file")
+        return out
+
+    return tuple(
+        Hunk(
+            h.before_start + (1 if h.removed else 0), h.removed, h.after_start + 1, h.added,
+            shown("-", old[h.before_start : h.before_end]) + shown("+", new[h.after_start : h.after_end]),
+        )
+        for h in line_hunks(before.encode(), after.encode())
+    )  # fmt: skip
+
+
+def edit(before: str, after: str) -> Claim:
+    return Claim(before=before, hunks=patch(before, after))
+
+
+lines = st.lists(st.sampled_from(["a\n", "b\n", "one\n", "two\n", "\n", "ü\n"]), max_size=12)
+texts = st.builds(lambda body, last: "".join(body) + last, lines, st.sampled_from(["", "end"]))
+
+
+@given(st.lists(texts, min_size=2, max_size=5), st.sampled_from(["\n", "\r\n"]))
+def test_a_chain_of_edits_is_taken_apart(states: list[str], line_end: str) -> None:
+    written = [state.replace("\n", line_end).encode() for state in states]
+    claims = [edit(a, b) for a, b in pairwise(states)]
+    pieces = split(written[0], written[-1], claims)
+    assert pieces is not None
+    assert [piece.claim for piece in pieces] == list(range(len(claims)))
+    assert pieces[-1].after == written[-1]
+    if "\n" in states[0] + states[-1]:  # else the client would write LF, whatever the middle had here
+        assert [piece.after for piece in pieces] == written[1:]
+
+
+@given(st.none() | st.binary(max_size=40), st.none() | st.binary(max_size=40), st.lists(texts, max_size=4))
+def test_pieces_lead_from_before_to_after_whatever_is_claimed(
+    before: bytes | None, after: bytes | None, claimed: list[str]
+) -> None:
+    claims = [edit(a, b) for a, b in pairwise(claimed)]
+    pieces = split(before, after, claims)
+    if pieces:
+        assert pieces[-1].after == after
+    elif pieces is not None:
+        assert before == after
+
+
+def test_what_a_claim_leaves_in_a_file_others_write_too_is_not_its_own() -> None:
+    before, claimed, after = "def old():\n    pass\n", "def new():\n    pass\n", "def new():\n    return 1\n"
+    claim = edit(before, claimed)
+    assert split(before.encode(), after.encode(), [claim]) == (Piece(0, after.encode()),)
+    own, rest = Piece(0, claimed.encode()), Piece(None, after.encode())
+    assert split(before.encode(), after.encode(), [claim], busy=True) == (own, rest)
+
+
+def test_a_claim_that_does_not_say_where_it_started_takes_the_whole_of_a_busy_file_too() -> None:
+    claim = Claim(hunks=patch("a\n", "b\n"))
+    assert split(b"a\n", b"c\n", [claim], busy=True) == (Piece(0, b"c\n"),)
+
+
+def recorded(name: str) -> list[dict[str, Any]]:
+    events = map(json.loads, filter(None, (HEADLESS / f"{name}.jsonl").read_text().split("\n")))
+    results = [event["tool_use_result"] for event in events if isinstance(event.get("tool_use_result"), dict)]
+    return [result for result in results if result.get("structuredPatch")]
+
+
+def claim_from(result: dict[str, Any]) -> Claim:
+    found = tuple(
+        Hunk(h["oldStart"], h["oldLines"], h["newStart"], h["newLines"], h["lines"])
+        for h in result["structuredPatch"]
+    )
+    swaps: tuple[Swap, ...] = ()
+    if "oldString" in result:
+        swaps = (Swap(result["oldString"], result["newString"], result["replaceAll"]),)
+    return Claim(result["originalFile"], False, result.get("content"), found, swaps)
+
+
+def test_two_recorded_edits_of_one_file_are_taken_apart() -> None:
+    first, second = map(claim_from, recorded("parallel_same_file"))
+    assert first.before is not None
+    assert second.before is not None
+    before, between = first.before.encode(), second.before.encode()
+    after = between.replace(b"return 1", b"return 8")
+    assert split(before, after, [first, second]) == (Piece(0, between), Piece(1, after))
+
+
+RECORDED_FILES = {
+    "crlf.txt": (b"one\r\ntwo\r\nthree\r\n", b"one\r\nTWO\r\nthree\r\n"),
+    "mixed.txt": (b"one\r\ntwo\nthree\r\nfour\n", b"one\nTWO\nthree\nfour\n"),
+    "bom.txt": (b"\xef\xbb\xbfalpha\nbeta\n", b"\xef\xbb\xbfalpha\nBETA\n"),
+    "utf16.txt": ("\ufeffalpha\nbeta\n".encode("utf-16-le"), "\ufeffalpha\nBETA\n".encode("utf-16-le")),
+    "latin1.txt": (b"caf\xe9 one\ntwo\n", b"caf\xef\xbf\xbd one\nTWO\n"),
+    "nonl.txt": (b"alpha\nbeta", b"alpha\nBETA"),
+    "curly.txt": ("say “hello” now\n".encode(), "say “bye” now\n".encode()),
+    "nul.txt": (b"a\0b\nzz\n", b"a\0b\nZZ\n"),
+    "tabs.txt": (b"\tindent\n", b"\t\tindent\n"),
+    "delline.txt": (b"a\nb\nc\n", b"a\nc\n"),
+    "dup.txt": (b"x\nx\nx\n", b"y\ny\ny\n"),
+}
+
+
+@pytest.mark.parametrize("name", RECORDED_FILES)
+def test_the_clients_words_fit_the_bytes_in_every_recorded_form(name: str) -> None:
+    result = next(r for r in recorded("fidelity") if r["filePath"].endswith("/" + name))
+    claim = claim_from(result)
+    before, after = RECORDED_FILES[name]
+    assert read_text(before) == claim.before
+    assert text_after(claim, claim.before) == read_text(after)
+    assert split(before, after, [claim]) == (Piece(0, after),)
+
+
+def test_what_a_formatter_did_after_the_edit_is_nobodys() -> None:
+    lines = [f"line {i}\n" for i in range(20)]
+    before, edited = "".join(lines), "".join([*lines[:3], "new\n", *lines[3:]])
+    formatted = edited.replace("line 15", "LINE 15").encode()
+    assert split(before.encode(), formatted, [edit(before, edited)]) == (
+        Piece(0, edited.encode()),
+        Piece(None, formatted),
+    )
+
+
+def test_what_changed_before_the_edit_is_nobodys() -> None:
+    seen, found, left = b"one\n", "one\ntwo\n", "one\ntwo\nthree\n"
+    assert split(seen, left.encode(), [edit(found, left)]) == (
+        Piece(None, found.encode()),
+        Piece(0, left.encode()),
+    )
+
+
+def test_what_came_after_an_edit_is_nobodys_among_lines_that_are_all_alike_too() -> None:
+    rows = ["a", "-", "-", "b", "-", "-", "c", "-", "-"] * 3
+    before = "".join(f"{row}\n" for row in rows)
+    first = before.replace("a\n", "A\n", 1)
+    after = first.replace("b\n", "B\n", 1)
+    claim = edit(before, first)
+    assert split(before.encode(), after.encode(), [claim]) == (
+        Piece(0, first.encode()),
+        Piece(None, after.encode()),
+    )
+    beside = first.replace("A\n-\n", "A\n+\n", 1)
+    assert split(before.encode(), beside.encode(), [claim]) == (Piece(0, beside.encode()),)
+
+
+def test_a_formatter_between_two_edits_is_nobodys() -> None:
+    one, two, three, four = "a\n", "a\nb\n", "a\nB\n", "a\nB\nc\n"
+    first = Claim(before=one, after=two)
+    assert split(one.encode(), four.encode(), [first, edit(three, four)]) == (
+        Piece(0, two.encode()),
+        Piece(None, three.encode()),
+        Piece(1, four.encode()),
+    )
+
+
+def test_a_formatter_in_the_edited_lines_is_counted_as_the_edit() -> None:
+    before, edited, after = "a\nb\nc\n", "a\nx=1\nc\n", b"a\nx = 1\nc\n"
+    assert split(before.encode(), after, [edit(before, edited)]) == (Piece(0, after),)
+
+
+def test_without_a_witness_one_action_takes_all_and_two_take_nothing() -> None:
+    assert split(b"a\n", b"b\n", [NOTHING_TOLD]) == (Piece(0, b"b\n"),)
+    assert split(b"a\n", b"b\n", [NOTHING_TOLD, NOTHING_TOLD]) is None
+
+
+def test_a_silent_action_ends_where_the_next_one_says_it_began() -> None:
+    assert split(b"a\n", b"c\n", [NOTHING_TOLD, edit("b\n", "c\n")]) == (Piece(0, b"b\n"), Piece(1, b"c\n"))
+
+
+def test_bytes_that_the_text_does_not_determine_are_not_made_up() -> None:
+    """Mixed line ends: the text between the two edits says nothing about which line had which."""
+    before, after = b"a\r\nb\nc\n", b"A\r\nb\nC\n"
+    assert split(before, after, [edit("a\nb\nc\n", "A\nb\nc\n"), edit("A\nb\nc\n", "A\nb\nC\n")]) is None
+
+
+def test_a_first_claim_that_fits_nothing_starts_from_what_was_seen() -> None:
+    assert split(b"caf\xe9\n", b"x\n", [edit("other\n", "x\n")]) == (Piece(0, b"x\n"),)
+
+
+def test_a_reader_that_shows_line_ends_otherwise_makes_no_change_of_its_own() -> None:
+    """A lone CR, or a signature, that the client shows otherwise is no edit by anybody."""
+    before, after = b"\xef\xbb\xbfone\rtwo\nthree\n", b"\xef\xbb\xbfone\rtwo\nTHREE\n"
+    shown = edit("one\ntwo\nthree\n", "one\ntwo\nTHREE\n")
+    assert split(before, after, [shown]) == (Piece(0, after),)
+
+
+def test_a_created_file_starts_from_nothing() -> None:
+    assert split(None, b"x\n", [Claim(created=True, after="x\n")]) == (Piece(0, b"x\n"),)
+    assert split(b"old\n", b"x\n", [Claim(created=True, after="x\n")]) == (
+        Piece(None, None),
+        Piece(0, b"x\n"),
+    )
+
+
+def test_a_file_written_and_gone_again_keeps_both_steps() -> None:
+    assert split(None, None, [Claim(created=True, after="x\n")]) == (Piece(0, b"x\n"), Piece(None, None))
+    assert split(b"a\n", None, [edit("a\n", "b\n")]) == (Piece(0, None),)
+
+
+def test_two_actions_that_undo_each_other_both_get_their_part() -> None:
+    assert split(b"a\n", b"a\n", [edit("a\n", "b\n"), edit("b\n", "a\n")]) == (
+        Piece(0, b"b\n"),
+        Piece(1, b"a\n"),
+    )
+
+
+def test_text_that_no_encoding_holds_is_not_made_up() -> None:
+    assert split(b"a\n", b"c\n", [Claim(before="a\n", after="\ud800\n"), Claim(before="\ud800\n")]) is None
+
+
+def test_a_patch_that_is_not_in_its_place_tells_nothing() -> None:
+    assert apply_hunks("a\nb\n", patch("x\n", "y\n")) is None
+    assert apply_hunks("a\n", (*patch("a\n", "b\n"), *patch("a\n", "b\n"))) is None
+
+
+def test_exchanged_strings_are_believed_only_with_a_patch_that_agrees() -> None:
+    shown = patch("  x\n", "    x\n")
+    assert text_after(Claim(hunks=shown, swaps=(Swap("\tx", "\t\tx", False),)), "\tx\n") == "\t\tx\n"
+    assert text_after(Claim(hunks=shown, swaps=(Swap("\tx", "y", False),)), "\tx\n") is None
+    assert text_after(Claim(hunks=shown, swaps=(Swap("z", "y", False),)), "\tx\n") is None
+    assert text_after(Claim(swaps=(Swap("\tx", "y", False),)), "\tx\n") is None
+
+
+def test_a_claim_is_read_off_an_action() -> None:
+    def action(**inputs: Any) -> Action:
+        return Action(
+            id=ToolUseId("t"), tool="Edit", input=inputs, status="succeeded", session=None, turn=None,
+            agent=None, paths=(), reach=Reach.NAMED, witness=None, said=None, message=None, time=None,
+        )  # fmt: skip
+
+    file = FileWitness("/r/a", before="x")
+    assert claim_of(action(), None) == NOTHING_TOLD
+    assert claim_of(action(content="x"), file) == Claim(before="x")
+    assert claim_of(action(old_string="x", new_string="y"), file).swaps == (Swap("x", "y", False),)
+    edits = [{"old_string": "x", "new_string": "y", "replace_all": True}, "junk"]
+    assert claim_of(action(edits=edits), file).swaps == (Swap("x", "y", True),)
+
+
+def test_contents_of_different_forms_have_no_form_in_common() -> None:
+    assert find_form(b"a\r\n", b"a\n") is None
+    assert find_form("\ufeffa\n".encode("utf-16-le"), b"a\n") is None
+    assert find_form(b"a", b"a\r\n") == find_form(b"a\r\n", b"a", None)
+
+
+ROWS = "".join(f"row {number}\n" for number in range(20))
+FIRST, SECOND = ROWS.replace("row 5\n", "first\n"), ROWS.replace("row 15\n", "second\n")
+
+
+def test_an_edit_that_another_wrote_over_keeps_what_it_did() -> None:
+    claims = [edit(ROWS, FIRST), edit(ROWS, SECOND)]
+    pieces = split(ROWS.encode(), SECOND.encode(), claims)
+    assert pieces == (Piece(0, FIRST.encode()), Piece(None, ROWS.encode()), Piece(1, SECOND.encode()))
+    assert find_overwritten(ROWS.encode(), SECOND.encode(), claims) == {0}
+    assert find_overwritten(ROWS.encode(), SECOND.encode(), claims[::-1]) == {1}
+
+
+def test_an_edit_that_was_taken_back_by_the_next_is_not_written_over() -> None:
+    claims = [edit(ROWS, FIRST), edit(FIRST, ROWS)]
+    assert find_overwritten(ROWS.encode(), ROWS.encode(), claims) == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("now", "claim"),
+    [
+        (None, edit(ROWS, FIRST)),  # the file is gone
+        (SECOND.encode(), NOTHING_TOLD),
+        (SECOND.encode(), Claim(before=ROWS, hunks=patch("other\n", "text\n"))),  # does not fit
+        (b"one\r\ntwo\n", edit(ROWS, FIRST)),  # no form in which the client's text is exact
+        (FIRST.encode(), edit(ROWS, FIRST)),
+    ],
+)
+def test_what_cannot_be_told_is_not_called_written_over(now: bytes | None, claim: Claim) -> None:
+    assert not is_overwritten(now, claim)
+
+
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=5, unique=True), st.randoms())
+def test_edits_told_in_any_order_are_put_into_the_order_of_their_texts(
+    rows: list[int], chance: random.Random
+) -> None:
+    """Each changes another row of the text the one before left."""
+    states = ["".join(f"row {n}\n" for n in range(10))]
+    for row in rows:
+        states.append(states[-1].replace(f"row {row}\n", f"new {row}\n"))
+    claims = [edit(a, b) for a, b in pairwise(states)]
+    told = chance.sample(range(len(claims)), len(claims))
+    order = writing_order(states[0].encode(), states[-1].encode(), [claims[n] for n in told])
+    assert [told[place] for place in order] == list(range(len(claims)))
+
+
+def test_of_two_that_read_the_same_text_the_one_of_which_nothing_is_left_was_first() -> None:
+    lost, kept = edit(ROWS, FIRST), edit(ROWS, SECOND)
+    assert writing_order(ROWS.encode(), SECOND.encode(), [kept, lost]) == (1, 0)
+    assert writing_order(ROWS.encode(), SECOND.encode(), [lost, kept]) == (0, 1)
+
+
+def test_a_file_is_made_before_it_is_edited() -> None:
+    made, edited = Claim(created=True, after=ROWS), edit(ROWS, FIRST)
+    assert writing_order(None, FIRST.encode(), [edited, made]) == (1, 0)
+
+
+def test_where_the_texts_do_not_tell_the_order_of_telling_stands() -> None:
+    claims = [NOTHING_TOLD, edit("other\n", "text\n"), Claim(created=True, after=ROWS)]
+    assert writing_order(ROWS.encode(), SECOND.encode(), claims) == (0, 1, 2)
+    assert writing_order(None, SECOND.encode(), claims[:2]) == (0, 1)

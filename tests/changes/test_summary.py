@@ -1,0 +1,95 @@
+"""A change is told in the assistant's words, or by tool, file and amount."""
+
+from typing import Any
+
+import pytest
+
+from chorus.changes.summary import (
+    Change,
+    FileChange,
+    count_lines,
+    render_amount,
+    render_file,
+    spoken,
+    summarise,
+)
+from chorus.model.action import Action, Reach
+from chorus.model.commit_message import SUBJECT_LENGTH
+from chorus.model.ids import ToolUseId
+
+APP = FileChange("src/app.py", Change.MODIFIED, 3, 1)
+LOGO = FileChange("logo.png", Change.CREATED)
+
+
+def action(tool: str = "Edit", said: str | None = None, **inputs: Any) -> Action:
+    return Action(
+        id=ToolUseId("t1"), tool=tool, input=inputs, status="succeeded", session=None, turn=None, agent=None,
+        paths=(), reach=Reach.NAMED, witness=None, said=said, message=None, time=None,
+    )  # fmt: skip
+
+
+def test_what_the_assistant_said_comes_first() -> None:
+    assert summarise(action(said="I'll make the **parser** accept blanks:\n\nmore"), [APP]) == (
+        "I'll make the parser accept blanks"
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [(None, None), ("", None), ("...", None), ("\n## Now the tests\n", "Now the tests"), ("- `x`", "x")],
+)
+def test_only_a_line_with_words_counts_as_said(said: str | None, words: str | None) -> None:
+    assert spoken(said) == words
+
+
+def test_without_words_the_tool_the_file_and_the_amount_are_named() -> None:
+    assert summarise(action(), [APP]) == "Edit app.py: +3 −1"
+    assert summarise(action("mcp__x"), [APP, LOGO]) == "mcp__x: 2 files, +3 −1"
+
+
+def test_a_failure_says_why_whatever_was_said_before_it() -> None:
+    failed = action(said="I rename it.")._replace(status="failed", why="String to replace not found in file.")
+    assert summarise(failed._replace(paths=("/r/app.py",)), []) == (
+        "Edit app.py: String to replace not found in file."
+    )
+    long = failed._replace(tool="Bash", input={"command": "x " * 80}, why="y " * 80)
+    assert len(summarise(long, [])) <= SUBJECT_LENGTH
+    assert summarise(failed._replace(why=None), [APP]) == "I rename it."
+
+
+def test_a_call_that_changed_nothing_is_named_by_what_it_was_to_change() -> None:
+    assert summarise(action("Bash", command="make"), []) == "Bash: make"
+    assert summarise(action()._replace(paths=("/r/src/app.py",)), []) == "Edit app.py"
+    assert summarise(action("mcp__x"), []) == "mcp__x"
+
+
+def test_a_command_is_quoted_with_the_number_of_files() -> None:
+    command = "sed -i 's/a/b/' " + "file " * 40
+    assert summarise(action("Bash", command=command), [APP, LOGO]).endswith("… (2 files)")
+    assert len(summarise(action("Bash", command=command), [APP, LOGO])) <= SUBJECT_LENGTH
+    assert summarise(action("Bash", command="make"), [APP]) == "Bash: make (1 file)"
+
+
+@pytest.mark.parametrize(
+    ("file", "line"),
+    [
+        (APP, "src/app.py: +3 −1"),
+        (LOGO, "logo.png: new, binary"),
+        (FileChange("a\nb\udc80", Change.DELETED, 0, 2), "a�b�: deleted, +0 −2"),
+        (FileChange("run", Change.MODE, 0, 0), "run: mode"),
+        (FileChange("l", Change.LINK), "l: link"),
+    ],
+)
+def test_each_file_has_a_line(file: FileChange, line: str) -> None:
+    assert render_file(file) == line
+
+
+def test_amounts_add_up_over_files_that_have_lines() -> None:
+    assert render_amount([APP, LOGO, APP]) == "+6 −2"
+
+
+def test_lines_are_counted_unless_the_content_is_binary() -> None:
+    assert count_lines(b"a\nb\n", b"a\nc\nd\n") == (2, 1)
+    assert count_lines(None, b"a\n") == (1, 0)
+    assert count_lines(b"\0", None) == (None, None)
+    assert count_lines(b"", b"\0") == (None, None)

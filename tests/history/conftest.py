@@ -1,0 +1,33 @@
+"""What the tests of this room share: a recorder on a user's repository, and an agent at work in it."""
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from chorus.history.recorder import Recorder
+from tests.history.acting import Agent
+from tests.repos import UserRepo
+
+
+@pytest.fixture
+def recorder(repo: UserRepo) -> Iterator[Recorder]:
+    with Recorder.open(repo.path) as recorder:
+        yield recorder
+
+
+@pytest.fixture
+def agent(repo: UserRepo, recorder: Recorder) -> Agent:
+    return Agent(repo, recorder)
+
+
+@pytest.fixture
+def memory_path(tmp_path: Path) -> Iterator[Path]:
+    """A scratch directory in memory where there is one: a disk would spend the time on flushing."""
+    memory = Path("/dev/shm")
+    if not memory.is_dir():
+        yield tmp_path
+        return
+    with tempfile.TemporaryDirectory(prefix="chorus-test-", dir=memory) as name:
+        yield Path(name)

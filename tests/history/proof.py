@@ -1,0 +1,31 @@
+"""What must hold after anything that is recorded."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from chorus.history.recorder import Recorder
+from chorus.review.verify import verify
+from tests.history.acting import on_disk, replayed
+from tests.repos import UserRepo
+
+# Not a complaint: git says so wherever nothing is committed yet.
+UNBORN = "notice: HEAD points to an unborn branch (main)"
+
+
+def assert_whole(repo: UserRepo, recorder: Recorder, *, raw: bool = True) -> None:
+    """The timeline is the disk, the lanes are their actions, git finds nothing wrong.
+
+    `raw` is False where something on disk is left out of the timeline on purpose.
+    """
+    assert verify(recorder) == []
+    if raw:
+        assert replayed(recorder) == on_disk(repo)
+    assert repo.fsck() in ("", UNBORN)
+
+
+@contextmanager
+def untouched(repo: UserRepo) -> Iterator[None]:
+    """What happens in the block leaves everything that is the user's as it was."""
+    before = repo.fingerprint()
+    yield
+    assert repo.fingerprint() == before

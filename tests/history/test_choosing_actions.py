@@ -1,0 +1,126 @@
+"""Which actions are meant, and which are still to be looked at."""
+
+from pathlib import Path
+
+import pytest
+
+from chorus.errors import ChorusError, ExitCode, NothingThere, UsageError
+from chorus.history.log import queries
+from chorus.history.log.filter import Filter
+from chorus.history.log.known_past import KnownPast
+from chorus.history.log.news import News
+from chorus.history.recorder import Recorder
+from chorus.review.blame import blame
+from chorus.review.landing.choosing import find_lane
+from chorus.review.revert_plan import RevertConflict
+from chorus.review.review import Selection, keep, redo, revert
+from tests.history.acting import Agent, action, entry_of, statuses
+from tests.repos import UserRepo
+
+
+def numbers(recorder: Recorder, wanted: Filter) -> list[int]:
+    return [entry["n"] for entry in queries.log(recorder, wanted)]
+
+
+def test_a_revert_and_a_redo_are_nothing_to_be_reviewed(recorder: Recorder, agent: Agent) -> None:
+    first = agent.edit("app.py", b"one\n" * 9 + b"two\n" * 9)
+    agent.edit("app.py", b"ONE\n" + b"one\n" * 8 + b"two\n" * 8 + b"TWO\n")
+    revert(recorder, Selection(["2"], hunks=[1]))
+    revert(recorder, Selection(["2"]))
+    redo(recorder, Selection(["2"]))
+    assert numbers(recorder, Filter(open=True)) == [1, 2]
+    assert queries.lanes(recorder)[0]["open"] == 2
+    keep(recorder, Selection(lane=first.lane))
+    assert numbers(recorder, Filter(open=True)) == []
+    assert queries.lanes(recorder)[0]["open"] == 0
+
+
+def test_a_call_whose_change_another_record_holds_fares_as_that_one_does(
+    repo: UserRepo, recorder: Recorder
+) -> None:
+    place = repo.path / "app.py"
+    news = News(recorder)
+    recorder.look([str(place)])
+    repo.write("app.py", b"changed by both\n")
+    recorder.record_named([action("toolu_x", place), action("toolu_y", place)])
+    held = next(entry for entry in recorder.entries() if entry.within)
+    assert numbers(recorder, Filter(open=True)) == [1]
+    news.take()
+    for change, status in ((keep, "kept"), (revert, "reverted"), (redo, "kept")):
+        change(recorder, Selection([str(held.n)]))
+        assert entry_of(recorder, held.id or "").status == status
+        assert [entry.status for entry in news.take() if entry.id == held.id] == [status]
+
+
+def test_actions_and_a_lane_are_not_named_together(recorder: Recorder, agent: Agent) -> None:
+    made = agent.edit("app.py", b"new\n")
+    for change in (keep, revert):
+        with pytest.raises(UsageError):
+            change(recorder, Selection(["1"], lane=made.lane))
+    assert statuses(recorder) == ["committed"]
+
+
+def test_a_lane_that_is_not_there_is_named(recorder: Recorder, agent: Agent) -> None:
+    agent.edit("app.py", b"new\n")
+    for change in (keep, revert):
+        with pytest.raises(NothingThere, match="there is no lane nobody"):
+            change(recorder, Selection(lane="nobody"))
+
+
+def test_a_lane_of_another_work_tree_is_not_called_missing(
+    repo: UserRepo, recorder: Recorder, agent: Agent, tmp_path: Path
+) -> None:
+    made = agent.edit("app.py", b"new\n")
+    repo.git("worktree", "add", "-q", str(tmp_path / "there"))
+    with (
+        Recorder.open(tmp_path / "there") as other,
+        pytest.raises(NothingThere, match="no lane of this work tree"),
+    ):
+        find_lane(other, made.lane or "")
+
+
+def test_an_action_named_twice_is_kept_once(recorder: Recorder, agent: Agent) -> None:
+    made = agent.edit("app.py", b"new\n")
+    assert keep(recorder, Selection(["1", made.id or ""])) == [1]
+
+
+@pytest.mark.parametrize("path", ["README.md", "/etc/passwd", "no/such"])
+def test_a_path_the_action_did_not_change_is_named(
+    repo: UserRepo, recorder: Recorder, agent: Agent, path: str
+) -> None:
+    agent.edit("app.py", b"new\n")
+    with pytest.raises(NothingThere, match=f"action 1 did not change .*{path}"):
+        revert(recorder, Selection(["1"], paths=[path]))
+
+
+def test_a_hint_offers_only_what_can_help(repo: UserRepo, recorder: Recorder, agent: Agent) -> None:
+    agent.edit("app.py", b"new\n")
+    repo.write("app.py", b"newer\n")
+    recorder.sweep()
+    with pytest.raises(RevertConflict) as by_outside:
+        revert(recorder, Selection(["1"]))
+    assert "--with-dependents" not in str(by_outside.value.hint)
+    agent.edit("run.sh", b"new\n")
+    agent.edit("run.sh", b"newer\n")
+    with pytest.raises(RevertConflict) as by_action:
+        revert(recorder, Selection(["2"]))
+    assert "--with-dependents" in str(by_action.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "said"),
+    [
+        ("app.py", 3, "there is no line 3 in app.py: it has 2"),
+        ("src", None, "src is a directory"),
+        ("nested/file", None, "nested/file belongs to another repository inside this one"),
+        ("no/such", None, "there is no file no/such in this work tree"),
+    ],
+)
+def test_blame_says_what_is_there_instead(
+    repo: UserRepo, recorder: Recorder, name: str, line: int | None, said: str
+) -> None:
+    repo.write("nested/.git/HEAD", b"ref: refs/heads/main\n")
+    repo.write("nested/file", b"theirs\n")
+    with pytest.raises(ChorusError) as error:
+        blame(KnownPast(recorder), name, line)
+    assert (str(error.value), error.value.exit_code) == (said, ExitCode.NOTHING)

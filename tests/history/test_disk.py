@@ -1,0 +1,107 @@
+"""A full or read-only disk: a clear error, nothing half done, and all is well when there is room again."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from chorus.errors import ChorusError
+from chorus.history.recorder import Recorder
+from chorus.model.action import Action
+from chorus.store.lock_file import CannotWrite
+from tests.history.acting import action, entry_of, witnessed
+from tests.history.proof import assert_whole, untouched
+from tests.repos import UserRepo
+
+SIZE = "6m"
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    place = tmp_path / "disk"
+    place.mkdir()
+    if os.getuid() != 0:
+        pytest.skip("only root may mount a disk")
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", f"size={SIZE}", "none", str(place)], capture_output=True
+    )
+    if done.returncode:
+        pytest.skip("this machine lets nobody mount a disk")
+    try:
+        yield place
+    finally:
+        subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+@pytest.fixture
+def repo_on_it(template_repo: Path, small_disk: Path) -> UserRepo:
+    return UserRepo.copy(template_repo, small_disk / "repo")
+
+
+def edit(repo: UserRepo, name: str, after: str) -> Action:
+    place = repo.path / "app.py"
+    before = place.read_text()
+    place.write_text(after)
+    return action(name, place, witness=witnessed(place, before, after))
+
+
+def test_a_full_disk_is_a_clear_error_and_nothing_is_half_done(
+    repo_on_it: UserRepo, small_disk: Path
+) -> None:
+    repo = repo_on_it
+    with Recorder.open(repo.path) as recorder:
+        recorder.start()
+        first = edit(repo, "t1", "x = 2\n")
+        recorder.record_named([first])
+        second = edit(repo, "t2", "x = 3\n")
+        ballast = small_disk / "ballast"
+        fill(ballast)
+        with untouched(repo), pytest.raises(CannotWrite, match="No space left on device"):
+            recorder.record_named([second])
+        # A page more each time, so that it fails a little later each time.
+        failed = 1
+        while failed < 100 and not recorded(recorder, second):
+            os.truncate(ballast, ballast.stat().st_size - 4096)
+            failed += 1
+        assert failed > 3
+        ballast.unlink()
+        assert entry_of(recorder, "t2").status == "committed"
+        assert_whole(repo, recorder)
+
+
+def recorded(recorder: Recorder, done: Action) -> bool:
+    try:
+        recorder.record_named([done])
+    except CannotWrite:
+        return False
+    return True
+
+
+def fill(place: Path) -> None:
+    descriptor = os.open(place, os.O_WRONLY | os.O_CREAT)
+    try:
+        for size in (2**16, 4096, 1):
+            while True:
+                try:
+                    os.write(descriptor, bytes(size))
+                except OSError:
+                    break
+    finally:
+        os.close(descriptor)
+
+
+def test_a_read_only_disk_is_a_clear_error(repo_on_it: UserRepo, small_disk: Path) -> None:
+    repo = repo_on_it
+    with Recorder.open(repo.path) as recorder:
+        recorder.start()
+    done = edit(repo, "t1", "x = 2\n")
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    with Recorder.open(repo.path) as fresh, pytest.raises(ChorusError, match="Read-only"):
+        fresh.record_named([done])
+    subprocess.run(["mount", "-o", "remount,rw", str(small_disk)], check=True)
+    with Recorder.open(repo.path) as recorder:
+        recorder.record_named([done])
+        assert entry_of(recorder, "t1").status == "committed"
+        assert_whole(repo, recorder)

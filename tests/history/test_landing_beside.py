@@ -1,0 +1,116 @@
+"""Landing beside what the user has under way: staged work, marked entries, locks, rebases."""
+
+from pathlib import Path
+
+import pytest
+
+from chorus.errors import ChorusError, ExitCode, NothingThere
+from chorus.review.landing.choosing import plan_landing
+from chorus.review.landing.landing import Landed, apply_landing
+from chorus.review.landing.landing_note import LandingNote
+from chorus.store import user_index as userindex
+from chorus.store.user_branch import BranchBusy
+from tests.history.acting import Agent
+from tests.repos import UserRepo
+
+LINES = b"".join(b"line %d\n" % n for n in range(1, 41))
+
+
+@pytest.fixture
+def long(repo: UserRepo, agent: Agent) -> UserRepo:
+    """The agent changed line 5 of a file of forty, and made another."""
+    repo.git("reset", "-q", "--hard")
+    repo.commit("long", **{"long.txt": LINES})
+    agent.replace("long.txt", b"line 5\n", b"FIVE\n")
+    agent.edit("new.txt", b"hello\n")
+    return repo
+
+
+def land(agent: Agent, onto: str | None = None) -> Landed:
+    (lane,) = agent.recorder.lanes.all()
+    plan = plan_landing(agent.recorder, lane.name, onto=onto)
+    site = agent.recorder.site
+    return apply_landing(site, plan, LandingNote(site.repository.own_dir))
+
+
+def stage(repo: UserRepo, path: str, data: bytes) -> None:
+    oid = repo.git("hash-object", "-w", "--stdin", stdin=data).strip()
+    repo.git("update-index", "--cacheinfo", f"100644,{oid},{path}")
+
+
+def changed_lines(repo: UserRepo, *words: str) -> list[str]:
+    lines = repo.git("diff", "-U0", *words, "--", "long.txt").splitlines()
+    return [line for line in lines if line[:1] in "+-" and line[:3] not in ("+++", "---")]
+
+
+@pytest.mark.parametrize("with_theirs", [False, True])
+def test_what_is_staged_in_other_lines_of_a_landed_file_stays_staged(
+    long: UserRepo, agent: Agent, with_theirs: bool
+) -> None:
+    mine = LINES.replace(b"line 20\n", b"TWENTY\n")
+    stage(long, "long.txt", mine.replace(b"line 5\n", b"FIVE\n") if with_theirs else mine)
+    disk = (long.path / "long.txt").read_bytes().replace(b"line 20\n", b"TWENTY\n")
+    long.write("long.txt", disk.replace(b"line 30\n", b"THIRTY\n"))
+    before = long.fingerprint()["work tree"]
+    land(agent)
+    assert long.git("show", "HEAD:long.txt").encode() == LINES.replace(b"line 5\n", b"FIVE\n")
+    assert changed_lines(long, "--cached") == ["-line 20", "+TWENTY"]
+    assert changed_lines(long) == ["-line 30", "+THIRTY"]
+    assert long.fingerprint()["work tree"] == before
+    (long.path / ".git/objects/info/alternates").unlink()
+    assert long.git("cat-file", "-t", ":long.txt") == "blob\n"
+
+
+def test_a_file_that_is_only_meant_to_be_added_lands(long: UserRepo, agent: Agent) -> None:
+    long.git("add", "-N", "new.txt")
+    land(agent)
+    assert long.git("status", "--short") == ""
+
+
+def test_entries_that_are_not_checked_out_or_assumed_unchanged_stay_so(long: UserRepo, agent: Agent) -> None:
+    agent.replace("app.py", b"x = 1", b"x = 9")
+    long.git("checkout", "-q", "long.txt")
+    long.git("update-index", "--skip-worktree", "long.txt")
+    (long.path / "long.txt").unlink()
+    long.git("update-index", "--assume-unchanged", "app.py")
+    land(agent)
+    assert long.git("ls-files", "-v", "long.txt", "app.py") == "h app.py\nS long.txt\n"
+    assert long.git("status", "--short") == ""
+
+
+def test_many_paths_follow_in_the_index(long: UserRepo, agent: Agent) -> None:
+    names = [f"many/{number}" for number in range(userindex.MOST_NAMES + 1)]
+    agent.bash(lambda: [long.write(name, b"x\n") for name in names])
+    land(agent)
+    assert long.git("status", "--short") == ""
+
+
+def test_a_locked_index_lands_nothing_and_names_the_lock(
+    long: UserRepo, agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(userindex, "LOCKED_SECONDS", 0.05)
+    lock = long.write(".git/index.lock", b"")
+    before = long.fingerprint()
+    with pytest.raises(ChorusError, match=r"index\.lock.*nothing was changed") as error:
+        land(agent)
+    assert error.value.exit_code == ExitCode.REFUSED_BY_SYSTEM
+    assert long.fingerprint() == before
+    lock.unlink()
+    assert land(agent).commits
+
+
+def test_a_branch_that_is_being_rebased_is_left_alone(long: UserRepo, agent: Agent, tmp_path: Path) -> None:
+    there = tmp_path / "there"
+    long.git("worktree", "add", "-q", "-b", "side", str(there))
+    editor = "sequence.editor=sed -i s/pick/edit/"
+    UserRepo(there).git("-c", editor, "rebase", "-q", "-i", "HEAD~1")
+    tip = long.git("rev-parse", "side")
+    with pytest.raises(BranchBusy, match=str(there)):
+        land(agent, onto="side")
+    assert long.git("rev-parse", "side") == tip
+
+
+@pytest.mark.parametrize("name", ["../../HEAD", "HEAD", "v1", "", "main/../main"])
+def test_only_a_branch_is_landed_on(long: UserRepo, agent: Agent, name: str) -> None:
+    with pytest.raises(NothingThere, match="there is no branch"):
+        land(agent, onto=name)

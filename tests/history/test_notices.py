@@ -1,0 +1,61 @@
+"""What a session is told: what went, or came back, and what to read again."""
+
+from typing import Any
+
+import pytest
+
+from chorus.history import records
+from chorus.history.recorder import Recorder
+from chorus.review.notices import MOST_NAMED, render_notices
+from chorus.review.review import Selection, redo, revert
+from tests.history.acting import Agent
+from tests.repos import UserRepo
+
+TOOK, BROUGHT = "The user took back", "The user brought back"
+
+
+def told(recorder: Recorder, done: dict[str, Any]) -> str:
+    (notice,) = render_notices(recorder, done["made"])
+    assert notice.session == "session-a"
+    return notice.text
+
+
+def test_each_way_back_and_forth_is_named_for_what_it_does(repo: UserRepo, agent: Agent) -> None:
+    edit = agent.edit("app.py", b"x = 9\n", said="I raise x.")
+    chosen = Selection([str(edit.n)])
+    taken = revert(agent.recorder, chosen)
+    text = told(agent.recorder, taken)
+    assert text.startswith(TOOK)
+    assert "- I raise x.\n" in text
+    assert "- app.py\n" in text
+    assert "unless the user asks" in text
+    back = redo(agent.recorder, chosen)
+    assert told(agent.recorder, back).startswith(BROUGHT)
+    assert "- I raise x.\n" in told(agent.recorder, back)
+    again = revert(agent.recorder, Selection([str(back["n"])]))
+    assert told(agent.recorder, again).startswith(TOOK)
+    assert told(agent.recorder, revert(agent.recorder, Selection([str(again["n"])]))).startswith(BROUGHT)
+
+
+def test_each_session_hears_of_its_own(repo: UserRepo, recorder: Recorder) -> None:
+    one, two = Agent(repo, recorder), Agent(repo, recorder, "session-b")
+    edits = [one.edit("a.txt", b"a\n"), two.edit("b.txt", b"b\n")]
+    done = revert(recorder, Selection([str(edit.n) for edit in edits]))
+    texts = {notice.session: notice.text for notice in render_notices(recorder, done["made"])}
+    assert texts.keys() == {"session-a", "session-b"}
+    assert [("a.txt" in text, "b.txt" in text) for text in texts.values()].count((True, False)) == 1
+
+
+@pytest.mark.parametrize("listed", [1, records.MAX_LISTED])
+def test_a_long_list_is_cut(
+    repo: UserRepo, agent: Agent, monkeypatch: pytest.MonkeyPatch, listed: int
+) -> None:
+    monkeypatch.setattr(records, "MAX_LISTED", listed)
+
+    def change() -> None:
+        for number in range(MOST_NAMED + 5):
+            repo.write(f"many/{number:02}.txt", b"x\n")
+
+    made = agent.bash(change)
+    text = told(agent.recorder, revert(agent.recorder, Selection([str(made.n)])))
+    assert "- and 5 more\n" in text

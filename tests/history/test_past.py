@@ -1,0 +1,48 @@
+"""Of a long history only what names a file is parsed, and blame says the same."""
+
+import pytest
+
+from chorus.history import records
+from chorus.history.log.known_past import KnownPast
+from chorus.history.log.newest import Newest
+from chorus.history.log.past import SiftedPast
+from chorus.history.recorder import Recorder
+from chorus.review.blame import blame
+from tests.history.acting import Agent
+from tests.repos import UserRepo
+
+# The last ones do not stand in a message as they are.
+NAMES = ("a b.txt", "dir/ü.txt", "-x", 'q"x', "tail ", "new\nline", "\udcff")
+
+
+def test_blame_is_the_same_however_the_history_is_read(
+    repo: UserRepo, recorder: Recorder, agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def change() -> None:
+        for name in NAMES:
+            repo.write(name, b"one\ntwo by a command\nthree\n")
+        repo.write("moved", (repo.path / "app.py").read_bytes())
+        (repo.path / "app.py").unlink()
+
+    monkeypatch.setattr(records, "MAX_LISTED", len(NAMES) - 1)
+    agent.replace("app.py", b"x = 1", b"x = 2")
+    for name in NAMES:
+        agent.edit(name, b"one\ntwo\nthree\n")
+    big = agent.bash(change)
+    last = [agent.replace(name, b"three", b"3") for name in NAMES]
+    assert not big.paths
+    with Newest.open(repo.path) as newest:
+        past = SiftedPast(recorder.site, newest)
+        for number, name in enumerate(NAMES):
+            found = blame(past, name)
+            assert found == blame(KnownPast(recorder), name)
+            assert [line["n"] for line in found] == [number + 2, big.n, last[number].n]
+        assert [line["n"] for line in blame(past, "moved")] == [1, None]
+
+
+def test_only_the_records_that_name_the_file_are_parsed(repo: UserRepo, agent: Agent) -> None:
+    for number in range(20):
+        agent.edit(f"{number}.txt", b"x\n")
+    with Newest.open(repo.path) as newest:
+        assert blame(SiftedPast(agent.recorder.site, newest), "7.txt")[0]["n"] == 8
+        assert len(newest.sieve._parsed) == 2  # the newest record too: it tells what was last seen

@@ -1,0 +1,108 @@
+"""Single hunks of an action, taken back while the others stay."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chorus.errors import UsageError
+from chorus.history.recorder import Recorder
+from chorus.review import review
+from chorus.review.hunks import NoSuchHunk, Piece, _split, undo_pieces
+from chorus.review.patches import render_sides
+from chorus.review.review import Selection
+from chorus.review.taking_back import Content
+from tests.history.acting import Agent
+from tests.history.proof import assert_whole
+from tests.repos import UserRepo
+
+TEN = b"".join(b"line %d\n" % number for number in range(20))
+
+
+def take(recorder: Recorder, number: int | None, *hunks: int) -> dict[str, object]:
+    return review.revert(recorder, Selection([str(number)], hunks=hunks))
+
+
+def test_one_hunk_goes_and_the_others_stay_with_what_the_user_did(repo: UserRepo, agent: Agent) -> None:
+    agent.edit("a.txt", TEN)
+    changed = TEN.replace(b"line 2\n", b"two\n").replace(b"line 15\n", b"fifteen\nand more\n")
+    entry = agent.edit("a.txt", changed)
+    repo.write("a.txt", changed.replace(b"line 9\n", b"mine\n"))
+    listed = review.hunks(agent.recorder, str(entry.n))
+    assert [(hunk["n"], hunk["path"]) for hunk in listed] == [(1, "a.txt"), (2, "a.txt")]
+    assert "+two" in listed[0]["patch"]
+    assert "+fifteen" in listed[1]["patch"]
+
+    done = take(agent.recorder, entry.n, 2)
+
+    after = TEN.replace(b"line 2\n", b"two\n").replace(b"line 9\n", b"mine\n")
+    assert (repo.path / "a.txt").read_bytes() == after
+    assert [e.status for e in agent.recorder.entries() if e.n == entry.n] == ["committed"]
+    assert_whole(repo, agent.recorder)
+
+    take(agent.recorder, entry.n, 1)
+    assert (repo.path / "a.txt").read_bytes() == TEN.replace(b"line 9\n", b"mine\n")
+    review.redo(agent.recorder, Selection([str(done["n"])]))
+    restored = TEN.replace(b"line 9\n", b"mine\n").replace(b"line 15\n", b"fifteen\nand more\n")
+    assert (repo.path / "a.txt").read_bytes() == restored
+
+
+def test_all_hunks_are_the_whole_action(repo: UserRepo, agent: Agent) -> None:
+    agent.edit("a.txt", TEN)
+    entry = agent.edit("a.txt", TEN.replace(b"line 2\n", b"2\n").replace(b"line 15\n", b"15\n"))
+    take(agent.recorder, entry.n, 1, 2)
+    assert (repo.path / "a.txt").read_bytes() == TEN
+    assert [e.status for e in agent.recorder.entries() if e.n == entry.n] == ["reverted"]
+
+
+def test_what_has_no_lines_is_one_piece(repo: UserRepo, agent: Agent) -> None:
+    def change() -> None:
+        (repo.path / "run.sh").chmod(0o644)
+        (repo.path / "run.sh").write_bytes(b"#!/bin/sh\necho ho\n")
+        repo.write("made.txt", b"one\ntwo\n")
+        repo.write("picture", b"\x89\0\1")
+        (repo.path / "notes.txt").unlink()
+
+    entry = agent.bash(change)
+    listed = review.hunks(agent.recorder, str(entry.n))
+    paths = [hunk["path"] for hunk in listed]
+    assert paths == ["made.txt", "notes.txt", "picture", "run.sh", "run.sh"]
+    mode = 1 + paths.index("run.sh")
+    take(agent.recorder, entry.n, mode, *(1 + paths.index(name) for name in ("made.txt", "notes.txt")))
+    assert (repo.path / "run.sh").stat().st_mode & 0o777 == 0o755
+    assert (repo.path / "run.sh").read_bytes() == b"#!/bin/sh\necho ho\n"
+    assert not (repo.path / "made.txt").exists()
+    assert (repo.path / "notes.txt").read_bytes() == b"untracked\n"
+    assert (repo.path / "picture").exists()
+    assert_whole(repo, agent.recorder)
+
+
+def test_a_hunk_that_is_not_there_is_refused(repo: UserRepo, agent: Agent) -> None:
+    first = agent.edit("a.txt", TEN)
+    second = agent.edit("b.txt", TEN)
+    with pytest.raises(NoSuchHunk):
+        take(agent.recorder, first.n, 7)
+    with pytest.raises(UsageError):
+        review.revert(agent.recorder, Selection([str(first.n), str(second.n)], hunks=[1]))
+    assert (repo.path / "a.txt").read_bytes() == TEN
+
+
+_LINES = st.lists(st.sampled_from([b"a", b"b", b"c", b"", b"\r", b"@@ -1 +1 @@", b"-x"]), max_size=40)
+
+
+def test_some_undone_and_the_rest_undone_after_is_the_file_before(recorder: Recorder) -> None:
+    @settings(max_examples=60, deadline=None)
+    @given(before=_LINES, after=_LINES, end=st.sampled_from([b"", b"\n"]), picks=st.sets(st.integers(1, 9)))
+    def check(before: list[bytes], after: list[bytes], end: bytes, picks: set[int]) -> None:
+        old, new = Content(0o100644, b"\n".join(before) + end), Content(0o100644, b"\n".join(after))
+        path = recorder.site.locate("x.txt")
+        assert path is not None
+        patch = render_sides(recorder, {path: old}, {path: new})
+        split = [(n, *rest) for n, rest in enumerate(_split(patch, old, new), 1)]
+        pieces = [Piece(n, path, head, text, part) for n, head, text, part in split]
+        some = undo_pieces(old, new, [piece for piece in pieces if piece.number in picks])
+        assert undo_pieces(old, new, pieces) == old
+        assert undo_pieces(old, new, []) == new
+        again = render_sides(recorder, {path: some}, {path: new})
+        assert again.count("\n@@ ") <= len([piece for piece in pieces if piece.number in picks])
+
+    check()

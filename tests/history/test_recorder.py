@@ -1,0 +1,350 @@
+"""Every action is recorded once, with its own change alone, and the user's repository stays as it is."""
+
+from pathlib import Path
+
+import pytest
+
+from chorus.history.ascribing import WRITTEN_OVER
+from chorus.history.lanes import Prepared
+from chorus.history.recorder import Recorder
+from chorus.model.action import Action, FileWitness, Hunk, Witness
+from chorus.model.ids import SessionId, ToolUseId
+from chorus.review.verify import verify
+from tests.history.acting import (
+    Agent,
+    action,
+    bash,
+    entry_of,
+    lane_file,
+    lane_subjects,
+    on_disk,
+    patch_of,
+    replayed,
+    statuses,
+    witnessed,
+)
+from tests.history.proof import assert_whole, untouched
+from tests.repos import UserRepo
+
+
+def test_recording_an_edit_leaves_the_users_repository_alone(repo: UserRepo, recorder: Recorder) -> None:
+    recorder.look([str(repo.path / "app.py")])
+    repo.write("app.py", b"x = 2\ny = 2\n")
+    before = repo.fingerprint()
+
+    recorder.record_named([action("t1", repo.path / "app.py")])
+
+    assert repo.fingerprint() == before
+    assert repo.fsck() == ""
+
+
+def test_watching_leaves_the_users_repository_alone(repo: UserRepo, recorder: Recorder) -> None:
+    before = repo.fingerprint()
+    recorder.start()
+    recorder.look([str(repo.path / "app.py"), "/etc/passwd"])
+    recorder.sweep()
+    recorder.record_window(bash("t1"))
+    recorder.note(action("t2", status="denied"))
+    assert repo.fingerprint() == before
+
+
+def test_an_edit_is_one_commit_on_a_lane(repo: UserRepo, agent: Agent) -> None:
+    entry = agent.replace("app.py", b"x = 1", b"x = 9", said="I'll raise x:")
+    assert entry.status == "committed"
+    assert entry.lane is not None
+    assert entry.lane.startswith("chorus/make-it-better-")
+    assert repo.git("rev-parse", entry.lane).strip() == entry.commit
+    assert repo.git("rev-parse", f"{entry.lane}^").strip() == repo.git("rev-parse", "main").strip()
+    assert patch_of(repo, entry.commit) == ["-x = 1", "+x = 9"]
+    assert repo.git("log", "-1", "--format=%s", entry.lane).strip() == "I'll raise x"
+    assert repo.git("log", "-1", "--format=%an <%ae>|%cn", entry.lane).strip() == (
+        "Claude <noreply@anthropic.com>|Ada User"
+    )
+
+
+def test_a_lane_holds_the_agents_change_and_not_the_users_in_the_same_file(
+    repo: UserRepo, agent: Agent
+) -> None:
+    """`src/main.py` has an uncommitted change of the user's; the agent adds a line elsewhere."""
+    lines = [b"line %d\n" % i for i in range(30)]
+    repo.commit("long", **{"long.txt": b"".join(lines)})
+    repo.write("long.txt", b"".join([b"user's own\n", *lines]))
+    entry = agent.edit("long.txt", b"".join([b"user's own\n", *lines[:20], b"agent's\n", *lines[20:]]))
+    assert patch_of(repo, entry.commit) == ["+agent's"]
+    assert b"user's own" not in lane_file(repo, entry.lane, "long.txt")
+
+
+def test_a_change_that_cannot_be_told_apart_brings_its_context_first(repo: UserRepo, agent: Agent) -> None:
+    repo.write("app.py", b"x = user\ny = 2\n")
+    agent.recorder.sweep()
+    entry = agent.edit("app.py", b"x = user + 1\ny = 2\n", said="Add one")
+    assert lane_subjects(repo, entry.lane) == ["Context for: Add one", "Add one"]
+    assert patch_of(repo, entry.commit) == ["-x = user", "+x = user + 1"]
+    context = repo.git("log", "-1", "--format=%(trailers:key=Chorus-Context,valueonly)", f"{entry.lane}^")
+    assert context.strip().endswith(" app.py")
+
+
+def test_every_action_is_recorded_once_however_often_it_is_told(repo: UserRepo, recorder: Recorder) -> None:
+    recorder.start()
+    repo.write("app.py", b"new\n")
+    done = action("t1", repo.path / "app.py")
+    for _ in range(3):
+        recorder.record_named([done])
+        recorder.record_window(bash("t2"))
+        recorder.note(action("t3", status="failed"))
+    with Recorder.open(repo.path) as again:
+        again.record_named([done])
+        again.note(action("t3", status="failed"))
+        assert [(entry.n, entry.id, entry.status) for entry in again.entries()] == [
+            (1, "t1", "committed"),
+            (2, "t2", "noop"),
+            (3, "t3", "failed"),
+        ]
+
+
+def test_two_sessions_in_one_file_get_a_lane_each(repo: UserRepo, recorder: Recorder) -> None:
+    lines = [b"line %d\n" % i for i in range(40)]
+    repo.commit("long", **{"long.txt": b"".join(lines)})
+    one, two = Agent(repo, recorder, "aaaa"), Agent(repo, recorder, "bbbb")
+    first = one.replace("long.txt", b"line 3\n", b"line three\n")
+    second = two.replace("long.txt", b"line 30\n", b"line thirty\n")
+    assert first.lane != second.lane
+    assert patch_of(repo, first.commit) == ["-line 3", "+line three"]
+    assert patch_of(repo, second.commit) == ["-line 30", "+line thirty"]
+    assert b"line three" not in lane_file(repo, second.lane, "long.txt")
+
+
+def test_what_bash_changed_is_one_action_with_all_its_files(repo: UserRepo, agent: Agent) -> None:
+    def change() -> None:
+        repo.write("new/file.txt", b"new\n")
+        (repo.path / "README.md").unlink()
+        (repo.path / "run.sh").chmod(0o644)
+        repo.write("app.py", b"x = 5\ny = 2\n")
+        repo.write("ignored.log", b"noise\n")
+
+    entry = agent.bash(change, command="./build")
+    assert set(entry.paths) == {"new/file.txt", "README.md", "run.sh", "app.py"}
+    names = repo.git("diff", "--name-only", "main", str(entry.lane)).splitlines()
+    assert set(names) == {"new/file.txt", "README.md", "run.sh", "app.py"}
+    assert entry.summary == "Bash: ./build (4 files)"
+    assert replayed(agent.recorder) == on_disk(repo)
+
+
+def test_what_the_user_did_between_two_actions_is_outside(repo: UserRepo, agent: Agent) -> None:
+    agent.replace("app.py", b"x = 1", b"x = 2")
+    repo.write("notes.txt", b"mine\n")
+    agent.bash(lambda: repo.write("made.txt", b"made\n"))
+    assert statuses(agent.recorder) == ["committed", "outside", "committed"]
+    outside = agent.recorder.entries()[1]
+    assert outside.paths == ("notes.txt",)
+    assert outside.n is None
+
+
+def test_two_edits_found_at_once_are_taken_apart(repo: UserRepo, recorder: Recorder) -> None:
+    place = repo.path / "app.py"
+    recorder.start()
+    states = ["x = 1\ny = 2\n", "x = 7\ny = 2\n", "x = 7\ny = 8\n"]
+    repo.write("app.py", states[2].encode())
+    first = action("t1", place, witness=witnessed(place, states[0], states[1]))
+    second = action("t2", place, witness=witnessed(place, states[1], states[2]))
+    recorder.record_named([first])
+    recorder.record_named([second])
+    assert patch_of(repo, entry_of(recorder, "t1").commit) == ["-x = 1", "+x = 7"]
+    assert patch_of(repo, entry_of(recorder, "t2").commit) == ["-y = 2", "+y = 8"]
+
+
+def test_edits_that_cannot_be_taken_apart_are_recorded_once(repo: UserRepo, recorder: Recorder) -> None:
+    recorder.start()
+    repo.write("app.py", b"both\n")
+    place = repo.path / "app.py"
+    recorder.record_named([action("t1", place), action("t2", place)])
+    first, second = entry_of(recorder, "t1"), entry_of(recorder, "t2")
+    assert second.timeline is not None
+    assert first.timeline is None
+    assert first.within == "t2"
+    assert first.commit == second.commit
+
+
+def test_an_action_whose_change_another_already_has_is_contained(repo: UserRepo, recorder: Recorder) -> None:
+    recorder.start()
+    place = repo.path / "app.py"
+    repo.write("app.py", b"both\n")
+    recorder.record_named([action("t1", place)])
+    recorder.record_named([action("t2", place, witness=witnessed(place, "one\n", "both\n"))])
+    assert entry_of(recorder, "t2").within == "t1"
+
+
+ROWS = "".join(f"row {number}\n" for number in range(20))
+
+
+def write_over(repo: UserRepo, recorder: Recorder) -> dict[str, Action]:
+    """Two clients read the same text; the second to write takes the first one's change away."""
+    place = repo.path / "rows.txt"
+    repo.write("rows.txt", ROWS.encode())
+    recorder.start()
+    repo.write("rows.txt", ROWS.replace("row 15", "second").encode())
+    return {
+        "first": swapped(place, "first", "row 5\n", "first\n"),
+        "second": swapped(place, "second", "row 15\n", "second\n"),
+    }
+
+
+@pytest.mark.parametrize("told", [["first", "second"], ["second", "first"]])
+def test_of_two_edits_that_read_the_file_at_once_each_has_its_own(
+    repo: UserRepo, recorder: Recorder, told: list[str]
+) -> None:
+    told_of = write_over(repo, recorder)
+    recorder.record_named([told_of[name] for name in told])
+    entries = {name: entry_of(recorder, name) for name in told}
+    assert patch_of(repo, entries["first"].commit) == ["-row 5", "+first"]
+    assert patch_of(repo, entries["second"].commit) == ["-row 15", "+second"]
+    assert entries["first"].lane != entries["second"].lane
+    assert statuses(recorder) == ["committed", "outside", "committed"]
+    assert recorder.entries()[1].reason == WRITTEN_OVER
+    assert replayed(recorder) == on_disk(repo)
+
+
+def test_an_edit_written_over_and_told_of_first_keeps_its_own(repo: UserRepo, recorder: Recorder) -> None:
+    told_of = write_over(repo, recorder)
+    recorder.record_named([told_of["first"]])
+    recorder.record_named([told_of["second"]])
+    assert patch_of(repo, entry_of(recorder, "first").commit) == ["-row 5", "+first"]
+    assert patch_of(repo, entry_of(recorder, "second").commit) == ["-row 15", "+second"]
+    assert replayed(recorder) == on_disk(repo)
+
+
+def test_an_edit_written_over_before_it_was_seen_is_said_to_be(repo: UserRepo, recorder: Recorder) -> None:
+    told_of = write_over(repo, recorder)
+    recorder.record_named([told_of["second"]])
+    recorder.record_named([told_of["first"]])
+    first = entry_of(recorder, "first")
+    assert (first.status, first.within, first.reason) == ("noop", None, WRITTEN_OVER)
+    assert replayed(recorder) == on_disk(repo)
+
+
+def swapped(place: Path, name: str, old: str, new: str) -> Action:
+    """An edit as the client tells of it: the text it read, the patch, the strings."""
+    at = ROWS.splitlines(keepends=True).index(old) + 1
+    hunk = Hunk(at, 1, at, 1, ["-" + old.rstrip("\n"), "+" + new.rstrip("\n")])
+    witness = Witness((FileWitness(str(place), before=ROWS, hunks=(hunk,)),), (str(place),))
+    return action(name, place, session=name, witness=witness, old_string=old, new_string=new)
+
+
+def test_paths_outside_and_ignored_files_are_skipped_and_said(
+    repo: UserRepo, agent: Agent, tmp_path: Path
+) -> None:
+    (tmp_path / "elsewhere.txt").write_text("x")
+    recorder = agent.recorder
+    recorder.start()
+    repo.write(".env", b"secret\n")
+    paths = [tmp_path / "elsewhere.txt", repo.path / ".env", repo.path / ".git" / "config"]
+    recorder.record_named([action("t1", *paths)])
+    entry = entry_of(recorder, "t1")
+    assert entry.status == "noop"
+    assert [line.rsplit("/", 1)[-1] for line in entry.skipped] == [
+        "elsewhere.txt lies outside the work tree",
+        ".env is ignored by git",
+        "config lies inside a git directory",
+    ]
+    assert b"secret" not in b"".join(data for _, data in replayed(recorder).values())
+
+
+def test_a_failed_command_that_changed_files_is_an_action(repo: UserRepo, agent: Agent) -> None:
+    entry = agent.bash(lambda: repo.write("half.txt", b"half\n"), status="failed")
+    assert (entry.status, entry.call_status) == ("committed", "failed")
+
+
+def test_no_change_no_lane(repo: UserRepo, agent: Agent) -> None:
+    assert agent.bash(lambda: None).status == "noop"
+    assert repo.git("branch", "--list", "chorus/*") == ""
+
+
+def test_a_formatter_after_the_edit_is_left_for_the_next_look(repo: UserRepo, recorder: Recorder) -> None:
+    lines = [f"line {number}\n" for number in range(30)]
+    place = repo.write("long.txt", "".join(lines).encode())
+    recorder.start()
+    edited = [*lines[:5], "agent's\n", *lines[5:]]
+    repo.write("long.txt", "".join(edited).replace("line 20", "LINE 20").encode())
+    done = action("t1", place, witness=witnessed(place, "".join(lines), "".join(edited)))
+    recorder.record_named([done])
+    assert patch_of(repo, entry_of(recorder, "t1").timeline) == ["+agent's"]
+    recorder.sweep()
+    assert statuses(recorder) == ["committed", "outside"]
+    assert_whole(repo, recorder)
+
+
+def test_an_action_told_twice_in_one_breath_is_recorded_once(repo: UserRepo, recorder: Recorder) -> None:
+    recorder.start()
+    place = repo.write("app.py", b"new\n")
+    recorder.record_named([action("t1", place), action("t1", place)])
+    assert [entry.id for entry in recorder.entries()] == ["t1"]
+
+
+def test_a_session_that_goes_on_under_another_id_keeps_its_lane(repo: UserRepo, recorder: Recorder) -> None:
+    first = Agent(repo, recorder, "old-session").edit("app.py", b"one\n")
+    recorder.link(SessionId("new-session"), SessionId("old-session"))
+    second = Agent(repo, recorder, "new-session").edit("app.py", b"two\n")
+    assert second.lane == first.lane
+    with Recorder.open(repo.path) as again:
+        third = Agent(repo, again, "new-session").edit("app.py", b"three\n")
+        assert third.lane == first.lane
+        assert third.session == "old-session"
+
+
+def test_sessions_linked_in_a_circle_do_no_harm(recorder: Recorder) -> None:
+    one, two = SessionId("one"), SessionId("two")
+    recorder.link(one, two)
+    recorder.link(two, one)
+    assert recorder.journal.root(one) in (one, two)
+
+
+def test_a_status_learned_later_is_shown(repo: UserRepo, recorder: Recorder) -> None:
+    recorder.note(action("t1", status="unfinished"))
+    recorder.correct(ToolUseId("t1"), "denied")
+    assert statuses(recorder) == ["denied"]
+
+
+def test_a_lane_moved_while_an_action_is_recorded_is_built_upon(repo: UserRepo, agent: Agent) -> None:
+    first = agent.edit("made.txt", b"one\n")
+    lane = str(first.lane)
+    recorder, place = agent.recorder, repo.path / "made.txt"
+    publish = recorder.lanes.publish
+
+    def moved_meanwhile(prepared: Prepared) -> None:
+        """The user commits to the lane between the preparation of a commit and its publication."""
+        recorder.lanes.publish = publish  # type: ignore[method-assign]
+        own = repo.git("commit-tree", f"{lane}^{{tree}}", "-p", lane, "-m", "mine").strip()
+        repo.git("update-ref", f"refs/heads/{lane}", own)
+        publish(prepared)
+
+    recorder.lanes.publish = moved_meanwhile  # type: ignore[method-assign]
+    recorder.look([str(place)])
+    repo.write("made.txt", b"two\n")
+    recorder.record_named([action("t2", place)])
+    second = entry_of(recorder, "t2")
+    assert repo.git("rev-parse", lane).strip() == second.commit
+    assert lane_subjects(repo, lane)[1] == "mine"
+    with Recorder.open(repo.path) as again:
+        assert entry_of(again, "t2").commit == second.commit
+
+
+def test_a_timeline_taken_away_begins_anew(repo: UserRepo, agent: Agent) -> None:
+    first = agent.edit("app.py", b"one\n")
+    repo.git("update-ref", "-d", "refs/chorus/timeline/main")
+    second = agent.edit("app.py", b"two\n")
+    assert [entry.id for entry in agent.recorder.entries()] == [second.id]
+    assert second.lane != first.lane
+    assert_whole(repo, agent.recorder)
+
+
+def test_a_very_long_message_is_cut(repo: UserRepo, agent: Agent) -> None:
+    entry = agent.edit("app.py", b"one\n", message="word " * 100_000)
+    assert entry.message is not None
+    assert len(entry.message) < 20_000
+
+
+def test_what_a_repository_without_a_timeline_shows_is_nothing(repo: UserRepo, recorder: Recorder) -> None:
+    with untouched(repo):
+        assert recorder.entries() == []
+        assert verify(recorder) == []
+    assert not (repo.git_dir / "chorus").exists()

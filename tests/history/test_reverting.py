@@ -1,0 +1,279 @@
+"""One action is taken back, and nothing else is touched."""
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from chorus.history.recorder import Recorder
+from chorus.review.revert_apply import NothingToRevert, finish_revert
+from chorus.review.revert_plan import RevertConflict
+from chorus.review.review import Selection, keep, redo, revert
+from tests.history.acting import Agent, entry_of, on_disk, replayed
+from tests.repos import UserRepo
+
+LINES = b"".join(b"line %d\n" % n for n in range(1, 21))
+
+
+@pytest.fixture
+def numbered(repo: UserRepo, agent: Agent) -> UserRepo:
+    """`n.txt` with twenty lines, there before the agent does anything."""
+    repo.write("n.txt", LINES)
+    agent.recorder.start()
+    return repo
+
+
+def select(*numbers: int | None) -> Selection:
+    return Selection(actions=[str(number) for number in numbers])
+
+
+def state(repo: UserRepo) -> dict[str, object]:
+    """What a revert must leave alone, but for the files it names."""
+    found = repo.fingerprint()
+    return {"refs": found["refs"], "git dir": found["git dir"]}
+
+
+def test_an_action_in_the_middle_is_taken_back_and_later_ones_stay(numbered: UserRepo, agent: Agent) -> None:
+    first = agent.replace("n.txt", b"line 3\n", b"LINE 3\n")
+    second = agent.replace("n.txt", b"line 10\n", b"LINE 10\n")
+    agent.replace("n.txt", b"line 18\n", b"LINE 18\n")
+    before = state(numbered)
+
+    answer = revert(agent.recorder, select(second.n))
+
+    expected = LINES.replace(b"line 3\n", b"LINE 3\n").replace(b"line 18\n", b"LINE 18\n")
+    assert (numbered.path / "n.txt").read_bytes() == expected
+    assert answer["reverted"] == [second.n]
+    assert "-LINE 10" in answer["patch"]
+    assert entry_of(agent.recorder, second.id or "").status == "reverted"
+    assert entry_of(agent.recorder, first.id or "").status == "committed"
+    assert state(numbered) == before
+    assert replayed(agent.recorder) == on_disk(numbered)
+    lane = numbered.git("show", f"{first.lane}:n.txt").encode()
+    assert lane == expected
+
+
+def test_redo_gives_the_same_bytes_back(numbered: UserRepo, agent: Agent) -> None:
+    edit = agent.replace("n.txt", b"line 3\n", b"LINE 3\n")
+    after = (numbered.path / "n.txt").read_bytes()
+    revert(agent.recorder, select(edit.n))
+    assert (numbered.path / "n.txt").read_bytes() == LINES
+    redo(agent.recorder, select(edit.n))
+    assert (numbered.path / "n.txt").read_bytes() == after
+    assert entry_of(agent.recorder, edit.id or "").status == "committed"
+    revert(agent.recorder, select(edit.n))
+    assert (numbered.path / "n.txt").read_bytes() == LINES
+
+
+def test_the_users_later_edit_of_the_same_file_survives(numbered: UserRepo, agent: Agent) -> None:
+    edit = agent.replace("n.txt", b"line 3\n", b"LINE 3\n")
+    mine = (numbered.path / "n.txt").read_bytes() + b"mine\n"
+    numbered.write("n.txt", mine)
+    revert(agent.recorder, select(edit.n))
+    assert (numbered.path / "n.txt").read_bytes() == LINES + b"mine\n"
+    assert replayed(agent.recorder) == on_disk(numbered)
+
+
+def test_a_later_action_in_the_same_lines_is_named_and_nothing_changes(
+    numbered: UserRepo, agent: Agent
+) -> None:
+    first = agent.replace("n.txt", b"line 3\n", b"three\n")
+    agent.replace("n.txt", b"line 15\n", b"fifteen\n")
+    third = agent.replace("n.txt", b"three\n", b"drei\n")
+    before = numbered.fingerprint()
+    with pytest.raises(RevertConflict) as caught:
+        revert(agent.recorder, select(first.n))
+    assert caught.value.details is not None
+    assert caught.value.details["dependents"] == [third.n]
+    assert f"action {third.n}" in str(caught.value)
+    assert numbered.fingerprint() == before
+
+
+def test_dependents_can_be_taken_back_along(numbered: UserRepo, agent: Agent) -> None:
+    first = agent.replace("n.txt", b"line 3\n", b"three\n")
+    agent.replace("n.txt", b"line 15\n", b"fifteen\n")
+    third = agent.replace("n.txt", b"three\n", b"drei\n")
+    answer = revert(agent.recorder, select(first.n), with_dependents=True)
+    assert answer["reverted"] == [third.n, first.n]
+    assert (numbered.path / "n.txt").read_bytes() == LINES.replace(b"line 15\n", b"fifteen\n")
+
+
+def test_an_outside_change_in_the_same_lines_is_named_and_never_taken_back(
+    numbered: UserRepo, agent: Agent
+) -> None:
+    first = agent.replace("n.txt", b"line 3\n", b"three\n")
+    numbered.write("n.txt", LINES.replace(b"line 3\n", b"trois\n"))
+    agent.recorder.sweep()
+    with pytest.raises(RevertConflict, match="outside"):
+        revert(agent.recorder, select(first.n), with_dependents=True)
+    assert b"trois" in (numbered.path / "n.txt").read_bytes()
+
+
+def test_markers_are_written_on_request_only(numbered: UserRepo, agent: Agent) -> None:
+    first = agent.replace("n.txt", b"line 3\n", b"three\n")
+    agent.replace("n.txt", b"three\n", b"drei\n")
+    revert(agent.recorder, select(first.n), markers=True)
+    text = (numbered.path / "n.txt").read_bytes()
+    assert b"<<<<<<<" in text
+    assert b"drei" in text
+    assert b"line 3" in text
+
+
+def test_a_dry_run_shows_the_change_and_makes_none(numbered: UserRepo, agent: Agent) -> None:
+    edit = agent.replace("n.txt", b"line 3\n", b"three\n")
+    before = numbered.fingerprint()
+    answer = revert(agent.recorder, select(edit.n), dry_run=True)
+    assert answer["n"] is None
+    assert "+line 3" in answer["patch"]
+    assert numbered.fingerprint() == before
+
+
+def test_a_created_file_goes_and_comes_back(repo: UserRepo, agent: Agent) -> None:
+    made = agent.edit("new/deep.txt", b"hello\n")
+    revert(agent.recorder, select(made.n))
+    assert not (repo.path / "new").exists()
+    redo(agent.recorder, select(made.n))
+    assert (repo.path / "new/deep.txt").read_bytes() == b"hello\n"
+
+
+def test_a_created_file_that_was_changed_since_stays(repo: UserRepo, agent: Agent) -> None:
+    made = agent.edit("new.txt", b"hello\n")
+    repo.write("new.txt", b"hello\nmine\n")
+    with pytest.raises(RevertConflict, match="changed after it was created"):
+        revert(agent.recorder, select(made.n))
+    assert (repo.path / "new.txt").read_bytes() == b"hello\nmine\n"
+
+
+def test_a_deleted_file_comes_back_with_its_mode(repo: UserRepo, agent: Agent) -> None:
+    gone = agent.bash((repo.path / "run.sh").unlink)
+    revert(agent.recorder, select(gone.n))
+    assert (repo.path / "run.sh").read_bytes() == b"#!/bin/sh\necho hi\n"
+    assert os.access(repo.path / "run.sh", os.X_OK)
+
+
+def test_a_mode_change_and_a_rename_are_taken_back(repo: UserRepo, agent: Agent) -> None:
+    def change() -> None:
+        (repo.path / "app.py").chmod(0o755)
+        (repo.path / "run.sh").rename(repo.path / "start.sh")
+
+    done = agent.bash(change)
+    revert(agent.recorder, select(done.n))
+    assert not os.access(repo.path / "app.py", os.X_OK)
+    assert (repo.path / "run.sh").exists()
+    assert not (repo.path / "start.sh").exists()
+
+
+def test_a_binary_file_is_taken_back_whole(repo: UserRepo, agent: Agent) -> None:
+    agent.edit("image.bin", b"\0\1\2")
+    second = agent.edit("image.bin", b"\0\1\2\3")
+    revert(agent.recorder, select(second.n))
+    assert (repo.path / "image.bin").read_bytes() == b"\0\1\2"
+
+
+@pytest.mark.parametrize(
+    ("before", "old", "new"),
+    [
+        (b"a\r\nb\r\nc\r\n", b"b\r\n", b"B\r\n"),
+        (b"x = 1\nfoo()\nx = 1\nbar()\nx = 1\n", b"bar()\nx = 1\n", b"bar()\nx = 2\n"),
+        (b"price: $1\n", b"$1", b"$& \\1 .*"),
+        (b"no newline", b"newline", b"end"),
+    ],
+    ids=["CRLF", "the same text elsewhere", "signs of regular expressions", "no final newline"],
+)
+def test_what_trips_others_is_no_trap(
+    repo: UserRepo, agent: Agent, before: bytes, old: bytes, new: bytes
+) -> None:
+    repo.write("trap.txt", before)
+    agent.recorder.start()
+    edit = agent.replace("trap.txt", old, new)
+    revert(agent.recorder, select(edit.n))
+    assert (repo.path / "trap.txt").read_bytes() == before
+
+
+def test_a_file_that_was_written_over_is_restored_and_not_deleted(repo: UserRepo, agent: Agent) -> None:
+    over = agent.edit("app.py", b"all new\n")
+    revert(agent.recorder, select(over.n))
+    assert (repo.path / "app.py").read_bytes() == b"x = 1\ny = 2\n"
+
+
+def test_all_files_of_an_action_or_none(repo: UserRepo, agent: Agent) -> None:
+    def change() -> None:
+        repo.write("app.py", b"x = 5\ny = 2\n")
+        repo.write("src/deep/er/file.txt", b"one\nTWO\nthree\n")
+
+    both = agent.bash(change)
+    repo.write("app.py", b"x = 6\ny = 2\n")
+    with pytest.raises(RevertConflict):
+        revert(agent.recorder, select(both.n))
+    assert (repo.path / "src/deep/er/file.txt").read_bytes() == b"one\nTWO\nthree\n"
+    one = Selection(actions=[str(both.n)], paths=[str(repo.path / "src")])
+    revert(agent.recorder, one)
+    assert (repo.path / "src/deep/er/file.txt").read_bytes() == b"one\ntwo\nthree\n"
+    assert (repo.path / "app.py").read_bytes() == b"x = 6\ny = 2\n"
+    assert entry_of(agent.recorder, both.id or "").status == "committed"
+
+
+def test_a_whole_lane_is_taken_back_to_the_bytes_it_started_from(numbered: UserRepo, agent: Agent) -> None:
+    edits = [agent.replace("n.txt", b"line %d\n" % n, b"LINE %d\n" % n) for n in (3, 4, 5)]
+    agent.edit("new.txt", b"x\n")
+    revert(agent.recorder, Selection(lane=edits[0].lane))
+    assert (numbered.path / "n.txt").read_bytes() == LINES
+    assert not (numbered.path / "new.txt").exists()
+
+
+def test_what_is_taken_back_cannot_be_taken_back_again(numbered: UserRepo, agent: Agent) -> None:
+    edit = agent.replace("n.txt", b"line 3\n", b"three\n")
+    revert(agent.recorder, select(edit.n))
+    with pytest.raises(NothingToRevert, match="already"):
+        revert(agent.recorder, select(edit.n))
+    with pytest.raises(NothingToRevert, match="not taken back"):
+        redo(agent.recorder, select(agent.replace("n.txt", b"line 9\n", b"nine\n").n))
+
+
+def test_kept_actions_leave_the_queue(numbered: UserRepo, agent: Agent) -> None:
+    edit = agent.replace("n.txt", b"line 3\n", b"three\n")
+    other = agent.replace("n.txt", b"line 9\n", b"nine\n")
+    assert keep(agent.recorder, select(edit.n)) == [edit.n]
+    assert entry_of(agent.recorder, edit.id or "").status == "kept"
+    assert keep(agent.recorder, Selection(lane=edit.lane)) == [other.n]
+
+
+@pytest.mark.parametrize("files_written", [0, 1, 2, 3])
+def test_a_revert_that_died_between_two_files_is_finished_by_the_next_start(
+    repo: UserRepo, agent: Agent, files_written: int
+) -> None:
+    def change() -> None:
+        for name in ("a.txt", "b.txt", "c.txt"):
+            repo.write(name, b"new\n")
+
+    made = agent.bash(change)
+    pid = os.fork()
+    if pid == 0:
+        _revert_and_die(repo.path, made.n, files_written)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -signal.SIGKILL
+
+    with Recorder.open(repo.path) as later:
+        finish_revert(later)
+        assert not any((repo.path / name).exists() for name in ("a.txt", "b.txt", "c.txt"))
+        assert entry_of(later, made.id or "").status == "reverted"
+        assert replayed(later) == on_disk(repo)
+        assert finish_revert(later) == []
+
+
+def _revert_and_die(path: Path, number: int | None, files: int) -> None:
+    """Stop dead right before the given file is touched; the last number is after all of them."""
+    left = files
+    with Recorder.open(path) as recorder:
+        delete = recorder.site.work_tree.delete_file
+
+        def counting(*arguments: object) -> None:
+            nonlocal left
+            if left == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            left -= 1
+            delete(*arguments)  # type: ignore[arg-type]
+
+        recorder.site.work_tree.delete_file = counting  # type: ignore[method-assign, assignment]
+        recorder.journal.append_action = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)  # type: ignore[method-assign, assignment]
+        revert(recorder, select(number))

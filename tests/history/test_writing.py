@@ -1,0 +1,233 @@
+"""Many files of one revert: all or none, whoever writes meanwhile and whenever it dies."""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chorus.errors import ChorusError
+from chorus.history.recorder import Recorder
+from chorus.model.ids import RepoPath
+from chorus.review import writing
+from chorus.review.revert_apply import finish_revert
+from chorus.review.review import Selection, revert
+from chorus.store.worktree.replacement import CannotReplace
+from chorus.store.worktree.staged_file import Waiting
+from chorus.store.worktree.work_tree import WorkTree
+from chorus.system.durable import find_journal
+from tests.history.acting import Agent, bash, on_disk
+from tests.history.crashing import run_and_die
+from tests.history.proof import assert_whole
+from tests.history.test_crash import POINTS
+from tests.history.test_reverting import select
+from tests.repos import UserRepo
+
+# So many of its calls are tried, evenly spread; `make bench` tries every one.
+REVERT_POINTS = POINTS // 2
+BASH = "toolu_everything"
+NAMES = [f"many/{number}.txt" for number in range(7)]
+
+
+@pytest.fixture
+def batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Batches so small that a few files make several."""
+    monkeypatch.setattr(writing, "TOGETHER", 3)
+
+
+def change_everything(repo: UserRepo) -> None:
+    """Every kind of change at once: contents, modes, links, what comes, goes, and takes another's place."""
+    for name in NAMES:
+        repo.write(name, b"changed\n")
+    (repo.path / NAMES[0]).chmod(0o755)
+    repo.write("made/deep/new.txt", b"new\n")
+    (repo.path / "run.sh").unlink()
+    (repo.path / "README.md").unlink()
+    (repo.path / "README.md").symlink_to("app.py")
+    (repo.path / "app.py").unlink()
+    repo.write("app.py/inner.txt", b"in\n")
+    shutil.rmtree(repo.path / "src")
+    repo.write("src", b"a file now\n")
+
+
+def begun(template: Path, place: Path) -> UserRepo:
+    """A repository with one action in which everything changed."""
+    repo = UserRepo.copy(template, place)
+    for name in NAMES:
+        repo.write(name, b"as it was\n")
+    with Recorder.open(repo.path) as recorder:
+        recorder.start()
+        change_everything(repo)
+        recorder.record_window(bash(BASH))
+    return repo
+
+
+def scratch_in(repo: UserRepo) -> list[Path]:
+    return list(repo.path.rglob(".chorus-*"))
+
+
+def revert_all(repo: UserRepo) -> None:
+    with Recorder.open(repo.path) as recorder:
+        revert(recorder, Selection(["1"]))
+
+
+@pytest.mark.usefixtures("batches")
+def test_killed_before_any_one_of_its_writing_calls_a_revert_is_whole_or_has_not_begun(
+    template_repo: Path, memory_path: Path
+) -> None:
+    start = begun(template_repo, memory_path / "start")
+    changed = on_disk(start)
+    repo = UserRepo.copy(start.path, memory_path / "count")
+    calls = run_and_die(lambda: revert_all(repo))
+    taken_back = on_disk(repo)
+    assert calls > 60
+    assert taken_back != changed
+    waiting = set()
+    for number in range(0, calls, max(1, calls // REVERT_POINTS)):
+        repo = UserRepo.copy(start.path, memory_path / f"at-{number}")
+        run_and_die(partial(revert_all, repo), at_call=number)
+        waiting.add(bool(scratch_in(repo)))
+        with Recorder.open(repo.path) as recorder:
+            finish_revert(recorder)
+            assert on_disk(repo) in (changed, taken_back)
+            assert scratch_in(repo) == []
+            if on_disk(repo) == changed:
+                revert(recorder, Selection(["1"]))
+            assert on_disk(repo) == taken_back
+            assert [entry.reverts for entry in recorder.entries() if entry.reverts] == [(BASH,)]
+            assert_whole(repo, recorder)
+        shutil.rmtree(repo.path)
+    assert waiting == {True, False}  # some of them died with files waiting
+
+
+def interfering(monkeypatch: pytest.MonkeyPatch, at: int, act: Callable[[], object]) -> None:
+    """Somebody does something when all files of a batch wait and `at` of them have taken their place."""
+    put, done = Waiting.put, [0]
+
+    def counting(self: Waiting, expected: Any) -> None:
+        if done[0] == at:
+            act()
+        done[0] += 1
+        put(self, expected)
+
+    monkeypatch.setattr(Waiting, "put", counting)
+
+
+@pytest.fixture
+def many(repo: UserRepo, agent: Agent) -> Iterator[UserRepo]:
+    for name in NAMES:
+        repo.write(name, b"as it was\n")
+    agent.recorder.start()
+    agent.bash(lambda: [repo.write(name, b"changed\n") for name in NAMES])
+    yield repo
+    assert scratch_in(repo) == []
+
+
+@pytest.mark.parametrize("at", [0, 1, 4])
+@pytest.mark.usefixtures("batches")
+def test_bytes_that_somebody_writes_while_files_wait_win_and_are_named(
+    many: UserRepo, agent: Agent, monkeypatch: pytest.MonkeyPatch, at: int
+) -> None:
+    interfering(monkeypatch, at, lambda: many.write(NAMES[5], b"mine\n"))
+    with pytest.raises(CannotReplace, match=NAMES[5]):
+        revert(agent.recorder, Selection(["1"]))
+    found = {name: (many.path / name).read_bytes() for name in NAMES}
+    assert found == dict.fromkeys(NAMES, b"changed\n") | {NAMES[5]: b"mine\n"}
+    assert finish_revert(agent.recorder) == []
+
+
+@pytest.mark.usefixtures("batches")
+def test_a_directory_that_is_taken_away_while_files_wait_in_it_is_named(
+    many: UserRepo, agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    aside = many.path.parent / "aside"
+    interfering(monkeypatch, 1, lambda: (many.path / "many").rename(aside))
+    with pytest.raises(ChorusError, match="many/"):
+        revert(agent.recorder, Selection(["1"]))
+    assert [path.name for path in aside.rglob(".chorus-*")] == []
+    assert not (many.path / "many").exists()
+
+
+def test_a_file_that_was_only_touched_meanwhile_is_taken_back(
+    many: UserRepo, agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interfering(monkeypatch, 0, lambda: os.utime(many.path / NAMES[2], (1, 1)))
+    revert(agent.recorder, Selection(["1"]))
+    assert {(many.path / name).read_bytes() for name in NAMES} == {b"as it was\n"}
+
+
+def test_names_of_one_file_that_wait_together_are_all_taken_back(repo: UserRepo, agent: Agent) -> None:
+    names = ("app.py", "b.py", "c.py")
+    for name in names[1:]:
+        os.link(repo.path / "app.py", repo.path / name)
+    before = (repo.path / "app.py").read_bytes()
+    made = agent.bash(lambda: (repo.path / "app.py").write_bytes(b"x = 5\n"))
+    assert made.paths == names
+    revert(agent.recorder, select(made.n))
+    assert {(repo.path / name).read_bytes() for name in names} == {before}
+
+    def remove() -> None:
+        for name in names:
+            (repo.path / name).unlink()
+
+    gone = agent.bash(remove)
+    revert(agent.recorder, select(gone.n))
+    assert {(repo.path / name).read_bytes() for name in names} == {before}
+
+
+@pytest.fixture
+def synced(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """One for each wait for the disk."""
+    calls: list[int] = []
+    fsync = os.fsync
+
+    def counting(descriptor: int) -> None:
+        calls.append(descriptor)
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", counting)
+    return calls
+
+
+def written_together(tree: WorkTree, count: int) -> None:
+    prepared = [tree.prepare(RepoPath(f"{number}"), 0o100644, b"bytes\n") for number in range(count)]
+    try:
+        tree.settle(prepared)
+        for number, each in enumerate(prepared):
+            each.put(tree.read_file(RepoPath(f"{number}")))
+    finally:
+        for each in prepared:
+            each.close()
+
+
+def test_many_files_wait_for_the_disk_once_or_each_where_that_is_not_enough(
+    tmp_path: Path, synced: list[int]
+) -> None:
+    written_together(WorkTree(tmp_path), 20)
+    assert len(synced) == (20 if find_journal(tmp_path) is None else 1)
+    assert {path.read_bytes() for path in tmp_path.iterdir()} == {b"bytes\n"}
+
+
+def test_nobody_waits_for_the_disk_where_it_is_not_to_be_relied_on(tmp_path: Path, synced: list[int]) -> None:
+    written_together(WorkTree(tmp_path, durable=False), 20)
+    assert synced == []
+
+
+def test_a_file_system_in_memory_has_no_journal(memory_path: Path) -> None:
+    if not memory_path.is_relative_to("/dev/shm"):
+        pytest.skip("there is none")
+    assert find_journal(memory_path) is None
+
+
+def test_a_file_whose_bytes_the_disk_refuses_does_not_take_its_path(tmp_path: Path) -> None:
+    tree = WorkTree(tmp_path)
+    (tmp_path / "file").write_bytes(b"old")
+    waiting = tree.prepare(RepoPath("file"), 0o100644, b"new")
+    waiting.fail(OSError(28, "No space left on device"))
+    with pytest.raises(ChorusError, match="No space left"):
+        waiting.put(tree.read_file(RepoPath("file")))
+    waiting.close()
+    assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"old"]

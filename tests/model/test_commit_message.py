@@ -1,0 +1,152 @@
+"""A commit message reads well and gives back every part it was made of."""
+
+import subprocess
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from chorus.model.commit_message import (
+    ACTION,
+    FORMAT,
+    FORMAT_VERSION,
+    SESSION,
+    SUBJECT_LENGTH,
+    TOOL,
+    Text,
+    parse_actions,
+    parse_message,
+    render_message,
+    shorten,
+)
+
+# Everything a str can hold, lone surrogates and all.
+anything = st.text(st.characters(), max_size=60)
+awkward = st.one_of(
+    anything,
+    st.sampled_from(
+        [
+            "",
+            " ",
+            "\n",
+            "\n\n",
+            "a\n\nb",
+            "> q",
+            '"',
+            '"x"',
+            "Key: value",
+            "\0",
+            "\r\n",
+            "\udc80",
+            "tab\there",
+        ]
+    ),
+)
+keys = st.sampled_from([ACTION, TOOL, SESSION, "Chorus-Other"])
+texts = st.builds(
+    Text,
+    subject=awkward,
+    quoted=st.none() | awkward,
+    notes=st.lists(awkward, max_size=3).map(tuple),
+    trailers=st.lists(st.tuples(keys, awkward), min_size=1, max_size=4).map(tuple),
+)
+
+
+@given(texts)
+@example(Text("s", "", (), ((ACTION, "x"),)))
+@example(Text("s", None, ("Chorus-Action: forged",), ((ACTION, "x"),)))
+@example(Text("s", "Chorus-Action: forged", (), ((ACTION, "x"),)))
+def test_a_message_gives_back_what_it_was_made_of(text: Text) -> None:
+    assert parse_message(render_message(text)) == text
+
+
+@given(texts)
+def test_a_message_is_something_git_can_store(text: Text) -> None:
+    rendered = render_message(text)
+    assert "\0" not in rendered
+    rendered.encode()
+
+
+@given(st.text())
+def test_a_message_that_somebody_else_wrote_is_no_trouble(message: str) -> None:
+    parse_message(message)
+    parse_actions(message)
+
+
+PLAIN = Text(
+    subject="Accept blanks around numbers",
+    quoted="The parser should accept blanks.\n\nTests too, please.",
+    notes=("src/parser.py: +3 −1",),
+    trailers=((ACTION, "toolu_01A"), (TOOL, "Edit"), (SESSION, "s-1"), (FORMAT_VERSION, FORMAT)),
+)
+
+
+def test_a_message_reads_like_one_written_by_hand() -> None:
+    assert render_message(PLAIN) == (
+        "Accept blanks around numbers\n\n"
+        "> The parser should accept blanks.\n>\n> Tests too, please.\n\n"
+        "src/parser.py: +3 −1\n\n"
+        "Chorus-Action: toolu_01A\nChorus-Tool: Edit\nChorus-Session: s-1\nChorus-Format: 1\n"
+    )
+
+
+@pytest.mark.parametrize("quoted", [None, "", "a\tb\r", "> \0 "])
+@pytest.mark.parametrize("notes", [(), ("one", "two")])
+def test_what_does_not_survive_as_a_quote_is_kept_beside_it(
+    quoted: str | None, notes: tuple[str, ...]
+) -> None:
+    text = Text("s", quoted, notes, ((ACTION, "x"),))
+    assert parse_message(render_message(text)) == text
+
+
+def test_git_finds_the_same_trailers() -> None:
+    command = ["git", "interpret-trailers", "--parse"]
+    done = subprocess.run(command, input=render_message(PLAIN), capture_output=True, text=True, check=True)
+    assert done.stdout == "".join(f"{key}: {value}\n" for key, value in PLAIN.trailers)
+
+
+def test_trailers_are_found_by_key() -> None:
+    text = Text("s", trailers=((ACTION, "a"), (TOOL, "Edit"), (ACTION, "b")))
+    assert text.first(ACTION) == "a"
+    assert text.every(ACTION) == ("a", "b")
+    assert text.first(SESSION) is None
+
+
+def test_nothing_but_a_trailer_is_taken_for_one() -> None:
+    forged = "Chorus-Action: forged"
+    text = Text(forged, forged, (forged,), ((ACTION, "real"),))
+    assert parse_actions(render_message(text)) == ("real",)
+    assert parse_message(render_message(text)) == text
+
+
+def test_a_last_paragraph_with_a_line_that_is_no_trailer_has_none() -> None:
+    message = "Subject\n\nChorus-Action: toolu_01A\nand a word more\n"
+    assert parse_message(message) == Text("Subject", notes=("Chorus-Action: toolu_01A", "and a word more"))
+
+
+def test_actions_are_found_in_a_squashed_message() -> None:
+    squashed = "Two things\n\n" + render_message(PLAIN) + "\n# second\n\n" + render_message(PLAIN)
+    assert parse_actions(squashed) == ("toolu_01A", "toolu_01A")
+
+
+def test_a_broken_value_is_taken_as_it_stands() -> None:
+    assert parse_message('"half\n\nChorus-Action: "half\n') == Text('"half', trailers=((ACTION, '"half'),))
+
+
+@given(awkward, st.integers(10, 80))
+def test_a_shortened_line_is_one_line_of_that_length(words: str, length: int) -> None:
+    line = shorten(words, length)
+    assert len(line) <= length
+    assert line.isprintable()
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ("  two\n words ", "two words"),
+        ("word " * 30, ("word " * 14).strip() + "…"),
+        ("x" * 100, "x" * (SUBJECT_LENGTH - 1) + "…"),
+    ],
+)
+def test_a_line_is_cut_between_words_where_there_are_some(words: str, line: str) -> None:
+    assert shorten(words) == line

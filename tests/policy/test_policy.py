@@ -1,0 +1,99 @@
+"""What each command and each file comes to, under one policy."""
+
+import posixpath
+from dataclasses import replace
+
+import pytest
+
+from chorus.policy.rules import Policy, parse_policy
+from chorus.policy.verdict import Verdict, decide
+from tests.policy.policy_table import ALLOW, ALLOW_WITHOUT_GUARDS, ASK, ASK_RATHER_THAN_DENY, DENY
+
+ROOT = "/repo"
+LINKS = {"/repo/src/out": "/etc", "/repo/src/in": "/repo/src/real"}
+ALLOWED = (
+    """
+git status *|git diff *|git log *|git show *|git add *|ls *|cat *|echo *|grep *|rg *|find *|fd *|npm test
+npm run *|pytest *|python -m pytest *|python3 *|make *|touch *|mkdir *|cp *|true|pwd|date *|wc *|head *
+tail *|sort *|sed *|awk *|cd *|sleep *|bash scripts/build.sh|cargo *|go *|node *|jq *|tee *|curl *|tar *
+which *|command -v *|printf *|diff *|tr *|uniq *|perl *|ruby *|xargs *|env *|time *|nohup *|timeout *|[
+sh *|sudo *|ssh *|eval *|watch *|exec *|source *|parallel *|npx *|rsync *|zip *
+""".strip()
+    .replace("\n", "|")
+    .split("|")
+)
+POLICY = parse_policy(
+    {
+        "rule": [
+            *({"decision": "allow", "command": command} for command in ALLOWED),
+            {"decision": "allow", "tool": "Write", "path": "src/**"},
+            {"decision": "allow", "tool": "Edit"},
+            {"decision": "allow", "tool": "Read"},
+            {"decision": "allow", "tool": "mcp__lab__*"},
+            {"decision": "deny", "command": "rm -rf *", "reason": "gone is gone"},
+            {"decision": "deny", "command": "git push *"},
+            {"decision": "deny", "command": "shutdown *"},
+            {"decision": "deny", "path": ".env*"},
+            {"decision": "deny", "path": "secrets/"},
+            {"decision": "ask", "command": "git commit *"},
+            {"decision": "ask", "tool": "Edit", "path": "package.json"},
+            {"decision": "deny", "tool": "mcp__lab__drop"},
+        ]
+    }
+)
+UNGUARDED = replace(
+    POLICY, rules=tuple(rule for rule in POLICY.rules if not (rule.path and rule.tool is None))
+)
+
+
+def resolve(named: str) -> str | None:
+    """A disk without a disk: two links, the home unknown, everything else what it says."""
+    if named.startswith("~") or "\0" in named:
+        return None
+    path = posixpath.normpath(posixpath.join(ROOT, named))
+    for link, target in LINKS.items():
+        if path == link or path.startswith(link + "/"):
+            path = target + path.removeprefix(link)
+    return path
+
+
+def bash(command: str, policy: Policy = POLICY) -> Verdict:
+    return decide("Bash", {"command": command}, policy, root=ROOT, resolve=resolve)
+
+
+@pytest.mark.parametrize("command", ALLOW)
+def test_a_command_whose_every_part_is_allowed_is_allowed(command: str) -> None:
+    assert bash(command).decision == "allow", bash(command).findings
+
+
+@pytest.mark.parametrize("command", ALLOW_WITHOUT_GUARDS)
+def test_a_guarded_path_makes_what_might_touch_it_asked(command: str) -> None:
+    assert bash(command, UNGUARDED).decision == "allow", bash(command, UNGUARDED).findings
+    assert bash(command).decision == "ask", bash(command).findings
+
+
+@pytest.mark.parametrize("command", ASK)
+def test_a_command_with_any_other_part_is_asked(command: str) -> None:
+    assert bash(command).decision == "ask", bash(command).findings
+    assert bash(command, UNGUARDED).decision == "ask", bash(command, UNGUARDED).findings
+
+
+@pytest.mark.parametrize("command", ASK_RATHER_THAN_DENY)
+def test_a_command_that_could_be_a_forbidden_one_is_asked(command: str) -> None:
+    assert bash(command).decision == "ask", bash(command).findings
+
+
+@pytest.mark.parametrize("command", DENY)
+def test_a_command_with_a_forbidden_part_is_denied(command: str) -> None:
+    assert bash(command).decision == "deny", bash(command).findings
+
+
+def test_the_table_is_long_and_says_each_thing_once() -> None:
+    table = [*ALLOW, *ALLOW_WITHOUT_GUARDS, *ASK, *DENY, *ASK_RATHER_THAN_DENY]
+    assert len(table) == len(set(table))
+    assert len(table) > 300
+
+
+@pytest.mark.parametrize("command", [*ALLOW, *ASK, *DENY])
+def test_without_rules_everything_is_asked(command: str) -> None:
+    assert bash(command, Policy()).decision == "ask"

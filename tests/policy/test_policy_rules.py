@@ -1,0 +1,194 @@
+"""Rules as people write them: checked, ordered, and never loosened by a repository."""
+
+from typing import Any
+
+import pytest
+
+from chorus.policy.rules import BadPolicy, Policy, parse_policy
+from chorus.policy.throttle import Throttle
+from chorus.policy.verdict import Verdict, decide
+from tests.policy.test_policy import POLICY, ROOT, bash, resolve
+
+
+def call(tool: str, policy: Policy = POLICY, **given: Any) -> Verdict:
+    return decide(tool, given, policy, root=ROOT, resolve=resolve)
+
+
+def rules(*table: dict[str, Any]) -> Policy:
+    return parse_policy({"rule": list(table)})
+
+
+@pytest.mark.parametrize(
+    ("tool", "path", "decision"),
+    [
+        ("Write", "src/a.py", "allow"),
+        ("Write", "/repo/src/deep/a.py", "allow"),
+        ("Write", "src/in/a.py", "allow"),
+        ("Write", "src/out/passwd", "ask"),  # a link out of the tree
+        ("Write", "src/../a.py", "ask"),
+        ("Write", "a.py", "ask"),
+        ("Write", "/etc/passwd", "ask"),
+        ("Write", "~/a.py", "ask"),
+        ("Write", ".env", "deny"),
+        ("Write", "src/.git/config", "ask"),
+        ("Edit", "a.py", "allow"),  # no path in the rule: anywhere in the tree
+        ("Edit", "../a.py", "ask"),
+        ("Edit", "/repository/a.py", "ask"),
+        ("Edit", "package.json", "ask"),
+        ("Edit", "PACKAGE.JSON", "ask"),
+        ("Edit", ".git/hooks/pre-commit", "ask"),
+        ("Edit", ".GIT/config", "ask"),
+        ("Edit", ".claude/settings.json", "ask"),
+        ("Edit", ".chorus.toml", "ask"),
+        ("Edit", "sub/.mcp.json", "ask"),
+        ("Edit", "secrets/key", "deny"),
+        ("Edit", "secrets", "ask"),
+        ("Edit", "Secrets/Key", "deny"),
+        ("Read", "a.py", "allow"),
+        ("Read", ".env.local", "deny"),
+        ("MultiEdit", "a.py", "ask"),
+    ],
+)
+def test_a_file_is_judged_by_where_it_really_is(tool: str, path: str, decision: str) -> None:
+    assert call(tool, file_path=path).decision == decision
+
+
+def test_a_rule_covers_a_guarded_file_when_it_names_it() -> None:
+    policy = rules({"decision": "allow", "tool": "Edit", "path": ".claude/agents/**"})
+    assert call("Edit", policy, file_path=".claude/agents/a.md").decision == "allow"
+    assert call("Edit", policy, file_path=".claude/agents/.git/x").decision == "ask"
+
+
+def test_a_notebook_is_named_by_its_own_key() -> None:
+    policy = rules({"decision": "allow", "tool": "NotebookEdit", "path": "*.ipynb"})
+    assert call("NotebookEdit", policy, notebook_path="a.ipynb").decision == "allow"
+    assert call("NotebookEdit", policy, notebook_path="deep/a.ipynb").decision == "ask"
+    assert call("NotebookEdit", policy, file_path="a.ipynb").decision == "ask"
+
+
+@pytest.mark.parametrize("given", [{}, {"file_path": ""}, {"file_path": 3}, {"file_path": None}])
+def test_a_call_without_its_file_is_asked(given: dict[str, Any]) -> None:
+    assert call("Edit", **given).decision == "ask"
+
+
+@pytest.mark.parametrize(
+    "given", [{}, {"command": None}, {"command": ["ls"]}, {"command": ""}, {"command": "#"}]
+)
+def test_a_call_without_a_command_is_asked(given: dict[str, Any]) -> None:
+    assert call("Bash", **given).decision == "ask"
+
+
+def test_a_command_that_leaves_the_sandbox_is_asked() -> None:
+    assert call("Bash", command="ls").decision == "allow"
+    assert call("Bash", command="ls", dangerouslyDisableSandbox=True).decision == "ask"
+
+
+@pytest.mark.parametrize("tool", ["AskUserQuestion", "ExitPlanMode", "EnterPlanMode"])
+def test_a_question_is_never_answered_by_rule(tool: str) -> None:
+    assert call(tool, rules({"decision": "deny", "tool": "*"})).decision == "ask"
+
+
+def test_an_unknown_tool_needs_a_rule_of_its_own() -> None:
+    assert call("mcp__lab__poke", what="x").decision == "allow"
+    assert call("mcp__lab__drop").decision == "deny"
+    assert call("mcp__other__poke").decision == "ask"
+    assert call("Unheard").decision == "ask"
+
+
+def test_a_guarded_path_holds_for_tools_nobody_knows() -> None:
+    assert call("mcp__lab__poke", what={"files": ["a", {"x": ".env"}], "n": 1}).decision == "deny"
+    assert call("mcp__lab__poke", what="~/x").decision == "allow"
+
+
+def test_deny_goes_before_ask_goes_before_allow_in_any_order() -> None:
+    table = [{"decision": decision, "command": "ls *"} for decision in ("allow", "ask", "deny")]
+    for order in (table, table[::-1]):
+        assert bash("ls", rules(*order)).decision == "deny"
+        assert bash("ls", rules(*(rule for rule in order if rule["decision"] != "deny"))).decision == "ask"
+
+
+def test_a_rule_for_a_whole_tool_covers_every_command() -> None:
+    allow = {"decision": "allow", "command": "ls *"}
+    assert bash("ls", rules(allow, {"decision": "deny", "tool": "Bash"})).decision == "deny"
+    assert bash("ls", rules(allow, {"decision": "ask", "tool": "B*"})).decision == "ask"
+    assert bash("ls", rules(allow, {"decision": "deny", "tool": "Edit"})).decision == "allow"
+
+
+def test_findings_name_the_rule_and_its_reason() -> None:
+    findings = bash("ls && rm -rf x").findings
+    assert [(finding.decision, finding.about) for finding in findings] == [
+        ("allow", "ls"),
+        ("deny", "rm -rf x"),
+    ]
+    assert findings[1].because == "rule `deny command='rm -rf *'`: gone is gone"
+
+
+def test_a_pattern_without_an_end_fits_its_words_only() -> None:
+    policy = rules({"decision": "allow", "command": "npm test"})
+    assert bash("npm test", policy).decision == "allow"
+    assert bash("npm test --x", policy).decision == "ask"
+    assert bash("npm", policy).decision == "ask"
+
+
+def test_a_star_inside_a_pattern_is_one_word() -> None:
+    policy = rules(
+        {"decision": "allow", "command": "npm run build:*"}, {"decision": "allow", "command": "cp * b"}
+    )
+    assert bash("npm run build:all", policy).decision == "allow"
+    assert bash("npm run test", policy).decision == "ask"
+    assert bash("cp a b", policy).decision == "allow"
+    assert bash('cp "$x" b', policy).decision == "ask"
+
+
+def test_a_forbidden_name_may_be_a_pattern() -> None:
+    policy = rules({"decision": "deny", "command": "mkfs* *"})
+    assert bash("mkfs.ext4 /dev/sda", policy).decision == "deny"
+    assert bash("$x", policy).decision == "ask"
+
+
+def test_a_repository_may_forbid_and_may_not_allow() -> None:
+    allow = {"decision": "allow", "command": "ls *"}
+    deny = {"decision": "deny", "command": "ls -R *"}
+    policy = parse_policy({"rule": [allow], "per_minute": 5}, {"rule": [{**allow, "command": "rm *"}, deny]})
+    assert bash("ls", policy).decision == "allow"
+    assert bash("rm a.txt", policy).decision == "ask"
+    assert bash("ls -R a", policy).decision == "deny"
+    assert "the repository's" in bash("ls -R a", policy).findings[0].because
+    assert [rule.text for rule in policy.ignored] == ["allow command='rm *'"]
+
+
+@pytest.mark.parametrize(("own", "theirs", "limit"), [(5, 3, 3), (5, 100, 5), (5, None, 5), (None, 0, 0)])
+def test_a_repository_may_lower_the_limit_only(own: int | None, theirs: int | None, limit: int) -> None:
+    tables = [{} if value is None else {"per_minute": value} for value in (own, theirs)]
+    assert parse_policy(*tables).per_minute == limit
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        ({"decision": "allow"}, "names a tool, a command or a path"),
+        ({"decision": "allow", "path": "src/**"}, "names the tool or the command"),
+        ({"decision": "allow", "tool": "*"}, "names the tool or the command"),
+        ({"decision": "allow", "tool": "Bash"}, "names the command"),
+        ({"decision": "allow", "tool": "AskUserQuestion"}, "cannot be allowed"),
+        ({"decision": "allow", "command": "*"}, "names it in full"),
+        ({"decision": "allow", "command": "git* status"}, "names it in full"),
+        ({"decision": "allow", "command": "ls *", "path": "src/**"}, "has no path"),
+        ({"decision": "deny", "tool": "Edit", "command": "ls"}, "only Bash runs commands"),
+        ({"decision": "deny", "command": ""}, "at least a name"),
+        ({"decision": "deny", "command": "'"}, "No closing quotation"),
+        ({"decision": "perhaps", "tool": "Edit"}, "rule.0.decision"),
+        ({"decision": "deny", "tool": "Edit", "colour": "red"}, "rule.0.colour"),
+    ],
+)
+def test_a_rule_that_says_too_much_or_too_little_is_refused(rule: dict[str, Any], said: str) -> None:
+    with pytest.raises(BadPolicy, match=said):
+        rules(rule)
+
+
+def test_only_so_many_approvals_fit_in_any_minute() -> None:
+    throttle = Throttle()
+    assert [throttle.admit(now, 2) for now in (0.0, 1.0, 2.0, 59.9, 60.0, 60.5, 61.0, 200.0)] == [
+        True, True, False, False, True, False, True, True,
+    ]  # fmt: skip
+    assert not Throttle().admit(0.0, 0)

@@ -1,0 +1,364 @@
+"""Objects: what is written is what git reads, whole or not at all, on any disk and through any gc."""
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+import time
+import zlib
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from chorus.model.ids import Oid, RepoPath
+from chorus.store.lock_file import CannotWrite
+from chorus.store.maintenance.packing import pack
+from chorus.store.objects.commits import Commit, Signature, parse_commit, render_commit
+from chorus.store.objects.loose import DISK_BLOCK, STORED_BLOCK, encode
+from chorus.store.objects.packs import PackReader
+from chorus.store.objects.store import ALTERNATE_LINE, ObjectMissing, ObjectStore, hash_blob, quoted
+from chorus.store.repository import Repository
+from chorus.system.durable import Barrier, find_sync_file_range, is_in_memory
+from tests.repos import UserRepo
+from tests.store.layer import Layer
+from tests.store.recorder import TIMELINE, Recorder
+
+ROOT = Path(__file__).parent.parent.parent
+SIZES = [0, 1, DISK_BLOCK - 20, DISK_BLOCK, STORED_BLOCK - 20, STORED_BLOCK, 2 * STORED_BLOCK + 7]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_git_reads_what_is_written_whatever_its_size(layer: Layer, size: int) -> None:
+    data = os.urandom(size)
+
+    oid = layer.store.write_blob(data)
+
+    assert oid == hash_blob(data)
+    assert layer.store.read_blob(oid) == data
+    done = subprocess.run(["git", "cat-file", "blob", oid], cwd=layer.repo.path, capture_output=True)
+    assert done.stdout == data
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.binary(max_size=200), st.sampled_from([0, *SIZES]), st.sampled_from([b"blob", b"tree"]))
+def test_every_encoding_inflates_to_the_same_bytes(data: bytes, padding: int, kind: bytes) -> None:
+    body = data + b"x" * padding
+
+    assert zlib.decompress(encode(kind, body)) == body
+
+
+PEOPLE = st.builds(
+    Signature,
+    st.text(max_size=10),
+    st.text(max_size=10),
+    st.integers(0, 2**40),
+    st.sampled_from(["+0000", "-0730"]),
+)
+
+
+@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.tuples(PEOPLE, st.text(max_size=50), st.booleans()), min_size=20, max_size=40))
+def test_any_commit_is_one_that_git_accepts(layer: Layer, written: list[tuple[Signature, str, bool]]) -> None:
+    head = layer.repository.head().oid
+    assert head is not None
+    tree = layer.store.read_commit(head).tree
+    commits = [Commit(tree, (head,) if rooted else (), who, who, text) for who, text, rooted in written]
+
+    oids = [layer.store.write_commit(commit) for commit in commits]
+
+    assert layer.repo.git("fsck", "--strict", "--no-dangling", *oids) == ""
+    for commit in commits:
+        again = parse_commit(render_commit(commit))
+        assert (again.tree, again.parents) == (commit.tree, commit.parents)
+        assert again.message == commit.message.replace("\0", "")
+        assert render_commit(again) == render_commit(commit)
+
+
+def test_nothing_is_written_to_the_users_own_objects(layer: Layer) -> None:
+    objects = layer.repo.path / ".git/objects"
+    before = {path for path in objects.rglob("*") if path.is_file()}
+
+    Recorder(layer.repository, layer.store, layer.trees).record("a/b", b"x" * 10_000)
+
+    after = {path for path in objects.rglob("*") if path.is_file()}
+    assert after - before == {objects / "info/alternates"}
+    assert (objects / "info/alternates").read_bytes() == ALTERNATE_LINE + b"\n"
+
+
+def test_objects_are_found_wherever_git_has_them(layer: Layer, tmp_path: Path) -> None:
+    loose = Oid(layer.repo.git("hash-object", "-w", "--stdin", stdin=b"loose").strip())
+    head = layer.repository.head().oid
+    assert head is not None
+    tree = layer.store.read_commit(head).tree
+    layer.repo.git("repack", "-q", "-a", "-d")
+    UserRepo.copy(layer.repo.path, tmp_path / "other")
+    elsewhere = UserRepo(tmp_path / "other").git("hash-object", "-w", "--stdin", stdin=b"elsewhere").strip()
+    place = layer.repo.path / ".git/objects/info/alternates"
+    place.write_bytes(os.fsencode(tmp_path / "other/.git/objects") + b"\n")
+
+    assert layer.store.read_blob(loose) == b"loose"
+    assert layer.store.read_commit(head).tree == tree
+    assert layer.store.read_blob(Oid(elsewhere)) == b"elsewhere"
+
+
+def test_what_is_not_there_or_of_another_kind_is_said(layer: Layer) -> None:
+    blob = layer.store.write_blob(b"blob")
+
+    assert not layer.store.has(Oid("1" * 40))
+    with pytest.raises(ObjectMissing, match="is missing or damaged"):
+        layer.store.read_blob(Oid("1" * 40))
+    with pytest.raises(ObjectMissing, match="is a blob, not a tree"):
+        layer.store.read_tree(blob)
+
+
+def test_a_damaged_object_is_said_and_healed_by_writing_it_again(layer: Layer) -> None:
+    oid = layer.store.write_blob(b"data")
+    place = layer.store.directory / oid[:2] / oid[2:]
+    for damage in (b"", b"rubbish"):
+        place.unlink()
+        place.write_bytes(damage)
+        with pytest.raises(ObjectMissing, match="damaged"):
+            layer.store.read_blob(oid)
+
+    ObjectStore(layer.repository).write_blob(b"data")
+
+    assert layer.store.read_blob(oid) == b"data"
+
+
+def test_packs_that_come_and_go_are_followed(memory_repo: UserRepo) -> None:
+    with Layer.open(memory_repo) as layer:
+        recorder = Recorder(layer.repository, layer.store, layer.trees)
+        head = layer.repository.head().oid
+        assert head is not None
+        for number in range(15):
+            tip = recorder.record(f"d{number % 3}/f", b"%d" % number)
+            if number % 5 == 0:
+                memory_repo.git("repack", "-q", "-a", "-d")
+                memory_repo.git("gc", "-q", "--prune=now")
+                pack(layer.repository.git, layer.store, young_seconds=-1)
+            assert layer.store.read_tree(layer.store.read_commit(head).tree)
+            with ObjectStore(layer.repository) as fresh:
+                assert fresh.read_commit(tip).tree == recorder.tree
+
+
+def test_whole_objects_are_read_from_packs_old_and_new(repo: UserRepo) -> None:
+    reader = PackReader([repo.path / ".git/objects"])
+    head = Oid(repo.git("rev-parse", "HEAD").strip())
+    assert reader.read(head) is None
+    repo.git("repack", "-q", "-a", "-d", "-f", "--window=0")
+    first = reader.read(head)
+    newer = Oid(repo.commit("newer"))
+    repo.git("repack", "-q", "-a", "-d", "-f", "--window=0")
+
+    assert first is not None
+    assert reader.read(head) == first
+    assert reader.read(newer) is not None
+    assert len(reader._packs) == 1
+    reader.close()
+
+
+def test_a_damaged_pack_is_left_to_git(repo: UserRepo) -> None:
+    repo.git("repack", "-q", "-a", "-d")
+    (index,) = (repo.path / ".git/objects/pack").glob("*.idx")
+    index.chmod(0o644)
+    index.write_bytes(b"rubbish" * 1000)
+    reader = PackReader([repo.path / ".git/objects"])
+
+    assert reader.read(Oid("1" * 40)) is None
+
+
+def test_a_reader_whose_process_died_starts_another(layer: Layer) -> None:
+    layer.repo.git("repack", "-q", "-a", "-d")
+    blob = Oid(layer.repo.git("rev-parse", "HEAD:app.py").strip())
+    layer.store.read_blob(blob)
+    process = layer.store._reader._process
+    assert process is not None
+    process.kill()
+    process.wait()
+
+    assert layer.store.read_blob(blob) == b"x = 1\ny = 2\n"
+
+
+def test_closing_leaves_no_process_and_no_descriptor(repo: UserRepo) -> None:
+    repo.git("repack", "-q", "-a", "-d")
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    with Layer.open(repo) as layer:
+        recorder = Recorder(layer.repository, layer.store, layer.trees)
+        recorder.record("app.py", b"1")
+        layer.store.read_blob(Oid(repo.git("rev-parse", "HEAD:app.py").strip()))
+
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
+    assert subprocess.run(["pgrep", "-P", str(os.getpid()), "-x", "git"], capture_output=True).stdout == b""
+
+
+def test_a_partial_clone_is_read_without_a_fetch(repo: UserRepo, tmp_path: Path) -> None:
+    repo.git("config", "uploadpack.allowFilter", "true")
+    repo.git("commit", "-qm", "staged")
+    clone = tmp_path / "clone"
+    repo.git("clone", "-q", "--filter=blob:none", "--no-checkout", f"file://{repo.path}", str(clone))
+    missing = Oid(repo.git("rev-parse", "HEAD:app.py").strip())
+    with Layer.open(UserRepo(clone)) as layer:
+        with pytest.raises(ObjectMissing):
+            layer.store.read_blob(missing)
+        Recorder(layer.repository, layer.store, layer.trees).record("new.py", b"1\n")
+
+    packs = list((clone / ".git/objects/pack").glob("*.pack"))
+    assert len(packs) == 1
+    assert UserRepo(clone).fsck() == ""
+
+
+def test_a_shallow_clone_records(repo: UserRepo, tmp_path: Path) -> None:
+    repo.git("clone", "-q", "--depth=1", f"file://{repo.path}", str(tmp_path / "clone"))
+    clone = UserRepo(tmp_path / "clone")
+    before = clone.fingerprint()
+    with Layer.open(clone) as layer:
+        layer.scanner.baseline()
+        Recorder(layer.repository, layer.store, layer.trees).record("new.py", b"1\n")
+
+    assert clone.fingerprint() == before
+    assert clone.fsck() == ""
+
+
+def test_a_read_only_store_is_a_clear_error(layer: Layer, monkeypatch: pytest.MonkeyPatch) -> None:
+    layer.store.write_blob(b"first")
+
+    def refused(*_: object) -> int:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr(os, "open", refused)
+    with pytest.raises(CannotWrite, match="Read-only file system"):
+        layer.store.write_blob(b"second")
+
+
+def test_a_full_disk_leaves_nothing_half_written(layer: Layer, monkeypatch: pytest.MonkeyPatch) -> None:
+    layer.store.write_blob(b"first")
+    before = sorted(layer.store.directory.rglob("*"))
+
+    def full(descriptor: int, data: bytes) -> int:
+        if len(data) > 100:
+            return os.pwrite(descriptor, data[:100], 0)
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(CannotWrite, match="No space left"):
+        layer.store.write_blob(os.urandom(150))
+    monkeypatch.undo()
+
+    assert sorted(layer.store.directory.rglob("*")) == before
+
+
+WRITE = """
+import os, sys
+from pathlib import Path
+from chorus.store.objects.store import ObjectStore
+from chorus.store.repository import Repository
+from chorus.store.objects.trees import Trees
+from tests.store.recorder import Recorder
+repository = Repository.open(Path(sys.argv[1]))
+store = ObjectStore(repository)
+recorder = Recorder(repository, store, Trees(store))
+for number in range(100000):
+    recorder.record(f"d{number % 7}/f{number % 11}", os.urandom(3000 + number % 5000))
+    print(recorder.tip, flush=True)
+"""
+
+
+def test_a_recorder_killed_at_any_moment_leaves_a_whole_repository(memory_repo: UserRepo) -> None:
+    repo = memory_repo
+    said = repo.path.parent / "said"
+    for least in (1, 3, 10, 40, 41, 42):
+        with said.open("w") as output:
+            worker = subprocess.Popen(
+                [sys.executable, "-c", WRITE, str(repo.path)], cwd=ROOT, stdout=output, stderr=subprocess.PIPE
+            )
+            wait_until_longer(said, 41 * least)
+            worker.send_signal(signal.SIGKILL)
+            worker.wait()
+            assert worker.stderr is not None
+            assert worker.stderr.read() == b""
+            worker.stderr.close()
+        last = said.read_text().splitlines()[-1]
+        chain = repo.git("rev-list", TIMELINE).split()
+        # What was said is there; one more may have been recorded and not said.
+        assert last in chain[:2]
+        lock = repo.path / ".git" / f"{TIMELINE}.lock"
+        lock.unlink(missing_ok=True)  # what `chorus doctor` tells the user to do
+
+    assert repo.fsck() == ""
+
+
+def wait_until_longer(path: Path, size: int) -> None:
+    deadline = time.monotonic() + 30
+    while path.stat().st_size < size:
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+
+
+def test_objects_are_on_the_disk_before_the_ref(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The order of calls, for the file systems that have a disk."""
+    monkeypatch.setattr("chorus.system.durable.is_in_memory", lambda _: False)
+    barrier = Barrier(tmp_path, wanted=True)
+    calls: list[tuple[int, int]] = []
+    assert barrier._sync is not None
+    barrier._sync = lambda descriptor, flags: calls.append((descriptor, flags))
+    files = [os.open(tmp_path / name, os.O_WRONLY | os.O_CREAT) for name in "abc"]
+    for file in files:
+        barrier.take(file)
+    assert calls == [(file, 2) for file in files]
+    barrier.wait()
+    assert calls[3:] == [(file, 7) for file in files]
+    barrier.wait()
+    assert len(calls) == 6
+
+
+def test_the_barrier_works_on_this_system(tmp_path: Path) -> None:
+    sync = find_sync_file_range()
+    with (tmp_path / "file").open("wb") as file:
+        file.write(b"x")
+        file.flush()
+        assert sync is not None
+        sync(file.fileno(), 7)
+    assert is_in_memory(Path("/proc")) is False
+    assert not Path("/dev/shm").is_dir() or is_in_memory(Path("/dev/shm"))
+
+
+def test_durability_can_be_switched_off(repo: UserRepo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chorus.system.durable.is_in_memory", lambda _: False)
+    repo.git("config", "chorus.durable", "true")
+    assert Repository.open(repo.path).barrier.wanted
+    repo.git("config", "chorus.durable", "false")
+    assert not Repository.open(repo.path).barrier.wanted
+
+
+def test_a_durable_recorder_records_the_same(repo: UserRepo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chorus.system.durable.is_in_memory", lambda _: False)
+    repo.git("config", "chorus.durable", "true")
+    with Layer.open(repo) as layer:
+        recorder = Recorder(layer.repository, layer.store, layer.trees)
+        for number in range(20):
+            recorder.record("a/b/c", b"%d\n" % number)
+        for number in range(100):
+            layer.store.write_blob(b"%d" % number)
+        layer.repository.barrier.wait()
+
+    assert repo.git("rev-list", "--count", TIMELINE).strip() == "20"
+    assert repo.fsck() == ""
+
+
+def test_odd_paths_are_quoted_for_git() -> None:
+    assert quoted(Path("/plain/path")) == "/plain/path"
+    assert quoted(Path('/with:colon"quote')) == '"/with:colon\\"quote"'
+
+
+def test_a_repository_in_an_odd_place_records(template_repo: Path, tmp_path: Path) -> None:
+    odd = UserRepo.copy(template_repo, tmp_path / 'a:b "c" \\d\ne [x]')
+    odd.write(".gitattributes", b"* text\n")
+    with Layer.open(odd) as layer:
+        tree, _ = layer.scanner.baseline()
+        assert layer.contents(tree) == layer.on_disk()
+        Recorder(layer.repository, layer.store, layer.trees).record("app.py", b"1\n")
+        assert layer.filters.to_git(RepoPath("x"), b"a\r\n").data == b"a\n"
+    assert odd.fsck() == ""

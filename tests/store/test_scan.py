@@ -1,0 +1,434 @@
+"""Scanning: every change is found, the same whether its path is known or not, and nothing is touched."""
+
+import os
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chorus.model.ids import Oid, RepoPath
+from chorus.store.worktree.file_state import Why
+from chorus.store.worktree.scan import Scan
+from tests.repos import UserRepo
+from tests.store.layer import Layer
+
+known_or_not = pytest.mark.parametrize("known", [True, False], ids=["path known", "path not known"])
+
+
+@pytest.fixture
+def tree(layer: Layer) -> Oid:
+    return layer.scanner.baseline()[0]
+
+
+def kinds(scan: Scan) -> dict[str, str]:
+    """A(dded), M(odified) or D(eleted), by path."""
+    letters = {(True, False): "D", (False, True): "A", (True, True): "M"}
+    return {c.path: letters[c.before is not None, c.after is not None] for c in scan.changes}
+
+
+def reasons(scan: Scan) -> dict[str, Why]:
+    return {omitted.path: omitted.why for omitted in scan.omitted}
+
+
+def test_the_baseline_is_the_work_tree_byte_for_byte(layer: Layer) -> None:
+    before = layer.repo.fingerprint()
+
+    tree, _ = layer.scanner.baseline()
+
+    assert layer.contents(tree) == layer.on_disk()
+    assert layer.repo.fingerprint() == before
+    assert layer.repo.fsck() == ""
+
+
+def test_nothing_changed_nothing_found(layer: Layer, tree: Oid) -> None:
+    assert layer.scanner.changed(tree) == Scan((), ())
+    assert layer.scanner.changed(tree, [RepoPath("app.py"), RepoPath("src")]) == Scan((), ())
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    make: Callable[[Path], object]
+    paths: tuple[str, ...]
+    found: dict[str, str]
+
+
+def to_directory(root: Path) -> None:
+    (root / "app.py").unlink()
+    (root / "app.py").mkdir()
+    (root / "app.py/x").write_bytes(b"1")
+
+
+def to_file(root: Path) -> None:
+    shutil.rmtree(root / "src")
+    (root / "src").write_bytes(b"1")
+
+
+def to_link(root: Path) -> None:
+    shutil.rmtree(root / "src")
+    (root / "src").symlink_to("/etc")
+
+
+def link_to_file(root: Path) -> None:
+    (root / "link").unlink()
+    (root / "link").write_bytes(b"app.py")
+
+
+def make_file(root: Path, path: str) -> None:
+    (root / path).parent.mkdir(parents=True, exist_ok=True)
+    (root / path).write_bytes(b"")
+
+
+SRC_GONE = {"src/main.py": "D", "src/deep/er/file.txt": "D"}
+SCRATCH = "a.py.tmp.123.0123456789ab"
+CASES = [
+    Case("bytes", lambda r: (r / "app.py").write_bytes(b"z\n"), ("app.py",), {"app.py": "M"}),
+    Case("a new file", lambda r: make_file(r, "new/dir/x"), ("new/dir/x",), {"new/dir/x": "A"}),
+    Case("deleted", lambda r: (r / "app.py").unlink(), ("app.py",), {"app.py": "D"}),
+    Case("mode only", lambda r: (r / "app.py").chmod(0o755), ("app.py",), {"app.py": "M"}),
+    Case("a directory deleted", lambda r: shutil.rmtree(r / "src"), ("src",), SRC_GONE),
+    Case(
+        "renamed in case only",
+        lambda r: (r / "app.py").rename(r / "App.py"),
+        ("app.py", "App.py"),
+        {"app.py": "D", "App.py": "A"},
+    ),
+    Case("file to directory", to_directory, ("app.py",), {"app.py": "D", "app.py/x": "A"}),
+    Case("directory to file", to_file, ("src",), {"src": "A"} | SRC_GONE),
+    Case("directory to link", to_link, ("src",), {"src": "A"} | SRC_GONE),
+    Case("link to file", link_to_file, ("link",), {"link": "M"}),
+    Case("ignored", lambda r: (r / "debug.log").write_bytes(b"m"), ("debug.log",), {}),
+    Case("in an ignored directory", lambda r: make_file(r, "build/o"), ("build", "build/o"), {}),
+    Case("a scratch file", lambda r: make_file(r, SCRATCH), (SCRATCH,), {}),
+    Case("a pipe", lambda r: os.mkfifo(r / "pipe"), ("pipe",), {}),
+    Case(
+        "a directory copied",
+        lambda r: shutil.copytree(r / "src", r / "copy"),
+        ("copy",),
+        {"copy/main.py": "A", "copy/deep/er/file.txt": "A"},
+    ),
+]
+
+
+@known_or_not
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_change_is_found(layer: Layer, tree: Oid, case: Case, known: bool) -> None:
+    case.make(layer.repo.path)
+    before = layer.repo.fingerprint()
+
+    scan = layer.scanner.changed(tree, map(RepoPath, case.paths) if known else None)
+
+    assert kinds(scan) == case.found
+    assert layer.repo.fingerprint() == before
+
+
+def test_what_is_left_out_is_said(layer: Layer, tree: Oid) -> None:
+    os.mkfifo(layer.repo.path / "pipe")
+    (layer.repo.path / "elsewhere").symlink_to("/etc")
+    names = ["debug.log", "pipe", "elsewhere/passwd", ".git/config", "../x", SCRATCH]
+
+    scan = layer.scanner.changed(tree, map(RepoPath, names))
+
+    assert kinds(scan) == {}
+    assert reasons(scan) == {
+        "debug.log": Why.IGNORED,
+        "pipe": Why.SPECIAL,
+        "elsewhere/passwd": Why.BEHIND_LINK,
+        ".git/config": Why.GIT_DIR,
+        "../x": Why.OUTSIDE,
+        SCRATCH: Why.SCRATCH,
+    }
+
+
+@known_or_not
+def test_a_repository_inside_is_not_entered_and_said(
+    layer: Layer, template_repo: Path, tree: Oid, known: bool
+) -> None:
+    UserRepo.copy(template_repo, layer.repo.path / "inner")
+
+    scan = layer.scanner.changed(tree, [RepoPath("inner/app.py")] if known else None)
+
+    assert kinds(scan) == {}
+    assert reasons(scan) == {"inner/app.py" if known else "inner": Why.NESTED}
+
+
+def test_a_submodule_is_not_entered_and_not_taken_for_deleted(layer: Layer) -> None:
+    repo = layer.repo
+    repo.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(repo.path), "sub")
+    repo.git("commit", "-qm", "sub")
+    tree, first = layer.scanner.baseline()
+    repo.write("sub/app.py", b"changed inside\n")
+
+    assert reasons(first) == {"sub": Why.NESTED}
+    assert kinds(layer.scanner.changed(tree)) == {}
+    assert kinds(layer.scanner.changed(tree, [RepoPath("sub"), RepoPath("sub/app.py")])) == {}
+    # The user's own tree has the submodule; that it is no file here does not delete it.
+    head = layer.store.read_commit(Oid(repo.git("rev-parse", "HEAD").strip())).tree
+    assert "sub" not in kinds(layer.scanner.changed(head))
+
+
+def test_a_tracked_file_is_followed_though_ignored(layer: Layer, tree: Oid) -> None:
+    layer.repo.git("add", "-f", "debug.log")
+
+    assert kinds(layer.scanner.changed(tree)) == {"debug.log": "A"}
+    assert kinds(layer.scanner.changed(tree, [RepoPath("debug.log")])) == {"debug.log": "A"}
+
+
+def test_a_file_is_left_out_once_it_is_ignored(layer: Layer, tree: Oid) -> None:
+    layer.scanner.changed(tree, [RepoPath("notes.txt")])
+    layer.repo.write("notes.txt", b"secret\n")
+    layer.repo.write(".gitignore", b"*.log\n.env\nbuild/\nnotes.txt\n")
+
+    assert kinds(layer.scanner.changed(tree)) == {".gitignore": "M"}
+    assert kinds(layer.scanner.changed(tree, [RepoPath("notes.txt")])) == {}
+
+
+def test_a_change_of_equal_size_in_the_same_tick_is_found(layer: Layer, tree: Oid) -> None:
+    place = layer.repo.path / "app.py"
+    for number in range(50):
+        place.write_bytes(b"x = %04d\n" % number)
+        (change,) = layer.scanner.changed(tree, [RepoPath("app.py")]).changes
+        place.write_bytes(b"y = %04d\n" % number)
+        (again,) = layer.scanner.changed(tree, [RepoPath("app.py")]).changes
+        assert change.after != again.after
+
+
+def test_a_stamp_is_trusted_only_once_it_has_aged(layer: Layer, tree: Oid) -> None:
+    path = RepoPath("app.py")
+    layer.repo.write(path, b"fresh\n")
+    layer.scanner.changed(tree, [path])
+    assert layer.scanner._observer.known(path) is None
+
+    wait_until(layer.repo.path.joinpath(path).stat().st_ctime + 0.2)
+    layer.scanner.changed(tree, [path])
+    assert layer.scanner._observer.known(path) is not None
+
+
+@known_or_not
+def test_a_change_that_keeps_size_and_modification_time_is_found(
+    layer: Layer, tree: Oid, known: bool
+) -> None:
+    place = layer.repo.path / "src/deep/er/file.txt"
+    wait_until(int(place.stat().st_ctime) + 2)
+    change_secretly(place)
+
+    scan = layer.scanner.changed(tree, [RepoPath("src/deep/er/file.txt")] if known else None)
+
+    assert kinds(scan) == {"src/deep/er/file.txt": "M"}
+
+
+def test_a_change_in_the_second_of_the_users_git_add_is_found(layer: Layer) -> None:
+    """By stamps that count whole seconds, nothing happened."""
+    place = layer.repo.path / "app.py"
+    in_one_second(place, lambda: layer.repo.git("add", "app.py"))
+    wait_until(int(place.stat().st_ctime) + 1)
+
+    tree, _ = layer.scanner.baseline()
+
+    assert layer.contents(tree) == layer.on_disk()
+
+
+def test_a_change_between_a_scan_and_its_end_is_found(layer: Layer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The private index is written in another second than the file was, twice."""
+    monkeypatch.setattr("chorus.store.worktree.scan.FOLD_LEAST", 0)
+    place = layer.repo.path / "app.py"
+    fold = layer.scanner._fold
+
+    def change_and_fold(*arguments: Any) -> None:
+        change_secretly(place)
+        wait_until(int(place.stat().st_ctime) + 1)
+        fold(*arguments)
+
+    monkeypatch.setattr(layer.scanner, "_fold", change_and_fold)
+    wait_until(int(time.time()) + 1)
+    place.write_bytes(b"written\n")
+    wait_until(time.time() + 0.2)  # until its stamp is trusted
+    tree, _ = layer.scanner.baseline()
+    monkeypatch.undo()
+
+    assert layer.contents(tree)["app.py"] == (0o100644, b"written\n")
+    assert kinds(layer.scanner.changed(tree)) == {"app.py": "M"}
+
+
+def in_one_second(place: Path, between: Callable[[], object]) -> None:
+    """Write a file, do something, change the file; again until all fell into one second of the clock."""
+    for _ in range(20):
+        wait_until(int(time.time()) + 1)
+        place.write_bytes(b"written\n")
+        second = int(place.stat().st_ctime)
+        between()
+        change_secretly(place)
+        if int(place.stat().st_ctime) == second:
+            return
+    pytest.skip("this machine is too slow to do this within a second")
+
+
+def change_secretly(place: Path) -> None:
+    """Other bytes, as many, and the modification time put back."""
+    state = place.stat()
+    place.write_bytes(place.read_bytes().swapcase())
+    os.utime(place, ns=(state.st_atime_ns, state.st_mtime_ns))
+
+
+def wait_until(seconds: float) -> None:
+    """Stamps are told apart by the clock, so the clock itself is the condition to wait for."""
+    while time.time() < seconds:
+        time.sleep(0.01)
+
+
+def test_the_private_index_takes_over_what_was_read(layer: Layer, tree: Oid) -> None:
+    for number in range(200):
+        layer.repo.write(f"many/{number}.txt", b"%d\n" % number)
+    scan = layer.scanner.changed(tree)
+    after = layer.trees.splice(tree, {change.path: change.after for change in scan.changes})
+
+    assert len(scan.changes) == 200
+    assert layer.scanner.changed(after) == Scan((), ())
+    layer.repo.write("many/7.txt", b"seven\n")
+    (layer.repo.path / "many/8.txt").unlink()
+    assert kinds(layer.scanner.changed(after)) == {"many/7.txt": "M", "many/8.txt": "D"}
+    # Seen from the older tree, everything new is still new.
+    assert len(layer.scanner.changed(tree).changes) == 199
+
+
+def test_a_lost_or_broken_private_index_costs_only_time(layer: Layer, tree: Oid) -> None:
+    layer.repo.write("app.py", b"z = 3\n")
+    index = layer.repo.path / ".git/chorus/index"
+    for damage in (b"", b"rubbish", index.read_bytes()[:-5]):
+        index.write_bytes(damage)
+        assert kinds(layer.scanner.changed(tree)) == {"app.py": "M"}
+    index.unlink()
+    assert kinds(layer.scanner.changed(tree)) == {"app.py": "M"}
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        ("index.version=4",),
+        ("core.splitIndex=true",),
+        ("core.untrackedCache=true",),
+        ("core.trustctime=false", "core.checkStat=minimal"),
+        ("core.fileMode=false",),
+    ],
+    ids=str,
+)
+def test_any_index_of_the_users_will_do(layer: Layer, settings: tuple[str, ...]) -> None:
+    repo = layer.repo
+    for setting in settings:
+        repo.git("config", *setting.split("="))
+    repo.write("third.py", b"3\n")
+    repo.git("add", "third.py")
+    repo.git("update-index", "--assume-unchanged", "app.py")
+    repo.git("add", "-N", "notes.txt")
+    repo.write("app.py", b"quietly\n")
+    before = repo.fingerprint()
+
+    tree, _ = layer.scanner.baseline()
+
+    assert layer.contents(tree) == layer.on_disk()
+    assert repo.fingerprint() == before
+    assert repo.fsck() == ""
+
+
+def test_without_file_modes_the_recorded_mode_stays(repo: UserRepo) -> None:
+    repo.git("config", "core.fileMode", "false")
+    with Layer.open(repo) as layer:
+        tree, _ = layer.scanner.baseline()
+        (repo.path / "run.sh").chmod(0o644)
+        (repo.path / "app.py").chmod(0o755)
+
+        assert kinds(layer.scanner.changed(tree, [RepoPath("run.sh"), RepoPath("app.py")])) == {}
+
+
+def test_files_in_conflict_are_followed(layer: Layer) -> None:
+    repo = layer.repo
+    repo.git("reset", "-q", "--hard")
+    repo.git("checkout", "-q", "-b", "side")
+    repo.commit("theirs", **{"app.py": b"theirs\n"})
+    repo.git("checkout", "-q", "main")
+    repo.commit("ours", **{"app.py": b"ours\n"})
+    with pytest.raises(AssertionError):
+        repo.git("merge", "side")
+
+    tree, _ = layer.scanner.baseline()
+
+    assert layer.contents(tree) == layer.on_disk()
+
+
+def test_a_sparse_checkout_is_followed_as_far_as_it_is_checked_out(layer: Layer) -> None:
+    repo = layer.repo
+    repo.git("reset", "-q", "--hard")
+    repo.commit("more", **{"other/a.txt": b"a\n", "other/b.txt": b"b\n"})
+    repo.git("sparse-checkout", "set", "--cone", "--sparse-index", "src/deep")
+
+    tree, _ = layer.scanner.baseline()
+    repo.write("src/deep/er/file.txt", b"inside\n")
+    repo.write("other/a.txt", b"outside\n")
+
+    assert not {path for path in layer.contents(tree) if path.startswith("other/")}
+    assert kinds(layer.scanner.changed(tree)) == {"other/a.txt": "A", "src/deep/er/file.txt": "M"}
+
+
+def test_an_empty_repository_has_an_empty_baseline(new_repo: UserRepo) -> None:
+    with Layer.open(new_repo) as layer:
+        tree, _ = layer.scanner.baseline()
+        new_repo.write("first.py", b"1\n")
+
+        assert layer.contents(tree) == {}
+        assert kinds(layer.scanner.changed(tree)) == {"first.py": "A"}
+
+
+NAMES = [
+    b"two\nlines", b'quo"te', b"-dash", b":colon", b":(top)x", b"not \xff utf-8", b"sp ace/in side", b"*",
+    b"tab\t", b"\\", b"100644 x", b"!bang", b"#hash",
+]  # fmt: skip
+
+
+# What git itself refuses to add, each as a file and as a directory's name.
+REFUSED = [
+    b".git ", b".git.", b".GIT .", b"git~1", b"GIT~1", b".git::$DATA", b".git\\x", "\u200c.git".encode(),
+    ".g\u200dit".encode(), ".GI\ufeffT".encode(),
+]  # fmt: skip
+
+
+@known_or_not
+def test_names_that_git_refuses_are_left_out_and_said(layer: Layer, tree: Oid, known: bool) -> None:
+    names = [RepoPath(os.fsdecode(name)) for name in REFUSED]
+    for name in names:
+        layer.repo.write(name, b"x")
+        with pytest.raises(AssertionError):
+            layer.repo.git("-c", "core.protectHFS=true", "--literal-pathspecs", "add", "--", name)
+    (layer.repo.path / ".gitmodules").symlink_to("app.py")
+    names.append(RepoPath(".gitmodules"))
+
+    scan = layer.scanner.changed(tree, names if known else None)
+
+    assert kinds(scan) == {}
+    assert reasons(scan) == dict.fromkeys(names, Why.NAME)
+
+
+def test_many_files_are_read_in_batches(layer: Layer, tree: Oid, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chorus.store.worktree.observer.MOST_AT_ONCE", 7)
+    monkeypatch.setattr("chorus.store.worktree.observer.MOST_BYTES", 100)
+    for number in range(50):
+        layer.repo.write(f"many/{number}", b"x" * number)
+
+    assert len(layer.scanner.changed(tree).changes) == 50
+
+
+@known_or_not
+def test_any_name_will_do(layer: Layer, tree: Oid, known: bool) -> None:
+    names = [RepoPath(os.fsdecode(name)) for name in NAMES]
+    for name in names:
+        layer.repo.write(name, os.fsencode(name))
+
+    scan = layer.scanner.changed(tree, names if known else None)
+
+    assert kinds(scan) == dict.fromkeys(names, "A")
+    after = layer.trees.splice(tree, {change.path: change.after for change in scan.changes})
+    assert layer.contents(after) == layer.on_disk()
+    assert layer.repo.fsck() == ""

@@ -1,0 +1,75 @@
+"""A client with hooks, started by hand in a pane nobody named: it is answered there all the same."""
+
+from typing import Any
+
+from chorus.agents.claude_code.hooks.program import NAME, find_chorus, find_plugin, render_settings
+from chorus.wire.client import connect, connect_or_start, stop
+from chorus.wire.home import Home
+from tests.demo.conftest import StandIn
+from tests.lab.client import say
+from tests.lab.sitting import terminal_of
+from tests.lab.terminal import Pane, Terminal
+from tests.waiting import wait_for
+from tests.watcher.asking import end, stand_in_pane, write
+
+terminal = terminal_of(width=100, height=36)
+SECONDS = 60.0
+
+
+def start_hooked(stand_in: StandIn, terminal: Terminal, home: Home) -> Pane:
+    """An agent that was told of no pane, and a client with hooks in its settings."""
+    stand_in.scripts = {
+        "go": [[write("one.txt")], [write("two.txt")], end()],
+        "more": [[write("three.txt")], end()],
+    }
+    with connect_or_start(home):
+        pass
+    hooks = render_settings(None, hook=find_plugin() / NAME, chorus=find_chorus())
+    return stand_in_pane(stand_in, terminal, "--settings", hooks)
+
+
+def ask(home: Home, do: str, **arguments: Any) -> Any:
+    with connect(home) as agent:
+        return agent.ask(do, **arguments)
+
+
+def next_prompt(home: Home, about: str) -> dict[str, Any]:
+    def look() -> dict[str, Any] | None:
+        return next((p for p in ask(home, "prompts") if about in p["body"]), None)
+
+    return wait_for(look, what=f"a prompt about {about}", seconds=SECONDS)
+
+
+def approve(home: Home, prompt: dict[str, Any]) -> dict[str, Any]:
+    answer = {"prompt": prompt["id"], "fingerprint": prompt["fingerprint"], "decision": "allow"}
+    return dict(ask(home, "answer", **answer))
+
+
+def test_a_session_told_of_by_hooks_alone_is_answered_in_its_pane_while_it_runs_there(
+    stand_in: StandIn, terminal: Terminal, home: Home
+) -> None:
+    pane = start_hooked(stand_in, terminal, home)
+    say(pane, "go")
+    assert approve(home, next_prompt(home, "one.txt"))["how"] == "keys"
+    next_prompt(home, "two.txt")
+    stop(home)
+    with connect_or_start(home):
+        pass  # the next agent finds the pane where the session says it is
+    assert approve(home, next_prompt(home, "two.txt"))["how"] == "keys"
+    pane.wait_for("All done", seconds=SECONDS)
+    assert {"hook", "pane"} <= set(ask(home, "status")["sessions"][0]["sources"])
+    assert not (home.root / "panes.json").exists()  # nobody named it
+
+    # Another client in the same pane, without hooks: nobody has asked Chorus to look at it.
+    words = ["env", *(f"{name}={value}" for name, value in stand_in.environment().items())]
+    words += stand_in.command("--permission-mode", "default")
+    terminal.tmux("respawn-pane", "-k", "-t", pane.id, *words)
+    pane.wait_for(r"─{10}\n❯\s", seconds=SECONDS)
+    say(pane, "more")
+    pane.wait_settled("Esc to cancel")
+    wait_for(lambda: _states(home) == {"gone"}, what="the session is gone", seconds=SECONDS)
+    assert ask(home, "prompts") == []
+
+
+def _states(home: Home) -> set[str]:
+    return {session["state"] for session in ask(home, "status")["sessions"]}

@@ -1,0 +1,104 @@
+"""Every answer leaves a line, whatever happens to the file."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chorus.cli import main
+from chorus.commands.answered import render_answered
+from chorus.errors import ExitCode
+from chorus.watcher.prompts.audit_log import Audit
+
+PROMPT: dict[str, Any] = {
+    "id": "0.1.abc", "pane": "%0", "session": "s", "title": "Bash command", "question": "Proceed?",
+    "body": "rm -rf build\nmore", "input": {"command": "rm -rf build"},
+}  # fmt: skip
+
+
+def add(audit: Audit, answer: str, **more: Any) -> None:
+    audit.write(PROMPT, answer, **({"by": "command", "how": "keys", "keys": ["1"]} | more))
+
+
+def test_entries_come_back_in_order_with_everything_that_is_asked_of_them(tmp_path: Path) -> None:
+    audit = Audit(tmp_path / "prompts.jsonl")
+    add(audit, "allow", screen="the screen")
+    add(audit, "deny", keys=[], refused="copy mode")
+
+    first, second = audit.read()
+
+    assert list(first) == ["time", "prompt", "answer", "by", "how", "keys", "screen", "refused"]
+    assert (first["screen"], first["refused"], second["refused"]) == ("the screen", None, "copy mode")
+    assert "input" not in first["prompt"]
+    assert (tmp_path / "prompts.jsonl").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_line_that_was_cut_off_costs_no_other(tmp_path: Path) -> None:
+    audit = Audit(tmp_path / "prompts.jsonl")
+    add(audit, "one")
+    with audit.path.open("ab") as file:
+        file.write(b'{"time": "x", "prompt": {"a": {}}')
+    add(audit, "two")
+
+    assert [entry["answer"] for entry in audit.read()] == ["one", "two"]
+
+
+def test_an_old_file_is_kept_beside_the_new_one(tmp_path: Path) -> None:
+    audit = Audit(tmp_path / "prompts.jsonl", most_bytes=900)
+    for number in range(4):
+        add(audit, str(number))
+
+    answers = [entry["answer"] for entry in audit.read()]
+    assert answers == ["0", "1", "2", "3"][-len(answers) :]
+    assert "3" in answers
+
+
+def test_a_disk_that_takes_nothing_is_no_failure(tmp_path: Path) -> None:
+    add(Audit(tmp_path / "nowhere" / "prompts.jsonl"), "allow")
+
+
+def test_the_log_shows_what_was_answered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home = tmp_path / ".git" / "chorus"
+    home.mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    assert main(["log", "--prompts"]) == ExitCode.NOTHING
+    audit = Audit(home / "prompts.jsonl")
+    add(audit, "allow")
+    add(audit, "deny", keys=[], refused="the prompt is gone\x1b[31m")
+    add(audit, "allow", by="policy: rule `allow tool='Write'`", how="hook", keys=[])
+    capsys.readouterr()
+
+    assert main(["log", "--prompts"]) == ExitCode.DONE
+    printed = capsys.readouterr().out
+    assert "allow  by command  (keys 1, pane %0)" in printed
+    assert "Bash command: Proceed?  | rm -rf build" in printed
+    assert "refused: the prompt is gone�[31m" in printed
+    assert "by policy: rule `allow tool='Write'`  (through the hook, pane %0)" in printed
+    assert main(["log", "--prompts", "--json", "-n", "1"]) == ExitCode.DONE
+    assert [entry["how"] for entry in json.loads(capsys.readouterr().out)] == ["hook"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "keys", "label"),
+    [
+        ("allow always", ["2"], "Yes, and switch to accept edits"),
+        ("allow always", [], "Yes, and switch to accept edits"),  # through a hook
+        ("option 2", ["Down", "Enter"], "Yes, and switch to accept edits"),
+        ("deny: use pytest", ["Tab"], "No"),
+        ("Which language? Go", ["1"], None),
+    ],
+)
+def test_the_option_that_was_taken_is_named_in_the_dialogs_own_words(
+    answer: str, keys: list[str], label: str | None
+) -> None:
+    options = [
+        {"key": "1", "label": "Yes", "meaning": "allow"},
+        {"key": "2", "label": "Yes, and switch to accept edits", "meaning": "allow-always"},
+        {"key": "3", "label": "No", "meaning": "deny"},
+    ]
+    entry = {"time": "2026-01-02T03:04:05", "answer": answer, "by": "panel", "how": "keys", "keys": keys}
+    lines = list(render_answered([{**entry, "prompt": {**PROMPT, "options": options}, "refused": None}]))
+    assert [line for line in lines if line.startswith("  > ")] == ([f"  > {label}"] if label else [])

@@ -1,0 +1,48 @@
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from chorus.watcher.panes.feeder import END
+from chorus.wire.handover import write_environment
+from chorus.wire.home import Home
+
+
+def run(tmp_path: Path, lines: bytes, *command: str) -> subprocess.CompletedProcess[bytes]:
+    pipe = tmp_path / "in"
+    os.mkfifo(pipe)
+    environment = write_environment(Home(tmp_path), os.environ)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "chorus.watcher.panes.feeder", str(pipe), str(environment), *command],
+        stdout=subprocess.PIPE,
+    )
+    with pipe.open("wb") as writer:
+        writer.write(lines)
+    out, _ = process.communicate(timeout=20)
+    assert not pipe.exists()
+    return subprocess.CompletedProcess([], process.returncode, out)
+
+
+def test_lines_reach_the_client_whole_and_in_order(tmp_path: Path) -> None:
+    long = b"x" * 200_000 + b"\n"
+    assert run(tmp_path, b"one\n" + long + b"two\n" + END, "cat").stdout == b"one\n" + long + b"two\n"
+
+
+def test_the_clients_exit_code_is_passed_on(tmp_path: Path) -> None:
+    assert run(tmp_path, END, "sh", "-c", "cat >/dev/null; exit 7").returncode == 7
+
+
+def test_a_client_that_leaves_first_ends_it(tmp_path: Path) -> None:
+    assert run(tmp_path, b"nobody reads this\n", "true").returncode == 0
+
+
+def test_of_two_answers_to_one_request_the_first_is_passed_on(tmp_path: Path) -> None:
+    def answer(request: str, behavior: str) -> bytes:
+        response = {"subtype": "success", "request_id": request, "response": {"behavior": behavior}}
+        return json.dumps({"type": "control_response", "response": response}).encode() + b"\n"
+
+    words = b'{"type": "user", "message": "control_response"}\n'
+    first, other = answer("r1", "allow"), answer("r2", "deny")
+    lines = [words, first, answer("r1", "deny"), other, words, first]
+    assert run(tmp_path, b"".join([*lines, END]), "cat").stdout == b"".join([words, first, other, words])

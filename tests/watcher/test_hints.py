@@ -1,0 +1,89 @@
+"""What the agent waits for before it says what a call has changed."""
+
+import asyncio
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from watchdog.events import FileSystemEvent
+from watchdog.observers.api import EventEmitter
+
+from chorus.system.file_watch.barrier import MARK
+from chorus.system.file_watch.watch import FileWatch
+from chorus.watcher.sources.file_hints import MOST_UNTOLD, Hints
+
+
+@pytest.fixture
+def hints(tmp_path: Path) -> Iterator[Hints]:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "src").mkdir()
+    watch = FileWatch(tmp_path, tmp_path / ".git", wake=lambda: None)
+    watch.start()
+    watch.take()
+    yield Hints(tmp_path, watch)
+    watch.stop()
+
+
+async def test_what_was_written_before_is_known(hints: Hints) -> None:
+    for n in range(20):
+        (hints.root / "src" / str(n)).touch()
+        await hints.settle()
+        assert f"src/{n}" in hints.take().told
+
+
+async def test_a_watch_that_never_answers_is_not_asked_for_ever(
+    hints: Hints, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As with a watchdog that deals otherwise with what it does not know."""
+    queue_event = EventEmitter.queue_event
+
+    def lose_marks(emitter: EventEmitter, event: FileSystemEvent) -> None:
+        if MARK not in str(event.src_path):
+            queue_event(emitter, event)
+
+    monkeypatch.setattr(EventEmitter, "queue_event", lose_marks)
+    hints.told_seconds = 0.05
+    for _ in range(MOST_UNTOLD):
+        await hints.settle()
+    hints.told_seconds = 600.0  # whoever waits for that now, waits for ever
+
+    start = time.monotonic()
+    await hints.settle()
+    assert time.monotonic() - start < 300.0
+
+
+async def test_a_watch_that_answers_late_is_asked_again(hints: Hints) -> None:
+    hints.told_seconds = 0.0
+    for _ in range(MOST_UNTOLD):
+        await hints.settle()
+    hints.told_seconds = 60.0
+    async with asyncio.timeout(60):
+        while hints._untold >= MOST_UNTOLD:
+            await asyncio.sleep(0.001)
+
+    (hints.root / "src/new").touch()
+    await hints.settle()
+    assert "src/new" in hints.take().told
+
+
+@pytest.mark.parametrize(
+    ("until", "taken"),
+    [
+        ("2026-01-01T00:00:00Z", {"a"}),
+        ("1970-01-01T00:00:00Z", set()),
+        ("2026-13-45T99:00:00Z", set()),
+        ("0001-01-01T00:00:00", set()),
+        ("yesterday", set()),
+    ],
+)
+async def test_what_was_written_before_a_moment_is_taken_and_before_none_nothing(
+    hints: Hints, until: str, taken: set[str]
+) -> None:
+    for name, stamp in (("a", 1_700_000_000), ("b", 1_900_000_000)):
+        (hints.root / name).touch()
+        os.utime(hints.root / name, (stamp, stamp))
+    await hints.settle()
+
+    assert set(hints.take_until(until).told) == taken

@@ -1,0 +1,76 @@
+"""What an agent keeps in the repository is taken away under it: it makes it anew, or leaves it to another."""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from chorus.wire.client import WatcherGone, connect, connect_or_start, stop
+from chorus.wire.home import Home, find_home
+from tests.repos import UserRepo
+from tests.waiting import wait_for
+from tests.watcher.hooking import SECONDS, Session
+
+
+@pytest.fixture
+def home(repo: UserRepo) -> Iterator[Home]:
+    home = find_home(repo.path)
+    connect_or_start(home).close()
+    yield home
+    stop(home)
+
+
+@pytest.fixture
+def wake(home: Home) -> Iterator[Callable[[], object]]:
+    """As a hook does that came a moment before."""
+    poke = os.open(home.spool / "poke", os.O_WRONLY | os.O_NONBLOCK)
+    yield lambda: os.write(poke, b"\n")
+    os.close(poke)
+
+
+def process_of(home: Home) -> int | None:
+    try:
+        with connect(home) as agent:
+            pid: int = agent.ask("hello")["pid"]
+    except WatcherGone:
+        return None
+    return pid
+
+
+def test_socket_spool_and_log_that_were_taken_away_are_made_anew(
+    repo: UserRepo, home: Home, wake: Callable[[], object]
+) -> None:
+    session = Session("s", home, repo.path)
+    session.bash("t1", "echo 1 > app.py")
+    pid = process_of(home)
+    home.socket.unlink()
+    home.log.unlink()
+    shutil.rmtree(home.spool)
+
+    wake()
+    wait_for(lambda: process_of(home) == pid, what="the same agent is found", seconds=SECONDS)
+    wait_for((home.spool / "agent").exists, what="hooks find it", seconds=SECONDS)
+    session.bash("t2", "echo 2 > app.py")
+    assert session.recorded() == [("committed", ["app.py"])] * 2
+    assert "the socket was gone" in home.log.read_text()
+
+
+def test_an_agent_whose_place_another_one_has_taken_ends_and_leaves_that_one_alone(
+    repo: UserRepo, home: Home, wake: Callable[[], object]
+) -> None:
+    session = Session("s", home, repo.path)
+    session.bash("t1", "echo 1 > app.py")
+    old = process_of(home)
+    away = home.root.rename(home.root.with_name("away"))
+    shutil.copytree(away, home.root, ignore=shutil.ignore_patterns("agent.*", "spool"))
+    connect_or_start(home).close()
+    new = process_of(home)
+    assert new != old
+
+    wake()
+    wait_for(lambda: not Path(f"/proc/{old}").exists(), what="the old one ends", seconds=SECONDS)
+    assert process_of(home) == new
+    session.bash("t2", "echo 2 > app.py")
+    assert session.recorded() == [("committed", ["app.py"])] * 2

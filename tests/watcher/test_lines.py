@@ -1,0 +1,92 @@
+"""A client that asks with an event in its pane is answered there, while that is the last thing shown."""
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from chorus.wire.client import connect
+from chorus.wire.home import Home
+from chorus.wire.protocol import WatcherError
+from tests.demo.conftest import StandIn
+from tests.lab.sitting import terminal_of
+from tests.lab.terminal import Pane, Terminal
+from tests.waiting import wait_for
+
+QUESTION = "Allow Claude to execute 'rm -rf build' in a directory whose name is long enough to wrap around?"
+SECONDS = 60.0
+
+
+terminal = terminal_of(width=70, height=36)
+
+
+@pytest.fixture
+def pane(stand_in: StandIn, terminal: Terminal, home: Home) -> Pane:
+    """A client that asks twice, and says how it goes on."""
+    first, second = ({"show": [text], "options": ["Yes", "No"]} for text in (QUESTION, "And now?"))
+    stand_in.scripts = {
+        "go": [[{"wait": "{cwd}/gate"}, first, {"say": "First."}, second, {"say": "Second."}]]
+    }
+    events = ("-p", "go", "--output-format", "stream-json", "--verbose")
+    pane = terminal.open(stand_in.command(*events), cwd=stand_in.project, environment=stand_in.environment())
+    pane.wait_for('"subtype":"init"')
+    attach = [sys.executable, "-m", "chorus", "attach", "-L", terminal.name]
+    subprocess.run(attach, cwd=stand_in.project, env=stand_in.environment(), check=True, capture_output=True)
+    (stand_in.project / "gate").touch()
+    return pane
+
+
+def waiting(home: Home, *, but: str = "") -> dict[str, Any]:
+    def look() -> dict[str, Any] | None:
+        with connect(home) as agent:
+            return next((p for p in agent.ask("prompts") if p["id"] != but), None)
+
+    return wait_for(look, what="a prompt", seconds=SECONDS)
+
+
+def answer(home: Home, prompt: dict[str, Any], decision: str, **more: str) -> Any:
+    with connect(home) as agent:
+        given = {"prompt": prompt["id"], "fingerprint": prompt["fingerprint"], "decision": decision}
+        return agent.ask("answer", **given, **more)
+
+
+def typed(stand_in: StandIn) -> list[str]:
+    return [bytes.fromhex(read["bytes"]).decode() for read in stand_in.pressed()]
+
+
+def test_each_line_is_answered_with_one_key_and_enter(pane: Pane, home: Home, stand_in: StandIn) -> None:
+    first = waiting(home)
+    assert (first["kind"], first["question"], first["pane"]) == ("permission", QUESTION, pane.id)
+    with pytest.raises(WatcherError, match="no words"):
+        answer(home, first, "deny", message="not so")
+    assert answer(home, first, "allow") == {"key": None, "how": "line", "verified": True}
+
+    second = waiting(home, but=first["id"])
+    with pytest.raises(WatcherError, match="answered or withdrawn"):
+        answer(home, first, "allow")
+    answer(home, second, "deny")
+    wait_for(lambda: len(typed(stand_in)) == 2, what="both lines", seconds=SECONDS)
+
+    assert typed(stand_in) == ["y\n", "n\n"]
+    with connect(home) as agent:
+        assert agent.ask("prompts") == []
+
+
+def test_behind_anything_else_no_key_is_sent(
+    pane: Pane, home: Home, stand_in: StandIn, terminal: Terminal
+) -> None:
+    first = waiting(home)
+    pane.type("hm")
+    pane.wait_for("hm")
+    with pytest.raises(WatcherError, match=r"no more|answered or withdrawn|last thing"):
+        answer(home, first, "allow")
+    pane.press("Enter")
+    second = waiting(home, but=first["id"])
+    terminal.tmux("copy-mode", "-t", pane.id)
+    with pytest.raises(WatcherError, match=r"no more|answered or withdrawn|last thing"):
+        answer(home, second, "allow")
+    terminal.tmux("send-keys", "-t", pane.id, "-X", "cancel")
+    pane.press("n", "Enter")
+    wait_for(lambda: len(typed(stand_in)) == 2, what="both lines", seconds=SECONDS)
+    assert typed(stand_in) == ["hm\n", "n\n"]

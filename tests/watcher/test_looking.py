@@ -1,0 +1,194 @@
+"""Whose change it is, in a real work tree: what a look may say, and what a killed agent finds again."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from chorus.model.action import Action, Call, FileWitness, Hunk, Witness
+from chorus.model.ids import SessionId, ToolUseId
+from chorus.model.outcomes import ActionClosed, BackgroundEnded, CallOpened, Outcome, WordsArrived
+from chorus.watcher.tree import Tree
+from tests.history.acting import action, bash
+from tests.repos import UserRepo
+from tests.waiting import wait_for
+
+S = SessionId("session-a")
+
+
+@pytest.fixture
+def tree(repo: UserRepo) -> Iterator[Tree]:
+    tree = Tree(repo.path, wake=lambda: None)
+    tree.start()
+    yield tree
+    tree.close()
+
+
+def tell(tree: Tree, *outcomes: Outcome, waits: bool | None = None) -> None:
+    asyncio.run(
+        tree.feed(outcomes, source="hook", waits=None if waits is None else lambda: waits),
+    )
+
+
+def opened(of: Action) -> CallOpened:
+    return CallOpened(Call(of.id, of.tool, of.input, of.paths, of.reach, session=of.session))
+
+
+def facts(tree: Tree) -> list[tuple[str, str | None, tuple[str, ...]]]:
+    return [(entry.status, entry.id, entry.paths) for entry in tree.recorder.entries()]
+
+
+def settle(tree: Tree) -> None:
+    """Everything that moved is recorded as outside."""
+    wait_for(lambda: not tree.sweep(grace_seconds=0), what="a still work tree")
+
+
+def test_what_is_there_before_a_held_call_is_not_its_doing(tree: Tree, repo: UserRepo) -> None:
+    edit = action("t1", repo.path / "app.py")
+    repo.write("app.py", b"mine\n")
+    tell(tree, opened(edit), waits=True)
+    assert [status for status, _, _ in facts(tree)] == ["outside"]
+
+
+def test_a_client_that_goes_on_during_the_look_may_have_written_what_is_seen(
+    tree: Tree, repo: UserRepo
+) -> None:
+    edit = action("t1", repo.path / "app.py")
+    answers = iter([True, False])  # held when asked first, gone on when asked after the look
+    repo.write("app.py", b"its own\n")
+    asyncio.run(tree.feed([opened(edit)], source="hook", waits=lambda: next(answers)))
+    assert facts(tree) == []
+    tell(tree, ActionClosed(edit))
+    assert facts(tree) == [("committed", "t1", ("app.py",))]
+
+
+def test_a_command_that_was_not_held_keeps_what_moved_for_its_window(tree: Tree, repo: UserRepo) -> None:
+    settle(tree)
+    command = bash("t1")
+    repo.write("made.txt", b"made\n")
+    tell(tree, opened(command), waits=False)
+    assert facts(tree) == []
+    tell(tree, ActionClosed(command), waits=True)
+    assert facts(tree) == [("committed", "t1", ("made.txt",))]
+
+
+def test_a_file_that_a_command_moved_elsewhere_is_its_doing_on_both_ends(tree: Tree, repo: UserRepo) -> None:
+    for directory in ("here", "there"):
+        repo.write(f"{directory}/stays.txt", b"stays\n")
+    repo.write("here/goes.txt", b"goes\n")
+    settle(tree)
+    before = len(facts(tree))
+    command = bash("t1")
+    tell(tree, opened(command), waits=True)
+
+    (repo.path / "here/goes.txt").rename(repo.path / "there/goes.txt")
+    tell(tree, ActionClosed(command), waits=True)
+
+    settle(tree)
+    assert facts(tree)[before:] == [("committed", "t1", ("here/goes.txt", "there/goes.txt"))]
+
+
+def test_a_call_that_runs_since_before_we_watched_is_known_again(tree: Tree, repo: UserRepo) -> None:
+    begun = bash("t1", run_in_background=True)
+    tree.recall([opened(begun), ActionClosed(begun)])
+    assert tree.windows.open
+    assert facts(tree) == []
+    repo.write("late.txt", b"late\n")
+    tell(tree, BackgroundEnded(S, begun.id, "task"))
+    assert facts(tree) == [("committed", "t1-background", ("late.txt",))]
+
+
+def test_the_first_look_waits_for_calls_that_are_told_of_late(tree: Tree, repo: UserRepo) -> None:
+    repo.write("app.py", b"written while no agent ran\n")
+    assert tree.is_new
+    assert tree.sweep(grace_seconds=60)
+    assert facts(tree) == []
+    tell(tree, ActionClosed(action("t1", repo.path / "app.py")))
+    settle(tree)
+    assert facts(tree) == [("committed", "t1", ("app.py",))]
+    assert not tree.is_new
+
+
+def test_commands_that_ran_while_no_agent_did_get_what_the_client_lists(tree: Tree, repo: UserRepo) -> None:
+    one = bash("t1", witness=Witness((), (str(repo.write("one.txt", b"1\n")),)))
+    two = bash("t2", witness=Witness((), (str(repo.write("two.txt", b"2\n")),)))
+    repo.write("mine.txt", b"the person's\n")
+    tell(tree, opened(one), ActionClosed(one), opened(two), ActionClosed(two))
+    settle(tree)
+    assert facts(tree) == [
+        ("committed", "t1", ("one.txt",)),
+        ("committed", "t2", ("two.txt",)),
+        ("outside", None, ("mine.txt",)),
+    ]
+
+
+def test_where_nothing_can_be_watched_changes_are_found_by_looking_everywhere(
+    tree: Tree, repo: UserRepo
+) -> None:
+    settle(tree)
+    tree.watch.stop()
+    assert tree.watch.is_blind
+    repo.write("mine.txt", b"the person's\n")
+    tree.sweep(grace_seconds=0)
+    command = bash("t1")
+    repo.write("made.txt", b"made\n")
+    tell(tree, opened(command), ActionClosed(command))
+    assert facts(tree) == [("outside", None, ("mine.txt",)), ("committed", "t1", ("made.txt",))]
+
+
+def test_a_command_told_of_late_gets_what_the_client_lists(tree: Tree, repo: UserRepo) -> None:
+    settle(tree)
+    one = bash("t1", witness=Witness((), (str(repo.write("one.txt", b"1\n")),)))
+    edit = action("t2", repo.write("app.py", b"written since\n"))
+    tell(tree, opened(one), waits=False)
+    tell(tree, ActionClosed(one), waits=False)
+    tell(tree, opened(edit), ActionClosed(edit), waits=False)
+    settle(tree)
+    assert facts(tree) == [("committed", "t1", ("one.txt",)), ("committed", "t2", ("app.py",))]
+
+
+def test_words_that_come_after_the_record_are_its_summary(tree: Tree, repo: UserRepo) -> None:
+    repo.write("app.py", b"new\n")
+    edit = action("t1", repo.path / "app.py")
+    tell(tree, ActionClosed(edit), WordsArrived(ToolUseId("t1"), "I rename it.", S))
+    tell(tree, WordsArrived(ToolUseId("unknown"), "I do nothing.", S))
+    assert [entry.summary for entry in tree.recorder.entries()] == ["I rename it."]
+
+
+def test_an_edit_beside_one_that_is_not_over_gets_only_its_own(tree: Tree, repo: UserRepo) -> None:
+    place = repo.write("app.py", b"a\nb\n")
+    settle(tree)
+    first = action("t1", place, witness=_told(place, "a\nb\n", "A\nb\n"))
+    second = action("t2", place, witness=_told(place, "A\nb\n", "A\nB\n"))
+    repo.write("app.py", b"A\nB\n")  # both are written before anybody tells of the first
+    tell(tree, opened(first), opened(second), ActionClosed(first))
+    tell(tree, ActionClosed(second))
+    assert [patch(tree, name) for name in ("t1", "t2")] == [b"A\nb\n", b"A\nB\n"]
+
+
+def test_an_edit_told_of_late_gets_only_what_the_client_says_of_it(tree: Tree, repo: UserRepo) -> None:
+    place = repo.write("app.py", b"a\nb\n")
+    settle(tree)
+    first = action("t1", place, witness=_told(place, "a\nb\n", "A\nb\n"))
+    second = action("t2", place, witness=_told(place, "A\nb\n", "A\nB\n"))
+    repo.write("app.py", b"A\nB\n")  # the client went on, and the call that wrote more is not told of yet
+    tell(tree, opened(first), ActionClosed(first), waits=False)
+    tell(tree, opened(second), ActionClosed(second), waits=False)
+    assert [patch(tree, name) for name in ("t1", "t2")] == [b"A\nb\n", b"A\nB\n"]
+
+
+def patch(tree: Tree, name: str) -> bytes | None:
+    """What the file held after this action."""
+    entry = next(entry for entry in tree.recorder.entries() if entry.id == name)
+    (edit,) = tree.recorder.edits(entry)
+    return tree.recorder.site.read(edit.after)
+
+
+def _told(place: Path, before: str, after: str) -> Witness:
+    hunks = tuple(
+        Hunk(n, 1, n, 1, [f"-{old}", f"+{new}"])
+        for n, (old, new) in enumerate(zip(before.split(), after.split(), strict=True), 1)
+        if old != new
+    )
+    return Witness((FileWitness(str(place), before, hunks=hunks),), (str(place),))

@@ -1,0 +1,94 @@
+"""What a hook tells is never trusted: any part of an event may be anything, and the next one is heard."""
+
+import copy
+import itertools
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from chorus.wire.client import connect, connect_or_start, stop
+from chorus.wire.home import find_home
+from tests.agents.recordings import RECORDINGS
+from tests.repos import UserRepo
+from tests.watcher.hooking import Hooks
+
+ODD: list[Any] = [
+    None, 0, -1, 1.5, True, [], {}, "", "\0", "a\0b", "x" * 5000, "\ud800", "../../..", "/", "/nowhere/at",
+    [None], {"a": None}, ["\0"], 10**30, "2026-99-99T99:99:99Z",
+]  # fmt: skip
+# One of so many mutated events: the rest is the bench's.
+EVERY = 23
+
+Place = tuple[str | int, ...]
+
+
+def recorded_events(repo: Path) -> list[dict[str, Any]]:
+    """Every recorded event, as if it were told in this repository."""
+    texts = [path.read_text() for path in sorted(RECORDINGS.rglob("hooks/*.json"))]
+    return [json.loads(text.replace("/src/proj", str(repo))) for text in texts]
+
+
+def places_in(value: Any, before: Place = ()) -> Iterator[Place]:
+    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, part in parts:
+        yield (*before, key)
+        yield from places_in(part, (*before, key))
+
+
+def with_odd(event: dict[str, Any], place: Place, odd: Any) -> dict[str, Any]:
+    changed = copy.deepcopy(event)
+    parent: Any = changed
+    for key in place[:-1]:
+        parent = parent[key]
+    parent[place[-1]] = odd
+    return changed
+
+
+def odd_events(repo: Path) -> Iterator[dict[str, Any]]:
+    for event in recorded_events(repo):
+        for place, odd in itertools.product(places_in(event), ODD):
+            yield with_odd(event, place, odd)
+
+
+def check(repo: Path, events: list[dict[str, Any]]) -> tuple[list[str], list[str]]:
+    """Tell all of them, then of an edit. Gives what failed, and what became of the edit."""
+    home = find_home(repo)
+    connect_or_start(home).close()
+    try:
+        hooks = Hooks(home)
+        hooks.tell(*events)
+        edit_through(hooks, repo)
+        with connect(home) as agent:
+            entries = agent.ask("log", cwd=str(repo))
+            aside = [path.name for path in (home.spool / "aside").iterdir()]
+        return aside, [entry["status"] for entry in entries if entry["id"] == "last"]
+    finally:
+        stop(home)
+
+
+def edit_through(hooks: Hooks, repo: Path) -> None:
+    place = repo / "app.py"
+    before = place.read_text()
+    given = {"file_path": str(place), "old_string": before, "new_string": "x = 2\n"}
+    event = {
+        "session_id": "good",
+        "transcript_path": str(repo.parent / "good.jsonl"),
+        "cwd": str(repo),
+        "tool_name": "Edit",
+        "tool_use_id": "last",
+        "tool_input": given,
+    }
+    hooks.tell(event | {"hook_event_name": "PreToolUse"})
+    place.write_text("x = 2\n")
+    result = {"filePath": str(place), "oldString": before, "newString": "x = 2\n", "originalFile": before}
+    hooks.tell(event | {"hook_event_name": "PostToolUse", "tool_response": result})
+
+
+def test_whatever_stands_in_an_event_the_next_is_heard_and_recorded(repo: UserRepo) -> None:
+    events = list(itertools.islice(odd_events(repo.path), 0, None, EVERY))
+    places = [event for event in recorded_events(repo.path) if event["hook_event_name"] == "PreToolUse"][:1]
+    where = itertools.product(("cwd", "transcript_path", "session_id"), ODD)
+    events += [with_odd(event, (key,), odd) for event in places for key, odd in where]
+
+    assert check(repo.path, events) == ([], ["committed"])

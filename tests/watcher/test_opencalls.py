@@ -1,0 +1,68 @@
+"""Which questions stand behind the one on the screen: those of the call it belongs to, not of one like it."""
+
+from typing import Any
+
+import pytest
+
+from chorus.agents.claude_code.dialogs.reader import read_screen
+from chorus.model.action import Call, Reach
+from chorus.model.ids import SessionId, ToolUseId
+from chorus.model.outcomes import CallOpened
+from chorus.model.prompt import Prompt
+from chorus.watcher.prompts.open_calls import OpenCalls
+from tests.screens import screen_text, shipped_rules
+
+SESSION = SessionId("one")
+TWO_QUESTIONS = "screens/2.1.325/askmultifirst_80.txt"
+
+
+def shown(name: str) -> Prompt:
+    found = read_screen(screen_text(name), shipped_rules()).found
+    assert isinstance(found, Prompt)
+    return found
+
+
+def questions(*texts: str) -> dict[str, Any]:
+    return {"questions": [{"question": text, "header": text[:5], "options": []} for text in texts]}
+
+
+def open_calls(*inputs: dict[str, Any]) -> OpenCalls:
+    calls = OpenCalls()
+    for number, given in enumerate(inputs):
+        call = Call(ToolUseId(f"t{number}"), "AskUserQuestion", given, (), Reach.NOTHING, SESSION)
+        calls.hear(CallOpened(call))
+    return calls
+
+
+def test_a_call_with_fewer_questions_is_not_the_one_on_the_screen() -> None:
+    alone, both = questions("Which features?"), questions("Which features?", "Which language?")
+    prompt = shown(TWO_QUESTIONS)
+
+    assert open_calls(alone).questions_of(prompt, SESSION) is None
+    assert open_calls(alone, both).questions_of(prompt, SESSION) == both
+    assert open_calls(both).questions_of(prompt, SessionId("other")) is None
+
+
+def test_of_two_calls_alike_the_newer_one_is_on_the_screen() -> None:
+    older, newer = questions("Which features?", "How many?"), questions("Which features?", "Which language?")
+
+    assert open_calls(older, newer).questions_of(shown(TWO_QUESTIONS), SESSION) == newer
+
+
+@pytest.mark.parametrize(
+    ("time", "anew"),
+    [
+        ("2026-01-02T00:00:01Z", True),
+        ("2026-01-01T00:00:00Z", False),
+        ("2026-13-45T99:00:00Z", False),
+        ("2026-01-03T00:00:00", False),  # of no place on earth
+        ("soon", False),
+    ],
+)
+def test_only_a_call_of_a_later_moment_asks_anew(time: str, anew: bool) -> None:
+    prompt = shown(TWO_QUESTIONS)
+    given = questions("Which features?", "Which language?")
+    call = Call(ToolUseId("t9"), "AskUserQuestion", given, (), Reach.NOTHING, SESSION, time=time)
+
+    since = "2026-01-02T00:00:00Z"
+    assert OpenCalls().is_asked_anew(CallOpened(call), prompt, SESSION, since) is anew

@@ -1,0 +1,56 @@
+"""The agent as a process: its lock and its log."""
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from chorus.watcher import process
+from chorus.watcher.process import LOG_FILES, open_log
+from chorus.wire.home import Home
+
+LINES = 400
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Home]:
+    home = Home(tmp_path)
+    home.root.mkdir()
+    logger = logging.getLogger("chorus")
+    before = logger.level, logger.propagate, list(logger.handlers)
+    yield home
+    for handler in set(logger.handlers) - set(before[2]):
+        logger.removeHandler(handler)
+        handler.close()
+    logger.level, logger.propagate = before[:2]
+
+
+def test_the_log_keeps_what_happened_last_in_a_bounded_number_of_files(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "LOG_BYTES", 2000)
+    open_log(home)
+    for number in range(LINES):
+        logging.getLogger("chorus.watcher").info("line %d", number)
+
+    files = sorted(home.root.glob("agent.log*"))
+    assert [file.name for file in files] == ["agent.log", *(f"agent.log.{n + 1}" for n in range(LOG_FILES))]
+    assert all(file.stat().st_size <= 2000 for file in files)
+    kept = "".join(file.read_text() for file in reversed(files)).splitlines()
+    numbers = [int(line.rpartition(" ")[2]) for line in kept]
+    assert numbers == list(range(LINES - len(kept), LINES))
+
+
+def test_a_log_that_was_taken_away_is_made_anew_and_one_out_of_reach_is_written_on(home: Home) -> None:
+    open_log(home)
+    log = logging.getLogger("chorus.watcher")
+    log.info("one")
+    home.log.unlink()
+    log.info("two")
+    assert home.log.read_text().endswith("INFO two\n")
+
+    away = home.root.rename(home.root.with_name("away"))
+    home.root.write_text("not a directory")
+    log.info("three")
+    assert (away / home.log.name).read_text().endswith("INFO three\n")

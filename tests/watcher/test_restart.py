@@ -1,0 +1,104 @@
+"""A headless session that waits for an answer while the agent is killed and another one comes."""
+
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chorus.wire.client import connect, connect_or_start, is_locked
+from chorus.wire.handover import write_environment
+from chorus.wire.home import Home
+from tests.demo.conftest import StandIn
+from tests.lab.sitting import terminal_of
+from tests.lab.terminal import Pane, Terminal, wait_until
+from tests.waiting import wait_for
+from tests.watcher.asking import write
+
+terminal = terminal_of(width=70, height=20)
+SECONDS = 60.0
+WAIT = "until test -e gate; do sleep 0.02; done"
+STREAMS = "--input-format stream-json --output-format stream-json"
+HEADLESS = f"-p --verbose {STREAMS} --permission-prompt-tool stdio --permission-mode default"
+
+
+@pytest.fixture
+def pane(stand_in: StandIn, terminal: Terminal, home: Home) -> Pane:
+    """A run that writes two files and waits for a third, each when it is allowed to."""
+    wait = {"tool": "Bash", "input": {"command": WAIT}}
+    stand_in.scripts = {"go": [[write("one.txt")], [write("two.txt")], [wait], [{"say": "All said."}]]}
+    home.root.mkdir(parents=True)
+    pipe = home.root / "run-1.in"
+    os.mkfifo(pipe, 0o600)
+    environment = str(write_environment(home, stand_in.environment()))
+    feeder = [sys.executable, "-P", "-m", "chorus.watcher.panes.feeder", str(pipe), environment]
+    command = [*feeder, *stand_in.command(*HEADLESS.split())]
+    pane = terminal.open(command, cwd=stand_in.project, environment=stand_in.environment())
+    with connect_or_start(home) as agent:
+        agent.ask("watch", socket=str(terminal.socket()), pane=pane.id, run="run-1", pipe=str(pipe))
+        agent.ask("send", run="run-1", message="go")
+    return pane
+
+
+def waiting(home: Home, *, about: str) -> dict[str, Any]:
+    def look() -> dict[str, Any] | None:
+        with connect(home) as agent:
+            return next((p for p in agent.ask("prompts") if _about(p) == about), None)
+
+    return wait_for(look, what=f"a prompt about {about}", seconds=SECONDS)
+
+
+def _about(prompt: dict[str, Any]) -> str:
+    return Path(prompt["input"].get("file_path", "gate")).name
+
+
+def answer(home: Home, prompt: dict[str, Any], decision: str) -> None:
+    with connect(home) as agent:
+        agent.ask("answer", prompt=prompt["id"], fingerprint=prompt["fingerprint"], decision=decision)
+
+
+def kill_agent(home: Home) -> None:
+    os.kill(int(home.lock.read_text()), signal.SIGKILL)
+    wait_until(lambda: not is_locked(home), what="the agent is gone")
+    connect_or_start(home).close()
+
+
+def listed(home: Home) -> list[str]:
+    with connect(home) as agent:
+        return [_about(prompt) for prompt in agent.ask("prompts")]
+
+
+def answers(home: Home) -> list[str]:
+    with connect(home) as agent:
+        return [entry["answer"] for entry in agent.ask("audit")]
+
+
+def test_what_a_headless_session_asks_outlives_the_agent_and_is_answered_once(
+    pane: Pane, home: Home, stand_in: StandIn, terminal: Terminal
+) -> None:
+    before = waiting(home, about="one.txt")
+    terminal.tmux("send-keys", "-R", "-t", pane.id)
+    terminal.tmux("clear-history", "-t", pane.id)  # nor is it to be read there any more
+    kill_agent(home)
+    again = waiting(home, about="one.txt")
+    assert again["session"] == before["session"]
+    assert listed(home) == ["one.txt"]
+    answer(home, again, "allow")
+
+    waiting(home, about="two.txt")
+    assert (stand_in.project / "one.txt").exists()
+    kill_agent(home)
+    second = waiting(home, about="two.txt")
+    assert listed(home) == ["two.txt"]
+    answer(home, second, "deny")
+
+    answer(home, waiting(home, about="gate"), "allow")
+    kill_agent(home)
+    for _ in range(20):
+        assert listed(home) == []  # though the command runs, and the pane shows that it was asked about
+    (stand_in.project / "gate").touch()
+    wait_for(lambda: "All said." in str(stand_in.transcript()), what="the end", seconds=SECONDS)
+    assert answers(home) == ["allow", "deny", "allow"]
+    assert not (stand_in.project / "two.txt").exists()

@@ -1,0 +1,121 @@
+"""A prompt that waits makes itself known the way the config says, and in no other."""
+
+import asyncio
+import os
+import pty
+import select
+import subprocess
+from collections.abc import Coroutine, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chorus.config.preferences import Preferences, read_preferences
+from chorus.config.user_file import BadConfig
+from chorus.errors import ChorusError
+from chorus.tmux.address import Address
+from chorus.watcher.prompts.notifications import Ringing
+from tests.lab.terminal import Terminal, wait_until
+
+PROMPT = {"title": "Bash command", "question": "Do you want\x1b to proceed?", "body": "secret"}
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Iterator[Terminal]:
+    with Terminal() as terminal:
+        terminal.open(["cat"], cwd=tmp_path, environment={"PATH": os.environ["PATH"]})
+        yield terminal
+
+
+def ringing(terminal: Terminal, **tell: Any) -> tuple[Ringing, list[Coroutine[Any, Any, None]]]:
+    started: list[Coroutine[Any, Any, None]] = []
+    preferences = Preferences.model_validate({"tell": tell})
+    address = Address(terminal.socket())
+    return Ringing(lambda: preferences, lambda: [address, address], started.append), started
+
+
+def option(terminal: Terminal) -> str:
+    return terminal.tmux("show-options", "-gqv", "@chorus").strip()
+
+
+def test_tmux_shows_how_many_wait_and_nothing_once_none_do(terminal: Terminal) -> None:
+    ring, _ = ringing(terminal, tmux=True)
+
+    ring.ring([PROMPT], 2)
+    assert option(terminal) == "2 waiting"
+    ring.ring([], 0)
+    assert option(terminal) == ""
+
+
+def test_unless_asked_for_nothing_is_told(terminal: Terminal) -> None:
+    ring, started = ringing(terminal)
+
+    ring.ring([PROMPT], 1)
+
+    assert option(terminal) == ""
+    assert started == []
+
+
+def test_the_bell_rings_in_the_terminal_that_shows_the_server(terminal: Terminal) -> None:
+    seen, shows = pty.openpty()
+    command = ["tmux", "-L", terminal.name, "attach"]
+    person = subprocess.Popen(command, stdin=shows, stdout=shows, stderr=shows, start_new_session=True)
+    os.close(shows)
+    wait_until(lambda: terminal.tmux("list-clients") != "", what="a person attaches")
+    ring, _ = ringing(terminal, bell=True)
+    shown = b""
+
+    def rung() -> bool:
+        nonlocal shown
+        while select.select([seen], [], [], 0.01)[0]:
+            shown += os.read(seen, 65536)
+        return shown.endswith(b"\a") or b"\a" in shown.replace(b"\x1b]", b"")
+
+    ring.ring([], 1)
+    ring.ring([PROMPT], 1)
+    wait_until(rung, what="the bell")
+    terminal.stop()
+    person.wait()
+    os.close(seen)
+
+
+async def test_a_program_of_ones_own_is_run_with_title_and_question_alone(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    program, told = tmp_path / "notify", tmp_path / "told"
+    program.write_text(f'#!/bin/sh\nprintf "%s|" "$@" > {told}\n')
+    program.chmod(0o755)
+    ring, started = ringing(terminal, command=[str(program), "-u"])
+
+    ring.ring([PROMPT], 1)
+    await asyncio.gather(*started)
+
+    assert told.read_text() == "-u|Claude Code asks|Bash command: Do you want  to proceed?|"
+
+
+async def test_what_cannot_be_told_stops_nothing(terminal: Terminal) -> None:
+    ring, started = ringing(terminal, command=["/nowhere/at/all"], tmux=True)
+    terminal.stop()
+
+    ring.ring([PROMPT], 1)
+    await asyncio.gather(*started)
+
+    def unreadable() -> Preferences:
+        raise BadConfig("no")
+
+    Ringing(unreadable, list, started.append).ring([PROMPT], 1)
+
+
+def test_preferences_are_read_and_checked(tmp_path: Path) -> None:
+    config = tmp_path / "config.toml"
+    assert read_preferences(config) == Preferences(relay="keys")
+    config.write_text('relay = "auto"\n[tell]\nbell = true\ncommand = ["notify-send"]\n[policy]\n')
+    read = read_preferences(config)
+    assert (read.relay, read.tell.bell, read.tell.tmux, read.tell.command) == (
+        "auto", True, False, ("notify-send",),
+    )  # fmt: skip
+    for wrong in ('relay = "always"\n', "[tell]\nloud = true\n"):
+        config.write_text(wrong)
+        with pytest.raises(ChorusError, match=r"relay|tell.loud"):
+            read_preferences(config)

@@ -1,0 +1,38 @@
+"""Messages to headless sessions: none is lost because a session is only starting."""
+
+import asyncio
+import json
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from chorus.model.ids import PaneId
+from chorus.watcher.panes.headless_runs import NoSuchRun, Runs
+
+
+def test_the_first_message_waits_for_a_session_that_is_only_starting(tmp_path: Path) -> None:
+    pipe = tmp_path / "run.in"
+    os.mkfifo(pipe)
+    heard: list[bytes] = []
+
+    def start_late() -> None:
+        threading.Event().wait(0.2)
+        with pipe.open("rb") as source:
+            heard.append(source.readline())
+
+    reader = threading.Thread(target=start_late)
+    reader.start()
+    runs = Runs()
+    asyncio.run(runs.say(runs.add("run", pipe, PaneId("%1")), "begin", "You were taken back."))
+    reader.join()
+    content = json.loads(heard[0])["message"]["content"]
+    assert [block["text"] for block in content] == ["You were taken back.", "begin"]
+
+
+def test_a_session_that_has_ended_is_said_to_have(tmp_path: Path) -> None:
+    runs = Runs()
+    run = runs.add("run", tmp_path / "run.in", PaneId("%1"))
+    with pytest.raises(NoSuchRun):
+        asyncio.run(runs.say(run, "anybody?"))

@@ -1,0 +1,188 @@
+import asyncio
+import gc
+import os
+import socket
+import stat
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chorus.errors import ChorusError, ExitCode
+from chorus.watcher.server.server import Server
+from chorus.wire.client import Connection, WatcherGone, connect, short_path
+from chorus.wire.home import Home
+from chorus.wire.protocol import Request, WatcherError, encode
+from tests.waiting import wait_for
+
+
+class Running:
+    """A server on a thread of its own, with a handler that echoes, refuses or fails."""
+
+    def __init__(self, home: Home) -> None:
+        self.home = home
+        self.server = Server(home, self._handle)
+        self._ready = threading.Event()
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()))
+        self._thread.start()
+        self._ready.wait()
+
+    async def _serve(self) -> None:
+        self.loop, self._stopping = asyncio.get_running_loop(), asyncio.Event()
+        await self.server.open()
+        self._ready.set()
+        await self._stopping.wait()
+        await self.server.close()
+
+    async def _handle(self, request: Request) -> Any:
+        match request.do:
+            case "refuse":
+                raise ChorusError("no", hint="Ask nicely.")
+            case "fail":
+                raise RuntimeError("a bug")
+            case _:
+                return request.arguments
+
+    def publish(self, event: str, **fields: Any) -> None:
+        self.loop.call_soon_threadsafe(lambda: self.server.publish(event, **fields))
+
+    def stop(self) -> None:
+        self.loop.call_soon_threadsafe(self._stopping.set)
+        self._thread.join()
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator[Running]:
+    # Deeper than a socket address is long, as real checkouts can be.
+    common = tmp_path / ("deep" * 20) / ("er" * 30) / ".git"
+    home = Home(common)
+    home.root.mkdir(parents=True)
+    one = Running(home)
+    yield one
+    one.stop()
+
+
+@pytest.fixture
+def connection(running: Running) -> Iterator[Connection]:
+    with connect(running.home) as one:
+        yield one
+
+
+def test_a_request_is_answered(connection: Connection) -> None:
+    assert connection.ask("echo", word="hi") == {"word": "hi"}
+
+
+def test_a_refusal_arrives_with_its_hint_and_exit_code(connection: Connection) -> None:
+    with pytest.raises(WatcherError) as caught:
+        connection.ask("refuse")
+    assert (str(caught.value), caught.value.hint) == ("no", "Ask nicely.")
+    assert caught.value.exit_code is ExitCode.REFUSED_BY_SYSTEM
+
+
+def test_a_bug_in_one_request_leaves_the_agent_and_the_connection_alive(connection: Connection) -> None:
+    with pytest.raises(WatcherError, match="a bug") as caught:
+        connection.ask("fail")
+    assert caught.value.exit_code is ExitCode.BUG
+    assert connection.ask("echo") == {}
+
+
+@pytest.mark.parametrize("line", [b"nonsense\n", b"[]\n", b'{"v":99,"id":1,"do":"x"}\n', b'{"v":1}\n'])
+def test_a_line_that_is_no_request_is_refused_and_the_next_one_served(running: Running, line: bytes) -> None:
+    with connect(running.home) as one:
+        one._socket.sendall(line)
+        assert b"error" in one._reader.readline()
+        assert one.ask("echo") == {}
+
+
+def test_subscribers_hear_what_is_published(running: Running) -> None:
+    with connect(running.home) as one, connect(running.home) as silent:
+        one.ask("subscribe")
+        silent.ask("echo")
+        running.publish("action", n=1)
+        running.publish("action", n=2)
+        events = one.events()
+        assert [next(events)["n"], next(events)["n"]] == [1, 2]
+        assert silent.ask("echo") == {}
+
+
+def test_a_subscriber_that_does_not_read_is_let_go(running: Running) -> None:
+    with connect(running.home) as lazy:
+        lazy.ask("subscribe")
+        big = "x" * 2**20
+        for _ in range(24):
+            running.publish("action", text=big)
+        wait_for(lambda: running.server.subscribers == 0)
+
+
+def test_a_reader_of_events_ends_when_the_agent_does(running: Running) -> None:
+    with connect(running.home) as one:
+        one.ask("subscribe")
+        running.loop.call_soon_threadsafe(running.server.hang_up)
+        assert list(one.events()) == []
+
+
+def test_the_socket_is_for_its_owner_alone(running: Running) -> None:
+    assert stat.S_IMODE(running.home.socket.stat().st_mode) == 0o600
+
+
+def test_another_user_is_refused(running: Running) -> None:
+    if os.getuid() != 0:
+        pytest.skip("only root can be somebody else")
+    code = running.home.root
+    for directory in (code, *code.parents):
+        if directory != Path("/tmp"):
+            directory.chmod(directory.stat().st_mode | 0o011)
+    running.home.socket.chmod(0o666)
+    pid = os.fork()
+    if pid == 0:
+        os.setuid(65534)
+        try:
+            os.chdir(code)
+            one = socket.socket(socket.AF_UNIX)
+            one.connect("agent.sock")
+            one.sendall(encode({"id": 1, "do": "echo"}))
+            os._exit(0 if one.recv(100) == b"" else 1)
+        except ConnectionError:
+            os._exit(0)
+        finally:
+            os._exit(2)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+
+
+def test_without_an_agent_the_error_says_so(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.root.mkdir()
+    with pytest.raises(WatcherGone, match="no agent runs"):
+        connect(home)
+
+
+@pytest.mark.parametrize("turns", range(8))
+async def test_a_connection_that_comes_as_the_server_closes_is_not_left_open(
+    tmp_path: Path, turns: int
+) -> None:
+    home = Home(tmp_path / ".git")
+    home.root.mkdir(parents=True)
+
+    async def answer(request: Request) -> Any:
+        return request.arguments
+
+    server = Server(home, answer)
+    await server.open()
+    with connect_socket(home) as client:
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        await server.close()
+        gc.collect()  # what is left open complains here, and every warning is an error
+        client.settimeout(30)
+        with suppress(ConnectionResetError):  # it was never accepted
+            assert await asyncio.to_thread(client.recv, 1) == b""
+
+
+def connect_socket(home: Home) -> socket.socket:
+    client = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    with short_path(home.socket) as path:
+        client.connect(path)
+    return client

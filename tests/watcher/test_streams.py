@@ -1,0 +1,44 @@
+"""A headless client's events, heard through its pane."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from chorus.model.ids import PaneId
+from chorus.tmux.address import Address
+from chorus.tmux.commands import OneShot
+from chorus.watcher.panes.pane_stream import PaneStream
+from tests.lab.sitting import terminal_of
+from tests.lab.terminal import Terminal
+
+terminal = terminal_of(width=80, height=10)
+SECONDS = 60.0
+
+
+async def test_a_stream_that_is_closed_while_it_hears_reads_no_more(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    """Its descriptor may belong to somebody else by then."""
+    pane = terminal.open(["cat"], cwd=tmp_path, environment={"PATH": "/usr/bin:/bin"})
+    hears, go_on, heard = asyncio.Event(), asyncio.Event(), []
+
+    async def hear(events: list[dict[str, Any]], _history: bool) -> None:
+        heard.extend(events)
+        hears.set()
+        await go_on.wait()
+
+    failures: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, failure: failures.append(failure))
+    tmux = OneShot(Address(terminal.socket()))
+    stream = PaneStream(tmux, PaneId(pane.id), tmp_path / "fifo", hear, since=0.0)
+    await stream.start()
+    pane.type('{"n": 1}\n')
+    await asyncio.wait_for(hears.wait(), SECONDS)
+    stream.close()
+    reading = list(stream._tasks)
+    go_on.set()
+    done, _ = await asyncio.wait(reading, timeout=SECONDS)
+    assert [task.exception() for task in done] == [None]
+    await asyncio.sleep(0)
+    assert failures == []
+    assert heard[0] == {"n": 1}

@@ -1,0 +1,154 @@
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from chorus.model.ids import SessionId
+from chorus.watcher.sources.transcript_tails import LATE_SECONDS, MOST_POSITIONS, Line, Tails
+
+S = SessionId("s")
+
+
+@pytest.fixture
+def transcript(tmp_path: Path) -> Path:
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(b"old 1\nold 2\n")
+    return path
+
+
+def append(path: Path, text: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab") as file:
+        file.write(text)
+
+
+def test_what_was_written_before_a_session_is_watched_is_history(tmp_path: Path, transcript: Path) -> None:
+    tails = Tails(tmp_path / "kept")
+    tails.follow(S, transcript)
+    append(transcript, b"new\n")
+    assert list(tails.read()) == [Line(S, b"old 1", True), Line(S, b"old 2", True), Line(S, b"new", False)]
+    assert list(tails.read()) == []
+
+
+def test_a_session_that_began_under_our_eyes_has_no_history(tmp_path: Path, transcript: Path) -> None:
+    tails = Tails(tmp_path / "kept")
+    tails.follow(S, transcript, from_start=True)
+    assert [line.history for line in tails.read()] == [False, False]
+
+
+def test_a_subagents_transcript_is_followed_from_its_start_when_it_appears(
+    tmp_path: Path, transcript: Path
+) -> None:
+    tails = Tails(tmp_path / "kept")
+    old = transcript.with_suffix("") / "subagents/agent-0.jsonl"
+    append(old, b"before\n")
+    tails.follow(S, transcript)
+    list(tails.read())
+    append(transcript.with_suffix("") / "subagents/agent-1.jsonl", b"sub\n")
+    append(old, b"after\n")
+    assert sorted(tails.read(), key=lambda line: line.text) == [
+        Line(S, b"after", False),
+        Line(S, b"sub", False),
+    ]
+
+
+def test_what_was_written_while_no_agent_ran_is_new_to_the_next_one(tmp_path: Path, transcript: Path) -> None:
+    first = Tails(tmp_path / "kept")
+    first.load()
+    first.follow(S, transcript)
+    list(first.read())
+    first.keep()
+    append(transcript, b"missed\n")
+
+    second = Tails(tmp_path / "kept")
+    second.load()
+    second.follow(S, transcript)
+    assert [line.history for line in second.read()] == [True, True, False]
+
+
+@pytest.mark.parametrize("from_start", [False, True])
+def test_an_agent_killed_before_it_read_a_line_has_still_watched(
+    tmp_path: Path, transcript: Path, from_start: bool
+) -> None:
+    first = Tails(tmp_path / "kept")
+    first.follow(S, transcript, from_start=from_start)
+    append(transcript, b"missed\n")
+    append(transcript.with_suffix("") / "subagents/agent-1.jsonl", b"sub\n")
+
+    second = Tails(tmp_path / "kept")
+    second.load()
+    second.follow(S, transcript)
+    assert [line.history for line in second.read()] == [not from_start, not from_start, False, False]
+
+
+def test_an_ended_session_is_not_read_any_more(tmp_path: Path, transcript: Path) -> None:
+    tails = Tails(tmp_path / "kept")
+    tails.follow(S, transcript)
+    tails.forget(S)
+    assert list(tails.read()) == []
+
+
+@pytest.mark.parametrize("rubbish", [b"", b"{", b"[1]", b'{"a": "b"}'])
+def test_a_damaged_memory_means_nothing_is_known(tmp_path: Path, transcript: Path, rubbish: bytes) -> None:
+    (tmp_path / "kept").write_bytes(rubbish)
+    tails = Tails(tmp_path / "kept")
+    tails.load()
+    tails.follow(S, transcript)
+    assert all(line.history for line in tails.read())
+
+
+@pytest.mark.parametrize("odd", ["a directory", "a pipe", "x" * 5000, "a\0b", "/", "no such file/s.jsonl"])
+def test_a_transcript_that_cannot_be_read_keeps_no_other_from_being_read(
+    tmp_path: Path, transcript: Path, odd: str
+) -> None:
+    (tmp_path / "a directory").mkdir()
+    os.mkfifo(tmp_path / "a pipe")
+    tails = Tails(tmp_path / "kept")
+    tails.follow(SessionId("odd"), tmp_path / odd)
+    tails.follow(S, transcript, from_start=True)
+
+    for _ in range(2):
+        append(transcript, b"new\n")
+        assert {line.session for line in tails.read()} == {S}
+    assert [str(tmp_path / odd) in problem for problem in tails.problems] == [True] * ("no such" not in odd)
+
+
+def test_an_ended_session_is_followed_until_nothing_more_comes_from_it(
+    tmp_path: Path, transcript: Path
+) -> None:
+    tails = Tails(tmp_path / "kept")
+    tails.follow(S, transcript)
+    list(tails.read())
+    tails.leave([S], 0.0)
+    tails.leave([S], LATE_SECONDS)
+    append(transcript, b"late\n")
+    assert [line.text for line in tails.read()] == [b"late"]
+    tails.leave([S], LATE_SECONDS + 1)
+    assert tails.followed == {S}
+
+    tails.leave([S], 2 * LATE_SECONDS + 2)
+    assert tails.followed == set()
+    append(transcript, b"resumed\n")
+    tails.follow(S, transcript)
+    assert [line.text for line in tails.read() if not line.history] == [b"resumed"]
+
+
+def test_a_session_that_is_there_again_is_not_left(tmp_path: Path, transcript: Path) -> None:
+    tails = Tails(tmp_path / "kept")
+    tails.follow(S, transcript)
+    tails.leave([S], 0.0)
+    tails.leave([], 1.0)
+    tails.leave([S], LATE_SECONDS + 2)
+    assert tails.followed == {S}
+
+
+def test_positions_of_sessions_long_ended_are_forgotten(tmp_path: Path, transcript: Path) -> None:
+    file = tmp_path / "kept"
+    file.write_text(json.dumps({f"/{number}.jsonl": 7 for number in range(MOST_POSITIONS + 5)}))
+    tails = Tails(file)
+    tails.load()
+    tails.follow(S, transcript)
+
+    kept = json.loads(file.read_bytes())
+    assert list(kept) == [*(f"/{number}.jsonl" for number in range(5, MOST_POSITIONS + 5)), str(transcript)]

@@ -1,0 +1,102 @@
+"""What becomes of the agent when one of the things it does fails."""
+
+import asyncio
+
+import pytest
+
+from chorus.store.lock_file import CannotWrite, Locked
+from chorus.watcher.tasks import Tasks
+
+
+async def fail(error: Exception) -> None:
+    raise error
+
+
+async def until_told(tasks: Tasks) -> None:
+    while not tasks.problems:
+        await asyncio.sleep(0)
+
+
+async def test_a_task_that_fails_is_told_of_and_the_others_go_on() -> None:
+    tasks = Tasks(lambda: True)
+    going_on = asyncio.Event()
+
+    async def other() -> None:
+        await until_told(tasks)
+        going_on.set()
+
+    tasks.start(other())
+    tasks.start(fail(ValueError("a line nobody expected")))
+
+    await asyncio.wait_for(going_on.wait(), 60)
+    assert tasks.problems == {"ValueError": "a line nobody expected"}
+    assert not tasks.failed.is_set()
+
+
+@pytest.mark.parametrize(
+    ("error", "room"),
+    [
+        (CannotWrite("cannot write HEAD: No space left on device"), True),
+        (Locked("main.lock is held by another process"), True),
+        (OSError("git was cut short"), False),
+    ],
+    ids=["what a task could not write", "a lock somebody holds", "whatever failed while there is no room"],
+)
+async def test_a_disk_that_takes_nothing_is_a_failure_of_the_whole(error: Exception, room: bool) -> None:
+    tasks = Tasks(lambda: room)
+
+    tasks.start(fail(error))
+
+    await asyncio.wait_for(tasks.failed.wait(), 60)
+    assert list(tasks.problems.values()) == [str(error)]
+
+
+async def test_a_loop_that_failed_begins_anew_and_is_told_of() -> None:
+    tasks = Tasks(lambda: True)
+    begun: list[int] = []
+    going_on = asyncio.Event()
+
+    async def loop() -> None:
+        begun.append(len(begun))
+        if len(begun) < 3:
+            raise ValueError(f"time {len(begun)}")
+        going_on.set()
+        await asyncio.Event().wait()
+
+    tasks.keep(loop, rest_seconds=0)
+
+    await asyncio.wait_for(going_on.wait(), 60)
+    assert tasks.problems == {"ValueError": "time 2"}
+    await tasks.cancel()
+    assert len(begun) == 3
+
+
+async def test_a_loop_that_the_disk_failed_is_left_to_the_next_agent() -> None:
+    tasks = Tasks(lambda: True)
+    begun: list[int] = []
+
+    async def loop() -> None:
+        begun.append(1)
+        raise CannotWrite("cannot write HEAD: No space left on device")
+
+    tasks.keep(loop, rest_seconds=0)
+
+    await asyncio.wait_for(tasks.failed.wait(), 60)
+    for _ in range(10):
+        await asyncio.sleep(0)
+    assert begun == [1]
+
+
+async def test_a_loop_that_came_to_its_end_stays_ended() -> None:
+    tasks = Tasks(lambda: True)
+    begun: list[int] = []
+
+    async def loop() -> None:
+        begun.append(1)
+
+    tasks.keep(loop, rest_seconds=0)
+
+    for _ in range(10):
+        await asyncio.sleep(0)
+    assert begun == [1]
+    assert tasks.problems == {}

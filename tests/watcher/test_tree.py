@@ -1,0 +1,91 @@
+"""Calls of several sessions in one file, told of in another order than they wrote."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from chorus.model.action import Action, Call, FileWitness, Hunk, Reach, Witness
+from chorus.model.ids import SessionId, ToolUseId
+from chorus.model.outcomes import ActionClosed, CallOpened
+from chorus.watcher.tree import Tree
+from tests.history.acting import action, entry_of, on_disk, patch_of, replayed, statuses
+from tests.repos import UserRepo
+
+ROWS = "".join(f"row {number}\n" for number in range(20))
+
+
+@pytest.fixture
+def tree(repo: UserRepo) -> Iterator[Tree]:
+    repo.write("rows.txt", ROWS.encode())
+    repo.commit("rows")
+    made = Tree(repo.path, wake=lambda: None)
+    made.start()
+    yield made
+    made.close()
+
+
+def call(name: str, place: Path) -> CallOpened:
+    return CallOpened(
+        Call(
+            id=ToolUseId(name), tool="Edit", input={"file_path": str(place)}, session=SessionId(name),
+            turn=None, agent=None, paths=(str(place),), reach=Reach.NAMED, said=None, message=None, time=None,
+        )
+    )  # fmt: skip
+
+
+def edited(name: str, place: Path, before: str, old: str, new: str) -> Action:
+    at = before.splitlines().index(old) + 1
+    witness = FileWitness(str(place), before=before, hunks=(Hunk(at, 1, at, 1, ["-" + old, "+" + new]),))
+    told = Witness((witness,), (str(place),))
+    return action(name, place, session=name, witness=told, old_string=old, new_string=new)
+
+
+async def both_write_and_ann_ends(tree: Tree, repo: UserRepo) -> None:
+    """Two calls open, both write, bob first; ann's end is told of first."""
+    place = repo.path / "rows.txt"
+    await tree.feed([call("bob", place), call("ann", place)], source="hook", waits=lambda: True)
+    first = ROWS.replace("row 15", "bob was here")
+    repo.write("rows.txt", first.replace("row 5", "ann was here").encode())
+    ann = edited("ann", place, first, "row 5", "ann was here")
+    await tree.feed([ActionClosed(ann)], source="hook", waits=lambda: True)
+
+
+async def bob_ends(tree: Tree, repo: UserRepo) -> None:
+    bob = edited("bob", repo.path / "rows.txt", ROWS, "row 15", "bob was here")
+    await tree.feed([ActionClosed(bob)], source="hook", waits=lambda: True)
+
+
+async def test_what_another_open_call_wrote_before_is_left_to_that_call(tree: Tree, repo: UserRepo) -> None:
+    await both_write_and_ann_ends(tree, repo)
+    tree.sweep(grace_seconds=0)
+    assert statuses(tree.recorder) == []
+
+    await bob_ends(tree, repo)
+    assert statuses(tree.recorder) == ["committed", "committed"]
+    assert patch_of(repo, entry_of(tree.recorder, "ann").commit) == ["-row 5", "+ann was here"]
+    assert patch_of(repo, entry_of(tree.recorder, "bob").commit) == ["-row 15", "+bob was here"]
+    assert replayed(tree.recorder) == on_disk(repo)
+
+
+async def test_a_call_that_never_ends_is_not_waited_for_without_end(repo: UserRepo) -> None:
+    repo.write("rows.txt", ROWS.encode())
+    repo.commit("rows")
+    tree = Tree(repo.path, wake=lambda: None, hold_seconds=0)
+    tree.start()
+    await both_write_and_ann_ends(tree, repo)
+    assert statuses(tree.recorder) == ["outside", "committed"]
+
+    await bob_ends(tree, repo)
+    late = entry_of(tree.recorder, "bob")
+    assert (late.status, late.within) == ("noop", None)
+    assert "outside" in (late.reason or "")
+    tree.close()
+
+
+async def test_what_is_held_back_is_recorded_when_the_agent_ends(tree: Tree, repo: UserRepo) -> None:
+    await both_write_and_ann_ends(tree, repo)
+    tree.close()
+    again = Tree(repo.path, wake=lambda: None)
+    assert patch_of(repo, entry_of(again.recorder, "ann").commit) == ["-row 5", "+ann was here"]
+    again.close()

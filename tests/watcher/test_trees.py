@@ -1,0 +1,74 @@
+"""Work trees that go away under a running agent, and come back."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chorus.wire.client import connect, connect_or_start, stop
+from chorus.wire.home import Home, find_home
+from tests.repos import UserRepo
+from tests.waiting import wait_for
+from tests.watcher.hooking import SECONDS, Session
+
+
+@pytest.fixture
+def home(repo: UserRepo) -> Iterator[Home]:
+    home = find_home(repo.path)
+    connect_or_start(home).close()
+    yield home
+    stop(home)
+
+
+def status(home: Home) -> dict[str, Any]:
+    with connect(home) as agent:
+        answer: dict[str, Any] = agent.ask("status")
+    return answer
+
+
+def holds(home: Home) -> tuple[int, int]:
+    """Threads and open files of the agent."""
+    process = Path("/proc") / home.lock.read_text().strip()
+    return len(list((process / "task").iterdir())), len(list((process / "fd").iterdir()))
+
+
+def test_a_work_tree_that_is_gone_is_left_and_one_that_comes_back_is_watched_again(
+    repo: UserRepo, home: Home
+) -> None:
+    place = repo.path.parent / "linked"
+    repo.git("worktree", "add", "-q", str(place), "-b", "linked")
+    main, linked = Session("main", home, repo.path), Session("linked", home, place)
+    main.bash("m1", "echo 1 > src/main.py")
+    before = holds(home)
+    linked.bash("l1", "echo 1 > src/main.py")
+    repo.git("worktree", "remove", "--force", str(place))
+
+    linked.bash("l2", "true", cwd=repo.path.parent)
+    main.bash("m2", "echo 2 > src/main.py")
+    assert main.recorded() == [("committed", ["src/main.py"])] * 2
+    wait_for(lambda: holds(home) <= before, what="the agent lets go of it", seconds=SECONDS, every=0.05)
+    told = status(home)
+    assert (told["work_trees"], told["problems"]) == ([str(repo.path)], [])
+
+    repo.git("worktree", "add", "-q", str(place), "linked")
+    linked.bash("l3", "echo 3 > src/main.py")
+    assert linked.recorded()[-1] == ("committed", ["src/main.py"])
+    (place / "app.py").write_text("by hand\n")
+    wait_for(
+        lambda: linked.recorded()[-1] == ("outside", ["app.py"]), what="seen", seconds=SECONDS, every=0.05
+    )
+
+
+def test_a_work_tree_that_was_moved_is_known_under_its_new_name_alone(repo: UserRepo, home: Home) -> None:
+    place = repo.path.parent / "linked"
+    repo.git("worktree", "add", "-q", str(place), "-b", "linked")
+    Session("linked", home, place).bash("l1", "echo 1 > src/main.py")
+    repo.git("worktree", "move", str(place), f"{place}2")
+
+    moved = Session("linked", home, place.with_name("linked2"))
+    moved.bash("l2", "echo 2 > src/main.py")
+    assert moved.recorded() == [("committed", ["src/main.py"])] * 2
+    shutil.copytree(moved.work_tree, place)  # another directory with its name
+    assert status(home)["work_trees"] == [str(moved.work_tree)]
