@@ -58,7 +58,14 @@ PURE = (
         "settings/hook_entries.py",
     )),
 )  # fmt: skip
-PURE_LIBRARIES = {"pydantic", "pydantic_core", "orjson", "tree_sitter", "tree_sitter_bash"}
+PURE_LIBRARIES = {
+    "typing_extensions",
+    "pydantic",
+    "pydantic_core",
+    "orjson",
+    "tree_sitter",
+    "tree_sitter_bash",
+}
 FORBIDDEN_IN_PURE = {
     "asyncio", "concurrent", "ctypes", "fcntl", "glob", "io", "locale", "logging", "mmap", "multiprocessing",
     "os", "pathlib", "platform", "random", "secrets", "select", "selectors", "shutil", "signal", "socket",
