@@ -13,24 +13,24 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import assert_never
 
-from chorus.model.action import Action, Call, Reach
+from chorus.model.action import Action, Call, WriteScope
 from chorus.model.ids import SessionId, ToolUseId
 from chorus.model.outcomes import (
     ActionClosed,
-    ActionPlaced,
-    BackgroundEnded,
+    BackgroundTaskEnded,
     CallOpened,
+    LeadTextAdded,
     Outcome,
-    PromptAsked,
-    PromptSettled,
-    Rested,
+    OwnerCorrected,
+    PromptClosed,
+    PromptOpened,
+    SessionDiscovered,
     SessionEnded,
+    SessionIdle,
     SessionLinked,
-    SessionSeen,
     StatusCorrected,
     TurnEnded,
     TurnStarted,
-    WordsArrived,
 )
 
 # A sub-agent's own calls are told one by one, so the call that started it writes nothing itself.
@@ -109,24 +109,31 @@ class Windows:
                 return self._open(call)
             case ActionClosed(action):
                 return self._close(action)
-            case BackgroundEnded(id=identity) if identity is not None:
+            case BackgroundTaskEnded(id=identity) if identity is not None:
                 return self._end_background([identity])
             case SessionEnded(session=session):
                 return self._end_background(self._background_of(session))
-            case BackgroundEnded() | SessionSeen() | SessionLinked() | TurnStarted() | TurnEnded() | Rested():
+            case (
+                BackgroundTaskEnded()
+                | SessionDiscovered()
+                | SessionLinked()
+                | TurnStarted()
+                | TurnEnded()
+                | SessionIdle()
+            ):
                 return []
-            case StatusCorrected() | WordsArrived() | ActionPlaced() | PromptAsked() | PromptSettled():
+            case StatusCorrected() | LeadTextAdded() | OwnerCorrected() | PromptOpened() | PromptClosed():
                 return []
             case _:
                 assert_never(outcome)
 
     def _open(self, call: Call) -> list[Effect]:
-        if call.reach is Reach.NAMED:
+        if call.write_scope is WriteScope.NAMED:
             # What another open call names may hold that call's change by now: it is not outside.
             own = tuple(path for path in call.paths if path not in self.spare)
             self._named[call.id] = call
             return [LookBefore(own)] if own else []
-        if call.reach is Reach.ANYWHERE and call.tool not in DELEGATING_TOOLS:
+        if call.write_scope is WriteScope.ANYWHERE and call.tool not in DELEGATING_TOOLS:
             alone = not self.open
             self._windows[call.id] = call
             return [Sweep(self.spare, call.time)] if alone else []
@@ -135,16 +142,16 @@ class Windows:
     def _close(self, action: Action) -> list[Effect]:
         self._named.pop(action.id, None)
         self._windows.pop(action.id, None)
-        if action.reach is Reach.NOTHING or action.tool in DELEGATING_TOOLS:
+        if action.write_scope is WriteScope.NOTHING or action.tool in DELEGATING_TOOLS:
             return []
         if action.status == "denied":
             return [Note(action)]
-        if action.reach is Reach.NAMED:
+        if action.write_scope is WriteScope.NAMED:
             # A failed edit leaves the file alone; a call cut off by a kill may have written it.
             return [Note(action)] if action.status == "failed" else [RecordNamed(action)]
         shared = self.open
         if action.status == "succeeded" and _runs_in_background(action):
-            later = action._replace(id=ToolUseId(action.id + BACKGROUND_SUFFIX), witness=None)
+            later = action._replace(id=ToolUseId(action.id + BACKGROUND_SUFFIX), report=None)
             self._background[action.id] = later
         return [RecordWindow(action, self.spare, shared)]
 

@@ -1,6 +1,6 @@
 """What the client says one action did to one file, worked out as text.
 
-Receives the witness and the input of an action. Gives the text before and after, where they can be told.
+Receives the report and the input of an action. Gives the text before and after, where they can be told.
 The client's text is not the file: it reads CRLF as LF, undecodable bytes as U+FFFD, and prints the tabs
 at the start of a patch line as two blanks each. Never guesses: what does not fit exactly is not told.
 """
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from chorus.model.action import Action, FileWitness, Hunk
+from chorus.model.action import Action, FileReport, ReportHunk
 
 NO_NEWLINE = "\\"  # starts the patch line that says the line above has no newline
 _TABS = re.compile(r"^\t+", re.MULTILINE)
@@ -30,15 +30,15 @@ class Claim:
     before: str | None = None
     created: bool = False
     after: str | None = None
-    hunks: tuple[Hunk, ...] = ()
+    hunks: tuple[ReportHunk, ...] = ()
     swaps: tuple[Swap, ...] = ()
 
 
 NOTHING_TOLD = Claim()
 
 
-def claim_of(action: Action, file: FileWitness | None) -> Claim:
-    """What `action` claims about the file its witness speaks of."""
+def claim_of(action: Action, file: FileReport | None) -> Claim:
+    """What `action` claims about the file its report is about."""
     if file is None:
         return NOTHING_TOLD
     return Claim(file.before, file.created, file.after, file.hunks, tuple(_swaps(action.input)))
@@ -53,7 +53,7 @@ def text_after(claim: Claim, before: str | None) -> str | None:
     return patched if patched is not None else _swapped(claim, start)
 
 
-def apply_hunks(text: str, hunks: Sequence[Hunk]) -> str | None:
+def apply_hunks(text: str, hunks: Sequence[ReportHunk]) -> str | None:
     """The patched text; None where a line of the patch is not in its place."""
     lines = _lines(text)
     out: list[str] = []

@@ -50,15 +50,15 @@ def count_lines(before: bytes | None, after: bytes | None) -> tuple[int | None, 
 
 def summarise(action: Action, files: Sequence[FileChange]) -> str:
     """The first line: why it failed, else what was said, else the tool and what it did."""
-    if action.status == "failed" and action.why:
-        why = shorten(action.why, REASON_LENGTH)
+    if action.status == "failed" and action.failure:
+        why = shorten(action.failure, REASON_LENGTH)
         return f"{shorten(_tool_and_files(action, files), SUBJECT_LENGTH - len(why) - 2)}: {why}"
-    return spoken(action.said) or shorten(_tool_and_files(action, files))
+    return spoken(action.lead_text) or shorten(_tool_and_files(action, files))
 
 
-def spoken(said: str | None) -> str | None:
+def spoken(lead_text: str | None) -> str | None:
     """The first line that has a word in it, without Markdown."""
-    for line in (said or "").splitlines():
+    for line in (lead_text or "").splitlines():
         words = shorten(_MARKS.sub("", line.strip()).rstrip(" :"))
         if any(char.isalnum() for char in words):
             return words

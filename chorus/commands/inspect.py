@@ -16,7 +16,7 @@ from chorus.agents.claude_code.events import parse_event
 from chorus.agents.claude_code.pairing import Pairing
 from chorus.agents.claude_code.terminal.recording import Observed, Recording
 from chorus.errors import ChorusError, ExitCode, NothingThere, UsageError
-from chorus.model.outcomes import ActionClosed, ActionPlaced, CallOpened, Outcome, StatusCorrected
+from chorus.model.outcomes import ActionClosed, CallOpened, Outcome, OwnerCorrected, StatusCorrected
 from chorus.output import answer, answer_json, note
 
 CHUNK = 2**20
@@ -144,10 +144,10 @@ def _fold(findings: Findings, outcomes: Iterable[Outcome]) -> None:
                 rows[action.id] = Row(action.id, action.tool, action.paths, action.status, *place)
             case StatusCorrected(id=identity, status=status):
                 rows[identity] = replace(rows[identity], status=status)
-            case ActionPlaced(identity, session, turn, agent):
+            case OwnerCorrected(identity, session, turn, agent):
                 rows[identity] = replace(rows[identity], session=session, turn=turn, agent=agent)
             case _:
-                pass  # sessions, turns, prompts and witnesses are not in the answer
+                pass  # sessions, turns, prompts and reports are not in the answer
 
 
 def _row_json(row: Row) -> dict[str, Any]:

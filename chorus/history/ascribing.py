@@ -144,10 +144,10 @@ class Ascribing:
 
     def _part_of(self, action: Action, edits: Sequence[Edit]) -> Sequence[Edit]:
         """Of changes that several may have made, those the client says this action made."""
-        witness = action.witness
-        if witness is None or not witness.complete:
+        report = action.report
+        if report is None or not report.complete:
             return edits
-        own = set(self._observing.locate(witness.changed))
+        own = set(self._observing.locate(report.changed))
         return [edit for edit in edits if edit.path in own]
 
     def note(

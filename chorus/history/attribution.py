@@ -13,7 +13,7 @@ from chorus.changes.client_text import is_alike, read_text
 from chorus.changes.split import Piece, split, writing_order
 from chorus.history.records import Edit
 from chorus.history.site import PLAIN_MODES, Site
-from chorus.model.action import Action, FileWitness
+from chorus.model.action import Action, FileReport
 from chorus.model.ids import RepoPath
 from chorus.store.objects.trees import FILE_MODE, Entry
 
@@ -90,8 +90,8 @@ def is_undoing(step: Step, earlier: Sequence[Step]) -> bool:
 
 
 def claims_about(action: Action, path: RepoPath, locate: Callable[[str], RepoPath | None]) -> Claim:
-    """What the action's witness says of a path."""
-    files: tuple[FileWitness, ...] = action.witness.files if action.witness else ()
+    """What the action's report says of a path."""
+    files: tuple[FileReport, ...] = action.report.files if action.report else ()
     return claim_of(action, next((file for file in files if locate(file.path) == path), None))
 
 

@@ -154,9 +154,9 @@ class Recorder:
         with self.journal.writing():
             self.journal.append_note({"kind": "status", "id": action, "status": status})
 
-    def word(self, action: ToolUseId, said: str) -> None:
+    def word(self, action: ToolUseId, lead_text: str) -> None:
         """What the assistant said before an action that is recorded already."""
-        words = spoken(said)
+        words = spoken(lead_text)
         with self.journal.writing():
             if words is not None and self.journal.knows(action):
                 self.journal.append_note({"kind": "said", "id": action, "summary": words})

@@ -14,7 +14,7 @@ from chorus.model.ids import AgentId, SessionId, ToolUseId, TurnId
 Status = Literal["succeeded", "failed", "denied", "unfinished"]
 
 
-class Reach(Enum):
+class WriteScope(Enum):
     """What a tool can write."""
 
     NOTHING = "nothing"  # it only reads, asks or keeps lists of its own
@@ -22,7 +22,7 @@ class Reach(Enum):
     ANYWHERE = "anywhere"  # Bash, MCP, sub-agents, and every tool this version does not know
 
 
-class Hunk(NamedTuple):
+class ReportHunk(NamedTuple):
     """One piece of a patch, as the client prints it. `lines` start with " ", "-" or "+"."""
 
     old_start: int
@@ -32,7 +32,7 @@ class Hunk(NamedTuple):
     lines: Sequence[str]
 
 
-class FileWitness(NamedTuple):
+class FileReport(NamedTuple):
     """What the client says one file was and became.
 
     Text, not bytes: the client reads CRLF as LF and undecodable bytes as U+FFFD, so a witness can
@@ -43,17 +43,17 @@ class FileWitness(NamedTuple):
     before: str | None = None  # the whole text before; None where it was absent or is not told
     created: bool = False  # the client says that there was no such file before
     after: str | None = None  # the whole text after; None where it is not told
-    hunks: tuple[Hunk, ...] = ()
+    hunks: tuple[ReportHunk, ...] = ()
 
 
-class Witness(NamedTuple):
+class ChangeReport(NamedTuple):
     """What the client says a call changed.
 
     For Bash the client reports what changed while the command ran, by the command or by another
     process: `complete` is False when it says that there were more files than it lists.
     """
 
-    files: tuple[FileWitness, ...]
+    files: tuple[FileReport, ...]
     changed: tuple[str, ...] = ()  # every path named as changed, with or without details in `files`
     complete: bool = True
 
@@ -65,11 +65,11 @@ class Call(NamedTuple):
     tool: str
     input: Mapping[str, Any]
     paths: tuple[str, ...]  # as the tool names them, relative ones resolved against the session's directory
-    reach: Reach
+    write_scope: WriteScope
     session: SessionId | None = None
     turn: TurnId | None = None
     agent: AgentId | None = None  # the sub-agent that made the call; None for the main agent
-    said: str | None = None  # the assistant's sentence just before
+    lead_text: str | None = None  # the assistant's sentence just before
     message: str | None = None  # the user's message of the turn
     time: str | None = None  # when, as the client tells it (ISO 8601)
 
@@ -85,10 +85,10 @@ class Action(NamedTuple):
     turn: TurnId | None
     agent: AgentId | None
     paths: tuple[str, ...]
-    reach: Reach
-    witness: Witness | None
-    said: str | None
+    write_scope: WriteScope
+    report: ChangeReport | None
+    lead_text: str | None
     message: str | None
     time: str | None
     background: bool = False  # the call is over, what it started goes on
-    why: str | None = None  # the client's own words for a call that failed, in one line
+    failure: str | None = None  # the client's own words for a call that failed, in one line

@@ -2,7 +2,7 @@
 
 Per tool_use id: at most one `CallOpened`, then exactly one `ActionClosed`. What is learned later (a
 denial listed at the end of the turn, a result that was late, words from a second source) comes as
-`StatusCorrected`, `WordsArrived` or `ActionPlaced`, which name the id and what is new. Those that
+`StatusCorrected`, `LeadTextAdded` or `OwnerCorrected`, which name the id and what is new. Those that
 every call and every turn has are tuples, which are made faster.
 """
 
@@ -17,7 +17,7 @@ LinkKind = Literal["resume", "fork", "clear", "compact"]
 
 
 @dataclass(frozen=True, slots=True)
-class SessionSeen:
+class SessionDiscovered:
     """A session shows itself for the first time. Given again when its directory becomes known later."""
 
     session: SessionId
@@ -52,7 +52,7 @@ class TurnEnded(NamedTuple):
     turn: TurnId | None
 
 
-class Rested(NamedTuple):
+class SessionIdle(NamedTuple):
     """The client waits for the next message. Told late, and of a turn that was broken off as well."""
 
     session: SessionId
@@ -77,16 +77,16 @@ class StatusCorrected:
 
 
 @dataclass(frozen=True, slots=True)
-class WordsArrived:
+class LeadTextAdded:
     """A source that came later tells what the assistant said before a closed action."""
 
     id: ToolUseId
-    said: str
+    lead_text: str
     session: SessionId | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class ActionPlaced:
+class OwnerCorrected:
     """A source that came later tells whose a closed action was. All three are as known now."""
 
     id: ToolUseId
@@ -96,7 +96,7 @@ class ActionPlaced:
 
 
 @dataclass(frozen=True, slots=True)
-class PromptAsked:
+class PromptOpened:
     """The client waits for an answer.
 
     `request` is the id a control_response must name; None when the question came by a hook or as text.
@@ -114,7 +114,7 @@ class PromptAsked:
 
 
 @dataclass(frozen=True, slots=True)
-class PromptSettled:
+class PromptClosed:
     """A prompt is over: answered here or elsewhere, or withdrawn."""
 
     session: SessionId | None
@@ -124,7 +124,7 @@ class PromptSettled:
 
 
 @dataclass(frozen=True, slots=True)
-class BackgroundEnded:
+class BackgroundTaskEnded:
     """A task that outlived its call (background Bash, background sub-agent) is over.
 
     Its file changes had no tool event of their own. `id` is the call that started it.
@@ -136,18 +136,18 @@ class BackgroundEnded:
 
 
 Outcome = (
-    SessionSeen
+    SessionDiscovered
     | SessionLinked
     | SessionEnded
     | TurnStarted
     | TurnEnded
-    | Rested
+    | SessionIdle
     | CallOpened
     | ActionClosed
     | StatusCorrected
-    | WordsArrived
-    | ActionPlaced
-    | PromptAsked
-    | PromptSettled
-    | BackgroundEnded
+    | LeadTextAdded
+    | OwnerCorrected
+    | PromptOpened
+    | PromptClosed
+    | BackgroundTaskEnded
 )

@@ -14,17 +14,17 @@ from chorus.model.outcomes import (
     ActionClosed,
     CallOpened,
     Outcome,
-    PromptAsked,
-    PromptSettled,
-    Rested,
+    PromptClosed,
+    PromptOpened,
+    SessionDiscovered,
     SessionEnded,
+    SessionIdle,
     SessionLinked,
-    SessionSeen,
     TurnEnded,
     TurnStarted,
 )
 
-State = Literal["working", "waiting", "idle", "gone"]
+SessionState = Literal["working", "waiting", "idle", "gone"]
 
 _BUSY = frozenset({"working", "waiting"})
 # A title is one line of a narrow panel.
@@ -36,7 +36,7 @@ _COMMAND = re.compile(r"/[\w:-]+(?: .*)?")
 @dataclass(frozen=True, slots=True)
 class Session:
     id: SessionId
-    state: State = "idle"
+    state: SessionState = "idle"
     cwd: str | None = None
     title: str = ""
     transcript: str | None = None
@@ -53,13 +53,13 @@ class Session:
 
 
 @dataclass(slots=True)
-class Roster:
+class SessionTable:
     sessions: dict[SessionId, Session] = field(default_factory=dict)
 
     def feed(self, outcome: Outcome, *, time: str, source: str) -> Session | None:
         """Fold one outcome in; the session it changed, or None."""
         match outcome:
-            case SessionSeen(session, cwd):
+            case SessionDiscovered(session, cwd):
                 return self._update(session, time, source, state="idle", **_known(cwd=cwd))
             case SessionLinked(session, parent) if session != parent:
                 return self._update(session, time, source, parent=parent)
@@ -69,15 +69,15 @@ class Roster:
                 return self._start_turn(session, message, time, source)
             case TurnEnded(session) if session is not None:
                 return self._update(session, time, source, state="idle")
-            case Rested(session) if (known := self.sessions.get(session)) and known.state in _BUSY:
+            case SessionIdle(session) if (known := self.sessions.get(session)) and known.state in _BUSY:
                 return self._update(session, time, source, state="idle")
             case CallOpened(call) if call.session is not None:
                 return self._update(call.session, time, source, state="working")
             case ActionClosed(action) if action.session is not None:
                 return self._update(action.session, time, source)
-            case PromptAsked(session=session) if session is not None:
+            case PromptOpened(session=session) if session is not None:
                 return self._update(session, time, source, state="waiting")
-            case PromptSettled(session=session) if session is not None:
+            case PromptClosed(session=session) if session is not None:
                 return self._update(session, time, source, state="working")
             case _:
                 return None

@@ -17,7 +17,7 @@ from chorus.errors import ChorusError, NothingThere
 from chorus.history.chain import Recorded
 from chorus.history.recorder import Recorder
 from chorus.history.records import Edit, parse_edit, render_edit
-from chorus.model.action import Action, Reach
+from chorus.model.action import Action, WriteScope
 from chorus.model.ids import Oid, RepoPath, ToolUseId
 from chorus.review.revert_plan import Plan, Step
 from chorus.review.taking_back import Side
@@ -117,7 +117,7 @@ def _record(recorder: Recorder, part: Part) -> Recorded:
     lane = recorder.lanes.find_free(placement.lane, recorder.journal.heads.base) if placement else None
     paths = tuple(str(edit.path) for edit in part.edits)
     action = Action(
-        part.id, "Revert", {}, "succeeded", record.session, record.turn, None, paths, Reach.NAMED, None,
+        part.id, "Revert", {}, "succeeded", record.session, record.turn, None, paths, WriteScope.NAMED, None,
         part.said, record.message, None,
     )  # fmt: skip
     return recorder.journal.append_action(

@@ -16,7 +16,7 @@ from chorus.history.log.news import News
 from chorus.history.recorder import Recorder
 from chorus.model.action import Action
 from chorus.model.ids import RepoPath
-from chorus.model.outcomes import Outcome, SessionLinked, StatusCorrected, WordsArrived
+from chorus.model.outcomes import LeadTextAdded, Outcome, SessionLinked, StatusCorrected
 from chorus.review.landing.landing_note import settle_landing
 from chorus.review.revert_apply import finish_revert
 from chorus.system.file_watch.watch import FileWatch
@@ -75,7 +75,7 @@ class Tree:
         self._late = waits is not None and not waits()
         named: list[Action] = []
         for outcome in outcomes:
-            if isinstance(outcome, WordsArrived):
+            if isinstance(outcome, LeadTextAdded):
                 self._record_named(named, source)  # they may be of one of these
                 named = []
             self._remember(outcome)
@@ -124,8 +124,8 @@ class Tree:
         match outcome:
             case StatusCorrected(identity, status):
                 self.recorder.correct(identity, status)
-            case WordsArrived(identity, said):
-                self.recorder.word(identity, said)
+            case LeadTextAdded(identity, lead_text):
+                self.recorder.word(identity, lead_text)
             case SessionLinked(session, parent) if session != parent:
                 self.recorder.link(session, parent)
             case _:
@@ -178,11 +178,11 @@ class Tree:
 
     def _hints_for(self, action: Action) -> set[RepoPath] | set[str] | None:
         """Where to look for what a call did. The client's own list tells apart what moved unwatched."""
-        witness = action.witness
-        if witness is not None and witness.complete:
+        report = action.report
+        if report is not None and report.complete:
             self._hints.gather()
             if self._late or (self.is_new and self._hints.are_lost):
-                return set(witness.changed)
+                return set(report.changed)
         return self._hints.take().where
 
     def _sweep_before(self, spare: frozenset[str], waits: Waits) -> None:

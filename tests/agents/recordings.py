@@ -12,9 +12,9 @@ from chorus.agents.claude_code.pairing import Pairing
 from chorus.agents.claude_code.terminal.recording import unwrap
 from chorus.model.outcomes import (
     ActionClosed,
-    ActionPlaced,
     CallOpened,
     Outcome,
+    OwnerCorrected,
     StatusCorrected,
 )
 
@@ -33,8 +33,8 @@ class Row:
     agent: str | None = None
     session: str | None = None
     turn: str | None = None
-    witnessed: bool = False
-    said: str | None = None
+    reported: bool = False
+    lead_text: str | None = None
     message: str | None = None
 
 
@@ -84,11 +84,11 @@ def fold(outcomes: Iterable[Outcome]) -> dict[str, Row]:
                 assert row.status == "open", f"{action.id} closed twice"
                 rows[action.id] = Row(
                     action.id, action.tool, action.paths, action.status, action.agent, action.session,
-                    action.turn, action.witness is not None, action.said, action.message,
+                    action.turn, action.report is not None, action.lead_text, action.message,
                 )  # fmt: skip
             case StatusCorrected(id=identity, status=status):
                 rows[identity] = replace(rows[identity], status=status)
-            case ActionPlaced(identity, session, turn, agent):
+            case OwnerCorrected(identity, session, turn, agent):
                 rows[identity] = replace(rows[identity], session=session, turn=turn, agent=agent)
     return rows
 

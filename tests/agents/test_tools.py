@@ -4,32 +4,32 @@ from typing import Any
 
 import pytest
 
-from chorus.agents.claude_code.tools import BadWitness, parse_witness, paths_of, reach_of, resolve
-from chorus.model.action import Hunk, Reach
+from chorus.agents.claude_code.tools import InvalidReport, parse_report, paths_of, resolve, write_scope_of
+from chorus.model.action import ReportHunk, WriteScope
 from tests.agents.recordings import RECORDINGS, read_values
 
 HUNK = {"oldStart": 1, "oldLines": 1, "newStart": 1, "newLines": 1, "lines": ["-a", "+b"]}
 
 
 @pytest.mark.parametrize(
-    ("tool", "reach"),
+    ("tool", "write_scope"),
     [
-        ("Edit", Reach.NAMED),
-        ("Write", Reach.NAMED),
-        ("MultiEdit", Reach.NAMED),
-        ("NotebookEdit", Reach.NAMED),
-        ("Read", Reach.NOTHING),
-        ("Grep", Reach.NOTHING),
-        ("AskUserQuestion", Reach.NOTHING),
-        ("Bash", Reach.ANYWHERE),
-        ("Agent", Reach.ANYWHERE),
-        ("Task", Reach.ANYWHERE),
-        ("mcp__files__write", Reach.ANYWHERE),
-        ("FromTheFuture", Reach.ANYWHERE),
+        ("Edit", WriteScope.NAMED),
+        ("Write", WriteScope.NAMED),
+        ("MultiEdit", WriteScope.NAMED),
+        ("NotebookEdit", WriteScope.NAMED),
+        ("Read", WriteScope.NOTHING),
+        ("Grep", WriteScope.NOTHING),
+        ("AskUserQuestion", WriteScope.NOTHING),
+        ("Bash", WriteScope.ANYWHERE),
+        ("Agent", WriteScope.ANYWHERE),
+        ("Task", WriteScope.ANYWHERE),
+        ("mcp__files__write", WriteScope.ANYWHERE),
+        ("FromTheFuture", WriteScope.ANYWHERE),
     ],
 )
-def test_a_tool_reaches_what_it_can_write(tool: str, reach: Reach) -> None:
-    assert reach_of(tool) is reach
+def test_a_tool_reaches_what_it_can_write(tool: str, write_scope: WriteScope) -> None:
+    assert write_scope_of(tool) is write_scope
 
 
 @pytest.mark.parametrize(
@@ -57,20 +57,20 @@ def test_a_path_stays_relative_where_the_directory_is_not_known() -> None:
 
 
 def test_an_edits_report_is_its_witness() -> None:
-    report = {"filePath": "a.py", "originalFile": "a\n", "structuredPatch": [HUNK], "userModified": False}
-    witness = parse_witness("Edit", report, "/p")
-    assert witness is not None
-    (file,) = witness.files
+    response = {"filePath": "a.py", "originalFile": "a\n", "structuredPatch": [HUNK], "userModified": False}
+    report = parse_report("Edit", response, "/p")
+    assert report is not None
+    (file,) = report.files
     assert (file.path, file.before, file.after, file.created) == ("/p/a.py", "a\n", None, False)
-    assert file.hunks == (Hunk(1, 1, 1, 1, ["-a", "+b"]),)
-    assert (witness.changed, witness.complete) == (("/p/a.py",), True)
+    assert file.hunks == (ReportHunk(1, 1, 1, 1, ["-a", "+b"]),)
+    assert (report.changed, report.complete) == (("/p/a.py",), True)
 
 
 def test_a_notebooks_report_spells_it_otherwise() -> None:
-    report = {"notebook_path": "/p/n.ipynb", "original_file": "{}", "updated_file": "{ }", "error": ""}
-    witness = parse_witness("NotebookEdit", report, None)
-    assert witness is not None
-    assert (witness.files[0].before, witness.files[0].after) == ("{}", "{ }")
+    response = {"notebook_path": "/p/n.ipynb", "original_file": "{}", "updated_file": "{ }", "error": ""}
+    report = parse_report("NotebookEdit", response, None)
+    assert report is not None
+    assert (report.files[0].before, report.files[0].after) == ("{}", "{ }")
 
 
 def test_a_commands_report_names_what_changed_meanwhile() -> None:
@@ -79,14 +79,14 @@ def test_a_commands_report_names_what_changed_meanwhile() -> None:
         "moreFiles": 2,
         "changedFiles": ["/p/new.txt", "big.bin"],
     }
-    witness = parse_witness("Bash", {"stdout": "", "bashEditDiff": diff}, "/p")
-    assert witness is not None
-    assert (witness.changed, witness.complete) == (("/p/new.txt", "/p/big.bin"), False)
-    assert witness.files[0].created
+    report = parse_report("Bash", {"stdout": "", "bashEditDiff": diff}, "/p")
+    assert report is not None
+    assert (report.changed, report.complete) == (("/p/new.txt", "/p/big.bin"), False)
+    assert report.files[0].created
 
 
 @pytest.mark.parametrize(
-    "report",
+    "response",
     [
         None,
         "Error: no",
@@ -98,16 +98,16 @@ def test_a_commands_report_names_what_changed_meanwhile() -> None:
         {"originalFile": "x"},
     ],
 )
-def test_what_tells_nothing_is_no_witness(report: Any) -> None:
-    assert parse_witness("Edit", report, "/p") is None
+def test_what_tells_nothing_is_no_witness(response: Any) -> None:
+    assert parse_report("Edit", response, "/p") is None
 
 
 def test_a_report_of_another_tool_is_no_witness() -> None:
-    assert parse_witness("Read", {"filePath": "/p/a.py", "content": "x"}, None) is None
+    assert parse_report("Read", {"filePath": "/p/a.py", "content": "x"}, None) is None
 
 
 @pytest.mark.parametrize(
-    "report",
+    "response",
     [
         {"filePath": "/p/a", "originalFile": 7},
         {"filePath": "/p/a", "content": []},
@@ -125,9 +125,9 @@ def test_a_report_of_another_tool_is_no_witness() -> None:
         {"bashEditDiff": {"moreFiles": "many"}},
     ],
 )
-def test_a_report_out_of_shape_is_refused(report: dict[str, Any]) -> None:
-    with pytest.raises(BadWitness):
-        parse_witness("Edit", report, "/p")
+def test_a_report_out_of_shape_is_refused(response: dict[str, Any]) -> None:
+    with pytest.raises(InvalidReport):
+        parse_report("Edit", response, "/p")
 
 
 def test_a_witness_is_what_the_real_client_told() -> None:
@@ -135,7 +135,7 @@ def test_a_witness_is_what_the_real_client_told() -> None:
     reports = [
         value["tool_use_result"] for value in values if "bashEditDiff" in str(value.get("tool_use_result"))
     ]
-    (witness,) = [parse_witness("Bash", report, None) for report in reports]
-    assert witness is not None
-    assert witness.changed == ("/src/proj/b.py", "/src/proj/made.txt")
-    assert [file.created for file in witness.files] == [False, True]
+    (report,) = [parse_report("Bash", response, None) for response in reports]
+    assert report is not None
+    assert report.changed == ("/src/proj/b.py", "/src/proj/made.txt")
+    assert [file.created for file in report.files] == [False, True]

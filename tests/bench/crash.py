@@ -10,7 +10,7 @@ from pathlib import Path
 
 from chorus.history.recorder import Recorder
 from chorus.model.action import Action
-from tests.history.acting import action, witnessed
+from tests.history.acting import action, reported
 from tests.history.crashing import run_and_be_killed
 from tests.history.proof import assert_whole
 from tests.repos import UserRepo, make_template
@@ -44,7 +44,7 @@ def kill_at_random() -> None:
             before = place.read_text() if place.exists() else None
             after = (before or "") + f"line {number}\n"
             place.write_text(after)
-            done.append(action(f"t{number}", place, witness=witnessed(place, before, after)))
+            done.append(action(f"t{number}", place, report=reported(place, before, after)))
             tries = 0
             # A run that ends before its time is up was not killed, and does not count.
             while killed < KILLS * (number + 1) // EDITS and tries < MOST_TRIES:

@@ -1,31 +1,38 @@
 import pytest
 
 from chorus.changes.call_windows import LookBefore, Note, RecordNamed, RecordWindow, Sweep, Windows
-from chorus.model.action import Action, Call, Reach, Status
+from chorus.model.action import Action, Call, Status, WriteScope
 from chorus.model.ids import SessionId, ToolUseId, TurnId
 from chorus.model.outcomes import (
     ActionClosed,
-    ActionPlaced,
-    BackgroundEnded,
+    BackgroundTaskEnded,
     CallOpened,
+    LeadTextAdded,
     Outcome,
-    PromptAsked,
-    PromptSettled,
+    OwnerCorrected,
+    PromptClosed,
+    PromptOpened,
+    SessionDiscovered,
     SessionEnded,
     SessionLinked,
-    SessionSeen,
     StatusCorrected,
     TurnEnded,
     TurnStarted,
-    WordsArrived,
 )
 
 S = SessionId("s")
 
 
 def call(identity: str, tool: str = "Edit", paths: tuple[str, ...] = ("/p/a",)) -> Call:
-    reach = {"Edit": Reach.NAMED, "Read": Reach.NOTHING}.get(tool, Reach.ANYWHERE)
-    return Call(ToolUseId(identity), tool, {}, paths if reach is Reach.NAMED else (), reach, session=S)
+    write_scope = {"Edit": WriteScope.NAMED, "Read": WriteScope.NOTHING}.get(tool, WriteScope.ANYWHERE)
+    return Call(
+        ToolUseId(identity),
+        tool,
+        {},
+        paths if write_scope is WriteScope.NAMED else (),
+        write_scope,
+        session=S,
+    )
 
 
 def closed(of: Call, status: Status = "succeeded", **input_: object) -> Action:
@@ -38,7 +45,7 @@ def closed(of: Call, status: Status = "succeeded", **input_: object) -> Action:
         None,
         None,
         of.paths,
-        of.reach,
+        of.write_scope,
         None,
         None,
         None,
@@ -119,8 +126,8 @@ def test_a_background_command_keeps_its_window_until_its_task_ends() -> None:
     assert windows.feed(ActionClosed(action)) == [RecordWindow(action, frozenset(), False)]
     assert windows.open
     later = action._replace(id=ToolUseId("b-background"))
-    assert windows.feed(BackgroundEnded(S, bash.id, "task")) == [RecordWindow(later, frozenset(), False)]
-    assert windows.feed(BackgroundEnded(S, bash.id, "task")) == []
+    assert windows.feed(BackgroundTaskEnded(S, bash.id, "task")) == [RecordWindow(later, frozenset(), False)]
+    assert windows.feed(BackgroundTaskEnded(S, bash.id, "task")) == []
     assert not windows.open
 
 
@@ -138,7 +145,7 @@ def test_a_command_the_client_moves_to_the_background_keeps_its_window_too() -> 
     windows.feed(CallOpened(bash))
     windows.feed(ActionClosed(closed(bash)._replace(background=True)))
     assert windows.open
-    (effect,) = windows.feed(BackgroundEnded(S, bash.id, "task"))
+    (effect,) = windows.feed(BackgroundTaskEnded(S, bash.id, "task"))
     assert isinstance(effect, RecordWindow)
     assert not windows.open
 
@@ -154,16 +161,16 @@ def test_tools_that_write_nothing_themselves_leave_no_trace(tool: str) -> None:
 @pytest.mark.parametrize(
     "outcome",
     [
-        BackgroundEnded(S, None, "task"),
-        SessionSeen(S, None),
+        BackgroundTaskEnded(S, None, "task"),
+        SessionDiscovered(S, None),
         SessionLinked(S, S, "resume"),
         TurnStarted(S, TurnId("t"), None),
         TurnEnded(S, None),
         StatusCorrected(ToolUseId("x"), "denied", "failed"),
-        WordsArrived(ToolUseId("x"), "I rename it."),
-        ActionPlaced(ToolUseId("x"), S, None, None),
-        PromptAsked(S, None, None, {}, None, None, None, ()),
-        PromptSettled(S, None, None, "allow"),
+        LeadTextAdded(ToolUseId("x"), "I rename it."),
+        OwnerCorrected(ToolUseId("x"), S, None, None),
+        PromptOpened(S, None, None, {}, None, None, None, ()),
+        PromptClosed(S, None, None, "allow"),
     ],
 )
 def test_what_changes_no_file_asks_for_nothing(outcome: Outcome) -> None:

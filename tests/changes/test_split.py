@@ -15,13 +15,13 @@ from chorus.changes.client_text import find_form, read_text
 from chorus.changes.diff import hunks as line_hunks
 from chorus.changes.diff import split_lines
 from chorus.changes.split import Piece, find_overwritten, is_overwritten, split, writing_order
-from chorus.model.action import Action, FileWitness, Hunk, Reach
+from chorus.model.action import Action, FileReport, ReportHunk, WriteScope
 from chorus.model.ids import ToolUseId
 
 HEADLESS = Path(__file__).parents[2] / "fixtures" / "recordings" / "headless"
 
 
-def patch(before: str, after: str) -> tuple[Hunk, ...]:
+def patch(before: str, after: str) -> tuple[ReportHunk, ...]:
     """A patch without context, as the client would print it."""
     old, new = split_lines(before.encode()), split_lines(after.encode())
 
@@ -34,7 +34,7 @@ def patch(before: str, after: str) -> tuple[Hunk, ...]:
         return out
 
     return tuple(
-        Hunk(
+        ReportHunk(
             h.before_start + (1 if h.removed else 0), h.removed, h.after_start + 1, h.added,
             shown("-", old[h.before_start : h.before_end]) + shown("+", new[h.after_start : h.after_end]),
         )
@@ -95,7 +95,7 @@ def recorded(name: str) -> list[dict[str, Any]]:
 
 def claim_from(result: dict[str, Any]) -> Claim:
     found = tuple(
-        Hunk(h["oldStart"], h["oldLines"], h["newStart"], h["newLines"], h["lines"])
+        ReportHunk(h["oldStart"], h["oldLines"], h["newStart"], h["newLines"], h["lines"])
         for h in result["structuredPatch"]
     )
     swaps: tuple[Swap, ...] = ()
@@ -252,10 +252,11 @@ def test_a_claim_is_read_off_an_action() -> None:
     def action(**inputs: Any) -> Action:
         return Action(
             id=ToolUseId("t"), tool="Edit", input=inputs, status="succeeded", session=None, turn=None,
-            agent=None, paths=(), reach=Reach.NAMED, witness=None, said=None, message=None, time=None,
+            agent=None, paths=(), write_scope=WriteScope.NAMED, report=None, lead_text=None, message=None,
+            time=None,
         )  # fmt: skip
 
-    file = FileWitness("/r/a", before="x")
+    file = FileReport("/r/a", before="x")
     assert claim_of(action(), None) == NOTHING_TOLD
     assert claim_of(action(content="x"), file) == Claim(before="x")
     assert claim_of(action(old_string="x", new_string="y"), file).swaps == (Swap("x", "y", False),)

@@ -13,7 +13,7 @@ from chorus.changes.summary import (
     spoken,
     summarise,
 )
-from chorus.model.action import Action, Reach
+from chorus.model.action import Action, WriteScope
 from chorus.model.commit_message import SUBJECT_LENGTH
 from chorus.model.ids import ToolUseId
 
@@ -21,25 +21,25 @@ APP = FileChange("src/app.py", Change.MODIFIED, 3, 1)
 LOGO = FileChange("logo.png", Change.CREATED)
 
 
-def action(tool: str = "Edit", said: str | None = None, **inputs: Any) -> Action:
+def action(tool: str = "Edit", lead_text: str | None = None, **inputs: Any) -> Action:
     return Action(
         id=ToolUseId("t1"), tool=tool, input=inputs, status="succeeded", session=None, turn=None, agent=None,
-        paths=(), reach=Reach.NAMED, witness=None, said=said, message=None, time=None,
+        paths=(), write_scope=WriteScope.NAMED, report=None, lead_text=lead_text, message=None, time=None,
     )  # fmt: skip
 
 
 def test_what_the_assistant_said_comes_first() -> None:
-    assert summarise(action(said="I'll make the **parser** accept blanks:\n\nmore"), [APP]) == (
+    assert summarise(action(lead_text="I'll make the **parser** accept blanks:\n\nmore"), [APP]) == (
         "I'll make the parser accept blanks"
     )
 
 
 @pytest.mark.parametrize(
-    ("said", "words"),
+    ("lead_text", "words"),
     [(None, None), ("", None), ("...", None), ("\n## Now the tests\n", "Now the tests"), ("- `x`", "x")],
 )
-def test_only_a_line_with_words_counts_as_said(said: str | None, words: str | None) -> None:
-    assert spoken(said) == words
+def test_only_a_line_with_words_counts_as_said(lead_text: str | None, words: str | None) -> None:
+    assert spoken(lead_text) == words
 
 
 def test_without_words_the_tool_the_file_and_the_amount_are_named() -> None:
@@ -48,13 +48,15 @@ def test_without_words_the_tool_the_file_and_the_amount_are_named() -> None:
 
 
 def test_a_failure_says_why_whatever_was_said_before_it() -> None:
-    failed = action(said="I rename it.")._replace(status="failed", why="String to replace not found in file.")
+    failed = action(lead_text="I rename it.")._replace(
+        status="failed", failure="String to replace not found in file."
+    )
     assert summarise(failed._replace(paths=("/r/app.py",)), []) == (
         "Edit app.py: String to replace not found in file."
     )
-    long = failed._replace(tool="Bash", input={"command": "x " * 80}, why="y " * 80)
+    long = failed._replace(tool="Bash", input={"command": "x " * 80}, failure="y " * 80)
     assert len(summarise(long, [])) <= SUBJECT_LENGTH
-    assert summarise(failed._replace(why=None), [APP]) == "I rename it."
+    assert summarise(failed._replace(failure=None), [APP]) == "I rename it."
 
 
 def test_a_call_that_changed_nothing_is_named_by_what_it_was_to_change() -> None:

@@ -82,7 +82,7 @@ def worked(repo: UserRepo) -> UserRepo:
     """Three edits by the agent: app.py, a new file, run.sh."""
     with Recorder.open(repo.path) as recorder:
         agent = Agent(repo, recorder)
-        agent.replace("app.py", b"x = 1", b"x = 9", said="I raise x.")
+        agent.replace("app.py", b"x = 1", b"x = 9", lead_text="I raise x.")
         agent.edit("new.txt", b"hello\n")
         agent.replace("run.sh", b"hi", b"ho")
     return repo

@@ -155,7 +155,7 @@ def test_the_log_names_every_file_of_an_action_with_too_many_to_be_listed(
     with Recorder.open(repo.path) as recorder:
         agent = Agent(repo, recorder)
         agent.replace("app.py", b"x = 1", b"x = 9")
-        agent.bash(change, said="I make them all.")
+        agent.bash(change, lead_text="I make them all.")
         assert recorder.entries()[-1].paths == ()
         agent.replace("app.py", b"x = 9", b"x = 8")
     alone = chorus("log", "--json").json()

@@ -122,7 +122,7 @@ def test_its_stream_and_its_transcript_tell_the_same_actions(stand_in: StandIn) 
         ("Bash", "denied"),
     ]
     assert [(a.id, a.status, a.paths) for a in written] == [(a.id, a.status, a.paths) for a in streamed]
-    assert streamed[0].said == "Renaming."
+    assert streamed[0].lead_text == "Renaming."
     assert streamed[0].paths == (str(Path(stand_in.project) / "app.py"),)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from chorus.history.log.entries import LogEntry
 from chorus.history.recorder import Recorder
-from chorus.model.action import Action, FileWitness, Reach, Status, Witness
+from chorus.model.action import Action, ChangeReport, FileReport, Status, WriteScope
 from chorus.model.ids import LaneName, Oid, SessionId, ToolUseId, TurnId
 from tests.repos import UserRepo
 
@@ -17,27 +17,29 @@ def action(
     session: str = "session-a",
     tool: str = "Edit",
     status: Status = "succeeded",
-    witness: Witness | None = None,
-    said: str | None = None,
+    report: ChangeReport | None = None,
+    lead_text: str | None = None,
     message: str | None = "Make it better",
-    reach: Reach = Reach.NAMED,
+    write_scope: WriteScope = WriteScope.NAMED,
     time: str | None = "2026-01-02T03:04:05Z",
     **inputs: Any,
 ) -> Action:
     return Action(
         id=ToolUseId(name), tool=tool, input=inputs, status=status, session=SessionId(session),
-        turn=TurnId("turn-1"), agent=None, paths=tuple(str(path) for path in paths), reach=reach,
-        witness=witness, said=said, message=message, time=time,
+        turn=TurnId("turn-1"), agent=None, paths=tuple(str(path) for path in paths), write_scope=write_scope,
+        report=report, lead_text=lead_text, message=message, time=time,
     )  # fmt: skip
 
 
 def bash(name: str, *, command: str = "make", session: str = "session-a", **more: Any) -> Action:
-    return action(name, session=session, tool="Bash", reach=Reach.ANYWHERE, command=command, **more)
+    return action(
+        name, session=session, tool="Bash", write_scope=WriteScope.ANYWHERE, command=command, **more
+    )
 
 
-def witnessed(path: Path, before: str | None, after: str | None) -> Witness:
-    file = FileWitness(str(path), before=before, created=before is None, after=after)
-    return Witness((file,), (str(path),))
+def reported(path: Path, before: str | None, after: str | None) -> ChangeReport:
+    file = FileReport(str(path), before=before, created=before is None, after=after)
+    return ChangeReport((file,), (str(path),))
 
 
 class Agent:

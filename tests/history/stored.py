@@ -30,7 +30,7 @@ def main() -> None:
         repo = UserRepo(Path(place, "repo"))
         with Recorder.open(repo.path) as recorder:
             agent = Agent(repo, recorder)
-            agent.replace("app.py", b"x = 1", b"x = 9", said="I raise x.")
+            agent.replace("app.py", b"x = 1", b"x = 9", lead_text="I raise x.")
             repo.write("own.txt", b"mine\n")
             agent.edit("new.txt", b"hello\n")
             agent.replace("run.sh", b"hi", b"ho")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from chorus.history.recorder import Recorder
 from chorus.model.action import Action
-from tests.history.acting import action, bash, witnessed
+from tests.history.acting import action, bash, reported
 from tests.history.crashing import run_and_be_killed, run_and_die
 from tests.history.proof import assert_whole
 from tests.repos import UserRepo
@@ -28,7 +28,7 @@ class Story:
 
     def edit(self, name: str, before: str | None, after: str, session: str = "session-a") -> None:
         place = self.repo.write(name, after.encode())
-        done = action(f"t{len(self.ids)}", place, session=session, witness=witnessed(place, before, after))
+        done = action(f"t{len(self.ids)}", place, session=session, report=reported(place, before, after))
         self.tell(done, lambda recorder: recorder.record_named([done]))
 
     def note(self) -> None:

@@ -11,7 +11,7 @@ from chorus.errors import ChorusError
 from chorus.history.recorder import Recorder
 from chorus.model.action import Action
 from chorus.store.lock_file import CannotWrite
-from tests.history.acting import action, entry_of, witnessed
+from tests.history.acting import action, entry_of, reported
 from tests.history.proof import assert_whole, untouched
 from tests.repos import UserRepo
 
@@ -44,7 +44,7 @@ def edit(repo: UserRepo, name: str, after: str) -> Action:
     place = repo.path / "app.py"
     before = place.read_text()
     place.write_text(after)
-    return action(name, place, witness=witnessed(place, before, after))
+    return action(name, place, report=reported(place, before, after))
 
 
 def test_a_full_disk_is_a_clear_error_and_nothing_is_half_done(

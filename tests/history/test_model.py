@@ -17,7 +17,7 @@ from chorus.history.recorder import Recorder
 from chorus.history.records import Kind
 from chorus.model.action import Action
 from chorus.model.ids import Oid, ToolUseId
-from tests.history.acting import action, bash, on_disk, replayed, witnessed
+from tests.history.acting import action, bash, on_disk, replayed, reported
 from tests.history.proof import assert_whole
 from tests.repos import UserRepo
 
@@ -161,8 +161,8 @@ class UserAndAgents(RuleBasedStateMachine):
         place = self.repo.path / name
         done = {}
         for session, after in (second, first) if late else (first, second):
-            witness = witnessed(place, before.decode(), after.decode())
-            act = action(f"t{next(self.numbers)}", place, session=session, witness=witness)
+            report = reported(place, before.decode(), after.decode())
+            act = action(f"t{next(self.numbers)}", place, session=session, report=report)
             done[act.id] = (act, after)
         self.recorder.record_named([act for act, _ in done.values()])
         for entry in self.recorder.entries():
@@ -182,8 +182,8 @@ class UserAndAgents(RuleBasedStateMachine):
         done = []
         for before, after in steps:
             texts = [None if side is None else side.decode() for side in (before, after)]
-            witness = witnessed(place, texts[0], texts[1]) if told else None
-            done.append(action(f"t{next(self.numbers)}", place, session=session, witness=witness))
+            report = reported(place, texts[0], texts[1]) if told else None
+            done.append(action(f"t{next(self.numbers)}", place, session=session, report=report))
         self.recorder.record_named(done)
         for act, (before, after) in zip(done, steps, strict=True):
             changed = before != after

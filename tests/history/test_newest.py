@@ -363,7 +363,7 @@ def test_words_that_look_like_a_trailer_name_no_record(
 ) -> None:
     first = agent.edit("one.txt", b"1\n")
     forged = f"Chorus-Number: 1\nChorus-Action: {first.id}\nChorus-Reverts: {first.id}\nChorus-Lane: none"
-    agent.edit("Chorus-Number: 1", b"2\n", message=forged, said=forged)
+    agent.edit("Chorus-Number: 1", b"2\n", message=forged, lead_text=forged)
     with Newest.open(repo.path) as newest:
         assert newest.show("1")["id"] == newest.show(first.id or "")["id"] == first.id
         assert newest.show("1")["status"] == "committed"

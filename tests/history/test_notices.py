@@ -21,7 +21,7 @@ def told(recorder: Recorder, done: dict[str, Any]) -> str:
 
 
 def test_each_way_back_and_forth_is_named_for_what_it_does(repo: UserRepo, agent: Agent) -> None:
-    edit = agent.edit("app.py", b"x = 9\n", said="I raise x.")
+    edit = agent.edit("app.py", b"x = 9\n", lead_text="I raise x.")
     chosen = Selection([str(edit.n)])
     taken = revert(agent.recorder, chosen)
     text = told(agent.recorder, taken)

@@ -7,7 +7,7 @@ import pytest
 from chorus.history.ascribing import WRITTEN_OVER
 from chorus.history.lanes import Prepared
 from chorus.history.recorder import Recorder
-from chorus.model.action import Action, FileWitness, Hunk, Witness
+from chorus.model.action import Action, ChangeReport, FileReport, ReportHunk
 from chorus.model.ids import SessionId, ToolUseId
 from chorus.review.verify import verify
 from tests.history.acting import (
@@ -20,8 +20,8 @@ from tests.history.acting import (
     on_disk,
     patch_of,
     replayed,
+    reported,
     statuses,
-    witnessed,
 )
 from tests.history.proof import assert_whole, untouched
 from tests.repos import UserRepo
@@ -49,7 +49,7 @@ def test_watching_leaves_the_users_repository_alone(repo: UserRepo, recorder: Re
 
 
 def test_an_edit_is_one_commit_on_a_lane(repo: UserRepo, agent: Agent) -> None:
-    entry = agent.replace("app.py", b"x = 1", b"x = 9", said="I'll raise x:")
+    entry = agent.replace("app.py", b"x = 1", b"x = 9", lead_text="I'll raise x:")
     assert entry.status == "committed"
     assert entry.lane is not None
     assert entry.lane.startswith("chorus/make-it-better-")
@@ -77,7 +77,7 @@ def test_a_lane_holds_the_agents_change_and_not_the_users_in_the_same_file(
 def test_a_change_that_cannot_be_told_apart_brings_its_context_first(repo: UserRepo, agent: Agent) -> None:
     repo.write("app.py", b"x = user\ny = 2\n")
     agent.recorder.sweep()
-    entry = agent.edit("app.py", b"x = user + 1\ny = 2\n", said="Add one")
+    entry = agent.edit("app.py", b"x = user + 1\ny = 2\n", lead_text="Add one")
     assert lane_subjects(repo, entry.lane) == ["Context for: Add one", "Add one"]
     assert patch_of(repo, entry.commit) == ["-x = user", "+x = user + 1"]
     context = repo.git("log", "-1", "--format=%(trailers:key=Chorus-Context,valueonly)", f"{entry.lane}^")
@@ -145,8 +145,8 @@ def test_two_edits_found_at_once_are_taken_apart(repo: UserRepo, recorder: Recor
     recorder.start()
     states = ["x = 1\ny = 2\n", "x = 7\ny = 2\n", "x = 7\ny = 8\n"]
     repo.write("app.py", states[2].encode())
-    first = action("t1", place, witness=witnessed(place, states[0], states[1]))
-    second = action("t2", place, witness=witnessed(place, states[1], states[2]))
+    first = action("t1", place, report=reported(place, states[0], states[1]))
+    second = action("t2", place, report=reported(place, states[1], states[2]))
     recorder.record_named([first])
     recorder.record_named([second])
     assert patch_of(repo, entry_of(recorder, "t1").commit) == ["-x = 1", "+x = 7"]
@@ -170,7 +170,7 @@ def test_an_action_whose_change_another_already_has_is_contained(repo: UserRepo,
     place = repo.path / "app.py"
     repo.write("app.py", b"both\n")
     recorder.record_named([action("t1", place)])
-    recorder.record_named([action("t2", place, witness=witnessed(place, "one\n", "both\n"))])
+    recorder.record_named([action("t2", place, report=reported(place, "one\n", "both\n"))])
     assert entry_of(recorder, "t2").within == "t1"
 
 
@@ -225,9 +225,9 @@ def test_an_edit_written_over_before_it_was_seen_is_said_to_be(repo: UserRepo, r
 def swapped(place: Path, name: str, old: str, new: str) -> Action:
     """An edit as the client tells of it: the text it read, the patch, the strings."""
     at = ROWS.splitlines(keepends=True).index(old) + 1
-    hunk = Hunk(at, 1, at, 1, ["-" + old.rstrip("\n"), "+" + new.rstrip("\n")])
-    witness = Witness((FileWitness(str(place), before=ROWS, hunks=(hunk,)),), (str(place),))
-    return action(name, place, session=name, witness=witness, old_string=old, new_string=new)
+    hunk = ReportHunk(at, 1, at, 1, ["-" + old.rstrip("\n"), "+" + new.rstrip("\n")])
+    report = ChangeReport((FileReport(str(place), before=ROWS, hunks=(hunk,)),), (str(place),))
+    return action(name, place, session=name, report=report, old_string=old, new_string=new)
 
 
 def test_paths_outside_and_ignored_files_are_skipped_and_said(
@@ -265,7 +265,7 @@ def test_a_formatter_after_the_edit_is_left_for_the_next_look(repo: UserRepo, re
     recorder.start()
     edited = [*lines[:5], "agent's\n", *lines[5:]]
     repo.write("long.txt", "".join(edited).replace("line 20", "LINE 20").encode())
-    done = action("t1", place, witness=witnessed(place, "".join(lines), "".join(edited)))
+    done = action("t1", place, report=reported(place, "".join(lines), "".join(edited)))
     recorder.record_named([done])
     assert patch_of(repo, entry_of(recorder, "t1").timeline) == ["+agent's"]
     recorder.sweep()

@@ -1,52 +1,52 @@
 import pytest
 
-from chorus.model.action import Action, Call, Reach
+from chorus.model.action import Action, Call, WriteScope
 from chorus.model.ids import SessionId, ToolUseId, TurnId
 from chorus.model.outcomes import (
     ActionClosed,
-    BackgroundEnded,
+    BackgroundTaskEnded,
     CallOpened,
     Outcome,
-    PromptAsked,
-    PromptSettled,
-    Rested,
+    PromptClosed,
+    PromptOpened,
+    SessionDiscovered,
     SessionEnded,
+    SessionIdle,
     SessionLinked,
-    SessionSeen,
     TurnEnded,
     TurnStarted,
 )
-from chorus.model.session import Roster, Session, parse_session
+from chorus.model.session import Session, SessionTable, parse_session
 
 S = SessionId("s")
 
 
 def fold(*outcomes: Outcome) -> Session:
-    roster = Roster()
+    roster = SessionTable()
     for number, outcome in enumerate(outcomes):
         roster.feed(outcome, time=f"t{number}", source="hook")
     return roster.sessions[S]
 
 
-ASKED = PromptAsked(S, None, "Edit", {}, None, None, None, ())
-CALL = Call(ToolUseId("c"), "Edit", {}, (), Reach.NAMED, session=S)
+ASKED = PromptOpened(S, None, "Edit", {}, None, None, None, ())
+CALL = Call(ToolUseId("c"), "Edit", {}, (), WriteScope.NAMED, session=S)
 ACTION = Action(
-    ToolUseId("c"), "Edit", {}, "succeeded", S, None, None, (), Reach.NAMED, None, None, None, None
+    ToolUseId("c"), "Edit", {}, "succeeded", S, None, None, (), WriteScope.NAMED, None, None, None, None
 )
 
 
 @pytest.mark.parametrize(
     ("outcomes", "state"),
     [
-        ([SessionSeen(S, "/p")], "idle"),
-        ([SessionSeen(S, "/p"), TurnStarted(S, TurnId("1"), "hi")], "working"),
-        ([SessionSeen(S, "/p"), TurnStarted(S, TurnId("1"), "/model opus")], "idle"),
+        ([SessionDiscovered(S, "/p")], "idle"),
+        ([SessionDiscovered(S, "/p"), TurnStarted(S, TurnId("1"), "hi")], "working"),
+        ([SessionDiscovered(S, "/p"), TurnStarted(S, TurnId("1"), "/model opus")], "idle"),
         ([TurnStarted(S, TurnId("1"), None), ASKED], "waiting"),
-        ([ASKED, PromptSettled(S, None, None, "allow")], "working"),
+        ([ASKED, PromptClosed(S, None, None, "allow")], "working"),
         ([CallOpened(CALL)], "working"),
         ([CallOpened(CALL), ActionClosed(ACTION)], "working"),
         ([TurnStarted(S, TurnId("1"), None), TurnEnded(S, None)], "idle"),
-        ([SessionSeen(S, None), SessionEnded(S, "other")], "gone"),
+        ([SessionDiscovered(S, None), SessionEnded(S, "other")], "gone"),
     ],
 )
 def test_the_state_follows_what_happens(outcomes: list[Outcome], state: str) -> None:
@@ -54,7 +54,7 @@ def test_the_state_follows_what_happens(outcomes: list[Outcome], state: str) -> 
 
 
 def test_a_session_that_is_spoken_of_again_is_not_gone_any_more() -> None:
-    roster = Roster()
+    roster = SessionTable()
     roster.feed(SessionEnded(S, "other"), time="t", source="hook")
     assert roster.place(S, time="t", source="pane", client="7:1").state == "idle"
     roster.feed(CallOpened(CALL), time="t", source="hook")
@@ -63,12 +63,12 @@ def test_a_session_that_is_spoken_of_again_is_not_gone_any_more() -> None:
 
 
 def test_a_client_that_rests_is_idle_unless_it_is_gone() -> None:
-    assert fold(ASKED, Rested(S)).state == "idle"
-    roster = Roster()
+    assert fold(ASKED, SessionIdle(S)).state == "idle"
+    roster = SessionTable()
     roster.feed(SessionEnded(S, "exit"), time="1", source="hook")
-    assert roster.feed(Rested(S), time="2", source="transcript") is None
+    assert roster.feed(SessionIdle(S), time="2", source="transcript") is None
     assert roster.sessions[S].state == "gone"
-    assert roster.feed(Rested(SessionId("nobody")), time="2", source="transcript") is None
+    assert roster.feed(SessionIdle(SessionId("nobody")), time="2", source="transcript") is None
 
 
 def test_the_title_is_the_first_message_on_one_short_line() -> None:
@@ -89,13 +89,13 @@ def test_a_command_to_the_client_is_a_title_only_until_something_is_asked() -> N
 def test_a_session_that_goes_on_elsewhere_names_its_parent() -> None:
     linked = fold(SessionLinked(S, SessionId("old"), "clear"))
     assert linked.parent == "old"
-    assert Roster().feed(SessionLinked(S, S, "resume"), time="t", source="hook") is None
+    assert SessionTable().feed(SessionLinked(S, S, "resume"), time="t", source="hook") is None
 
 
 def test_first_and_last_time_and_every_source_are_kept() -> None:
-    roster = Roster()
-    roster.feed(SessionSeen(S, "/p"), time="1", source="hook")
-    roster.feed(SessionSeen(S, None), time="2", source="transcript")
+    roster = SessionTable()
+    roster.feed(SessionDiscovered(S, "/p"), time="1", source="hook")
+    roster.feed(SessionDiscovered(S, None), time="2", source="transcript")
     session = roster.place(S, time="3", source="transcript", transcript="/t.jsonl", pane=None)
     assert (session.since, session.last, session.sources) == ("1", "3", ("hook", "transcript"))
     assert (session.cwd, session.transcript, session.pane) == ("/p", "/t.jsonl", None)
@@ -105,12 +105,12 @@ def test_what_names_no_session_changes_none() -> None:
     for outcome in (
         TurnStarted(None, TurnId("1"), None),
         TurnEnded(None, None),
-        PromptSettled(None, None, None, "deny"),
-        BackgroundEnded(S, None, "t"),
+        PromptClosed(None, None, None, "deny"),
+        BackgroundTaskEnded(S, None, "t"),
     ):
-        assert Roster().feed(outcome, time="t", source="hook") is None
+        assert SessionTable().feed(outcome, time="t", source="hook") is None
 
 
 def test_a_session_survives_being_written_down() -> None:
-    session = fold(SessionSeen(S, "/p"), TurnStarted(S, TurnId("1"), "hi"))
+    session = fold(SessionDiscovered(S, "/p"), TurnStarted(S, TurnId("1"), "hi"))
     assert parse_session({**session.as_json(), "from a newer version": 1}) == session

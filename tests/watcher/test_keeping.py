@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from chorus.model.session import Roster
+from chorus.model.session import SessionTable
 from chorus.watcher.state.files import keep
 from chorus.watcher.state.session_file import SessionFile
 
@@ -12,7 +12,7 @@ def test_a_full_disk_ends_no_loop_and_leaves_what_was_kept(tmp_path: Path) -> No
     path = tmp_path / "sessions.json"
     keep(path, ["earlier"])
     path.with_suffix(".tmp").symlink_to("/dev/full")
-    SessionFile(path, Roster()).keep()
+    SessionFile(path, SessionTable()).keep()
     assert json.loads(path.read_bytes()) == ["earlier"]
 
 

@@ -3,7 +3,7 @@ import subprocess
 from pathlib import Path
 
 from chorus.model.ids import SessionId
-from chorus.model.session import Roster
+from chorus.model.session import SessionTable
 from chorus.system.processes import read_process
 from chorus.watcher.sources.liveness import is_young, name_client, runs, watch_clients
 from chorus.watcher.state.lent_hooks import Lending
@@ -38,7 +38,7 @@ def test_another_process_of_the_same_number_is_not_the_client() -> None:
 
 
 async def test_a_session_whose_client_is_gone_is_told_of(tmp_path: Path) -> None:
-    roster, lost = Roster(), asyncio.Queue[SessionId]()
+    roster, lost = SessionTable(), asyncio.Queue[SessionId]()
     roster.place(SessionId("dead"), time="t", source="hook", client="1:0")
     roster.place(SessionId("unknown"), time="t", source="hook")
     task = asyncio.create_task(watch_clients(roster, lost.put, Lending(tmp_path / "lent.json")))

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from chorus.model.action import Action, Call, FileWitness, Hunk, Witness
+from chorus.model.action import Action, Call, ChangeReport, FileReport, ReportHunk
 from chorus.model.ids import SessionId, ToolUseId
-from chorus.model.outcomes import ActionClosed, BackgroundEnded, CallOpened, Outcome, WordsArrived
+from chorus.model.outcomes import ActionClosed, BackgroundTaskEnded, CallOpened, LeadTextAdded, Outcome
 from chorus.watcher.tree import Tree
 from tests.history.acting import action, bash
 from tests.repos import UserRepo
@@ -32,7 +32,7 @@ def tell(tree: Tree, *outcomes: Outcome, waits: bool | None = None) -> None:
 
 
 def opened(of: Action) -> CallOpened:
-    return CallOpened(Call(of.id, of.tool, of.input, of.paths, of.reach, session=of.session))
+    return CallOpened(Call(of.id, of.tool, of.input, of.paths, of.write_scope, session=of.session))
 
 
 def facts(tree: Tree) -> list[tuple[str, str | None, tuple[str, ...]]]:
@@ -95,7 +95,7 @@ def test_a_call_that_runs_since_before_we_watched_is_known_again(tree: Tree, rep
     assert tree.windows.open
     assert facts(tree) == []
     repo.write("late.txt", b"late\n")
-    tell(tree, BackgroundEnded(S, begun.id, "task"))
+    tell(tree, BackgroundTaskEnded(S, begun.id, "task"))
     assert facts(tree) == [("committed", "t1-background", ("late.txt",))]
 
 
@@ -111,8 +111,8 @@ def test_the_first_look_waits_for_calls_that_are_told_of_late(tree: Tree, repo: 
 
 
 def test_commands_that_ran_while_no_agent_did_get_what_the_client_lists(tree: Tree, repo: UserRepo) -> None:
-    one = bash("t1", witness=Witness((), (str(repo.write("one.txt", b"1\n")),)))
-    two = bash("t2", witness=Witness((), (str(repo.write("two.txt", b"2\n")),)))
+    one = bash("t1", report=ChangeReport((), (str(repo.write("one.txt", b"1\n")),)))
+    two = bash("t2", report=ChangeReport((), (str(repo.write("two.txt", b"2\n")),)))
     repo.write("mine.txt", b"the person's\n")
     tell(tree, opened(one), ActionClosed(one), opened(two), ActionClosed(two))
     settle(tree)
@@ -139,7 +139,7 @@ def test_where_nothing_can_be_watched_changes_are_found_by_looking_everywhere(
 
 def test_a_command_told_of_late_gets_what_the_client_lists(tree: Tree, repo: UserRepo) -> None:
     settle(tree)
-    one = bash("t1", witness=Witness((), (str(repo.write("one.txt", b"1\n")),)))
+    one = bash("t1", report=ChangeReport((), (str(repo.write("one.txt", b"1\n")),)))
     edit = action("t2", repo.write("app.py", b"written since\n"))
     tell(tree, opened(one), waits=False)
     tell(tree, ActionClosed(one), waits=False)
@@ -151,16 +151,16 @@ def test_a_command_told_of_late_gets_what_the_client_lists(tree: Tree, repo: Use
 def test_words_that_come_after_the_record_are_its_summary(tree: Tree, repo: UserRepo) -> None:
     repo.write("app.py", b"new\n")
     edit = action("t1", repo.path / "app.py")
-    tell(tree, ActionClosed(edit), WordsArrived(ToolUseId("t1"), "I rename it.", S))
-    tell(tree, WordsArrived(ToolUseId("unknown"), "I do nothing.", S))
+    tell(tree, ActionClosed(edit), LeadTextAdded(ToolUseId("t1"), "I rename it.", S))
+    tell(tree, LeadTextAdded(ToolUseId("unknown"), "I do nothing.", S))
     assert [entry.summary for entry in tree.recorder.entries()] == ["I rename it."]
 
 
 def test_an_edit_beside_one_that_is_not_over_gets_only_its_own(tree: Tree, repo: UserRepo) -> None:
     place = repo.write("app.py", b"a\nb\n")
     settle(tree)
-    first = action("t1", place, witness=_told(place, "a\nb\n", "A\nb\n"))
-    second = action("t2", place, witness=_told(place, "A\nb\n", "A\nB\n"))
+    first = action("t1", place, report=_reported(place, "a\nb\n", "A\nb\n"))
+    second = action("t2", place, report=_reported(place, "A\nb\n", "A\nB\n"))
     repo.write("app.py", b"A\nB\n")  # both are written before anybody tells of the first
     tell(tree, opened(first), opened(second), ActionClosed(first))
     tell(tree, ActionClosed(second))
@@ -170,8 +170,8 @@ def test_an_edit_beside_one_that_is_not_over_gets_only_its_own(tree: Tree, repo:
 def test_an_edit_told_of_late_gets_only_what_the_client_says_of_it(tree: Tree, repo: UserRepo) -> None:
     place = repo.write("app.py", b"a\nb\n")
     settle(tree)
-    first = action("t1", place, witness=_told(place, "a\nb\n", "A\nb\n"))
-    second = action("t2", place, witness=_told(place, "A\nb\n", "A\nB\n"))
+    first = action("t1", place, report=_reported(place, "a\nb\n", "A\nb\n"))
+    second = action("t2", place, report=_reported(place, "A\nb\n", "A\nB\n"))
     repo.write("app.py", b"A\nB\n")  # the client went on, and the call that wrote more is not told of yet
     tell(tree, opened(first), ActionClosed(first), waits=False)
     tell(tree, opened(second), ActionClosed(second), waits=False)
@@ -185,10 +185,10 @@ def patch(tree: Tree, name: str) -> bytes | None:
     return tree.recorder.site.read(edit.after)
 
 
-def _told(place: Path, before: str, after: str) -> Witness:
+def _reported(place: Path, before: str, after: str) -> ChangeReport:
     hunks = tuple(
-        Hunk(n, 1, n, 1, [f"-{old}", f"+{new}"])
+        ReportHunk(n, 1, n, 1, [f"-{old}", f"+{new}"])
         for n, (old, new) in enumerate(zip(before.split(), after.split(), strict=True), 1)
         if old != new
     )
-    return Witness((FileWitness(str(place), before, hunks=hunks),), (str(place),))
+    return ChangeReport((FileReport(str(place), before, hunks=hunks),), (str(place),))

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from chorus.agents.claude_code.dialogs.reader import read_screen
-from chorus.model.action import Call, Reach
+from chorus.model.action import Call, WriteScope
 from chorus.model.ids import SessionId, ToolUseId
 from chorus.model.outcomes import CallOpened
 from chorus.model.prompt import Prompt
@@ -29,7 +29,7 @@ def questions(*texts: str) -> dict[str, Any]:
 def open_calls(*inputs: dict[str, Any]) -> OpenCalls:
     calls = OpenCalls()
     for number, given in enumerate(inputs):
-        call = Call(ToolUseId(f"t{number}"), "AskUserQuestion", given, (), Reach.NOTHING, SESSION)
+        call = Call(ToolUseId(f"t{number}"), "AskUserQuestion", given, (), WriteScope.NOTHING, SESSION)
         calls.hear(CallOpened(call))
     return calls
 
@@ -62,7 +62,7 @@ def test_of_two_calls_alike_the_newer_one_is_on_the_screen() -> None:
 def test_only_a_call_of_a_later_moment_asks_anew(time: str, anew: bool) -> None:
     prompt = shown(TWO_QUESTIONS)
     given = questions("Which features?", "Which language?")
-    call = Call(ToolUseId("t9"), "AskUserQuestion", given, (), Reach.NOTHING, SESSION, time=time)
+    call = Call(ToolUseId("t9"), "AskUserQuestion", given, (), WriteScope.NOTHING, SESSION, time=time)
 
     since = "2026-01-02T00:00:00Z"
     assert OpenCalls().is_asked_anew(CallOpened(call), prompt, SESSION, since) is anew

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from chorus.model.action import Action, Call, FileWitness, Hunk, Reach, Witness
+from chorus.model.action import Action, Call, ChangeReport, FileReport, ReportHunk, WriteScope
 from chorus.model.ids import SessionId, ToolUseId
 from chorus.model.outcomes import ActionClosed, CallOpened
 from chorus.watcher.tree import Tree
@@ -29,16 +29,17 @@ def call(name: str, place: Path) -> CallOpened:
     return CallOpened(
         Call(
             id=ToolUseId(name), tool="Edit", input={"file_path": str(place)}, session=SessionId(name),
-            turn=None, agent=None, paths=(str(place),), reach=Reach.NAMED, said=None, message=None, time=None,
+            turn=None, agent=None, paths=(str(place),), write_scope=WriteScope.NAMED, lead_text=None,
+            message=None, time=None,
         )
     )  # fmt: skip
 
 
 def edited(name: str, place: Path, before: str, old: str, new: str) -> Action:
     at = before.splitlines().index(old) + 1
-    witness = FileWitness(str(place), before=before, hunks=(Hunk(at, 1, at, 1, ["-" + old, "+" + new]),))
-    told = Witness((witness,), (str(place),))
-    return action(name, place, session=name, witness=told, old_string=old, new_string=new)
+    report = FileReport(str(place), before=before, hunks=(ReportHunk(at, 1, at, 1, ["-" + old, "+" + new]),))
+    told = ChangeReport((report,), (str(place),))
+    return action(name, place, session=name, report=told, old_string=old, new_string=new)
 
 
 async def both_write_and_ann_ends(tree: Tree, repo: UserRepo) -> None:

@@ -8,7 +8,7 @@ import posixpath
 from collections.abc import Mapping
 from typing import Any
 
-from chorus.model.action import FileWitness, Hunk, Reach, Witness
+from chorus.model.action import ChangeReport, FileReport, ReportHunk, WriteScope
 
 _EDITORS = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
 # Tools that read, ask, or keep lists outside the work tree. Any other tool may write anywhere.
@@ -21,19 +21,19 @@ HARMLESS = frozenset(
         "WebFetch", "WebSearch",
     }
 )  # fmt: skip
-_REACHES = dict.fromkeys(_EDITORS, Reach.NAMED) | dict.fromkeys(HARMLESS, Reach.NOTHING)
+_REACHES = dict.fromkeys(_EDITORS, WriteScope.NAMED) | dict.fromkeys(HARMLESS, WriteScope.NOTHING)
 _PATH_KEYS = ("file_path", "notebook_path", "filePath", "notebookPath")
 
 
 _TEXT = {str}
 
 
-class BadWitness(ValueError):
+class InvalidReport(ValueError):
     """What the client says about a change is not in the shape it should have."""
 
 
-def reach_of(tool: str) -> Reach:
-    return _REACHES.get(tool, Reach.ANYWHERE)
+def write_scope_of(tool: str) -> WriteScope:
+    return _REACHES.get(tool, WriteScope.ANYWHERE)
 
 
 def paths_of(given: Mapping[str, Any], cwd: str | None) -> tuple[str, ...]:
@@ -55,7 +55,7 @@ def resolve(path: str, cwd: str | None) -> str:
     return posixpath.normpath(posixpath.join(cwd or "", path))
 
 
-def parse_witness(tool: str, response: object, cwd: str | None) -> Witness | None:
+def parse_report(tool: str, response: object, cwd: str | None) -> ChangeReport | None:
     """What a result tells about changes; None where it tells nothing."""
     if not isinstance(response, dict):
         return None
@@ -72,50 +72,50 @@ def parse_witness(tool: str, response: object, cwd: str | None) -> Witness | Non
     if before is None and after is None and not hunks:
         return None
     created = response.get("type") == "create"
-    return Witness((FileWitness(paths[0], before, created, after, hunks),), paths[:1])
+    return ChangeReport((FileReport(paths[0], before, created, after, hunks),), paths[:1])
 
 
-def _parse_bash(diff: Mapping[str, Any], cwd: str | None) -> Witness | None:
+def _parse_bash(diff: Mapping[str, Any], cwd: str | None) -> ChangeReport | None:
     listed, more = diff.get("files", []), diff.get("moreFiles", 0)
     changed = diff.get("changedFiles", [])
     if not isinstance(listed, list) or not isinstance(changed, list) or not isinstance(more, int):
-        raise BadWitness("bashEditDiff")
+        raise InvalidReport("bashEditDiff")
     if diff.get("skipped") or (diff.get("unavailable") and not listed):
         return None
     files = tuple(_parse_file(file, cwd) for file in listed)
     named = [file.path for file in files] + [resolve(_checked(path), cwd) for path in changed]
-    return Witness(files, tuple(dict.fromkeys(named)), complete=not more)
+    return ChangeReport(files, tuple(dict.fromkeys(named)), complete=not more)
 
 
-def _parse_file(file: object, cwd: str | None) -> FileWitness:
+def _parse_file(file: object, cwd: str | None) -> FileReport:
     if not isinstance(file, dict):
-        raise BadWitness("bashEditDiff.files")
+        raise InvalidReport("bashEditDiff.files")
     path = resolve(_checked(file.get("filePath")), cwd)
-    return FileWitness(path, created=file.get("created") is True, hunks=_parse_hunks(file.get("hunks")))
+    return FileReport(path, created=file.get("created") is True, hunks=_parse_hunks(file.get("hunks")))
 
 
-def _parse_hunks(value: object) -> tuple[Hunk, ...]:
+def _parse_hunks(value: object) -> tuple[ReportHunk, ...]:
     if value is None:
         return ()
     if not isinstance(value, list):
-        raise BadWitness("structuredPatch")
+        raise InvalidReport("structuredPatch")
     return tuple(map(_parse_hunk, value))
 
 
-def _parse_hunk(value: object) -> Hunk:
+def _parse_hunk(value: object) -> ReportHunk:
     if not isinstance(value, dict):
-        raise BadWitness("structuredPatch")
+        raise InvalidReport("structuredPatch")
     lines = value.get("lines")
     # `map(type, …)` runs at C speed: a patch may have a hundred thousand lines.
     if not isinstance(lines, list) or not set(map(type, lines)) <= _TEXT:
-        raise BadWitness("structuredPatch")
+        raise InvalidReport("structuredPatch")
     old, new = value.get("oldStart"), value.get("newStart")
     olds, news = value.get("oldLines"), value.get("newLines")
     if not (
         isinstance(old, int) and isinstance(new, int) and isinstance(olds, int) and isinstance(news, int)
     ):
-        raise BadWitness("structuredPatch")
-    return Hunk(old, olds, new, news, lines)
+        raise InvalidReport("structuredPatch")
+    return ReportHunk(old, olds, new, news, lines)
 
 
 def _text(response: Mapping[str, Any], *keys: str) -> str | None:
@@ -124,11 +124,11 @@ def _text(response: Mapping[str, Any], *keys: str) -> str | None:
         if isinstance(value, str):
             return value
         if value is not None:
-            raise BadWitness(key)
+            raise InvalidReport(key)
     return None
 
 
 def _checked(path: object) -> str:
     if not isinstance(path, str) or not path:
-        raise BadWitness("bashEditDiff path")
+        raise InvalidReport("bashEditDiff path")
     return path

@@ -12,7 +12,7 @@ from pathlib import Path
 from chorus.agents.claude_code.processes import is_client, read_client
 from chorus.errors import ChorusError
 from chorus.model.ids import PaneId, SessionId
-from chorus.model.session import Roster, Session
+from chorus.model.session import Session, SessionTable
 from chorus.system.processes import Process, read_foreground
 from chorus.tmux.address import Address
 from chorus.tmux.commands import OneShot
@@ -28,7 +28,7 @@ MOST_LOOKS = 30
 
 @dataclass(slots=True)
 class Adopting:
-    roster: Roster
+    roster: SessionTable
     watching: Watching
     _looks: dict[tuple[SessionId, str | None], int] = field(default_factory=dict)
 

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from chorus.model.ids import PaneId
-from chorus.model.outcomes import ActionClosed, Outcome, PromptAsked, PromptSettled, SessionEnded, TurnEnded
+from chorus.model.outcomes import ActionClosed, Outcome, PromptClosed, PromptOpened, SessionEnded, TurnEnded
 from chorus.watcher.state.files import keep
 
 # More than a session asks while its first request is still in the pane.
@@ -21,7 +21,7 @@ MOST_ANSWERED = 1000
 @dataclass(slots=True)
 class Asked:
     path: Path
-    waiting: dict[str, tuple[PaneId, PromptAsked]] = field(default_factory=dict)  # by request
+    waiting: dict[str, tuple[PaneId, PromptOpened]] = field(default_factory=dict)  # by request
     _answered: dict[str, None] = field(default_factory=dict)
 
     def load(self) -> None:
@@ -31,12 +31,12 @@ class Asked:
             self._answered = dict.fromkeys(map(str, kept["answered"]))
             for request, (pane, asked) in kept["waiting"].items():
                 suggestions = tuple(asked.pop("suggestions"))
-                self.waiting[request] = PaneId(pane), PromptAsked(**asked, suggestions=suggestions)
+                self.waiting[request] = PaneId(pane), PromptOpened(**asked, suggestions=suggestions)
 
-    def at(self, pane: PaneId) -> list[PromptAsked]:
+    def at(self, pane: PaneId) -> list[PromptOpened]:
         return [asked for place, asked in self.waiting.values() if place == pane]
 
-    def add(self, asked: PromptAsked, pane: PaneId) -> bool:
+    def add(self, asked: PromptOpened, pane: PaneId) -> bool:
         """Remember a request that waits. False: it waits already, or was answered."""
         assert asked.request is not None
         if asked.request in self.waiting or asked.request in self._answered:
@@ -74,11 +74,11 @@ class Asked:
         keep(self.path, {"waiting": waiting, "answered": [*self._answered][-MOST_ANSWERED:]})
 
 
-def ends(outcome: Outcome, asked: PromptAsked) -> bool:
+def ends(outcome: Outcome, asked: PromptOpened) -> bool:
     match outcome:
         case ActionClosed(action):
             return action.id == asked.id
-        case PromptSettled(request=request) if request is not None:
+        case PromptClosed(request=request) if request is not None:
             return request == asked.request
         case SessionEnded(session) | TurnEnded(session):
             # A sub-agent's call outlives the turn it was started in.
@@ -87,11 +87,11 @@ def ends(outcome: Outcome, asked: PromptAsked) -> bool:
             return False
 
 
-def still_asked(outcomes: Iterable[Outcome]) -> list[PromptAsked]:
+def still_asked(outcomes: Iterable[Outcome]) -> list[PromptOpened]:
     """The requests among these that nothing later among them ends."""
-    waiting: list[PromptAsked] = []
+    waiting: list[PromptOpened] = []
     for outcome in outcomes:
         waiting = [asked for asked in waiting if not ends(outcome, asked)]
-        if isinstance(outcome, PromptAsked) and outcome.request is not None and outcome.tool is not None:
+        if isinstance(outcome, PromptOpened) and outcome.request is not None and outcome.tool is not None:
             waiting.append(outcome)
     return waiting

@@ -13,7 +13,7 @@ from typing import Literal
 from chorus.config.policy_file import read_policy, resolver, work_tree_of
 from chorus.errors import ChorusError
 from chorus.model.answer import Allow, Answer, Deny
-from chorus.model.outcomes import PromptAsked
+from chorus.model.outcomes import PromptOpened
 from chorus.policy.throttle import Throttle
 from chorus.policy.verdict import decide
 
@@ -31,7 +31,7 @@ class Rulings:
     def __init__(self) -> None:
         self._throttle = Throttle()
 
-    def rule(self, asked: PromptAsked, cwd: str | None) -> Ruling | None:
+    def rule(self, asked: PromptOpened, cwd: str | None) -> Ruling | None:
         """The answer a rule gives; None: ask a person."""
         if asked.tool is None or cwd is None:
             return None

@@ -13,7 +13,7 @@ from chorus.config.preferences import Preferences
 from chorus.errors import ChorusError, NothingThere
 from chorus.model.answer import Answer, render_answer
 from chorus.model.ids import PaneId, SessionId
-from chorus.model.outcomes import Outcome, PromptAsked
+from chorus.model.outcomes import Outcome, PromptOpened
 from chorus.model.prompt import Prompt
 from chorus.watcher.panes.panes import WatchedPane
 from chorus.watcher.prompts.audit_log import Audit
@@ -81,7 +81,7 @@ class Prompts:
             self._calls.hear(outcome)
         self.announce()
 
-    def rule(self, asked: PromptAsked, cwd: str | None) -> Ruling | None:
+    def rule(self, asked: PromptOpened, cwd: str | None) -> Ruling | None:
         """What the policy says; None: a person decides."""
         return self._rulings.rule(asked, cwd)
 
@@ -97,7 +97,7 @@ class Prompts:
             log.warning("no hook is held: %s", error)
             return "keys"
 
-    def tell(self, asked: PromptAsked, pane: PaneId | None, channel: Channel, *, ruled: bool) -> ToldPrompt:
+    def tell(self, asked: PromptOpened, pane: PaneId | None, channel: Channel, *, ruled: bool) -> ToldPrompt:
         """A client asks in words. It waits for a person, unless a rule is about to answer."""
         told = self._told.add(asked, pane, channel, ruled=ruled)
         self.announce()

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from chorus.agents.claude_code.hooks.event_file import HookEvent
 from chorus.agents.claude_code.hooks.spool import Spool
 from chorus.model.ids import PaneId
-from chorus.model.outcomes import Outcome, PromptAsked
-from chorus.model.session import Roster
+from chorus.model.outcomes import Outcome, PromptOpened
+from chorus.model.session import SessionTable
 from chorus.tmux.commands import Tmux
 from chorus.watcher.panes.headless_runs import Runs
 from chorus.watcher.panes.panes import WatchedPane
@@ -27,7 +27,7 @@ from chorus.watcher.tasks import Start
 class Relaying:
     spool: Spool
     runs: Runs
-    roster: Roster
+    roster: SessionTable
     prompts: Prompts
     asked: Asked
     start: Start
@@ -35,7 +35,7 @@ class Relaying:
 
     def hear_hook(self, event: HookEvent, outcomes: Iterable[Outcome]) -> None:
         """Hold the hook of a call that is asked about, if its answer may go that way."""
-        asked = next((o for o in outcomes if isinstance(o, PromptAsked) and o.request is None), None)
+        asked = next((o for o in outcomes if isinstance(o, PromptOpened) and o.request is None), None)
         if asked is None or asked.tool is None or not self.spool.is_waiting(event):
             return
         cwd = event.value.get("cwd")
@@ -50,7 +50,7 @@ class Relaying:
     def hear_stream(self, pane: WatchedPane, outcomes: Sequence[Outcome]) -> None:
         """A headless session of ours waits for an answer on its standard input, any other in its pane."""
         last = outcomes[-1] if outcomes else None
-        if isinstance(last, PromptAsked) and last.tool is None and last.text is not None:
+        if isinstance(last, PromptOpened) and last.tool is None and last.text is not None:
             channel: Channel = LineChannel(pane, last.text, self.tmux)
             self._tell(last, pane.id, channel, None)
         for asked in still_asked(outcomes) if self.runs.at(pane.id) is not None else []:
@@ -62,7 +62,7 @@ class Relaying:
         for asked in self.asked.at(pane):
             self._ask(pane, asked)
 
-    def _ask(self, pane: PaneId, asked: PromptAsked) -> None:
+    def _ask(self, pane: PaneId, asked: PromptOpened) -> None:
         run = self.runs.at(pane)
         assert run is not None
         assert asked.request is not None
@@ -70,7 +70,9 @@ class Relaying:
         ruling = self.prompts.rule(asked, session.cwd if session else None)
         self._tell(asked, pane, ControlChannel(self.runs, run, asked.request, self.asked), ruling)
 
-    def _tell(self, asked: PromptAsked, pane: PaneId | None, channel: Channel, ruling: Ruling | None) -> None:
+    def _tell(
+        self, asked: PromptOpened, pane: PaneId | None, channel: Channel, ruling: Ruling | None
+    ) -> None:
         """At once, so that what is heard next finds it there. A rule answers it, or else a person."""
         told = self.prompts.tell(asked, pane, channel, ruled=ruling is not None)
         if ruling is not None:

@@ -17,7 +17,7 @@ from chorus.agents.claude_code.replies.decisions import plan_decision
 from chorus.agents.claude_code.replies.steps import Stop
 from chorus.model.answer import Answer
 from chorus.model.ids import PaneId
-from chorus.model.outcomes import Outcome, PromptAsked
+from chorus.model.outcomes import Outcome, PromptOpened
 from chorus.model.prompt import Prompt
 from chorus.system.processes import read_process
 from chorus.watcher.panes.headless_runs import Run, Runs
@@ -96,7 +96,7 @@ class ControlChannel:
 class ToldPrompt:
     name: str
     prompt: Prompt
-    asked: PromptAsked
+    asked: PromptOpened
     pane: PaneId | None
     channel: Channel
     ruled: bool = False  # a rule is about to answer
@@ -129,7 +129,7 @@ class Told:
         self._salt = secrets.token_hex(3)
         self._count = 0
 
-    def add(self, asked: PromptAsked, pane: PaneId | None, channel: Channel, *, ruled: bool) -> ToldPrompt:
+    def add(self, asked: PromptOpened, pane: PaneId | None, channel: Channel, *, ruled: bool) -> ToldPrompt:
         self._count += 1
         name = f"t{self._count}.{self._salt}"
         if asked.tool is None:

@@ -15,15 +15,15 @@ from chorus.agents.claude_code.pairing import Pairing
 from chorus.model.ids import SessionId
 from chorus.model.outcomes import (
     ActionClosed,
-    BackgroundEnded,
+    BackgroundTaskEnded,
     CallOpened,
+    LeadTextAdded,
     Outcome,
     SessionEnded,
     SessionLinked,
     StatusCorrected,
-    WordsArrived,
 )
-from chorus.model.session import Roster, Session
+from chorus.model.session import Session, SessionTable
 from chorus.watcher.tree import Tree, Waits
 
 log = logging.getLogger("chorus.watcher")
@@ -39,7 +39,7 @@ class Intake:
         heard: Callable[[list[Outcome]], None],
     ) -> None:
         self.pairing = Pairing()
-        self.roster = Roster()
+        self.roster = SessionTable()
         self.history = asyncio.Lock()  # one source at a time changes history
         self._find_tree = find_tree
         self.announce = announce
@@ -110,9 +110,9 @@ def session_of(outcome: Outcome) -> SessionId | None:
             return call.session
         case ActionClosed(action):
             return action.session
-        case SessionEnded(session) | BackgroundEnded(session=session) | StatusCorrected(session=session):
+        case SessionEnded(session) | BackgroundTaskEnded(session=session) | StatusCorrected(session=session):
             return session
-        case SessionLinked(session) | WordsArrived(session=session):
+        case SessionLinked(session) | LeadTextAdded(session=session):
             return session
         case _:
             return None

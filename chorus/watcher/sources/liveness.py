@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from chorus.model.ids import SessionId
-from chorus.model.session import Roster
+from chorus.model.session import SessionTable
 from chorus.system.processes import Process, read_process
 from chorus.watcher.state.lent_hooks import Lending
 
@@ -43,7 +43,7 @@ def is_young(client: str) -> bool:
 
 
 async def watch_clients(
-    roster: Roster, lost: Callable[[SessionId], Awaitable[None]], lending: Lending
+    roster: SessionTable, lost: Callable[[SessionId], Awaitable[None]], lending: Lending
 ) -> None:
     for look in itertools.count():
         lending.take_back(runs)

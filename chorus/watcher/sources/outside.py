@@ -7,7 +7,7 @@ import asyncio
 from contextlib import suppress
 from dataclasses import dataclass
 
-from chorus.model.session import Roster
+from chorus.model.session import SessionTable
 from chorus.watcher.sources.transcripts import Transcripts
 from chorus.watcher.tree import Tree
 from chorus.watcher.trees import Trees
@@ -23,7 +23,7 @@ SCAN_SECONDS = 10.0
 @dataclass(frozen=True, slots=True)
 class Outside:
     trees: Trees
-    roster: Roster
+    roster: SessionTable
     transcripts: Transcripts
 
     async def keep_sweeping(self) -> None:

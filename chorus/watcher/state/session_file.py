@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from chorus.model.session import Roster, Session, parse_session
+from chorus.model.session import Session, SessionTable, parse_session
 from chorus.watcher.state.files import keep
 
 # Ended sessions are remembered for `chorus status`, the latest ones only.
@@ -15,7 +15,7 @@ MOST_ENDED = 50
 @dataclass(slots=True)
 class SessionFile:
     path: Path
-    roster: Roster
+    roster: SessionTable
 
     def load(self) -> list[Session]:
         """Put the remembered sessions on the roster. A damaged file means: none."""

@@ -7,20 +7,20 @@ import pytest
 from chorus.agents.claude_code.events import Event, Malformed, Source, Unknown
 from chorus.agents.claude_code.pairing import Action, Pairing
 from chorus.agents.claude_code.pairing.calls import ORPHANS_KEPT
-from chorus.model.action import Reach
+from chorus.model.action import WriteScope
 from chorus.model.ids import SessionId, ToolUseId
 from chorus.model.outcomes import (
     ActionClosed,
-    ActionPlaced,
-    BackgroundEnded,
+    BackgroundTaskEnded,
     CallOpened,
+    LeadTextAdded,
     Outcome,
-    PromptAsked,
-    PromptSettled,
+    OwnerCorrected,
+    PromptClosed,
+    PromptOpened,
     StatusCorrected,
     TurnEnded,
     TurnStarted,
-    WordsArrived,
 )
 from tests.agents.recordings import actions_of, fold, run
 from tests.agents.telling import calls, heard, init, result, returns, says, system, writes
@@ -47,8 +47,8 @@ def test_a_call_and_its_result_are_one_action() -> None:
     assert (action.id, action.tool, action.status) == ("t", "Edit", "succeeded")
     assert (action.session, action.turn, action.agent) == ("s-1", "1", None)
     assert action.paths == ("/p/a.py",)
-    assert action.reach is Reach.NAMED
-    assert (action.said, action.time) == ("I rename it.", "2026-01-02T03:04:05Z")
+    assert action.write_scope is WriteScope.NAMED
+    assert (action.lead_text, action.time) == ("I rename it.", "2026-01-02T03:04:05Z")
 
 
 def test_a_result_may_come_before_the_next_call_of_the_same_message() -> None:
@@ -77,8 +77,18 @@ def test_several_blocks_in_one_message_are_several_calls() -> None:
         # The report beside several results is nobody's.
         heard(type="user", message={"content": results}, tool_use_result={"filePath": "/elsewhere"}),
     )
-    assert (first.id, first.status, first.reach, first.said) == ("b", "succeeded", Reach.ANYWHERE, "Both.")
-    assert (second.id, second.status, second.reach, second.paths) == ("a", "failed", Reach.NOTHING, ("/p/x",))
+    assert (first.id, first.status, first.write_scope, first.lead_text) == (
+        "b",
+        "succeeded",
+        WriteScope.ANYWHERE,
+        "Both.",
+    )
+    assert (second.id, second.status, second.write_scope, second.paths) == (
+        "a",
+        "failed",
+        WriteScope.NOTHING,
+        ("/p/x",),
+    )
 
 
 def test_a_result_seen_before_its_call_waits_for_it() -> None:
@@ -275,7 +285,7 @@ def test_the_words_before_a_call_are_those_of_its_message() -> None:
         calls("d"),
         returns("d"),
     ]
-    told = {row.id: row.said for row in actions_of(events).values()}
+    told = {row.id: row.lead_text for row in actions_of(events).values()}
     assert told == {"a": "Two at once.", "b": None, "c": None, "d": None}
 
 
@@ -288,12 +298,12 @@ def test_words_of_the_same_message_stand_even_after_a_result() -> None:
         calls("b", message="m-1"),
         returns("b"),
     ]
-    assert [row.said for row in actions_of(events).values()] == ["Two.", "Two."]
+    assert [row.lead_text for row in actions_of(events).values()] == ["Two.", "Two."]
 
 
 def test_words_of_the_turn_before_are_not_carried_over() -> None:
     events = [init(), says("All done."), result(), init(), calls("t"), returns("t")]
-    assert actions_of(events)["t"].said is None
+    assert actions_of(events)["t"].lead_text is None
 
 
 def test_text_in_pieces_is_put_together() -> None:
@@ -308,17 +318,17 @@ def test_text_in_pieces_is_put_together() -> None:
         heard(type="tool_result", toolUseId="u", isError=True, content="no"),
     ]
     first, second = closed(*events)
-    assert (first.said, first.status, first.session) == ("I'll update it.", "succeeded", "s-1")
-    assert (second.said, second.status) == ("Done.", "failed")
+    assert (first.lead_text, first.status, first.session) == ("I'll update it.", "succeeded", "s-1")
+    assert (second.lead_text, second.status) == ("Done.", "failed")
 
 
 def test_a_message_of_plain_text_is_read_too() -> None:
     events = [heard(type="assistant", message={"content": "Plain."}), calls("t"), returns("t")]
-    assert actions_of(events)["t"].said == "Plain."
+    assert actions_of(events)["t"].lead_text == "Plain."
 
 
 def test_what_really_ran_is_told_by_the_tools_own_report() -> None:
-    report: dict[str, Any] = {
+    response: dict[str, Any] = {
         "type": "create",
         "filePath": "/p/other.py",
         "content": "C=1\n",
@@ -326,11 +336,11 @@ def test_what_really_ran_is_told_by_the_tools_own_report() -> None:
         "originalFile": None,
     }
     (action,) = closed(
-        init(), calls("t", "Write", input={"file_path": "/p/new.py"}), returns("t", tool_use_result=report)
+        init(), calls("t", "Write", input={"file_path": "/p/new.py"}), returns("t", tool_use_result=response)
     )
     assert action.paths == ("/p/other.py",)
-    assert action.witness is not None
-    assert action.witness.files[0].created
+    assert action.report is not None
+    assert action.report.files[0].created
 
 
 def test_a_report_out_of_shape_is_counted() -> None:
@@ -340,7 +350,7 @@ def test_a_report_out_of_shape_is_counted() -> None:
         pairing,
     )
     assert fold(outcomes)["t"].status == "succeeded"
-    assert pairing.problems == {"bad-witness": 1}
+    assert pairing.problems == {"malformed-report": 1}
 
 
 def test_words_that_come_later_are_told_once() -> None:
@@ -356,7 +366,7 @@ def test_words_that_come_later_are_told_once() -> None:
         calls("t", message="m", source=Source.TRANSCRIPT),
     ]
     told = [outcome for event in [*later, *later] for outcome in pairing.feed(event)]
-    assert told == [WordsArrived(ToolUseId("t"), "I rename it.", SessionId("s-1"))]
+    assert told == [LeadTextAdded(ToolUseId("t"), "I rename it.", SessionId("s-1"))]
 
 
 def test_words_that_were_known_are_not_told_again() -> None:
@@ -366,14 +376,16 @@ def test_words_that_were_known_are_not_told_again() -> None:
 
 
 def test_a_command_that_goes_on_in_the_background_is_known_by_its_report() -> None:
-    report = {"stdout": "", "backgroundTaskId": "b1"}
-    outcomes = run([init(), calls("t", "Bash", input={"command": "x"}), returns("t", tool_use_result=report)])
+    response = {"stdout": "", "backgroundTaskId": "b1"}
+    outcomes = run(
+        [init(), calls("t", "Bash", input={"command": "x"}), returns("t", tool_use_result=response)]
+    )
     closed = [outcome.action for outcome in outcomes if isinstance(outcome, ActionClosed)]
     assert [action.background for action in closed] == [True]
 
 
 @pytest.mark.parametrize(
-    ("text", "why"),
+    ("text", "failure"),
     [
         ("<tool_use_error>Not found in file.\nString: x</tool_use_error>", "Not found in file."),
         ("Error: No such tool available: X", "No such tool available: X"),
@@ -381,10 +393,10 @@ def test_a_command_that_goes_on_in_the_background_is_known_by_its_report() -> No
         ("", None),
     ],
 )
-def test_a_failure_brings_its_reason(text: str, why: str | None) -> None:
+def test_a_failure_brings_its_reason(text: str, failure: str | None) -> None:
     outcomes = run([init(), calls("t"), returns("t", text, error=True)])
     closed = [outcome.action for outcome in outcomes if isinstance(outcome, ActionClosed)]
-    assert [(action.status, action.why) for action in closed] == [("failed", why)]
+    assert [(action.status, action.failure) for action in closed] == [("failed", failure)]
 
 
 def test_unknown_and_malformed_events_and_blocks_are_counted() -> None:
@@ -437,7 +449,7 @@ def test_a_sub_agent_goes_by_its_call_until_its_name_is_known() -> None:
     outcomes = [outcome for event in events for outcome in pairing.feed(event)]
     assert fold(outcomes)["t"].agent == "A"
     later = pairing.feed(returns("A", tool_use_result={"agentId": "g-1"}))
-    assert ActionPlaced("t", "s-1", "1", "g-1") in later  # type: ignore[arg-type]
+    assert OwnerCorrected("t", "s-1", "1", "g-1") in later  # type: ignore[arg-type]
     assert fold([*outcomes, *later, *pairing.feed(returns("u"))])["u"].agent == "g-1"
 
 
@@ -463,8 +475,8 @@ def test_a_background_sub_agent_outlives_the_turn_that_started_it() -> None:
     rows = fold(outcomes)
     assert (rows["t"].status, rows["t"].turn, rows["t"].message) == ("succeeded", "1", "first")
     assert (rows["u"].status, rows["u"].turn) == ("unfinished", "1")
-    assert [outcome for outcome in outcomes if isinstance(outcome, BackgroundEnded)] == [
-        BackgroundEnded("s-1", "A", "g-1")  # type: ignore[arg-type]
+    assert [outcome for outcome in outcomes if isinstance(outcome, BackgroundTaskEnded)] == [
+        BackgroundTaskEnded("s-1", "A", "g-1")  # type: ignore[arg-type]
     ]
 
 
@@ -476,7 +488,7 @@ def test_the_end_of_a_foreground_task_is_told_by_its_own_result() -> None:
         system("task_started", task_id="b-1", tool_use_id="B", task_type="local_bash"),
         system("task_started", task_id="g-2", task_type="local_agent"),
     ]
-    assert [outcome for outcome in run(events) if isinstance(outcome, BackgroundEnded)] == []
+    assert [outcome for outcome in run(events) if isinstance(outcome, BackgroundTaskEnded)] == []
 
 
 def test_an_old_transcripts_side_chain_is_some_sub_agents() -> None:
@@ -512,10 +524,10 @@ def test_a_question_and_its_answer() -> None:
     outcomes = run(
         [init(), question, question, answers(behavior="deny", message="no"), returns("t", "no", error=True)]
     )
-    (prompt,) = [outcome for outcome in outcomes if isinstance(outcome, PromptAsked)]
+    (prompt,) = [outcome for outcome in outcomes if isinstance(outcome, PromptOpened)]
     assert (prompt.session, prompt.id, prompt.tool, prompt.request) == ("s-1", "t", "Write", "r")
     assert (prompt.text, prompt.suggestions, prompt.agent) == ("n.py", ({"type": "setMode"},), "g-1")
-    assert PromptSettled("s-1", "t", "r", "deny") in outcomes  # type: ignore[arg-type]
+    assert PromptClosed("s-1", "t", "r", "deny") in outcomes  # type: ignore[arg-type]
     assert fold(outcomes)["t"].status == "denied"
 
 
@@ -544,15 +556,15 @@ def test_an_answer_to_nothing_says_nothing() -> None:
     ]
     outcomes = run(events)
     assert fold(outcomes)["t"].status == "succeeded"
-    assert [outcome for outcome in outcomes if isinstance(outcome, PromptSettled)] == [
-        PromptSettled(None, None, "r3", "allow")
+    assert [outcome for outcome in outcomes if isinstance(outcome, PromptClosed)] == [
+        PromptClosed(None, None, "r3", "allow")
     ]
 
 
 def test_a_question_withdrawn_is_settled_and_a_late_no_is_ignored() -> None:
     cancel = heard(Source.CONTROL_OUT, type="control_cancel_request", request_id="r")
     outcomes = run([init(), asks(), cancel, cancel, answers(behavior="deny"), returns("t")])
-    assert PromptSettled("s-1", "t", "r", "cancelled") in outcomes  # type: ignore[arg-type]
+    assert PromptClosed("s-1", "t", "r", "cancelled") in outcomes  # type: ignore[arg-type]
     assert fold(outcomes)["t"].status == "succeeded"
 
 
@@ -591,12 +603,12 @@ def test_a_hook_that_says_nothing_leaves_the_call_open() -> None:
     asked = [callback("PreToolUse", request=None, tool_use_id="t"), callback("PreToolUse")]
     assert statuses(init(), *asked, answers("h", **{"continue": True})) == {"t": "unfinished"}
     cancel = heard(Source.CONTROL_OUT, type="control_cancel_request", request_id="h")
-    assert PromptSettled not in kinds(run([init(), *asked, cancel]))
+    assert PromptClosed not in kinds(run([init(), *asked, cancel]))
 
 
 def test_a_question_in_words_is_a_prompt() -> None:
     (prompt,) = run([heard(type="permission_request", prompt="Allow?")])
-    assert isinstance(prompt, PromptAsked)
+    assert isinstance(prompt, PromptOpened)
     assert (prompt.text, prompt.id, prompt.tool) == ("Allow?", None, None)
 
 

@@ -6,9 +6,9 @@ from chorus.agents.claude_code.events import Event, Source
 from chorus.agents.claude_code.pairing import Pairing
 from chorus.model.outcomes import (
     ActionClosed,
-    BackgroundEnded,
+    BackgroundTaskEnded,
     Outcome,
-    PromptAsked,
+    PromptOpened,
     SessionEnded,
     SessionLinked,
     TurnEnded,
@@ -47,7 +47,7 @@ def test_a_call_opens_before_it_runs_and_closes_after() -> None:
         [submits("go"), pre("t"), post("t", tool_response={"filePath": "/p/a.py", "originalFile": ""})]
     )
     row = rows["t"]
-    assert (row.status, row.turn, row.message, row.witnessed) == ("succeeded", "p-1", "go", True)
+    assert (row.status, row.turn, row.message, row.reported) == ("succeeded", "p-1", "go", True)
 
 
 def test_the_end_alone_is_enough() -> None:
@@ -92,23 +92,23 @@ def test_a_question_is_about_the_call_just_before() -> None:
     outcomes = run(
         [pre("a"), post("a"), pre("b"), asked(permission_suggestions=[{"type": "setMode"}]), asked()]
     )
-    (prompt,) = of_kind(PromptAsked, outcomes)
-    assert isinstance(prompt, PromptAsked)
+    (prompt,) = of_kind(PromptOpened, outcomes)
+    assert isinstance(prompt, PromptOpened)
     assert (prompt.id, prompt.tool, prompt.suggestions) == ("b", "Edit", ({"type": "setMode"},))
 
 
 def test_a_question_about_a_changed_input_is_about_the_newest_call_not_asked_about() -> None:
     changed = {"file_path": "/p/changed.py"}
     events = [pre("a"), pre("b", tool_input={"file_path": "/p/b.py"}), asked(), asked(tool_input=changed)]
-    prompts = of_kind(PromptAsked, run(events))
+    prompts = of_kind(PromptOpened, run(events))
     assert [getattr(prompt, "id", None) for prompt in prompts] == ["a", "b"]
-    nobody = of_kind(PromptAsked, run([pre("a"), asked(), asked(tool_input=changed)]))
+    nobody = of_kind(PromptOpened, run([pre("a"), asked(), asked(tool_input=changed)]))
     assert [getattr(prompt, "id", None) for prompt in nobody] == ["a", None]
 
 
 def test_a_question_may_name_its_call() -> None:
-    (prompt,) = of_kind(PromptAsked, run([asked(tool_use_id="t")]))
-    assert isinstance(prompt, PromptAsked)
+    (prompt,) = of_kind(PromptOpened, run([asked(tool_use_id="t")]))
+    assert isinstance(prompt, PromptOpened)
     assert prompt.id == "t"
 
 
@@ -195,14 +195,14 @@ def test_a_turn_started_by_a_background_task_is_still_the_same_turn() -> None:
         pre("u", prompt="p-2"),
     ]
     outcomes = run([*events, submits(NOTICE, "p-2"), submits("<task-notification>empty", "p-3")])
-    assert BackgroundEnded("s-1", "t", "b-1") in outcomes  # type: ignore[arg-type]
-    assert len(of_kind(BackgroundEnded, outcomes)) == 1
+    assert BackgroundTaskEnded("s-1", "t", "b-1") in outcomes  # type: ignore[arg-type]
+    assert len(of_kind(BackgroundTaskEnded, outcomes)) == 1
     assert (fold(outcomes)["u"].turn, fold(outcomes)["u"].message) == ("p-1", "go")
 
 
 def test_a_notice_without_a_call_is_told_too() -> None:
     text = "<task-notification><task-id>b-9</task-id></task-notification>"
-    assert BackgroundEnded("s-1", None, "b-9") in run([submits(text)])  # type: ignore[arg-type]
+    assert BackgroundTaskEnded("s-1", None, "b-9") in run([submits(text)])  # type: ignore[arg-type]
 
 
 def test_what_the_client_says_in_the_users_name_is_no_message() -> None:
@@ -226,7 +226,7 @@ def test_the_words_on_screen_stand_for_the_next_call() -> None:
         hooked("MessageDisplay", delta=" it.", final=True),
     ]
     rows = actions_of([submits("go"), *shown, pre("t"), post("t"), pre("u"), post("u")])
-    assert [row.said for row in rows.values()] == ["I rename it.", None]
+    assert [row.lead_text for row in rows.values()] == ["I rename it.", None]
 
 
 def test_compaction_and_other_beginnings_end_nothing() -> None:

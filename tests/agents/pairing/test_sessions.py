@@ -2,7 +2,7 @@
 
 from chorus.agents.claude_code.events import Event, Source
 from chorus.agents.claude_code.pairing import Pairing
-from chorus.model.outcomes import ActionPlaced, Outcome, SessionLinked, SessionSeen
+from chorus.model.outcomes import Outcome, OwnerCorrected, SessionDiscovered, SessionLinked
 from tests.agents.recordings import Row, actions_of, fold, run
 from tests.agents.telling import calls, heard, hooked, init, post, pre, result, returns, writes
 
@@ -59,7 +59,7 @@ def test_a_result_of_a_known_session_is_that_sessions() -> None:
 
 def test_a_session_named_late_is_that_of_what_came_before() -> None:
     outcomes = run([*tool("t"), result(session="c")])
-    assert ActionPlaced("t", "c", "1", None) in outcomes  # type: ignore[arg-type]
+    assert OwnerCorrected("t", "c", "1", None) in outcomes  # type: ignore[arg-type]
     assert fold(outcomes)["t"].session == "c"
 
 
@@ -93,9 +93,9 @@ def test_a_session_that_starts_again_ends_what_it_left_open() -> None:
 
 def test_every_session_is_seen_once_with_its_directory() -> None:
     outcomes = run([init("a"), result(session="a"), init("a"), pre("t", session="b")])
-    assert [o for o in outcomes if isinstance(o, SessionSeen)] == [
-        SessionSeen("a", "/p"),  # type: ignore[arg-type]
-        SessionSeen("b", "/p"),  # type: ignore[arg-type]
+    assert [o for o in outcomes if isinstance(o, SessionDiscovered)] == [
+        SessionDiscovered("a", "/p"),  # type: ignore[arg-type]
+        SessionDiscovered("b", "/p"),  # type: ignore[arg-type]
     ]
 
 
@@ -145,7 +145,7 @@ def test_hook_and_transcript_lines_without_a_session_are_the_channels() -> None:
 
 def test_a_session_is_told_again_when_its_directory_becomes_known() -> None:
     outcomes = run([calls("t", session_id="a"), init("a"), init("a", uuid="u", cwd="/elsewhere")])
-    assert [o for o in outcomes if isinstance(o, SessionSeen)] == [
-        SessionSeen("a", None),  # type: ignore[arg-type]
-        SessionSeen("a", "/p"),  # type: ignore[arg-type]
+    assert [o for o in outcomes if isinstance(o, SessionDiscovered)] == [
+        SessionDiscovered("a", None),  # type: ignore[arg-type]
+        SessionDiscovered("a", "/p"),  # type: ignore[arg-type]
     ]

@@ -7,7 +7,7 @@ import pytest
 from chorus.agents.claude_code.events import Event, Source
 from chorus.agents.claude_code.pairing.pairing import Pairing
 from chorus.agents.claude_code.pairing.turns import Turns
-from chorus.model.outcomes import Rested, TurnStarted
+from chorus.model.outcomes import SessionIdle, TurnStarted
 from tests.agents.recordings import actions_of, fold, run
 from tests.agents.telling import calls, heard, hooked, init, result, returns, submits, system, writes
 
@@ -18,7 +18,7 @@ def turns(*events: Event) -> list[tuple[str | None, str | None]]:
     return [(row.turn, row.message) for row in actions_of(events).values()]
 
 
-def said(text: Any, prompt: str | None, time: str = "2026-01-01T00:00:00Z", **more: Any) -> Event:
+def message_line(text: Any, prompt: str | None, time: str = "2026-01-01T00:00:00Z", **more: Any) -> Event:
     named = {"promptId": prompt} if prompt else {}
     return writes(text, source=TRANSCRIPT, timestamp=time, isSidechain=False, **named, **more)
 
@@ -109,10 +109,10 @@ def test_a_result_held_back_does_not_end_the_turn_that_follows() -> None:
 
 def test_a_transcript_names_its_turns() -> None:
     events = [
-        said("one", "p-1"),
+        message_line("one", "p-1"),
         calls("a", source=TRANSCRIPT),
         returns("a", source=TRANSCRIPT, promptId="p-1"),
-        said("two", "p-2"),
+        message_line("two", "p-2"),
         calls("b", source=TRANSCRIPT),
     ]
     assert turns(*events) == [("p-1", "one"), ("p-2", "two")]
@@ -122,7 +122,7 @@ def test_a_call_may_stand_before_the_message_it_answers() -> None:
     early = calls("a", source=TRANSCRIPT, timestamp="2026-01-01T00:00:05Z")
     events = [
         early,
-        said("one", "p-1", "2026-01-01T00:00:01Z"),
+        message_line("one", "p-1", "2026-01-01T00:00:01Z"),
         returns("a", source=TRANSCRIPT, promptId="p-1"),
     ]
     rows = actions_of(events)
@@ -132,7 +132,12 @@ def test_a_call_may_stand_before_the_message_it_answers() -> None:
 def test_a_message_ends_what_was_called_before_it() -> None:
     early = calls("a", source=TRANSCRIPT, timestamp="2026-01-01T00:00:01Z")
     outcomes = run(
-        [said("one", "p-1"), early, said("two", "p-2", "2026-01-01T00:00:05Z"), calls("b", source=TRANSCRIPT)]
+        [
+            message_line("one", "p-1"),
+            early,
+            message_line("two", "p-2", "2026-01-01T00:00:05Z"),
+            calls("b", source=TRANSCRIPT),
+        ]
     )
     assert fold(outcomes)["a"].status == "unfinished"
     assert [type(o).__name__ for o in outcomes].index("ActionClosed") < len(outcomes) - 2
@@ -140,9 +145,9 @@ def test_a_message_ends_what_was_called_before_it() -> None:
 
 def test_old_transcripts_count() -> None:
     events = [
-        said("one", None),
+        message_line("one", None),
         calls("a", source=TRANSCRIPT),
-        said("two", None),
+        message_line("two", None),
         calls("b", source=TRANSCRIPT),
     ]
     assert turns(*events) == [("1", "one"), ("2", "two")]
@@ -150,10 +155,10 @@ def test_old_transcripts_count() -> None:
 
 def test_a_fork_names_all_its_old_messages_alike() -> None:
     events = [
-        said("one", "p", uuid="u-1"),
+        message_line("one", "p", uuid="u-1"),
         calls("a", source=TRANSCRIPT),
         returns("a", source=TRANSCRIPT, promptId="p"),
-        said("two", "p", uuid="u-2"),
+        message_line("two", "p", uuid="u-2"),
         calls("b", source=TRANSCRIPT),
         returns("b", source=TRANSCRIPT, promptId="p"),
     ]
@@ -207,26 +212,28 @@ def test_words_the_client_puts_into_the_users_mouth_are_no_message(text: Any) ->
 )
 def test_what_a_person_wrote_is_the_message(text: Any, message: str) -> None:
     started = [
-        o.message for o in run([said(text, "p-1", origin={"kind": "human"})]) if isinstance(o, TurnStarted)
+        o.message
+        for o in run([message_line(text, "p-1", origin={"kind": "human"})])
+        if isinstance(o, TurnStarted)
     ]
     assert started == [message]
 
 
 def test_a_slash_command_interrupts_nothing() -> None:
     early = calls("a", source=TRANSCRIPT, timestamp="2026-01-01T00:00:01Z")
-    command = said("<command-name>/model</command-name>", "p-2", "2026-01-01T00:00:05Z")
-    outcomes = [*run([said("one", "p-1"), early, command])]
+    command = message_line("<command-name>/model</command-name>", "p-2", "2026-01-01T00:00:05Z")
+    outcomes = [*run([message_line("one", "p-1"), early, command])]
     assert [type(o).__name__ for o in outcomes][-1] == "ActionClosed"  # closed by the end, not by the command
 
 
 def test_a_notice_in_a_transcript_goes_on_with_the_turn() -> None:
-    notice = said(
+    notice = message_line(
         "<task-notification><task-id>b</task-id></task-notification>",
         "p-2",
         origin={"kind": "task-notification"},
     )
     events = [
-        said("one", "p-1"),
+        message_line("one", "p-1"),
         notice,
         calls("a", source=TRANSCRIPT),
         returns("a", source=TRANSCRIPT, promptId="p-2"),
@@ -235,8 +242,13 @@ def test_a_notice_in_a_transcript_goes_on_with_the_turn() -> None:
 
 
 def test_a_notice_without_a_name_is_no_message() -> None:
-    notice = said("<task-notification><task-id>b</task-id></task-notification>", None)
-    events = [said("one", None), notice, calls("a", source=TRANSCRIPT), returns("a", source=TRANSCRIPT)]
+    notice = message_line("<task-notification><task-id>b</task-id></task-notification>", None)
+    events = [
+        message_line("one", None),
+        notice,
+        calls("a", source=TRANSCRIPT),
+        returns("a", source=TRANSCRIPT),
+    ]
     assert turns(*events) == [("1", "one")]
 
 
@@ -321,13 +333,18 @@ def queued(text: Any, **more: Any) -> Event:
 def test_a_transcript_tells_of_a_message_sent_meanwhile_beside_the_others() -> None:
     after = [calls("b", source=TRANSCRIPT), returns("b", source=TRANSCRIPT, promptId="p-1")]
     late = returns("a", source=TRANSCRIPT, promptId="p-1")
-    events = [said("one", "p-1"), calls("a", source=TRANSCRIPT), queued("and this"), late, *after]
+    events = [message_line("one", "p-1"), calls("a", source=TRANSCRIPT), queued("and this"), late, *after]
     assert turns(*events) == [("p-1", "one"), ("p-1.2", "and this")]
     assert turns(*events, queued("and this"), calls("c", source=TRANSCRIPT))[-1] == ("p-1.2", "and this")
 
 
 def test_an_old_transcript_counts_it() -> None:
-    events = [said("one", None), queued("and this"), queued("and this"), calls("a", source=TRANSCRIPT)]
+    events = [
+        message_line("one", None),
+        queued("and this"),
+        queued("and this"),
+        calls("a", source=TRANSCRIPT),
+    ]
     assert turns(*events) == [("2", "and this")]
     assert turns(queued("and this"), calls("a", source=TRANSCRIPT)) == [("1", "and this")]
 
@@ -343,7 +360,7 @@ def test_an_old_transcript_counts_it() -> None:
     ],
 )
 def test_other_things_beside_the_messages_begin_no_turn(attachment: Event) -> None:
-    assert turns(said("one", "p-1"), attachment, calls("a", source=TRANSCRIPT)) == [("p-1", "one")]
+    assert turns(message_line("one", "p-1"), attachment, calls("a", source=TRANSCRIPT)) == [("p-1", "one")]
 
 
 def test_a_call_seen_with_and_without_a_name_joins_both() -> None:
@@ -369,7 +386,7 @@ def test_a_result_before_any_turn_ends_none() -> None:
 def rests(*events: Event) -> int:
     """How often the client is told to have come to rest."""
     pairing = Pairing()
-    return sum(isinstance(outcome, Rested) for event in events for outcome in pairing.feed(event))
+    return sum(isinstance(outcome, SessionIdle) for event in events for outcome in pairing.feed(event))
 
 
 def rested(**more: Any) -> Event:
@@ -378,14 +395,14 @@ def rested(**more: Any) -> Event:
 
 
 def test_a_transcript_tells_once_that_its_turn_is_over() -> None:
-    assert rests(said("go", "p-1"), rested(), rested()) == 1
+    assert rests(message_line("go", "p-1"), rested(), rested()) == 1
     assert rests(rested()) == 1
 
 
 def test_the_rest_of_an_earlier_turn_is_not_that_of_the_next() -> None:
     submitted = submits("again", "p-2")
-    assert rests(said("go", "p-1"), submitted, rested()) == 0
-    assert rests(said("go", "p-1"), submitted, said("again", "p-2"), rested()) == 1
+    assert rests(message_line("go", "p-1"), submitted, rested()) == 0
+    assert rests(message_line("go", "p-1"), submitted, message_line("again", "p-2"), rested()) == 1
 
 
 @pytest.mark.parametrize(
@@ -393,12 +410,12 @@ def test_the_rest_of_an_earlier_turn_is_not_that_of_the_next() -> None:
 )
 def test_a_turn_that_is_broken_off_is_over(text: str) -> None:
     """2.1.191 writes nothing else then."""
-    stopped = said([{"type": "text", "text": text}], "p-1", uuid="u-2")
-    assert rests(said("go", "p-1"), stopped, stopped) == 1
-    assert rests(said("go", "p-1"), submits("again", "p-2"), stopped) == 0
+    stopped = message_line([{"type": "text", "text": text}], "p-1", uuid="u-2")
+    assert rests(message_line("go", "p-1"), stopped, stopped) == 1
+    assert rests(message_line("go", "p-1"), submits("again", "p-2"), stopped) == 0
     assert rests(init(), writes(text)) == 0
 
 
 def test_a_sub_agents_rest_and_one_of_no_session_are_nobodys() -> None:
-    assert rests(said("go", "p-1"), rested(agentId="a-1", isSidechain=True)) == 0
+    assert rests(message_line("go", "p-1"), rested(agentId="a-1", isSidechain=True)) == 0
     assert rests(rested(sessionId=None)) == 0

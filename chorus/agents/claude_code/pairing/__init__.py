@@ -7,6 +7,6 @@ understood is counted in `unknown` and `problems`.
 """
 
 from chorus.agents.claude_code.pairing.pairing import Pairing
-from chorus.model.action import Action, Call, FileWitness, Hunk, Reach, Status, Witness
+from chorus.model.action import Action, Call, ChangeReport, FileReport, ReportHunk, Status, WriteScope
 
-__all__ = ["Action", "Call", "FileWitness", "Hunk", "Pairing", "Reach", "Status", "Witness"]
+__all__ = ["Action", "Call", "ChangeReport", "FileReport", "Pairing", "ReportHunk", "Status", "WriteScope"]

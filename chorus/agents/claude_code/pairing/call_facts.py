@@ -6,11 +6,11 @@ from typing import NamedTuple, TypeAlias
 from chorus.agents.claude_code.events.base import JsonObject, Source
 from chorus.agents.claude_code.pairing.sessions import Session, Trust
 from chorus.agents.claude_code.pairing.turns import Turn
-from chorus.agents.claude_code.tools import paths_of, reach_of
-from chorus.model.action import Action, Call, Reach, Status, Witness
+from chorus.agents.claude_code.tools import paths_of, write_scope_of
+from chorus.model.action import Action, Call, ChangeReport, Status, WriteScope
 from chorus.model.ids import AgentId, SessionId, ToolUseId, TurnId
 
-_NAMED = Reach.NAMED  # looked up once: that takes longer than making an entry
+_NAMED = WriteScope.NAMED  # looked up once: that takes longer than making an entry
 
 Place: TypeAlias = tuple[SessionId | None, TurnId | None, AgentId | None]
 
@@ -22,12 +22,14 @@ class Learned(NamedTuple):
     response: object = None  # the tool's own report, as it came
     ran: JsonObject | None = None  # the input that ran, where it is not the model's
     time: str | None = None
-    why: str | None = None  # the client's own words for a failure
+    failure: str | None = None  # the client's own words for a failure
 
     def plus(self, other: "Learned") -> "Learned":
         response = other.response if self.response is None else self.response
         both = self.evidence | other.evidence
-        return Learned(both, response, self.ran or other.ran, self.time or other.time, self.why or other.why)
+        return Learned(
+            both, response, self.ran or other.ran, self.time or other.time, self.failure or other.failure
+        )
 
 
 @dataclass(slots=True)
@@ -44,16 +46,16 @@ class Entry:
     prompt: TurnId | None = None
     agent: AgentId | None = None
     parent: ToolUseId | None = None
-    said: str | None = None
+    lead_text: str | None = None
     time: str | None = None
     cwd: str | None = None
     paths: tuple[str, ...] = ()  # that the model's input names
     evidence: int = 0
     ran: JsonObject | None = None
-    witness: Witness | None = None
+    report: ChangeReport | None = None
     spoken: bool = False  # given with what was said before it, even if that is forgotten by now
     background: bool = False
-    why: str | None = None  # the client's own words for a failure
+    failure: str | None = None  # the client's own words for a failure
     written: tuple[str, ...] = ()  # the paths the tool's own report names
     status: Status | None = None  # as last given; None while open
     placed: Place = (None, None, None)  # as last given
@@ -75,7 +77,7 @@ class Entry:
         if self.agent is not None and str(self.agent) == self.parent:
             self.agent = seen.agent or self.agent
         self.parent = self.parent or seen.parent
-        self.said = self.said or seen.said
+        self.lead_text = self.lead_text or seen.lead_text
         self.time = self.time or seen.time
         self.cwd = self.cwd or seen.cwd
 
@@ -91,26 +93,26 @@ class Entry:
 
     def forget(self) -> None:
         """A finished call keeps what is needed to correct it, not what it carried."""
-        self.input, self.ran, self.witness, self.said, self.why = {}, None, None, None, None
+        self.input, self.ran, self.report, self.lead_text, self.failure = {}, None, None, None, None
 
 
 def as_call(entry: Entry) -> Call:
     turn = entry.turn
     return Call(
-        entry.id, entry.tool, entry.input, entry.paths, reach_of(entry.tool), entry.session.id,
-        turn.id if turn else None, entry.agent, entry.said, turn.message if turn else None, entry.time,
+        entry.id, entry.tool, entry.input, entry.paths, write_scope_of(entry.tool), entry.session.id,
+        turn.id if turn else None, entry.agent, entry.lead_text, turn.message if turn else None, entry.time,
     )  # fmt: skip
 
 
 def as_action(entry: Entry, status: Status) -> Action:
     session, turn, agent = entry.placed
     message = entry.turn.message if entry.turn else None
-    paths, reach = entry.paths, reach_of(entry.tool)
-    if entry.written and reach is _NAMED:
+    paths, write_scope = entry.paths, write_scope_of(entry.tool)
+    if entry.written and write_scope is _NAMED:
         paths = entry.written
     elif entry.ran:
         paths = paths_of(entry.ran, entry.cwd)
     return Action(
-        entry.id, entry.tool, entry.ran or entry.input, status, session, turn, agent, paths, reach,
-        entry.witness, entry.said, message, entry.time, entry.background, entry.why,
+        entry.id, entry.tool, entry.ran or entry.input, status, session, turn, agent, paths, write_scope,
+        entry.report, entry.lead_text, message, entry.time, entry.background, entry.failure,
     )  # fmt: skip

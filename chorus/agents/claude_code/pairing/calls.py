@@ -13,17 +13,17 @@ from chorus.agents.claude_code.pairing.call_facts import Entry, Learned, as_acti
 from chorus.agents.claude_code.pairing.evidence import SETTLING, status_of
 from chorus.agents.claude_code.pairing.sessions import Session
 from chorus.agents.claude_code.pairing.turns import Turn
-from chorus.agents.claude_code.tools import HARMLESS, BadWitness, parse_witness, paths_of
+from chorus.agents.claude_code.tools import HARMLESS, InvalidReport, parse_report, paths_of
 from chorus.model.ids import AgentId, ToolUseId, TurnId
+from chorus.model.lru import LruDict
 from chorus.model.outcomes import (
     ActionClosed,
-    ActionPlaced,
     CallOpened,
+    LeadTextAdded,
     Outcome,
+    OwnerCorrected,
     StatusCorrected,
-    WordsArrived,
 )
-from chorus.model.recent import Recent
 
 # A finished call costs about 500 bytes, so this many stay below 32 MB. A call seen again after it was
 # forgotten is given again: who records actions knows their ids for good.
@@ -41,7 +41,7 @@ class Ledger:
         self._problems = problems
         self._open: dict[ToolUseId, Entry] = {}
         self._finished: OrderedDict[ToolUseId, Entry] = OrderedDict()
-        self._orphans: Recent[ToolUseId, Learned] = Recent(ORPHANS_KEPT)
+        self._orphans: LruDict[ToolUseId, Learned] = LruDict(ORPHANS_KEPT)
 
     def find(self, call: ToolUseId) -> Entry | None:
         entry = self._open.get(call)
@@ -82,16 +82,16 @@ class Ledger:
             known = self._orphans.get(call)
             self._orphans[call] = known.plus(learned) if known else learned
             return []
-        evidence, response, ran, time, why = learned
+        evidence, response, ran, time, failure = learned
         entry.evidence |= evidence
         entry.ran = entry.ran or ran
         entry.time = entry.time or time
-        entry.why = entry.why or why
+        entry.failure = entry.failure or failure
         if entry.status is not None:
             outcomes = self._amended(entry)
             entry.forget()
             return outcomes
-        if response is not None and entry.witness is None and entry.tool not in HARMLESS:
+        if response is not None and entry.report is None and entry.tool not in HARMLESS:
             self._read_response(entry, response)
         return self._close(entry) if entry.evidence & SETTLING else []
 
@@ -139,11 +139,11 @@ class Ledger:
 
     def _worded(self, entry: Entry) -> list[Outcome]:
         """What was said before a finished call, where that was not known when it was given."""
-        said, entry.said = entry.said, None if entry.status else entry.said
-        if entry.status is None or said is None or entry.spoken:
+        lead_text, entry.lead_text = entry.lead_text, None if entry.status else entry.lead_text
+        if entry.status is None or lead_text is None or entry.spoken:
             return []
         entry.spoken = True
-        return [WordsArrived(entry.id, said, entry.session.id)]
+        return [LeadTextAdded(entry.id, lead_text, entry.session.id)]
 
     def _renamed(self, entry: Entry, turn: Turn | None, name: TurnId | None) -> list[Outcome]:
         if turn is None or turn.id == name:
@@ -156,11 +156,11 @@ class Ledger:
         # Not only where the model asked for it: the client moves what takes long to the background.
         entry.background = entry.background or (isinstance(response, dict) and bool(response.get(_TASK)))
         try:
-            entry.witness = parse_witness(entry.tool, response, entry.cwd)
-        except BadWitness:
-            self._problems["bad-witness"] += 1
-        if entry.witness is not None:
-            entry.written = entry.witness.changed
+            entry.report = parse_report(entry.tool, response, entry.cwd)
+        except InvalidReport:
+            self._problems["malformed-report"] += 1
+        if entry.report is not None:
+            entry.written = entry.report.changed
         elif isinstance(response, dict):
             entry.written = entry.written or paths_of(response, entry.cwd)
 
@@ -168,7 +168,7 @@ class Ledger:
         entry.status = status_of(entry.evidence)
         entry.placed = entry.place()
         action = as_action(entry, entry.status)
-        entry.spoken = entry.said is not None
+        entry.spoken = entry.lead_text is not None
         del self._open[entry.id]
         self._finished[entry.id] = entry
         if len(self._finished) > FINISHED_KEPT:
@@ -187,5 +187,5 @@ class Ledger:
             outcomes.append(StatusCorrected(entry.id, status, was, entry.session.id))
         if (place := entry.place()) != entry.placed:
             entry.placed = place
-            outcomes.append(ActionPlaced(entry.id, *place))
+            outcomes.append(OwnerCorrected(entry.id, *place))
         return outcomes

@@ -10,7 +10,7 @@ from chorus.agents.claude_code.pairing.call_facts import Learned
 from chorus.agents.claude_code.pairing.evidence import Evidence
 from chorus.agents.claude_code.pairing.sessions import Spot
 from chorus.agents.claude_code.pairing.state import Books, Handlers, Made, Question
-from chorus.model.outcomes import Outcome, PromptAsked, PromptSettled
+from chorus.model.outcomes import Outcome, PromptClosed, PromptOpened
 
 
 def hear_question(books: Books, event: CanUseTool, spot: Spot) -> list[Outcome]:
@@ -25,7 +25,7 @@ def hear_question(books: Books, event: CanUseTool, spot: Spot) -> list[Outcome]:
     if event.request is not None:
         books.questions[event.request] = Question(event.call, by_hook=False)
     suggestions = read_suggestions(event.suggestions)
-    prompt = PromptAsked(
+    prompt = PromptOpened(
         spot.session.id, event.call, event.tool, event.input, agent, event.request, event.text, suggestions
     )
     return [*outcomes, prompt]
@@ -53,7 +53,7 @@ def hear_answer(books: Books, event: Response, spot: Spot) -> list[Outcome]:
         evidence = Evidence.DENIED if verdict == "deny" else Evidence.NONE
         outcomes += books.ledger.learn(question.call, Learned(evidence, ran=ran))
     if verdict is not None and not question.by_hook:
-        outcomes.append(PromptSettled(spot.session.id, question.call, event.request, verdict))
+        outcomes.append(PromptClosed(spot.session.id, question.call, event.request, verdict))
     return outcomes
 
 
@@ -61,7 +61,7 @@ def hear_cancel(books: Books, event: Cancel, spot: Spot) -> list[Outcome]:
     question = books.questions.pop(event.request, None)
     if question is None or question.by_hook:
         return []
-    return [PromptSettled(spot.session.id, question.call, event.request, "cancelled")]
+    return [PromptClosed(spot.session.id, question.call, event.request, "cancelled")]
 
 
 def read_suggestions(value: object) -> tuple[dict[str, Any], ...]:

@@ -10,7 +10,7 @@ from chorus.agents.claude_code.pairing.sessions import Session, Spot
 from chorus.agents.claude_code.pairing.state import Books, Handlers, Made
 from chorus.agents.claude_code.pairing.turns import Turn
 from chorus.model.ids import ToolUseId
-from chorus.model.outcomes import Outcome, PromptAsked, SessionEnded, TurnEnded
+from chorus.model.outcomes import Outcome, PromptOpened, SessionEnded, TurnEnded
 
 
 def hear_pre(books: Books, event: hook.PreToolUse, spot: Spot) -> list[Outcome]:
@@ -25,7 +25,7 @@ def hear_post(books: Books, event: hook.PostToolUse, spot: Spot) -> list[Outcome
 
 def hear_failure(books: Books, event: hook.PostToolUseFailure, spot: Spot) -> list[Outcome]:
     evidence = Evidence.INTERRUPTED if event.interrupted else read_result(True, event.error)
-    return _hear_call(books, event, spot, Learned(evidence, why=read_reason(evidence, event.error)))
+    return _hear_call(books, event, spot, Learned(evidence, failure=read_reason(evidence, event.error)))
 
 
 def hear_batch(books: Books, event: hook.PostToolBatch, spot: Spot) -> list[Outcome]:
@@ -34,8 +34,8 @@ def hear_batch(books: Books, event: hook.PostToolBatch, spot: Spot) -> list[Outc
         outcomes += books.see(event, spot, Made(done.call, done.tool, done.input))
         if done.call:
             evidence = Evidence.BATCHED | read_batched(done.response)
-            why = read_reason(evidence, done.response)
-            outcomes += books.learn(event, spot, done.call, Learned(evidence, why=why))
+            failure = read_reason(evidence, done.response)
+            outcomes += books.learn(event, spot, done.call, Learned(evidence, failure=failure))
     return outcomes
 
 
@@ -46,7 +46,9 @@ def hear_question(books: Books, event: hook.PermissionRequest, spot: Spot) -> li
         return []  # a repeat, or the same question over the control protocol
     outcomes = books.ledger.learn(call, Learned(Evidence.ASKED)) if call else []
     suggestions = read_suggestions(event.suggestions)
-    prompt = PromptAsked(spot.session.id, call, event.tool, event.input, event.agent, None, None, suggestions)
+    prompt = PromptOpened(
+        spot.session.id, call, event.tool, event.input, event.agent, None, None, suggestions
+    )
     return [*outcomes, prompt]
 
 

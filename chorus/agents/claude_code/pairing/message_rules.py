@@ -27,7 +27,7 @@ from chorus.agents.claude_code.pairing.state import Books, Handlers, Made
 from chorus.agents.claude_code.pairing.system_rules import hear_rest
 from chorus.agents.claude_code.pairing.turns import Turn
 from chorus.model.ids import AgentId, SessionId, ToolUseId
-from chorus.model.outcomes import Outcome, PromptAsked
+from chorus.model.outcomes import Outcome, PromptOpened
 
 _STRANGE = (UnknownBlock, MalformedBlock)
 _DELEGATES = frozenset({"Agent", "Task"})
@@ -59,8 +59,8 @@ def hear_text(books: Books, event: TextLine, spot: Spot) -> list[Outcome]:
 
 def hear_tool_result(books: Books, event: ToolResultLine, spot: Spot) -> list[Outcome]:
     evidence = read_result(event.is_error, event.content)
-    why = read_reason(evidence, event.content)
-    learned = Learned(evidence, event.response, None, event.time, why)
+    failure = read_reason(evidence, event.content)
+    learned = Learned(evidence, event.response, None, event.time, failure)
     return books.learn(event, spot, event.id, learned)
 
 
@@ -70,7 +70,7 @@ def hear_session_start(books: Books, event: SessionStartLine, spot: Spot) -> lis
 
 
 def hear_permission_request(books: Books, event: PermissionRequestLine, spot: Spot) -> list[Outcome]:
-    return [PromptAsked(spot.session.id, None, None, {}, None, None, event.text, ())]
+    return [PromptOpened(spot.session.id, None, None, {}, None, None, event.text, ())]
 
 
 def hear_user(books: Books, event: User, spot: Spot) -> list[Outcome]:
@@ -99,8 +99,8 @@ def _hear_result(books: Books, event: User, spot: Spot, block: ToolResult, *, al
             evidence |= read_denial(event.denial, event.decision)
     # The tool's own report stands beside the message: it is one call's only if there is one result.
     response = event.response if alone else None
-    why = read_reason(evidence, block.content)
-    outcomes = books.learn(event, spot, block.id, Learned(evidence, response, None, event.time, why))
+    failure = read_reason(evidence, block.content)
+    outcomes = books.learn(event, spot, block.id, Learned(evidence, response, None, event.time, failure))
     if block.id and isinstance(response, dict) and "agentId" in response:
         outcomes = outcomes + _name_agent(books, books.ledger.find(block.id), response["agentId"])
     return outcomes

@@ -16,8 +16,8 @@ from chorus.agents.claude_code.events.messages import SessionStartLine
 from chorus.agents.claude_code.events.system import Init, Result
 from chorus.agents.claude_code.pairing.turns import Turns
 from chorus.model.ids import AgentId, SessionId, ToolUseId, TurnId
-from chorus.model.outcomes import LinkKind, SessionLinked, SessionSeen
-from chorus.model.recent import Recent
+from chorus.model.lru import LruDict
+from chorus.model.outcomes import LinkKind, SessionDiscovered, SessionLinked
 
 # Sessions an agent meets in its life; a forgotten one is taken for new when it shows itself again.
 SESSIONS_KEPT = 4096
@@ -67,8 +67,8 @@ class Session:
     id: SessionId | None
     cwd: str | None = None
     turns: Turns = field(default_factory=Turns)
-    speakers: Recent[tuple[Source, AgentId | None], Speaker] = field(
-        default_factory=lambda: Recent(SPEAKERS_KEPT)
+    speakers: LruDict[tuple[Source, AgentId | None], Speaker] = field(
+        default_factory=lambda: LruDict(SPEAKERS_KEPT)
     )
     cleared: bool = False  # its transcript begins with `/clear`
     written: TurnId | None = None  # the prompt its transcript told of last
@@ -114,16 +114,16 @@ _CLAIMS: dict[type[Known], Trust] = {
 
 class Sessions:
     def __init__(self) -> None:
-        self._by_id: Recent[SessionId, Session] = Recent(SESSIONS_KEPT)
-        self._channels: Recent[str, _Channel] = Recent(SESSIONS_KEPT)
-        self._linked: Recent[tuple[SessionId, SessionId, LinkKind], bool] = Recent(SESSIONS_KEPT)
+        self._by_id: LruDict[SessionId, Session] = LruDict(SESSIONS_KEPT)
+        self._channels: LruDict[str, _Channel] = LruDict(SESSIONS_KEPT)
+        self._linked: LruDict[tuple[SessionId, SessionId, LinkKind], bool] = LruDict(SESSIONS_KEPT)
         self._cleared: tuple[SessionId, str | None] | None = None
-        self.agents: Recent[ToolUseId, AgentId] = Recent(AGENTS_KEPT)  # by the call that started each
+        self.agents: LruDict[ToolUseId, AgentId] = LruDict(AGENTS_KEPT)  # by the call that started each
         self.named: Session | None = None
         self.replaced: Session | None = None
-        self.news: list[SessionSeen | SessionLinked] = []  # learned, and not told yet
+        self.news: list[SessionDiscovered | SessionLinked] = []  # learned, and not told yet
 
-    def take_news(self) -> list[SessionSeen | SessionLinked]:
+    def take_news(self) -> list[SessionDiscovered | SessionLinked]:
         news, self.news = self.news, []
         return news
 
@@ -168,7 +168,7 @@ class Sessions:
             held = self._channels[channel]
         if event.cwd:
             if session.cwd is None and session.id is not None:
-                self.news.append(SessionSeen(session.id, event.cwd))
+                self.news.append(SessionDiscovered(session.id, event.cwd))
             session.cwd = event.cwd
         agent = self.agent_of(event)
         spot = Spot(session, trust, teller, agent, session.speaker(teller, agent))
@@ -230,12 +230,12 @@ class Sessions:
             return self._known(own, cwd)
         session = self._by_id[own] = self.named = held.session
         session.id, session.cwd = own, cwd or session.cwd
-        self.news.append(SessionSeen(own, session.cwd))
+        self.news.append(SessionDiscovered(own, session.cwd))
         return session
 
     def _known(self, own: SessionId, cwd: str | None) -> Session:
         session = self._by_id.touch(own)
         if session is None:
             session = self._by_id[own] = Session(own, cwd)
-            self.news.append(SessionSeen(own, cwd))
+            self.news.append(SessionDiscovered(own, cwd))
         return session

@@ -11,8 +11,8 @@ from chorus.agents.claude_code.pairing.evidence import Evidence
 from chorus.agents.claude_code.pairing.sessions import SPEAKERS_KEPT, Session, Sessions, Spot, Trust
 from chorus.agents.claude_code.pairing.turns import Turn
 from chorus.model.ids import AgentId, SessionId, ToolUseId, TurnId
-from chorus.model.outcomes import BackgroundEnded, Outcome, TurnStarted
-from chorus.model.recent import Recent
+from chorus.model.lru import LruDict
+from chorus.model.outcomes import BackgroundTaskEnded, Outcome, TurnStarted
 
 # Boundaries (init, result, message) remembered by uuid, so that a repeat of one changes nothing.
 BOUNDARIES_KEPT = 8192
@@ -49,12 +49,12 @@ class Books:
         self.problems: Counter[str] = Counter()
         self.sessions = Sessions()
         self.ledger = Ledger(self.problems)
-        self.questions: Recent[str, Question] = Recent(QUESTIONS_KEPT)  # unanswered, by request id
-        self._pre: Recent[tuple[SessionId | None, AgentId | None, TurnId | None], deque[Made]] = Recent(
+        self.questions: LruDict[str, Question] = LruDict(QUESTIONS_KEPT)  # unanswered, by request id
+        self._pre: LruDict[tuple[SessionId | None, AgentId | None, TurnId | None], deque[Made]] = LruDict(
             SPEAKERS_KEPT
         )
-        self._boundaries: Recent[str, bool] = Recent(BOUNDARIES_KEPT)
-        self._ended_tasks: Recent[str, bool] = Recent(TASKS_KEPT)
+        self._boundaries: LruDict[str, bool] = LruDict(BOUNDARIES_KEPT)
+        self._ended_tasks: LruDict[str, bool] = LruDict(TASKS_KEPT)
 
     def count(self, counter: Counter[str], kind: str) -> None:
         counter[kind if kind in counter or len(counter) < KINDS_COUNTED else "other"] += 1
@@ -160,7 +160,7 @@ class Books:
         if task in self._ended_tasks:
             return []
         self._ended_tasks[task] = True
-        return [BackgroundEnded(session, call, task)]
+        return [BackgroundTaskEnded(session, call, task)]
 
 
 # What each part of pairing offers: for a kind of event, what it tells.

@@ -17,7 +17,7 @@ from chorus.agents.claude_code.pairing.evidence import Evidence
 from chorus.agents.claude_code.pairing.sessions import Spot
 from chorus.agents.claude_code.pairing.state import Books, Handlers
 from chorus.model.ids import AgentId, SessionId
-from chorus.model.outcomes import Outcome, Rested, TurnEnded
+from chorus.model.outcomes import Outcome, SessionIdle, TurnEnded
 
 _AGENT_TASK = "local_agent"
 _GOING_ON = frozenset({None, "pending", "running"})
@@ -92,7 +92,7 @@ def hear_rest(books: Books, event: Known, spot: Spot) -> list[Outcome]:
     newer = turn is not None and turn.prompt is not None and turn.prompt != session.written
     if session.id is None or spot.agent is not None or newer or books.is_repeat(event):
         return []
-    return [Rested(session.id)]
+    return [SessionIdle(session.id)]
 
 
 def hear_reset(books: Books, event: ConversationReset, spot: Spot) -> list[Outcome]:

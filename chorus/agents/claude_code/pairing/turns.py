@@ -10,7 +10,7 @@ from collections import deque
 from dataclasses import dataclass
 
 from chorus.model.ids import TurnId
-from chorus.model.recent import Recent
+from chorus.model.lru import LruDict
 
 # Late results name the prompt of an earlier turn; nobody looks further back than this.
 TURNS_KEPT = 1024
@@ -34,7 +34,7 @@ class Turns:
         self.current: Turn | None = None
         self._count = 0
         # A prompt has several turns when a message is sent while the agent works on another.
-        self._by_prompt: Recent[TurnId, list[Turn]] = Recent(TURNS_KEPT)
+        self._by_prompt: LruDict[TurnId, list[Turn]] = LruDict(TURNS_KEPT)
         self._waiting: deque[str] = deque(maxlen=WAITING_KEPT)
         self._announced: Turn | None = None  # its message is known, its init has not come yet
         self._unanswered: deque[Turn] = deque(maxlen=WAITING_KEPT)  # begun, and no result yet

@@ -8,7 +8,7 @@ text, so two equal ones count as one. Every source needs a `Reassembler` of its 
 from hashlib import blake2b
 
 from chorus.agents.claude_code.terminal import Document
-from chorus.model.recent import Recent
+from chorus.model.lru import LruDict
 
 # More than the longest scrollback in use has rows, and an event takes at least one.
 DEFAULT_LIMIT = 100_000
@@ -18,7 +18,7 @@ class Seen:
     """Remembers the last `limit` documents; what is older has scrolled out of every capture."""
 
     def __init__(self, *, limit: int = DEFAULT_LIMIT) -> None:
-        self._known: Recent[str | bytes, bool] = Recent(limit)
+        self._known: LruDict[str | bytes, bool] = LruDict(limit)
 
     def is_new(self, document: Document) -> bool:
         """Whether the document was not given before; from now on it was."""

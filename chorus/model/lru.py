@@ -7,7 +7,7 @@ Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 
-class Recent(OrderedDict[Key, Value]):
+class LruDict(OrderedDict[Key, Value]):
     """At most `bound` entries; what was set or touched longest ago goes first."""
 
     def __init__(self, bound: int) -> None:
