@@ -22,6 +22,6 @@ def run(args: argparse.Namespace) -> ExitCode:
             cwd=str(Path.cwd()),
             actions=args.actions,
             dry_run=args.dry_run,
-            tell=not args.no_tell,
+            notify=not args.no_tell,
         )
     return tell(done, args, "brought back")

@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> ExitCode:
             dry_run=args.dry_run,
             with_dependents=args.with_dependents,
             markers=args.markers,
-            tell=not args.no_tell,
+            notify=not args.no_tell,
         )
     return tell(done, args, "reverted")
 
@@ -75,7 +75,7 @@ def tell(done: dict[str, object], args: argparse.Namespace, word: str) -> ExitCo
         assert isinstance(numbers, list)
         assert isinstance(paths, list)
         answer(f"{word} {', '.join(map(str, numbers))} in {_named(paths)} (action {done['n']})")
-        told = done["told"]
+        told = done["notified"]
         assert isinstance(told, list)
         if told:
             note(f"chorus: {', '.join(told)} will hear of it with its next step")

@@ -24,10 +24,10 @@ from chorus.model.ids import Oid, RepoPath
 from chorus.store.worktree.file_state import Absent, File, FileState
 
 KEYS = ("n", "id", "tool", "message", "session", "turn", "time", "summary", "lane")
-NOBODY = dict.fromkeys(KEYS)
+NO_ACTION = dict.fromkeys(KEYS)
 NO_COMMIT = "0" * 40
 # Of a change that moves a whole tree, so many files are compared; the rest counts as new.
-MOST_COMPARED = 200
+MAX_COMPARED_FILES = 200
 
 
 @dataclass(slots=True)
@@ -49,8 +49,8 @@ def blame(past: Past, name: str, line: int | None = None) -> list[dict[str, Any]
         raise NothingThere(f"there is no line {line} in {name}: it has {len(lines)}")
     wanted = range(len(lines)) if line is None else [line - 1]
     found = Blame()
-    _Tracing(past, path, found).trace_disk(state.data, wanted)
-    _ask_commits(past, path, lines, wanted, found)
+    _LineTracer(past, path, found).trace_disk(state.data, wanted)
+    _find_commits(past, path, lines, wanted, found)
     entries = {action: past.entry_of(action) for action in set(found.actions.values())}
     return [_answer(past, entries, found, index, lines[index]) for index in wanted]
 
@@ -60,7 +60,7 @@ def _no_file(name: str, state: FileState) -> str:
     return f"{name} {why.value}" if why else f"there is no file {name} in this work tree"
 
 
-class _Tracing:
+class _LineTracer:
     """Lines followed back through the records of one path, newest first, and of what it was named before."""
 
     def __init__(self, past: Past, path: RepoPath, found: Blame, below: int | None = None) -> None:
@@ -74,7 +74,7 @@ class _Tracing:
 
     def trace_disk(self, data: bytes, wanted: Iterable[int]) -> None:
         newest = self._past.site.read(self._past.newest(self._path)) or b""
-        kept, _ = cross({line: line for line in wanted}, hunks(newest, data))
+        kept, _ = trace_lines_back({line: line for line in wanted}, hunks(newest, data))
         self.trace(kept, 0)
 
     def trace(self, lines: Mapping[int, int], start: int) -> None:
@@ -85,7 +85,7 @@ class _Tracing:
             if not lines or record.kind is Kind.START:
                 return
             before, after = self._sides(recorded)
-            lines, written = cross(lines, hunks(before, after))
+            lines, written = trace_lines_back(lines, hunks(before, after))
             if not before and written:
                 written = self._pass_rename(written, after, recorded)
             if record.kind is Kind.ACTION and record.action:
@@ -97,9 +97,9 @@ class _Tracing:
         old = find_renamed(self._past, recorded, after)
         if old is None:
             return written
-        back, written = cross(written, hunks(self._past.site.read(old.before) or b"", after))
+        back, written = trace_lines_back(written, hunks(self._past.site.read(old.before) or b"", after))
         below = self._past.place(recorded)
-        _Tracing(self._past, old.path, self._found, below).trace(back, 0)
+        _LineTracer(self._past, old.path, self._found, below).trace(back, 0)
         return written
 
     def _pass_revert(self, written: dict[int, int], after: bytes, place: int) -> dict[int, int]:
@@ -109,7 +109,7 @@ class _Tracing:
             target = next((p for p in older if self._records[p].record.action == name), None)
             if target is not None:
                 before, _ = self._sides(self._records[target])
-                back, written = cross(written, hunks(before, after))
+                back, written = trace_lines_back(written, hunks(before, after))
                 self.trace(back, target + 1)
         return written
 
@@ -123,7 +123,7 @@ def find_renamed(past: Past, recorded: Recorded, after: bytes) -> Edit | None:
     """Of the files a record removed, the one most lines of this new one come from: half of them at least."""
     new = Counter(split_lines(after))
     best, most = None, new.total() / 2
-    for edit in past.edits(recorded)[:MOST_COMPARED]:
+    for edit in past.edits(recorded)[:MAX_COMPARED_FILES]:
         if edit.after is None and edit.before is not None:
             shared = (Counter(split_lines(past.site.read(edit.before) or b"")) & new).total()
             if shared >= most:
@@ -131,7 +131,9 @@ def find_renamed(past: Past, recorded: Recorded, after: bytes) -> Edit | None:
     return best
 
 
-def cross(lines: Mapping[int, int], changes: Iterable[Hunk]) -> tuple[dict[int, int], dict[int, int]]:
+def trace_lines_back(
+    lines: Mapping[int, int], changes: Iterable[Hunk]
+) -> tuple[dict[int, int], dict[int, int]]:
     """Lines placed after some changes: those that were there before, placed there, and the new."""
     changes = list(changes)
     starts = [hunk.after_start for hunk in changes]
@@ -146,7 +148,9 @@ def cross(lines: Mapping[int, int], changes: Iterable[Hunk]) -> tuple[dict[int, 
     return kept, written
 
 
-def _ask_commits(past: Past, path: RepoPath, lines: list[bytes], wanted: Iterable[int], found: Blame) -> None:
+def _find_commits(
+    past: Past, path: RepoPath, lines: list[bytes], wanted: Iterable[int], found: Blame
+) -> None:
     """Where each line was committed, and for lines the timeline does not know, by which action."""
     git = past.site.repository.git
     done = git.attempt("blame", "--line-porcelain", "--", path)
@@ -198,7 +202,7 @@ def _answer(
 ) -> dict[str, Any]:
     name, commit = found.actions.get(index), found.commits.get(index)
     entry = entries.get(name) if name else None
-    values: dict[str, Any] = dict(NOBODY)
+    values: dict[str, Any] = dict(NO_ACTION)
     if entry is not None:
         known = entry_json(entry)
         values = {key: known[key] for key in KEYS}

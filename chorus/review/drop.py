@@ -10,7 +10,7 @@ from chorus.errors import NothingThere
 from chorus.history.lanes import Lane
 from chorus.history.recorder import Recorder
 from chorus.model.ids import Oid
-from chorus.review.landing.choosing import find_lane
+from chorus.review.landing.plan import find_lane
 from chorus.store.maintenance.removal import LaneInUse
 
 KIND = "dropped"

@@ -85,7 +85,7 @@ class Branch:
         words = ("commit", "--quiet", "--cleanup=whitespace", "-F", str(text))
         done = self._git.attempt(*words, extra=self._variables)
         if done.returncode:
-            self.take_back()
+            self.roll_back()
             said = "\n".join(filter(None, (done.stdout.decode(errors="replace").strip(), said_by(done))))
             raise CommitRefused(f"the commit was refused; nothing was changed\n{said}")
         new = self._repository.refs.read(self.ref)
@@ -93,7 +93,7 @@ class Branch:
         self.tip = new
         return new
 
-    def take_back(self) -> None:
+    def roll_back(self) -> None:
         """The branch where it was, unless somebody else moved it on."""
         refs = self._repository.refs
         if self.tip != self.start and self.tip is not None:
@@ -108,9 +108,9 @@ class Branch:
         elif self._note.read_bytes() != self._note_before:
             self._note.write_bytes(self._note_before)
 
-    def bring_home(self, store: ObjectStore) -> None:
+    def copy_to_user_store(self, store: ObjectStore) -> None:
         assert self.tip is not None
-        bring_home(self._repository, store, self.start, self.tip)
+        copy_to_user_store(self._repository, store, self.start, self.tip)
 
     def _prepare(self, tree: Oid) -> None:
         """An index that holds this tree; what the user's knows of the files on disk is kept."""
@@ -136,7 +136,7 @@ class Branch:
         return {"GIT_DIR": str(place), "GIT_WORK_TREE": str(self._repository.work_tree)}
 
 
-def bring_home(repository: Repository, store: ObjectStore, start: Oid | None, tip: Oid) -> None:
+def copy_to_user_store(repository: Repository, store: ObjectStore, start: Oid | None, tip: Oid) -> None:
     """What the new commits hold goes into the user's own store: their branch needs no other."""
     since = [f"^{start}"] if start else []
     listed = repository.git.run("rev-list", "--objects", "--no-object-names", tip, *since)

@@ -14,7 +14,7 @@ from chorus.agents.claude_code.hooks.event_file import HookEvent
 from chorus.agents.claude_code.hooks.spool import Spool
 from chorus.model.ids import SessionId
 from chorus.model.session import Session
-from chorus.review.notices import Notice
+from chorus.review.revert.notice_text import Notice
 from chorus.watcher.state.files import keep
 
 # What is added to the reply of one of these reaches the model. Stop is not among them: it would begin a turn.

@@ -17,8 +17,8 @@ from chorus.history.recorder import Recorder
 from chorus.model.action import Action
 from chorus.model.ids import RepoPath
 from chorus.model.outcomes import LeadTextAdded, Outcome, SessionLinked, StatusCorrected
-from chorus.review.landing.landing_note import settle_landing
-from chorus.review.revert_apply import finish_revert
+from chorus.review.landing.recovery import recover_landing
+from chorus.review.revert.apply import recover_revert
 from chorus.system.file_watch.watch import FileWatch
 from chorus.system.pinned_directory import Place
 from chorus.watcher.sources.file_hints import Hints
@@ -53,8 +53,8 @@ class Tree:
     def start(self) -> None:
         self.watch.start()
         self.recorder.start()
-        finish_revert(self.recorder)
-        settle_landing(self.recorder)
+        recover_revert(self.recorder)
+        recover_landing(self.recorder)
         self._wake()  # what changed while nobody watched is found by one look at everything
 
     def close(self) -> None:

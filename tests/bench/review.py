@@ -12,7 +12,7 @@ from pathlib import Path
 from chorus.history.log import queries
 from chorus.history.log.filter import Filter
 from chorus.history.recorder import Recorder
-from chorus.review.review import Selection, redo, revert
+from chorus.review.operations import Selection, redo, revert
 from chorus.wire.client import stop
 from chorus.wire.home import find_home
 from tests.bench.lanes import make_repository, scratch

@@ -48,7 +48,7 @@ def test_the_model_hears_of_a_revert_and_its_next_edit_of_the_file_works(
     wait_for(lambda: len(edits(watching)) == 1, what="the edit", seconds=60)
 
     done = watching.chorus("revert", str(edits(watching)[0]["n"]))
-    assert done["told"] == [edits(watching)[0]["session"]]
+    assert done["notified"] == [edits(watching)[0]["session"]]
     assert (watching.project / "app.py").read_text() == APP
     do(watching, "again", [read("app.py")], [edit("app.py", "old", "newer")], [Text("Renamed again.")])
 
@@ -63,11 +63,11 @@ def test_the_model_hears_of_a_revert_and_its_next_edit_of_the_file_works(
 
 
 def expect_silence_and_redo(watching: Watching, number: str) -> None:
-    assert watching.chorus("revert", number, "--no-tell")["told"] == []
+    assert watching.chorus("revert", number, "--no-tell")["notified"] == []
     do(watching, "one more", [write("b.txt", "b\n")], [Text("Made b.")])
     assert len(heard(watching)) == 1
 
-    assert watching.chorus("redo", number)["told"]
+    assert watching.chorus("redo", number)["notified"]
     do(watching, "and now", [read("app.py")], [edit("app.py", "newer", "newest")], [Text("Changed it.")])
     assert [BROUGHT in said for said in heard(watching)] == [False, True]
     assert (watching.project / "app.py").read_text() == APP.replace("old", "newest")

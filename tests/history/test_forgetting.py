@@ -8,7 +8,7 @@ from chorus.history.forgetting import forget
 from chorus.history.log import queries
 from chorus.history.recorder import Recorder
 from chorus.review.drop import drop, restore
-from chorus.review.review import Selection, revert
+from chorus.review.operations import Selection, revert
 from chorus.store.maintenance.sweep import sweep
 from chorus.store.repository import Repository
 from tests.history.acting import Agent, on_disk, replayed

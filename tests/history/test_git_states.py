@@ -9,7 +9,7 @@ import pytest
 
 from chorus.history.recorder import Recorder
 from chorus.review.drop import drop
-from chorus.review.review import Selection, revert
+from chorus.review.operations import Selection, revert
 from tests.history.acting import (
     Agent,
     action,

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from chorus.history.log.entries import LogEntry
 from chorus.history.recorder import Recorder
-from chorus.review.revert_apply import NothingToRevert
-from chorus.review.revert_plan import RevertConflict
-from chorus.review.review import Selection, redo, revert
+from chorus.review.operations import Selection, redo, revert
+from chorus.review.revert.apply import NothingToRevert
+from chorus.review.revert.plan import RevertConflict
 from tests.history.acting import Agent, action, on_disk, replayed
 from tests.repos import UserRepo
 

@@ -35,12 +35,12 @@ from chorus.history.log.past import SiftedPast
 from chorus.history.recorder import Recorder
 from chorus.history.records import MAX_LISTED, Kind
 from chorus.model.ids import SessionId, ToolUseId, TurnId
-from chorus.review import review
+from chorus.review import operations as review
 from chorus.review.blame import blame
-from chorus.review.landing import landing
-from chorus.review.landing.choosing import plan_landing
-from chorus.review.landing.landing_note import LandingNote
-from chorus.review.review import Selection
+from chorus.review.landing import apply as landing
+from chorus.review.landing.plan import plan_landing
+from chorus.review.landing.recovery import PendingLanding
+from chorus.review.operations import Selection
 from tests.history.acting import Agent, action, bash
 from tests.repos import UserRepo
 
@@ -192,7 +192,7 @@ class Scene:
 
     def land(self, step: Step) -> None:
         plan = plan_landing(self.recorder, self.pick(step, "committed", "kept").lane or "", "turn")
-        note = LandingNote(self.recorder.site.repository.own_dir)
+        note = PendingLanding(self.recorder.site.repository.own_dir)
         with note.held():
             landing.mark_landed(
                 self.recorder, plan, landing.apply_landing(self.recorder.site, plan, note, dry_run=False)

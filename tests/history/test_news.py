@@ -3,7 +3,7 @@
 from chorus.history.log.entries import LogEntry
 from chorus.history.log.news import News
 from chorus.history.recorder import Recorder
-from chorus.review.review import Selection, keep, revert
+from chorus.review.operations import Selection, keep, revert
 from tests.history.acting import Agent, action, bash
 
 

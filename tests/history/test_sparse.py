@@ -4,14 +4,14 @@ import pytest
 
 from chorus.errors import ExitCode
 from chorus.model.ids import RepoPath
-from chorus.review.landing.landing import LandConflict
-from chorus.review.review import revert
+from chorus.review.landing.apply import LandConflict
+from chorus.review.operations import revert
 from chorus.review.verify import verify
 from chorus.store.worktree.sparse import find_left_out
 from tests.history.acting import Agent
-from tests.history.test_landing_beside import land
-from tests.history.test_reverting import select
 from tests.repos import UserRepo
+from tests.review.test_landing import land
+from tests.review.test_revert import select
 
 KINDS = {
     "cone": ("--cone", "--no-sparse-index", "src/deep"),

@@ -36,7 +36,7 @@ def detach(repository: Repository, store: ObjectStore) -> int:
     with arranging(store.directory) as mine:
         if not mine:
             raise StoreBusy("the object store is being packed or swept by another process")
-        brought = bring_home(repository, store)
+        brought = copy_to_user_store(repository, store)
         remove_refs(repository)
         store.close()
         remove_line(store.main_directory / "info" / "alternates")
@@ -65,7 +65,7 @@ def remove_remains(repository: Repository) -> None:
     remove_files(repository)
 
 
-def bring_home(repository: Repository, store: ObjectStore) -> int:
+def copy_to_user_store(repository: Repository, store: ObjectStore) -> int:
     """What the user needs from the side store, as one pack of the user's own."""
     only_there = stored_in(repository.git, store.directory) - stored_in(repository.git, store.main_directory)
     needed = needed_by_user(repository, only_there)

@@ -17,12 +17,12 @@ from chorus.history.log import queries
 from chorus.history.log.filter import Filter
 from chorus.history.site import Site
 from chorus.review import drop as dropping
-from chorus.review import review
-from chorus.review.landing import landing
-from chorus.review.landing.choosing import Landing, Words, plan_landing
-from chorus.review.landing.landing_note import LandingNote
-from chorus.review.notices import render_notices
-from chorus.review.review import FileBusy, Selection
+from chorus.review import operations as review
+from chorus.review.landing import apply as landing
+from chorus.review.landing.plan import CommitMessages, LandingPlan, plan_landing
+from chorus.review.landing.recovery import PendingLanding
+from chorus.review.operations import FileBusy, Selection
+from chorus.review.revert.notice_text import render_notices
 
 if TYPE_CHECKING:
     from chorus.watcher.tree import Tree
@@ -60,7 +60,7 @@ class Reviewing:
         dry_run: bool = False,
         with_dependents: bool = False,
         markers: bool = False,
-        tell: bool = True,
+        notify: bool = True,
     ) -> dict[str, Any]:
         selection = Selection([str(action) for action in actions], turn, lane, path, hunks)
         await self._watcher.catch_up()  # an edit not told of yet is the session's, not an outside change
@@ -71,7 +71,7 @@ class Reviewing:
             with_dependents=with_dependents,
             markers=markers,
         )
-        return await self._review(cwd, change, tell=tell)
+        return await self._review(cwd, change, notify=notify)
 
     async def do_hunks(self, action: str | int, cwd: str | None = None) -> list[dict[str, Any]]:
         return review.hunks(self._tree(cwd).recorder, str(action))
@@ -82,12 +82,12 @@ class Reviewing:
         cwd: str | None = None,
         *,
         dry_run: bool = False,
-        tell: bool = True,
+        notify: bool = True,
     ) -> dict[str, Any]:
         await self._watcher.catch_up()
         selection = Selection([str(action) for action in actions])
         change = partial(review.redo, selection=selection, dry_run=dry_run)
-        return await self._review(cwd, change, tell=tell)
+        return await self._review(cwd, change, notify=notify)
 
     async def do_keep(
         self,
@@ -113,15 +113,17 @@ class Reviewing:
         dry_run: bool = False,
     ) -> dict[str, Any]:
         """`messages`: one for each commit, as `{"actions", "message"}`; nothing else lands then."""
-        words = Words(message, {tuple(each["actions"]): each["message"] for each in messages})
+        words = CommitMessages(message, {tuple(each["actions"]): each["message"] for each in messages})
         async with self._landing:
             tree = self._tree(cwd)
             plan = plan_landing(tree.recorder, lane, by, onto, words)
             # Commit hooks may take minutes: they run beside the loop, on a site of their own.
             repository = tree.recorder.site.repository
-            note = LandingNote(repository.own_dir)
+            note = PendingLanding(repository.own_dir)
             with note.held():
-                made = await asyncio.to_thread(land_apart, repository.work_tree, plan, note, dry_run)
+                made = await asyncio.to_thread(
+                    apply_landing_in_thread, repository.work_tree, plan, note, dry_run
+                )
                 if not dry_run:
                     landing.mark_landed(tree.recorder, plan, made)
                     note.clear()
@@ -139,7 +141,7 @@ class Reviewing:
             return {"lanes": dropping.drop(recorder, lane)}
 
     async def _review(
-        self, cwd: str | None, change: Callable[..., dict[str, Any]], *, tell: bool
+        self, cwd: str | None, change: Callable[..., dict[str, Any]], *, notify: bool
     ) -> dict[str, Any]:
         """Change files and history, between two edits of theirs rather than in the middle of one."""
         tree = self._tree(cwd)
@@ -149,13 +151,13 @@ class Reviewing:
                 late = time.monotonic() > deadline
                 with suppress(FileBusy):
                     done = change(tree.recorder, busy=() if late else tree.windows.spare)
-                    told = self._tell(tree, done) if tell else []
+                    notified = self._notify(tree, done) if notify else []
                     break
             await asyncio.sleep(QUIET_LOOK_SECONDS)
         self._watcher.trees.announce()
-        return {**done, "told": told}
+        return {**done, "notified": notified}
 
-    def _tell(self, tree: "Tree", done: dict[str, Any]) -> list[str]:
+    def _notify(self, tree: "Tree", done: dict[str, Any]) -> list[str]:
         """Let the sessions hear what was taken back or brought back; those that will."""
         notices = render_notices(tree.recorder, done.get("made", ()))
         return [*self._watcher.telling.add(notices, self._watcher.intake.roster.sessions.values())]
@@ -168,7 +170,9 @@ class Reviewing:
         return tree
 
 
-def land_apart(work_tree: Path, plan: Landing, note: LandingNote, dry_run: bool) -> landing.Landed:
+def apply_landing_in_thread(
+    work_tree: Path, plan: LandingPlan, note: PendingLanding, dry_run: bool
+) -> landing.LandingResult:
     site = Site.open(work_tree)
     try:
         return landing.apply_landing(site, plan, note, dry_run=dry_run)

@@ -6,11 +6,10 @@ from hypothesis import strategies as st
 
 from chorus.errors import UsageError
 from chorus.history.recorder import Recorder
-from chorus.review import review
-from chorus.review.hunks import NoSuchHunk, Piece, _split, undo_pieces
-from chorus.review.patches import render_sides
-from chorus.review.review import Selection
-from chorus.review.taking_back import Content
+from chorus.review import operations as review
+from chorus.review.operations import Selection
+from chorus.review.revert.file_content import Content, render_patch
+from chorus.review.revert.hunks import NoSuchHunk, PatchHunk, _split, revert_hunks
 from tests.history.acting import Agent
 from tests.history.proof import assert_whole
 from tests.repos import UserRepo
@@ -96,13 +95,13 @@ def test_some_undone_and_the_rest_undone_after_is_the_file_before(recorder: Reco
         old, new = Content(0o100644, b"\n".join(before) + end), Content(0o100644, b"\n".join(after))
         path = recorder.site.locate("x.txt")
         assert path is not None
-        patch = render_sides(recorder, {path: old}, {path: new})
+        patch = render_patch(recorder, {path: old}, {path: new})
         split = [(n, *rest) for n, rest in enumerate(_split(patch, old, new), 1)]
-        pieces = [Piece(n, path, head, text, part) for n, head, text, part in split]
-        some = undo_pieces(old, new, [piece for piece in pieces if piece.number in picks])
-        assert undo_pieces(old, new, pieces) == old
-        assert undo_pieces(old, new, []) == new
-        again = render_sides(recorder, {path: some}, {path: new})
+        pieces = [PatchHunk(n, path, head, text, part) for n, head, text, part in split]
+        some = revert_hunks(old, new, [piece for piece in pieces if piece.number in picks])
+        assert revert_hunks(old, new, pieces) == old
+        assert revert_hunks(old, new, []) == new
+        again = render_patch(recorder, {path: some}, {path: new})
         assert again.count("\n@@ ") <= len([piece for piece in pieces if piece.number in picks])
 
     check()

@@ -12,9 +12,9 @@ import pytest
 from chorus.errors import ChorusError
 from chorus.history.recorder import Recorder
 from chorus.model.ids import RepoPath
-from chorus.review import writing
-from chorus.review.revert_apply import finish_revert
-from chorus.review.review import Selection, revert
+from chorus.review.operations import Selection, revert
+from chorus.review.revert import file_writes
+from chorus.review.revert.apply import recover_revert
 from chorus.store.worktree.replacement import CannotReplace
 from chorus.store.worktree.staged_file import Waiting
 from chorus.store.worktree.work_tree import WorkTree
@@ -23,8 +23,8 @@ from tests.history.acting import Agent, bash, on_disk
 from tests.history.crashing import run_and_die
 from tests.history.proof import assert_whole
 from tests.history.test_crash import POINTS
-from tests.history.test_reverting import select
 from tests.repos import UserRepo
+from tests.review.test_revert import select
 
 # So many of its calls are tried, evenly spread; `make bench` tries every one.
 REVERT_POINTS = POINTS // 2
@@ -35,7 +35,7 @@ NAMES = [f"many/{number}.txt" for number in range(7)]
 @pytest.fixture
 def batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Batches so small that a few files make several."""
-    monkeypatch.setattr(writing, "TOGETHER", 3)
+    monkeypatch.setattr(file_writes, "BATCH_SIZE", 3)
 
 
 def change_everything(repo: UserRepo) -> None:
@@ -91,7 +91,7 @@ def test_killed_before_any_one_of_its_writing_calls_a_revert_is_whole_or_has_not
         run_and_die(partial(revert_all, repo), at_call=number)
         waiting.add(bool(scratch_in(repo)))
         with Recorder.open(repo.path) as recorder:
-            finish_revert(recorder)
+            recover_revert(recorder)
             assert on_disk(repo) in (changed, taken_back)
             assert scratch_in(repo) == []
             if on_disk(repo) == changed:
@@ -136,7 +136,7 @@ def test_bytes_that_somebody_writes_while_files_wait_win_and_are_named(
         revert(agent.recorder, Selection(["1"]))
     found = {name: (many.path / name).read_bytes() for name in NAMES}
     assert found == dict.fromkeys(NAMES, b"changed\n") | {NAMES[5]: b"mine\n"}
-    assert finish_revert(agent.recorder) == []
+    assert recover_revert(agent.recorder) == []
 
 
 @pytest.mark.usefixtures("batches")

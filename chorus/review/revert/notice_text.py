@@ -12,7 +12,7 @@ from chorus.model.commit_message import shorten
 from chorus.model.ids import SessionId
 
 # A turn may hold hundreds of actions; the model needs to know what to read again, not a history.
-MOST_NAMED = 20
+MAX_LISTED = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,5 +65,5 @@ def _words(recorder: Recorder, recorded: Recorded) -> str:
 
 
 def _cut(lines: Sequence[str]) -> list[str]:
-    left = len(lines) - MOST_NAMED
-    return [*lines[:MOST_NAMED], *([f"and {left} more"] if left > 0 else [])]
+    left = len(lines) - MAX_LISTED
+    return [*lines[:MAX_LISTED], *([f"and {left} more"] if left > 0 else [])]

@@ -8,11 +8,11 @@ import pytest
 
 from chorus.errors import ChorusError
 from chorus.review.drop import drop, restore
-from chorus.review.review import redo, revert
+from chorus.review.operations import redo, revert
 from chorus.review.verify import verify
 from tests.history.acting import Agent, on_disk, replayed
-from tests.history.test_reverting import select
 from tests.repos import UserRepo
+from tests.review.test_revert import select
 
 
 def _to_directory(repo: UserRepo) -> None:

@@ -16,13 +16,13 @@ from pathlib import Path
 from chorus.history.recorder import Recorder
 from chorus.model.commit_message import parse_actions
 from chorus.model.ids import Oid
-from chorus.review.landing.landing_index import follow_in_index, tree_of
+from chorus.review.landing.merge import tree_of, update_user_index
 from chorus.store.refs import RefMoved
-from chorus.store.user_branch import SCRATCH_PREFIX, bring_home
+from chorus.store.user_branch import SCRATCH_PREFIX, copy_to_user_store
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class LandingProgress:
     """`groups`: for each commit the actions it is to hold; None in `made` for one that is there already."""
 
     ref: str
@@ -32,11 +32,11 @@ class Note:
     made: tuple[Oid | None, ...] = ()
 
 
-class LandingNote:
+class PendingLanding:
     def __init__(self, own_dir: Path) -> None:
         self._place = own_dir / "landing.json"
         self._lock = own_dir / "landing.lock"
-        self._note: Note | None = None
+        self._note: LandingProgress | None = None
 
     @contextlib.contextmanager
     def held(self) -> Iterator[bool]:
@@ -50,7 +50,7 @@ class LandingNote:
                 return
             yield True
 
-    def begin(self, note: Note) -> None:
+    def begin(self, note: LandingProgress) -> None:
         self._note = note
         self._write()
 
@@ -59,12 +59,12 @@ class LandingNote:
             self._note = replace(self._note, made=(*self._note.made, commit))
             self._write()
 
-    def read(self) -> Note | None:
+    def read(self) -> LandingProgress | None:
         """A damaged note says nothing: it was cut off before the first commit, or is not ours."""
         try:
             values = json.loads(self._place.read_bytes())
             groups, made = (tuple(map(tuple, values.pop("groups"))), tuple(values.pop("made")))
-            return Note(**values, groups=groups, made=made)
+            return LandingProgress(**values, groups=groups, made=made)
         except (FileNotFoundError, ValueError, TypeError, KeyError):
             return None
 
@@ -81,10 +81,10 @@ class LandingNote:
         temporary.replace(self._place)
 
 
-def settle_landing(recorder: Recorder) -> None:
+def recover_landing(recorder: Recorder) -> None:
     """Finish or take back what a process that died was landing from this work tree."""
     own_dir = recorder.site.repository.own_dir
-    note = LandingNote(own_dir)
+    note = PendingLanding(own_dir)
     with note.held() as alone:
         if not alone:
             return
@@ -96,7 +96,7 @@ def settle_landing(recorder: Recorder) -> None:
             shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _settle(recorder: Recorder, note: Note) -> None:
+def _settle(recorder: Recorder, note: LandingProgress) -> None:
     site = recorder.site
     tip = site.refs.read(note.ref)
     commits = _find_own(recorder, note, tip)
@@ -110,15 +110,15 @@ def _settle(recorder: Recorder, note: Note) -> None:
             else:
                 site.refs.update(note.ref, note.start, tip, "chorus: landing taken back")
         return
-    bring_home(site.repository, site.store, note.start, tip)
+    copy_to_user_store(site.repository, site.store, note.start, tip)
     if note.checked_out:
-        follow_in_index(site, tree_of(site, note.start), tree_of(site, tip))
+        update_user_index(site, tree_of(site, note.start), tree_of(site, tip))
     made = dict(zip(wanted, commits, strict=True))
     for group in note.groups:
         recorder.mark("landed", group, {"commits": [made.get(group, tip)]})
 
 
-def _find_own(recorder: Recorder, note: Note, tip: Oid | None) -> Sequence[Oid]:
+def _find_own(recorder: Recorder, note: LandingProgress, tip: Oid | None) -> Sequence[Oid]:
     """The landing's commits, oldest first; none where anything else stands on the branch since its start."""
     names = {name for group in note.groups for name in group}
     found: list[Oid] = []

@@ -11,9 +11,9 @@ from chorus.history.log.known_past import KnownPast
 from chorus.history.log.news import News
 from chorus.history.recorder import Recorder
 from chorus.review.blame import blame
-from chorus.review.landing.choosing import find_lane
-from chorus.review.revert_plan import RevertConflict
-from chorus.review.review import Selection, keep, redo, revert
+from chorus.review.landing.plan import find_lane
+from chorus.review.operations import Selection, keep, redo, revert
+from chorus.review.revert.plan import RevertConflict
 from tests.history.acting import Agent, action, entry_of, statuses
 from tests.repos import UserRepo
 

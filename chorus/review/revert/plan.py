@@ -13,9 +13,15 @@ from chorus.history.chain import Recorded
 from chorus.history.recorder import Recorder
 from chorus.history.records import Edit, Kind
 from chorus.model.ids import Oid, RepoPath
-from chorus.review.contents import content_of, read_now
-from chorus.review.hunks import Piece, undo_pieces
-from chorus.review.taking_back import Clash, Side, take_back, take_back_with_markers
+from chorus.review.revert.file_content import (
+    ContentConflict,
+    Side,
+    read_disk,
+    revert_change,
+    revert_change_with_markers,
+    stored_content,
+)
+from chorus.review.revert.hunks import PatchHunk, revert_hunks
 from chorus.store.worktree.file_state import FileState
 
 HINT = (
@@ -30,7 +36,7 @@ class RevertConflict(ChorusError):
 
     exit_code = ExitCode.CONFLICT
 
-    def __init__(self, message: str, blockers: Sequence["Blocker"]) -> None:
+    def __init__(self, message: str, blockers: Sequence["BlockingChange"]) -> None:
         super().__init__(message, hint=OUTSIDE_HINT if _only_outside(blockers) else HINT)
         self.details = {
             "dependents": [b.number for b in blockers if b.number is not None],
@@ -39,7 +45,7 @@ class RevertConflict(ChorusError):
 
 
 @dataclass(frozen=True, slots=True)
-class Blocker:
+class BlockingChange:
     """What stands in the way at one path. `number` is None for an outside change."""
 
     path: RepoPath
@@ -49,7 +55,7 @@ class Blocker:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FileWrite:
     """One file: what the disk holds, and what it is to hold."""
 
     path: RepoPath
@@ -59,26 +65,26 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Extent:
+class RevertScope:
     """What of the actions is to be taken back: all of it, some paths, or some hunks of one action."""
 
     paths: Collection[RepoPath] | None = None
     hunks_of: Recorded | None = None
-    pieces: Collection[Piece] = ()
+    pieces: Collection[PatchHunk] = ()
 
     def sides(self, recorder: Recorder, recorded: Recorded, edit: Edit) -> tuple[Side, Side] | None:
         """The file as it is to be without the part, and with it; None: nothing of it is meant."""
         if self.paths is not None and not is_below(edit.path, self.paths):
             return None
-        before, after = content_of(recorder, edit.before), content_of(recorder, edit.after)
+        before, after = stored_content(recorder, edit.before), stored_content(recorder, edit.after)
         if self.hunks_of is not None and recorded.oid == self.hunks_of.oid:
             mine = [piece for piece in self.pieces if piece.path == edit.path]
-            return (undo_pieces(before, after, mine), after) if mine else None
+            return (revert_hunks(before, after, mine), after) if mine else None
         return before, after
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ActionRevert:
     """Taking one action back, after all newer ones: path, what it holds then, what it is to hold."""
 
     action: Recorded
@@ -87,25 +93,25 @@ class Step:
 
 
 @dataclass(slots=True)
-class Plan:
+class RevertPlan:
     """`steps`: newest action first."""
 
-    steps: list[Step] = field(default_factory=list)
-    changes: list[Change] = field(default_factory=list)
-    blockers: list[Blocker] = field(default_factory=list)
+    steps: list[ActionRevert] = field(default_factory=list)
+    changes: list[FileWrite] = field(default_factory=list)
+    blockers: list[BlockingChange] = field(default_factory=list)
 
 
 def plan_revert(
     recorder: Recorder,
     targets: Sequence[Recorded],
     *,
-    extent: Extent | None = None,
+    extent: RevertScope | None = None,
     with_dependents: bool = False,
     markers: bool = False,
-) -> Plan:
+) -> RevertPlan:
     """What taking these actions back changes. Raises RevertConflict where it cannot be done."""
     chosen = {target.oid: target for target in targets}
-    extent = extent or Extent()
+    extent = extent or RevertScope()
     while True:
         plan = _plan(recorder, list(chosen.values()), extent, markers=markers)
         if not plan.blockers:
@@ -118,35 +124,35 @@ def plan_revert(
         chosen |= more
 
 
-def _plan(recorder: Recorder, targets: list[Recorded], extent: Extent, *, markers: bool) -> Plan:
-    plan = Plan()
+def _plan(recorder: Recorder, targets: list[Recorded], extent: RevertScope, *, markers: bool) -> RevertPlan:
+    plan = RevertPlan()
     found: dict[RepoPath, FileState] = {}
     first: dict[RepoPath, Side] = {}
     now: dict[RepoPath, Side] = {}
-    undo = take_back_with_markers if markers else take_back
+    undo = revert_change_with_markers if markers else revert_change
     for recorded in sorted(targets, key=recorder.timeline.place, reverse=True):
         edits = recorder.timeline.edits(recorded)
         whole = True
         done: list[tuple[RepoPath, Side, Side]] = []
         for edit in edits:
             sides = extent.sides(recorder, recorded, edit)
-            whole &= sides is not None and sides[0] == content_of(recorder, edit.before)
+            whole &= sides is not None and sides[0] == stored_content(recorder, edit.before)
             if sides is None:
                 continue
             if edit.path not in now:
-                found[edit.path], now[edit.path] = read_now(recorder, edit.path)
+                found[edit.path], now[edit.path] = read_disk(recorder, edit.path)
                 first[edit.path] = now[edit.path]
             result = undo(*sides, now[edit.path])
-            if isinstance(result, Clash):
+            if isinstance(result, ContentConflict):
                 plan.blockers.append(
                     _blocker(recorder, recorded, edit.path, sides, why=result.why, taken=targets)
                 )
             elif result != now[edit.path]:
                 done.append((edit.path, now[edit.path], result))
                 now[edit.path] = result
-        plan.steps.append(Step(recorded, tuple(done), whole=whole))
+        plan.steps.append(ActionRevert(recorded, tuple(done), whole=whole))
     plan.changes = [
-        Change(path, found[path], first[path], new) for path, new in now.items() if new != first[path]
+        FileWrite(path, found[path], first[path], new) for path, new in now.items() if new != first[path]
     ]
     return plan
 
@@ -159,7 +165,7 @@ def _blocker(
     *,
     why: str,
     taken: Collection[Recorded],
-) -> Blocker:
+) -> BlockingChange:
     """The first later change of this file that the action's cannot be taken out from under."""
     place = recorder.timeline.place(recorded)
     names = {recorded.oid for recorded in taken}
@@ -167,13 +173,15 @@ def _blocker(
         if recorder.timeline.place(later) <= place or later.oid in names:
             continue
         then = next(e.after for e in recorder.timeline.edits(later) if e.path == path)
-        if isinstance(take_back(*sides, content_of(recorder, then)), Clash):
+        if isinstance(revert_change(*sides, stored_content(recorder, then)), ContentConflict):
             number = later.record.number if later.record.kind is Kind.ACTION else None
-            return Blocker(path, why, number, later)
-    return Blocker(path, why, None, None)
+            return BlockingChange(path, why, number, later)
+    return BlockingChange(path, why, None, None)
 
 
-def _conflict(recorder: Recorder, plan: Plan, chosen: dict[Oid, Recorded], extent: Extent) -> RevertConflict:
+def _conflict(
+    recorder: Recorder, plan: RevertPlan, chosen: dict[Oid, Recorded], extent: RevertScope
+) -> RevertConflict:
     """The error that names everything in the way, found by asking again with each blocker taken back too."""
     blockers = {(b.path, b.number): b for b in plan.blockers}
     widened = dict(chosen)
@@ -190,11 +198,11 @@ def _conflict(recorder: Recorder, plan: Plan, chosen: dict[Oid, Recorded], exten
     return RevertConflict("\n".join(lines), list(blockers.values()))
 
 
-def _only_outside(blockers: Sequence[Blocker]) -> bool:
+def _only_outside(blockers: Sequence[BlockingChange]) -> bool:
     return all(blocker.number is None for blocker in blockers)
 
 
-def _name(blocker: Blocker) -> str:
+def _name(blocker: BlockingChange) -> str:
     if blocker.record is None:
         return "a change that is not recorded yet"
     if blocker.number is None:

@@ -14,10 +14,10 @@ from chorus.history.log.entries import REVERT, LogEntry, find_reverted
 from chorus.history.log.lookup import find_entry, find_turn, refuse_unknown_lane
 from chorus.history.recorder import Recorder
 from chorus.model.ids import RepoPath
-from chorus.review.hunks import choose_pieces, list_pieces, pieces_json
-from chorus.review.patches import render_sides
-from chorus.review.revert_apply import NothingToRevert, apply_revert
-from chorus.review.revert_plan import Extent, Plan, is_below, plan_revert
+from chorus.review.revert.apply import NothingToRevert, apply_revert
+from chorus.review.revert.file_content import render_patch
+from chorus.review.revert.hunks import hunks_json, list_hunks, select_hunks
+from chorus.review.revert.plan import RevertPlan, RevertScope, is_below, plan_revert
 
 
 class FileBusy(ChorusError):
@@ -62,7 +62,7 @@ def revert(
 def hunks(recorder: Recorder, action: str) -> list[dict[str, Any]]:
     """What of an action can be taken back by itself, with the numbers to name it by."""
     (target,) = select_changes(recorder, Selection([action]))
-    return pieces_json(list_pieces(recorder, target))
+    return hunks_json(list_hunks(recorder, target))
 
 
 def redo(
@@ -105,13 +105,13 @@ def select_changes(recorder: Recorder, selection: Selection) -> list[Recorded]:
     return list(found.values())
 
 
-def _extent(recorder: Recorder, targets: Sequence[Recorded], selection: Selection) -> Extent:
+def _extent(recorder: Recorder, targets: Sequence[Recorded], selection: Selection) -> RevertScope:
     paths = [_locate_in(recorder, targets, path) for path in selection.paths] or None
     if not selection.hunks:
-        return Extent(paths)
+        return RevertScope(paths)
     if len(targets) != 1:
         raise UsageError("hunks are taken back of one action at a time", hint="Name one action.")
-    return Extent(paths, targets[0], choose_pieces(list_pieces(recorder, targets[0]), selection.hunks))
+    return RevertScope(paths, targets[0], select_hunks(list_hunks(recorder, targets[0]), selection.hunks))
 
 
 def _locate_in(recorder: Recorder, targets: Sequence[Recorded], path: str) -> RepoPath:
@@ -159,10 +159,10 @@ def _revert_of(recorder: Recorder, entry: LogEntry) -> Recorded:
 
 
 def _carry_out(
-    recorder: Recorder, plan: Plan, *, dry_run: bool, word: str, busy: Collection[str]
+    recorder: Recorder, plan: RevertPlan, *, dry_run: bool, word: str, busy: Collection[str]
 ) -> dict[str, Any]:
     before = {change.path: change.now for change in plan.changes}
-    patch = render_sides(recorder, before, {change.path: change.new for change in plan.changes})
+    patch = render_patch(recorder, before, {change.path: change.new for change in plan.changes})
     numbers = [step.action.record.number for step in plan.steps]
     paths = sorted(change.path for change in plan.changes)
     answer = {"n": None, "reverted": numbers, "paths": paths, "patch": patch}

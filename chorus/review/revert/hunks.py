@@ -15,9 +15,7 @@ from chorus.errors import NothingThere
 from chorus.history.chain import Recorded
 from chorus.history.recorder import Recorder
 from chorus.model.ids import RepoPath
-from chorus.review.contents import content_of
-from chorus.review.patches import render_sides
-from chorus.review.taking_back import Content, Side
+from chorus.review.revert.file_content import Content, Side, render_patch, stored_content
 from chorus.store.objects.directory import SYMLINK_MODE
 
 _HEADER = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
@@ -28,7 +26,7 @@ class NoSuchHunk(NothingThere):
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
+class LineRanges:
     """Lines `before` became lines `after`, context included. Counted from 0, the end not included."""
 
     before: tuple[int, int]
@@ -36,36 +34,36 @@ class Lines:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class PatchHunk:
     number: int
     path: RepoPath
     head: str  # what git prints above a file's hunks
     text: str
-    part: Lines | Literal["mode", "file"]
+    part: LineRanges | Literal["mode", "file"]
 
 
-def list_pieces(recorder: Recorder, recorded: Recorded) -> list[Piece]:
-    found: list[Piece] = []
+def list_hunks(recorder: Recorder, recorded: Recorded) -> list[PatchHunk]:
+    found: list[PatchHunk] = []
     for edit in recorder.timeline.edits(recorded):
-        before, after = (content_of(recorder, entry) for entry in (edit.before, edit.after))
-        patch = render_sides(recorder, {edit.path: before}, {edit.path: after})
+        before, after = (stored_content(recorder, entry) for entry in (edit.before, edit.after))
+        patch = render_patch(recorder, {edit.path: before}, {edit.path: after})
         for head, text, part in _split(patch, before, after):
-            found.append(Piece(len(found) + 1, edit.path, head, text, part))
+            found.append(PatchHunk(len(found) + 1, edit.path, head, text, part))
     return found
 
 
-def pieces_json(pieces: Collection[Piece]) -> list[dict[str, Any]]:
+def hunks_json(pieces: Collection[PatchHunk]) -> list[dict[str, Any]]:
     return [{"n": p.number, "path": p.path, "patch": p.head + p.text} for p in pieces]
 
 
-def choose_pieces(pieces: Collection[Piece], numbers: Collection[int]) -> list[Piece]:
+def select_hunks(pieces: Collection[PatchHunk], numbers: Collection[int]) -> list[PatchHunk]:
     unknown = sorted(set(numbers) - {piece.number for piece in pieces})
     if unknown:
         raise NoSuchHunk(f"there is no hunk {unknown[0]}; the action has {len(pieces)}")
     return [piece for piece in pieces if piece.number in numbers]
 
 
-def undo_pieces(before: Side, after: Side, chosen: Collection[Piece]) -> Side:
+def revert_hunks(before: Side, after: Side, chosen: Collection[PatchHunk]) -> Side:
     """`after` with the chosen pieces, of this one file, as they were before."""
     if before is None or after is None:
         return before if chosen else after
@@ -77,14 +75,14 @@ def undo_pieces(before: Side, after: Side, chosen: Collection[Piece]) -> Side:
                 return before
             case "mode":
                 mode = before.mode
-            case Lines(was, became):
+            case LineRanges(was, became):
                 lines[slice(*became)] = old[slice(*was)]
     return Content(mode, b"".join(lines))
 
 
 def _split(
     patch: str, before: Side, after: Side
-) -> Iterator[tuple[str, str, Lines | Literal["mode", "file"]]]:
+) -> Iterator[tuple[str, str, LineRanges | Literal["mode", "file"]]]:
     """Head, text and part of each piece."""
     if before is None or after is None or SYMLINK_MODE in (before.mode, after.mode):
         yield patch, "", "file"
@@ -98,7 +96,7 @@ def _split(
         found = _HEADER.match(hunk)
         assert found is not None
         start, count, new_start, new_count = (int(text or 1) for text in found.groups())
-        yield head, hunk, Lines(_range(start, count), _range(new_start, new_count))
+        yield head, hunk, LineRanges(_range(start, count), _range(new_start, new_count))
 
 
 def _range(start: int, count: int) -> tuple[int, int]:

@@ -14,22 +14,21 @@ from chorus.errors import ChorusError
 from chorus.history.recorder import Recorder
 from chorus.history.records import Edit
 from chorus.model.ids import RepoPath
-from chorus.review.contents import Unreadable, content_of, read_now
-from chorus.review.revert_plan import Change
-from chorus.review.taking_back import Side
+from chorus.review.revert.file_content import Side, UnreadableFile, read_disk, stored_content
+from chorus.review.revert.plan import FileWrite
 from chorus.store.worktree.replacement import CannotReplace
 from chorus.store.worktree.staged_file import Waiting
 
 # Each holds two descriptors, of which some systems grant 256; twice as many files save no time.
-TOGETHER = 64
+BATCH_SIZE = 64
 
 # Errors for which one file is left as it is; any other one ends the writing.
-Spared: TypeAlias = tuple[type[ChorusError], ...]
+SkippedErrors: TypeAlias = tuple[type[ChorusError], ...]
 
 
-def write_files(recorder: Recorder, changes: Sequence[Change]) -> None:
+def write_files(recorder: Recorder, changes: Sequence[FileWrite]) -> None:
     """All of them. Raises, with everything as it was, if one changed meanwhile or cannot be written."""
-    written: list[Change] = []
+    written: list[FileWrite] = []
     try:
         for change in _write(recorder, sorted(changes, key=_stays)):
             written.append(change)
@@ -39,39 +38,41 @@ def write_files(recorder: Recorder, changes: Sequence[Change]) -> None:
         raise
 
 
-def write_unchanged(recorder: Recorder, edits: Iterable[Edit]) -> None:
+def write_if_unchanged(recorder: Recorder, edits: Iterable[Edit]) -> None:
     """Those that are as they were before the edit; one that somebody changed since stays as it is."""
     wanted = (
-        (edit.path, content_of(recorder, edit.before), content_of(recorder, edit.after))
+        (edit.path, stored_content(recorder, edit.before), stored_content(recorder, edit.after))
         for edit in sorted(edits, key=lambda edit: edit.after is not None)
     )
-    _write_where_so(recorder, wanted, (CannotReplace, Unreadable))
+    _write_where_so(recorder, wanted, (CannotReplace, UnreadableFile))
 
 
 def _write_where_so(
-    recorder: Recorder, wanted: Iterable[tuple[RepoPath, Side, Side]], spared: Spared
+    recorder: Recorder, wanted: Iterable[tuple[RepoPath, Side, Side]], spared: SkippedErrors
 ) -> None:
     for _ in _write(recorder, _find_so(recorder, wanted), spared):
         pass
 
 
-def _find_so(recorder: Recorder, wanted: Iterable[tuple[RepoPath, Side, Side]]) -> Iterator[Change]:
+def _find_so(recorder: Recorder, wanted: Iterable[tuple[RepoPath, Side, Side]]) -> Iterator[FileWrite]:
     """The files that hold the first of the two."""
     for path, before, after in wanted:
-        with contextlib.suppress(Unreadable):
-            found, now = read_now(recorder, path)
+        with contextlib.suppress(UnreadableFile):
+            found, now = read_disk(recorder, path)
             if now == before:
-                yield Change(path, found, now, after)
+                yield FileWrite(path, found, now, after)
 
 
-def _stays(change: Change) -> bool:
+def _stays(change: FileWrite) -> bool:
     return change.new is not None
 
 
-def _write(recorder: Recorder, changes: Iterable[Change], spared: Spared = ()) -> Iterator[Change]:
+def _write(
+    recorder: Recorder, changes: Iterable[FileWrite], spared: SkippedErrors = ()
+) -> Iterator[FileWrite]:
     """Write them, those that go first, and give each that is done."""
     left = iter(changes)
-    while batch := list(itertools.islice(left, TOGETHER)):
+    while batch := list(itertools.islice(left, BATCH_SIZE)):
         for change in batch:
             if change.new is None:
                 with contextlib.suppress(*spared):
@@ -80,9 +81,11 @@ def _write(recorder: Recorder, changes: Iterable[Change], spared: Spared = ()) -
         yield from _write_together(recorder, batch, spared)
 
 
-def _write_together(recorder: Recorder, changes: Iterable[Change], spared: Spared) -> Iterator[Change]:
+def _write_together(
+    recorder: Recorder, changes: Iterable[FileWrite], spared: SkippedErrors
+) -> Iterator[FileWrite]:
     with contextlib.ExitStack() as opened:
-        prepared: list[tuple[Change, Waiting]] = []
+        prepared: list[tuple[FileWrite, Waiting]] = []
         for change in changes:
             if change.new is not None:
                 with contextlib.suppress(*spared):
@@ -96,22 +99,22 @@ def _write_together(recorder: Recorder, changes: Iterable[Change], spared: Spare
                 yield change
 
 
-def _put(recorder: Recorder, change: Change, waiting: Waiting) -> None:
+def _put(recorder: Recorder, change: FileWrite, waiting: Waiting) -> None:
     try:
         waiting.put(change.found)
     except CannotReplace:
-        found, now = read_now(recorder, change.path)
+        found, now = read_disk(recorder, change.path)
         if now != change.now or change.new is None:
             raise
         # Writing another name of a file changes what the file system says of this one.
         recorder.site.work_tree.write_file(change.path, change.new.mode, change.new.data, found)
 
 
-def _delete(recorder: Recorder, change: Change) -> None:
+def _delete(recorder: Recorder, change: FileWrite) -> None:
     try:
         recorder.site.work_tree.delete_file(change.path, change.found)
     except CannotReplace:
-        found, now = read_now(recorder, change.path)
+        found, now = read_disk(recorder, change.path)
         if now != change.now:
             raise
         recorder.site.work_tree.delete_file(change.path, found)

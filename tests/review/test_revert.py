@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from chorus.history.recorder import Recorder
-from chorus.review.revert_apply import NothingToRevert, finish_revert
-from chorus.review.revert_plan import RevertConflict
-from chorus.review.review import Selection, keep, redo, revert
+from chorus.review.operations import Selection, keep, redo, revert
+from chorus.review.revert.apply import NothingToRevert, recover_revert
+from chorus.review.revert.plan import RevertConflict
 from tests.history.acting import Agent, entry_of, on_disk, replayed
 from tests.repos import UserRepo
 
@@ -254,11 +254,11 @@ def test_a_revert_that_died_between_two_files_is_finished_by_the_next_start(
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -signal.SIGKILL
 
     with Recorder.open(repo.path) as later:
-        finish_revert(later)
+        recover_revert(later)
         assert not any((repo.path / name).exists() for name in ("a.txt", "b.txt", "c.txt"))
         assert entry_of(later, made.id or "").status == "reverted"
         assert replayed(later) == on_disk(repo)
-        assert finish_revert(later) == []
+        assert recover_revert(later) == []
 
 
 def _revert_and_die(path: Path, number: int | None, files: int) -> None:

@@ -4,7 +4,7 @@ Receives a lane and how to group its actions. Gives the groups that become one c
 has not landed yet. Reverted actions and their reverts fold away. Never writes.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, cast, get_args
 
@@ -13,16 +13,18 @@ from chorus.history.lanes import HEADS, Lane
 from chorus.history.log.entries import LogEntry
 from chorus.history.recorder import Recorder
 from chorus.history.site import Site
+from chorus.model import commit_message as message
+from chorus.model.commit_message import Text, render_message, shorten
 from chorus.store.refs import OWN_PREFIXES
 
-By = Literal["turn", "action", "all"]
+GroupBy = Literal["turn", "action", "all"]
 
 
 class NothingToLand(NothingThere):
     hint = "`chorus lanes` lists the lanes, `chorus log --lane NAME` what is on one."
 
 
-class LaneMoved(ChorusError):
+class LaneChanged(ChorusError):
     """The lane does not hold any more what the messages speak of. Nothing was changed."""
 
     exit_code = ExitCode.CONFLICT
@@ -30,7 +32,7 @@ class LaneMoved(ChorusError):
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class CommitGroup:
     """The actions of one commit. `names`: every tool call whose change is in it."""
 
     entries: tuple[LogEntry, ...]
@@ -42,34 +44,38 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class CommitMessages:
     """What a person says of the commits: one message for all, or one for each, by its actions' numbers."""
 
     message: str | None = None
     messages: Mapping[tuple[int, ...], str] = field(default_factory=dict)
 
-    def of(self, group: Group) -> str | None:
+    def of(self, group: CommitGroup) -> str | None:
         return self.messages.get(tuple(group.numbers), self.message)
 
 
 @dataclass(frozen=True, slots=True)
-class Landing:
+class LandingPlan:
     lane: Lane
     onto: str  # the branch's full name
-    groups: tuple[Group, ...]
-    by: By
-    words: Words = Words()
+    groups: tuple[CommitGroup, ...]
+    by: GroupBy
+    words: CommitMessages = CommitMessages()
 
 
 def plan_landing(
-    recorder: Recorder, lane: str, by: str = "turn", onto: str | None = None, words: Words | None = None
-) -> Landing:
-    words = words or Words()
-    if by not in get_args(By):
+    recorder: Recorder,
+    lane: str,
+    by: str = "turn",
+    onto: str | None = None,
+    words: CommitMessages | None = None,
+) -> LandingPlan:
+    words = words or CommitMessages()
+    if by not in get_args(GroupBy):
         raise UsageError(f"cannot land by {by!r}", hint="Land by turn, action or all.")
     found = find_lane(recorder, lane)
     entries = recorder.entries()
-    standing = find_standing([e for e in entries if e.lane == found.name and e.timeline and e.within is None])
+    standing = find_unlanded([e for e in entries if e.lane == found.name and e.timeline and e.within is None])
     if words.messages:
         standing = _spoken_of(standing, words.messages)
     if not standing:
@@ -83,10 +89,10 @@ def plan_landing(
         key = {"turn": entry.turn, "action": entry.n, "all": None}[by]
         grouped.setdefault(key, []).append(entry)
     groups = tuple(
-        Group(tuple(own), tuple(n for e in own if e.id for n in (e.id, *within.get(e.id, ()))))
+        CommitGroup(tuple(own), tuple(n for e in own if e.id for n in (e.id, *within.get(e.id, ()))))
         for own in grouped.values()
     )
-    return Landing(found, find_target(recorder.site, onto), groups, cast(By, by), words)
+    return LandingPlan(found, find_target(recorder.site, onto), groups, cast(GroupBy, by), words)
 
 
 def _spoken_of(standing: Sequence[LogEntry], messages: Mapping[tuple[int, ...], str]) -> list[LogEntry]:
@@ -94,7 +100,7 @@ def _spoken_of(standing: Sequence[LogEntry], messages: Mapping[tuple[int, ...], 
     named = [number for numbers in messages for number in numbers]
     found = [entry for entry in standing if entry.n in named]
     if len(found) != len(named):
-        raise LaneMoved("something on the lane was taken back or landed while the messages were written")
+        raise LaneChanged("something on the lane was taken back or landed while the messages were written")
     return found
 
 
@@ -110,7 +116,7 @@ def find_lane(recorder: Recorder, name: str) -> Lane:
     raise NothingToLand(f"there is no lane {name}", hint="`chorus lanes` lists the lanes.")
 
 
-def find_standing(entries: Sequence[LogEntry]) -> list[LogEntry]:
+def find_unlanded(entries: Sequence[LogEntry]) -> list[LogEntry]:
     """What is to land, of one lane: an action taken back before it landed goes, and so does its revert."""
     landed = {entry.id for entry in entries if entry.landed}
     own = {entry.id for entry in entries}
@@ -136,3 +142,36 @@ def find_target(site: Site, onto: str | None) -> str:
     if ref.startswith(OWN_PREFIXES):
         raise UsageError(f"{ref.removeprefix(HEADS)} is a lane", hint="Land on a branch of your own.")
     return ref
+
+
+def render_commit_message(
+    entries: Sequence[LogEntry], names: Iterable[str], by: str, words: str | None
+) -> str:
+    trailers = (
+        *((message.ACTION, name) for name in names),
+        *((message.SESSION, name) for name in dict.fromkeys(e.session for e in entries) if name),
+        *((message.TURN, name) for name in dict.fromkeys(e.turn for e in entries) if name),
+    )
+    if words and words.strip():
+        subject, _, body = words.strip().partition("\n")
+        text = render_message(Text(subject, trailers=trailers))
+        _, _, rest = text.partition("\n\n")
+        return "\n\n".join(filter(None, (subject.strip(), body.strip(), rest)))
+    asked = list(dict.fromkeys(shorten(e.message) for e in entries if e.message and shorten(e.message)))
+    if by == "action" or not asked:
+        notes = [f"For: {line}" for line in asked]
+        return render_message(Text(shorten(entries[0].summary), notes=tuple(notes), trailers=trailers))
+    more = [f"Also: {line}" for line in asked[1:]]
+    done = [f"- {shorten(entry.summary)}" for entry in entries]
+    return render_message(
+        Text(first_message_line(entries, asked[0]), notes=(*more, *done), trailers=trailers)
+    )
+
+
+def first_message_line(entries: Sequence[LogEntry], fallback: str) -> str:
+    """The first line of the first message there is."""
+    for entry in entries:
+        for line in (entry.message or "").splitlines():
+            if shorten(line):
+                return shorten(line)
+    return fallback

@@ -19,9 +19,9 @@ from chorus.history.recorder import Recorder
 from chorus.history.records import Edit, parse_edit, render_edit
 from chorus.model.action import Action, WriteScope
 from chorus.model.ids import Oid, RepoPath, ToolUseId
-from chorus.review.revert_plan import Plan, Step
-from chorus.review.taking_back import Side
-from chorus.review.writing import write_files, write_unchanged
+from chorus.review.revert.file_content import Side
+from chorus.review.revert.file_writes import write_files, write_if_unchanged
+from chorus.review.revert.plan import ActionRevert, RevertPlan
 from chorus.store.objects.trees import Entry
 
 
@@ -30,7 +30,7 @@ class NothingToRevert(NothingThere):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class RevertRecord:
     """One record of a revert: what it takes back on one lane."""
 
     id: ToolUseId
@@ -40,14 +40,14 @@ class Part:
     edits: tuple[Edit, ...]
 
 
-def apply_revert(recorder: Recorder, plan: Plan, *, word: str = "Revert") -> list[Recorded]:
+def apply_revert(recorder: Recorder, plan: RevertPlan, *, word: str = "Revert") -> list[Recorded]:
     """Write the files and record it. Raises, with everything as it was, if a file changed meanwhile."""
     if not plan.changes:
         raise NothingToRevert("there is nothing left to take back")
     with recorder.journal.writing():
         recorder.look([change.path for change in plan.changes])
         parts = [_part(recorder, step, word) for step in plan.steps if step.edits]
-        intent = Intent(recorder)
+        intent = PendingRevert(recorder)
         intent.write([_edit(recorder, c.path, c.now, c.new) for c in plan.changes], parts)
         try:
             write_files(recorder, plan.changes)
@@ -59,33 +59,33 @@ def apply_revert(recorder: Recorder, plan: Plan, *, word: str = "Revert") -> lis
         return recorded
 
 
-def finish_revert(recorder: Recorder) -> list[Recorded]:
+def recover_revert(recorder: Recorder) -> list[Recorded]:
     """Finish a revert whose process died: write the files that are still as it found them, then record it.
 
     A file that somebody changed since stays as it is.
     """
     with recorder.journal.writing():
-        intent = Intent(recorder)
+        intent = PendingRevert(recorder)
         left = intent.read()
         if left is None:
             return []
         edits, parts = left
         for path in {edit.path.rpartition("/")[0]: edit.path for edit in edits}.values():
             recorder.site.work_tree.remove_left(path)
-        write_unchanged(recorder, edits)
+        write_if_unchanged(recorder, edits)
         new = [part for part in parts if not recorder.journal.knows(part.id)]
         recorded = [_record(recorder, part) for part in new]
         intent.clear()
         return recorded
 
 
-class Intent:
+class PendingRevert:
     """The note that a revert is under way."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._place: Path = recorder.site.repository.own_dir / "reverting.json"
 
-    def write(self, edits: Sequence[Edit], parts: Sequence[Part]) -> None:
+    def write(self, edits: Sequence[Edit], parts: Sequence[RevertRecord]) -> None:
         values = {
             "edits": [render_edit(edit) for edit in edits],
             "parts": [_part_json(part) for part in parts],
@@ -97,7 +97,7 @@ class Intent:
             os.fsync(file.fileno())
         temporary.replace(self._place)
 
-    def read(self) -> tuple[list[Edit], list[Part]] | None:
+    def read(self) -> tuple[list[Edit], list[RevertRecord]] | None:
         try:
             values = json.loads(self._place.read_bytes())
         except FileNotFoundError:
@@ -109,7 +109,7 @@ class Intent:
         self._place.unlink(missing_ok=True)
 
 
-def _record(recorder: Recorder, part: Part) -> Recorded:
+def _record(recorder: Recorder, part: RevertRecord) -> Recorded:
     origin = recorder.timeline.find_action(part.lane_of)
     assert origin is not None
     record, placement = origin.record, origin.record.placement
@@ -129,11 +129,11 @@ def _record(recorder: Recorder, part: Part) -> Recorded:
     )
 
 
-def _part(recorder: Recorder, step: Step, word: str) -> Part:
+def _part(recorder: Recorder, step: ActionRevert, word: str) -> RevertRecord:
     record = step.action.record
     assert record.action is not None
     name = f"{word} {record.number}" if step.whole else f"{word} part of {record.number}"
-    return Part(
+    return RevertRecord(
         ToolUseId(f"chorus-{uuid.uuid4().hex[:16]}"),
         record.action,
         f"{name}: {record.summary}",
@@ -150,7 +150,7 @@ def _entry(recorder: Recorder, side: Side) -> Entry | None:
     return None if side is None else Entry(side.mode, Oid(recorder.site.store.write_blob(side.data)))
 
 
-def _part_json(part: Part) -> dict[str, Any]:
+def _part_json(part: RevertRecord) -> dict[str, Any]:
     edits = [render_edit(edit) for edit in part.edits]
     return {
         "id": part.id,
@@ -161,6 +161,8 @@ def _part_json(part: Part) -> dict[str, Any]:
     }
 
 
-def _parse_part(values: dict[str, Any]) -> Part:
+def _parse_part(values: dict[str, Any]) -> RevertRecord:
     edits = tuple(parse_edit(edit) for edit in values["edits"])
-    return Part(ToolUseId(values["id"]), values["lane_of"], values["said"], tuple(values["reverts"]), edits)
+    return RevertRecord(
+        ToolUseId(values["id"]), values["lane_of"], values["said"], tuple(values["reverts"]), edits
+    )

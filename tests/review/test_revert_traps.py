@@ -2,14 +2,14 @@
 
 import pytest
 
-from chorus.review.revert_apply import NothingToRevert
-from chorus.review.review import Selection, revert
+from chorus.review.operations import Selection, revert
+from chorus.review.revert.apply import NothingToRevert
 from tests.history.acting import Agent, action, on_disk
 from tests.history.proof import assert_whole
 from tests.repos import UserRepo
 
 
-def take_back(agent: Agent, number: int | None) -> None:
+def revert_change(agent: Agent, number: int | None) -> None:
     revert(agent.recorder, Selection([str(number)]))
 
 
@@ -18,14 +18,14 @@ def test_ccundo_1_the_occurrence_that_was_edited_is_the_one_taken_back(repo: Use
     agent.edit("a.py", text)
     third = agent.edit("a.py", text[: -len(b"x = 1\n")] + b"x = 2\n")
     repo.write("a.py", b"x = 2\n" + (repo.path / "a.py").read_bytes())
-    take_back(agent, third.n)
+    revert_change(agent, third.n)
     assert (repo.path / "a.py").read_bytes() == b"x = 2\n" + text
 
 
 def test_ccundo_2_signs_that_mean_something_to_replace_are_text(repo: UserRepo, agent: Agent) -> None:
     agent.edit("a.txt", b"price: $& \\0 \\1 .* [x]\n")
     second = agent.edit("a.txt", b"price: $1 $` $' \\n\n")
-    take_back(agent, second.n)
+    revert_change(agent, second.n)
     assert (repo.path / "a.txt").read_bytes() == b"price: $& \\0 \\1 .* [x]\n"
 
 
@@ -37,13 +37,13 @@ def test_ccundo_3_an_edit_that_failed_has_nothing_to_take_back(repo: UserRepo, a
     (entry,) = agent.recorder.entries()
     before = on_disk(repo)
     with pytest.raises(NothingToRevert, match="failed"):
-        take_back(agent, entry.n)
+        revert_change(agent, entry.n)
     assert on_disk(repo) == before
 
 
 def test_ccundo_4_a_file_that_write_replaced_is_restored_not_deleted(repo: UserRepo, agent: Agent) -> None:
     over = agent.edit("app.py", b"all new\n", tool="Write")
-    take_back(agent, over.n)
+    revert_change(agent, over.n)
     assert (repo.path / "app.py").read_bytes() == b"x = 1\ny = 2\n"
 
 
@@ -60,7 +60,7 @@ def test_stepback_1_what_the_user_wrote_before_between_and_after_survives(
     agent.edit("b.txt", b"b\n")
     repo.write("a.txt", now + b"after\n")
     repo.write("only-mine.txt", b"mine\n")
-    take_back(agent, edit.n)
+    revert_change(agent, edit.n)
     kept = (repo.path / "a.txt").read_bytes()
     assert kept == now.replace(b"LINE 10\n", b"line 10\n") + b"after\n"
     assert (repo.path / "only-mine.txt").read_bytes() == b"mine\n"
@@ -69,7 +69,7 @@ def test_stepback_1_what_the_user_wrote_before_between_and_after_survives(
 def test_stepback_2_eight_edits_in_a_breath_are_eight_actions(repo: UserRepo, agent: Agent) -> None:
     edits = [agent.edit(f"f{number}.txt", b"x\n") for number in range(8)]
     assert len({entry.commit for entry in edits}) == 8
-    take_back(agent, edits[3].n)
+    revert_change(agent, edits[3].n)
     there = [number for number in range(8) if (repo.path / f"f{number}.txt").exists()]
     assert there == [0, 1, 2, 4, 5, 6, 7]
 
@@ -89,7 +89,7 @@ def test_stepback_3_ignored_files_and_nested_repositories_are_left_alone(
         nested.write("inside.txt", b"changed\n")
 
     made = agent.bash(change)
-    take_back(agent, made.n)
+    revert_change(agent, made.n)
     assert (repo.path / "app.py").read_bytes() == b"x = 1\ny = 2\n"
     assert (repo.path / ".env").read_bytes() == b"SECRET=2\n"
     assert (nested.path / "inside.txt").read_bytes() == b"changed\n"
@@ -101,10 +101,10 @@ def test_stepback_4_a_clean_filter_that_fails_stops_nothing(repo: UserRepo, agen
     repo.write(".gitattributes", b"*.dat filter=broken\n")
     agent.edit("a.dat", b"one\n")
     second = agent.edit("a.dat", b"two\n")
-    take_back(agent, second.n)
+    revert_change(agent, second.n)
     assert (repo.path / "a.dat").read_bytes() == b"one\n"
     other = agent.edit("b.txt", b"b\n")
-    take_back(agent, other.n)
+    revert_change(agent, other.n)
     assert not (repo.path / "b.txt").exists()
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from chorus.errors import ChorusError, ExitCode, NothingThere
-from chorus.review.landing.choosing import plan_landing
-from chorus.review.landing.landing import Landed, apply_landing
-from chorus.review.landing.landing_note import LandingNote
+from chorus.review.landing.apply import LandingResult, apply_landing
+from chorus.review.landing.plan import plan_landing
+from chorus.review.landing.recovery import PendingLanding
 from chorus.store import user_index as userindex
 from chorus.store.user_branch import BranchBusy
 from tests.history.acting import Agent
@@ -26,11 +26,11 @@ def long(repo: UserRepo, agent: Agent) -> UserRepo:
     return repo
 
 
-def land(agent: Agent, onto: str | None = None) -> Landed:
+def land(agent: Agent, onto: str | None = None) -> LandingResult:
     (lane,) = agent.recorder.lanes.all()
     plan = plan_landing(agent.recorder, lane.name, onto=onto)
     site = agent.recorder.site
-    return apply_landing(site, plan, LandingNote(site.repository.own_dir))
+    return apply_landing(site, plan, PendingLanding(site.repository.own_dir))
 
 
 def stage(repo: UserRepo, path: str, data: bytes) -> None:

@@ -15,19 +15,20 @@ from chorus.history.lanes import HEADS
 from chorus.history.recorder import Recorder
 from chorus.history.site import Site
 from chorus.model.ids import Oid
-from chorus.review.landing.carrying import (
-    Misfit,
-    Step,
-    carry,
-    find_present,
-    join_steps,
-    steps_of,
-    with_left_out,
+from chorus.review.landing.merge import (
+    PathChange,
+    PathConflict,
+    commit_changes,
+    find_applied,
+    find_staged_conflicts,
+    join_changes,
+    merge_changes,
+    restore_sparse_paths,
+    tree_of,
+    update_user_index,
 )
-from chorus.review.landing.choosing import Group, Landing
-from chorus.review.landing.landing_index import find_staged_otherwise, follow_in_index, tree_of
-from chorus.review.landing.landing_note import LandingNote, Note
-from chorus.review.landing.landing_words import render_landed
+from chorus.review.landing.plan import CommitGroup, LandingPlan, render_commit_message
+from chorus.review.landing.recovery import LandingProgress, PendingLanding
 from chorus.store.objects.trees import EMPTY_TREE
 from chorus.store.user_branch import Branch
 
@@ -39,7 +40,7 @@ class LandConflict(ChorusError):
 
 
 @dataclass(slots=True)
-class Landed:
+class LandingResult:
     """`commits` has one for each group; None for one that the branch holds already."""
 
     commits: list[Oid | None] = field(default_factory=list)
@@ -47,15 +48,17 @@ class Landed:
     tip: Oid | None = None
 
 
-def apply_landing(site: Site, landing: Landing, note: LandingNote, *, dry_run: bool = False) -> Landed:
+def apply_landing(
+    site: Site, landing: LandingPlan, note: PendingLanding, *, dry_run: bool = False
+) -> LandingResult:
     """Make the commits, or only look ahead. Raises with everything as it was.
 
     The caller holds the note, and clears it once what landed is remembered.
     """
     with Branch.opened(site.repository, landing.onto) as branch:
         start = tree_of(site, branch.start)
-        steps = [join_steps(own) for own in _steps(site, landing)]
-        present = find_present(site, start, [step for own in steps for step in own])
+        steps = [join_changes(own) for own in _steps(site, landing)]
+        present = find_applied(site, start, [step for own in steps for step in own])
         todo = [[step for step in own if step not in present] for own in steps]
         planned = _rehearse(site, landing, branch, start, todo)
         if branch.is_checked_out:
@@ -63,61 +66,61 @@ def apply_landing(site: Site, landing: Landing, note: LandingNote, *, dry_run: b
         if dry_run:
             return _make(site, landing, todo, start)
         groups = tuple(group.names for group in landing.groups)
-        note.begin(Note(branch.ref, branch.start, branch.is_checked_out, groups))
+        note.begin(LandingProgress(branch.ref, branch.start, branch.is_checked_out, groups))
         try:
             landed = _make(site, landing, todo, start, (branch, note))
             if branch.tip != branch.start:
-                branch.bring_home(site.store)
+                branch.copy_to_user_store(site.store)
                 if branch.is_checked_out:
-                    follow_in_index(site, start, tree_of(site, branch.tip))
+                    update_user_index(site, start, tree_of(site, branch.tip))
         except ChorusError:
-            branch.take_back()
+            branch.roll_back()
             note.clear()
             raise
         landed.tip = branch.tip
         return landed
 
 
-def mark_landed(recorder: Recorder, landing: Landing, landed: Landed) -> None:
+def mark_landed(recorder: Recorder, landing: LandingPlan, landed: LandingResult) -> None:
     """Remember what landed, and in which commit; what was there before is in the branch's tip."""
     for group, commit in zip(landing.groups, landed.commits, strict=True):
         recorder.mark("landed", group.names, {"commits": [commit or landed.tip]})
 
 
-def landing_json(landing: Landing, landed: Landed, *, dry_run: bool) -> dict[str, Any]:
+def landing_json(landing: LandingPlan, landed: LandingResult, *, dry_run: bool) -> dict[str, Any]:
     rows = list(zip(landing.groups, landed.commits, landed.messages, strict=True))
     made = [_commit_json(group, commit, text) for group, commit, text in rows if text]
     there = [number for group, _, text in rows if not text for number in group.numbers]
     return {"commits": made, "onto": landing.onto.removeprefix(HEADS), "present": there, "dry_run": dry_run}
 
 
-def _commit_json(group: Group, commit: Oid | None, text: str) -> dict[str, Any]:
+def _commit_json(group: CommitGroup, commit: Oid | None, text: str) -> dict[str, Any]:
     """`message` has no trailers: those are added to whatever is said instead."""
     subject, message = text.partition("\n")[0], text.rpartition("\n\n")[0]
     return {"oid": commit, "subject": subject, "actions": group.numbers, "message": message}
 
 
-def _steps(site: Site, landing: Landing) -> list[list[Step]]:
+def _steps(site: Site, landing: LandingPlan) -> list[list[PathChange]]:
     """What each group did, one action after the other."""
     found = [
         [
             step
             for e in group.entries
             if e.n is not None and e.commit
-            for step in steps_of(site, e.n, e.commit)
+            for step in commit_changes(site, e.n, e.commit)
         ]
         for group in landing.groups
     ]
-    told = iter(with_left_out(site, landing.lane.base, [step for own in found for step in own]))
+    told = iter(restore_sparse_paths(site, landing.lane.base, [step for own in found for step in own]))
     return [list(islice(told, len(own))) for own in found]
 
 
 def _rehearse(
-    site: Site, landing: Landing, branch: Branch, tree: Oid | None, todo: Sequence[Sequence[Step]]
+    site: Site, landing: LandingPlan, branch: Branch, tree: Oid | None, todo: Sequence[Sequence[PathChange]]
 ) -> Oid | None:
     """The tree after everything; a conflict is found before the first commit."""
     for steps in todo:
-        changes = carry(site, tree, steps)
+        changes = merge_changes(site, tree, steps)
         if isinstance(changes, list):
             raise _conflict(site, landing, branch, changes)
         tree = site.splice(tree, changes) if changes else tree
@@ -126,15 +129,15 @@ def _rehearse(
 
 def _make(
     site: Site,
-    landing: Landing,
-    todo: Sequence[Sequence[Step]],
+    landing: LandingPlan,
+    todo: Sequence[Sequence[PathChange]],
     tree: Oid | None,
-    onto: tuple[Branch, LandingNote] | None = None,
-) -> Landed:
+    onto: tuple[Branch, PendingLanding] | None = None,
+) -> LandingResult:
     """Each group on top of what the commit before it really holds: a hook may have changed it."""
-    landed = Landed()
+    landed = LandingResult()
     for group, steps in zip(landing.groups, todo, strict=True):
-        changes = carry(site, tree, steps)
+        changes = merge_changes(site, tree, steps)
         if isinstance(changes, list):
             raise LandConflict(
                 f"a commit hook changed {changes[0].path}, on which action "
@@ -143,7 +146,7 @@ def _make(
         oid, text = None, ""
         if changes:
             tree = site.splice(tree, changes)
-            text = render_landed(group.entries, group.names, landing.by, landing.words.of(group))
+            text = render_commit_message(group.entries, group.names, landing.by, landing.words.of(group))
             if onto is not None:
                 oid = onto[0].commit(tree or EMPTY_TREE, text)
                 tree = tree_of(site, oid)
@@ -155,7 +158,7 @@ def _make(
 
 
 def _refuse_staged(site: Site, old: Oid | None, new: Oid | None) -> None:
-    other = find_staged_otherwise(site, old, new)
+    other = find_staged_conflicts(site, old, new)
     if other:
         raise LandConflict(
             f"{', '.join(map(shown, other))} is staged with other changes; nothing was changed",
@@ -163,7 +166,9 @@ def _refuse_staged(site: Site, old: Oid | None, new: Oid | None) -> None:
         )
 
 
-def _conflict(site: Site, landing: Landing, branch: Branch, misfits: Sequence[Misfit]) -> LandConflict:
+def _conflict(
+    site: Site, landing: LandingPlan, branch: Branch, misfits: Sequence[PathConflict]
+) -> LandConflict:
     name = landing.onto.removeprefix(HEADS)
     lines = [f"{landing.lane.name} does not fit on {name}; nothing was changed"]
     for misfit in misfits:

@@ -6,8 +6,8 @@ import pytest
 
 from chorus.history import records
 from chorus.history.recorder import Recorder
-from chorus.review.notices import MOST_NAMED, render_notices
-from chorus.review.review import Selection, redo, revert
+from chorus.review.operations import Selection, redo, revert
+from chorus.review.revert.notice_text import MAX_LISTED, render_notices
 from tests.history.acting import Agent
 from tests.repos import UserRepo
 
@@ -53,7 +53,7 @@ def test_a_long_list_is_cut(
     monkeypatch.setattr(records, "MAX_LISTED", listed)
 
     def change() -> None:
-        for number in range(MOST_NAMED + 5):
+        for number in range(MAX_LISTED + 5):
             repo.write(f"many/{number:02}.txt", b"x\n")
 
     made = agent.bash(change)
