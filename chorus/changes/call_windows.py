@@ -41,60 +41,62 @@ BACKGROUND_SUFFIX = "-background"
 
 
 @dataclass(frozen=True, slots=True)
-class LookBefore:
+class RecordOutsideAt:
     """Record how these paths differ from the timeline as `outside`: the call starts from there."""
 
     paths: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Sweep:
+class RecordOutsideEverywhere:
     """Record everything that moved as `outside`, except what open calls name.
 
     `until`: when the call was made. Who learns of it late leaves alone what moved after that.
     """
 
-    spare: frozenset[str]
+    exclude: frozenset[str]
     until: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class RecordNamed:
+class RecordNamedPaths:
     """Record what the action changed in the paths it names."""
 
     action: Action
 
 
 @dataclass(frozen=True, slots=True)
-class RecordWindow:
+class RecordCallWindow:
     """Record what moved in the action's window as its change, except what open calls name.
 
     `shared`: other windows are open, so the client's own list of changed paths decides first.
     """
 
     action: Action
-    spare: frozenset[str]
+    exclude: frozenset[str]
     shared: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class RecordUnchanged:
     """Remember how the call ended; it changed nothing."""
 
     action: Action
 
 
-Effect = LookBefore | Sweep | RecordNamed | RecordWindow | Note
+WindowEffect = (
+    RecordOutsideAt | RecordOutsideEverywhere | RecordNamedPaths | RecordCallWindow | RecordUnchanged
+)
 
 
-class Windows:
+class CallWindows:
     def __init__(self) -> None:
         self._named: dict[ToolUseId, Call] = {}
         self._windows: dict[ToolUseId, Call] = {}
         self._background: dict[ToolUseId, Action] = {}
 
     @property
-    def spare(self) -> frozenset[str]:
+    def exclude(self) -> frozenset[str]:
         """The paths that open calls name: their change is not outside."""
         return frozenset(path for call in self._named.values() for path in call.paths)
 
@@ -103,7 +105,7 @@ class Windows:
         """Whether some call may be writing anywhere right now."""
         return bool(self._windows or self._background)
 
-    def feed(self, outcome: Outcome) -> list[Effect]:
+    def feed(self, outcome: Outcome) -> list[WindowEffect]:
         match outcome:
             case CallOpened(call):
                 return self._open(call)
@@ -127,40 +129,40 @@ class Windows:
             case _:
                 assert_never(outcome)
 
-    def _open(self, call: Call) -> list[Effect]:
+    def _open(self, call: Call) -> list[WindowEffect]:
         if call.write_scope is WriteScope.NAMED:
             # What another open call names may hold that call's change by now: it is not outside.
-            own = tuple(path for path in call.paths if path not in self.spare)
+            own = tuple(path for path in call.paths if path not in self.exclude)
             self._named[call.id] = call
-            return [LookBefore(own)] if own else []
+            return [RecordOutsideAt(own)] if own else []
         if call.write_scope is WriteScope.ANYWHERE and call.tool not in DELEGATING_TOOLS:
             alone = not self.open
             self._windows[call.id] = call
-            return [Sweep(self.spare, call.time)] if alone else []
+            return [RecordOutsideEverywhere(self.exclude, call.time)] if alone else []
         return []
 
-    def _close(self, action: Action) -> list[Effect]:
+    def _close(self, action: Action) -> list[WindowEffect]:
         self._named.pop(action.id, None)
         self._windows.pop(action.id, None)
         if action.write_scope is WriteScope.NOTHING or action.tool in DELEGATING_TOOLS:
             return []
         if action.status == "denied":
-            return [Note(action)]
+            return [RecordUnchanged(action)]
         if action.write_scope is WriteScope.NAMED:
             # A failed edit leaves the file alone; a call cut off by a kill may have written it.
-            return [Note(action)] if action.status == "failed" else [RecordNamed(action)]
+            return [RecordUnchanged(action)] if action.status == "failed" else [RecordNamedPaths(action)]
         shared = self.open
         if action.status == "succeeded" and _runs_in_background(action):
             later = action._replace(id=ToolUseId(action.id + BACKGROUND_SUFFIX), report=None)
             self._background[action.id] = later
-        return [RecordWindow(action, self.spare, shared)]
+        return [RecordCallWindow(action, self.exclude, shared)]
 
-    def _end_background(self, ids: Iterable[ToolUseId]) -> list[Effect]:
-        effects: list[Effect] = []
+    def _end_background(self, ids: Iterable[ToolUseId]) -> list[WindowEffect]:
+        effects: list[WindowEffect] = []
         for identity in ids:
             action = self._background.pop(identity, None)
             if action is not None:
-                effects.append(RecordWindow(action, self.spare, self.open))
+                effects.append(RecordCallWindow(action, self.exclude, self.open))
         return effects
 
     def _background_of(self, session: SessionId) -> list[ToolUseId]:

@@ -11,7 +11,7 @@ UTF16_SIGNATURE = b"\xff\xfe"
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class TextFormat:
     """How a text is written: its encoding and its line end (None: no line ends, so either fits)."""
 
     encoding: str
@@ -24,7 +24,7 @@ class Form:
             return None
 
 
-PLAIN = Form("utf-8", None)
+PLAIN = TextFormat("utf-8", None)
 
 
 def read_text(data: bytes) -> str:
@@ -44,17 +44,17 @@ def is_alike(one: str, other: str | None) -> bool:
     return other is not None and loosely(one) == loosely(other)
 
 
-def find_form(*contents: bytes | None) -> Form | None:
+def find_format(*contents: bytes | None) -> TextFormat | None:
     """The one form all these contents have; None where they differ or are not exact in any."""
     found = PLAIN
     known = [content for content in contents if content]
     for place, content in enumerate(known):
-        form = Form(_encoding(content), _line_end(content))
+        form = TextFormat(_encoding(content), _line_end(content))
         if form.encode(read_text(content)) != content:
             return None
         if place and (form.encoding != found.encoding or _clash(form.line_end, found.line_end)):
             return None
-        found = Form(form.encoding, form.line_end or found.line_end)
+        found = TextFormat(form.encoding, form.line_end or found.line_end)
     return found
 
 

@@ -9,14 +9,14 @@ is taken only where the client's text determines every byte of it and something 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from chorus.changes.claims import Claim, text_after
-from chorus.changes.client_text import find_form, is_alike, loosely, plain_lines, read_text
+from chorus.changes.client_text import find_format, is_alike, loosely, plain_lines, read_text
 from chorus.changes.diff import Hunk, hunks
 from chorus.changes.merge import Merged, merge
+from chorus.changes.reported_edits import ReportedEdit, text_after
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class ChangePart:
     """The content after one part of the change. `claim` is the index of its action; None: outside."""
 
     claim: int | None
@@ -24,8 +24,8 @@ class Piece:
 
 
 def split(
-    before: bytes | None, after: bytes | None, claims: Sequence[Claim], *, busy: bool = False
-) -> tuple[Piece, ...] | None:
+    before: bytes | None, after: bytes | None, claims: Sequence[ReportedEdit], *, busy: bool = False
+) -> tuple[ChangePart, ...] | None:
     """The pieces, one for each claim and for what lies between; None where they cannot be told apart.
 
     A single claim always gets a piece: what cannot be told apart from it is counted as its own.
@@ -39,7 +39,9 @@ def split(
     return splitter.pieces()
 
 
-def find_overwritten(before: bytes | None, after: bytes | None, claims: Sequence[Claim]) -> frozenset[int]:
+def find_overwritten(
+    before: bytes | None, after: bytes | None, claims: Sequence[ReportedEdit]
+) -> frozenset[int]:
     """The claims of which nothing is left: another that read the same text wrote over them."""
     splitter = _Splitter(before, after, busy=False)
     lost = {place for place, claim in enumerate(claims) if splitter.is_overwritten(claim)}
@@ -47,7 +49,9 @@ def find_overwritten(before: bytes | None, after: bytes | None, claims: Sequence
     return frozenset(place for place in lost if loosely(claims[place].before or "") in standing)
 
 
-def writing_order(before: bytes | None, after: bytes | None, claims: Sequence[Claim]) -> tuple[int, ...]:
+def writing_order(
+    before: bytes | None, after: bytes | None, claims: Sequence[ReportedEdit]
+) -> tuple[int, ...]:
     """The claims in the order in which they were written; they are told in the order their news came.
 
     Each starts from the text that was there. Of several that start from the same, those of which nothing
@@ -72,14 +76,14 @@ def writing_order(before: bytes | None, after: bytes | None, claims: Sequence[Cl
     return (*order, *left)
 
 
-def _starts_from(claim: Claim, text: str | None) -> bool:
+def _starts_from(claim: ReportedEdit, text: str | None) -> bool:
     """Whether the claim may start from this text; one that tells of none may start from any."""
     if claim.created or text is None:
         return claim.created and text is None
     return claim.before is None or is_alike(claim.before, text)
 
 
-def is_overwritten(now: bytes | None, claim: Claim) -> bool:
+def is_overwritten(now: bytes | None, claim: ReportedEdit) -> bool:
     """Whether what the claim made of the text it read stands nowhere in what is there now."""
     return _Splitter(now, now, busy=False).is_overwritten(claim)
 
@@ -97,18 +101,18 @@ class _Splitter:
     def __init__(self, before: bytes | None, after: bytes | None, *, busy: bool) -> None:
         self._after = after
         self._busy = busy
-        self._form = find_form(before, after)
+        self._form = find_format(before, after)
         self._seen = {
             loosely(read_text(content)): content for content in (before, after) if content is not None
         }
         self._now = before
-        self._found: list[Piece] = []
+        self._found: list[ChangePart] = []
 
-    def pieces(self) -> tuple[Piece, ...]:
-        rest = [] if self._now == self._after else [Piece(None, self._after)]
+    def pieces(self) -> tuple[ChangePart, ...]:
+        rest = [] if self._now == self._after else [ChangePart(None, self._after)]
         return tuple(self._found + rest)
 
-    def start(self, claim: Claim, *, first: bool) -> bool:
+    def start(self, claim: ReportedEdit, *, first: bool) -> bool:
         """Give to nobody what changed since the last state and before this action."""
         if claim.created:
             content = None
@@ -123,7 +127,7 @@ class _Splitter:
             self._step(None, content)
         return True
 
-    def finish(self, place: int, claim: Claim, following: Claim | None) -> bool:
+    def finish(self, place: int, claim: ReportedEdit, following: ReportedEdit | None) -> bool:
         """Give to this action what it claims; to the last one all that is left, if that is not sure."""
         text = text_after(claim, self._text())
         if text is None and following is not None:
@@ -136,7 +140,7 @@ class _Splitter:
             self._step(place, self._after)
         return following is None
 
-    def is_overwritten(self, claim: Claim) -> bool:
+    def is_overwritten(self, claim: ReportedEdit) -> bool:
         text = None if claim.before is None else text_after(claim, claim.before)
         if self._after is None or claim.before is None or text is None:
             return False
@@ -146,11 +150,13 @@ class _Splitter:
         joined = merge(start, content, self._after)
         return isinstance(joined, Merged) and joined.data != self._after
 
-    def _gives_way(self, claim: Claim, to: str) -> bool:
+    def _gives_way(self, claim: ReportedEdit, to: str) -> bool:
         """Whether somebody wrote over this action, starting from where it did."""
         return claim.before is not None and is_alike(to, claim.before) and self.is_overwritten(claim)
 
-    def _confirmed(self, claim: Claim, text: str, content: bytes, following: Claim | None) -> bool:
+    def _confirmed(
+        self, claim: ReportedEdit, text: str, content: bytes, following: ReportedEdit | None
+    ) -> bool:
         if content == self._after or claim.after is not None:
             return True
         if following is not None and following.before is not None:
@@ -176,5 +182,5 @@ class _Splitter:
         return None if self._now is None else read_text(self._now)
 
     def _step(self, claim: int | None, content: bytes | None) -> None:
-        self._found.append(Piece(claim, content))
+        self._found.append(ChangePart(claim, content))
         self._now = content

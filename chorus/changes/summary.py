@@ -14,7 +14,7 @@ from chorus.model.action import Action
 from chorus.model.commit_message import SUBJECT_LENGTH, shorten
 
 
-class Change(Enum):
+class ChangeKind(Enum):
     CREATED = "new"
     DELETED = "deleted"
     MODIFIED = "modified"
@@ -27,7 +27,7 @@ class FileChange:
     """What became of one file. Counts are None for what has no lines: binary content, links."""
 
     path: str
-    change: Change
+    change: ChangeKind
     added: int | None = None
     removed: int | None = None
 
@@ -94,10 +94,10 @@ def _count(files: Sequence[FileChange]) -> str:
 
 def _amount(file: FileChange) -> str:
     counts = "binary" if file.added is None else f"+{file.added} −{file.removed}"
-    if file.change is Change.MODIFIED:
+    if file.change is ChangeKind.MODIFIED:
         return counts
     word: str = file.change.value
-    return word if file.change in (Change.MODE, Change.LINK) else f"{word}, {counts}"
+    return word if file.change in (ChangeKind.MODE, ChangeKind.LINK) else f"{word}, {counts}"
 
 
 def _base_name(path: str) -> str:

@@ -9,18 +9,18 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-from chorus.history.chain import ChainUnreadable, without_collecting
-from chorus.history.log import showing
-from chorus.history.log.filter import Filter
-from chorus.history.log.newest import Newest
+from chorus.history.log import json_views as showing
+from chorus.history.log.disk_log import DiskLog
+from chorus.history.log.filter import LogFilter
+from chorus.history.timeline_log import TimelineUnreadable, garbage_collection_paused
 from chorus.model.ids import RepoPath
 from chorus.store.git_process import Git
 from chorus.store.places import read_places
 
 
 def log(**wanted: Any) -> list[dict[str, Any]]:  # noqa: ANN401  the fields of Filter
-    asked = Filter(**wanted)
-    with suppress(ChainUnreadable), Newest.open(Path.cwd()) as newest, without_collecting():
+    asked = LogFilter(**wanted)
+    with suppress(TimelineUnreadable), DiskLog.open(Path.cwd()) as newest, garbage_collection_paused():
         return newest.log(asked, locate)
     from chorus.history.log import queries  # noqa: PLC0415
     from chorus.history.recorder import Recorder  # noqa: PLC0415
@@ -37,9 +37,9 @@ def add_paths(entries: list[dict[str, Any]]) -> None:
 def actions(names: Sequence[str]) -> Iterator[dict[str, Any]]:
     """One after the other, each when it is asked for."""
     shown = 0
-    with suppress(ChainUnreadable), Newest.open(Path.cwd()) as newest:
+    with suppress(TimelineUnreadable), DiskLog.open(Path.cwd()) as newest:
         for name in names:
-            with without_collecting():
+            with garbage_collection_paused():
                 found = newest.show(name)
             shown += 1
             yield found
@@ -53,7 +53,7 @@ def actions(names: Sequence[str]) -> Iterator[dict[str, Any]]:
 
 
 def lanes() -> list[dict[str, Any]]:
-    with suppress(ChainUnreadable), Newest.open(Path.cwd()) as newest, without_collecting():
+    with suppress(TimelineUnreadable), DiskLog.open(Path.cwd()) as newest, garbage_collection_paused():
         return newest.lanes()
     from chorus.history.log import queries  # noqa: PLC0415
     from chorus.history.recorder import Recorder  # noqa: PLC0415
@@ -63,26 +63,26 @@ def lanes() -> list[dict[str, Any]]:
 
 
 def lines(path: str, line: int | None) -> list[dict[str, Any]]:
-    from chorus.history.log.past import SiftedPast  # noqa: PLC0415
-    from chorus.history.site import Site  # noqa: PLC0415
+    from chorus.history.log.file_history import DiskFileHistory  # noqa: PLC0415
+    from chorus.history.workspace import Workspace  # noqa: PLC0415
     from chorus.review.blame import blame  # noqa: PLC0415  see above
 
     with (
-        suppress(ChainUnreadable),
-        closing(Site.open(Path.cwd())) as site,
-        Newest.open(Path.cwd()) as newest,
-        without_collecting(),
+        suppress(TimelineUnreadable),
+        closing(Workspace.open(Path.cwd())) as workspace,
+        DiskLog.open(Path.cwd()) as newest,
+        garbage_collection_paused(),
     ):
-        return blame(SiftedPast(site, newest), path, line)
-    from chorus.history.log.known_past import KnownPast  # noqa: PLC0415  see above
+        return blame(DiskFileHistory(workspace, newest), path, line)
+    from chorus.history.log.file_history import MemoryFileHistory  # noqa: PLC0415  see above
     from chorus.history.recorder import Recorder  # noqa: PLC0415
 
     with Recorder.open(Path.cwd()) as recorder:
-        return blame(KnownPast(recorder), path, line)
+        return blame(MemoryFileHistory(recorder), path, line)
 
 
 def locate(path: str) -> RepoPath | None:
-    from chorus.history.site import Site  # noqa: PLC0415  see above
+    from chorus.history.workspace import Workspace  # noqa: PLC0415  see above
 
-    with closing(Site.open(Path.cwd())) as site:
-        return site.locate(path)
+    with closing(Workspace.open(Path.cwd())) as workspace:
+        return workspace.locate(path)

@@ -19,7 +19,7 @@ from chorus.commands.gitsettings import wants_colour
 from chorus.commands.log import paint
 from chorus.errors import ChorusError, ExitCode
 from chorus.history.recorder import Recorder
-from chorus.history.records import Kind
+from chorus.history.records import RecordKind
 from chorus.output import answer, answer_json, inert
 from chorus.review.verify import verify
 from chorus.store.maintenance.object_check import find_damage
@@ -167,7 +167,7 @@ def check_coverage(recorder: Recorder) -> Check:
     recorder.entries()
     left: dict[str, None] = {}
     for recorded in recorder.timeline.records:
-        if recorded.record.kind in (Kind.START, Kind.OUTSIDE, Kind.ACTION):
+        if recorded.record.kind in (RecordKind.START, RecordKind.OUTSIDE, RecordKind.ACTION):
             left |= dict.fromkeys(recorded.record.skipped)
     if not left:
         return Check("coverage", True, "everything git does not ignore is followed")
@@ -186,7 +186,7 @@ def check_recorded(recorder: Recorder, *, deep: bool) -> Iterator[Check]:
 
 
 def check_history(recorder: Recorder) -> Check:
-    recorder.sweep()  # what nobody has looked at yet is no fault of the history
+    recorder.record_outside()  # what nobody has looked at yet is no fault of the history
     problems = verify(recorder)
     if not problems:
         return Check("history", True, "the timeline gives the work tree's bytes, and each lane its own tree")

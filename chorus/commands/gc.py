@@ -5,9 +5,9 @@ import time
 from pathlib import Path
 
 from chorus.errors import ChorusError, ExitCode, NothingThere, UsageError
-from chorus.history.forgetting import forget
 from chorus.history.recorder import Recorder
-from chorus.history.site import Site
+from chorus.history.retention import forget_old_records
+from chorus.history.workspace import Workspace
 from chorus.output import answer, answer_json
 from chorus.store.maintenance.packing import pack
 from chorus.store.maintenance.removal import detach, is_torn, remove_remains
@@ -83,10 +83,12 @@ def forget_old(repository: Repository) -> int:
         return 0
     if not days.isdecimal():
         raise UsageError(f"{KEEP_DAYS} is {days!r}, not a number of days")
-    with Recorder(Site(repository)) as recorder:
+    with Recorder(Workspace(repository)) as recorder:
         recorder.journal.refresh()
         return (
-            forget(recorder, int(time.time()) - int(days) * DAY_SECONDS) if recorder.timeline.records else 0
+            forget_old_records(recorder, int(time.time()) - int(days) * DAY_SECONDS)
+            if recorder.timeline.records
+            else 0
         )
 
 

@@ -20,9 +20,9 @@ from chorus.history.attribution import (
     sharing,
 )
 from chorus.history.journal import Journal
-from chorus.history.observing import Observation, Observing, render_omitted
+from chorus.history.observation import DiskChanges, Observer, render_omitted
 from chorus.history.records import Edit
-from chorus.history.site import PLAIN_MODES
+from chorus.history.workspace import PLAIN_MODES
 from chorus.model.action import Action
 from chorus.model.ids import RepoPath
 from chorus.store.objects.trees import Entry
@@ -35,20 +35,20 @@ WRITTEN_OVER = "another call wrote over it at the same time"
 RECORDS_LOOKED_AT = 20
 
 
-class Ascribing:
-    def __init__(self, journal: Journal, observing: Observing) -> None:
+class Attributor:
+    def __init__(self, journal: Journal, observing: Observer) -> None:
         self._journal = journal
-        self._site = journal.site
+        self._workspace = journal.workspace
         self._observing = observing
         self._said: set[str] = set()
 
-    def record_named(
+    def record_named_paths(
         self,
         actions: Sequence[Action],
         source: str | None,
-        busy: Collection[RepoPath] = (),
+        open_paths: Collection[RepoPath] = (),
         *,
-        patient: bool = False,
+        wait_for_open_calls: bool = False,
     ) -> bool:
         """Record actions that are not recorded yet and write only the paths they name.
 
@@ -58,8 +58,8 @@ class Ascribing:
         actions = self._without_contained(actions, source)
         everywhere = (path for action in actions for path in self._observing.locate(action.paths))
         seen = self._observing.observe(list(dict.fromkeys(everywhere)))
-        actions, named, result = self._attribute(actions, seen, busy)
-        if patient and not result.outside.isdisjoint(busy):
+        actions, named, result = self._attribute(actions, seen, open_paths)
+        if wait_for_open_calls and not result.outside.isdisjoint(open_paths):
             return False
         done = self._append(actions, named, seen, result, source)
         for index, action in enumerate(actions):
@@ -74,7 +74,7 @@ class Ascribing:
         self,
         actions: Sequence[Action],
         named: Sequence[Sequence[RepoPath]],
-        seen: Observation,
+        seen: DiskChanges,
         result: Attribution,
         source: str | None,
     ) -> set[int]:
@@ -93,18 +93,18 @@ class Ascribing:
         return done
 
     def _attribute(
-        self, actions: Sequence[Action], seen: Observation, busy: Collection[RepoPath]
+        self, actions: Sequence[Action], seen: DiskChanges, open_paths: Collection[RepoPath]
     ) -> tuple[Sequence[Action], list[list[RepoPath]], Attribution]:
         """Whose part is whose, with the actions in the order in which they wrote."""
         named = [self._observing.locate(action.paths) for action in actions]
-        paths = self._shared_paths(actions, sharing(actions, named), seen, busy)
-        order = find_order(self._site, len(actions), paths)
+        paths = self._shared_paths(actions, sharing(actions, named), seen, open_paths)
+        order = find_order(self._workspace, len(actions), paths)
         if order != sorted(order):
             actions, named = [actions[index] for index in order], [named[index] for index in order]
-            paths = self._shared_paths(actions, sharing(actions, named), seen, busy)
-        return actions, named, attribute(self._site, len(actions), paths)
+            paths = self._shared_paths(actions, sharing(actions, named), seen, open_paths)
+        return actions, named, attribute(self._workspace, len(actions), paths)
 
-    def record_window(self, action: Action, seen: Observation, source: str | None, *, shared: bool) -> None:
+    def record_window(self, action: Action, seen: DiskChanges, source: str | None, *, shared: bool) -> None:
         """Record what was seen to have moved while an action ran. `shared`: others ran too."""
         edits = self._part_of(action, seen.edits) if shared else seen.edits
         skipped = self._news(seen)
@@ -129,17 +129,17 @@ class Ascribing:
         self,
         actions: Sequence[Action],
         owners: Mapping[RepoPath, tuple[int, ...]],
-        seen: Observation,
-        busy: Collection[RepoPath],
+        seen: DiskChanges,
+        open_paths: Collection[RepoPath],
     ) -> list[SharedPath]:
         changed = {edit.path: edit for edit in seen.edits}
         found = []
         for path in dict.fromkeys((*owners, *changed)):
             who = owners.get(path, (len(actions) - 1,))
-            claims = tuple(claims_about(actions[index], path, self._site.locate) for index in who)
+            claims = tuple(claims_about(actions[index], path, self._workspace.locate) for index in who)
             same = self._journal.timeline.entry(path)
             edit = changed.get(path, Edit(path, same, same))
-            found.append(SharedPath(path, edit.before, edit.after, who, claims, path in busy))
+            found.append(SharedPath(path, edit.before, edit.after, who, claims, path in open_paths))
         return found
 
     def _part_of(self, action: Action, edits: Sequence[Edit]) -> Sequence[Edit]:
@@ -175,15 +175,15 @@ class Ascribing:
         """Where the client tells of a change, though the disk shows none."""
         if action.status != "succeeded":
             return []
-        return [path for path in paths if claims_a_change(claims_about(action, path, self._site.locate))]
+        return [path for path in paths if claims_a_change(claims_about(action, path, self._workspace.locate))]
 
     def _is_overwritten(self, action: Action, path: RepoPath) -> bool:
         return self._is_missing(action, path, self._journal.timeline.entry(path))
 
     def _is_missing(self, action: Action, path: RepoPath, entry: Entry | None) -> bool:
         """Whether what the action is told to have done to a file is surely not in this state of it."""
-        content = self._site.read(entry) if entry is None or entry.mode in PLAIN_MODES else None
-        return is_overwritten(content, claims_about(action, path, self._site.locate))
+        content = self._workspace.read(entry) if entry is None or entry.mode in PLAIN_MODES else None
+        return is_overwritten(content, claims_about(action, path, self._workspace.locate))
 
     def _holder(self, action: Action, path: RepoPath) -> str | None:
         """The action whose record has this one's change too; None: it stands in one of nobody's."""
@@ -196,13 +196,13 @@ class Ascribing:
                 return recorded.record.action
         return newest
 
-    def _skipped(self, action: Action, named: Collection[RepoPath], seen: Observation) -> list[str]:
+    def _skipped(self, action: Action, named: Collection[RepoPath], seen: DiskChanges) -> list[str]:
         """Of the paths an action names, those that are not followed, and why."""
-        outside = [path for path in action.paths if self._site.locate(path) is None]
+        outside = [path for path in action.paths if self._workspace.locate(path) is None]
         omitted = [render_omitted(omitted) for omitted in seen.omitted if omitted.path in named]
         return [*(f"{path} {Why.OUTSIDE.value}" for path in outside), *omitted]
 
-    def _news(self, seen: Observation) -> list[str]:
+    def _news(self, seen: DiskChanges) -> list[str]:
         """What a scan leaves out is said once, not after every command."""
         said = [render_omitted(omitted) for omitted in seen.omitted]
         news = [line for line in said if line not in self._said]

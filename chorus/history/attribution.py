@@ -8,21 +8,21 @@ last action is nobody's yet, and is left for the next look. Never records, never
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from chorus.changes.claims import NOTHING_TOLD, Claim, claim_of, text_after
 from chorus.changes.client_text import is_alike, read_text
-from chorus.changes.split import Piece, split, writing_order
+from chorus.changes.reported_edits import NO_REPORT, ReportedEdit, reported_edit, text_after
+from chorus.changes.split import ChangePart, split, writing_order
 from chorus.history.records import Edit
-from chorus.history.site import PLAIN_MODES, Site
+from chorus.history.workspace import PLAIN_MODES, Workspace
 from chorus.model.action import Action, FileReport
 from chorus.model.ids import RepoPath
 from chorus.store.objects.trees import FILE_MODE, Entry
 
 # One action, of which nothing is told: all that changed is its own, whatever the bytes are.
-WHOLE = Piece(0, None)
+WHOLE = ChangePart(0, None)
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class RecordStep:
     """The edits of one record. `action` is an index; None: outside."""
 
     action: int | None
@@ -31,7 +31,7 @@ class Step:
 
 @dataclass(slots=True)
 class Attribution:
-    steps: list[Step] = field(default_factory=list)
+    steps: list[RecordStep] = field(default_factory=list)
     # Actions whose change could not be told apart, by the index of the action that has it.
     contained: dict[int, int] = field(default_factory=dict)
 
@@ -49,33 +49,33 @@ class SharedPath:
     before: Entry | None
     after: Entry | None
     actions: tuple[int, ...]
-    claims: tuple[Claim, ...]
+    claims: tuple[ReportedEdit, ...]
     busy: bool = False  # a call that is not over names it too
 
 
-def attribute(site: Site, count: int, paths: Iterable[SharedPath]) -> Attribution:
+def attribute(workspace: Workspace, count: int, paths: Iterable[SharedPath]) -> Attribution:
     """`count` actions, each path with those among them that name it."""
     result = Attribution()
-    chains = [chain for path in paths if (chain := _chain(site, path, result))]
+    chains = [chain for path in paths if (chain := _chain(workspace, path, result))]
     for index in range(count):
         ahead: list[Edit] = []
         own: list[Edit] = []
         for chain in chains:
             _advance(chain, index, ahead, own)
         if ahead:
-            result.steps.append(Step(None, tuple(ahead)))
+            result.steps.append(RecordStep(None, tuple(ahead)))
         if own:
-            result.steps.append(Step(index, tuple(own)))
+            result.steps.append(RecordStep(index, tuple(own)))
             result.contained = {a: b for a, b in result.contained.items() if a != index}
     return result
 
 
-def find_order(site: Site, count: int, paths: Iterable[SharedPath]) -> list[int]:
+def find_order(workspace: Workspace, count: int, paths: Iterable[SharedPath]) -> list[int]:
     """The actions, by index, in the order in which they wrote the files they share."""
     order = list(range(count))
     for shared in paths:
         if len(shared.actions) > 1 and _is_text(shared.before) and _is_text(shared.after):
-            before, after = (site.read(entry) for entry in (shared.before, shared.after))
+            before, after = (workspace.read(entry) for entry in (shared.before, shared.after))
             written = writing_order(before, after, shared.claims)
             slots = [order.index(action) for action in shared.actions]
             for slot, place in zip(sorted(slots), written, strict=True):
@@ -83,21 +83,21 @@ def find_order(site: Site, count: int, paths: Iterable[SharedPath]) -> list[int]
     return order
 
 
-def is_undoing(step: Step, earlier: Sequence[Step]) -> bool:
+def is_undoing(step: RecordStep, earlier: Sequence[RecordStep]) -> bool:
     """Whether a step takes each of its files back to what it was before one of the earlier steps."""
     known = {(edit.path, edit.before) for past in earlier for edit in past.edits}
     return all((edit.path, edit.after) in known for edit in step.edits)
 
 
-def claims_about(action: Action, path: RepoPath, locate: Callable[[str], RepoPath | None]) -> Claim:
+def claims_about(action: Action, path: RepoPath, locate: Callable[[str], RepoPath | None]) -> ReportedEdit:
     """What the action's report says of a path."""
     files: tuple[FileReport, ...] = action.report.files if action.report else ()
-    return claim_of(action, next((file for file in files if locate(file.path) == path), None))
+    return reported_edit(action, next((file for file in files if locate(file.path) == path), None))
 
 
-def claims_a_change(claim: Claim) -> bool:
+def claims_a_change(claim: ReportedEdit) -> bool:
     """Whether the client says that something was changed, for an action of which nothing is found."""
-    if claim == NOTHING_TOLD:
+    if claim == NO_REPORT:
         return False
     return claim.created or text_after(claim, claim.before) != claim.before
 
@@ -120,8 +120,8 @@ def _advance(chain: _Chain, index: int, ahead: list[Edit], own: list[Edit]) -> N
     del chain.edits[: place + 1]
 
 
-def _chain(site: Site, shared: SharedPath, result: Attribution) -> _Chain | None:
-    pieces = _pieces(site, shared) if _is_text(shared.before) and _is_text(shared.after) else None
+def _chain(workspace: Workspace, shared: SharedPath, result: Attribution) -> _Chain | None:
+    pieces = _pieces(workspace, shared) if _is_text(shared.before) and _is_text(shared.after) else None
     last = shared.actions[-1]
     if pieces is None:
         result.contained |= dict.fromkeys(shared.actions[:-1], last)
@@ -129,17 +129,17 @@ def _chain(site: Site, shared: SharedPath, result: Attribution) -> _Chain | None
     edits: list[tuple[int | None, Edit]] = []
     now = shared.before
     for place, piece in enumerate(pieces):
-        entry = _entry(site, shared, piece, is_last=place == len(pieces) - 1)
+        entry = _entry(workspace, shared, piece, is_last=place == len(pieces) - 1)
         owner = None if piece.claim is None else shared.actions[piece.claim]
         edits.append((owner, Edit(shared.path, now, entry)))
         now = entry
     return _Chain(edits)
 
 
-def _pieces(site: Site, shared: SharedPath) -> tuple[Piece, ...] | None:
-    if shared.claims == (NOTHING_TOLD,):
+def _pieces(workspace: Workspace, shared: SharedPath) -> tuple[ChangePart, ...] | None:
+    if shared.claims == (NO_REPORT,):
         return (WHOLE,) if shared.before != shared.after else ()
-    before, after = (site.read(entry) for entry in (shared.before, shared.after))
+    before, after = (workspace.read(entry) for entry in (shared.before, shared.after))
     if shared.before != shared.after:
         return split(before, after, shared.claims, busy=shared.busy)
     # Nothing is different on disk: only an action that started from just this can have come and gone.
@@ -149,16 +149,16 @@ def _pieces(site: Site, shared: SharedPath) -> tuple[Piece, ...] | None:
     return split(before, after, shared.claims) or ()
 
 
-def _entry(site: Site, shared: SharedPath, piece: Piece, *, is_last: bool) -> Entry | None:
+def _entry(workspace: Workspace, shared: SharedPath, piece: ChangePart, *, is_last: bool) -> Entry | None:
     """The mode changes with the last piece: nothing tells who changed it."""
     if piece is WHOLE:
         return shared.after
-    if is_last and piece.after == site.read(shared.after):
+    if is_last and piece.after == workspace.read(shared.after):
         return shared.after
     if piece.after is None:
         return None
     known = shared.before or shared.after
-    return Entry(known.mode if known else FILE_MODE, site.store.write_blob(piece.after))
+    return Entry(known.mode if known else FILE_MODE, workspace.store.write_blob(piece.after))
 
 
 def _is_text(entry: Entry | None) -> bool:

@@ -7,9 +7,9 @@ for people. Never writes.
 import datetime
 from collections.abc import Sequence
 
-from chorus.changes.summary import Change, FileChange, count_lines, render_file
-from chorus.history.records import Edit, Kind, Record
-from chorus.history.site import PLAIN_MODES, Site
+from chorus.changes.summary import ChangeKind, FileChange, count_lines, render_file
+from chorus.history.records import Edit, Record, RecordKind
+from chorus.history.workspace import PLAIN_MODES, Workspace
 from chorus.model.action import Action
 
 # Lines are counted in so many files, and each has its own line in the message; the rest are only counted.
@@ -18,28 +18,28 @@ MOST_FILES = 50
 MOST_CHARACTERS = 10_000
 
 
-def describe(site: Site, edits: Sequence[Edit]) -> list[FileChange]:
-    counted = [describe_edit(site, edit) for edit in edits[:MOST_FILES]]
+def describe(workspace: Workspace, edits: Sequence[Edit]) -> list[FileChange]:
+    counted = [describe_edit(workspace, edit) for edit in edits[:MOST_FILES]]
     return counted + [FileChange(edit.path, kind_of(edit)) for edit in edits[MOST_FILES:]]
 
 
-def describe_edit(site: Site, edit: Edit) -> FileChange:
+def describe_edit(workspace: Workspace, edit: Edit) -> FileChange:
     kind = kind_of(edit)
-    if kind is Change.LINK:
+    if kind is ChangeKind.LINK:
         return FileChange(edit.path, kind)
-    added, removed = count_lines(site.read(edit.before), site.read(edit.after))
+    added, removed = count_lines(workspace.read(edit.before), workspace.read(edit.after))
     return FileChange(edit.path, kind, added, removed)
 
 
-def kind_of(edit: Edit) -> Change:
+def kind_of(edit: Edit) -> ChangeKind:
     sides = [side for side in (edit.before, edit.after) if side is not None]
     if any(side.mode not in PLAIN_MODES for side in sides):
-        return Change.LINK
+        return ChangeKind.LINK
     if edit.before is None:
-        return Change.CREATED
+        return ChangeKind.CREATED
     if edit.after is None:
-        return Change.DELETED
-    return Change.MODE if edit.before.oid == edit.after.oid else Change.MODIFIED
+        return ChangeKind.DELETED
+    return ChangeKind.MODE if edit.before.oid == edit.after.oid else ChangeKind.MODIFIED
 
 
 def file_lines(files: Sequence[FileChange]) -> tuple[str, ...]:
@@ -63,7 +63,7 @@ def count_files(count: int) -> str:
 def record_of(action: Action) -> Record:
     """What the action itself says of its record."""
     return Record(
-        kind=Kind.ACTION,
+        kind=RecordKind.ACTION,
         summary="",
         action=action.id,
         tool=action.tool,

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from chorus.changes.summary import summarise
-from chorus.history.chain import Recorded
+from chorus.history.crash_recovery import CrashRecovery, LaneMove
 from chorus.history.describing import (
     clip,
     count_changed,
@@ -21,39 +21,38 @@ from chorus.history.describing import (
     parse_time,
     record_of,
 )
-from chorus.history.heads import Heads, render_head
-from chorus.history.lanes import Lane, Lanes, Prepared
-from chorus.history.notes import Notes
-from chorus.history.pending import LaneMove
-from chorus.history.records import Edit, Kind, Record
-from chorus.history.settling import Settling
-from chorus.history.site import Site
+from chorus.history.head_moves import HeadTracker, render_head
+from chorus.history.lanes import Lane, Lanes, PreparedCommit
+from chorus.history.mark_log import MarkLog
+from chorus.history.records import Edit, Record, RecordKind
 from chorus.history.timeline import Timeline
+from chorus.history.timeline_log import TimelineCommit
+from chorus.history.workspace import Workspace
 from chorus.model.action import Action
 from chorus.model.ids import Oid, SessionId
 from chorus.store.refs import RefMoved
 
 
 class Journal:
-    def __init__(self, site: Site) -> None:
-        self.site = site
-        self.timeline = Timeline(site)
-        self.notes = Notes(site.repository.own_dir / "notes.jsonl")
-        self.lanes = Lanes(site, self.timeline)
-        self._settling = Settling(site, self.timeline)
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self.timeline = Timeline(workspace)
+        self.notes = MarkLog(workspace.repository.own_dir / "notes.jsonl")
+        self.lanes = Lanes(workspace, self.timeline)
+        self._recovery = CrashRecovery(workspace, self.timeline)
         self.moved: dict[str, Oid] = {}
         self._calls: set[str] = set()
         self._parents: dict[SessionId, SessionId] = {}
         self._last_number = 0
-        self._heads: Heads | None = None
+        self._heads: HeadTracker | None = None
 
     @property
-    def heads(self) -> Heads:
+    def heads(self) -> HeadTracker:
         assert self._heads is not None, "writing() comes first"
         return self._heads
 
     def close(self) -> None:
-        self._settling.close()
+        self._recovery.close()
 
     def refresh(self) -> bool:
         """Take in what other processes wrote. True if that was anything on the timeline."""
@@ -64,13 +63,13 @@ class Journal:
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:
         """Alone, up to date, with the timeline started and nothing left half done."""
-        with self.site.recording():
-            if self.refresh() or self._settling.is_due:
-                self._settling.finish()
+        with self.workspace.recording():
+            if self.refresh() or self._recovery.is_needed:
+                self._recovery.recover()
             if self._heads is None:
                 last = self.timeline.records[-1].record if self.timeline.records else None
                 branch = self.timeline.last_branch
-                self._heads = Heads(self.site, last.head if last else None, branch)
+                self._heads = HeadTracker(self.workspace, last.head if last else None, branch)
             if not self.timeline.records:
                 self._start()
             yield
@@ -90,10 +89,10 @@ class Journal:
 
     def append_outside(
         self, edits: Sequence[Edit], reason: str | None, skipped: Sequence[str] = ()
-    ) -> Recorded:
-        files = describe(self.site, edits)
+    ) -> TimelineCommit:
+        files = describe(self.workspace, edits)
         record = Record(
-            kind=Kind.OUTSIDE,
+            kind=RecordKind.OUTSIDE,
             summary=f"outside: {reason or 'changed on disk'} ({count_files(len(edits))})",
             edits=tuple(edits),
             head=render_head(self.heads.head),
@@ -102,7 +101,7 @@ class Journal:
             lines=count_changed(files),
             notes=file_lines(files),
         )
-        with self._settling.moving():
+        with self._recovery.guard():
             return self.timeline.append(record)
 
     def append_action(
@@ -116,9 +115,9 @@ class Journal:
         reverts: Sequence[str] = (),
         reason: str | None = None,
         lane: Lane | None = None,
-    ) -> Recorded:
+    ) -> TimelineCommit:
         """Record an action on the timeline and on a lane: its session's, or the one given."""
-        files = describe(self.site, edits)
+        files = describe(self.workspace, edits)
         record = record_of(action)._replace(
             summary=summarise(action, files),
             edits=tuple(edits),
@@ -156,18 +155,18 @@ class Journal:
                 "tool": action.tool, "session": self.root(action.session), "turn": action.turn,
                 "agent": action.agent, "paths": list(paths), "summary": summarise(action, []),
                 "message": clip(action.message), "source": source, "time": action.time,
-                "skipped": list(skipped), "reason": reason, "seconds": self.site.now(),
+                "skipped": list(skipped), "reason": reason, "seconds": self.workspace.now(),
             }
         )  # fmt: skip
 
-    def append_note(self, values: dict[str, Any]) -> None:
+    def append_mark(self, values: dict[str, Any]) -> None:
         """A mark (`kept`, `open`, `landed`, …), a link of sessions, a corrected status, a move of HEAD."""
-        self._note({"seconds": self.site.now(), **values})
+        self._note({"seconds": self.workspace.now(), **values})
 
-    def _commit(self, prepared: Prepared, edits: Sequence[Edit], seconds: int | None) -> Recorded:
-        placement = prepared.record.placement
-        assert placement is not None
-        with self._settling.moving(LaneMove(prepared.lane.ref, placement.commit, prepared.tip)):
+    def _commit(self, prepared: PreparedCommit, edits: Sequence[Edit], seconds: int | None) -> TimelineCommit:
+        lane_commit = prepared.record.lane_commit
+        assert lane_commit is not None
+        with self._recovery.guard(LaneMove(prepared.lane.ref, lane_commit.commit, prepared.tip)):
             recorded = self.timeline.append(prepared.record, seconds=seconds)
             try:
                 self.lanes.publish(prepared)
@@ -179,25 +178,25 @@ class Journal:
         heads = self.heads
         return self.lanes.choose(record.session, heads.branch, heads.base, record.message, day_of(seconds))
 
-    def _publish_again(self, prepared: Prepared, edits: Sequence[Edit], seconds: int | None) -> None:
+    def _publish_again(self, prepared: PreparedCommit, edits: Sequence[Edit], seconds: int | None) -> None:
         """Somebody moved the branch meanwhile: the action goes on top of what is there now."""
         while True:
             again = self.lanes.prepare(prepared.lane, prepared.record, edits, seconds)
-            assert again.record.placement is not None
+            assert again.record.lane_commit is not None
             try:
                 self.lanes.publish(again)
             except RefMoved:
                 continue
-            commit = again.record.placement.commit
+            commit = again.record.lane_commit.commit
             self._note({"kind": "moved", "id": prepared.record.action, "commit": commit})
             return
 
     def _start(self) -> None:
-        with self._settling.moving():
-            tree, scan = self.site.scanner.baseline()
+        with self._recovery.guard():
+            tree, scan = self.workspace.scanner.baseline()
             skipped = tuple(f"{omitted.path} {omitted.why.value}" for omitted in scan.omitted)
             head = render_head(self.heads.head)
-            record = Record(Kind.START, "start: the work tree as it is", head=head, skipped=skipped)
+            record = Record(RecordKind.START, "start: the work tree as it is", head=head, skipped=skipped)
             self.timeline.append_tree(record, tree)
 
     def _next_number(self) -> int:

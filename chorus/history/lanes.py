@@ -10,14 +10,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from chorus.history.lane_name import PREFIX, name_lane
-from chorus.history.projection import Projection, plan_projection
-from chorus.history.records import Edit, Kind, Placement, Record, identity
-from chorus.history.site import Moment, Site
+from chorus.history.lane_change import LaneChange, plan_lane_change
+from chorus.history.records import Edit, LaneCommit, Record, RecordKind, identity
 from chorus.history.timeline import Timeline
+from chorus.history.workspace import Authorship, Workspace
 from chorus.model import commit_message as message
 from chorus.model.commit_message import Text, render_message, shorten
 from chorus.model.ids import LaneName, Oid, RepoPath, SessionId
+from chorus.model.lane_name import PREFIX, name_lane
 from chorus.store.objects.trees import EMPTY_TREE, Entry
 from chorus.store.refs import Head
 
@@ -45,7 +45,7 @@ class Lane:
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedCommit:
     """A lane commit that no ref has yet. `tip`: where the branch must be for it."""
 
     lane: Lane
@@ -54,8 +54,8 @@ class Prepared:
 
 
 class Lanes:
-    def __init__(self, site: Site, timeline: Timeline) -> None:
-        self._site = site
+    def __init__(self, workspace: Workspace, timeline: Timeline) -> None:
+        self._workspace = workspace
         self._timeline = timeline
         self._seen = 0  # so many records, of which this is the last
         self._seen_last: Oid | None = None
@@ -74,7 +74,7 @@ class Lanes:
         lane = self._by_key.get((session, branch))
         if lane is not None and self._is_free(lane, head):
             return lane
-        taken = {ref.removeprefix(HEADS) for ref in self._site.refs.list(HEADS)} | set(self._by_name)
+        taken = {ref.removeprefix(HEADS) for ref in self._workspace.refs.list(HEADS)} | set(self._by_name)
         prefix = CLASH_PREFIX if PREFIX.rstrip("/") in taken else PREFIX
         name = name_lane(session, words, day, taken, prefix)
         return Lane(name, session, branch, head.oid)
@@ -85,45 +85,47 @@ class Lanes:
         lane = self._by_name.get(name)
         return lane if lane is not None and self._is_free(lane, head) else None
 
-    def prepare(self, lane: Lane, record: Record, edits: Sequence[Edit], seconds: int | None) -> Prepared:
+    def prepare(
+        self, lane: Lane, record: Record, edits: Sequence[Edit], seconds: int | None
+    ) -> PreparedCommit:
         """Write the lane commit, and the context before it where it needs some. No ref moves."""
-        tip = self._site.refs.read(lane.ref)
+        tip = self._workspace.refs.read(lane.ref)
         parent = tip or lane.base
         tree = self._tree_of(parent) if parent else None
-        plan = plan_projection(self._site, tree, edits)
-        record = record._replace(skipped=(*record.skipped, *self._site.drain_complaints()))
+        plan = plan_lane_change(self._workspace, tree, edits)
+        record = record._replace(skipped=(*record.skipped, *self._workspace.drain_complaints()))
         if plan.context:
             text = self._context_text(lane, record, plan)
             parent, tree = self._commit(tree, plan.context, parent, text, seconds)
         text = Text(record.summary, record.message, record.notes, lane_trailers(record))
         commit, _ = self._commit(tree, plan.changes, parent, text, seconds)
-        return Prepared(
-            lane, tip, record._replace(placement=Placement(lane.name, lane.branch, lane.base, commit))
+        return PreparedCommit(
+            lane, tip, record._replace(lane_commit=LaneCommit(lane.name, lane.branch, lane.base, commit))
         )
 
-    def publish(self, prepared: Prepared) -> None:
+    def publish(self, prepared: PreparedCommit) -> None:
         """Put a prepared commit on its branch, unless the branch has moved since."""
         record = prepared.record
-        assert record.placement is not None
+        assert record.lane_commit is not None
         reason = f"{record.action}: {record.summary}"
-        self._site.refs.update(prepared.lane.ref, record.placement.commit, prepared.tip, reason)
+        self._workspace.refs.update(prepared.lane.ref, record.lane_commit.commit, prepared.tip, reason)
 
     def _commit(
         self, tree: Oid | None, changes: Changes, parent: Oid | None, text: Text, seconds: int | None
     ) -> tuple[Oid, Oid]:
         """The commit, and its tree. It may be empty: an action that the lane already holds."""
-        new = self._site.splice(tree, changes) if changes else tree or EMPTY_TREE
+        new = self._workspace.splice(tree, changes) if changes else tree or EMPTY_TREE
         parents = (parent,) if parent else ()
-        moment = Moment(self._site.now(), seconds, by_agent=True)
-        oid = self._site.commit(new, parents, render_message(text), moment)
+        moment = Authorship(self._workspace.now(), seconds, by_agent=True)
+        oid = self._workspace.commit(new, parents, render_message(text), moment)
         self._last = (oid, new)
         return oid, new
 
     def _tree_of(self, commit: Oid) -> Oid:
         """Most often the commit made last."""
-        return self._last[1] if self._last[0] == commit else self._site.store.read_commit(commit).tree
+        return self._last[1] if self._last[0] == commit else self._workspace.store.read_commit(commit).tree
 
-    def _context_text(self, lane: Lane, record: Record, plan: Projection) -> Text:
+    def _context_text(self, lane: Lane, record: Record, plan: LaneChange) -> Text:
         trailers = [(message.CONTEXT, f"{self._origin(lane, path)} {path}") for path in plan.context]
         session = [(message.SESSION, record.session)] if record.session else []
         subject = shorten(f"Context for: {record.summary}")
@@ -133,26 +135,26 @@ class Lanes:
         """Who last changed a file, other than this lane's own session."""
         for recorded in self._timeline.touching(path):
             record = recorded.record
-            if record.kind is Kind.OUTSIDE:
+            if record.kind is RecordKind.OUTSIDE:
                 return f"outside:{recorded.oid[:12]}"
-            if record.action and (record.placement is None or record.placement.lane != lane.name):
+            if record.action and (record.lane_commit is None or record.lane_commit.lane != lane.name):
                 return record.action
         return "start"
 
     def _is_free(self, lane: Lane, head: Head) -> bool:
-        tip = self._site.refs.read(lane.ref)
+        tip = self._workspace.refs.read(lane.ref)
         return tip is not None and lane.ref not in self._checked_out(head) and self._is_ours(tip)
 
     def _is_ours(self, tip: Oid) -> bool:
         """A name comes free when its lane is dropped: by now it may be a lane of another work tree."""
         if tip == self._last[0]:
             return True
-        names = message.parse_actions(self._site.store.read_commit(tip).message)
+        names = message.parse_actions(self._workspace.store.read_commit(tip).message)
         return not names or any(self._timeline.find_action(name) for name in names)
 
     def _checked_out(self, head: Head) -> set[str]:
         """The branches somebody is on, in any work tree of the repository, or is rebasing."""
-        common = self._site.repository.common_dir
+        common = self._workspace.repository.common_dir
         try:
             others = [f"{common}/worktrees/{name}" for name in os.listdir(f"{common}/worktrees")]  # noqa: PTH208
         except FileNotFoundError:
@@ -168,7 +170,7 @@ class Lanes:
             self._by_name.clear()
             self._by_key.clear()
         for recorded in records[self._seen :]:
-            place = recorded.record.placement
+            place = recorded.record.lane_commit
             if place is not None:
                 lane = Lane(place.lane, recorded.record.session, place.branch, place.base)
                 lane = self._by_name.setdefault(place.lane, lane)

@@ -10,33 +10,33 @@ from pathlib import Path
 from typing import Any, Self
 
 from chorus.changes.summary import spoken
-from chorus.history.ascribing import Ascribing
-from chorus.history.chain import Recorded
+from chorus.history.ascribing import Attributor
 from chorus.history.journal import Journal
-from chorus.history.log.entries import LogEntry
-from chorus.history.log.ledger import Ledger
-from chorus.history.observing import Observation, Observing
+from chorus.history.log.entry import LogEntry
+from chorus.history.log.memory_log import MemoryLog
+from chorus.history.observation import DiskChanges, Observer
 from chorus.history.records import Edit
-from chorus.history.site import Site
+from chorus.history.timeline_log import TimelineCommit
+from chorus.history.workspace import Workspace
 from chorus.model.action import Action, Status
 from chorus.model.ids import Oid, SessionId, ToolUseId
 from chorus.store.worktree.work_tree import CAP_BYTES
 
 
 class Recorder:
-    def __init__(self, site: Site) -> None:
-        self.site = site
-        self.journal = Journal(site)
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self.journal = Journal(workspace)
         self.timeline = self.journal.timeline
         self.lanes = self.journal.lanes
-        self._ledger = Ledger(self.timeline, self.journal.notes)
-        self._observing = Observing(self.journal)
-        self._ascribing = Ascribing(self.journal, self._observing)
+        self._ledger = MemoryLog(self.timeline, self.journal.notes)
+        self._observing = Observer(self.journal)
+        self._ascribing = Attributor(self.journal, self._observing)
 
     @classmethod
     def open(cls, path: Path, cap_bytes: int = CAP_BYTES) -> Self:
         """The recorder of the work tree that holds `path`. Nothing is written until something is recorded."""
-        return cls(Site.open(path, cap_bytes))
+        return cls(Workspace.open(path, cap_bytes))
 
     def __enter__(self) -> Self:
         return self
@@ -46,7 +46,7 @@ class Recorder:
 
     def close(self) -> None:
         self.journal.close()
-        self.site.close()
+        self.workspace.close()
 
     def entries(self) -> list[LogEntry]:
         """Every call and outside change, oldest first."""
@@ -58,21 +58,21 @@ class Recorder:
         recorded = self.timeline.find_commit(entry.timeline) if entry.timeline else None
         return self.timeline.edits(recorded) if recorded else ()
 
-    def current_commit(self, recorded: Recorded) -> Oid:
+    def current_commit(self, recorded: TimelineCommit) -> Oid:
         """The lane commit of an action: made anew where the lane had moved meanwhile."""
         record = recorded.record
-        assert record.placement is not None
-        return self.journal.moved.get(record.action or "", record.placement.commit)
+        assert record.lane_commit is not None
+        return self.journal.moved.get(record.action or "", record.lane_commit.commit)
 
     def start(self) -> None:
         """Take the work tree as it is for the beginning, unless there is a timeline already."""
         with self.journal.writing():
             pass
 
-    def look(
+    def record_before_call(
         self,
         hints: Iterable[str] | None,
-        spare: Collection[str] = (),
+        exclude: Collection[str] = (),
         *,
         waits: Callable[[], bool] = lambda: True,
     ) -> bool:
@@ -84,29 +84,29 @@ class Recorder:
         if not waits():
             return False
         with self.journal.writing():
-            seen = self._observe(hints, spare)
+            seen = self._observe(hints, exclude)
             if not waits():
                 return False
             if seen.edits:
                 self.journal.append_outside(seen.edits, None)
             return True
 
-    def sweep(
-        self, hints: Iterable[str] | None = None, spare: Collection[str] = (), reason: str | None = None
-    ) -> list[Recorded]:
+    def record_outside(
+        self, hints: Iterable[str] | None = None, exclude: Collection[str] = (), reason: str | None = None
+    ) -> list[TimelineCommit]:
         """Record what moved as outside, but for the paths to spare. Without hints, look everywhere."""
         with self.journal.writing():
-            seen = self._observe(hints, spare)
+            seen = self._observe(hints, exclude)
             rest = [self.journal.append_outside(seen.edits, reason)] if seen.edits else []
             return [*seen.recorded, *rest]
 
-    def record_named(
+    def record_named_paths(
         self,
         actions: Sequence[Action],
         source: str | None = None,
-        busy: Collection[str] = (),
+        open_paths: Collection[str] = (),
         *,
-        patient: bool = False,
+        wait_for_open_calls: bool = False,
     ) -> bool:
         """Record actions that write only the paths they name, oldest first.
 
@@ -116,14 +116,16 @@ class Recorder:
         with self.journal.writing():
             once = {action.id: action for action in reversed(actions)}
             new = [action for action in reversed(once.values()) if not self.journal.knows(action.id)]
-            paths = set(self._observing.locate(busy))
-            return self._ascribing.record_named(new, source, paths, patient=patient)
+            paths = set(self._observing.locate(open_paths))
+            return self._ascribing.record_named_paths(
+                new, source, paths, wait_for_open_calls=wait_for_open_calls
+            )
 
     def record_window(
         self,
         action: Action,
         hints: Iterable[str] | None = None,
-        spare: Collection[str] = (),
+        exclude: Collection[str] = (),
         source: str | None = None,
         *,
         shared: bool = False,
@@ -135,37 +137,37 @@ class Recorder:
         with self.journal.writing():
             if self.journal.knows(action.id):
                 return
-            self._ascribing.record_window(action, self._observe(hints, spare), source, shared=shared)
+            self._ascribing.record_window(action, self._observe(hints, exclude), source, shared=shared)
 
-    def note(self, action: Action, source: str | None = None) -> None:
+    def record_unchanged(self, action: Action, source: str | None = None) -> None:
         """Remember a call that changed nothing: how it ended is what its status says."""
         with self.journal.writing():
             if not self.journal.knows(action.id):
                 self._ascribing.note(action, source)
 
-    def link(self, session: SessionId, parent: SessionId) -> None:
+    def link_sessions(self, session: SessionId, parent: SessionId) -> None:
         """`session` goes on where `parent` left off: it writes to the same lane."""
         with self.journal.writing():
             if self.journal.root(session) != self.journal.root(parent):
-                self.journal.append_note({"kind": "link", "session": session, "parent": parent})
+                self.journal.append_mark({"kind": "link", "session": session, "parent": parent})
 
-    def correct(self, action: ToolUseId, status: Status) -> None:
+    def correct_status(self, action: ToolUseId, status: Status) -> None:
         """A call ended otherwise than was told when it was recorded."""
         with self.journal.writing():
-            self.journal.append_note({"kind": "status", "id": action, "status": status})
+            self.journal.append_mark({"kind": "status", "id": action, "status": status})
 
-    def word(self, action: ToolUseId, lead_text: str) -> None:
+    def set_summary(self, action: ToolUseId, lead_text: str) -> None:
         """What the assistant said before an action that is recorded already."""
         words = spoken(lead_text)
         with self.journal.writing():
             if words is not None and self.journal.knows(action):
-                self.journal.append_note({"kind": "said", "id": action, "summary": words})
+                self.journal.append_mark({"kind": "said", "id": action, "summary": words})
 
     def mark(self, kind: str, ids: Iterable[str], values: Mapping[str, Any] | None = None) -> None:
         """Remember something about actions: `kept`, `open`, `landed` (with `commits`), …"""
         with self.journal.writing():
-            self.journal.append_note({"kind": kind, "ids": list(ids), **(values or {})})
+            self.journal.append_mark({"kind": kind, "ids": list(ids), **(values or {})})
 
-    def _observe(self, hints: Iterable[str] | None, spare: Collection[str]) -> Observation:
+    def _observe(self, hints: Iterable[str] | None, exclude: Collection[str]) -> DiskChanges:
         locate = self._observing.locate
-        return self._observing.observe(None if hints is None else locate(hints), set(locate(spare)))
+        return self._observing.observe(None if hints is None else locate(hints), set(locate(exclude)))

@@ -24,7 +24,7 @@ NOTHING = "-"
 _LINES = re.compile(r"\+(\d+) -(\d+)")
 
 
-class Kind(Enum):
+class RecordKind(Enum):
     START = "start"  # everything as it was when Chorus first looked
     ACTION = "action"
     OUTSIDE = "outside"
@@ -41,7 +41,7 @@ class Edit(NamedTuple):
     after: Entry | None
 
 
-class Placement(NamedTuple):
+class LaneCommit(NamedTuple):
     """Where an action stands on its lane. `base` is None for a lane that started from nothing."""
 
     lane: LaneName
@@ -51,7 +51,7 @@ class Placement(NamedTuple):
 
 
 class Record(NamedTuple):
-    kind: Kind
+    kind: RecordKind
     summary: str
     edits: tuple[Edit, ...] = ()
     listed: bool = True  # False: `edits` is empty because there are too many
@@ -68,7 +68,7 @@ class Record(NamedTuple):
     time: str | None = None
     message: str | None = None  # the user's
     reason: str | None = None
-    placement: Placement | None = None
+    lane_commit: LaneCommit | None = None
     reverts: tuple[str, ...] = ()
     contained: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
@@ -92,8 +92,8 @@ def render_record(record: Record) -> str:
         *identity(record),
     ]
     trailers.append((message.HEAD, record.head))
-    if record.placement:
-        trailers += placed(record.placement)
+    if record.lane_commit:
+        trailers += placed(record.lane_commit)
     if record.lines is not None:
         trailers.append((message.LINES, "+{} -{}".format(*record.lines)))
     trailers += [(message.CONTAINED, value) for value in record.contained]
@@ -131,12 +131,12 @@ def identity(record: Record) -> list[tuple[str, str]]:
     return [(key, value) for key, value in said if value is not None]
 
 
-def placed(placement: Placement) -> list[tuple[str, str]]:
+def placed(lane_commit: LaneCommit) -> list[tuple[str, str]]:
     return [
-        (message.LANE, placement.lane),
-        (message.BRANCH, placement.branch),
-        (message.BASE, placement.base or NOTHING),
-        (message.COMMIT, placement.commit),
+        (message.LANE, lane_commit.lane),
+        (message.BRANCH, lane_commit.branch),
+        (message.BASE, lane_commit.base or NOTHING),
+        (message.COMMIT, lane_commit.commit),
     ]
 
 
@@ -153,7 +153,7 @@ def parse_record(commit_message: str) -> Record:
         raise UnknownFormat(f"the timeline is written in format {version}, not {message.FORMAT}")
     number, listed, files = one(message.NUMBER), every(message.EDIT), one(message.FILES)
     return Record(
-        kind=Kind(one(message.KIND)),
+        kind=RecordKind(one(message.KIND)),
         summary=text.subject,
         edits=tuple(parse_edit(edit) for edit in listed if edit != NOTHING),
         listed=listed != (NOTHING,),
@@ -170,7 +170,7 @@ def parse_record(commit_message: str) -> Record:
         time=one(message.TIME),
         message=text.quoted,
         reason=one(message.REASON),
-        placement=parse_placement(said),
+        lane_commit=parse_lane_commit(said),
         reverts=every(message.REVERTS),
         contained=every(message.CONTAINED),
         skipped=every(message.SKIPPED),
@@ -179,11 +179,11 @@ def parse_record(commit_message: str) -> Record:
     )
 
 
-def parse_placement(said: Mapping[str, str]) -> Placement | None:
+def parse_lane_commit(said: Mapping[str, str]) -> LaneCommit | None:
     if message.LANE not in said or message.COMMIT not in said:
         return None
     base = said.get(message.BASE, NOTHING)
-    return Placement(
+    return LaneCommit(
         lane=LaneName(said[message.LANE]),
         branch=said.get(message.BRANCH, NOTHING),
         base=None if base == NOTHING else Oid(base),

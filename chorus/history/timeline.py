@@ -8,9 +8,9 @@ looks at the work tree.
 
 from collections.abc import Iterator
 
-from chorus.history.chain import PREFIX, Recorded, read_chain
-from chorus.history.records import Edit, Kind, Record, parse_record, render_record, without_unlisted
-from chorus.history.site import Moment, Site
+from chorus.history.records import Edit, Record, RecordKind, parse_record, render_record, without_unlisted
+from chorus.history.timeline_log import PREFIX, TimelineCommit, read_timeline
+from chorus.history.workspace import Authorship, Workspace
 from chorus.model.ids import Oid, RepoPath
 from chorus.store.objects.trees import EMPTY_TREE, Entry
 
@@ -19,9 +19,9 @@ FEW = 16
 
 
 class Timeline:
-    def __init__(self, site: Site) -> None:
-        self._site = site
-        self.ref = PREFIX + site.name
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self.ref = PREFIX + workspace.name
         self._forget()
 
     @property
@@ -35,75 +35,75 @@ class Timeline:
 
     def refresh(self) -> bool:
         """Read what other processes added. True if there was something."""
-        tip = self._site.refs.read(self.ref)
+        tip = self._workspace.refs.read(self.ref)
         if tip == self.tip:
             return False
         added = self._read_back(tip)
         if added is None:
             self._forget()
-            added = read_chain(self._site.repository.git, tip) if tip else []
+            added = read_timeline(self._workspace.repository.git, tip) if tip else []
         for recorded in added:
             self._take(recorded)
         return True
 
-    def append(self, record: Record, *, seconds: int | None = None) -> Recorded:
+    def append(self, record: Record, *, seconds: int | None = None) -> TimelineCommit:
         """Add a record: objects first, then one move of the ref."""
         changes = {edit.path: edit.after for edit in record.edits}
-        tree = self._site.splice(self.tree, changes) if changes else self.tree or EMPTY_TREE
+        tree = self._workspace.splice(self.tree, changes) if changes else self.tree or EMPTY_TREE
         return self.append_tree(record, tree, seconds=seconds)
 
-    def append_tree(self, record: Record, tree: Oid, *, seconds: int | None = None) -> Recorded:
+    def append_tree(self, record: Record, tree: Oid, *, seconds: int | None = None) -> TimelineCommit:
         parents = (self.tip,) if self.tip else ()
-        moment = Moment(self._site.now(), seconds, by_agent=record.kind is Kind.ACTION)
-        oid = self._site.commit(tree, parents, render_record(record), moment)
-        self._site.refs.update(self.ref, oid, self.tip, f"{record.kind.value}: {record.summary}")
+        moment = Authorship(self._workspace.now(), seconds, by_agent=record.kind is RecordKind.ACTION)
+        oid = self._workspace.commit(tree, parents, render_record(record), moment)
+        self._workspace.refs.update(self.ref, oid, self.tip, f"{record.kind.value}: {record.summary}")
         # As whoever reads it from the commit will have it.
-        recorded = Recorded(oid, tree, moment.written, without_unlisted(record))
+        recorded = TimelineCommit(oid, tree, moment.written, without_unlisted(record))
         self._take(recorded)
         return recorded
 
     def entry(self, path: RepoPath) -> Entry | None:
         """The file last seen at `path`."""
-        found = self._site.trees.lookup(self.tree, path)
+        found = self._workspace.trees.lookup(self.tree, path)
         return None if found is None or found.is_tree else found
 
-    def edits(self, recorded: Recorded) -> tuple[Edit, ...]:
+    def edits(self, recorded: TimelineCommit) -> tuple[Edit, ...]:
         if recorded.record.listed:
             return recorded.record.edits
         place = self._places[recorded.oid]
         before = self.records[place - 1].tree if place else None
-        changes = self._site.trees.diff(before, recorded.tree)
+        changes = self._workspace.trees.diff(before, recorded.tree)
         return tuple(Edit(change.path, change.before, change.after) for change in changes)
 
-    def find_action(self, action: str) -> Recorded | None:
+    def find_action(self, action: str) -> TimelineCommit | None:
         place = self._actions.get(action)
         return None if place is None else self.records[place]
 
-    def find_number(self, number: int) -> Recorded | None:
+    def find_number(self, number: int) -> TimelineCommit | None:
         place = self._numbers.get(number)
         return None if place is None else self.records[place]
 
-    def find_commit(self, oid: Oid) -> Recorded | None:
+    def find_commit(self, oid: Oid) -> TimelineCommit | None:
         """The record of a lane commit, or of a timeline commit."""
         place = self._commits.get(oid, self._places.get(oid))
         return None if place is None else self.records[place]
 
-    def touching(self, path: RepoPath) -> Iterator[Recorded]:
+    def touching(self, path: RepoPath) -> Iterator[TimelineCommit]:
         """The records that changed `path`, newest first."""
         return (self.records[place] for place in reversed(self._touched.get(path, [])))
 
     @property
     def last_branch(self) -> str | None:
         """What HEAD was when a lane was last written to."""
-        placed = (recorded.record.placement for recorded in reversed(self.records))
-        return next((placement.branch for placement in placed if placement), None)
+        placed = (recorded.record.lane_commit for recorded in reversed(self.records))
+        return next((lane_commit.branch for lane_commit in placed if lane_commit), None)
 
-    def place(self, recorded: Recorded) -> int:
+    def place(self, recorded: TimelineCommit) -> int:
         """Where a record stands: 0 is the oldest."""
         return self._places[recorded.oid]
 
     def _forget(self) -> None:
-        self.records: list[Recorded] = []
+        self.records: list[TimelineCommit] = []
         self._places: dict[Oid, int] = {}
         self._actions: dict[str, int] = {}
         self._numbers: dict[int, int] = {}
@@ -111,7 +111,7 @@ class Timeline:
         self._commits: dict[Oid, int] = {}
         self._touched: dict[RepoPath, list[int]] = {}
 
-    def _take(self, recorded: Recorded) -> None:
+    def _take(self, recorded: TimelineCommit) -> None:
         place, record = len(self.records), recorded.record
         self.records.append(recorded)
         self._places[recorded.oid] = place
@@ -120,17 +120,19 @@ class Timeline:
         if record.number is not None:
             self._numbers[record.number] = place
             self.last_number = max(self.last_number, record.number)
-        if record.placement:
-            self._commits[record.placement.commit] = place
+        if record.lane_commit:
+            self._commits[record.lane_commit.commit] = place
         for edit in self.edits(recorded):
             self._touched.setdefault(edit.path, []).append(place)
 
-    def _read_back(self, tip: Oid | None) -> list[Recorded] | None:
+    def _read_back(self, tip: Oid | None) -> list[TimelineCommit] | None:
         """The few records after the last known one, up to `tip`; None if they are many or do not meet it."""
-        added: list[Recorded] = []
+        added: list[TimelineCommit] = []
         while tip is not None and len(added) < FEW:
-            commit = self._site.store.read_commit(tip)
-            added.append(Recorded(tip, commit.tree, commit.committer.seconds, parse_record(commit.message)))
+            commit = self._workspace.store.read_commit(tip)
+            added.append(
+                TimelineCommit(tip, commit.tree, commit.committer.seconds, parse_record(commit.message))
+            )
             tip = commit.parents[0] if commit.parents else None
             if tip == self.tip:
                 return added[::-1]

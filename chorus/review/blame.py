@@ -14,10 +14,10 @@ from typing import Any
 
 from chorus.changes.diff import Hunk, hunks, split_lines
 from chorus.errors import NothingThere
-from chorus.history.chain import Recorded
-from chorus.history.log.entries import LogEntry, entry_json
-from chorus.history.log.past import Past
-from chorus.history.records import Edit, Kind
+from chorus.history.log.entry import LogEntry, entry_json
+from chorus.history.log.file_history import FileHistory
+from chorus.history.records import Edit, RecordKind
+from chorus.history.timeline_log import TimelineCommit
 from chorus.model import commit_message as message
 from chorus.model.commit_message import parse_actions, parse_message
 from chorus.model.ids import Oid, RepoPath
@@ -38,10 +38,10 @@ class Blame:
     commits: dict[int, Oid] = field(default_factory=dict)
 
 
-def blame(past: Past, name: str, line: int | None = None) -> list[dict[str, Any]]:
+def blame(past: FileHistory, name: str, line: int | None = None) -> list[dict[str, Any]]:
     """One answer for each line, or for the one asked for (counted from 1)."""
-    path = past.site.locate(name)
-    state = past.site.work_tree.read_file(path) if path is not None else Absent()
+    path = past.workspace.locate(name)
+    state = past.workspace.work_tree.read_file(path) if path is not None else Absent()
     if path is None or not isinstance(state, File):
         raise NothingThere(_no_file(name, state))
     lines = split_lines(state.data)
@@ -63,7 +63,7 @@ def _no_file(name: str, state: FileState) -> str:
 class _LineTracer:
     """Lines followed back through the records of one path, newest first, and of what it was named before."""
 
-    def __init__(self, past: Past, path: RepoPath, found: Blame, below: int | None = None) -> None:
+    def __init__(self, past: FileHistory, path: RepoPath, found: Blame, below: int | None = None) -> None:
         """`below`: only records older than this place on the timeline."""
         self._past = past
         self._path = path
@@ -73,7 +73,7 @@ class _LineTracer:
         self._records = [r for r in touching if below is None or place(r) < below]
 
     def trace_disk(self, data: bytes, wanted: Iterable[int]) -> None:
-        newest = self._past.site.read(self._past.newest(self._path)) or b""
+        newest = self._past.workspace.read(self._past.newest(self._path)) or b""
         kept, _ = trace_lines_back({line: line for line in wanted}, hunks(newest, data))
         self.trace(kept, 0)
 
@@ -82,22 +82,22 @@ class _LineTracer:
         for place in range(start, len(self._records)):
             recorded = self._records[place]
             record = recorded.record
-            if not lines or record.kind is Kind.START:
+            if not lines or record.kind is RecordKind.START:
                 return
             before, after = self._sides(recorded)
             lines, written = trace_lines_back(lines, hunks(before, after))
             if not before and written:
                 written = self._pass_rename(written, after, recorded)
-            if record.kind is Kind.ACTION and record.action:
+            if record.kind is RecordKind.ACTION and record.action:
                 written = self._pass_revert(written, after, place)
                 self._found.actions |= dict.fromkeys(written, record.action)
 
-    def _pass_rename(self, written: dict[int, int], after: bytes, recorded: Recorded) -> dict[int, int]:
+    def _pass_rename(self, written: dict[int, int], after: bytes, recorded: TimelineCommit) -> dict[int, int]:
         """Lines of a file that another one became were written there."""
         old = find_renamed(self._past, recorded, after)
         if old is None:
             return written
-        back, written = trace_lines_back(written, hunks(self._past.site.read(old.before) or b"", after))
+        back, written = trace_lines_back(written, hunks(self._past.workspace.read(old.before) or b"", after))
         below = self._past.place(recorded)
         _LineTracer(self._past, old.path, self._found, below).trace(back, 0)
         return written
@@ -113,19 +113,19 @@ class _LineTracer:
                 self.trace(back, target + 1)
         return written
 
-    def _sides(self, recorded: Recorded) -> tuple[bytes, bytes]:
+    def _sides(self, recorded: TimelineCommit) -> tuple[bytes, bytes]:
         edit = next(e for e in self._past.edits(recorded) if e.path == self._path)
-        read = self._past.site.read
+        read = self._past.workspace.read
         return read(edit.before) or b"", read(edit.after) or b""
 
 
-def find_renamed(past: Past, recorded: Recorded, after: bytes) -> Edit | None:
+def find_renamed(past: FileHistory, recorded: TimelineCommit, after: bytes) -> Edit | None:
     """Of the files a record removed, the one most lines of this new one come from: half of them at least."""
     new = Counter(split_lines(after))
     best, most = None, new.total() / 2
     for edit in past.edits(recorded)[:MAX_COMPARED_FILES]:
         if edit.after is None and edit.before is not None:
-            shared = (Counter(split_lines(past.site.read(edit.before) or b"")) & new).total()
+            shared = (Counter(split_lines(past.workspace.read(edit.before) or b"")) & new).total()
             if shared >= most:
                 best, most = edit, shared
     return best
@@ -149,10 +149,10 @@ def trace_lines_back(
 
 
 def _find_commits(
-    past: Past, path: RepoPath, lines: list[bytes], wanted: Iterable[int], found: Blame
+    past: FileHistory, path: RepoPath, lines: list[bytes], wanted: Iterable[int], found: Blame
 ) -> None:
     """Where each line was committed, and for lines the timeline does not know, by which action."""
-    git = past.site.repository.git
+    git = past.workspace.repository.git
     done = git.attempt("blame", "--line-porcelain", "--", path)
     if done.returncode:
         return  # not a file git knows yet: nothing of it is committed
@@ -182,15 +182,15 @@ def parse_blame(output: bytes, path: RepoPath) -> dict[int, tuple[Oid, RepoPath]
     return found
 
 
-def _action_in(past: Past, commit: Oid, path: RepoPath, text: bytes) -> str | None:
+def _action_in(past: FileHistory, commit: Oid, path: RepoPath, text: bytes) -> str | None:
     """Of the actions a commit names, the one that wrote this line: the last that added such a line."""
-    names = parse_actions(past.site.store.read_commit(commit).message)
+    names = parse_actions(past.workspace.store.read_commit(commit).message)
     if len(names) == 1:
         return names[0]
     known = [r for r in past.touching(path) if r.record.action in names]
     for recorded in known:
         edit = next(e for e in past.edits(recorded) if e.path == path)
-        before, after = (past.site.read(side) or b"" for side in (edit.before, edit.after))
+        before, after = (past.workspace.read(side) or b"" for side in (edit.before, edit.after))
         new = split_lines(after)
         if any(text in new[hunk.after_start : hunk.after_end] for hunk in hunks(before, after)):
             return recorded.record.action
@@ -198,7 +198,7 @@ def _action_in(past: Past, commit: Oid, path: RepoPath, text: bytes) -> str | No
 
 
 def _answer(
-    past: Past, entries: Mapping[str, LogEntry | None], found: Blame, index: int, text: bytes
+    past: FileHistory, entries: Mapping[str, LogEntry | None], found: Blame, index: int, text: bytes
 ) -> dict[str, Any]:
     name, commit = found.actions.get(index), found.commits.get(index)
     entry = entries.get(name) if name else None
@@ -208,7 +208,7 @@ def _answer(
         values = {key: known[key] for key in KEYS}
     elif name is not None and commit is not None:
         # Made in another clone, or before the timeline: the commit's own words are what there is.
-        said = parse_message(past.site.store.read_commit(commit).message)
+        said = parse_message(past.workspace.store.read_commit(commit).message)
         session, turn = said.first(message.SESSION), said.first(message.TURN)
         values |= {"id": name, "session": session, "turn": turn, "summary": said.subject}
     shown = text.decode("utf-8", "replace").rstrip("\r\n")

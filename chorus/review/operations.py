@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from chorus.errors import ChorusError, UsageError
-from chorus.history.chain import Recorded
-from chorus.history.log.entries import REVERT, LogEntry, find_reverted
+from chorus.history.log.entry import REVERT, LogEntry, find_reverted
 from chorus.history.log.lookup import find_entry, find_turn, refuse_unknown_lane
 from chorus.history.recorder import Recorder
+from chorus.history.timeline_log import TimelineCommit
 from chorus.model.ids import RepoPath
 from chorus.review.revert.apply import NothingToRevert, apply_revert
 from chorus.review.revert.file_content import render_patch
@@ -87,10 +87,10 @@ def keep(recorder: Recorder, selection: Selection) -> list[int]:
     return [entry.n for entry in chosen if entry.n is not None]
 
 
-def select_changes(recorder: Recorder, selection: Selection) -> list[Recorded]:
+def select_changes(recorder: Recorder, selection: Selection) -> list[TimelineCommit]:
     """The selected actions that changed something and still stand."""
     reverted = find_reverted(recorder.timeline.records)
-    found: dict[str, Recorded] = {}
+    found: dict[str, TimelineCommit] = {}
     for entry in _select(recorder.entries(), selection):
         recorded = recorder.timeline.find_action(entry.within or entry.id or "")
         if recorded is None:
@@ -105,7 +105,7 @@ def select_changes(recorder: Recorder, selection: Selection) -> list[Recorded]:
     return list(found.values())
 
 
-def _extent(recorder: Recorder, targets: Sequence[Recorded], selection: Selection) -> RevertScope:
+def _extent(recorder: Recorder, targets: Sequence[TimelineCommit], selection: Selection) -> RevertScope:
     paths = [_locate_in(recorder, targets, path) for path in selection.paths] or None
     if not selection.hunks:
         return RevertScope(paths)
@@ -114,9 +114,9 @@ def _extent(recorder: Recorder, targets: Sequence[Recorded], selection: Selectio
     return RevertScope(paths, targets[0], select_hunks(list_hunks(recorder, targets[0]), selection.hunks))
 
 
-def _locate_in(recorder: Recorder, targets: Sequence[Recorded], path: str) -> RepoPath:
+def _locate_in(recorder: Recorder, targets: Sequence[TimelineCommit], path: str) -> RepoPath:
     """A path as a person names it: of a file the actions changed, or of a directory above one."""
-    root = recorder.site.locate(path)
+    root = recorder.workspace.locate(path)
     edits = (edit for target in targets for edit in recorder.timeline.edits(target))
     if root is None or not any(is_below(edit.path, [root]) for edit in edits):
         numbers = ", ".join(str(target.record.number) for target in targets)
@@ -145,7 +145,7 @@ def _select(entries: Sequence[LogEntry], selection: Selection) -> list[LogEntry]
     ]
 
 
-def _revert_of(recorder: Recorder, entry: LogEntry) -> Recorded:
+def _revert_of(recorder: Recorder, entry: LogEntry) -> TimelineCommit:
     """The revert that is to be taken back: the entry itself, or the newest one that took it back."""
     if entry.tool == REVERT and entry.id:
         own = recorder.timeline.find_action(entry.id)
@@ -168,7 +168,7 @@ def _carry_out(
     answer = {"n": None, "reverted": numbers, "paths": paths, "patch": patch}
     if dry_run:
         return answer
-    taken = {recorder.site.locate(path) for path in busy}.intersection(paths)
+    taken = {recorder.workspace.locate(path) for path in busy}.intersection(paths)
     if taken:
         raise FileBusy(f"{', '.join(map(str, taken))} is being edited")
     recorded = apply_revert(recorder, plan, word=word)

@@ -7,11 +7,11 @@ a ref.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from chorus.history.chain import Recorded
-from chorus.history.forgetting import FORGOTTEN
-from chorus.history.projection import plan_projection
+from chorus.history.lane_change import plan_lane_change
 from chorus.history.recorder import Recorder
 from chorus.history.records import Edit
+from chorus.history.retention import FORGOTTEN_SUMMARY
+from chorus.history.timeline_log import TimelineCommit
 from chorus.model.ids import LaneName, Oid, RepoPath
 from chorus.store.objects.store import ObjectMissing
 from chorus.store.objects.trees import Entry
@@ -35,7 +35,7 @@ def verify(recorder: Recorder) -> list[Problem]:
 
 def check_timeline(recorder: Recorder) -> Iterator[Problem]:
     """Each tree differs from the one before it in exactly the edits of its record."""
-    trees, before = recorder.site.trees, None
+    trees, before = recorder.workspace.trees, None
     for place, recorded in enumerate(recorder.timeline.records):
         if place:
             found = {Edit(c.path, c.before, c.after) for c in trees.diff(before, recorded.tree)}
@@ -46,22 +46,22 @@ def check_timeline(recorder: Recorder) -> Iterator[Problem]:
 
 def check_disk(recorder: Recorder) -> Iterator[Problem]:
     """The newest tree holds what the work tree holds: read anew, no stamp trusted."""
-    site, tree = recorder.site, recorder.timeline.tree
-    known = dict(site.trees.walk(tree))
+    workspace, tree = recorder.workspace, recorder.timeline.tree
+    known = dict(workspace.trees.walk(tree))
     for path, entry in known.items():
         if not holds(recorder, path, entry):
             yield Problem(path, "is not on disk as the timeline has it")
     assert tree is not None
-    for change in site.scanner.changed(tree).changes:
+    for change in workspace.scanner.changed(tree).changes:
         if change.path not in known:
             yield Problem(change.path, "is on disk and not on the timeline")
 
 
 def holds(recorder: Recorder, path: RepoPath, entry: Entry) -> bool:
-    site = recorder.site
-    match site.work_tree.read_file(path):
+    workspace = recorder.workspace
+    match workspace.work_tree.read_file(path):
         case File(data=data):
-            return data == site.read(entry)
+            return data == workspace.read(entry)
         case Absent():
             return False
         case Skipped():
@@ -73,31 +73,33 @@ def check_lanes(recorder: Recorder) -> Iterator[Problem]:
 
     Of a dropped lane the commits may be swept away: nothing is asked of it.
     """
-    tips = {lane.name: recorder.site.refs.read(lane.ref) for lane in recorder.lanes.all()}
+    tips = {lane.name: recorder.workspace.refs.read(lane.ref) for lane in recorder.lanes.all()}
     last: dict[LaneName, Oid] = {}
-    whole = recorder.timeline.records[0].record.summary != FORGOTTEN
+    whole = recorder.timeline.records[0].record.summary != FORGOTTEN_SUMMARY
     for recorded in recorder.timeline.records:
-        placement = recorded.record.placement
-        if placement is not None and tips[placement.lane] is not None:
+        lane_commit = recorded.record.lane_commit
+        if lane_commit is not None and tips[lane_commit.lane] is not None:
             commit = recorder.current_commit(recorded)
             # What the first one known was built on may be forgotten.
-            if whole or placement.lane in last:
-                yield from check_action(recorder, recorded, commit, last.get(placement.lane, placement.base))
-            last[placement.lane] = commit
+            if whole or lane_commit.lane in last:
+                yield from check_action(
+                    recorder, recorded, commit, last.get(lane_commit.lane, lane_commit.base)
+                )
+            last[lane_commit.lane] = commit
     for lane, tip in tips.items():
         if tip is not None and tip != last[lane]:
             yield Problem(lane, f"is at {tip[:12]}, not at its last action: somebody moved it")
 
 
 def check_action(
-    recorder: Recorder, recorded: Recorded, commit: Oid, before: Oid | None
+    recorder: Recorder, recorded: TimelineCommit, commit: Oid, before: Oid | None
 ) -> Iterator[Problem]:
-    site, where = recorder.site, f"action {recorded.record.number}"
+    workspace, where = recorder.workspace, f"action {recorded.record.number}"
     try:
-        tree = site.store.read_commit(before).tree if before else None
-        plan = plan_projection(site, tree, recorder.timeline.edits(recorded))
-        expected = site.trees.splice(site.trees.splice(tree, plan.context), plan.changes)
-        if site.store.read_commit(commit).tree != expected:
+        tree = workspace.store.read_commit(before).tree if before else None
+        plan = plan_lane_change(workspace, tree, recorder.timeline.edits(recorded))
+        expected = workspace.trees.splice(workspace.trees.splice(tree, plan.context), plan.changes)
+        if workspace.store.read_commit(commit).tree != expected:
             yield Problem(where, f"commit {commit[:12]} is not what its change makes of the lane")
     except ObjectMissing as missing:
         yield Problem(where, str(missing))

@@ -27,10 +27,10 @@ class Tidying:
             await asyncio.sleep(TIDY_SECONDS)
             # All work trees of a repository share one store.
             for tree in list(self.trees.all.values())[:1]:
-                site = tree.recorder.site
+                workspace = tree.recorder.workspace
                 try:
                     packed = await asyncio.to_thread(
-                        pack_if_due, site.repository.git, site.store, LOOSE_LIMIT
+                        pack_if_due, workspace.repository.git, workspace.store, LOOSE_LIMIT
                     )
                 except (ChorusError, OSError) as error:
                     log.warning("the store is not packed: %s", error)

@@ -10,9 +10,17 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, assert_never
 
-from chorus.changes.call_windows import Effect, LookBefore, Note, RecordNamed, RecordWindow, Sweep, Windows
-from chorus.history.log.entries import entry_json
-from chorus.history.log.news import News
+from chorus.changes.call_windows import (
+    CallWindows,
+    RecordCallWindow,
+    RecordNamedPaths,
+    RecordOutsideAt,
+    RecordOutsideEverywhere,
+    RecordUnchanged,
+    WindowEffect,
+)
+from chorus.history.log.entry import entry_json
+from chorus.history.log.news import LogChanges
 from chorus.history.recorder import Recorder
 from chorus.model.action import Action
 from chorus.model.ids import RepoPath
@@ -35,10 +43,10 @@ class Tree:
         self, work_tree: Path, wake: Callable[[], None], *, hold_seconds: float = HOLD_SECONDS
     ) -> None:
         self.recorder = Recorder.open(work_tree)
-        repository = self.recorder.site.repository
+        repository = self.recorder.workspace.repository
         self.root = repository.work_tree
         self.place = Place(self.root)
-        self.windows = Windows()
+        self.windows = CallWindows()
         self._wake = wake
         self.watch = FileWatch(self.root, repository.git_dir, wake=wake)
         self._hints = Hints(self.root, self.watch)
@@ -47,7 +55,7 @@ class Tree:
         self._held_source = ""
         self._held_until = 0.0
         self._hold_seconds = hold_seconds
-        self._news = News(self.recorder)
+        self._news = LogChanges(self.recorder)
         self._late = False
 
     def start(self) -> None:
@@ -80,9 +88,9 @@ class Tree:
                 named = []
             self._remember(outcome)
             for effect in self.windows.feed(outcome):
-                if isinstance(effect, RecordNamed):
+                if isinstance(effect, RecordNamedPaths):
                     named.append(effect.action)
-                elif waits is not None or not isinstance(effect, LookBefore):
+                elif waits is not None or not isinstance(effect, RecordOutsideAt):
                     self._record_named(named, source)
                     named = []
                     await self._perform(effect, source=source, waits=waits)
@@ -101,7 +109,7 @@ class Tree:
         """
         ready = self._hints.take_settled(grace_seconds)
         if ready is not None:
-            self.recorder.sweep(ready.where, self.windows.spare | self._spare)
+            self.recorder.record_outside(ready.where, self.windows.exclude | self._spare)
         return self._hints.left or bool(self._held)
 
     def news(self) -> list[dict[str, Any]]:
@@ -123,11 +131,11 @@ class Tree:
         """What changes no file, and still belongs to the history."""
         match outcome:
             case StatusCorrected(identity, status):
-                self.recorder.correct(identity, status)
+                self.recorder.correct_status(identity, status)
             case LeadTextAdded(identity, lead_text):
-                self.recorder.word(identity, lead_text)
+                self.recorder.set_summary(identity, lead_text)
             case SessionLinked(session, parent) if session != parent:
-                self.recorder.link(session, parent)
+                self.recorder.link_sessions(session, parent)
             case _:
                 pass
 
@@ -144,7 +152,9 @@ class Tree:
         ended = [*self._held, *actions]
         patient = time.monotonic() < self._held_until
         behind = {path for action in actions for path in action.paths} if self._late else set()
-        if self.recorder.record_named(ended, source, self.windows.spare | behind, patient=patient):
+        if self.recorder.record_named_paths(
+            ended, source, self.windows.exclude | behind, wait_for_open_calls=patient
+        ):
             self._held = []
         else:
             self._held, self._held_source = ended, source
@@ -154,25 +164,27 @@ class Tree:
     def _spare(self) -> frozenset[str]:
         return frozenset(path for action in self._held for path in action.paths)
 
-    async def _perform(self, effect: Effect, *, source: str, waits: Waits | None) -> None:
+    async def _perform(self, effect: WindowEffect, *, source: str, waits: Waits | None) -> None:
         match effect:
-            case LookBefore(paths):
+            case RecordOutsideAt(paths):
                 assert waits is not None
-                self.recorder.look([path for path in paths if path not in self._spare], waits=waits)
-            case Sweep(spare, until):
+                self.recorder.record_before_call(
+                    [path for path in paths if path not in self._spare], waits=waits
+                )
+            case RecordOutsideEverywhere(exclude, until):
                 await self._hints.settle()
                 if waits is None:
-                    self._sweep_until(until, spare | self._spare)
+                    self._sweep_until(until, exclude | self._spare)
                 else:
-                    self._sweep_before(spare | self._spare, waits)
-            case RecordNamed(action):
+                    self._sweep_before(exclude | self._spare, waits)
+            case RecordNamedPaths(action):
                 self._record_named([action], source)
-            case RecordWindow(action, spare, shared):
+            case RecordCallWindow(action, exclude, shared):
                 await self._hints.settle()
                 hints = self._hints_for(action)
-                self.recorder.record_window(action, hints, spare | self._spare, source, shared=shared)
-            case Note(action):
-                self.recorder.note(action, source)
+                self.recorder.record_window(action, hints, exclude | self._spare, source, shared=shared)
+            case RecordUnchanged(action):
+                self.recorder.record_unchanged(action, source)
             case _:
                 assert_never(effect)
 
@@ -185,18 +197,18 @@ class Tree:
                 return set(report.changed)
         return self._hints.take().where
 
-    def _sweep_before(self, spare: frozenset[str], waits: Waits) -> None:
+    def _sweep_before(self, exclude: frozenset[str], waits: Waits) -> None:
         """Everything that moved, unless the client goes on meanwhile: then it stays for the window."""
         taken = self._hints.take()
         where = taken.where
-        if (where is None or where) and not self.recorder.look(where, spare, waits=waits):
+        if (where is None or where) and not self.recorder.record_before_call(where, exclude, waits=waits):
             self._hints.put_back(taken)
 
-    def _sweep_until(self, until: str | None, spare: frozenset[str]) -> None:
+    def _sweep_until(self, until: str | None, exclude: frozenset[str]) -> None:
         """What moved before that moment; what moved later stays for the window."""
         self._hints.gather()
         if until is None or self._hints.are_lost:
             return
         earlier = self._hints.take_until(until)
         if earlier.told:
-            self.recorder.sweep(earlier.where, spare)
+            self.recorder.record_outside(earlier.where, exclude)

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from chorus.history.recorder import Recorder
 from chorus.model.action import Action
-from tests.history.acting import action, reported
-from tests.history.crashing import run_and_be_killed
-from tests.history.proof import assert_whole
+from tests.history.agent_at_work import action, reported
+from tests.history.crash_child import run_and_be_killed
+from tests.history.invariants import assert_whole
 from tests.repos import UserRepo, make_template
 
 EDITS = 200
@@ -53,7 +53,7 @@ def kill_at_random() -> None:
         assert killed == KILLS
         replay(repo, done)
         with Recorder.open(repo.path) as recorder:
-            recorder.sweep()
+            recorder.record_outside()
             ids = [entry.id for entry in recorder.entries() if entry.id]
             assert ids == [act.id for act in done]
             assert_whole(repo, recorder)
@@ -67,4 +67,4 @@ def replay(repo: UserRepo, done: list[Action]) -> None:
     """Tell of everything again, as sources do after a restart."""
     with Recorder.open(repo.path) as recorder:
         for act in done:
-            recorder.record_named([act])
+            recorder.record_named_paths([act])

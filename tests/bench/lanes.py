@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 from chorus.history.recorder import Recorder
 from chorus.store.maintenance.packing import pack, pack_if_due
-from tests.history.acting import action
+from tests.history.agent_at_work import action
 
 SIZES = (100, 5_000, 50_000, 300_000)
 EDITS = 60
@@ -76,9 +76,9 @@ def record_edits(recorder: Recorder, repo: Path, paths: list[str]) -> Iterator[l
     written = Written(recorder)
     for number in range(WARM_UP + EDITS):
         place = repo / paths[(number * 7919) % len(paths)]
-        look = timed(recorder.look, [str(place)])
+        look = timed(recorder.record_before_call, [str(place)])
         place.write_bytes(place.read_bytes().replace(b"line 5 ", b"line 5 x", 1))
-        record = timed(recorder.record_named, [action(f"t{number}", place, message=None)])
+        record = timed(recorder.record_named_paths, [action(f"t{number}", place, message=None)])
         objects = written.take()
         bare = [timed(write_bare, repo, objects, durable=durable) for durable in (False, True)]
         yield [record, look, *bare]
@@ -102,7 +102,7 @@ class Written:
 
     def __init__(self, recorder: Recorder) -> None:
         self._objects: list[tuple[bytes, bytes]] = []
-        loose = recorder.site.store._loose
+        loose = recorder.workspace.store._loose
         write = loose.write
 
         def watched(kind: bytes, data: bytes) -> object:
@@ -173,11 +173,11 @@ def measure_long_history(folder: Path) -> None:
         for number in range(LONG_HISTORY):
             place = repo / paths[(number * 7919) % len(paths)]
             place.write_bytes(place.read_bytes().replace(b"line 5 ", b"line 5 x", 1))
-            recorder.record_named([action(f"t{number}", place, message=None)])
+            recorder.record_named_paths([action(f"t{number}", place, message=None)])
             if number % 500 == 0:
-                pack_if_due(recorder.site.repository.git, recorder.site.store)
+                pack_if_due(recorder.workspace.repository.git, recorder.workspace.store)
         print(f"{LONG_HISTORY:,} actions in {time.perf_counter() - started:.0f} s, packing included")
-        pack(recorder.site.repository.git, recorder.site.store, young_seconds=0)
+        pack(recorder.workspace.repository.git, recorder.workspace.store, young_seconds=0)
     shutil.copytree(repo, fresh, dirs_exist_ok=True, ignore=shutil.ignore_patterns(".git"))
     for words in (["status"], ["log", "-20"], ["commit", "--allow-empty", "-qm", "x"]):
         pair = [interleaved(repo, fresh, words) for _ in range(20)]

@@ -10,13 +10,13 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from chorus.history.log import queries
-from chorus.history.log.filter import Filter
+from chorus.history.log.filter import LogFilter
 from chorus.history.recorder import Recorder
 from chorus.review.operations import Selection, redo, revert
 from chorus.wire.client import stop
 from chorus.wire.home import find_home
 from tests.bench.lanes import make_repository, scratch
-from tests.history.acting import action, bash
+from tests.history.agent_at_work import action, bash
 
 SIZES = (100, 50_000)
 LONG_HISTORY = 10_000
@@ -47,7 +47,7 @@ def measure_sizes() -> None:
     """One edit taken back, brought back and shown, in a small repository and a large one by turns."""
     with ExitStack() as opened:
         sites = [open_one(opened, size) for size in SIZES]
-        rounds = [[review_one(*site, number) for site in sites] for number in range(ROUNDS)]
+        rounds = [[review_one(*workspace, number) for workspace in sites] for number in range(ROUNDS)]
     for name in ("show", "revert", "redo"):
         small, large = (statistics.median(found[place][name] for found in rounds) for place in (0, 1))
         print(
@@ -68,9 +68,9 @@ def open_one(opened: ExitStack, size: int) -> tuple[Recorder, Path]:
 
 def review_one(recorder: Recorder, place: Path, number: int) -> dict[str, float]:
     name = f"toolu_{number}"
-    recorder.look([str(place)])
+    recorder.record_before_call([str(place)])
     place.write_bytes(place.read_bytes().replace(b"line 5 ", b"line 5 x", 1))
-    recorder.record_named([action(name, place)])
+    recorder.record_named_paths([action(name, place)])
     return {
         "show": timed(lambda: queries.show(recorder, name)),
         "revert": timed(lambda: revert(recorder, Selection([name]))),
@@ -85,7 +85,7 @@ def measure_many(count: int) -> None:
         repo = make_repository(folder / "repo", paths)
         with Recorder.open(repo) as recorder, Recorder.open(repo) as waiting:
             # A file system of which nothing is known.
-            waiting.site.work_tree.__dict__["_journal"] = None
+            waiting.workspace.work_tree.__dict__["_journal"] = None
             recorder.start()
             for place in (repo / path for path in paths):
                 place.write_bytes(place.read_bytes().replace(b"line 5 ", b"line 5 x", 1))
@@ -114,9 +114,9 @@ def measure_log(folder: Path) -> None:
         for number in range(LONG_HISTORY):
             place = repo / paths[(number * 7919) % len(paths)]
             place.write_bytes(place.read_bytes().replace(b"line 5 ", b"line 5 x", 1))
-            recorder.record_named([action(f"t{number}", place)])
-        whole = timed(lambda: queries.log(recorder, Filter()))
-        screen = timed(lambda: queries.log(recorder, Filter(limit=200)))
+            recorder.record_named_paths([action(f"t{number}", place)])
+        whole = timed(lambda: queries.log(recorder, LogFilter()))
+        screen = timed(lambda: queries.log(recorder, LogFilter(limit=200)))
         lane = recorder.lanes.all()[0].name
     print(f"  log of {LONG_HISTORY:,}, kept up to date: first screen {screen / whole:.2f} of all", flush=True)
     command = [sys.executable, "-m", "chorus"]

@@ -1,6 +1,13 @@
 import pytest
 
-from chorus.changes.call_windows import LookBefore, Note, RecordNamed, RecordWindow, Sweep, Windows
+from chorus.changes.call_windows import (
+    CallWindows,
+    RecordCallWindow,
+    RecordNamedPaths,
+    RecordOutsideAt,
+    RecordOutsideEverywhere,
+    RecordUnchanged,
+)
 from chorus.model.action import Action, Call, Status, WriteScope
 from chorus.model.ids import SessionId, ToolUseId, TurnId
 from chorus.model.outcomes import (
@@ -54,85 +61,87 @@ def closed(of: Call, status: Status = "succeeded", **input_: object) -> Action:
 
 
 def test_an_edit_is_looked_at_before_and_recorded_after() -> None:
-    windows, edit = Windows(), call("e")
-    assert windows.feed(CallOpened(edit)) == [LookBefore(("/p/a",))]
-    assert windows.spare == {"/p/a"}
+    windows, edit = CallWindows(), call("e")
+    assert windows.feed(CallOpened(edit)) == [RecordOutsideAt(("/p/a",))]
+    assert windows.exclude == {"/p/a"}
     assert not windows.open
-    assert windows.feed(ActionClosed(closed(edit))) == [RecordNamed(closed(edit))]
-    assert windows.spare == frozenset()
+    assert windows.feed(ActionClosed(closed(edit))) == [RecordNamedPaths(closed(edit))]
+    assert windows.exclude == frozenset()
 
 
 def test_a_file_that_another_open_edit_names_is_not_looked_at() -> None:
     """It may hold that edit by now, which is told of a moment later."""
-    windows, first, second = Windows(), call("1"), call("2", paths=("/p/a", "/p/b"))
+    windows, first, second = CallWindows(), call("1"), call("2", paths=("/p/a", "/p/b"))
     windows.feed(CallOpened(first))
-    assert windows.feed(CallOpened(second)) == [LookBefore(("/p/b",))]
+    assert windows.feed(CallOpened(second)) == [RecordOutsideAt(("/p/b",))]
     assert windows.feed(CallOpened(call("3"))) == []
 
 
 @pytest.mark.parametrize("status", ["failed", "denied"])
 def test_an_edit_that_failed_or_was_denied_is_only_noted(status: Status) -> None:
-    windows, edit = Windows(), call("e")
+    windows, edit = CallWindows(), call("e")
     windows.feed(CallOpened(edit))
-    assert windows.feed(ActionClosed(closed(edit, status))) == [Note(closed(edit, status))]
+    assert windows.feed(ActionClosed(closed(edit, status))) == [RecordUnchanged(closed(edit, status))]
 
 
 def test_an_edit_cut_off_by_a_kill_may_have_been_written() -> None:
-    windows, edit = Windows(), call("e")
+    windows, edit = CallWindows(), call("e")
     windows.feed(CallOpened(edit))
     cut = closed(edit, "unfinished")
-    assert windows.feed(ActionClosed(cut)) == [RecordNamed(cut)]
+    assert windows.feed(ActionClosed(cut)) == [RecordNamedPaths(cut)]
 
 
 def test_bash_sweeps_first_and_owns_what_moves_until_it_ends() -> None:
-    windows, bash = Windows(), call("b", "Bash")
-    assert windows.feed(CallOpened(bash)) == [Sweep(frozenset())]
+    windows, bash = CallWindows(), call("b", "Bash")
+    assert windows.feed(CallOpened(bash)) == [RecordOutsideEverywhere(frozenset())]
     assert windows.open
-    assert windows.feed(ActionClosed(closed(bash))) == [RecordWindow(closed(bash), frozenset(), False)]
+    assert windows.feed(ActionClosed(closed(bash))) == [RecordCallWindow(closed(bash), frozenset(), False)]
     assert not windows.open
 
 
 def test_a_failed_command_may_have_changed_files_but_a_denied_one_has_not() -> None:
-    windows, bash = Windows(), call("b", "Bash")
+    windows, bash = CallWindows(), call("b", "Bash")
     failed, denied = closed(bash, "failed"), closed(bash, "denied")
     windows.feed(CallOpened(bash))
-    assert windows.feed(ActionClosed(failed)) == [RecordWindow(failed, frozenset(), False)]
+    assert windows.feed(ActionClosed(failed)) == [RecordCallWindow(failed, frozenset(), False)]
     windows.feed(CallOpened(bash))
-    assert windows.feed(ActionClosed(denied)) == [Note(denied)]
+    assert windows.feed(ActionClosed(denied)) == [RecordUnchanged(denied)]
     assert not windows.open
 
 
 def test_a_second_window_does_not_sweep_away_the_firsts_changes() -> None:
-    windows, one, two = Windows(), call("1", "Bash"), call("2", "mcp__x__y")
+    windows, one, two = CallWindows(), call("1", "Bash"), call("2", "mcp__x__y")
     windows.feed(CallOpened(one))
     assert windows.feed(CallOpened(two)) == []
-    assert windows.feed(ActionClosed(closed(one))) == [RecordWindow(closed(one), frozenset(), True)]
-    assert windows.feed(ActionClosed(closed(two))) == [RecordWindow(closed(two), frozenset(), False)]
+    assert windows.feed(ActionClosed(closed(one))) == [RecordCallWindow(closed(one), frozenset(), True)]
+    assert windows.feed(ActionClosed(closed(two))) == [RecordCallWindow(closed(two), frozenset(), False)]
 
 
 def test_what_an_open_edit_names_is_spared_from_a_sweep_and_a_window() -> None:
-    windows, edit, bash = Windows(), call("e"), call("b", "Bash")
+    windows, edit, bash = CallWindows(), call("e"), call("b", "Bash")
     windows.feed(CallOpened(edit))
-    assert windows.feed(CallOpened(bash)) == [Sweep(frozenset({"/p/a"}))]
+    assert windows.feed(CallOpened(bash)) == [RecordOutsideEverywhere(frozenset({"/p/a"}))]
     assert windows.feed(ActionClosed(closed(bash))) == [
-        RecordWindow(closed(bash), frozenset({"/p/a"}), False)
+        RecordCallWindow(closed(bash), frozenset({"/p/a"}), False)
     ]
 
 
 def test_a_background_command_keeps_its_window_until_its_task_ends() -> None:
-    windows, bash = Windows(), call("b", "Bash")
+    windows, bash = CallWindows(), call("b", "Bash")
     windows.feed(CallOpened(bash))
     action = closed(bash, run_in_background=True)
-    assert windows.feed(ActionClosed(action)) == [RecordWindow(action, frozenset(), False)]
+    assert windows.feed(ActionClosed(action)) == [RecordCallWindow(action, frozenset(), False)]
     assert windows.open
     later = action._replace(id=ToolUseId("b-background"))
-    assert windows.feed(BackgroundTaskEnded(S, bash.id, "task")) == [RecordWindow(later, frozenset(), False)]
+    assert windows.feed(BackgroundTaskEnded(S, bash.id, "task")) == [
+        RecordCallWindow(later, frozenset(), False)
+    ]
     assert windows.feed(BackgroundTaskEnded(S, bash.id, "task")) == []
     assert not windows.open
 
 
 def test_a_background_command_ends_with_its_session_at_the_latest() -> None:
-    windows, bash = Windows(), call("b", "Bash")
+    windows, bash = CallWindows(), call("b", "Bash")
     windows.feed(CallOpened(bash))
     windows.feed(ActionClosed(closed(bash, run_in_background=True)))
     assert windows.feed(SessionEnded(SessionId("other"), None)) == []
@@ -141,18 +150,18 @@ def test_a_background_command_ends_with_its_session_at_the_latest() -> None:
 
 
 def test_a_command_the_client_moves_to_the_background_keeps_its_window_too() -> None:
-    windows, bash = Windows(), call("b", "Bash")
+    windows, bash = CallWindows(), call("b", "Bash")
     windows.feed(CallOpened(bash))
     windows.feed(ActionClosed(closed(bash)._replace(background=True)))
     assert windows.open
     (effect,) = windows.feed(BackgroundTaskEnded(S, bash.id, "task"))
-    assert isinstance(effect, RecordWindow)
+    assert isinstance(effect, RecordCallWindow)
     assert not windows.open
 
 
 @pytest.mark.parametrize("tool", ["Read", "Agent", "Task"])
 def test_tools_that_write_nothing_themselves_leave_no_trace(tool: str) -> None:
-    windows, one = Windows(), call("r", tool)
+    windows, one = CallWindows(), call("r", tool)
     assert windows.feed(CallOpened(one)) == []
     assert not windows.open
     assert windows.feed(ActionClosed(closed(one))) == []
@@ -174,4 +183,4 @@ def test_tools_that_write_nothing_themselves_leave_no_trace(tool: str) -> None:
     ],
 )
 def test_what_changes_no_file_asks_for_nothing(outcome: Outcome) -> None:
-    assert Windows().feed(outcome) == []
+    assert CallWindows().feed(outcome) == []

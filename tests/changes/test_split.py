@@ -10,11 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chorus.changes.claims import NOTHING_TOLD, Claim, Swap, apply_hunks, claim_of, text_after
-from chorus.changes.client_text import find_form, read_text
+from chorus.changes.client_text import find_format, read_text
 from chorus.changes.diff import hunks as line_hunks
 from chorus.changes.diff import split_lines
-from chorus.changes.split import Piece, find_overwritten, is_overwritten, split, writing_order
+from chorus.changes.reported_edits import (
+    NO_REPORT,
+    Replacement,
+    ReportedEdit,
+    apply_hunks,
+    reported_edit,
+    text_after,
+)
+from chorus.changes.split import ChangePart, find_overwritten, is_overwritten, split, writing_order
 from chorus.model.action import Action, FileReport, ReportHunk, WriteScope
 from chorus.model.ids import ToolUseId
 
@@ -42,8 +49,8 @@ def patch(before: str, after: str) -> tuple[ReportHunk, ...]:
     )  # fmt: skip
 
 
-def edit(before: str, after: str) -> Claim:
-    return Claim(before=before, hunks=patch(before, after))
+def edit(before: str, after: str) -> ReportedEdit:
+    return ReportedEdit(before=before, hunks=patch(before, after))
 
 
 lines = st.lists(st.sampled_from(["a\n", "b\n", "one\n", "two\n", "\n", "ü\n"]), max_size=12)
@@ -77,14 +84,14 @@ def test_pieces_lead_from_before_to_after_whatever_is_claimed(
 def test_what_a_claim_leaves_in_a_file_others_write_too_is_not_its_own() -> None:
     before, claimed, after = "def old():\n    pass\n", "def new():\n    pass\n", "def new():\n    return 1\n"
     claim = edit(before, claimed)
-    assert split(before.encode(), after.encode(), [claim]) == (Piece(0, after.encode()),)
-    own, rest = Piece(0, claimed.encode()), Piece(None, after.encode())
+    assert split(before.encode(), after.encode(), [claim]) == (ChangePart(0, after.encode()),)
+    own, rest = ChangePart(0, claimed.encode()), ChangePart(None, after.encode())
     assert split(before.encode(), after.encode(), [claim], busy=True) == (own, rest)
 
 
 def test_a_claim_that_does_not_say_where_it_started_takes_the_whole_of_a_busy_file_too() -> None:
-    claim = Claim(hunks=patch("a\n", "b\n"))
-    assert split(b"a\n", b"c\n", [claim], busy=True) == (Piece(0, b"c\n"),)
+    claim = ReportedEdit(hunks=patch("a\n", "b\n"))
+    assert split(b"a\n", b"c\n", [claim], busy=True) == (ChangePart(0, b"c\n"),)
 
 
 def recorded(name: str) -> list[dict[str, Any]]:
@@ -93,15 +100,15 @@ def recorded(name: str) -> list[dict[str, Any]]:
     return [result for result in results if result.get("structuredPatch")]
 
 
-def claim_from(result: dict[str, Any]) -> Claim:
+def claim_from(result: dict[str, Any]) -> ReportedEdit:
     found = tuple(
         ReportHunk(h["oldStart"], h["oldLines"], h["newStart"], h["newLines"], h["lines"])
         for h in result["structuredPatch"]
     )
-    swaps: tuple[Swap, ...] = ()
+    swaps: tuple[Replacement, ...] = ()
     if "oldString" in result:
-        swaps = (Swap(result["oldString"], result["newString"], result["replaceAll"]),)
-    return Claim(result["originalFile"], False, result.get("content"), found, swaps)
+        swaps = (Replacement(result["oldString"], result["newString"], result["replaceAll"]),)
+    return ReportedEdit(result["originalFile"], False, result.get("content"), found, swaps)
 
 
 def test_two_recorded_edits_of_one_file_are_taken_apart() -> None:
@@ -110,7 +117,7 @@ def test_two_recorded_edits_of_one_file_are_taken_apart() -> None:
     assert second.before is not None
     before, between = first.before.encode(), second.before.encode()
     after = between.replace(b"return 1", b"return 8")
-    assert split(before, after, [first, second]) == (Piece(0, between), Piece(1, after))
+    assert split(before, after, [first, second]) == (ChangePart(0, between), ChangePart(1, after))
 
 
 RECORDED_FILES = {
@@ -135,7 +142,7 @@ def test_the_clients_words_fit_the_bytes_in_every_recorded_form(name: str) -> No
     before, after = RECORDED_FILES[name]
     assert read_text(before) == claim.before
     assert text_after(claim, claim.before) == read_text(after)
-    assert split(before, after, [claim]) == (Piece(0, after),)
+    assert split(before, after, [claim]) == (ChangePart(0, after),)
 
 
 def test_what_a_formatter_did_after_the_edit_is_nobodys() -> None:
@@ -143,16 +150,16 @@ def test_what_a_formatter_did_after_the_edit_is_nobodys() -> None:
     before, edited = "".join(lines), "".join([*lines[:3], "new\n", *lines[3:]])
     formatted = edited.replace("line 15", "LINE 15").encode()
     assert split(before.encode(), formatted, [edit(before, edited)]) == (
-        Piece(0, edited.encode()),
-        Piece(None, formatted),
+        ChangePart(0, edited.encode()),
+        ChangePart(None, formatted),
     )
 
 
 def test_what_changed_before_the_edit_is_nobodys() -> None:
     seen, found, left = b"one\n", "one\ntwo\n", "one\ntwo\nthree\n"
     assert split(seen, left.encode(), [edit(found, left)]) == (
-        Piece(None, found.encode()),
-        Piece(0, left.encode()),
+        ChangePart(None, found.encode()),
+        ChangePart(0, left.encode()),
     )
 
 
@@ -163,35 +170,38 @@ def test_what_came_after_an_edit_is_nobodys_among_lines_that_are_all_alike_too()
     after = first.replace("b\n", "B\n", 1)
     claim = edit(before, first)
     assert split(before.encode(), after.encode(), [claim]) == (
-        Piece(0, first.encode()),
-        Piece(None, after.encode()),
+        ChangePart(0, first.encode()),
+        ChangePart(None, after.encode()),
     )
     beside = first.replace("A\n-\n", "A\n+\n", 1)
-    assert split(before.encode(), beside.encode(), [claim]) == (Piece(0, beside.encode()),)
+    assert split(before.encode(), beside.encode(), [claim]) == (ChangePart(0, beside.encode()),)
 
 
 def test_a_formatter_between_two_edits_is_nobodys() -> None:
     one, two, three, four = "a\n", "a\nb\n", "a\nB\n", "a\nB\nc\n"
-    first = Claim(before=one, after=two)
+    first = ReportedEdit(before=one, after=two)
     assert split(one.encode(), four.encode(), [first, edit(three, four)]) == (
-        Piece(0, two.encode()),
-        Piece(None, three.encode()),
-        Piece(1, four.encode()),
+        ChangePart(0, two.encode()),
+        ChangePart(None, three.encode()),
+        ChangePart(1, four.encode()),
     )
 
 
 def test_a_formatter_in_the_edited_lines_is_counted_as_the_edit() -> None:
     before, edited, after = "a\nb\nc\n", "a\nx=1\nc\n", b"a\nx = 1\nc\n"
-    assert split(before.encode(), after, [edit(before, edited)]) == (Piece(0, after),)
+    assert split(before.encode(), after, [edit(before, edited)]) == (ChangePart(0, after),)
 
 
 def test_without_a_witness_one_action_takes_all_and_two_take_nothing() -> None:
-    assert split(b"a\n", b"b\n", [NOTHING_TOLD]) == (Piece(0, b"b\n"),)
-    assert split(b"a\n", b"b\n", [NOTHING_TOLD, NOTHING_TOLD]) is None
+    assert split(b"a\n", b"b\n", [NO_REPORT]) == (ChangePart(0, b"b\n"),)
+    assert split(b"a\n", b"b\n", [NO_REPORT, NO_REPORT]) is None
 
 
 def test_a_silent_action_ends_where_the_next_one_says_it_began() -> None:
-    assert split(b"a\n", b"c\n", [NOTHING_TOLD, edit("b\n", "c\n")]) == (Piece(0, b"b\n"), Piece(1, b"c\n"))
+    assert split(b"a\n", b"c\n", [NO_REPORT, edit("b\n", "c\n")]) == (
+        ChangePart(0, b"b\n"),
+        ChangePart(1, b"c\n"),
+    )
 
 
 def test_bytes_that_the_text_does_not_determine_are_not_made_up() -> None:
@@ -201,38 +211,44 @@ def test_bytes_that_the_text_does_not_determine_are_not_made_up() -> None:
 
 
 def test_a_first_claim_that_fits_nothing_starts_from_what_was_seen() -> None:
-    assert split(b"caf\xe9\n", b"x\n", [edit("other\n", "x\n")]) == (Piece(0, b"x\n"),)
+    assert split(b"caf\xe9\n", b"x\n", [edit("other\n", "x\n")]) == (ChangePart(0, b"x\n"),)
 
 
 def test_a_reader_that_shows_line_ends_otherwise_makes_no_change_of_its_own() -> None:
     """A lone CR, or a signature, that the client shows otherwise is no edit by anybody."""
     before, after = b"\xef\xbb\xbfone\rtwo\nthree\n", b"\xef\xbb\xbfone\rtwo\nTHREE\n"
     shown = edit("one\ntwo\nthree\n", "one\ntwo\nTHREE\n")
-    assert split(before, after, [shown]) == (Piece(0, after),)
+    assert split(before, after, [shown]) == (ChangePart(0, after),)
 
 
 def test_a_created_file_starts_from_nothing() -> None:
-    assert split(None, b"x\n", [Claim(created=True, after="x\n")]) == (Piece(0, b"x\n"),)
-    assert split(b"old\n", b"x\n", [Claim(created=True, after="x\n")]) == (
-        Piece(None, None),
-        Piece(0, b"x\n"),
+    assert split(None, b"x\n", [ReportedEdit(created=True, after="x\n")]) == (ChangePart(0, b"x\n"),)
+    assert split(b"old\n", b"x\n", [ReportedEdit(created=True, after="x\n")]) == (
+        ChangePart(None, None),
+        ChangePart(0, b"x\n"),
     )
 
 
 def test_a_file_written_and_gone_again_keeps_both_steps() -> None:
-    assert split(None, None, [Claim(created=True, after="x\n")]) == (Piece(0, b"x\n"), Piece(None, None))
-    assert split(b"a\n", None, [edit("a\n", "b\n")]) == (Piece(0, None),)
+    assert split(None, None, [ReportedEdit(created=True, after="x\n")]) == (
+        ChangePart(0, b"x\n"),
+        ChangePart(None, None),
+    )
+    assert split(b"a\n", None, [edit("a\n", "b\n")]) == (ChangePart(0, None),)
 
 
 def test_two_actions_that_undo_each_other_both_get_their_part() -> None:
     assert split(b"a\n", b"a\n", [edit("a\n", "b\n"), edit("b\n", "a\n")]) == (
-        Piece(0, b"b\n"),
-        Piece(1, b"a\n"),
+        ChangePart(0, b"b\n"),
+        ChangePart(1, b"a\n"),
     )
 
 
 def test_text_that_no_encoding_holds_is_not_made_up() -> None:
-    assert split(b"a\n", b"c\n", [Claim(before="a\n", after="\ud800\n"), Claim(before="\ud800\n")]) is None
+    assert (
+        split(b"a\n", b"c\n", [ReportedEdit(before="a\n", after="\ud800\n"), ReportedEdit(before="\ud800\n")])
+        is None
+    )
 
 
 def test_a_patch_that_is_not_in_its_place_tells_nothing() -> None:
@@ -242,10 +258,13 @@ def test_a_patch_that_is_not_in_its_place_tells_nothing() -> None:
 
 def test_exchanged_strings_are_believed_only_with_a_patch_that_agrees() -> None:
     shown = patch("  x\n", "    x\n")
-    assert text_after(Claim(hunks=shown, swaps=(Swap("\tx", "\t\tx", False),)), "\tx\n") == "\t\tx\n"
-    assert text_after(Claim(hunks=shown, swaps=(Swap("\tx", "y", False),)), "\tx\n") is None
-    assert text_after(Claim(hunks=shown, swaps=(Swap("z", "y", False),)), "\tx\n") is None
-    assert text_after(Claim(swaps=(Swap("\tx", "y", False),)), "\tx\n") is None
+    assert (
+        text_after(ReportedEdit(hunks=shown, swaps=(Replacement("\tx", "\t\tx", False),)), "\tx\n")
+        == "\t\tx\n"
+    )
+    assert text_after(ReportedEdit(hunks=shown, swaps=(Replacement("\tx", "y", False),)), "\tx\n") is None
+    assert text_after(ReportedEdit(hunks=shown, swaps=(Replacement("z", "y", False),)), "\tx\n") is None
+    assert text_after(ReportedEdit(swaps=(Replacement("\tx", "y", False),)), "\tx\n") is None
 
 
 def test_a_claim_is_read_off_an_action() -> None:
@@ -257,17 +276,19 @@ def test_a_claim_is_read_off_an_action() -> None:
         )  # fmt: skip
 
     file = FileReport("/r/a", before="x")
-    assert claim_of(action(), None) == NOTHING_TOLD
-    assert claim_of(action(content="x"), file) == Claim(before="x")
-    assert claim_of(action(old_string="x", new_string="y"), file).swaps == (Swap("x", "y", False),)
+    assert reported_edit(action(), None) == NO_REPORT
+    assert reported_edit(action(content="x"), file) == ReportedEdit(before="x")
+    assert reported_edit(action(old_string="x", new_string="y"), file).swaps == (
+        Replacement("x", "y", False),
+    )
     edits = [{"old_string": "x", "new_string": "y", "replace_all": True}, "junk"]
-    assert claim_of(action(edits=edits), file).swaps == (Swap("x", "y", True),)
+    assert reported_edit(action(edits=edits), file).swaps == (Replacement("x", "y", True),)
 
 
 def test_contents_of_different_forms_have_no_form_in_common() -> None:
-    assert find_form(b"a\r\n", b"a\n") is None
-    assert find_form("\ufeffa\n".encode("utf-16-le"), b"a\n") is None
-    assert find_form(b"a", b"a\r\n") == find_form(b"a\r\n", b"a", None)
+    assert find_format(b"a\r\n", b"a\n") is None
+    assert find_format("\ufeffa\n".encode("utf-16-le"), b"a\n") is None
+    assert find_format(b"a", b"a\r\n") == find_format(b"a\r\n", b"a", None)
 
 
 ROWS = "".join(f"row {number}\n" for number in range(20))
@@ -277,7 +298,11 @@ FIRST, SECOND = ROWS.replace("row 5\n", "first\n"), ROWS.replace("row 15\n", "se
 def test_an_edit_that_another_wrote_over_keeps_what_it_did() -> None:
     claims = [edit(ROWS, FIRST), edit(ROWS, SECOND)]
     pieces = split(ROWS.encode(), SECOND.encode(), claims)
-    assert pieces == (Piece(0, FIRST.encode()), Piece(None, ROWS.encode()), Piece(1, SECOND.encode()))
+    assert pieces == (
+        ChangePart(0, FIRST.encode()),
+        ChangePart(None, ROWS.encode()),
+        ChangePart(1, SECOND.encode()),
+    )
     assert find_overwritten(ROWS.encode(), SECOND.encode(), claims) == {0}
     assert find_overwritten(ROWS.encode(), SECOND.encode(), claims[::-1]) == {1}
 
@@ -291,13 +316,13 @@ def test_an_edit_that_was_taken_back_by_the_next_is_not_written_over() -> None:
     ("now", "claim"),
     [
         (None, edit(ROWS, FIRST)),  # the file is gone
-        (SECOND.encode(), NOTHING_TOLD),
-        (SECOND.encode(), Claim(before=ROWS, hunks=patch("other\n", "text\n"))),  # does not fit
+        (SECOND.encode(), NO_REPORT),
+        (SECOND.encode(), ReportedEdit(before=ROWS, hunks=patch("other\n", "text\n"))),  # does not fit
         (b"one\r\ntwo\n", edit(ROWS, FIRST)),  # no form in which the client's text is exact
         (FIRST.encode(), edit(ROWS, FIRST)),
     ],
 )
-def test_what_cannot_be_told_is_not_called_written_over(now: bytes | None, claim: Claim) -> None:
+def test_what_cannot_be_told_is_not_called_written_over(now: bytes | None, claim: ReportedEdit) -> None:
     assert not is_overwritten(now, claim)
 
 
@@ -322,11 +347,11 @@ def test_of_two_that_read_the_same_text_the_one_of_which_nothing_is_left_was_fir
 
 
 def test_a_file_is_made_before_it_is_edited() -> None:
-    made, edited = Claim(created=True, after=ROWS), edit(ROWS, FIRST)
+    made, edited = ReportedEdit(created=True, after=ROWS), edit(ROWS, FIRST)
     assert writing_order(None, FIRST.encode(), [edited, made]) == (1, 0)
 
 
 def test_where_the_texts_do_not_tell_the_order_of_telling_stands() -> None:
-    claims = [NOTHING_TOLD, edit("other\n", "text\n"), Claim(created=True, after=ROWS)]
+    claims = [NO_REPORT, edit("other\n", "text\n"), ReportedEdit(created=True, after=ROWS)]
     assert writing_order(ROWS.encode(), SECOND.encode(), claims) == (0, 1, 2)
     assert writing_order(None, SECOND.encode(), claims[:2]) == (0, 1)

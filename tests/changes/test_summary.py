@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from chorus.changes.summary import (
-    Change,
+    ChangeKind,
     FileChange,
     count_lines,
     render_amount,
@@ -17,8 +17,8 @@ from chorus.model.action import Action, WriteScope
 from chorus.model.commit_message import SUBJECT_LENGTH
 from chorus.model.ids import ToolUseId
 
-APP = FileChange("src/app.py", Change.MODIFIED, 3, 1)
-LOGO = FileChange("logo.png", Change.CREATED)
+APP = FileChange("src/app.py", ChangeKind.MODIFIED, 3, 1)
+LOGO = FileChange("logo.png", ChangeKind.CREATED)
 
 
 def action(tool: str = "Edit", lead_text: str | None = None, **inputs: Any) -> Action:
@@ -77,9 +77,9 @@ def test_a_command_is_quoted_with_the_number_of_files() -> None:
     [
         (APP, "src/app.py: +3 −1"),
         (LOGO, "logo.png: new, binary"),
-        (FileChange("a\nb\udc80", Change.DELETED, 0, 2), "a�b�: deleted, +0 −2"),
-        (FileChange("run", Change.MODE, 0, 0), "run: mode"),
-        (FileChange("l", Change.LINK), "l: link"),
+        (FileChange("a\nb\udc80", ChangeKind.DELETED, 0, 2), "a�b�: deleted, +0 −2"),
+        (FileChange("run", ChangeKind.MODE, 0, 0), "run: mode"),
+        (FileChange("l", ChangeKind.LINK), "l: link"),
     ],
 )
 def test_each_file_has_a_line(file: FileChange, line: str) -> None:

@@ -16,7 +16,7 @@ import pytest
 from chorus.history.recorder import Recorder
 from chorus.wire.client import stop
 from chorus.wire.home import find_home
-from tests.history.acting import Agent
+from tests.history.agent_at_work import Agent
 from tests.repos import UserRepo
 
 ROOT = Path(__file__).parent.parent.parent

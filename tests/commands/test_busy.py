@@ -14,8 +14,8 @@ from chorus.wire.client import Connection, connect_or_start
 from chorus.wire.home import find_home
 from chorus.wire.protocol import WatcherError
 from tests.commands.conftest import Shell
-from tests.history.acting import on_disk
-from tests.history.proof import assert_whole
+from tests.history.agent_at_work import on_disk
+from tests.history.invariants import assert_whole
 from tests.repos import UserRepo
 from tests.waiting import wait_for
 

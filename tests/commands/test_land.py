@@ -13,7 +13,7 @@ from chorus.wire import client
 from chorus.wire.client import connect
 from chorus.wire.home import find_home
 from tests.commands.conftest import Shell
-from tests.history.acting import Agent
+from tests.history.agent_at_work import Agent
 from tests.repos import UserRepo
 
 

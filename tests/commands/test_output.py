@@ -10,7 +10,7 @@ from chorus.commands import log
 from chorus.commands.history import read_log
 from chorus.history.recorder import Recorder
 from tests.commands.conftest import Shell, on_a_terminal
-from tests.history.acting import Agent
+from tests.history.agent_at_work import Agent
 from tests.repos import UserRepo
 
 MARK = "sed s/^/PAGED:/"
@@ -115,7 +115,7 @@ def test_every_entry_comes_once_whatever_a_page_holds(
                 agent.edit("one.txt", b"%d\n" % number)
             if number % 3:
                 repo.write("mine.txt", b"%d\n" % number)
-                recorder.sweep()
+                recorder.record_outside()
     monkeypatch.chdir(repo.path)
     monkeypatch.setattr(log, "FIRST_SCREEN", screen)
     wanted: dict[str, Any]

@@ -7,7 +7,7 @@ import pytest
 from chorus.commands.picking import HELP, choose
 from chorus.history.recorder import Recorder
 from tests.commands.conftest import Shell, on_a_terminal
-from tests.history.acting import Agent
+from tests.history.agent_at_work import Agent
 from tests.repos import UserRepo
 
 HUNKS = [

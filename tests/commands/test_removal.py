@@ -11,7 +11,7 @@ import pytest
 
 from chorus.history.recorder import Recorder
 from tests.commands.conftest import ROOT, Shell
-from tests.history.acting import bash
+from tests.history.agent_at_work import bash
 from tests.repos import UserRepo, snapshot
 from tests.waiting import wait_for
 

@@ -6,7 +6,7 @@ from chorus.errors import ExitCode
 from chorus.history import records
 from chorus.history.recorder import Recorder
 from tests.commands.conftest import Shell
-from tests.history.acting import Agent
+from tests.history.agent_at_work import Agent
 from tests.repos import UserRepo
 
 LOG_KEYS = {

@@ -10,8 +10,8 @@ from chorus.model.commit_message import FORMAT
 from chorus.wire.client import stop
 from chorus.wire.home import find_home
 from tests.commands.conftest import Shell
-from tests.history.acting import Agent
-from tests.history.stored import STORED, unpack
+from tests.history.agent_at_work import Agent
+from tests.history.stored_timelines import STORED, unpack
 from tests.repos import snapshot
 
 ARCHIVES = sorted(STORED.glob("format-*.tar.gz"))

@@ -19,7 +19,7 @@ from chorus.model.ids import TurnId
 from chorus.wire.client import WatcherGone, connect, stop
 from chorus.wire.home import Home, find_home
 from tests.docs.shown import DOCUMENTS, ROOT, Shown, read_links, read_shown
-from tests.history.acting import action
+from tests.history.agent_at_work import action
 from tests.repos import UserRepo
 from tests.waiting import wait_for
 
@@ -130,10 +130,10 @@ def reader(repo: UserRepo, monkeypatch: pytest.MonkeyPatch) -> Iterator[Reader]:
     with Recorder.open(repo.path) as recorder:
         for number in range(1, ACTIONS + 1):
             place = repo.path / f"f{number}.txt"
-            recorder.look([str(place)])
+            recorder.record_before_call([str(place)])
             place.write_text(f"text {number}\n")
             done = action(f"toolu_{number}", place)._replace(turn=TurnId(TURNS[number]))
-            recorder.record_named([done])
+            recorder.record_named_paths([done])
         (lane,) = recorder.lanes.all()
     monkeypatch.chdir(repo.path)
     monkeypatch.setenv("PYTHONPATH", str(ROOT))

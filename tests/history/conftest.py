@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from chorus.history.recorder import Recorder
-from tests.history.acting import Agent
+from tests.history.agent_at_work import Agent
 from tests.repos import UserRepo
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from chorus.history.recorder import Recorder
-from tests.history.acting import Agent, lane_subjects
-from tests.history.proof import assert_whole
+from tests.history.agent_at_work import Agent, lane_subjects
+from tests.history.invariants import assert_whole
 from tests.repos import UserRepo
 
 EDITS = 15
@@ -78,5 +78,5 @@ def test_two_recorders_and_a_busy_user(template_repo: Path, memory_path: Path, c
             assert len(own) == EDITS
             lanes = {str(entry.lane) for entry in own}
             assert sum(len(lane_subjects(repo, lane)) for lane in lanes) >= EDITS
-        recorder.sweep()
+        recorder.record_outside()
         assert_whole(repo, recorder)

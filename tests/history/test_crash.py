@@ -7,9 +7,9 @@ from pathlib import Path
 
 from chorus.history.recorder import Recorder
 from chorus.model.action import Action
-from tests.history.acting import action, bash, reported
-from tests.history.crashing import run_and_be_killed, run_and_die
-from tests.history.proof import assert_whole
+from tests.history.agent_at_work import action, bash, reported
+from tests.history.crash_child import run_and_be_killed, run_and_die
+from tests.history.invariants import assert_whole
 from tests.repos import UserRepo
 
 LINES = [f"line {number}\n" for number in range(20)]
@@ -29,11 +29,11 @@ class Story:
     def edit(self, name: str, before: str | None, after: str, session: str = "session-a") -> None:
         place = self.repo.write(name, after.encode())
         done = action(f"t{len(self.ids)}", place, session=session, report=reported(place, before, after))
-        self.tell(done, lambda recorder: recorder.record_named([done]))
+        self.tell(done, lambda recorder: recorder.record_named_paths([done]))
 
     def note(self) -> None:
         done = bash(f"t{len(self.ids)}", status="denied")
-        self.tell(done, lambda recorder: recorder.note(done))
+        self.tell(done, lambda recorder: recorder.record_unchanged(done))
 
     def tell(self, done: Action, event: Callable[[Recorder], object]) -> None:
         self.ids.append(done.id)
@@ -64,7 +64,7 @@ def assert_told_once(story: Story) -> None:
     with Recorder.open(story.repo.path) as recorder:
         for event in story.events:
             event(recorder)
-        recorder.sweep()
+        recorder.record_outside()
         entries = recorder.entries()
         assert [entry.id for entry in entries if entry.id] == story.ids
         assert [entry.n for entry in entries if entry.id] == list(range(1, len(story.ids) + 1))
@@ -95,7 +95,7 @@ def test_killed_before_the_timeline_has_begun(template_repo: Path, memory_path: 
         repo = start(memory_path / f"at-{number}")
         run_and_die(play(repo), at_call=number)
         with Recorder.open(repo.path) as recorder:
-            recorder.sweep()
+            recorder.record_outside()
             assert_whole(repo, recorder)
 
 
@@ -126,7 +126,7 @@ def test_killed_after_the_record_of_two_and_before_the_note_of_one(
 
     def play(repo: UserRepo) -> Callable[[], object]:
         place = repo.path / "app.py"
-        return lambda: Recorder.open(repo.path).record_named([action("t1", place), action("t2", place)])
+        return lambda: Recorder.open(repo.path).record_named_paths([action("t1", place), action("t2", place)])
 
     def begun(place: Path) -> UserRepo:
         repo = UserRepo.copy(template_repo, place)
@@ -140,8 +140,8 @@ def test_killed_after_the_record_of_two_and_before_the_note_of_one(
         repo = begun(memory_path / f"at-{number}")
         run_and_die(play(repo), at_call=number)
         with Recorder.open(repo.path) as recorder:
-            recorder.record_named([action("t1", repo.path / "app.py")])
-            recorder.record_named([action("t2", repo.path / "app.py")])
+            recorder.record_named_paths([action("t1", repo.path / "app.py")])
+            recorder.record_named_paths([action("t2", repo.path / "app.py")])
             entries = {entry.id: entry for entry in recorder.entries()}
             assert set(entries) == {"t1", "t2"}
             if entries["t2"].timeline is not None:

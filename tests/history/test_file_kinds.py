@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from chorus.history.recorder import Recorder
-from tests.history.acting import Agent, action, entry_of, lane_file, on_disk, patch_of, replayed
-from tests.history.proof import assert_whole, untouched
+from tests.history.agent_at_work import Agent, action, entry_of, lane_file, on_disk, patch_of, replayed
+from tests.history.invariants import assert_whole, untouched
 from tests.repos import UserRepo
 
 LINES = [b"line %d\n" % number for number in range(30)]
@@ -127,7 +127,7 @@ def test_a_file_below_one_that_only_the_lane_still_has(repo: UserRepo, agent: Ag
     """The user replaced a file by a directory; the agent adds to the directory."""
     (repo.path / "app.py").unlink()
     repo.write("app.py/users.txt", b"user's\n")
-    agent.recorder.sweep()
+    agent.recorder.record_outside()
     entry = agent.edit("app.py/agents.txt", b"agent's\n")
     names = repo.git("ls-tree", "-r", "--name-only", str(entry.lane), "app.py").split()
     assert names == ["app.py/agents.txt"]
@@ -138,7 +138,7 @@ def test_a_file_below_one_that_only_the_lane_still_has(repo: UserRepo, agent: Ag
 
 def test_a_file_in_place_of_a_directory_that_only_the_lane_still_has(repo: UserRepo, agent: Agent) -> None:
     subprocess.run(["rm", "-r", str(repo.path / "src")], check=True)
-    agent.recorder.sweep()
+    agent.recorder.record_outside()
     entry = agent.edit("src", b"a file now\n")
     assert lane_file(repo, entry.lane, "src") == b"a file now\n"
     assert_whole(repo, agent.recorder)
@@ -167,7 +167,7 @@ def test_empty_files_come_and_go(repo: UserRepo, agent: Agent) -> None:
 def test_binary_content_is_whole(repo: UserRepo, agent: Agent) -> None:
     repo.commit("binary", **{"data.bin": b"\0\1\2" * 100})
     repo.write("data.bin", b"user\0" * 10)
-    agent.recorder.sweep()
+    agent.recorder.record_outside()
     entry = agent.edit("data.bin", b"agent\0" * 10)
     assert lane_file(repo, entry.lane, "data.bin") == b"agent\0" * 10
     assert_whole(repo, agent.recorder)
@@ -177,7 +177,7 @@ def test_binary_content_is_whole(repo: UserRepo, agent: Agent) -> None:
 def test_an_unreadable_file_is_skipped_and_said(repo: UserRepo, agent: Agent) -> None:
     agent.recorder.start()
     repo.write("secret.txt", b"x\n").chmod(0)
-    agent.recorder.record_named([action("t1", repo.path / "secret.txt")])
+    agent.recorder.record_named_paths([action("t1", repo.path / "secret.txt")])
     assert entry_of(agent.recorder, "t1").skipped == ("secret.txt cannot be read (Permission denied)",)
 
 
@@ -187,7 +187,7 @@ def test_a_pipe_is_never_waited_for(repo: UserRepo, agent: Agent) -> None:
         repo.write("app.py", b"new\n")
 
     assert agent.bash(change).paths == ("app.py",)
-    agent.recorder.record_named([action("t1", repo.path / "pipe")])
+    agent.recorder.record_named_paths([action("t1", repo.path / "pipe")])
     assert [line.split()[0] for line in entry_of(agent.recorder, "t1").skipped] == ["pipe"]
 
 
@@ -219,7 +219,7 @@ def test_a_file_of_any_name(repo: UserRepo, agent: Agent, name: bytes) -> None:
     path = os.fsdecode(name)
     first = agent.edit(path, b"one\n")
     assert first.paths == (path,)
-    agent.recorder.sweep()
+    agent.recorder.record_outside()
     agent.bash(lambda: repo.write(path, b"two\n"))
     entry = agent.edit(path, None)
     assert entry.status == "committed"
@@ -253,7 +253,7 @@ def test_nothing_inside_the_git_directory_is_recorded(repo: UserRepo, agent: Age
     agent.recorder.start()
     config.write_text(config.read_text() + "[x]\n\ty = 1\n")
     with untouched(repo):
-        agent.recorder.record_named([action("t1", config)])
+        agent.recorder.record_named_paths([action("t1", config)])
     entry = entry_of(agent.recorder, "t1")
     assert entry.status == "noop"
     assert entry.skipped == (".git/config lies inside a git directory",)
@@ -266,7 +266,7 @@ def test_a_path_behind_a_link_out_of_the_tree_is_not_followed(
     (repo.path / "way").symlink_to(tmp_path / "out")
     agent.recorder.start()
     (tmp_path / "out" / "file.txt").write_text("outside\n")
-    agent.recorder.record_named([action("t1", repo.path / "way" / "file.txt")])
+    agent.recorder.record_named_paths([action("t1", repo.path / "way" / "file.txt")])
     entry = entry_of(agent.recorder, "t1")
     assert entry.status == "noop"
     assert len(entry.skipped) == 1
@@ -275,9 +275,9 @@ def test_a_path_behind_a_link_out_of_the_tree_is_not_followed(
 
 def test_a_file_that_vanishes_before_it_is_read_is_gone(repo: UserRepo, agent: Agent) -> None:
     place = repo.path / "app.py"
-    agent.recorder.look([str(place)])
+    agent.recorder.record_before_call([str(place)])
     place.unlink()
-    agent.recorder.record_named([action("t1", place)])
+    agent.recorder.record_named_paths([action("t1", place)])
     assert entry_of(agent.recorder, "t1").status == "committed"
     assert_whole(repo, agent.recorder)
 

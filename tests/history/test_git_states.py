@@ -10,7 +10,7 @@ import pytest
 from chorus.history.recorder import Recorder
 from chorus.review.drop import drop
 from chorus.review.operations import Selection, revert
-from tests.history.acting import (
+from tests.history.agent_at_work import (
     Agent,
     action,
     bash,
@@ -22,7 +22,7 @@ from tests.history.acting import (
     replayed,
     statuses,
 )
-from tests.history.proof import assert_whole, untouched
+from tests.history.invariants import assert_whole, untouched
 from tests.repos import UserRepo
 
 
@@ -31,10 +31,10 @@ def record_one_edit(repo: UserRepo, path: str = "app.py", data: bytes = b"agent\
     recorder = Recorder.open(repo.path)
     place = repo.path / path
     with untouched(repo):
-        recorder.look([str(place)])
+        recorder.record_before_call([str(place)])
     repo.write(path, data)
     with untouched(repo):
-        recorder.record_named([action("t1", place)])
+        recorder.record_named_paths([action("t1", place)])
     return recorder
 
 
@@ -106,9 +106,9 @@ def test_inherited_git_variables(repo: UserRepo, monkeypatch: pytest.MonkeyPatch
         for name, value in hostile.items():
             patch.setenv(name, value)
         recorder = Recorder.open(repo.path)
-        recorder.look([str(repo.path / "app.py")])
+        recorder.record_before_call([str(repo.path / "app.py")])
         repo.write("app.py", b"agent\n")
-        recorder.record_named([action("t1", repo.path / "app.py")])
+        recorder.record_named_paths([action("t1", repo.path / "app.py")])
         recorder.record_window(bash("t2"))
     with recorder:
         assert statuses(recorder) == ["committed", "noop"]
@@ -140,9 +140,9 @@ def test_signing_and_hooks_of_the_user_do_not_run(clean: UserRepo, tmp_path: Pat
     }.items():
         clean.git("config", key, value)
     recorder = Recorder.open(clean.path)
-    recorder.look([str(clean.path / "app.py")])
+    recorder.record_before_call([str(clean.path / "app.py")])
     clean.write("app.py", b"agent\n")
-    recorder.record_named([action("t1", clean.path / "app.py")])
+    recorder.record_named_paths([action("t1", clean.path / "app.py")])
     recorder.record_window(bash("t2"))
     with recorder:
         assert statuses(recorder) == ["committed", "noop"]
@@ -215,7 +215,7 @@ def test_submodules_and_nested_repositories_are_never_entered(clean: UserRepo, t
 
 
 def walk(recorder: Recorder) -> Iterator[tuple[str, object]]:
-    return ((path, entry) for path, entry in recorder.site.trees.walk(recorder.timeline.tree))
+    return ((path, entry) for path, entry in recorder.workspace.trees.walk(recorder.timeline.tree))
 
 
 def test_sparse_checkout(clean: UserRepo) -> None:
@@ -296,7 +296,7 @@ def test_a_move_of_head_is_outside_with_gits_reason_and_the_lane_keeps_its_base(
         said = [line["reason"] for line in recorder.journal.notes.lines if line["kind"] == "head"]
         said += [entry.reason or "" for entry in recorder.entries() if entry.status == "outside"]
         assert any(line.startswith(reason) for line in said), said
-        recorder.sweep()
+        recorder.record_outside()
         assert_whole(clean, recorder)
 
 
@@ -354,11 +354,11 @@ def test_an_edit_of_another_session_is_not_swept_up_with_a_move_of_head(clean: U
     """Two recorders; the user commits one session's edit before that session's recorder has seen it."""
     with Recorder.open(clean.path) as one, Recorder.open(clean.path) as two:
         one.start()
-        two.look([str(clean.path / "b.txt")])
+        two.record_before_call([str(clean.path / "b.txt")])
         clean.write("b.txt", b"by two\n")
         clean.commit("everything")
         Agent(clean, one, "one").edit("a.txt", b"by one\n")
-        two.record_named([action("t2", clean.path / "b.txt", session="two")])
+        two.record_named_paths([action("t2", clean.path / "b.txt", session="two")])
         assert entry_of(two, "t2").paths == ("b.txt",)
         assert_whole(clean, one)
 

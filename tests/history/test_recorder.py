@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from chorus.history.ascribing import WRITTEN_OVER
-from chorus.history.lanes import Prepared
+from chorus.history.lanes import PreparedCommit
 from chorus.history.recorder import Recorder
 from chorus.model.action import Action, ChangeReport, FileReport, ReportHunk
 from chorus.model.ids import SessionId, ToolUseId
 from chorus.review.verify import verify
-from tests.history.acting import (
+from tests.history.agent_at_work import (
     Agent,
     action,
     bash,
@@ -23,16 +23,16 @@ from tests.history.acting import (
     reported,
     statuses,
 )
-from tests.history.proof import assert_whole, untouched
+from tests.history.invariants import assert_whole, untouched
 from tests.repos import UserRepo
 
 
 def test_recording_an_edit_leaves_the_users_repository_alone(repo: UserRepo, recorder: Recorder) -> None:
-    recorder.look([str(repo.path / "app.py")])
+    recorder.record_before_call([str(repo.path / "app.py")])
     repo.write("app.py", b"x = 2\ny = 2\n")
     before = repo.fingerprint()
 
-    recorder.record_named([action("t1", repo.path / "app.py")])
+    recorder.record_named_paths([action("t1", repo.path / "app.py")])
 
     assert repo.fingerprint() == before
     assert repo.fsck() == ""
@@ -41,10 +41,10 @@ def test_recording_an_edit_leaves_the_users_repository_alone(repo: UserRepo, rec
 def test_watching_leaves_the_users_repository_alone(repo: UserRepo, recorder: Recorder) -> None:
     before = repo.fingerprint()
     recorder.start()
-    recorder.look([str(repo.path / "app.py"), "/etc/passwd"])
-    recorder.sweep()
+    recorder.record_before_call([str(repo.path / "app.py"), "/etc/passwd"])
+    recorder.record_outside()
     recorder.record_window(bash("t1"))
-    recorder.note(action("t2", status="denied"))
+    recorder.record_unchanged(action("t2", status="denied"))
     assert repo.fingerprint() == before
 
 
@@ -76,7 +76,7 @@ def test_a_lane_holds_the_agents_change_and_not_the_users_in_the_same_file(
 
 def test_a_change_that_cannot_be_told_apart_brings_its_context_first(repo: UserRepo, agent: Agent) -> None:
     repo.write("app.py", b"x = user\ny = 2\n")
-    agent.recorder.sweep()
+    agent.recorder.record_outside()
     entry = agent.edit("app.py", b"x = user + 1\ny = 2\n", lead_text="Add one")
     assert lane_subjects(repo, entry.lane) == ["Context for: Add one", "Add one"]
     assert patch_of(repo, entry.commit) == ["-x = user", "+x = user + 1"]
@@ -89,12 +89,12 @@ def test_every_action_is_recorded_once_however_often_it_is_told(repo: UserRepo, 
     repo.write("app.py", b"new\n")
     done = action("t1", repo.path / "app.py")
     for _ in range(3):
-        recorder.record_named([done])
+        recorder.record_named_paths([done])
         recorder.record_window(bash("t2"))
-        recorder.note(action("t3", status="failed"))
+        recorder.record_unchanged(action("t3", status="failed"))
     with Recorder.open(repo.path) as again:
-        again.record_named([done])
-        again.note(action("t3", status="failed"))
+        again.record_named_paths([done])
+        again.record_unchanged(action("t3", status="failed"))
         assert [(entry.n, entry.id, entry.status) for entry in again.entries()] == [
             (1, "t1", "committed"),
             (2, "t2", "noop"),
@@ -147,8 +147,8 @@ def test_two_edits_found_at_once_are_taken_apart(repo: UserRepo, recorder: Recor
     repo.write("app.py", states[2].encode())
     first = action("t1", place, report=reported(place, states[0], states[1]))
     second = action("t2", place, report=reported(place, states[1], states[2]))
-    recorder.record_named([first])
-    recorder.record_named([second])
+    recorder.record_named_paths([first])
+    recorder.record_named_paths([second])
     assert patch_of(repo, entry_of(recorder, "t1").commit) == ["-x = 1", "+x = 7"]
     assert patch_of(repo, entry_of(recorder, "t2").commit) == ["-y = 2", "+y = 8"]
 
@@ -157,7 +157,7 @@ def test_edits_that_cannot_be_taken_apart_are_recorded_once(repo: UserRepo, reco
     recorder.start()
     repo.write("app.py", b"both\n")
     place = repo.path / "app.py"
-    recorder.record_named([action("t1", place), action("t2", place)])
+    recorder.record_named_paths([action("t1", place), action("t2", place)])
     first, second = entry_of(recorder, "t1"), entry_of(recorder, "t2")
     assert second.timeline is not None
     assert first.timeline is None
@@ -169,8 +169,8 @@ def test_an_action_whose_change_another_already_has_is_contained(repo: UserRepo,
     recorder.start()
     place = repo.path / "app.py"
     repo.write("app.py", b"both\n")
-    recorder.record_named([action("t1", place)])
-    recorder.record_named([action("t2", place, report=reported(place, "one\n", "both\n"))])
+    recorder.record_named_paths([action("t1", place)])
+    recorder.record_named_paths([action("t2", place, report=reported(place, "one\n", "both\n"))])
     assert entry_of(recorder, "t2").within == "t1"
 
 
@@ -194,7 +194,7 @@ def test_of_two_edits_that_read_the_file_at_once_each_has_its_own(
     repo: UserRepo, recorder: Recorder, told: list[str]
 ) -> None:
     told_of = write_over(repo, recorder)
-    recorder.record_named([told_of[name] for name in told])
+    recorder.record_named_paths([told_of[name] for name in told])
     entries = {name: entry_of(recorder, name) for name in told}
     assert patch_of(repo, entries["first"].commit) == ["-row 5", "+first"]
     assert patch_of(repo, entries["second"].commit) == ["-row 15", "+second"]
@@ -206,8 +206,8 @@ def test_of_two_edits_that_read_the_file_at_once_each_has_its_own(
 
 def test_an_edit_written_over_and_told_of_first_keeps_its_own(repo: UserRepo, recorder: Recorder) -> None:
     told_of = write_over(repo, recorder)
-    recorder.record_named([told_of["first"]])
-    recorder.record_named([told_of["second"]])
+    recorder.record_named_paths([told_of["first"]])
+    recorder.record_named_paths([told_of["second"]])
     assert patch_of(repo, entry_of(recorder, "first").commit) == ["-row 5", "+first"]
     assert patch_of(repo, entry_of(recorder, "second").commit) == ["-row 15", "+second"]
     assert replayed(recorder) == on_disk(repo)
@@ -215,8 +215,8 @@ def test_an_edit_written_over_and_told_of_first_keeps_its_own(repo: UserRepo, re
 
 def test_an_edit_written_over_before_it_was_seen_is_said_to_be(repo: UserRepo, recorder: Recorder) -> None:
     told_of = write_over(repo, recorder)
-    recorder.record_named([told_of["second"]])
-    recorder.record_named([told_of["first"]])
+    recorder.record_named_paths([told_of["second"]])
+    recorder.record_named_paths([told_of["first"]])
     first = entry_of(recorder, "first")
     assert (first.status, first.within, first.reason) == ("noop", None, WRITTEN_OVER)
     assert replayed(recorder) == on_disk(repo)
@@ -238,7 +238,7 @@ def test_paths_outside_and_ignored_files_are_skipped_and_said(
     recorder.start()
     repo.write(".env", b"secret\n")
     paths = [tmp_path / "elsewhere.txt", repo.path / ".env", repo.path / ".git" / "config"]
-    recorder.record_named([action("t1", *paths)])
+    recorder.record_named_paths([action("t1", *paths)])
     entry = entry_of(recorder, "t1")
     assert entry.status == "noop"
     assert [line.rsplit("/", 1)[-1] for line in entry.skipped] == [
@@ -266,9 +266,9 @@ def test_a_formatter_after_the_edit_is_left_for_the_next_look(repo: UserRepo, re
     edited = [*lines[:5], "agent's\n", *lines[5:]]
     repo.write("long.txt", "".join(edited).replace("line 20", "LINE 20").encode())
     done = action("t1", place, report=reported(place, "".join(lines), "".join(edited)))
-    recorder.record_named([done])
+    recorder.record_named_paths([done])
     assert patch_of(repo, entry_of(recorder, "t1").timeline) == ["+agent's"]
-    recorder.sweep()
+    recorder.record_outside()
     assert statuses(recorder) == ["committed", "outside"]
     assert_whole(repo, recorder)
 
@@ -276,13 +276,13 @@ def test_a_formatter_after_the_edit_is_left_for_the_next_look(repo: UserRepo, re
 def test_an_action_told_twice_in_one_breath_is_recorded_once(repo: UserRepo, recorder: Recorder) -> None:
     recorder.start()
     place = repo.write("app.py", b"new\n")
-    recorder.record_named([action("t1", place), action("t1", place)])
+    recorder.record_named_paths([action("t1", place), action("t1", place)])
     assert [entry.id for entry in recorder.entries()] == ["t1"]
 
 
 def test_a_session_that_goes_on_under_another_id_keeps_its_lane(repo: UserRepo, recorder: Recorder) -> None:
     first = Agent(repo, recorder, "old-session").edit("app.py", b"one\n")
-    recorder.link(SessionId("new-session"), SessionId("old-session"))
+    recorder.link_sessions(SessionId("new-session"), SessionId("old-session"))
     second = Agent(repo, recorder, "new-session").edit("app.py", b"two\n")
     assert second.lane == first.lane
     with Recorder.open(repo.path) as again:
@@ -293,14 +293,14 @@ def test_a_session_that_goes_on_under_another_id_keeps_its_lane(repo: UserRepo, 
 
 def test_sessions_linked_in_a_circle_do_no_harm(recorder: Recorder) -> None:
     one, two = SessionId("one"), SessionId("two")
-    recorder.link(one, two)
-    recorder.link(two, one)
+    recorder.link_sessions(one, two)
+    recorder.link_sessions(two, one)
     assert recorder.journal.root(one) in (one, two)
 
 
 def test_a_status_learned_later_is_shown(repo: UserRepo, recorder: Recorder) -> None:
-    recorder.note(action("t1", status="unfinished"))
-    recorder.correct(ToolUseId("t1"), "denied")
+    recorder.record_unchanged(action("t1", status="unfinished"))
+    recorder.correct_status(ToolUseId("t1"), "denied")
     assert statuses(recorder) == ["denied"]
 
 
@@ -310,7 +310,7 @@ def test_a_lane_moved_while_an_action_is_recorded_is_built_upon(repo: UserRepo, 
     recorder, place = agent.recorder, repo.path / "made.txt"
     publish = recorder.lanes.publish
 
-    def moved_meanwhile(prepared: Prepared) -> None:
+    def moved_meanwhile(prepared: PreparedCommit) -> None:
         """The user commits to the lane between the preparation of a commit and its publication."""
         recorder.lanes.publish = publish  # type: ignore[method-assign]
         own = repo.git("commit-tree", f"{lane}^{{tree}}", "-p", lane, "-m", "mine").strip()
@@ -318,9 +318,9 @@ def test_a_lane_moved_while_an_action_is_recorded_is_built_upon(repo: UserRepo, 
         publish(prepared)
 
     recorder.lanes.publish = moved_meanwhile  # type: ignore[method-assign]
-    recorder.look([str(place)])
+    recorder.record_before_call([str(place)])
     repo.write("made.txt", b"two\n")
-    recorder.record_named([action("t2", place)])
+    recorder.record_named_paths([action("t2", place)])
     second = entry_of(recorder, "t2")
     assert repo.git("rev-parse", lane).strip() == second.commit
     assert lane_subjects(repo, lane)[1] == "mine"

@@ -8,7 +8,7 @@ from chorus.review.landing.apply import LandConflict
 from chorus.review.operations import revert
 from chorus.review.verify import verify
 from chorus.store.worktree.sparse import find_left_out
-from tests.history.acting import Agent
+from tests.history.agent_at_work import Agent
 from tests.repos import UserRepo
 from tests.review.test_landing import land
 from tests.review.test_revert import select
@@ -79,8 +79,10 @@ def test_a_file_that_is_left_out_and_was_changed_by_a_commit_since_is_a_conflict
 
 def test_a_file_the_user_deleted_is_not_one_that_is_left_out(sparse: UserRepo, agent: Agent) -> None:
     (sparse.path / PRESENT).unlink()
-    agent.recorder.sweep()
+    agent.recorder.record_outside()
     agent.edit(PRESENT, b"agent\n")
-    assert find_left_out(agent.recorder.site.repository, map(RepoPath, (PRESENT, *LEFT_OUT))) == set(LEFT_OUT)
+    assert find_left_out(agent.recorder.workspace.repository, map(RepoPath, (PRESENT, *LEFT_OUT))) == set(
+        LEFT_OUT
+    )
     with pytest.raises(LandConflict, match=f"{PRESENT} builds on changes that are not on main"):
         land(agent)

@@ -19,9 +19,9 @@ from chorus.store.worktree.replacement import CannotReplace
 from chorus.store.worktree.staged_file import Waiting
 from chorus.store.worktree.work_tree import WorkTree
 from chorus.system.durable import find_journal
-from tests.history.acting import Agent, bash, on_disk
-from tests.history.crashing import run_and_die
-from tests.history.proof import assert_whole
+from tests.history.agent_at_work import Agent, bash, on_disk
+from tests.history.crash_child import run_and_die
+from tests.history.invariants import assert_whole
 from tests.history.test_crash import POINTS
 from tests.repos import UserRepo
 from tests.review.test_revert import select

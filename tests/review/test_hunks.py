@@ -10,8 +10,8 @@ from chorus.review import operations as review
 from chorus.review.operations import Selection
 from chorus.review.revert.file_content import Content, render_patch
 from chorus.review.revert.hunks import NoSuchHunk, PatchHunk, _split, revert_hunks
-from tests.history.acting import Agent
-from tests.history.proof import assert_whole
+from tests.history.agent_at_work import Agent
+from tests.history.invariants import assert_whole
 from tests.repos import UserRepo
 
 TEN = b"".join(b"line %d\n" % number for number in range(20))
@@ -93,7 +93,7 @@ def test_some_undone_and_the_rest_undone_after_is_the_file_before(recorder: Reco
     @given(before=_LINES, after=_LINES, end=st.sampled_from([b"", b"\n"]), picks=st.sets(st.integers(1, 9)))
     def check(before: list[bytes], after: list[bytes], end: bytes, picks: set[int]) -> None:
         old, new = Content(0o100644, b"\n".join(before) + end), Content(0o100644, b"\n".join(after))
-        path = recorder.site.locate("x.txt")
+        path = recorder.workspace.locate("x.txt")
         assert path is not None
         patch = render_patch(recorder, {path: old}, {path: new})
         split = [(n, *rest) for n, rest in enumerate(_split(patch, old, new), 1)]

@@ -10,7 +10,7 @@ from chorus.review.landing.plan import plan_landing
 from chorus.review.landing.recovery import PendingLanding
 from chorus.store import user_index as userindex
 from chorus.store.user_branch import BranchBusy
-from tests.history.acting import Agent
+from tests.history.agent_at_work import Agent
 from tests.repos import UserRepo
 
 LINES = b"".join(b"line %d\n" % n for n in range(1, 41))
@@ -29,8 +29,8 @@ def long(repo: UserRepo, agent: Agent) -> UserRepo:
 def land(agent: Agent, onto: str | None = None) -> LandingResult:
     (lane,) = agent.recorder.lanes.all()
     plan = plan_landing(agent.recorder, lane.name, onto=onto)
-    site = agent.recorder.site
-    return apply_landing(site, plan, PendingLanding(site.repository.own_dir))
+    workspace = agent.recorder.workspace
+    return apply_landing(workspace, plan, PendingLanding(workspace.repository.own_dir))
 
 
 def stage(repo: UserRepo, path: str, data: bytes) -> None:

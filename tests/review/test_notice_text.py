@@ -8,7 +8,7 @@ from chorus.history import records
 from chorus.history.recorder import Recorder
 from chorus.review.operations import Selection, redo, revert
 from chorus.review.revert.notice_text import MAX_LISTED, render_notices
-from tests.history.acting import Agent
+from tests.history.agent_at_work import Agent
 from tests.repos import UserRepo
 
 TOOK, BROUGHT = "The user took back", "The user brought back"

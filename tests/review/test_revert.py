@@ -10,7 +10,7 @@ from chorus.history.recorder import Recorder
 from chorus.review.operations import Selection, keep, redo, revert
 from chorus.review.revert.apply import NothingToRevert, recover_revert
 from chorus.review.revert.plan import RevertConflict
-from tests.history.acting import Agent, entry_of, on_disk, replayed
+from tests.history.agent_at_work import Agent, entry_of, on_disk, replayed
 from tests.repos import UserRepo
 
 LINES = b"".join(b"line %d\n" % n for n in range(1, 21))
@@ -104,7 +104,7 @@ def test_an_outside_change_in_the_same_lines_is_named_and_never_taken_back(
 ) -> None:
     first = agent.replace("n.txt", b"line 3\n", b"three\n")
     numbered.write("n.txt", LINES.replace(b"line 3\n", b"trois\n"))
-    agent.recorder.sweep()
+    agent.recorder.record_outside()
     with pytest.raises(RevertConflict, match="outside"):
         revert(agent.recorder, select(first.n), with_dependents=True)
     assert b"trois" in (numbered.path / "n.txt").read_bytes()
@@ -265,7 +265,7 @@ def _revert_and_die(path: Path, number: int | None, files: int) -> None:
     """Stop dead right before the given file is touched; the last number is after all of them."""
     left = files
     with Recorder.open(path) as recorder:
-        delete = recorder.site.work_tree.delete_file
+        delete = recorder.workspace.work_tree.delete_file
 
         def counting(*arguments: object) -> None:
             nonlocal left
@@ -274,6 +274,6 @@ def _revert_and_die(path: Path, number: int | None, files: int) -> None:
             left -= 1
             delete(*arguments)  # type: ignore[arg-type]
 
-        recorder.site.work_tree.delete_file = counting  # type: ignore[method-assign, assignment]
+        recorder.workspace.work_tree.delete_file = counting  # type: ignore[method-assign, assignment]
         recorder.journal.append_action = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)  # type: ignore[method-assign, assignment]
         revert(recorder, select(number))

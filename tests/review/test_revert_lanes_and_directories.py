@@ -10,7 +10,7 @@ from chorus.errors import ChorusError
 from chorus.review.drop import drop, restore
 from chorus.review.operations import redo, revert
 from chorus.review.verify import verify
-from tests.history.acting import Agent, on_disk, replayed
+from tests.history.agent_at_work import Agent, on_disk, replayed
 from tests.repos import UserRepo
 from tests.review.test_revert import select
 

@@ -4,8 +4,8 @@ import pytest
 
 from chorus.review.operations import Selection, revert
 from chorus.review.revert.apply import NothingToRevert
-from tests.history.acting import Agent, action, on_disk
-from tests.history.proof import assert_whole
+from tests.history.agent_at_work import Agent, action, on_disk
+from tests.history.invariants import assert_whole
 from tests.repos import UserRepo
 
 
@@ -33,7 +33,7 @@ def test_ccundo_3_an_edit_that_failed_has_nothing_to_take_back(repo: UserRepo, a
     place = repo.write("a.txt", b"new text that was always here\n")
     agent.recorder.start()
     call = action("toolu_failed", place, status="failed", old_string="old", new_string="new")
-    agent.recorder.note(call)
+    agent.recorder.record_unchanged(call)
     (entry,) = agent.recorder.entries()
     before = on_disk(repo)
     with pytest.raises(NothingToRevert, match="failed"):

@@ -6,19 +6,19 @@ import pytest
 
 from chorus.errors import ChorusError, ExitCode, NothingThere, UsageError
 from chorus.history.log import queries
-from chorus.history.log.filter import Filter
-from chorus.history.log.known_past import KnownPast
-from chorus.history.log.news import News
+from chorus.history.log.file_history import MemoryFileHistory
+from chorus.history.log.filter import LogFilter
+from chorus.history.log.news import LogChanges
 from chorus.history.recorder import Recorder
 from chorus.review.blame import blame
 from chorus.review.landing.plan import find_lane
 from chorus.review.operations import Selection, keep, redo, revert
 from chorus.review.revert.plan import RevertConflict
-from tests.history.acting import Agent, action, entry_of, statuses
+from tests.history.agent_at_work import Agent, action, entry_of, statuses
 from tests.repos import UserRepo
 
 
-def numbers(recorder: Recorder, wanted: Filter) -> list[int]:
+def numbers(recorder: Recorder, wanted: LogFilter) -> list[int]:
     return [entry["n"] for entry in queries.log(recorder, wanted)]
 
 
@@ -28,10 +28,10 @@ def test_a_revert_and_a_redo_are_nothing_to_be_reviewed(recorder: Recorder, agen
     revert(recorder, Selection(["2"], hunks=[1]))
     revert(recorder, Selection(["2"]))
     redo(recorder, Selection(["2"]))
-    assert numbers(recorder, Filter(open=True)) == [1, 2]
+    assert numbers(recorder, LogFilter(open=True)) == [1, 2]
     assert queries.lanes(recorder)[0]["open"] == 2
     keep(recorder, Selection(lane=first.lane))
-    assert numbers(recorder, Filter(open=True)) == []
+    assert numbers(recorder, LogFilter(open=True)) == []
     assert queries.lanes(recorder)[0]["open"] == 0
 
 
@@ -39,12 +39,12 @@ def test_a_call_whose_change_another_record_holds_fares_as_that_one_does(
     repo: UserRepo, recorder: Recorder
 ) -> None:
     place = repo.path / "app.py"
-    news = News(recorder)
-    recorder.look([str(place)])
+    news = LogChanges(recorder)
+    recorder.record_before_call([str(place)])
     repo.write("app.py", b"changed by both\n")
-    recorder.record_named([action("toolu_x", place), action("toolu_y", place)])
+    recorder.record_named_paths([action("toolu_x", place), action("toolu_y", place)])
     held = next(entry for entry in recorder.entries() if entry.within)
-    assert numbers(recorder, Filter(open=True)) == [1]
+    assert numbers(recorder, LogFilter(open=True)) == [1]
     news.take()
     for change, status in ((keep, "kept"), (revert, "reverted"), (redo, "kept")):
         change(recorder, Selection([str(held.n)]))
@@ -96,7 +96,7 @@ def test_a_path_the_action_did_not_change_is_named(
 def test_a_hint_offers_only_what_can_help(repo: UserRepo, recorder: Recorder, agent: Agent) -> None:
     agent.edit("app.py", b"new\n")
     repo.write("app.py", b"newer\n")
-    recorder.sweep()
+    recorder.record_outside()
     with pytest.raises(RevertConflict) as by_outside:
         revert(recorder, Selection(["1"]))
     assert "--with-dependents" not in str(by_outside.value.hint)
@@ -122,5 +122,5 @@ def test_blame_says_what_is_there_instead(
     repo.write("nested/.git/HEAD", b"ref: refs/heads/main\n")
     repo.write("nested/file", b"theirs\n")
     with pytest.raises(ChorusError) as error:
-        blame(KnownPast(recorder), name, line)
+        blame(MemoryFileHistory(recorder), name, line)
     assert (str(error.value), error.value.exit_code) == (said, ExitCode.NOTHING)

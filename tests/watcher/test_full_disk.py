@@ -11,8 +11,8 @@ import pytest
 from chorus.history.recorder import Recorder
 from chorus.wire.client import WatcherGone, connect, connect_or_start, stop
 from chorus.wire.home import Home, find_home
-from tests.history.proof import assert_whole
-from tests.history.test_disk import fill, repo_on_it, small_disk
+from tests.history.invariants import assert_whole
+from tests.history.test_full_disk import fill, repo_on_it, small_disk
 from tests.repos import UserRepo
 from tests.waiting import wait_for
 

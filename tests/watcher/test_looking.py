@@ -10,7 +10,7 @@ from chorus.model.action import Action, Call, ChangeReport, FileReport, ReportHu
 from chorus.model.ids import SessionId, ToolUseId
 from chorus.model.outcomes import ActionClosed, BackgroundTaskEnded, CallOpened, LeadTextAdded, Outcome
 from chorus.watcher.tree import Tree
-from tests.history.acting import action, bash
+from tests.history.agent_at_work import action, bash
 from tests.repos import UserRepo
 from tests.waiting import wait_for
 
@@ -182,7 +182,7 @@ def patch(tree: Tree, name: str) -> bytes | None:
     """What the file held after this action."""
     entry = next(entry for entry in tree.recorder.entries() if entry.id == name)
     (edit,) = tree.recorder.edits(entry)
-    return tree.recorder.site.read(edit.after)
+    return tree.recorder.workspace.read(edit.after)
 
 
 def _reported(place: Path, before: str, after: str) -> ChangeReport:

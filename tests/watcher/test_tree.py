@@ -9,7 +9,7 @@ from chorus.model.action import Action, Call, ChangeReport, FileReport, ReportHu
 from chorus.model.ids import SessionId, ToolUseId
 from chorus.model.outcomes import ActionClosed, CallOpened
 from chorus.watcher.tree import Tree
-from tests.history.acting import action, entry_of, on_disk, patch_of, replayed, statuses
+from tests.history.agent_at_work import action, entry_of, on_disk, patch_of, replayed, statuses
 from tests.repos import UserRepo
 
 ROWS = "".join(f"row {number}\n" for number in range(20))

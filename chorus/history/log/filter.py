@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
 
 from chorus.errors import UsageError
-from chorus.history.log.entries import LogEntry, entry_json
+from chorus.history.log.entry import LogEntry, entry_json
 from chorus.history.log.lookup import find_turn
 from chorus.model.ids import Oid, RepoPath, TurnId
 
@@ -18,7 +18,7 @@ from chorus.model.ids import Oid, RepoPath, TurnId
 Changes: TypeAlias = Callable[[Oid, RepoPath], bool]
 
 
-class Filter(NamedTuple):
+class LogFilter(NamedTuple):
     """Which entries are wanted; what is None does not matter."""
 
     lane: str | None = None
@@ -35,7 +35,7 @@ class Filter(NamedTuple):
 
 def list_log(
     newest: Iterable[LogEntry],
-    wanted: Filter,
+    wanted: LogFilter,
     locate: Callable[[str], RepoPath | None],
     changes: Changes,
 ) -> list[dict[str, Any]]:
@@ -68,7 +68,7 @@ def skip_to(newest: Iterable[LogEntry], before: int) -> Iterator[LogEntry]:
 
 
 def compile_filter(
-    wanted: Filter, turn: TurnId | None, root: RepoPath | None, changes: Changes
+    wanted: LogFilter, turn: TurnId | None, root: RepoPath | None, changes: Changes
 ) -> Callable[[LogEntry], bool]:
     """The one test an entry has to pass: only what is asked for is looked at."""
     tests: list[Callable[[LogEntry], bool]] = []

@@ -6,28 +6,28 @@ of, and keeps what all lines so far say (marks, what is taken back). Never chang
 
 from typing import Any, NamedTuple
 
-from chorus.history.chain import Recorded
-from chorus.history.log.entries import (
+from chorus.history.log.entry import (
+    ActionMarks,
     LogEntry,
-    Marks,
     entry_of_call,
     entry_of_record,
     find_reverted,
     fold_marks,
 )
-from chorus.history.notes import Notes
+from chorus.history.mark_log import MarkLog
 from chorus.history.timeline import Timeline
+from chorus.history.timeline_log import TimelineCommit
 from chorus.model.ids import Oid
 
 
-class Fresh(NamedTuple):
-    records: list[Recorded]
+class LogUpdate(NamedTuple):
+    records: list[TimelineCommit]
     lines: list[dict[str, Any]]
     touched: dict[str, None]  # the calls and actions that something new is said of
 
 
-class Follower:
-    def __init__(self, timeline: Timeline, notes: Notes) -> None:
+class LogFollower:
+    def __init__(self, timeline: Timeline, notes: MarkLog) -> None:
         self._timeline = timeline
         self._notes = notes
         self.begin()
@@ -36,7 +36,7 @@ class Follower:
         """Forget everything: the next reading is one of the whole."""
         self._records = self._lines = 0  # how many of each are read
         self._last: Oid | None = None
-        self._marks = Marks()
+        self._marks = ActionMarks()
         self._reverted: set[str] = set()
 
     def goes_on(self) -> bool:
@@ -46,7 +46,7 @@ class Follower:
             return False
         return self._last is None or records[self._records - 1].oid == self._last
 
-    def read(self) -> Fresh:
+    def read(self) -> LogUpdate:
         all_records, all_lines = self._timeline.records, self._notes.lines
         records, lines = all_records[self._records :], all_lines[self._lines :]
         self._records, self._lines = len(all_records), len(all_lines)
@@ -58,10 +58,10 @@ class Follower:
             reverted = find_reverted(all_records)
             touched |= dict.fromkeys(sorted(reverted ^ self._reverted))
             self._reverted = reverted
-        return Fresh(records, lines, touched)
+        return LogUpdate(records, lines, touched)
 
-    def entry(self, source: Recorded | dict[str, Any]) -> LogEntry:
+    def entry(self, source: TimelineCommit | dict[str, Any]) -> LogEntry:
         """The line of the log that a record or a noted call is, by all that was read."""
-        if isinstance(source, Recorded):
+        if isinstance(source, TimelineCommit):
             return entry_of_record(source, self._marks, self._reverted)
         return entry_of_call(source, self._marks, self._reverted, self._timeline.find_action)

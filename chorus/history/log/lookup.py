@@ -6,7 +6,7 @@ Receives the log and a name, gives what is meant, or says that there is no such 
 from collections.abc import Iterable, Sequence
 
 from chorus.errors import NothingThere
-from chorus.history.log.entries import LogEntry
+from chorus.history.log.entry import LogEntry
 from chorus.model.ids import TurnId
 
 # Nobody names a commit by fewer digits than this.

@@ -6,18 +6,18 @@ number, not the length of the log. Never reads what it has read, unless the hist
 
 from typing import Any
 
-from chorus.history.log.entries import LogEntry
-from chorus.history.log.following import Follower, Fresh
+from chorus.history.log.entry import LogEntry
+from chorus.history.log.following import LogFollower, LogUpdate
 from chorus.history.recorder import Recorder
-from chorus.history.records import Kind
+from chorus.history.records import RecordKind
 from chorus.model.ids import Oid
 
 
-class News:
+class LogChanges:
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self._told: dict[tuple[int | None, Oid | None], LogEntry] = {}
-        self._read = Follower(recorder.timeline, recorder.journal.notes)
+        self._read = LogFollower(recorder.timeline, recorder.journal.notes)
         self._begin()
 
     def take(self) -> list[LogEntry]:
@@ -32,7 +32,7 @@ class News:
         self._calls: dict[str, dict[str, Any]] = {}
         self._held: dict[str, list[str]] = {}  # calls by the action whose record holds their change
 
-    def _entries(self, fresh: Fresh) -> list[LogEntry]:
+    def _entries(self, fresh: LogUpdate) -> list[LogEntry]:
         for line in fresh.lines:
             if line.get("kind") == "call":
                 self._calls[line["id"]] = line
@@ -43,7 +43,7 @@ class News:
         find_action = self._recorder.timeline.find_action
         earlier = [found for name in touched if (found := find_action(name)) is not None]
         listed = {recorded.oid: recorded for recorded in [*earlier, *fresh.records]}
-        changes = [recorded for recorded in listed.values() if recorded.record.kind is not Kind.START]
+        changes = [recorded for recorded in listed.values() if recorded.record.kind is not RecordKind.START]
         calls = [self._calls[name] for name in touched if name in self._calls]
         entries = [self._read.entry(recorded) for recorded in changes]
         entries += [self._read.entry(call) for call in calls]

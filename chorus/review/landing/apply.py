@@ -13,7 +13,7 @@ from chorus.changes.summary import shown
 from chorus.errors import ChorusError, ExitCode
 from chorus.history.lanes import HEADS
 from chorus.history.recorder import Recorder
-from chorus.history.site import Site
+from chorus.history.workspace import Workspace
 from chorus.model.ids import Oid
 from chorus.review.landing.merge import (
     PathChange,
@@ -49,30 +49,30 @@ class LandingResult:
 
 
 def apply_landing(
-    site: Site, landing: LandingPlan, note: PendingLanding, *, dry_run: bool = False
+    workspace: Workspace, landing: LandingPlan, note: PendingLanding, *, dry_run: bool = False
 ) -> LandingResult:
     """Make the commits, or only look ahead. Raises with everything as it was.
 
     The caller holds the note, and clears it once what landed is remembered.
     """
-    with Branch.opened(site.repository, landing.onto) as branch:
-        start = tree_of(site, branch.start)
-        steps = [join_changes(own) for own in _steps(site, landing)]
-        present = find_applied(site, start, [step for own in steps for step in own])
+    with Branch.opened(workspace.repository, landing.onto) as branch:
+        start = tree_of(workspace, branch.start)
+        steps = [join_changes(own) for own in _steps(workspace, landing)]
+        present = find_applied(workspace, start, [step for own in steps for step in own])
         todo = [[step for step in own if step not in present] for own in steps]
-        planned = _rehearse(site, landing, branch, start, todo)
+        planned = _rehearse(workspace, landing, branch, start, todo)
         if branch.is_checked_out:
-            _refuse_staged(site, start, planned)
+            _refuse_staged(workspace, start, planned)
         if dry_run:
-            return _make(site, landing, todo, start)
+            return _make(workspace, landing, todo, start)
         groups = tuple(group.names for group in landing.groups)
         note.begin(LandingProgress(branch.ref, branch.start, branch.is_checked_out, groups))
         try:
-            landed = _make(site, landing, todo, start, (branch, note))
+            landed = _make(workspace, landing, todo, start, (branch, note))
             if branch.tip != branch.start:
-                branch.copy_to_user_store(site.store)
+                branch.copy_to_user_store(workspace.store)
                 if branch.is_checked_out:
-                    update_user_index(site, start, tree_of(site, branch.tip))
+                    update_user_index(workspace, start, tree_of(workspace, branch.tip))
         except ChorusError:
             branch.roll_back()
             note.clear()
@@ -100,35 +100,39 @@ def _commit_json(group: CommitGroup, commit: Oid | None, text: str) -> dict[str,
     return {"oid": commit, "subject": subject, "actions": group.numbers, "message": message}
 
 
-def _steps(site: Site, landing: LandingPlan) -> list[list[PathChange]]:
+def _steps(workspace: Workspace, landing: LandingPlan) -> list[list[PathChange]]:
     """What each group did, one action after the other."""
     found = [
         [
             step
             for e in group.entries
             if e.n is not None and e.commit
-            for step in commit_changes(site, e.n, e.commit)
+            for step in commit_changes(workspace, e.n, e.commit)
         ]
         for group in landing.groups
     ]
-    told = iter(restore_sparse_paths(site, landing.lane.base, [step for own in found for step in own]))
+    told = iter(restore_sparse_paths(workspace, landing.lane.base, [step for own in found for step in own]))
     return [list(islice(told, len(own))) for own in found]
 
 
 def _rehearse(
-    site: Site, landing: LandingPlan, branch: Branch, tree: Oid | None, todo: Sequence[Sequence[PathChange]]
+    workspace: Workspace,
+    landing: LandingPlan,
+    branch: Branch,
+    tree: Oid | None,
+    todo: Sequence[Sequence[PathChange]],
 ) -> Oid | None:
     """The tree after everything; a conflict is found before the first commit."""
     for steps in todo:
-        changes = merge_changes(site, tree, steps)
+        changes = merge_changes(workspace, tree, steps)
         if isinstance(changes, list):
-            raise _conflict(site, landing, branch, changes)
-        tree = site.splice(tree, changes) if changes else tree
+            raise _conflict(workspace, landing, branch, changes)
+        tree = workspace.splice(tree, changes) if changes else tree
     return tree
 
 
 def _make(
-    site: Site,
+    workspace: Workspace,
     landing: LandingPlan,
     todo: Sequence[Sequence[PathChange]],
     tree: Oid | None,
@@ -137,7 +141,7 @@ def _make(
     """Each group on top of what the commit before it really holds: a hook may have changed it."""
     landed = LandingResult()
     for group, steps in zip(landing.groups, todo, strict=True):
-        changes = merge_changes(site, tree, steps)
+        changes = merge_changes(workspace, tree, steps)
         if isinstance(changes, list):
             raise LandConflict(
                 f"a commit hook changed {changes[0].path}, on which action "
@@ -145,11 +149,11 @@ def _make(
             )
         oid, text = None, ""
         if changes:
-            tree = site.splice(tree, changes)
+            tree = workspace.splice(tree, changes)
             text = render_commit_message(group.entries, group.names, landing.by, landing.words.of(group))
             if onto is not None:
                 oid = onto[0].commit(tree or EMPTY_TREE, text)
-                tree = tree_of(site, oid)
+                tree = tree_of(workspace, oid)
         if onto is not None:
             onto[1].add(oid)
         landed.commits.append(oid)
@@ -157,8 +161,8 @@ def _make(
     return landed
 
 
-def _refuse_staged(site: Site, old: Oid | None, new: Oid | None) -> None:
-    other = find_staged_conflicts(site, old, new)
+def _refuse_staged(workspace: Workspace, old: Oid | None, new: Oid | None) -> None:
+    other = find_staged_conflicts(workspace, old, new)
     if other:
         raise LandConflict(
             f"{', '.join(map(shown, other))} is staged with other changes; nothing was changed",
@@ -167,14 +171,14 @@ def _refuse_staged(site: Site, old: Oid | None, new: Oid | None) -> None:
 
 
 def _conflict(
-    site: Site, landing: LandingPlan, branch: Branch, misfits: Sequence[PathConflict]
+    workspace: Workspace, landing: LandingPlan, branch: Branch, misfits: Sequence[PathConflict]
 ) -> LandConflict:
     name = landing.onto.removeprefix(HEADS)
     lines = [f"{landing.lane.name} does not fit on {name}; nothing was changed"]
     for misfit in misfits:
         since = [f"^{landing.lane.base}"] if landing.lane.base else []
         words = ("log", "-1", "--format=%h %s", branch.start or EMPTY_TREE, *since, "--", misfit.path)
-        by = site.repository.git.text(*words) if branch.start else ""
+        by = workspace.repository.git.text(*words) if branch.start else ""
         why = f"was changed by {by}" if by else f"builds on changes that are not on {name}"
         lines.append(f"  action {_listed(misfit.numbers)}: {shown(misfit.path)} {why}")
     error = LandConflict(

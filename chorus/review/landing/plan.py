@@ -10,9 +10,9 @@ from typing import Literal, cast, get_args
 
 from chorus.errors import ChorusError, ExitCode, NothingThere, UsageError
 from chorus.history.lanes import HEADS, Lane
-from chorus.history.log.entries import LogEntry
+from chorus.history.log.entry import LogEntry
 from chorus.history.recorder import Recorder
-from chorus.history.site import Site
+from chorus.history.workspace import Workspace
 from chorus.model import commit_message as message
 from chorus.model.commit_message import Text, render_message, shorten
 from chorus.store.refs import OWN_PREFIXES
@@ -92,7 +92,7 @@ def plan_landing(
         CommitGroup(tuple(own), tuple(n for e in own if e.id for n in (e.id, *within.get(e.id, ()))))
         for own in grouped.values()
     )
-    return LandingPlan(found, find_target(recorder.site, onto), groups, cast(GroupBy, by), words)
+    return LandingPlan(found, find_target(recorder.workspace, onto), groups, cast(GroupBy, by), words)
 
 
 def _spoken_of(standing: Sequence[LogEntry], messages: Mapping[tuple[int, ...], str]) -> list[LogEntry]:
@@ -109,7 +109,7 @@ def find_lane(recorder: Recorder, name: str) -> Lane:
     for lane in recorder.lanes.all():
         if name in (lane.name, lane.ref, lane.name.removeprefix("chorus/")):
             return lane
-    if name in recorder.site.refs.list(HEADS) or f"{HEADS}{name}" in recorder.site.refs.list(HEADS):
+    if name in recorder.workspace.refs.list(HEADS) or f"{HEADS}{name}" in recorder.workspace.refs.list(HEADS):
         raise NothingToLand(
             f"{name} is no lane of this work tree", hint="Run the command in the work tree it was made in."
         )
@@ -129,15 +129,15 @@ def find_unlanded(entries: Sequence[LogEntry]) -> list[LogEntry]:
     ]
 
 
-def find_target(site: Site, onto: str | None) -> str:
+def find_target(workspace: Workspace, onto: str | None) -> str:
     """The full name of the branch to land on."""
     if onto is None:
-        ref = site.repository.head().ref
+        ref = workspace.repository.head().ref
         if ref is None:
             raise UsageError("no branch is checked out", hint="Name one with --onto.")
     else:
         ref = HEADS + onto.removeprefix(HEADS)
-        if ref not in site.refs.list(HEADS) and ref != site.repository.head().ref:
+        if ref not in workspace.refs.list(HEADS) and ref != workspace.repository.head().ref:
             raise NothingThere(f"there is no branch {onto}", hint="`git branch` lists the branches.")
     if ref.startswith(OWN_PREFIXES):
         raise UsageError(f"{ref.removeprefix(HEADS)} is a lane", hint="Land on a branch of your own.")

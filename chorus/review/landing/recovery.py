@@ -83,7 +83,7 @@ class PendingLanding:
 
 def recover_landing(recorder: Recorder) -> None:
     """Finish or take back what a process that died was landing from this work tree."""
-    own_dir = recorder.site.repository.own_dir
+    own_dir = recorder.workspace.repository.own_dir
     note = PendingLanding(own_dir)
     with note.held() as alone:
         if not alone:
@@ -97,8 +97,8 @@ def recover_landing(recorder: Recorder) -> None:
 
 
 def _settle(recorder: Recorder, note: LandingProgress) -> None:
-    site = recorder.site
-    tip = site.refs.read(note.ref)
+    workspace = recorder.workspace
+    tip = workspace.refs.read(note.ref)
     commits = _find_own(recorder, note, tip)
     if not commits or tip is None:
         return
@@ -106,13 +106,13 @@ def _settle(recorder: Recorder, note: LandingProgress) -> None:
     if len(commits) < len(wanted):
         with contextlib.suppress(RefMoved):
             if note.start is None:
-                site.refs.delete(note.ref, tip, "chorus: landing taken back")
+                workspace.refs.delete(note.ref, tip, "chorus: landing taken back")
             else:
-                site.refs.update(note.ref, note.start, tip, "chorus: landing taken back")
+                workspace.refs.update(note.ref, note.start, tip, "chorus: landing taken back")
         return
-    copy_to_user_store(site.repository, site.store, note.start, tip)
+    copy_to_user_store(workspace.repository, workspace.store, note.start, tip)
     if note.checked_out:
-        update_user_index(site, tree_of(site, note.start), tree_of(site, tip))
+        update_user_index(workspace, tree_of(workspace, note.start), tree_of(workspace, tip))
     made = dict(zip(wanted, commits, strict=True))
     for group in note.groups:
         recorder.mark("landed", group, {"commits": [made.get(group, tip)]})
@@ -123,7 +123,7 @@ def _find_own(recorder: Recorder, note: LandingProgress, tip: Oid | None) -> Seq
     names = {name for group in note.groups for name in group}
     found: list[Oid] = []
     while tip is not None and tip != note.start:
-        commit = recorder.site.store.read_commit(tip)
+        commit = recorder.workspace.store.read_commit(tip)
         said = set(parse_actions(commit.message))
         if len(commit.parents) > 1 or not (tip in note.made or (said and said <= names)):
             return []

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from chorus.errors import ChorusError, NothingThere
-from chorus.history.chain import Recorded
 from chorus.history.recorder import Recorder
 from chorus.history.records import Edit, parse_edit, render_edit
+from chorus.history.timeline_log import TimelineCommit
 from chorus.model.action import Action, WriteScope
 from chorus.model.ids import Oid, RepoPath, ToolUseId
 from chorus.review.revert.file_content import Side
@@ -40,12 +40,12 @@ class RevertRecord:
     edits: tuple[Edit, ...]
 
 
-def apply_revert(recorder: Recorder, plan: RevertPlan, *, word: str = "Revert") -> list[Recorded]:
+def apply_revert(recorder: Recorder, plan: RevertPlan, *, word: str = "Revert") -> list[TimelineCommit]:
     """Write the files and record it. Raises, with everything as it was, if a file changed meanwhile."""
     if not plan.changes:
         raise NothingToRevert("there is nothing left to take back")
     with recorder.journal.writing():
-        recorder.look([change.path for change in plan.changes])
+        recorder.record_before_call([change.path for change in plan.changes])
         parts = [_part(recorder, step, word) for step in plan.steps if step.edits]
         intent = PendingRevert(recorder)
         intent.write([_edit(recorder, c.path, c.now, c.new) for c in plan.changes], parts)
@@ -59,7 +59,7 @@ def apply_revert(recorder: Recorder, plan: RevertPlan, *, word: str = "Revert") 
         return recorded
 
 
-def recover_revert(recorder: Recorder) -> list[Recorded]:
+def recover_revert(recorder: Recorder) -> list[TimelineCommit]:
     """Finish a revert whose process died: write the files that are still as it found them, then record it.
 
     A file that somebody changed since stays as it is.
@@ -71,7 +71,7 @@ def recover_revert(recorder: Recorder) -> list[Recorded]:
             return []
         edits, parts = left
         for path in {edit.path.rpartition("/")[0]: edit.path for edit in edits}.values():
-            recorder.site.work_tree.remove_left(path)
+            recorder.workspace.work_tree.remove_left(path)
         write_if_unchanged(recorder, edits)
         new = [part for part in parts if not recorder.journal.knows(part.id)]
         recorded = [_record(recorder, part) for part in new]
@@ -83,7 +83,7 @@ class PendingRevert:
     """The note that a revert is under way."""
 
     def __init__(self, recorder: Recorder) -> None:
-        self._place: Path = recorder.site.repository.own_dir / "reverting.json"
+        self._place: Path = recorder.workspace.repository.own_dir / "reverting.json"
 
     def write(self, edits: Sequence[Edit], parts: Sequence[RevertRecord]) -> None:
         values = {
@@ -109,12 +109,12 @@ class PendingRevert:
         self._place.unlink(missing_ok=True)
 
 
-def _record(recorder: Recorder, part: RevertRecord) -> Recorded:
+def _record(recorder: Recorder, part: RevertRecord) -> TimelineCommit:
     origin = recorder.timeline.find_action(part.lane_of)
     assert origin is not None
-    record, placement = origin.record, origin.record.placement
+    record, lane_commit = origin.record, origin.record.lane_commit
     # A lane that was dropped stays dropped, and one that somebody is on does not move under them.
-    lane = recorder.lanes.find_free(placement.lane, recorder.journal.heads.base) if placement else None
+    lane = recorder.lanes.find_free(lane_commit.lane, recorder.journal.heads.base) if lane_commit else None
     paths = tuple(str(edit.path) for edit in part.edits)
     action = Action(
         part.id, "Revert", {}, "succeeded", record.session, record.turn, None, paths, WriteScope.NAMED, None,
@@ -147,7 +147,7 @@ def _edit(recorder: Recorder, path: RepoPath, before: Side, after: Side) -> Edit
 
 
 def _entry(recorder: Recorder, side: Side) -> Entry | None:
-    return None if side is None else Entry(side.mode, Oid(recorder.site.store.write_blob(side.data)))
+    return None if side is None else Entry(side.mode, Oid(recorder.workspace.store.write_blob(side.data)))
 
 
 def _part_json(part: RevertRecord) -> dict[str, Any]:

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from chorus.errors import ChorusError
-from chorus.history.log.showing import run_diff
+from chorus.history.log.json_views import run_diff
 from chorus.history.recorder import Recorder
-from chorus.history.threeway import merge_contents, merge_with_markers
+from chorus.history.three_way_merge import merge_contents, merge_with_markers
 from chorus.model.ids import RepoPath
 from chorus.store.objects.directory import SYMLINK_MODE
 from chorus.store.objects.trees import EMPTY_TREE, Entry
@@ -87,7 +87,7 @@ class UnreadableFile(ChorusError):
 
 
 def read_disk(recorder: Recorder, path: RepoPath) -> tuple[FileState, Side]:
-    found = recorder.site.work_tree.read_file(path)
+    found = recorder.workspace.work_tree.read_file(path)
     match found:
         case File(mode, data):
             return found, Content(mode, data)
@@ -100,7 +100,7 @@ def read_disk(recorder: Recorder, path: RepoPath) -> tuple[FileState, Side]:
 def stored_content(recorder: Recorder, entry: Entry | None) -> Side:
     if entry is None:
         return None
-    data = recorder.site.read(entry)
+    data = recorder.workspace.read(entry)
     assert data is not None
     return Content(entry.mode, data)
 
@@ -108,11 +108,11 @@ def stored_content(recorder: Recorder, entry: Entry | None) -> Side:
 def render_patch(recorder: Recorder, before: Mapping[RepoPath, Side], after: Mapping[RepoPath, Side]) -> str:
     """What makes the ones of the others."""
     trees = (_tree(recorder, before), _tree(recorder, after))
-    repository = recorder.site.repository
+    repository = recorder.workspace.repository
     return run_diff(repository.git, str(repository.own_dir), *trees)
 
 
 def _tree(recorder: Recorder, files: Mapping[RepoPath, Side]) -> str:
-    store = recorder.site.store
+    store = recorder.workspace.store
     entries = {p: Entry(side.mode, store.write_blob(side.data)) for p, side in files.items() if side}
-    return recorder.site.trees.splice(None, entries) if entries else EMPTY_TREE
+    return recorder.workspace.trees.splice(None, entries) if entries else EMPTY_TREE

@@ -89,10 +89,12 @@ def _write_together(
         for change in changes:
             if change.new is not None:
                 with contextlib.suppress(*spared):
-                    waiting = recorder.site.work_tree.prepare(change.path, change.new.mode, change.new.data)
+                    waiting = recorder.workspace.work_tree.prepare(
+                        change.path, change.new.mode, change.new.data
+                    )
                     opened.callback(waiting.close)
                     prepared.append((change, waiting))
-        recorder.site.work_tree.settle([waiting for _, waiting in prepared])
+        recorder.workspace.work_tree.settle([waiting for _, waiting in prepared])
         for change, waiting in prepared:
             with contextlib.suppress(*spared):
                 _put(recorder, change, waiting)
@@ -107,14 +109,14 @@ def _put(recorder: Recorder, change: FileWrite, waiting: Waiting) -> None:
         if now != change.now or change.new is None:
             raise
         # Writing another name of a file changes what the file system says of this one.
-        recorder.site.work_tree.write_file(change.path, change.new.mode, change.new.data, found)
+        recorder.workspace.work_tree.write_file(change.path, change.new.mode, change.new.data, found)
 
 
 def _delete(recorder: Recorder, change: FileWrite) -> None:
     try:
-        recorder.site.work_tree.delete_file(change.path, change.found)
+        recorder.workspace.work_tree.delete_file(change.path, change.found)
     except CannotReplace:
         found, now = read_disk(recorder, change.path)
         if now != change.now:
             raise
-        recorder.site.work_tree.delete_file(change.path, found)
+        recorder.workspace.work_tree.delete_file(change.path, found)

@@ -12,8 +12,8 @@ from typing import Any, Literal
 
 from chorus.changes.diff import split_lines
 from chorus.errors import NothingThere
-from chorus.history.chain import Recorded
 from chorus.history.recorder import Recorder
+from chorus.history.timeline_log import TimelineCommit
 from chorus.model.ids import RepoPath
 from chorus.review.revert.file_content import Content, Side, render_patch, stored_content
 from chorus.store.objects.directory import SYMLINK_MODE
@@ -42,7 +42,7 @@ class PatchHunk:
     part: LineRanges | Literal["mode", "file"]
 
 
-def list_hunks(recorder: Recorder, recorded: Recorded) -> list[PatchHunk]:
+def list_hunks(recorder: Recorder, recorded: TimelineCommit) -> list[PatchHunk]:
     found: list[PatchHunk] = []
     for edit in recorder.timeline.edits(recorded):
         before, after = (stored_content(recorder, entry) for entry in (edit.before, edit.after))

@@ -6,8 +6,8 @@ Receives the records of a revert or redo. Gives one text for each session concer
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from chorus.history.chain import Recorded
 from chorus.history.recorder import Recorder
+from chorus.history.timeline_log import TimelineCommit
 from chorus.model.commit_message import shorten
 from chorus.model.ids import SessionId
 
@@ -23,7 +23,7 @@ class Notice:
 
 def render_notices(recorder: Recorder, made: Iterable[int]) -> list[Notice]:
     """For the actions that record a revert or redo, by number: what each session is to hear."""
-    found: dict[tuple[SessionId, bool], list[Recorded]] = {}
+    found: dict[tuple[SessionId, bool], list[TimelineCommit]] = {}
     for number in made:
         recorded = recorder.timeline.find_number(number)
         if recorded is not None and recorded.record.session is not None:
@@ -34,7 +34,7 @@ def render_notices(recorder: Recorder, made: Iterable[int]) -> list[Notice]:
     ]
 
 
-def _chain(recorder: Recorder, recorded: Recorded) -> list[Recorded]:
+def _chain(recorder: Recorder, recorded: TimelineCommit) -> list[TimelineCommit]:
     """A revert, what it took back if that was a revert too, and so on: with two, a change is back again."""
     chain = [recorded]
     while chain[-1].record.reverts:
@@ -45,7 +45,7 @@ def _chain(recorder: Recorder, recorded: Recorded) -> list[Recorded]:
     return chain
 
 
-def _render(recorder: Recorder, records: Sequence[Recorded], *, back: bool) -> str:
+def _render(recorder: Recorder, records: Sequence[TimelineCommit], *, back: bool) -> str:
     paths = sorted({str(edit.path) for recorded in records for edit in recorder.timeline.edits(recorded)})
     lines = [f"The user {'brought' if back else 'took'} back changes of yours with Chorus:"]
     lines += [f"- {line}" for line in _cut([_words(recorder, recorded) for recorded in records])]
@@ -57,7 +57,7 @@ def _render(recorder: Recorder, records: Sequence[Recorded], *, back: bool) -> s
     return "\n".join(lines)
 
 
-def _words(recorder: Recorder, recorded: Recorded) -> str:
+def _words(recorder: Recorder, recorded: TimelineCommit) -> str:
     """What the session itself said of its change; of a part of one, what the revert says."""
     last = _chain(recorder, recorded)[-1].record
     origin = recorder.timeline.find_action(last.reverts[0]) if last.reverts else None

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 
 from chorus.changes.summary import shown
 from chorus.errors import ChorusError, ExitCode
-from chorus.history.chain import Recorded
 from chorus.history.recorder import Recorder
-from chorus.history.records import Edit, Kind
+from chorus.history.records import Edit, RecordKind
+from chorus.history.timeline_log import TimelineCommit
 from chorus.model.ids import Oid, RepoPath
 from chorus.review.revert.file_content import (
     ContentConflict,
@@ -51,7 +51,7 @@ class BlockingChange:
     path: RepoPath
     why: str
     number: int | None
-    record: Recorded | None
+    record: TimelineCommit | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +69,10 @@ class RevertScope:
     """What of the actions is to be taken back: all of it, some paths, or some hunks of one action."""
 
     paths: Collection[RepoPath] | None = None
-    hunks_of: Recorded | None = None
+    hunks_of: TimelineCommit | None = None
     pieces: Collection[PatchHunk] = ()
 
-    def sides(self, recorder: Recorder, recorded: Recorded, edit: Edit) -> tuple[Side, Side] | None:
+    def sides(self, recorder: Recorder, recorded: TimelineCommit, edit: Edit) -> tuple[Side, Side] | None:
         """The file as it is to be without the part, and with it; None: nothing of it is meant."""
         if self.paths is not None and not is_below(edit.path, self.paths):
             return None
@@ -87,7 +87,7 @@ class RevertScope:
 class ActionRevert:
     """Taking one action back, after all newer ones: path, what it holds then, what it is to hold."""
 
-    action: Recorded
+    action: TimelineCommit
     edits: tuple[tuple[RepoPath, Side, Side], ...]
     whole: bool  # no part of the action stays
 
@@ -103,7 +103,7 @@ class RevertPlan:
 
 def plan_revert(
     recorder: Recorder,
-    targets: Sequence[Recorded],
+    targets: Sequence[TimelineCommit],
     *,
     extent: RevertScope | None = None,
     with_dependents: bool = False,
@@ -124,7 +124,9 @@ def plan_revert(
         chosen |= more
 
 
-def _plan(recorder: Recorder, targets: list[Recorded], extent: RevertScope, *, markers: bool) -> RevertPlan:
+def _plan(
+    recorder: Recorder, targets: list[TimelineCommit], extent: RevertScope, *, markers: bool
+) -> RevertPlan:
     plan = RevertPlan()
     found: dict[RepoPath, FileState] = {}
     first: dict[RepoPath, Side] = {}
@@ -159,12 +161,12 @@ def _plan(recorder: Recorder, targets: list[Recorded], extent: RevertScope, *, m
 
 def _blocker(
     recorder: Recorder,
-    recorded: Recorded,
+    recorded: TimelineCommit,
     path: RepoPath,
     sides: tuple[Side, Side],
     *,
     why: str,
-    taken: Collection[Recorded],
+    taken: Collection[TimelineCommit],
 ) -> BlockingChange:
     """The first later change of this file that the action's cannot be taken out from under."""
     place = recorder.timeline.place(recorded)
@@ -174,13 +176,13 @@ def _blocker(
             continue
         then = next(e.after for e in recorder.timeline.edits(later) if e.path == path)
         if isinstance(revert_change(*sides, stored_content(recorder, then)), ContentConflict):
-            number = later.record.number if later.record.kind is Kind.ACTION else None
+            number = later.record.number if later.record.kind is RecordKind.ACTION else None
             return BlockingChange(path, why, number, later)
     return BlockingChange(path, why, None, None)
 
 
 def _conflict(
-    recorder: Recorder, plan: RevertPlan, chosen: dict[Oid, Recorded], extent: RevertScope
+    recorder: Recorder, plan: RevertPlan, chosen: dict[Oid, TimelineCommit], extent: RevertScope
 ) -> RevertConflict:
     """The error that names everything in the way, found by asking again with each blocker taken back too."""
     blockers = {(b.path, b.number): b for b in plan.blockers}

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from chorus.errors import UsageError
 from chorus.history.log import queries
-from chorus.history.log.filter import Filter
-from chorus.history.site import Site
+from chorus.history.log.filter import LogFilter
+from chorus.history.workspace import Workspace
 from chorus.review import drop as dropping
 from chorus.review import operations as review
 from chorus.review.landing import apply as landing
@@ -43,7 +43,7 @@ class Reviewing:
         return queries.lanes(self._tree(cwd).recorder)
 
     async def do_log(self, cwd: str | None = None, **wanted: Any) -> list[dict[str, Any]]:  # noqa: ANN401
-        return queries.log(self._tree(cwd).recorder, Filter(**wanted))
+        return queries.log(self._tree(cwd).recorder, LogFilter(**wanted))
 
     async def do_show(self, action: str | int, cwd: str | None = None) -> dict[str, Any]:
         return queries.show(self._tree(cwd).recorder, str(action))
@@ -118,7 +118,7 @@ class Reviewing:
             tree = self._tree(cwd)
             plan = plan_landing(tree.recorder, lane, by, onto, words)
             # Commit hooks may take minutes: they run beside the loop, on a site of their own.
-            repository = tree.recorder.site.repository
+            repository = tree.recorder.workspace.repository
             note = PendingLanding(repository.own_dir)
             with note.held():
                 made = await asyncio.to_thread(
@@ -150,7 +150,7 @@ class Reviewing:
             async with self._watcher.intake.history:
                 late = time.monotonic() > deadline
                 with suppress(FileBusy):
-                    done = change(tree.recorder, busy=() if late else tree.windows.spare)
+                    done = change(tree.recorder, busy=() if late else tree.windows.exclude)
                     notified = self._notify(tree, done) if notify else []
                     break
             await asyncio.sleep(QUIET_LOOK_SECONDS)
@@ -173,8 +173,8 @@ class Reviewing:
 def apply_landing_in_thread(
     work_tree: Path, plan: LandingPlan, note: PendingLanding, dry_run: bool
 ) -> landing.LandingResult:
-    site = Site.open(work_tree)
+    workspace = Workspace.open(work_tree)
     try:
-        return landing.apply_landing(site, plan, note, dry_run=dry_run)
+        return landing.apply_landing(workspace, plan, note, dry_run=dry_run)
     finally:
-        site.close()
+        workspace.close()

@@ -7,17 +7,17 @@ forgets what `revert`, a lane or a person may still ask for.
 
 from dataclasses import replace
 
-from chorus.history.chain import Recorded
 from chorus.history.lanes import HEADS
 from chorus.history.recorder import Recorder
-from chorus.history.records import Kind, Record, render_record
-from chorus.history.site import Moment
+from chorus.history.records import Record, RecordKind, render_record
+from chorus.history.timeline_log import TimelineCommit
+from chorus.history.workspace import Authorship
 from chorus.model.ids import Oid
 
-FORGOTTEN = "start: what came before is forgotten"
+FORGOTTEN_SUMMARY = "start: what came before is forgotten"
 
 
-def forget(recorder: Recorder, older_than_seconds: int) -> int:
+def forget_old_records(recorder: Recorder, older_than_seconds: int) -> int:
     """Drop what was written before that moment and is done with; how many records went."""
     with recorder.journal.writing():
         count = plan_forgetting(recorder, older_than_seconds)
@@ -39,22 +39,22 @@ def plan_forgetting(recorder: Recorder, older_than_seconds: int) -> int:
     return count if count > 1 else 0
 
 
-def on_a_lane(recorder: Recorder, recorded: Recorded) -> bool:
-    placement = recorded.record.placement
-    return placement is not None and recorder.site.refs.read(HEADS + placement.lane) is not None
+def on_a_lane(recorder: Recorder, recorded: TimelineCommit) -> bool:
+    lane_commit = recorded.record.lane_commit
+    return lane_commit is not None and recorder.workspace.refs.read(HEADS + lane_commit.lane) is not None
 
 
 def apply_forgetting(recorder: Recorder, count: int) -> None:
-    site, timeline = recorder.site, recorder.timeline
+    workspace, timeline = recorder.workspace, recorder.timeline
     last, old_tip = timeline.records[count - 1], timeline.tip
-    start = Record(Kind.START, FORGOTTEN, head=last.record.head)
-    tip = site.commit(last.tree, (), render_record(start), Moment(last.seconds))
+    start = Record(RecordKind.START, FORGOTTEN_SUMMARY, head=last.record.head)
+    tip = workspace.commit(last.tree, (), render_record(start), Authorship(last.seconds))
     for recorded in timeline.records[count:]:
         tip = on_top_of(recorder, recorded, tip)
-    site.refs.update(timeline.ref, tip, old_tip, f"forget {count} records")
+    workspace.refs.update(timeline.ref, tip, old_tip, f"forget {count} records")
     timeline.refresh()
 
 
-def on_top_of(recorder: Recorder, recorded: Recorded, parent: Oid) -> Oid:
-    commit = recorder.site.store.read_commit(recorded.oid)
-    return recorder.site.store.write_commit(replace(commit, parents=(parent,)))
+def on_top_of(recorder: Recorder, recorded: TimelineCommit, parent: Oid) -> Oid:
+    commit = recorder.workspace.store.read_commit(recorded.oid)
+    return recorder.workspace.store.write_commit(replace(commit, parents=(parent,)))

@@ -11,8 +11,8 @@ from chorus.errors import ChorusError
 from chorus.history.recorder import Recorder
 from chorus.model.action import Action
 from chorus.store.lock_file import CannotWrite
-from tests.history.acting import action, entry_of, reported
-from tests.history.proof import assert_whole, untouched
+from tests.history.agent_at_work import action, entry_of, reported
+from tests.history.invariants import assert_whole, untouched
 from tests.repos import UserRepo
 
 SIZE = "6m"
@@ -54,12 +54,12 @@ def test_a_full_disk_is_a_clear_error_and_nothing_is_half_done(
     with Recorder.open(repo.path) as recorder:
         recorder.start()
         first = edit(repo, "t1", "x = 2\n")
-        recorder.record_named([first])
+        recorder.record_named_paths([first])
         second = edit(repo, "t2", "x = 3\n")
         ballast = small_disk / "ballast"
         fill(ballast)
         with untouched(repo), pytest.raises(CannotWrite, match="No space left on device"):
-            recorder.record_named([second])
+            recorder.record_named_paths([second])
         # A page more each time, so that it fails a little later each time.
         failed = 1
         while failed < 100 and not recorded(recorder, second):
@@ -73,7 +73,7 @@ def test_a_full_disk_is_a_clear_error_and_nothing_is_half_done(
 
 def recorded(recorder: Recorder, done: Action) -> bool:
     try:
-        recorder.record_named([done])
+        recorder.record_named_paths([done])
     except CannotWrite:
         return False
     return True
@@ -99,9 +99,9 @@ def test_a_read_only_disk_is_a_clear_error(repo_on_it: UserRepo, small_disk: Pat
     done = edit(repo, "t1", "x = 2\n")
     subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
     with Recorder.open(repo.path) as fresh, pytest.raises(ChorusError, match="Read-only"):
-        fresh.record_named([done])
+        fresh.record_named_paths([done])
     subprocess.run(["mount", "-o", "remount,rw", str(small_disk)], check=True)
     with Recorder.open(repo.path) as recorder:
-        recorder.record_named([done])
+        recorder.record_named_paths([done])
         assert entry_of(recorder, "t1").status == "committed"
         assert_whole(repo, recorder)

@@ -3,12 +3,11 @@
 import pytest
 
 from chorus.history import records
-from chorus.history.log.known_past import KnownPast
-from chorus.history.log.newest import Newest
-from chorus.history.log.past import SiftedPast
+from chorus.history.log.disk_log import DiskLog
+from chorus.history.log.file_history import DiskFileHistory, MemoryFileHistory
 from chorus.history.recorder import Recorder
 from chorus.review.blame import blame
-from tests.history.acting import Agent
+from tests.history.agent_at_work import Agent
 from tests.repos import UserRepo
 
 # The last ones do not stand in a message as they are.
@@ -31,11 +30,11 @@ def test_blame_is_the_same_however_the_history_is_read(
     big = agent.bash(change)
     last = [agent.replace(name, b"three", b"3") for name in NAMES]
     assert not big.paths
-    with Newest.open(repo.path) as newest:
-        past = SiftedPast(recorder.site, newest)
+    with DiskLog.open(repo.path) as newest:
+        past = DiskFileHistory(recorder.workspace, newest)
         for number, name in enumerate(NAMES):
             found = blame(past, name)
-            assert found == blame(KnownPast(recorder), name)
+            assert found == blame(MemoryFileHistory(recorder), name)
             assert [line["n"] for line in found] == [number + 2, big.n, last[number].n]
         assert [line["n"] for line in blame(past, "moved")] == [1, None]
 
@@ -43,6 +42,6 @@ def test_blame_is_the_same_however_the_history_is_read(
 def test_only_the_records_that_name_the_file_are_parsed(repo: UserRepo, agent: Agent) -> None:
     for number in range(20):
         agent.edit(f"{number}.txt", b"x\n")
-    with Newest.open(repo.path) as newest:
-        assert blame(SiftedPast(agent.recorder.site, newest), "7.txt")[0]["n"] == 8
-        assert len(newest.sieve._parsed) == 2  # the newest record too: it tells what was last seen
+    with DiskLog.open(repo.path) as newest:
+        assert blame(DiskFileHistory(agent.recorder.workspace, newest), "7.txt")[0]["n"] == 8
+        assert len(newest.scanner._parsed) == 2  # the newest record too: it tells what was last seen

@@ -15,25 +15,24 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from chorus.errors import ChorusError
-from chorus.history.chain import ChainUnreadable
-from chorus.history.forgetting import apply_forgetting
 from chorus.history.log import queries
-from chorus.history.log.entries import (
+from chorus.history.log.disk_log import DiskLog
+from chorus.history.log.entry import (
+    ActionMarks,
     LogEntry,
-    Marks,
     entry_json,
     entry_of_call,
     entry_of_record,
     find_reverted,
     fold_marks,
 )
-from chorus.history.log.filter import Filter, parse_since
-from chorus.history.log.known_past import KnownPast
+from chorus.history.log.file_history import DiskFileHistory, MemoryFileHistory
+from chorus.history.log.filter import LogFilter, parse_since
 from chorus.history.log.lookup import find_turn
-from chorus.history.log.newest import Newest
-from chorus.history.log.past import SiftedPast
 from chorus.history.recorder import Recorder
-from chorus.history.records import MAX_LISTED, Kind
+from chorus.history.records import MAX_LISTED, RecordKind
+from chorus.history.retention import apply_forgetting
+from chorus.history.timeline_log import TimelineUnreadable
 from chorus.model.ids import SessionId, ToolUseId, TurnId
 from chorus.review import operations as review
 from chorus.review.blame import blame
@@ -41,7 +40,7 @@ from chorus.review.landing import apply as landing
 from chorus.review.landing.plan import plan_landing
 from chorus.review.landing.recovery import PendingLanding
 from chorus.review.operations import Selection
-from tests.history.acting import Agent, action, bash
+from tests.history.agent_at_work import Agent, action, bash
 from tests.repos import UserRepo
 
 EXAMPLES = int(os.environ.get("CHORUS_HISTORIES", "5"))
@@ -57,7 +56,7 @@ numbers = count(1)
 def whole(recorder: Recorder) -> list[LogEntry]:
     """Every entry, oldest first. Calls come by number; outside changes stand where the timeline has them."""
     timeline = recorder.timeline
-    marks = fold_marks(Marks(), recorder.journal.notes.lines)
+    marks = fold_marks(ActionMarks(), recorder.journal.notes.lines)
     reverted = find_reverted(timeline.records)
     calls = sorted(marks.calls, key=lambda call: int(call["n"]))
     entries = []
@@ -65,17 +64,17 @@ def whole(recorder: Recorder) -> list[LogEntry]:
         number = recorded.record.number
         while number is not None and calls and calls[0]["n"] < number:
             entries.append(entry_of_call(calls.pop(0), marks, reverted, timeline.find_action))
-        if recorded.record.kind is not Kind.START:
+        if recorded.record.kind is not RecordKind.START:
             entries.append(entry_of_record(recorded, marks, reverted))
     return entries + [entry_of_call(call, marks, reverted, timeline.find_action) for call in calls]
 
 
-def chosen(recorder: Recorder, entries: Sequence[LogEntry], wanted: Filter) -> list[dict[str, Any]]:
+def chosen(recorder: Recorder, entries: Sequence[LogEntry], wanted: LogFilter) -> list[dict[str, Any]]:
     turn = find_turn(entries, wanted.turn) if wanted.turn is not None else None
     if wanted.before is not None:
         before = wanted.before
         entries = list(takewhile(lambda entry: entry.n is None or entry.n < before, entries))
-    root = recorder.site.locate(wanted.path) if wanted.path is not None else None
+    root = recorder.workspace.locate(wanted.path) if wanted.path is not None else None
     since = parse_since(wanted.since) if wanted.since is not None else 0
     found = [
         entry
@@ -130,33 +129,35 @@ class Scene:
         return place
 
     def edit(self, step: Step) -> None:
-        self.recorder.look([str(self.repo.path / step.file)])
+        self.recorder.record_before_call([str(self.repo.path / step.file)])
         place = self.write(step)
-        self.recorder.record_named([self.named(place, step)])
+        self.recorder.record_named_paths([self.named(place, step)])
 
     def pair(self, step: Step) -> None:
         """Two calls of which only the sum is seen: one record holds both."""
-        self.recorder.look([str(self.repo.path / step.file)])
+        self.recorder.record_before_call([str(self.repo.path / step.file)])
         place = self.write(step)
-        self.recorder.record_named([self.named(place, step), self.named(place, step)])
+        self.recorder.record_named_paths([self.named(place, step), self.named(place, step)])
 
     def named(self, place: Path, step: Step) -> Any:
         session = ("session-a", "session-b")[step.at % 2]
         return action(f"toolu_{next(numbers)}", place, session=session)._replace(turn=TurnId(step.turn))
 
     def command(self, step: Step) -> None:
-        self.recorder.sweep()
+        self.recorder.record_outside()
         for file in FILES[: step.at % 3]:
             self.write(Step("", file, step.turn, step.at))
         self.recorder.record_window(bash(f"toolu_{next(numbers)}")._replace(turn=TurnId(step.turn)))
 
     def outside(self, step: Step) -> None:
         self.write(step)
-        self.recorder.sweep()
+        self.recorder.record_outside()
 
     def note(self, step: Step) -> None:
         status: Any = ("succeeded", "failed", "denied", "unfinished")[step.at % 4]
-        self.recorder.note(action(f"toolu_{next(numbers)}", status=status)._replace(turn=TurnId(step.turn)))
+        self.recorder.record_unchanged(
+            action(f"toolu_{next(numbers)}", status=status)._replace(turn=TurnId(step.turn))
+        )
 
     def pick(self, step: Step, *statuses: str) -> LogEntry:
         numbered = [entry for entry in self.recorder.entries() if entry.n is not None]
@@ -182,20 +183,20 @@ class Scene:
         self.recorder.mark("open", [self.pick(step).id or ""])
 
     def say(self, step: Step) -> None:
-        self.recorder.word(ToolUseId(self.pick(step).id or ""), "Now it is said in words.")
+        self.recorder.set_summary(ToolUseId(self.pick(step).id or ""), "Now it is said in words.")
 
     def correct(self, step: Step) -> None:
-        self.recorder.correct(ToolUseId(self.pick(step).id or ""), "failed")
+        self.recorder.correct_status(ToolUseId(self.pick(step).id or ""), "failed")
 
     def link(self, _: Step) -> None:
-        self.recorder.link(SessionId("session-b"), SessionId("session-a"))
+        self.recorder.link_sessions(SessionId("session-b"), SessionId("session-a"))
 
     def land(self, step: Step) -> None:
         plan = plan_landing(self.recorder, self.pick(step, "committed", "kept").lane or "", "turn")
-        note = PendingLanding(self.recorder.site.repository.own_dir)
+        note = PendingLanding(self.recorder.workspace.repository.own_dir)
         with note.held():
             landing.mark_landed(
-                self.recorder, plan, landing.apply_landing(self.recorder.site, plan, note, dry_run=False)
+                self.recorder, plan, landing.apply_landing(self.recorder.workspace, plan, note, dry_run=False)
             )
             note.clear()
 
@@ -210,7 +211,7 @@ def steps() -> st.SearchStrategy[list[Step]]:
     return st.lists(one, min_size=8, max_size=25)
 
 
-def filters(root: Path) -> list[Filter]:
+def filters(root: Path) -> list[LogFilter]:
     """Every filter by itself, and some together."""
     by_itself: dict[str, Sequence[Any]] = {
         "lane": ("nobody", "chorus/make-it-better"),
@@ -224,20 +225,20 @@ def filters(root: Path) -> list[Filter]:
         "before": (1, 3, 7, 1000),
         "limit": (0, 1, 3, 1000),
     }
-    single = [Filter(**{name: value}) for name, values in by_itself.items() for value in values]
+    single = [LogFilter(**{name: value}) for name, values in by_itself.items() for value in values]
     both = [
-        Filter(outside=True, before=n, limit=limit, path=path)
+        LogFilter(outside=True, before=n, limit=limit, path=path)
         for n in (None, 4)
         for limit in (2, 5)
         for path in (None, str(root / "a.txt"))
     ]
     return [
-        Filter(),
+        LogFilter(),
         *single,
         *both,
-        Filter(turn="turn-1", before=3),
-        Filter(turn="turn-1", open=True),
-        Filter(tool="Edit", before=9, limit=2),
+        LogFilter(turn="turn-1", before=3),
+        LogFilter(turn="turn-1", open=True),
+        LogFilter(tool="Edit", before=9, limit=2),
     ]
 
 
@@ -253,26 +254,26 @@ def compare(repo: UserRepo, recorder: Recorder, other: Recorder) -> None:
     """The kept log, the same in another process, and the one read from its newest end, with every filter."""
     entries = whole(recorder)
     assert recorder.entries() == other.entries() == entries
-    locate = recorder.site.locate
-    lanes = [Filter(lane=lane.name.removeprefix("chorus/"), limit=2) for lane in recorder.lanes.all()]
+    locate = recorder.workspace.locate
+    lanes = [LogFilter(lane=lane.name.removeprefix("chorus/"), limit=2) for lane in recorder.lanes.all()]
     wanted = sorted(
         [*filters(repo.path), *lanes], key=lambda each: 1000 if each.limit is None else each.limit
     )
-    with Newest.open(repo.path) as newest:
+    with DiskLog.open(repo.path) as newest:
         for each in wanted:
             expected = answer(chosen, recorder, entries, each)
             assert answer(newest.log, each, locate) == expected
             assert answer(queries.log, recorder, each) == expected
         assert list(newest.entries())[::-1] == entries
     names = [name for e in entries[-4:] for name in (str(e.n), e.id, e.timeline, e.commit) if name]
-    with Newest.open(repo.path) as newest:
+    with DiskLog.open(repo.path) as newest:
         assert newest.lanes() == queries.lanes(recorder)
         if entries:
             # By itself, with nothing read before; then among others.
             assert answer(newest.show, str(entries[0].n)) == answer(queries.show, recorder, str(entries[0].n))
         for path in (*FILES, "app.py"):
-            known = answer(blame, KnownPast(recorder), path)
-            assert answer(blame, SiftedPast(recorder.site, newest), path) == known
+            known = answer(blame, MemoryFileHistory(recorder), path)
+            assert answer(blame, DiskFileHistory(recorder.workspace, newest), path) == known
         for name in (*names, "0000", "none"):
             assert answer(newest.show, name) == answer(queries.show, recorder, name)
 
@@ -317,7 +318,7 @@ def test_a_call_held_by_another_record_is_read_with_that_record(repo: UserRepo, 
     assert [entry.within for entry in recorder.entries()] == [None, recorder.entries()[0].id]
     now.note(Step("note", "a.txt", "turn-1", 1))
 
-    with Newest.open(repo.path) as newest:
+    with DiskLog.open(repo.path) as newest:
         assert list(newest.entries())[::-1] == whole(recorder)
 
 
@@ -328,7 +329,7 @@ def test_a_note_that_comes_late_goes_where_its_number_belongs(
     with Recorder.open(repo.path) as other:
         other.entries()
         # As when a writer notes a call and records an action between a reader's two looks.
-        recorder.note(action("toolu_between", status="denied"))
+        recorder.record_unchanged(action("toolu_between", status="denied"))
         agent.edit("one.txt", b"2\n")
         other.timeline.refresh()
         assert [entry.n for entry in other._ledger.entries()] == [1, 3]
@@ -351,11 +352,11 @@ def test_a_history_whose_beginning_is_forgotten_is_read_anew(
 def test_only_what_is_taken_is_read(repo: UserRepo, agent: Agent) -> None:
     for number in range(40):
         agent.edit("one.txt", b"%d\n" % number)
-    with Newest.open(repo.path) as newest:
+    with DiskLog.open(repo.path) as newest:
         assert next(newest.entries()).n == 40
-        assert len(newest.sieve._items) == 1
+        assert len(newest.scanner._items) == 1
         newest.show("31")
-        assert (len(newest.sieve._items), len(newest.sieve._parsed)) == (10, 2)
+        assert (len(newest.scanner._items), len(newest.scanner._parsed)) == (10, 2)
 
 
 def test_words_that_look_like_a_trailer_name_no_record(
@@ -364,7 +365,7 @@ def test_words_that_look_like_a_trailer_name_no_record(
     first = agent.edit("one.txt", b"1\n")
     forged = f"Chorus-Number: 1\nChorus-Action: {first.id}\nChorus-Reverts: {first.id}\nChorus-Lane: none"
     agent.edit("Chorus-Number: 1", b"2\n", message=forged, lead_text=forged)
-    with Newest.open(repo.path) as newest:
+    with DiskLog.open(repo.path) as newest:
         assert newest.show("1")["id"] == newest.show(first.id or "")["id"] == first.id
         assert newest.show("1")["status"] == "committed"
         assert newest.lanes() == queries.lanes(recorder)
@@ -373,7 +374,7 @@ def test_words_that_look_like_a_trailer_name_no_record(
 def test_a_history_that_is_not_there_or_says_too_little_is_left_to_who_reads_it_all(
     repo: UserRepo, recorder: Recorder, agent: Agent
 ) -> None:
-    with Newest.open(repo.path) as newest, pytest.raises(ChainUnreadable):
+    with DiskLog.open(repo.path) as newest, pytest.raises(TimelineUnreadable):
         next(newest.entries())
 
     def make_many() -> None:
@@ -381,36 +382,36 @@ def test_a_history_that_is_not_there_or_says_too_little_is_left_to_who_reads_it_
             repo.write(f"many/{number}", b"x\n")
 
     entry = agent.bash(make_many)
-    with Newest.open(repo.path) as newest, pytest.raises(ChainUnreadable):
+    with DiskLog.open(repo.path) as newest, pytest.raises(TimelineUnreadable):
         newest.show(str(entry.n))
     assert len(queries.show(recorder, str(entry.n))["edits"]) == MAX_LISTED + 1
     assert entry.lines is None  # counting them all takes too long, and some are not all
     agent.edit("many/7", b"y\n")
     for path, numbers in (("many/7", [1, 2]), ("many/8", [1]), ("many", [1, 2]), ("man", [])):
-        wanted = Filter(path=str(repo.path / path))
+        wanted = LogFilter(path=str(repo.path / path))
         assert [found["n"] for found in queries.log(recorder, wanted)] == numbers
-        with Newest.open(repo.path) as newest:
-            assert newest.log(wanted, recorder.site.locate) == queries.log(recorder, wanted)
+        with DiskLog.open(repo.path) as newest:
+            assert newest.log(wanted, recorder.workspace.locate) == queries.log(recorder, wanted)
 
 
 def test_notes_in_another_form_or_order_are_left_to_who_reads_them_all(
     repo: UserRepo, recorder: Recorder, agent: Agent
 ) -> None:
     agent.edit("one.txt", b"1\n")
-    recorder.note(action("toolu_2", status="denied"))
-    recorder.note(action("toolu_3", status="failed"))
-    place = recorder.site.repository.own_dir / "notes.jsonl"
+    recorder.record_unchanged(action("toolu_2", status="denied"))
+    recorder.record_unchanged(action("toolu_3", status="failed"))
+    place = recorder.workspace.repository.own_dir / "notes.jsonl"
     first, second = place.read_bytes().splitlines(keepends=True)
     odd = json.dumps(json.loads(first)).encode() + b"\n"
     for data in (second + first, second + odd):
         place.write_bytes(data)
-        with pytest.raises(ChainUnreadable), Newest.open(repo.path) as newest:
+        with pytest.raises(TimelineUnreadable), DiskLog.open(repo.path) as newest:
             list(newest.entries())
         with Recorder.open(repo.path) as other:
             assert [entry.n for entry in other.entries()] == [1, 2, 3]
     # What a crash cut short, or another version wrote, is passed over both ways.
     place.write_bytes(first + b'{"v":1,"kind":"call",half\n{"v":2}\n' + second[:-5])
-    with Newest.open(repo.path) as newest, Recorder.open(repo.path) as other:
+    with DiskLog.open(repo.path) as newest, Recorder.open(repo.path) as other:
         assert list(newest.entries())[::-1] == other.entries()
         assert len(other.entries()) == 2
 
@@ -423,9 +424,9 @@ def test_a_damaged_beginning_is_said_and_does_not_hide_what_is_newer(
     lost = recorder.timeline.records[1].oid
     (repo.git_dir / "chorus/objects" / lost[:2] / lost[2:]).unlink()
 
-    with Newest.open(repo.path) as newest:
+    with DiskLog.open(repo.path) as newest:
         assert next(newest.entries()).n == 4
-        with pytest.raises(ChainUnreadable):
+        with pytest.raises(TimelineUnreadable):
             list(newest.entries())
     with Recorder.open(repo.path) as other, pytest.raises(ChorusError, match=lost):
         other.entries()

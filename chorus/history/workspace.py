@@ -37,7 +37,7 @@ KEPT_BYTES = 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class Authorship:
     """When, in seconds since the epoch, something was made (None: when it was written), and by whom."""
 
     written: int
@@ -45,7 +45,7 @@ class Moment:
     by_agent: bool = False
 
 
-class Site:
+class Workspace:
     def __init__(self, repository: Repository, cap_bytes: int = CAP_BYTES) -> None:
         self.repository = repository
         self.refs = repository.refs
@@ -57,7 +57,7 @@ class Site:
         self.filters = Filters(repository, self.store)
         self.scanner = Scanner(repository, self.store, self.trees, self.work_tree, self.filters)
         self._complaints: list[str] = []
-        self.lock_place = repository.own_dir / "recording.lock"
+        self.lock_path = repository.own_dir / "recording.lock"
         self._lock: int | None = None
         self._held = False
         self._contents: OrderedDict[Oid, bytes] = OrderedDict()
@@ -156,12 +156,12 @@ class Site:
 
     def _open_lock(self) -> int:
         if self._lock is None:
-            with translated(os.fspath(self.lock_place)):
-                self.lock_place.parent.mkdir(parents=True, exist_ok=True)
-                self._lock = os.open(self.lock_place, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            with translated(os.fspath(self.lock_path)):
+                self.lock_path.parent.mkdir(parents=True, exist_ok=True)
+                self._lock = os.open(self.lock_path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
         return self._lock
 
-    def commit(self, tree: Oid, parents: tuple[Oid, ...], message: str, moment: Moment) -> Oid:
+    def commit(self, tree: Oid, parents: tuple[Oid, ...], message: str, moment: Authorship) -> Oid:
         """A commit that no ref has yet."""
         committer = self.repository.signature(moment.written)
         author = replace(committer, seconds=committer.seconds if moment.made is None else moment.made)

@@ -10,15 +10,20 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
-from chorus.history.chain import PREFIX, ChainUnreadable, Recorded
-from chorus.history.log.entries import FindAction, LogEntry, Marks, entry_of_call, entry_of_record, fold_marks
-from chorus.history.log.filter import Filter, list_log
-from chorus.history.log.listing import HEADS, LaneRow, lanes_json
+from chorus.history.log.entry import (
+    ActionMarks,
+    FindAction,
+    LogEntry,
+    entry_of_call,
+    entry_of_record,
+    fold_marks,
+)
+from chorus.history.log.filter import LogFilter, list_log
+from chorus.history.log.json_views import HEADS, LaneRow, changes_below, lanes_json, show_json
 from chorus.history.log.lookup import find_entry
-from chorus.history.log.showing import changes_below, show_json
-from chorus.history.log.sifting import Sieve
-from chorus.history.notes import parse_lines, read_apart
-from chorus.history.records import Kind
+from chorus.history.mark_log import parse_lines, read_apart
+from chorus.history.records import RecordKind
+from chorus.history.timeline_log import PREFIX, LogScanner, TimelineCommit, TimelineUnreadable
 from chorus.model.commit_message import ACTION, CONTAINED, NUMBER, render_trailer
 from chorus.model.ids import LaneName, Oid, RepoPath
 from chorus.store.git_process import Git
@@ -27,20 +32,20 @@ from chorus.store.places import Places, read_places
 OID = re.compile(r"[0-9a-f]{40}")
 
 
-class Newest:
+class DiskLog:
     def __init__(self, places: Places) -> None:
         self._git = Git(Path(places.work_tree))
         self._own_dir = f"{places.git_dir}/chorus"
         # Before the chain: what a note names is on the chain by the time it is written.
         calls, others = read_apart(Path(self._own_dir) / "notes.jsonl")
-        marks = fold_marks(Marks(), others)
+        marks = fold_marks(ActionMarks(), others)
         if marks.calls:
-            raise ChainUnreadable("a call is noted in a form of its own")
-        self.sieve = Sieve(self._git, PREFIX + places.name)
+            raise TimelineUnreadable("a call is noted in a form of its own")
+        self.scanner = LogScanner(self._git, PREFIX + places.name)
         self._calls, self._marks = calls, marks
         self._seen: list[LogEntry] = []
         self._entries = newest_entries(
-            self._records(), newest_calls(calls), marks, self.sieve.reverted, self._find_action
+            self._records(), newest_calls(calls), marks, self.scanner.reverted, self._find_action
         )
 
     @classmethod
@@ -51,7 +56,7 @@ class Newest:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.sieve.close()
+        self.scanner.close()
 
     def entries(self) -> Iterator[LogEntry]:
         """Newest first: what was taken before, then what is read now."""
@@ -60,7 +65,7 @@ class Newest:
             self._seen.append(entry)
             yield entry
 
-    def log(self, wanted: Filter, locate: Callable[[str], RepoPath | None]) -> list[dict[str, Any]]:
+    def log(self, wanted: LogFilter, locate: Callable[[str], RepoPath | None]) -> list[dict[str, Any]]:
         """The entries that match, oldest first."""
         return list_log(self.entries(), wanted, locate, partial(changes_below, self._git))
 
@@ -68,12 +73,12 @@ class Newest:
         """Every lane whose branch is there, oldest first. Calls that changed nothing are on none."""
         entries: list[LogEntry] = []
         rows: dict[LaneName, LaneRow] = {}
-        for recorded in self.sieve.on_lanes():
-            entries.append(entry_of_record(recorded, self._marks, self.sieve.reverted))
-            if placement := recorded.record.placement:
+        for recorded in self.scanner.on_lanes():
+            entries.append(entry_of_record(recorded, self._marks, self.scanner.reverted))
+            if lane_commit := recorded.record.lane_commit:
                 # What the oldest record says of a lane counts, and where that stands.
-                rows.pop(placement.lane, None)
-                rows[placement.lane] = LaneRow(placement.lane, placement.base, recorded.record.session)
+                rows.pop(lane_commit.lane, None)
+                rows[lane_commit.lane] = LaneRow(lane_commit.lane, lane_commit.base, recorded.record.session)
         listed = self._git.text("for-each-ref", "--format=%(objectname) %(refname)", HEADS).splitlines()
         tips = {name: Oid(oid) for oid, name in (line.split(" ", 1) for line in listed)}
         return lanes_json(entries, reversed(rows.values()), tips.get)
@@ -83,21 +88,21 @@ class Newest:
         entry = self._find_call(name) or self._find_record(name)
         # A lane commit may be abbreviated: whether it is one alone, only the whole log can say.
         entry = entry or find_entry(list(self.entries())[::-1], name)
-        recorded = self.sieve.find(entry.timeline) if entry.timeline else None
+        recorded = self.scanner.find(entry.timeline) if entry.timeline else None
         if recorded is not None and not recorded.record.listed:
-            raise ChainUnreadable(f"{recorded.oid} lists none of its files")
+            raise TimelineUnreadable(f"{recorded.oid} lists none of its files")
         edits = recorded.record.edits if recorded else ()
         return show_json(self._git, self._own_dir, entry, edits)
 
     def find_action_entry(self, action: str) -> LogEntry | None:
         """The entry of the call with that id."""
-        found = self.sieve.find(render_trailer(ACTION, action))
-        own = entry_of_record(found, self._marks, self.sieve.reverted) if found else None
+        found = self.scanner.find(render_trailer(ACTION, action))
+        own = entry_of_record(found, self._marks, self.scanner.reverted) if found else None
         return own or self._find_call(action)
 
-    def _records(self) -> Iterator[Recorded]:
+    def _records(self) -> Iterator[TimelineCommit]:
         place = 0
-        while recorded := self.sieve.record(place):
+        while recorded := self.scanner.record(place):
             yield recorded
             place += 1
 
@@ -107,26 +112,26 @@ class Newest:
             if said in line:
                 for call in parse_lines(line):
                     if name in (str(call["n"]), call["id"]):
-                        return entry_of_call(call, self._marks, self.sieve.reverted, self._find_action)
+                        return entry_of_call(call, self._marks, self.scanner.reverted, self._find_action)
         return None
 
     def _find_record(self, name: str) -> LogEntry | None:
         if OID.fullmatch(name):
-            found = self.sieve.find(name)
+            found = self.scanner.find(name)
             outside = found is not None and found.record.number is None
-            return entry_of_record(found, self._marks, self.sieve.reverted) if found and outside else None
-        found = self.sieve.find(*(render_trailer(key, name) for key in (NUMBER, ACTION)))
-        return entry_of_record(found, self._marks, self.sieve.reverted) if found else None
+            return entry_of_record(found, self._marks, self.scanner.reverted) if found and outside else None
+        found = self.scanner.find(*(render_trailer(key, name) for key in (NUMBER, ACTION)))
+        return entry_of_record(found, self._marks, self.scanner.reverted) if found else None
 
-    def _find_action(self, name: str) -> Recorded | None:
+    def _find_action(self, name: str) -> TimelineCommit | None:
         """The record that holds an action: older than whoever asks for it, and read now if need be."""
-        return self.sieve.find(*(render_trailer(key, name) for key in (ACTION, CONTAINED)))
+        return self.scanner.find(*(render_trailer(key, name) for key in (ACTION, CONTAINED)))
 
 
 def newest_entries(
-    records: Iterable[Recorded],
+    records: Iterable[TimelineCommit],
     calls: Iterator[dict[str, Any]],
-    marks: Marks,
+    marks: ActionMarks,
     reverted: Set[str],
     find_action: FindAction,
 ) -> Iterator[LogEntry]:
@@ -138,7 +143,7 @@ def newest_entries(
     call = next(calls, None)
     for recorded in records:
         record = recorded.record
-        if record.kind is Kind.START:
+        if record.kind is RecordKind.START:
             continue
         entry = entry_of_record(recorded, marks, reverted)
         if record.number is None:
@@ -161,6 +166,6 @@ def newest_calls(lines: Sequence[bytes]) -> Iterator[dict[str, Any]]:
     for line in reversed(lines):
         for call in parse_lines(line):
             if last is not None and call["n"] > last:
-                raise ChainUnreadable(f"call {last} is noted after call {call['n']}")
+                raise TimelineUnreadable(f"call {last} is noted after call {call['n']}")
             last = call["n"]
             yield call

@@ -12,13 +12,13 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
-from chorus.history.chain import Recorded
 from chorus.history.recorder import Recorder
-from chorus.history.records import Kind
+from chorus.history.records import RecordKind
+from chorus.history.timeline_log import TimelineCommit
 from chorus.model.action import Action
 from chorus.model.ids import Oid, ToolUseId
-from tests.history.acting import action, bash, on_disk, replayed, reported
-from tests.history.proof import assert_whole
+from tests.history.agent_at_work import action, bash, on_disk, replayed, reported
+from tests.history.invariants import assert_whole
 from tests.repos import UserRepo
 
 FILES = ("a.txt", "b.txt", "dir/c.txt")
@@ -64,7 +64,7 @@ class UserAndAgents(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         if hasattr(self, "recorder"):
-            self.recorder.sweep()
+            self.recorder.record_outside()
             assert_whole(self.repo, self.recorder)
             self.recorder.close()
         shutil.rmtree(self.folder)
@@ -109,14 +109,14 @@ class UserAndAgents(RuleBasedStateMachine):
     @rule(session=sessions, name=files, at=places, kind=st.sampled_from(["add", "replace", "remove"]))
     def agent_edits(self, session: str, name: str, at: int, kind: str) -> None:
         place = self.repo.path / name
-        self.recorder.look([str(place)])
+        self.recorder.record_before_call([str(place)])
         before, after = self.read(name), self.changed(name, session, at, kind)
         self.repo.write(name, after)
-        self.record_named(session, name, [(before, after)])
+        self.record_named_paths(session, name, [(before, after)])
 
     @rule(session=sessions, names=st.sets(files, min_size=1), at=places, rename=st.booleans())
     def agent_runs_a_command(self, session: str, names: set[str], at: int, rename: bool) -> None:
-        self.recorder.sweep()
+        self.recorder.record_outside()
         before: Contents = {name: self.read(name) for name in (*FILES, "moved.txt")}
         for name in names:
             self.repo.write(name, self.changed(name, session, at, "add"))
@@ -132,24 +132,24 @@ class UserAndAgents(RuleBasedStateMachine):
 
     @rule(session=sessions, name=files, at=places, then=places)
     def agent_edits_twice_before_anybody_looks(self, session: str, name: str, at: int, then: int) -> None:
-        self.recorder.sweep()
+        self.recorder.record_outside()
         states = [self.read(name)]
         for place in (at, then):
             self.repo.write(name, self.changed(name, session, place, "add"))
             states.append(self.read(name))
-        self.record_named(session, name, list(itertools.pairwise(states)), told=True)
+        self.record_named_paths(session, name, list(itertools.pairwise(states)), told=True)
 
     @rule(session=sessions, name=files, at=places, users=places)
     def agent_edits_after_an_edit_nobody_saw(self, session: str, name: str, at: int, users: int) -> None:
         self.repo.write(name, self.changed(name, "user", users, "add"))
         before, after = self.read(name), self.changed(name, session, at, "add")
         self.repo.write(name, after)
-        self.record_named(session, name, [(before, after)], told=True)
+        self.record_named_paths(session, name, [(before, after)], told=True)
 
     @rule(name=files, at=places, then=places, late=st.booleans())
     def agents_write_over_each_other(self, name: str, at: int, then: int, late: bool) -> None:
         """Both read the same text; nothing is left of what the first to write did."""
-        self.recorder.sweep()
+        self.recorder.record_outside()
         before = self.read(name)
         if before is None:
             return
@@ -164,7 +164,7 @@ class UserAndAgents(RuleBasedStateMachine):
             report = reported(place, before.decode(), after.decode())
             act = action(f"t{next(self.numbers)}", place, session=session, report=report)
             done[act.id] = (act, after)
-        self.recorder.record_named([act for act, _ in done.values()])
+        self.recorder.record_named_paths([act for act, _ in done.values()])
         for entry in self.recorder.entries():
             if entry.id in done:
                 act, after = done[ToolUseId(entry.id)]
@@ -175,7 +175,7 @@ class UserAndAgents(RuleBasedStateMachine):
         self.recorder.close()
         self.recorder = Recorder.open(self.repo.path)
 
-    def record_named(
+    def record_named_paths(
         self, session: str, name: str, steps: list[tuple[bytes | None, bytes | None]], told: bool = False
     ) -> None:
         place = self.repo.path / name
@@ -184,7 +184,7 @@ class UserAndAgents(RuleBasedStateMachine):
             texts = [None if side is None else side.decode() for side in (before, after)]
             report = reported(place, texts[0], texts[1]) if told else None
             done.append(action(f"t{next(self.numbers)}", place, session=session, report=report))
-        self.recorder.record_named(done)
+        self.recorder.record_named_paths(done)
         for act, (before, after) in zip(done, steps, strict=True):
             changed = before != after
             self.expect(act, {name: before} if changed else {}, {name: after} if changed else {})
@@ -197,7 +197,7 @@ class UserAndAgents(RuleBasedStateMachine):
     @invariant()
     def the_timeline_is_the_disk(self) -> None:
         if hasattr(self, "recorder"):
-            self.recorder.sweep()
+            self.recorder.record_outside()
             assert replayed(self.recorder) == on_disk(self.repo)
 
     @invariant()
@@ -209,7 +209,7 @@ class UserAndAgents(RuleBasedStateMachine):
         for entry in entries:
             session, before, after = self.expected[str(entry.id)]
             edits = self.recorder.edits(entry)
-            read = self.recorder.site.read
+            read = self.recorder.workspace.read
             assert {edit.path: read(edit.before) for edit in edits} == before
             assert {edit.path: read(edit.after) for edit in edits} == after
             assert entry.status == ("committed" if before or after else "noop")
@@ -219,29 +219,29 @@ class UserAndAgents(RuleBasedStateMachine):
     def each_lane_commit_holds_only_lines_its_action_changed(self) -> None:
         if hasattr(self, "recorder"):
             for recorded in self.recorder.timeline.records:
-                if recorded.record.kind is Kind.ACTION:
+                if recorded.record.kind is RecordKind.ACTION:
                     self.check_lines(recorded)
 
-    def check_lines(self, recorded: Recorded) -> None:
+    def check_lines(self, recorded: TimelineCommit) -> None:
         commit = self.recorder.current_commit(recorded)
-        site = self.recorder.site
-        made = site.store.read_commit(commit)
-        parent = site.store.read_commit(made.parents[0])
+        workspace = self.recorder.workspace
+        made = workspace.store.read_commit(commit)
+        parent = workspace.store.read_commit(made.parents[0])
         own = {edit.path: edit for edit in recorded.record.edits}
-        for change in site.trees.diff(parent.tree, made.tree):
+        for change in workspace.trees.diff(parent.tree, made.tree):
             edit = own[change.path]
-            seen = [Counter((site.read(e) or b"").splitlines()) for e in (edit.before, edit.after)]
-            lane = [Counter((site.read(e) or b"").splitlines()) for e in (change.before, change.after)]
+            seen = [Counter((workspace.read(e) or b"").splitlines()) for e in (edit.before, edit.after)]
+            lane = [Counter((workspace.read(e) or b"").splitlines()) for e in (change.before, change.after)]
             assert lane[1] - lane[0] <= seen[1] - seen[0]
             assert lane[0] - lane[1] <= seen[0] - seen[1]
         self.check_context(made.parents[0], recorded)
 
-    def check_context(self, oid: Oid, recorded: Recorded) -> None:
+    def check_context(self, oid: Oid, recorded: TimelineCommit) -> None:
         """What stands below an action's commit is the base, another action, or context that says so."""
-        placement = recorded.record.placement
-        assert placement is not None
-        if oid != placement.base and self.recorder.timeline.find_commit(oid) is None:
-            message = self.recorder.site.store.read_commit(oid).message
+        lane_commit = recorded.record.lane_commit
+        assert lane_commit is not None
+        if oid != lane_commit.base and self.recorder.timeline.find_commit(oid) is None:
+            message = self.recorder.workspace.store.read_commit(oid).message
             assert "\nChorus-Context: " in message
 
 

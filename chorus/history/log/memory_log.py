@@ -8,19 +8,19 @@ beginning, it begins anew. Never changes either.
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
-from chorus.history.chain import Recorded
-from chorus.history.log.entries import LogEntry
-from chorus.history.log.following import Follower
-from chorus.history.notes import Notes
-from chorus.history.records import Kind
+from chorus.history.log.entry import LogEntry
+from chorus.history.log.following import LogFollower
+from chorus.history.mark_log import MarkLog
+from chorus.history.records import RecordKind
 from chorus.history.timeline import Timeline
+from chorus.history.timeline_log import TimelineCommit
 
 Call: TypeAlias = dict[str, Any]
 
 
-class Ledger:
-    def __init__(self, timeline: Timeline, notes: Notes) -> None:
-        self._read = Follower(timeline, notes)
+class MemoryLog:
+    def __init__(self, timeline: Timeline, notes: MarkLog) -> None:
+        self._read = LogFollower(timeline, notes)
         self._begin()
 
     def entries(self) -> list[LogEntry]:
@@ -44,8 +44,8 @@ class Ledger:
         self._entries: list[LogEntry] = []
         self._places: dict[str, list[int]] = {}
         # Up to the last record with a number, entries stay where they are; what follows may change places.
-        self._sources: list[Recorded | Call] = []
-        self._open_records: list[Recorded] = []
+        self._sources: list[TimelineCommit | Call] = []
+        self._open_records: list[TimelineCommit] = []
         self._open_calls: list[Call] = []
 
     def _say_again(self, names: Iterable[str]) -> None:
@@ -53,13 +53,13 @@ class Ledger:
             for place in self._places.get(name, ()):
                 self._entries[place] = self._read.entry(self._sources[place])
 
-    def _add(self, records: Sequence[Recorded], calls: Sequence[Call]) -> None:
+    def _add(self, records: Sequence[TimelineCommit], calls: Sequence[Call]) -> None:
         del self._entries[len(self._sources) :]
         waiting = sorted([*self._open_calls, *calls], key=lambda call: int(call["n"]))
-        unsettled: list[Recorded] = []
+        unsettled: list[TimelineCommit] = []
         at = 0
         for recorded in (*self._open_records, *records):
-            if recorded.record.kind is Kind.START:
+            if recorded.record.kind is RecordKind.START:
                 continue
             number = recorded.record.number
             if number is None:
@@ -75,7 +75,7 @@ class Ledger:
         self._entries += [self._read.entry(recorded) for recorded in self._open_records]
         self._entries += [self._read.entry(call) for call in self._open_calls]
 
-    def _settle(self, sources: Sequence[Recorded | Call]) -> None:
+    def _settle(self, sources: Sequence[TimelineCommit | Call]) -> None:
         for source in sources:
             entry = self._read.entry(source)
             for name in (entry.id, entry.within):

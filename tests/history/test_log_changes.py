@@ -1,20 +1,20 @@
 """What is new in the log, told once, and at the cost of what is new."""
 
-from chorus.history.log.entries import LogEntry
-from chorus.history.log.news import News
+from chorus.history.log.entry import LogEntry
+from chorus.history.log.news import LogChanges
 from chorus.history.recorder import Recorder
 from chorus.review.operations import Selection, keep, revert
-from tests.history.acting import Agent, action, bash
+from tests.history.agent_at_work import Agent, action, bash
 
 
-def told(news: News) -> list[tuple[str | None, str]]:
+def told(news: LogChanges) -> list[tuple[str | None, str]]:
     return [(entry.id, entry.status) for entry in news.take()]
 
 
 def test_each_entry_is_told_once(recorder: Recorder, agent: Agent) -> None:
-    news = News(recorder)
+    news = LogChanges(recorder)
     first = agent.edit("app.py", b"one\n")
-    recorder.note(action("failed", "/nowhere", status="failed"))
+    recorder.record_unchanged(action("failed", "/nowhere", status="failed"))
     assert told(news) == [(first.id, "committed"), ("failed", "failed")]
     assert told(news) == []
     second = agent.edit("app.py", b"two\n")
@@ -23,7 +23,7 @@ def test_each_entry_is_told_once(recorder: Recorder, agent: Agent) -> None:
 
 
 def test_an_entry_that_changes_is_told_again(recorder: Recorder, agent: Agent) -> None:
-    news = News(recorder)
+    news = LogChanges(recorder)
     first, second = agent.edit("app.py", b"one\n"), agent.edit("run.sh", b"two\n")
     news.take()
     keep(recorder, Selection([str(first.n)]))
@@ -34,12 +34,12 @@ def test_an_entry_that_changes_is_told_again(recorder: Recorder, agent: Agent) -
 
 
 def test_what_is_told_is_what_the_log_says(recorder: Recorder, agent: Agent) -> None:
-    news = News(recorder)
+    news = LogChanges(recorder)
     seen: dict[tuple[int | None, str | None], LogEntry] = {}
     for number in range(5):
         agent.edit("app.py", b"%d\n" % number)
         agent.repo.write("mine.txt", b"%d\n" % number)
-        recorder.sweep()
+        recorder.record_outside()
         if number == 3:
             revert(recorder, Selection(["1"]), markers=True)
         seen |= {(entry.n, entry.timeline): entry for entry in news.take()}

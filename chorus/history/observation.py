@@ -7,32 +7,32 @@ of HEAD or of the stash explains is recorded as outside on the way. Never claims
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from chorus.history.chain import Recorded
-from chorus.history.heads import Move, render_head
+from chorus.history.head_moves import HeadMove, render_head
 from chorus.history.journal import Journal
 from chorus.history.records import Edit
+from chorus.history.timeline_log import TimelineCommit
 from chorus.model.ids import RepoPath
 from chorus.store.worktree.scan import Observed, Omitted
 
 
 @dataclass(frozen=True, slots=True)
-class Observation:
+class DiskChanges:
     edits: tuple[Edit, ...]
     omitted: tuple[Omitted, ...]
-    recorded: tuple[Recorded, ...]
+    recorded: tuple[TimelineCommit, ...]
 
 
-class Observing:
+class Observer:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
-        self._site = journal.site
+        self._workspace = journal.workspace
 
     def locate(self, paths: Iterable[str]) -> list[RepoPath]:
         """The paths a tool names that lie in this work tree."""
-        found = (self._site.locate(path) for path in paths)
+        found = (self._workspace.locate(path) for path in paths)
         return list(dict.fromkeys(path for path in found if path is not None))
 
-    def observe(self, paths: Sequence[RepoPath] | None, spare: Collection[RepoPath] = ()) -> Observation:
+    def observe(self, paths: Sequence[RepoPath] | None, exclude: Collection[RepoPath] = ()) -> DiskChanges:
         """What differs from the timeline at these paths, or anywhere, but for those to spare."""
         move = self._journal.heads.look()
         moved = self._journal.heads.paths_of(move) if move else []
@@ -40,18 +40,18 @@ class Observing:
         asked = None if paths is None or moved is None else [*paths, *moved]
         tree = self._journal.timeline.tree
         assert tree is not None
-        scan = self._site.scanner.changed(tree, asked)
-        changes = [change for change in scan.changes if change.path not in spare]
-        recorded: list[Recorded] = []
+        scan = self._workspace.scanner.changed(tree, asked)
+        changes = [change for change in scan.changes if change.path not in exclude]
+        recorded: list[TimelineCommit] = []
         if move is not None:
             changes, recorded = self._settle(move, None if moved is None else set(moved), changes)
         if paths is not None:
             changes = [change for change in changes if is_named(change.path, set(paths))]
-        return Observation(edits_of(changes), scan.omitted, tuple(recorded))
+        return DiskChanges(edits_of(changes), scan.omitted, tuple(recorded))
 
     def _settle(
-        self, move: Move, moved: set[RepoPath] | None, changes: list[Observed]
-    ) -> tuple[list[Observed], list[Recorded]]:
+        self, move: HeadMove, moved: set[RepoPath] | None, changes: list[Observed]
+    ) -> tuple[list[Observed], list[TimelineCommit]]:
         """Record what the move explains; give what it does not."""
         explains = self._journal.heads.explains
         made = [
@@ -61,7 +61,7 @@ class Observing:
         ]
         if not made:
             head = render_head(move.after)
-            self._journal.append_note({"kind": "head", "head": head, "reason": move.reason})
+            self._journal.append_mark({"kind": "head", "head": head, "reason": move.reason})
             return changes, []
         recorded = self._journal.append_outside(edits_of(made), move.reason)
         return [change for change in changes if change not in made], [recorded]

@@ -4,7 +4,7 @@ import itertools
 from pathlib import Path
 from typing import Any
 
-from chorus.history.log.entries import LogEntry
+from chorus.history.log.entry import LogEntry
 from chorus.history.recorder import Recorder
 from chorus.model.action import Action, ChangeReport, FileReport, Status, WriteScope
 from chorus.model.ids import LaneName, Oid, SessionId, ToolUseId, TurnId
@@ -54,13 +54,13 @@ class Agent:
 
     def edit(self, path: str, data: bytes | None, **more: Any) -> LogEntry:
         place = self.repo.path / path
-        self.recorder.look([str(place)])
+        self.recorder.record_before_call([str(place)])
         if data is None:
             place.unlink()
         else:
             self.repo.write(path, data)
         done = action(f"toolu_{self.session}_{next(self.numbers)}", place, session=self.session, **more)
-        self.recorder.record_named([done])
+        self.recorder.record_named_paths([done])
         return entry_of(self.recorder, done.id)
 
     def replace(self, path: str, old: bytes, new: bytes, **more: Any) -> LogEntry:
@@ -69,7 +69,7 @@ class Agent:
         return self.edit(path, data.replace(old, new, 1), **more)
 
     def bash(self, change: Any, **more: Any) -> LogEntry:
-        self.recorder.sweep()
+        self.recorder.record_outside()
         change()
         done = bash(f"toolu_{self.session}_{next(self.numbers)}", session=self.session, **more)
         self.recorder.record_window(done)
@@ -105,10 +105,10 @@ def patch_of(repo: UserRepo, commit: Oid | None) -> list[str]:
 def replayed(recorder: Recorder) -> dict[str, tuple[int, bytes]]:
     """The files of the timeline's newest tree: mode and bytes."""
     recorder.journal.refresh()
-    site = recorder.site
+    workspace = recorder.workspace
     return {
-        path: (entry.mode, site.store.read_blob(entry.oid))
-        for path, entry in site.trees.walk(recorder.timeline.tree)
+        path: (entry.mode, workspace.store.read_blob(entry.oid))
+        for path, entry in workspace.trees.walk(recorder.timeline.tree)
     }
 
 

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from chorus.history.log.entries import LogEntry
+from chorus.history.log.entry import LogEntry
 from chorus.history.recorder import Recorder
 from chorus.review.operations import Selection, redo, revert
 from chorus.review.revert.apply import NothingToRevert
 from chorus.review.revert.plan import RevertConflict
-from tests.history.acting import Agent, action, on_disk, replayed
+from tests.history.agent_at_work import Agent, action, on_disk, replayed
 from tests.repos import UserRepo
 
 EXAMPLES = int(os.environ.get("CHORUS_HISTORIES", "12"))
@@ -62,7 +62,7 @@ def history(template: Path, played: list[Step]) -> Iterator[tuple[UserRepo, Reco
             start = on_disk(repo)
             for step in played:
                 play(repo, recorder, step)
-            recorder.sweep()
+            recorder.record_outside()
             yield repo, recorder, start
 
 
@@ -73,9 +73,9 @@ def play(repo: UserRepo, recorder: Recorder, step: Step) -> None:
     elif step.what == "command":
         Agent(repo, recorder, step.who).bash(lambda: CHANGES[step.what](repo, place, step))
     else:
-        recorder.look([str(place)])
+        recorder.record_before_call([str(place)])
         CHANGES[step.what](repo, place, step)
-        recorder.record_named([action(f"toolu_{next(Agent.numbers)}", place, session=step.who)])
+        recorder.record_named_paths([action(f"toolu_{next(Agent.numbers)}", place, session=step.who)])
 
 
 def change_lines(_repo: UserRepo, place: Path, step: Step) -> None:
@@ -152,7 +152,7 @@ def expected(folder: Path, recorder: Recorder, entry: LogEntry, disk: Disk) -> D
     """The disk once the action is taken back, by git's own merge; None where that cannot be done."""
     result = dict(disk)
     for edit in recorder.edits(entry):
-        read = recorder.site.read
+        read = recorder.workspace.read
         sides = [None if e is None else (e.mode, read(e) or b"") for e in (edit.before, edit.after)]
         new = undone(folder, sides[0], sides[1], disk.get(edit.path))
         if isinstance(new, str):

@@ -18,7 +18,7 @@ FORMAT = 1
 CALL = b'{"v":1,"kind":"call",'
 
 
-class Notes:
+class MarkLog:
     def __init__(self, place: Path) -> None:
         self._place = place
         self._read_bytes = 0

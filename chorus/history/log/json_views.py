@@ -1,12 +1,13 @@
 """One action as data for programs: the JSON of `show` (keys are API), with its patch as git prints it."""
 
 import os
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
-from chorus.history.log.entries import LogEntry, entry_json
+from chorus.history.log.entry import LogEntry, entry_json
 from chorus.history.records import Edit
-from chorus.model.ids import Oid, RepoPath
+from chorus.model.ids import LaneName, Oid, RepoPath, SessionId
 from chorus.store.git_process import Git
 from chorus.store.objects.directory import Entry
 
@@ -68,3 +69,32 @@ def run_diff(git: Git, own_dir: str, *words: str) -> str:
     """What `git diff-tree` prints. It would read the user's whole index, of which it needs nothing."""
     output = git.run("diff-tree", *PLAIN, *words, extra={"GIT_INDEX_FILE": f"{own_dir}/no-index"})
     return output.decode("utf-8", "replace")
+
+
+HEADS = "refs/heads/"
+
+
+class LaneRow(NamedTuple):
+    name: LaneName
+    base: Oid | None
+    session: SessionId | None
+
+
+def lanes_json(
+    entries: Iterable[LogEntry], lanes: Iterable[LaneRow], read_tip: Callable[[str], Oid | None]
+) -> list[dict[str, Any]]:
+    """Those of the lanes whose branch is there, with how many of the entries are on them, and open."""
+    actions: Counter[str] = Counter()
+    unreviewed: Counter[str] = Counter()
+    for entry in entries:
+        if entry.lane is not None and entry.n is not None and entry.within is None:
+            actions[entry.lane] += 1
+            unreviewed[entry.lane] += entry.open
+    listed = []
+    for lane in lanes:
+        ref = HEADS + lane.name
+        tip = read_tip(ref)
+        if tip is not None:
+            names = {"name": lane.name, "ref": ref, "base": lane.base, "tip": tip, "session": lane.session}
+            listed.append({**names, "actions": actions[lane.name], "open": unreviewed[lane.name]})
+    return listed

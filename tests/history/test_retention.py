@@ -4,15 +4,15 @@ import pytest
 
 from chorus.commands.gc import forget_old
 from chorus.errors import UsageError
-from chorus.history.forgetting import forget
 from chorus.history.log import queries
 from chorus.history.recorder import Recorder
+from chorus.history.retention import forget_old_records
 from chorus.review.drop import drop, restore
 from chorus.review.operations import Selection, revert
 from chorus.store.maintenance.sweep import sweep
 from chorus.store.repository import Repository
-from tests.history.acting import Agent, on_disk, replayed
-from tests.history.proof import assert_whole
+from tests.history.agent_at_work import Agent, on_disk, replayed
+from tests.history.invariants import assert_whole
 from tests.repos import UserRepo
 
 LATER = 10**11
@@ -27,14 +27,14 @@ def test_reviewed_actions_of_dropped_lanes_are_forgotten_and_the_rest_is_as_it_w
     recorder.mark("kept", [str(entry.id) for entry in first])
     drop(recorder, str(first[0].lane))
 
-    assert forget(recorder, LATER) == 6
+    assert forget_old_records(recorder, LATER) == 6
 
     kept = [entry for entry in recorder.entries() if entry.id]
     assert [(entry.n, entry.id, entry.commit) for entry in kept] == [
         (entry.n, entry.id, entry.commit) for entry in last
     ]
     assert replayed(recorder) == on_disk(repo)
-    sweep(recorder.site.repository, recorder.site.store)
+    sweep(recorder.workspace.repository, recorder.workspace.store)
     assert_whole(repo, recorder)
     assert new.edit("new.txt", b"more\n").n == 9
     with Recorder.open(repo.path) as again:
@@ -54,7 +54,7 @@ def test_what_was_taken_back_is_forgotten_together_with_its_revert(
     assert [entry.n for entry in recorder.entries() if entry.open] == [4]
     drop(recorder, lane)
 
-    assert forget(recorder, LATER) == 4
+    assert forget_old_records(recorder, LATER) == 4
 
     assert [entry.n for entry in recorder.entries()] == [4]
     assert_whole(repo, recorder)
@@ -65,11 +65,11 @@ def test_open_actions_young_records_and_lanes_that_are_there_are_kept(
 ) -> None:
     agent = Agent(repo, recorder)
     entries = [agent.edit("app.py", b"%d\n" % number) for number in range(3)]
-    assert forget(recorder, LATER) == 0
+    assert forget_old_records(recorder, LATER) == 0
     recorder.mark("kept", [str(entry.id) for entry in entries])
-    assert forget(recorder, LATER) == 0
+    assert forget_old_records(recorder, LATER) == 0
     drop(recorder, None)
-    assert forget(recorder, 0) == 0
+    assert forget_old_records(recorder, 0) == 0
     assert len(recorder.entries()) == 3
 
 
@@ -80,7 +80,7 @@ def test_another_process_learns_that_the_beginning_is_gone(repo: UserRepo, recor
     with Recorder.open(repo.path) as other:
         assert len(other.entries()) == 4
         drop(recorder, None)
-        assert forget(recorder, LATER) == 4
+        assert forget_old_records(recorder, LATER) == 4
         assert [entry.n for entry in other.entries()] == [4]
         assert Agent(repo, other, "b").edit("app.py", b"again\n").n == 5
         assert_whole(repo, other)
@@ -106,7 +106,7 @@ def test_a_lane_of_which_half_is_forgotten_can_come_back(repo: UserRepo, recorde
     recorder.mark("kept", [str(made.id)])
     agent.edit("app.py", b"two\n")
     drop(recorder, str(made.lane))
-    assert forget(recorder, LATER) == 2
+    assert forget_old_records(recorder, LATER) == 2
     restore(recorder, str(made.lane))
     assert_whole(repo, recorder)
     agent.edit("app.py", b"three\n")
@@ -123,7 +123,7 @@ def test_who_was_away_while_a_history_was_made_anew_and_went_on_knows_every_lane
         assert len(queries.lanes(away)) == 1
         drop(recorder, str(gone[0].lane))
         old.edit("old.txt", b"on another lane\n")
-        assert forget(recorder, LATER) == 4
+        assert forget_old_records(recorder, LATER) == 4
         new = Agent(repo, recorder, "new")
         for number in range(6):
             new.edit("new.txt", b"%d\n" % number)

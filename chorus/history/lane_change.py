@@ -9,27 +9,27 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from chorus.history.records import Edit
-from chorus.history.site import PLAIN_MODES, Site
-from chorus.history.threeway import merge_contents
+from chorus.history.three_way_merge import merge_contents
+from chorus.history.workspace import PLAIN_MODES, Workspace
 from chorus.model.ids import Oid, RepoPath
 from chorus.store.objects.trees import Entry
 
 
 @dataclass(frozen=True, slots=True)
-class Projection:
+class LaneChange:
     """`context` comes first, in a commit of its own. None: there is no such file."""
 
     context: dict[RepoPath, Entry | None] = field(default_factory=dict)
     changes: dict[RepoPath, Entry | None] = field(default_factory=dict)
 
 
-def plan_projection(site: Site, tree: Oid | None, edits: Sequence[Edit]) -> Projection:
-    plan = Projection()
+def plan_lane_change(workspace: Workspace, tree: Oid | None, edits: Sequence[Edit]) -> LaneChange:
+    plan = LaneChange()
     new: list[RepoPath] = []
-    site.learn_conversions(edit.path for edit in edits)
+    workspace.learn_conversions(edit.path for edit in edits)
     for edit in edits:
-        before, after = site.normal(edit.path, edit.before), site.normal(edit.path, edit.after)
-        ours = lane_entry(site, tree, edit.path)
+        before, after = workspace.normal(edit.path, edit.before), workspace.normal(edit.path, edit.after)
+        ours = lane_entry(workspace, tree, edit.path)
         if ours == after:
             continue
         if ours is None and after is not None:
@@ -37,23 +37,25 @@ def plan_projection(site: Site, tree: Oid | None, edits: Sequence[Edit]) -> Proj
         if ours == before:
             plan.changes[edit.path] = after
             continue
-        merged = merge_entries(site, before, ours, after)
+        merged = merge_entries(workspace, before, ours, after)
         if merged is None:
             plan.context[edit.path] = before
             plan.changes[edit.path] = after
         elif merged != ours:
             plan.changes[edit.path] = merged
     for path in new:
-        plan.context.update(dict.fromkeys(in_the_way(site, tree, path, plan), None))
+        plan.context.update(dict.fromkeys(in_the_way(workspace, tree, path, plan), None))
     return plan
 
 
-def lane_entry(site: Site, tree: Oid | None, path: RepoPath) -> Entry | None:
-    found = site.trees.lookup(tree, path)
+def lane_entry(workspace: Workspace, tree: Oid | None, path: RepoPath) -> Entry | None:
+    found = workspace.trees.lookup(tree, path)
     return None if found is None or found.is_tree else found
 
 
-def merge_entries(site: Site, base: Entry | None, ours: Entry | None, theirs: Entry | None) -> Entry | None:
+def merge_entries(
+    workspace: Workspace, base: Entry | None, ours: Entry | None, theirs: Entry | None
+) -> Entry | None:
     """`ours` with the change from `base` to `theirs`; None where the two cannot be told apart."""
     if base is None or ours is None or theirs is None:
         return None
@@ -64,19 +66,21 @@ def merge_entries(site: Site, base: Entry | None, ours: Entry | None, theirs: En
         return Entry(mode, ours.oid)
     if ours.oid in (base.oid, theirs.oid):
         return Entry(mode, theirs.oid)
-    data = merge_contents(*(site.store.read_blob(entry.oid) for entry in (base, ours, theirs)))
-    return None if data is None else Entry(mode, site.store.write_blob(data))
+    data = merge_contents(*(workspace.store.read_blob(entry.oid) for entry in (base, ours, theirs)))
+    return None if data is None else Entry(mode, workspace.store.write_blob(data))
 
 
-def in_the_way(site: Site, tree: Oid | None, path: RepoPath, plan: Projection) -> Iterator[RepoPath]:
+def in_the_way(
+    workspace: Workspace, tree: Oid | None, path: RepoPath, plan: LaneChange
+) -> Iterator[RepoPath]:
     """Files of the lane that are not on this disk and leave no room for `path`."""
     parent = path.rpartition("/")[0]
     while parent:
         above = RepoPath(parent)
-        if lane_entry(site, tree, above) is not None and above not in plan.changes:
+        if lane_entry(workspace, tree, above) is not None and above not in plan.changes:
             yield above
         parent = parent.rpartition("/")[0]
-    found = site.trees.lookup(tree, path)
+    found = workspace.trees.lookup(tree, path)
     if found is not None and found.is_tree:
-        below = (RepoPath(f"{path}/{name}") for name, _ in site.trees.walk(found.oid))
+        below = (RepoPath(f"{path}/{name}") for name, _ in workspace.trees.walk(found.oid))
         yield from (name for name in below if name not in plan.changes)

@@ -1,4 +1,4 @@
-"""A repository as one version of Chorus leaves it, kept for all later ones: `python -m tests.history.stored`.
+"""A repository as one version of Chorus leaves it: `python -m tests.history.stored_timelines`.
 
 Written once for each format of the timeline and never again: that is what makes it old.
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from chorus.history.recorder import Recorder
 from chorus.model.commit_message import FORMAT
-from tests.history.acting import Agent
+from tests.history.agent_at_work import Agent
 from tests.repos import UserRepo, make_template
 
 STORED = Path(__file__).parents[2] / "fixtures" / "timelines"

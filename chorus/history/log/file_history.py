@@ -6,29 +6,31 @@ gives the same (`lanes.known_past`). Never writes.
 
 import json
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Protocol
 
-from chorus.history.chain import Recorded
-from chorus.history.log.entries import LogEntry
-from chorus.history.log.newest import Newest
+from chorus.history.log.disk_log import DiskLog
+from chorus.history.log.entry import LogEntry
+from chorus.history.recorder import Recorder
 from chorus.history.records import NOTHING, Edit
-from chorus.history.site import Site
+from chorus.history.timeline_log import TimelineCommit
+from chorus.history.workspace import Workspace
 from chorus.model.commit_message import EDIT, render_trailer
 from chorus.model.ids import RepoPath
 from chorus.store.objects.trees import Entry
 
 
-class Past(Protocol):
+class FileHistory(Protocol):
     @property
-    def site(self) -> Site: ...
+    def workspace(self) -> Workspace: ...
 
-    def touching(self, path: RepoPath) -> Iterable[Recorded]:
+    def touching(self, path: RepoPath) -> Iterable[TimelineCommit]:
         """The records that changed a path, newest first."""
 
-    def place(self, recorded: Recorded) -> int:
+    def place(self, recorded: TimelineCommit) -> int:
         """Where a record stands: what is older has a lower place."""
 
-    def edits(self, recorded: Recorded) -> tuple[Edit, ...]: ...
+    def edits(self, recorded: TimelineCommit) -> tuple[Edit, ...]: ...
 
     def newest(self, path: RepoPath) -> Entry | None:
         """The file last seen at a path."""
@@ -36,16 +38,16 @@ class Past(Protocol):
     def entry_of(self, action: str) -> LogEntry | None: ...
 
 
-class SiftedPast:
+class DiskFileHistory:
     """Of a history on disk. Raises ChainUnreadable where only all of it can tell."""
 
-    def __init__(self, site: Site, newest: Newest) -> None:
-        self.site = site
-        self._sieve = newest.sieve
-        self._touching: dict[RepoPath, list[Recorded]] = {}
+    def __init__(self, workspace: Workspace, newest: DiskLog) -> None:
+        self.workspace = workspace
+        self._sieve = newest.scanner
+        self._touching: dict[RepoPath, list[TimelineCommit]] = {}
         self.entry_of = newest.find_action_entry
 
-    def touching(self, path: RepoPath) -> Iterable[Recorded]:
+    def touching(self, path: RepoPath) -> Iterable[TimelineCommit]:
         if path not in self._touching:
             # At the end of a line, plain or as a JSON string; or in a record that lists none of its files.
             ends = (f" {path}\n", f"{json.dumps(path)[1:]}\n", f"\n{render_trailer(EDIT, NOTHING)}\n")
@@ -54,17 +56,35 @@ class SiftedPast:
             self._touching[path] = own
         return self._touching[path]
 
-    def place(self, recorded: Recorded) -> int:
+    def place(self, recorded: TimelineCommit) -> int:
         return -self._sieve.place(recorded)
 
-    def edits(self, recorded: Recorded) -> tuple[Edit, ...]:
+    def edits(self, recorded: TimelineCommit) -> tuple[Edit, ...]:
         if recorded.record.listed:
             return recorded.record.edits
         before = self._sieve.record(self._sieve.place(recorded) + 1)
-        changes = self.site.trees.diff(before.tree if before else None, recorded.tree)
+        changes = self.workspace.trees.diff(before.tree if before else None, recorded.tree)
         return tuple(Edit(change.path, change.before, change.after) for change in changes)
 
     def newest(self, path: RepoPath) -> Entry | None:
         tip = self._sieve.record(0)
-        found = self.site.trees.lookup(tip.tree, path) if tip else None
+        found = self.workspace.trees.lookup(tip.tree, path) if tip else None
         return None if found is None or found.is_tree else found
+
+
+class MemoryFileHistory:
+    def __init__(self, recorder: Recorder) -> None:
+        self.workspace = recorder.workspace
+        recorder.journal.refresh()
+        self._recorder = recorder
+        self.touching = recorder.timeline.touching
+        self.place = recorder.timeline.place
+        self.edits = recorder.timeline.edits
+        self.newest = recorder.timeline.entry
+
+    def entry_of(self, action: str) -> LogEntry | None:
+        return self._entries.get(action)
+
+    @cached_property
+    def _entries(self) -> dict[str | None, LogEntry]:
+        return {entry.id: entry for entry in self._recorder.entries()}

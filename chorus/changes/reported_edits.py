@@ -17,34 +17,34 @@ _TABS = re.compile(r"^\t+", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class Swap:
+class Replacement:
     old: str
     new: str
     everywhere: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class ReportedEdit:
     """`before` is None where it is not told; `created` says that there was no file."""
 
     before: str | None = None
     created: bool = False
     after: str | None = None
     hunks: tuple[ReportHunk, ...] = ()
-    swaps: tuple[Swap, ...] = ()
+    swaps: tuple[Replacement, ...] = ()
 
 
-NOTHING_TOLD = Claim()
+NO_REPORT = ReportedEdit()
 
 
-def claim_of(action: Action, file: FileReport | None) -> Claim:
+def reported_edit(action: Action, file: FileReport | None) -> ReportedEdit:
     """What `action` claims about the file its report is about."""
     if file is None:
-        return NOTHING_TOLD
-    return Claim(file.before, file.created, file.after, file.hunks, tuple(_swaps(action.input)))
+        return NO_REPORT
+    return ReportedEdit(file.before, file.created, file.after, file.hunks, tuple(_swaps(action.input)))
 
 
-def text_after(claim: Claim, before: str | None) -> str | None:
+def text_after(claim: ReportedEdit, before: str | None) -> str | None:
     """The text the claim makes of `before` (None: no file), or None where that cannot be told."""
     if claim.after is not None:
         return claim.after
@@ -90,7 +90,7 @@ def _sides(patch: Sequence[str]) -> tuple[list[str], list[str]]:
     return old, new
 
 
-def _swapped(claim: Claim, start: str) -> str | None:
+def _swapped(claim: ReportedEdit, start: str) -> str | None:
     """The strings exchanged, believed only where the patch, tabs shown as it shows them, agrees."""
     text = start
     for swap in claim.swaps:
@@ -105,10 +105,10 @@ def _shown(text: str) -> str:
     return _TABS.sub(lambda tabs: "  " * len(tabs[0]), text)
 
 
-def _swaps(inputs: Mapping[str, Any]) -> Iterable[Swap]:
+def _swaps(inputs: Mapping[str, Any]) -> Iterable[Replacement]:
     edits = inputs.get("edits")
     for edit in edits if isinstance(edits, list) else [inputs]:
         if isinstance(edit, Mapping):
             old, new = edit.get("old_string"), edit.get("new_string")
             if isinstance(old, str) and isinstance(new, str):
-                yield Swap(old, new, bool(edit.get("replace_all")))
+                yield Replacement(old, new, bool(edit.get("replace_all")))

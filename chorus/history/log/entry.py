@@ -8,15 +8,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from datetime import UTC, datetime
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from chorus.history.chain import Recorded
-from chorus.history.records import Kind
+from chorus.history.records import RecordKind
+from chorus.history.timeline_log import TimelineCommit
 from chorus.model.ids import AgentId, LaneName, Oid, RepoPath, SessionId, TurnId
 
-Fate = Literal["committed", "reverted", "kept", "noop", "failed", "denied", "outside"]
+ActionStatus = Literal["committed", "reverted", "kept", "noop", "failed", "denied", "outside"]
 # The tool of an action that takes others back, or brings them back.
 REVERT = "Revert"
 # The record of an action, or the one that holds its change too.
-FindAction: TypeAlias = Callable[[str], Recorded | None]
+FindAction: TypeAlias = Callable[[str], TimelineCommit | None]
 
 
 class LogEntry(NamedTuple):
@@ -24,7 +24,7 @@ class LogEntry(NamedTuple):
 
     n: int | None
     id: str | None
-    status: Fate
+    status: ActionStatus
     summary: str
     paths: tuple[RepoPath, ...]
     tool: str | None = None
@@ -55,7 +55,7 @@ class LogEntry(NamedTuple):
         return self.within is None  # else its change is reviewed with another action's
 
 
-class Marks:
+class ActionMarks:
     """What the notes say about actions."""
 
     __slots__ = ("calls", "kept", "landed", "moved", "said", "statuses")
@@ -70,7 +70,7 @@ class Marks:
         self.calls: list[dict[str, Any]] = []
 
 
-def find_reverted(records: Sequence[Recorded]) -> set[str]:
+def find_reverted(records: Sequence[TimelineCommit]) -> set[str]:
     """The actions that are taken back now. A revert that is itself taken back counts no more."""
     reverted: set[str] = set()
     for recorded in reversed(records):
@@ -79,7 +79,7 @@ def find_reverted(records: Sequence[Recorded]) -> set[str]:
     return reverted
 
 
-def fold_marks(marks: Marks, lines: Iterable[Mapping[str, Any]]) -> Marks:
+def fold_marks(marks: ActionMarks, lines: Iterable[Mapping[str, Any]]) -> ActionMarks:
     """The same marks, with what these lines say."""
     for line in lines:
         ids = line.get("ids", [])
@@ -101,14 +101,14 @@ def fold_marks(marks: Marks, lines: Iterable[Mapping[str, Any]]) -> Marks:
     return marks
 
 
-def entry_of_record(recorded: Recorded, marks: Marks, reverted: Set[str]) -> LogEntry:
+def entry_of_record(recorded: TimelineCommit, marks: ActionMarks, reverted: Set[str]) -> LogEntry:
     record = recorded.record
     name = record.action or ""
-    placement = record.placement
+    lane_commit = record.lane_commit
     return LogEntry(
         n=record.number,
         id=record.action,
-        status=fate_of(recorded, marks, reverted),
+        status=status_of(recorded, marks, reverted),
         summary=marks.said.get(name, record.summary),
         paths=record.paths,
         tool=record.tool,
@@ -119,8 +119,8 @@ def entry_of_record(recorded: Recorded, marks: Marks, reverted: Set[str]) -> Log
         time=record.time,
         seconds=recorded.seconds,
         message=record.message,
-        lane=placement.lane if placement else None,
-        commit=marks.moved.get(name, placement.commit) if placement else None,
+        lane=lane_commit.lane if lane_commit else None,
+        commit=marks.moved.get(name, lane_commit.commit) if lane_commit else None,
         timeline=recorded.oid,
         reason=record.reason,
         reverts=record.reverts,
@@ -132,26 +132,26 @@ def entry_of_record(recorded: Recorded, marks: Marks, reverted: Set[str]) -> Log
     )
 
 
-def fate_of(recorded: Recorded, marks: Marks, reverted: Set[str]) -> Fate:
-    if recorded.record.kind is Kind.OUTSIDE:
+def status_of(recorded: TimelineCommit, marks: ActionMarks, reverted: Set[str]) -> ActionStatus:
+    if recorded.record.kind is RecordKind.OUTSIDE:
         return "outside"
     name = recorded.record.action or ""
     return "reverted" if name in reverted else "kept" if name in marks.kept else "committed"
 
 
 def entry_of_call(
-    call: Mapping[str, Any], marks: Marks, reverted: Set[str], find_action: FindAction
+    call: Mapping[str, Any], marks: ActionMarks, reverted: Set[str], find_action: FindAction
 ) -> LogEntry:
     """A call whose change another's record holds fares as that one does."""
     within = call.get("within")
     holder = find_action(within) if within else None
-    placement = holder.record.placement if holder else None
+    lane_commit = holder.record.lane_commit if holder else None
     status = marks.statuses.get(call["id"], call["status"])
-    fates: dict[str, Fate] = {"denied": "denied", "failed": "failed", "unfinished": "failed"}
+    fates: dict[str, ActionStatus] = {"denied": "denied", "failed": "failed", "unfinished": "failed"}
     return LogEntry(
         n=call["n"],
         id=call["id"],
-        status=fate_of(holder, marks, reverted) if holder else fates.get(status, "noop"),
+        status=status_of(holder, marks, reverted) if holder else fates.get(status, "noop"),
         summary=call["summary"] if status == "failed" else marks.said.get(call["id"], call["summary"]),
         paths=tuple(RepoPath(path) for path in call["paths"]),
         tool=call["tool"],
@@ -162,8 +162,8 @@ def entry_of_call(
         time=call["time"],
         seconds=call["seconds"],
         message=call["message"],
-        lane=placement.lane if placement else None,
-        commit=placement.commit if placement else None,
+        lane=lane_commit.lane if lane_commit else None,
+        commit=lane_commit.commit if lane_commit else None,
         reason=call.get("reason"),
         within=within,
         landed=marks.landed.get(call["id"], ()),

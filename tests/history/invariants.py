@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from chorus.history.recorder import Recorder
 from chorus.review.verify import verify
-from tests.history.acting import on_disk, replayed
+from tests.history.agent_at_work import on_disk, replayed
 from tests.repos import UserRepo
 
 # Not a complaint: git says so wherever nothing is committed yet.

@@ -1,0 +1,163 @@
+"""Moves of HEAD and of the stash made by others, and the file changes they explain.
+
+A checkout, reset, rebase or stash writes files; a commit moves HEAD and writes none. `HeadTracker` compares
+HEAD and the stash with the last look, reads the reflog for the steps in between, and tells which changes on
+disk are those git itself made. When nothing moved, this costs a few small reads. It never moves a ref.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from chorus.history.workspace import Workspace
+from chorus.model.ids import Oid, RepoPath
+from chorus.store.objects.store import ObjectMissing
+from chorus.store.objects.trees import Entry
+from chorus.store.refs import NO_OID, Head
+
+STASH = "refs/stash"
+DETACHED = "detached"
+UNBORN = "unborn"
+
+# The end of the reflog that is read: about 300 lines, more moves than happen between two looks.
+REFLOG_TAIL_BYTES = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class ReflogStep:
+    """One line of a reflog."""
+
+    old: Oid | None
+    new: Oid | None
+    reason: str
+
+    @property
+    def writes(self) -> bool:
+        """Whether git may have written files: `commit`, `commit (amend)` and the like write none."""
+        return not self.reason.startswith("commit")
+
+
+@dataclass(frozen=True, slots=True)
+class HeadMove:
+    """A move of HEAD or the stash. `steps` are those in which git may have written files."""
+
+    after: Head
+    reason: str
+    steps: tuple[ReflogStep, ...]
+    is_switch: bool = False  # the user checked out a branch or commit; False for commits a rebase passes
+
+
+class HeadTracker:
+    def __init__(self, workspace: Workspace, last: str | None, branch: str | None) -> None:
+        """`last`: HEAD when something was last recorded; `branch`: that of the last lane written to."""
+        self._workspace = workspace
+        self.head = parse_head(last) if last else workspace.repository.head()
+        self._stash = workspace.refs.read(STASH)
+        self.branch = self.head.ref or self._detached_branch(branch)
+        # The commit that the changes found now started from: an agent may change files and commit them in
+        # one command.
+        self.base = self.head
+
+    def look(self) -> HeadMove | None:
+        """Return what moved since the last look."""
+        before, stash = self.head, self._stash
+        self.head, self._stash = self._workspace.repository.head(), self._workspace.refs.read(STASH)
+        self.base = self.head
+        if self.head != before:
+            move = self._head_move(before)
+            self.base = self.head if move.steps else before
+            if move.is_switch or self.head.ref:
+                self.branch = self.head.ref or detached_at(self.head)
+            return move
+        if self._stash != stash:
+            # Stashing goes from what was stashed to HEAD, popping the other way round.
+            ends = [(self.head.oid, stash), (self.head.oid, self._stash), (self._stash, self.head.oid)]
+            return HeadMove(self.head, "stash", tuple(ReflogStep(old, new, "stash") for old, new in ends))
+        return None
+
+    def paths_of(self, move: HeadMove) -> list[RepoPath] | None:
+        """The files git may have written; None if the commit it started from is gone."""
+        paths: dict[RepoPath, None] = {}
+        for step in move.steps:
+            old, new = self._tree(step.old), self._tree(step.new)
+            if old is None and step.old is not None:
+                return None
+            paths |= dict.fromkeys(change.path for change in self._workspace.trees.diff(old, new))
+        return list(paths)
+
+    def explains(self, move: HeadMove, path: RepoPath, after: Entry | None) -> bool:
+        """Whether the move alone makes the file at `path` what it is now."""
+        stored = self._workspace.normal(path, after)
+        found = (self._workspace.trees.lookup(self._tree(step.new), path) for step in move.steps)
+        return any((None if entry is None or entry.is_tree else entry) == stored for entry in found)
+
+    def _head_move(self, before: Head) -> HeadMove:
+        steps = read_reflog_steps(self._workspace.repository.git_dir, before.oid, self.head.oid)
+        if steps is None:
+            steps = [self._guess_step(before)]
+        reason = next((step.reason for step in reversed(steps) if step.writes), steps[-1].reason)
+        writing = tuple(step for step in steps if step.writes)
+        switched = any(step.reason.startswith("checkout:") for step in steps)
+        return HeadMove(self.head, reason, writing, switched)
+
+    def _guess_step(self, before: Head) -> ReflogStep:
+        """Without a reflog: take a child of the last commit for a commit, anything else for a checkout."""
+        after = self.head
+        if after.ref == before.ref and after.oid and before.oid in self._parents(after.oid):
+            return ReflogStep(before.oid, after.oid, "commit")
+        reason = f"checkout: {after.ref or after.oid}" if after.ref != before.ref else "HEAD moved"
+        return ReflogStep(before.oid, after.oid, reason)
+
+    def _detached_branch(self, branch: str | None) -> str:
+        """Keep the lane's branch while a rebase or the like has HEAD detached."""
+        if branch and (branch.startswith(DETACHED) or self._workspace.repository.operation()):
+            return branch
+        return detached_at(self.head)
+
+    def _tree(self, commit: Oid | None) -> Oid | None:
+        try:
+            return self._workspace.store.read_commit(commit).tree if commit else None
+        except ObjectMissing:
+            return None
+
+    def _parents(self, commit: Oid) -> tuple[Oid, ...]:
+        return self._workspace.store.read_commit(commit).parents
+
+
+def detached_at(head: Head) -> str:
+    return f"{DETACHED} {(head.oid or UNBORN)[:12]}"
+
+
+def render_head(head: Head) -> str:
+    """`refs/heads/main OID`"""
+    return f"{head.ref or DETACHED} {head.oid or UNBORN}"
+
+
+def parse_head(text: str) -> Head:
+    ref, _, oid = text.rpartition(" ")
+    return Head(None if ref == DETACHED else ref, None if oid == UNBORN else Oid(oid))
+
+
+def read_reflog_steps(git_dir: Path, start: Oid | None, end: Oid | None) -> list[ReflogStep] | None:
+    """The steps of HEAD's reflog from `start` to `end`, oldest first; None if it does not lead there."""
+    try:
+        with (git_dir / "logs" / "HEAD").open("rb") as file:
+            size = file.seek(0, 2)
+            file.seek(max(0, size - REFLOG_TAIL_BYTES))
+            lines = file.read().decode("utf-8", "replace").split("\n")
+    except FileNotFoundError:
+        return None
+    steps = list(parse_reflog(lines[1 if size > REFLOG_TAIL_BYTES else 0 :]))
+    if not steps or steps[-1].new != end:
+        return None
+    starts = [place for place, step in enumerate(steps) if step.old == start]
+    return steps[starts[-1] :] if starts else None
+
+
+def parse_reflog(lines: list[str]) -> Iterator[ReflogStep]:
+    """`OLD NEW name seconds zone<TAB>reason`"""
+    for line in lines:
+        head, _, reason = line.partition("\t")
+        old, new, *_ = *head.split(" ", 2), "", ""
+        if len(old) == len(new) == len(NO_OID):
+            yield ReflogStep(None if old == NO_OID else Oid(old), None if new == NO_OID else Oid(new), reason)
