@@ -8,9 +8,9 @@ import sys
 from collections.abc import Sequence
 
 from chorus import __version__
-from chorus.commands.table import COMMANDS, load
+from chorus.commands.parser.catalog import COMMANDS, load
 from chorus.errors import ChorusError, ExitCode
-from chorus.output import answer, note
+from chorus.output import print_err, print_out
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -19,9 +19,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _dispatch(arguments)
     except ChorusError as error:
-        note(f"chorus: {error}")
+        print_err(f"chorus: {error}")
         if error.hint:
-            note(f"hint: {error.hint}")
+            print_err(f"hint: {error.hint}")
         return error.exit_code
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
@@ -29,7 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader (a pager, head) left: not an error of ours. Python would complain while it
         # flushes stdout at exit, so stdout is pointed away first.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return ExitCode.DONE
+        return ExitCode.OK
     except Exception:  # noqa: BLE001  the outermost boundary: a bug is reported, with its versions
         _report_bug()
         return ExitCode.BUG
@@ -68,14 +68,14 @@ def _answer_about_itself(arguments: Sequence[str]) -> int:
         return _dispatch([arguments[1], "--help"])
     for word in arguments:
         if word == "--version":
-            answer(f"chorus {__version__}")
-            return ExitCode.DONE
+            print_out(f"chorus {__version__}")
+            return ExitCode.OK
         if word not in ("-h", "--help"):
             kind = "option" if word.startswith("-") else "command"
-            note(f"chorus: there is no {kind} {word!r}; {_suggest(word)}`chorus --help` lists them")
+            print_err(f"chorus: there is no {kind} {word!r}; {_suggest(word)}`chorus --help` lists them")
             return ExitCode.USAGE
-    answer(_render_help())
-    return ExitCode.DONE
+    print_out(_render_help())
+    return ExitCode.OK
 
 
 def _suggest(word: str) -> str:
@@ -106,5 +106,7 @@ def _report_bug() -> None:
     import platform  # noqa: PLC0415  only a crash pays for these
     import traceback  # noqa: PLC0415
 
-    note(traceback.format_exc().rstrip())
-    note(f"chorus: this is a bug (chorus {__version__}, python {platform.python_version()}, {sys.platform})")
+    print_err(traceback.format_exc().rstrip())
+    print_err(
+        f"chorus: this is a bug (chorus {__version__}, python {platform.python_version()}, {sys.platform})"
+    )

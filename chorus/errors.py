@@ -1,7 +1,7 @@
-"""What can go wrong that a person can act on.
+"""Errors the user can act on, and the exit codes.
 
-Every class names its exit code and a hint: one sentence that says what to do. Anything that is not
-a `ChorusError` is a bug and leaves with exit code 1.
+Each class has an exit code and a hint: one imperative sentence. Any other exception is a bug and exits
+with code 1.
 """
 
 from collections.abc import Mapping
@@ -9,22 +9,22 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    DONE = 0
+    OK = 0
     BUG = 1
     USAGE = 2
-    NOTHING = 3
-    REFUSED_BY_SYSTEM = 4
+    NOT_FOUND = 3
+    SYSTEM_ERROR = 4
     CONFLICT = 5
     REFUSED = 6
     INTERRUPTED = 130
 
 
 class ChorusError(Exception):
-    """A failure with a way out. `hint` is an imperative sentence, or None where there is none."""
+    """An error with a message and, where there is a way out, a hint."""
 
-    exit_code: ExitCode = ExitCode.REFUSED_BY_SYSTEM
+    exit_code: ExitCode = ExitCode.SYSTEM_ERROR
     hint: str | None = None
-    # What a program needs to know of the failure beyond its message.
+    # For programs: what the message says, as data.
     details: Mapping[str, object] | None = None
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
@@ -34,12 +34,12 @@ class ChorusError(Exception):
 
 
 class UsageError(ChorusError):
-    """The command line asks for something that makes no sense."""
+    """The command line is wrong."""
 
     exit_code = ExitCode.USAGE
 
 
-class NothingThere(ChorusError):
+class NotFound(ChorusError):
     """What the command should act on does not exist."""
 
-    exit_code = ExitCode.NOTHING
+    exit_code = ExitCode.NOT_FOUND

@@ -1,35 +1,35 @@
-"""The one owner of stdout and stderr.
+"""The only module that writes to stdout and stderr.
 
-stdout carries the answer, stderr everything about it. Nothing else in Chorus prints.
+stdout carries the result, stderr everything about it.
 """
 
 import sys
 
 
-def answer(text: str) -> None:
-    """Write one line (or block) of the answer."""
+def print_out(text: str) -> None:
+    """Write one line or block of the result to stdout."""
     sys.stdout.write(text + "\n")
 
 
-def answer_json(value: object) -> None:
-    """Write the answer as JSON. ASCII, so that a name that is not UTF-8 survives as an escape."""
-    import json  # noqa: PLC0415  not everything that prints, prints JSON
+def print_json(value: object) -> None:
+    """Write the result as JSON, in ASCII: a file name that is not UTF-8 survives as an escape."""
+    import json  # noqa: PLC0415  most output is not JSON
 
     sys.stdout.write(json.dumps(value, indent=2 if sys.stdout.isatty() else None) + "\n")
 
 
-def note(text: str) -> None:
-    """Say something about the answer. It may quote a file's name, and a name may hold anything."""
-    sys.stderr.write(inert(text, keep="\n\t") + "\n")
+def print_err(text: str) -> None:
+    """Write one line to stderr. It may quote a file name, so control characters are replaced."""
+    sys.stderr.write(printable(text, keep="\n\t") + "\n")
 
 
-def inert(text: str, keep: str = "") -> str:
-    """Text from files and models, harmless in a terminal."""
+def printable(text: str, keep: str = "") -> str:
+    """Replace every character that could control a terminal."""
     return "".join(char if char.isprintable() or char in keep else "\ufffd" for char in text)
 
 
-def ask(question: str) -> str | None:
-    """Ask the person at the terminal. None: there is nobody any more."""
+def ask_user(question: str) -> str | None:
+    """Ask on the terminal and return the line that was typed; None at the end of input."""
     sys.stdout.flush()
     sys.stderr.write(question)
     sys.stderr.flush()

@@ -148,7 +148,7 @@ def test_a_command_that_can_ask_an_agent_loads_nothing_that_reads_history(
 ) -> None:
     rooms = ("chorus.store", "chorus.history", "chorus.watcher", "pydantic", "orjson", "asyncio", *kept_out)
     code = (
-        "import sys; from chorus.commands.table import load\n"
+        "import sys; from chorus.commands.parser.catalog import load\n"
         f"for name in {commands!r}: load(name)\n"
         # Python 3.14 itself loads dataclasses, to colour help.
         f"own = set() if '_colorize' not in sys.modules else {{'dataclasses'}}\n"

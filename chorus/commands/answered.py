@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from chorus.commands.paging import page
-from chorus.commands.waiting import find_choice, render_way
+from chorus.commands.access.prompts import find_chosen_label, render_channel
+from chorus.commands.terminal.pager import page
 from chorus.errors import ExitCode
-from chorus.output import answer_json, inert, note
+from chorus.output import print_err, print_json, printable
 from chorus.watcher.prompts.audit_log import Audit, audit_path
 from chorus.wire.home import find_home
 
@@ -22,31 +22,33 @@ def list_answered(args: argparse.Namespace) -> ExitCode:
     if args.limit is not None:
         entries = entries[-args.limit :] if args.limit > 0 else []
     if args.json:
-        answer_json(entries)
+        print_json(entries)
     elif entries:
-        page(render_answered(entries), "log")
+        page(render_answers(entries), "log")
     else:
-        note("chorus: no prompt has been answered from here")
-        return ExitCode.NOTHING
-    return ExitCode.DONE
+        print_err("chorus: no prompt has been answered from here")
+        return ExitCode.NOT_FOUND
+    return ExitCode.OK
 
 
-def render_answered(entries: list[dict[str, Any]]) -> Iterator[str]:
+def render_answers(entries: list[dict[str, Any]]) -> Iterator[str]:
     for entry in entries:
         prompt = entry["prompt"]
         where = f"pane {prompt['pane']}" if prompt["pane"] else "no pane"
-        yield inert(f"{entry['time'][:19]}  {entry['answer']}  by {entry['by']}  ({_way(entry)}, {where})")
+        yield printable(
+            f"{entry['time'][:19]}  {entry['print_out']}  by {entry['by']}  ({_way(entry)}, {where})"
+        )
         about = prompt["body"].split("\n", 1)[0].strip()
-        yield inert(f"  {prompt['title']}: {prompt['question']}" + (f"  | {about}" if about else ""))
+        yield printable(f"  {prompt['title']}: {prompt['question']}" + (f"  | {about}" if about else ""))
         if entry["refused"]:
-            yield inert(f"  refused: {entry['refused']}")
+            yield printable(f"  refused: {entry['refused']}")
         elif label := _choice(entry):
-            yield inert(f"  > {label}")
+            yield printable(f"  > {label}")
 
 
 def _way(entry: dict[str, Any]) -> str:
     if entry["how"] != "keys":
-        return render_way(entry["how"])
+        return render_channel(entry["how"])
     return f"keys {' '.join(entry['keys'])}" if entry["keys"] else "no key"
 
 
@@ -54,6 +56,6 @@ def _choice(entry: dict[str, Any]) -> str | None:
     """Which option was taken, in the dialog's words; what was replied to questions stands there already."""
     said = entry["answer"].partition(":")[0]
     if said in MEANINGS:
-        return find_choice(entry["prompt"], MEANINGS[said], entry["keys"][0] if entry["keys"] else None)
+        return find_chosen_label(entry["prompt"], MEANINGS[said], entry["keys"][0] if entry["keys"] else None)
     key = said.removeprefix("option ")
-    return find_choice(entry["prompt"], "", key) if key != said else None
+    return find_chosen_label(entry["prompt"], "", key) if key != said else None

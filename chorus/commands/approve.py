@@ -5,10 +5,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from chorus.commands.history import watcher
-from chorus.commands.waiting import find_choice, find_prompt, render_way
+from chorus.commands.access.history import watcher
+from chorus.commands.access.prompts import find_chosen_label, find_prompt, render_channel
 from chorus.errors import ChorusError, ExitCode
-from chorus.output import answer, answer_json, inert
+from chorus.output import print_json, print_out, printable
 from chorus.wire.client import Connection
 
 # The client writes down what it asks a moment after it has drawn it, or much later on a busy machine.
@@ -18,7 +18,7 @@ DEEDS = {"allow": "approved", "allow-always": "approved", "deny": "denied"}
 LOOK_SECONDS = 0.05
 
 
-class QuestionAsked(ChorusError):
+class AnswerRequired(ChorusError):
     """A yes is no answer to it."""
 
     exit_code = ExitCode.REFUSED
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> ExitCode:
 
     def decide(prompt: dict[str, Any]) -> dict[str, Any]:
         if prompt["kind"] == "question" and not args.option:
-            raise QuestionAsked(f"{prompt['title']} asks a question: {prompt['question']}")
+            raise AnswerRequired(f"{prompt['title']} asks a question: {prompt['question']}")
         return {"decision": decision, "option": args.option}
 
     return give_answer(args, decide)
@@ -63,16 +63,16 @@ def give_answer(
         decided = decide(prompt)
         done = connection.ask("answer", prompt=prompt["id"], fingerprint=fingerprint, **decided)
     if args.json:
-        answer_json({**done, "prompt": prompt["id"]})
+        print_json({**done, "prompt": prompt["id"]})
     else:
-        answer(inert(render_done(prompt, decided["decision"], done)))
-    return ExitCode.DONE
+        print_out(printable(render_done(prompt, decided["decision"], done)))
+    return ExitCode.OK
 
 
 def render_done(prompt: dict[str, Any], decision: str, done: dict[str, Any]) -> str:
     """What was answered, how, and with which of the choices, in the dialog's own words."""
-    way = f"with {done['key']}" if done["key"] else render_way(done["how"])
-    label = find_choice(prompt, decision, done["key"]) if decision in (*DEEDS, "option") else None
+    way = f"with {done['key']}" if done["key"] else render_channel(done["how"])
+    label = find_chosen_label(prompt, decision, done["key"]) if decision in (*DEEDS, "option") else None
     deed = DEEDS.get(decision, "answered")
     return f"{deed} {prompt['title']}: {prompt['question']} {way}" + (f": {label}" if label else "")
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from chorus.agents.claude_code.hooks.program import NAME, find_chorus, find_plugin, render_groups
 from chorus.agents.claude_code.processes import is_client, read_client
 from chorus.agents.claude_code.settings.files import Scope, backup_directory, install_hooks, locate_settings
-from chorus.commands.watchable import find_watchable
-from chorus.errors import ExitCode, NothingThere
+from chorus.commands.access.watcher import find_supported_home
+from chorus.errors import ExitCode, NotFound
 from chorus.model.ids import PaneId
-from chorus.output import answer, answer_json, note
+from chorus.output import print_err, print_json, print_out
 from chorus.system.processes import read_foreground
 from chorus.tmux.address import Address, list_addresses, select_address
 from chorus.tmux.commands import OneShot
@@ -22,7 +22,7 @@ from chorus.wire.home import Home, NotARepository, find_home, find_work_tree
 SEES_NEW_SETTINGS = (2, 1, 257)
 
 
-class NoClientFound(NothingThere):
+class NoClientRunning(NotFound):
     hint = "Start one with `chorus claude`, or name a pane: `chorus attach %3` (see `tmux list-panes -a`)."
 
 
@@ -41,7 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> ExitCode:
-    home = find_watchable(Path.cwd())
+    home = find_supported_home(Path.cwd())
     if args.pane is not None:
         address = select_address(os.environ, name=args.name, path=args.socket)
         targets = [(address, PaneId(args.pane))]
@@ -54,12 +54,12 @@ def run(args: argparse.Namespace) -> ExitCode:
             if args.hooks and watched[-1]["client"]:
                 lend_hooks(watcher, address, pane)
     if args.json:
-        answer_json(watched)
+        print_json(watched)
     else:
         for pane in watched:
-            answer(render(pane))
-        note("chorus: `chorus panel` shows what is done and asked there")
-    return ExitCode.DONE
+            print_out(render(pane))
+        print_err("chorus: `chorus panel` shows what is done and asked there")
+    return ExitCode.OK
 
 
 def lend_hooks(watcher: Connection, address: Address, pane: PaneId) -> None:
@@ -86,8 +86,10 @@ def warn_of_older_client(state: PaneState) -> None:
     for process in filter(is_client, read_foreground(state.identity.pane_pid)):
         client = read_client(process)
         if client is not None and client.version and is_older(client.version, SEES_NEW_SETTINGS):
-            note(f"chorus: client {client.version} may not see hooks in a .claude that is new: start it anew")
-            note("chorus: until then its calls are told of by its transcript, later than by hooks")
+            print_err(
+                f"chorus: client {client.version} may not see hooks in a .claude that is new: start it anew"
+            )
+            print_err("chorus: until then its calls are told of by its transcript, later than by hooks")
 
 
 def is_older(version: str, than: tuple[int, ...]) -> bool:
@@ -109,7 +111,7 @@ def find_targets(home: Home, args: argparse.Namespace) -> list[tuple[Address, Pa
         if runs_client_in(home, state)
     ]
     if not found:
-        raise NoClientFound(f"no pane runs Claude Code in {home.common_dir.parent}")
+        raise NoClientRunning(f"no pane runs Claude Code in {home.common_dir.parent}")
     return found
 
 

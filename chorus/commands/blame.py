@@ -4,11 +4,11 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from chorus.commands.history import read_blame
-from chorus.commands.paging import page
+from chorus.commands.access.history import read_blame
+from chorus.commands.terminal.pager import page
 from chorus.errors import ExitCode
 from chorus.model.commit_message import shorten
-from chorus.output import answer_json, inert
+from chorus.output import print_json, printable
 
 MESSAGE_LENGTH = 40
 
@@ -22,10 +22,10 @@ def run(args: argparse.Namespace) -> ExitCode:
     name, line = parse_place(args.file)
     found = read_blame(name, line)
     if args.json:
-        answer_json(found)
+        print_json(found)
     else:
         page([render_line(each) for each in found], "blame")
-    return ExitCode.DONE
+    return ExitCode.OK
 
 
 def parse_place(text: str) -> tuple[str, int | None]:
@@ -45,5 +45,5 @@ def render_line(found: dict[str, Any]) -> str:
         asked = shorten(found["message"] or found["summary"] or "", MESSAGE_LENGTH)
         session = (found["session"] or "")[:8]
         who = f"{found['n']} {found['tool']} {session} {(found['time'] or '')[:16]} {asked}"
-    text = inert(found["text"], keep="\t")
-    return f"{inert(who):<86} {found['line']:>5}) {text}"
+    text = printable(found["text"], keep="\t")
+    return f"{printable(who):<86} {found['line']:>5}) {text}"

@@ -20,11 +20,11 @@ from chorus.agents.claude_code.hooks.program import (
     render_settings,
     take_settings,
 )
+from chorus.commands.access.watcher import find_supported_home
 from chorus.commands.panel import panel_command
-from chorus.commands.watchable import find_watchable
-from chorus.errors import ChorusError, ExitCode, NothingThere
+from chorus.errors import ChorusError, ExitCode, NotFound
 from chorus.model.ids import PaneId
-from chorus.output import note
+from chorus.output import print_err
 from chorus.tmux.address import Address, select_address
 from chorus.tmux.commands import OneShot
 from chorus.tmux.launch import Place, attach_command, open_pane
@@ -34,12 +34,12 @@ from chorus.wire.handover import handed_over, take_environment
 from chorus.wire.home import Home
 
 
-class NoTerminal(ChorusError):
+class NotATerminal(ChorusError):
     exit_code = ExitCode.USAGE
     hint = "Type it in one. `chorus run MESSAGE` drives a session that needs none."
 
 
-class ClientMissing(NothingThere):
+class ClientNotFound(NotFound):
     hint = "Install Claude Code, or name the program with --client PATH."
 
 
@@ -58,7 +58,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> ExitCode:
-    home = find_watchable(Path.cwd())
+    home = find_supported_home(Path.cwd())
     if args.environment:
         os.environ.update(take_environment(Path(args.environment)))
     client = find_client(args.client)
@@ -66,16 +66,16 @@ def run(args: argparse.Namespace) -> ExitCode:
     if "TMUX_PANE" in os.environ and args.name is None and args.socket is None:
         become_client(home, address, client, args.passed_on, panel=not args.no_panel)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise NoTerminal("`chorus claude` shows the session here, and this is no terminal")
+        raise NotATerminal("`chorus claude` shows the session here, and this is no terminal")
     pane = open_session(home, address, args)
     os.execvp("tmux", attach_command(address, pane))  # noqa: S606  the terminal is tmux's from here on
-    return ExitCode.DONE
+    return ExitCode.OK
 
 
 def find_client(named: str | None) -> str:
     found = shutil.which(named or "claude")
     if found is None:
-        raise ClientMissing(f"there is no program {named or 'claude'}")
+        raise ClientNotFound(f"there is no program {named or 'claude'}")
     return found
 
 
@@ -99,7 +99,7 @@ def show_panel(tmux: OneShot, pane: PaneId) -> None:
         if not find_beside(tmux, pane):
             open_beside(tmux, pane, panel_command(), environment=environment)
     except ChorusError as error:
-        note(f"chorus: no side panel: {error}")
+        print_err(f"chorus: no side panel: {error}")
 
 
 def client_command(client: str, arguments: Sequence[str]) -> list[str]:

@@ -2,10 +2,10 @@
 
 import argparse
 
-from chorus.commands.completing import SHELLS
-from chorus.commands.pages import read_pages
+from chorus.commands.parser.completion_scripts import SHELLS
+from chorus.commands.parser.reference import read_pages
 from chorus.errors import ExitCode
-from chorus.output import answer
+from chorus.output import print_out
 
 PLACES = {
     "bash": "~/.local/share/bash-completion/completions/chorus, or a file that ~/.bashrc sources",
@@ -22,5 +22,5 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> ExitCode:
-    answer(SHELLS[args.shell](read_pages()).rstrip("\n"))
-    return ExitCode.DONE
+    print_out(SHELLS[args.shell](read_pages()).rstrip("\n"))
+    return ExitCode.OK

@@ -17,4 +17,4 @@ def run(args: argparse.Namespace) -> ExitCode:
         perform(real=args.real)
     else:
         perform_for_person(real=args.real)
-    return ExitCode.DONE
+    return ExitCode.OK

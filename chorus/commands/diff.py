@@ -4,11 +4,11 @@ import argparse
 from collections.abc import Iterator
 from typing import Any
 
-from chorus.commands.gitsettings import RESET, diff_colours, read_diff, wants_colour
-from chorus.commands.history import read_actions, read_log
-from chorus.commands.paging import page
-from chorus.errors import ExitCode, NothingThere, UsageError
-from chorus.output import answer_json, inert
+from chorus.commands.access.history import read_actions, read_log
+from chorus.commands.terminal.git_settings import RESET, diff_colours, read_diff, wants_colour
+from chorus.commands.terminal.pager import page
+from chorus.errors import ExitCode, NotFound, UsageError
+from chorus.output import print_json, printable
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -22,10 +22,10 @@ def run(args: argparse.Namespace) -> ExitCode:
     names = _names(args)
     if args.json:
         shown = read_actions(names)
-        answer_json([{"n": one["n"], "id": one["id"], "patch": one["patch"]} for one in shown])
-        return ExitCode.DONE
+        print_json([{"n": one["n"], "id": one["id"], "patch": one["patch"]} for one in shown])
+        return ExitCode.OK
     page((line for shown in read_actions(names) for line in shown_patch(shown)), "diff")
-    return ExitCode.DONE
+    return ExitCode.OK
 
 
 def shown_patch(shown: dict[str, Any]) -> Iterator[str]:
@@ -40,7 +40,7 @@ def coloured_patch(patch: str) -> Iterator[str]:
     above = False
     for line in patch.split("\n")[: -1 if patch.endswith("\n") else None]:
         above = line.startswith("diff ") or (above and not line.startswith("@@"))
-        text = inert(line, keep="\t")
+        text = printable(line, keep="\t")
         colour = colours[_kind_of(line, above=above)] if colours else ""
         yield f"{colour}{text}{RESET}" if colour else text
 
@@ -53,7 +53,7 @@ def _names(args: argparse.Namespace) -> list[str]:
     found = read_log(turn=args.turn, lane=args.lane)
     names = [str(entry["n"]) for entry in found if entry["commit"] and not entry["within"]]
     if not names:
-        raise NothingThere("no action of that turn or lane changed a file", hint="`chorus log` lists them.")
+        raise NotFound("no action of that turn or lane changed a file", hint="`chorus log` lists them.")
     return names
 
 

@@ -6,31 +6,44 @@ also proves that the timeline gives the work tree's bytes and each lane its own 
 
 import argparse
 import os
+import shutil
+import subprocess
 from collections.abc import Collection, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from chorus import __version__
 from chorus.agents.claude_code.hooks.program import NAME, find_chorus, find_plugin, render_groups
 from chorus.agents.claude_code.settings.files import Scope, locate_settings, read_status
-from chorus.commands.checks import Check, check_program, check_tmux
-from chorus.commands.gitsettings import wants_colour
 from chorus.commands.log import paint
+from chorus.commands.terminal.git_settings import wants_colour
 from chorus.errors import ChorusError, ExitCode
 from chorus.history.recorder import Recorder
 from chorus.history.records import RecordKind
-from chorus.output import answer, answer_json, inert
+from chorus.output import print_json, print_out, printable
 from chorus.review.verify import verify
 from chorus.store.maintenance.object_check import find_damage
 from chorus.store.maintenance.removal import is_torn
 from chorus.store.objects.store import ObjectMissing
 from chorus.store.repository import Repository
+from chorus.tmux.errors import TmuxMissing
+from chorus.tmux.version import OLDEST, is_supported, read_version
 from chorus.watcher.state.lent_hooks import LENT, Lending
 from chorus.wire.client import WatcherGone, WatcherSilent, connect
 from chorus.wire.home import Home, find_home
 
 RAISE_LIMITS = "Raise fs.inotify.max_user_watches and fs.inotify.max_user_instances, then run `chorus stop`."
+# A program that says nothing about itself for this long is not well; the client needs a second or two.
+ANSWER_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    name: str
+    ok: bool
+    detail: str
+    fix: str | None = None
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -44,17 +57,17 @@ def run(args: argparse.Namespace) -> ExitCode:
     checks = list(examine(Path.cwd(), deep=args.deep))
     ok = all(check.ok for check in checks)
     if args.json:
-        answer_json({"ok": ok, "chorus": __version__, "checks": [asdict(check) for check in checks]})
+        print_json({"ok": ok, "chorus": __version__, "checks": [asdict(check) for check in checks]})
     else:
         colour = wants_colour()
         for check in checks:
-            answer(render(check, colour=colour))
-    return ExitCode.DONE if ok else ExitCode.REFUSED_BY_SYSTEM
+            print_out(render(check, colour=colour))
+    return ExitCode.OK if ok else ExitCode.SYSTEM_ERROR
 
 
 def render(check: Check, *, colour: bool) -> str:
     mark = paint("ok  ", "32", colour) if check.ok else paint("bad ", "31", colour)
-    line = f"{mark} {check.name:<12} {inert(check.detail)}"
+    line = f"{mark} {check.name:<12} {printable(check.detail)}"
     return line if check.ok or check.fix is None else f"{line}\n     {'':<12} {check.fix}"
 
 
@@ -70,7 +83,7 @@ def examine(directory: Path, *, deep: bool) -> Iterator[Check]:
         return
     yield check_repository(repository)
     lent = read_loans(home)
-    yield from check_agent(home, lent=bool(lent))
+    yield from check_watcher(home, lent=bool(lent))
     yield check_hooks(repository, lent)
     if is_torn(repository):
         told = f"{home.root / 'objects'} is gone, and with it what was recorded"
@@ -100,7 +113,7 @@ def read_loans(home: Home) -> set[str]:
     return {loan.settings for loan in lending.loans}
 
 
-def check_agent(home: Home, *, lent: bool = False) -> Iterator[Check]:
+def check_watcher(home: Home, *, lent: bool = False) -> Iterator[Check]:
     try:
         with connect(home) as watcher:
             status = watcher.ask("status")
@@ -204,3 +217,26 @@ def check_objects(repository: Repository) -> Check:
     return Check(
         "objects", done.returncode == 0, told or "git fsck --strict finds nothing", "See `git help fsck`."
     )
+
+
+def check_program(name: str, command: list[str], fix: str) -> Check:
+    program = command[0]
+    if shutil.which(program) is None:
+        return Check(name, False, f"{program} is not on PATH", fix)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=ANSWER_SECONDS)
+    except subprocess.TimeoutExpired:
+        return Check(name, False, f"{program} does not answer within {ANSWER_SECONDS:g} seconds", fix)
+    except OSError as error:
+        return Check(name, False, f"{program} cannot be started: {error.strerror}", fix)
+    return Check(name, done.returncode == 0, (done.stdout or done.stderr).strip().split("\n")[0], fix)
+
+
+def check_tmux() -> Check:
+    oldest = ".".join(map(str, OLDEST))
+    fix = f"Install tmux {oldest} or newer: attach, claude and run need it."
+    try:
+        version = read_version()
+    except TmuxMissing:
+        return Check("tmux", False, "tmux is not on PATH", fix)
+    return Check("tmux", is_supported(version), f"tmux {version}", fix)

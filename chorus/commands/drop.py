@@ -3,9 +3,9 @@
 import argparse
 from pathlib import Path
 
-from chorus.commands.history import watcher
+from chorus.commands.access.history import watcher
 from chorus.errors import ExitCode, UsageError
-from chorus.output import answer, answer_json
+from chorus.output import print_json, print_out
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -21,8 +21,8 @@ def run(args: argparse.Namespace) -> ExitCode:
     with watcher() as connection:
         done = connection.ask("drop", cwd=str(Path.cwd()), lane=args.lane, restore=args.restore)
     if args.json:
-        answer_json(done)
+        print_json(done)
     else:
         word = "restored" if args.restore else "dropped"
-        answer(f"{word} {', '.join(done['lanes'])}")
-    return ExitCode.DONE
+        print_out(f"{word} {', '.join(done['lanes'])}")
+    return ExitCode.OK

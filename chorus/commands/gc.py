@@ -4,11 +4,11 @@ import argparse
 import time
 from pathlib import Path
 
-from chorus.errors import ChorusError, ExitCode, NothingThere, UsageError
+from chorus.errors import ChorusError, ExitCode, NotFound, UsageError
 from chorus.history.recorder import Recorder
 from chorus.history.retention import forget_old_records
 from chorus.history.workspace import Workspace
-from chorus.output import answer, answer_json
+from chorus.output import print_json, print_out
 from chorus.store.maintenance.packing import pack
 from chorus.store.maintenance.removal import detach, is_torn, remove_remains
 from chorus.store.maintenance.side_store import size_of
@@ -24,14 +24,14 @@ KEEP_DAYS = "chorus.keepdays"
 DAY_SECONDS = 86_400
 
 
-class StoreGone(ChorusError):
+class StoreMissing(ChorusError):
     """What was recorded is gone; the refs to it are not."""
 
-    exit_code = ExitCode.REFUSED_BY_SYSTEM
+    exit_code = ExitCode.SYSTEM_ERROR
     hint = "Restore `.git/chorus` from a backup, or take the rest out with `chorus gc --all`."
 
 
-class LanesLeft(ChorusError):
+class LanesRemain(ChorusError):
     """Lanes hold work that taking Chorus out would remove."""
 
     exit_code = ExitCode.REFUSED
@@ -52,18 +52,18 @@ def run(args: argparse.Namespace) -> ExitCode:
     repository = Repository.open(Path.cwd())
     torn = is_torn(repository)
     if not repository.shared_dir.exists() and not torn:
-        raise NothingThere("Chorus keeps nothing in this repository")
+        raise NotFound("Chorus keeps nothing in this repository")
     if torn:
         done = clear(repository, wanted=args.all)
     else:
         with ObjectStore(repository) as store:
             done = take_out(repository, store) if args.all else tidy(repository, store)
     if args.json:
-        answer_json(done)
+        print_json(done)
     else:
         words = "Chorus is out of this repository" if args.all else f"packed {done['packed']} objects"
-        answer(f"{words}, freed {done['freed_bytes'] // 1024} KiB")
-    return ExitCode.DONE
+        print_out(f"{words}, freed {done['freed_bytes'] // 1024} KiB")
+    return ExitCode.OK
 
 
 def tidy(repository: Repository, store: ObjectStore) -> dict[str, int]:
@@ -96,7 +96,7 @@ def take_out(repository: Repository, store: ObjectStore) -> dict[str, int]:
     left = repository.refs.list(LANES)
     if left:
         more = f" and {len(left) - 1} more" if len(left) > 1 else ""
-        raise LanesLeft(f"there is still {next(iter(left)).removeprefix('refs/heads/')}{more}")
+        raise LanesRemain(f"there is still {next(iter(left)).removeprefix('refs/heads/')}{more}")
     stop(find_home(Path.cwd()))
     before = size_of(repository.shared_dir)
     return {"brought_home": detach(repository, store), "freed_bytes": before}
@@ -104,7 +104,7 @@ def take_out(repository: Repository, store: ObjectStore) -> dict[str, int]:
 
 def clear(repository: Repository, *, wanted: bool) -> dict[str, int]:
     if not wanted:
-        raise StoreGone(f"{repository.shared_dir / 'objects'} is gone, and with it what was recorded")
+        raise StoreMissing(f"{repository.shared_dir / 'objects'} is gone, and with it what was recorded")
     stop(find_home(Path.cwd()))
     remove_remains(repository)
     return {"brought_home": 0, "freed_bytes": 0}

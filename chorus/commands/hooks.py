@@ -23,7 +23,7 @@ from chorus.agents.claude_code.settings.files import (
 )
 from chorus.agents.claude_code.settings.hook_entries import Group
 from chorus.errors import ExitCode
-from chorus.output import answer, answer_json, note
+from chorus.output import print_err, print_json, print_out
 from chorus.wire.client import start
 from chorus.wire.home import Home
 
@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> ExitCode:
             return _status(args, list(Scope) if args.scope is None else [args.scope])
         case _:
             start(Home(args.common_dir))
-            return ExitCode.DONE
+            return ExitCode.OK
 
 
 def _install(scope: Scope) -> Change:
@@ -75,13 +75,13 @@ def _report(args: argparse.Namespace, changes: list[Change]) -> ExitCode:
     for change in changes:
         if args.json:
             backup = None if change.backup is None else str(change.backup)
-            answer_json({"path": str(change.path), "changed": change.changed, "backup": backup})
+            print_json({"path": str(change.path), "changed": change.changed, "backup": backup})
             continue
         done = {"install": "hooks installed in", "uninstall": "hooks removed from"}[args.action]
-        answer(f"{done} {change.path}" if change.changed else f"nothing to do in {change.path}")
+        print_out(f"{done} {change.path}" if change.changed else f"nothing to do in {change.path}")
         if change.backup is not None:
-            note(f"a copy of what it held is in {change.backup}")
-    return ExitCode.DONE
+            print_err(f"a copy of what it held is in {change.backup}")
+    return ExitCode.OK
 
 
 def _status(args: argparse.Namespace, scopes: list[Scope]) -> ExitCode:
@@ -89,12 +89,12 @@ def _status(args: argparse.Namespace, scopes: list[Scope]) -> ExitCode:
     known = [scope for scope in scopes if scope is Scope.USER or in_repository]
     found = [read_status(scope, _locate(scope), _groups(scope)) for scope in known]
     if args.json:
-        answer_json([_render_status(status) for status in found])
+        print_json([_render_status(status) for status in found])
     for status in [] if args.json else found:
-        answer(f"{status.scope.value:<8} {_describe(status):<16} {status.path}")
+        print_out(f"{status.scope.value:<8} {_describe(status):<16} {status.path}")
         if status.problem is not None:
-            note(f"  {status.problem}")
-    return ExitCode.DONE
+            print_err(f"  {status.problem}")
+    return ExitCode.OK
 
 
 def _describe(status: Status) -> str:

@@ -15,9 +15,9 @@ from typing import Any, BinaryIO
 from chorus.agents.claude_code.events import parse_event
 from chorus.agents.claude_code.pairing import Pairing
 from chorus.agents.claude_code.terminal.recording import Observed, Recording
-from chorus.errors import ChorusError, ExitCode, NothingThere, UsageError
+from chorus.errors import ChorusError, ExitCode, NotFound, UsageError
 from chorus.model.outcomes import ActionClosed, CallOpened, Outcome, OwnerCorrected, StatusCorrected
-from chorus.output import answer, answer_json, note
+from chorus.output import print_err, print_json, print_out
 
 CHUNK = 2**20
 COLOURS = {"succeeded": "32", "failed": "31", "denied": "33", "unfinished": "35"}
@@ -64,18 +64,18 @@ def run(args: argparse.Namespace) -> ExitCode:
         raise UsageError(f"--width is {args.width}", hint="Give the number of columns the pane had.")
     findings = inspect(_read_chunks(args.file), width=args.width)
     if args.json:
-        answer_json(findings.as_json())
+        print_json(findings.as_json())
     else:
         for line in render(findings, colour=sys.stdout.isatty()):
-            answer(line)
+            print_out(line)
     if findings.problems["unknown-width"]:
-        note("hint: the recording is wrapped; say how wide the pane was with --width N")
+        print_err("hint: the recording is wrapped; say how wide the pane was with --width N")
     if not findings.events:
-        raise NothingThere(
+        raise NotFound(
             f"no event in {args.file}",
             hint="Record with --output-format stream-json --verbose, or give a transcript or a hook's input.",
         )
-    return ExitCode.DONE
+    return ExitCode.OK
 
 
 def inspect(chunks: Iterable[bytes], *, width: int | None = None) -> Findings:
@@ -117,7 +117,7 @@ def _read_chunks(name: str) -> Iterator[bytes]:
         with Path(name).open("rb") as file:
             yield from _chunks(file)
     except FileNotFoundError:
-        raise NothingThere(f"there is no file {name}") from None
+        raise NotFound(f"there is no file {name}") from None
     except OSError as error:
         raise ChorusError(f"cannot read {name}: {error.strerror}") from None
 

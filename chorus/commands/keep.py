@@ -3,9 +3,9 @@
 import argparse
 from pathlib import Path
 
-from chorus.commands.history import watcher
-from chorus.errors import ExitCode, NothingThere
-from chorus.output import answer, answer_json
+from chorus.commands.access.history import watcher
+from chorus.errors import ExitCode, NotFound
+from chorus.output import print_json, print_out
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -21,14 +21,12 @@ def run(args: argparse.Namespace) -> ExitCode:
             "keep", cwd=str(Path.cwd()), actions=args.actions, turn=args.turn, lane=args.lane
         )
     if args.json:
-        answer_json(done)
+        print_json(done)
     elif done["kept"]:
-        answer(f"kept {', '.join(map(str, done['kept']))}")
+        print_out(f"kept {', '.join(map(str, done['kept']))}")
     else:
-        raise NothingThere(
-            f"{_named(args)}: nothing is open there", hint="`chorus log --open` lists what is."
-        )
-    return ExitCode.DONE
+        raise NotFound(f"{_named(args)}: nothing is open there", hint="`chorus log --open` lists what is.")
+    return ExitCode.OK
 
 
 def _named(args: argparse.Namespace) -> str:

@@ -5,10 +5,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from chorus.commands.editing import edit_messages
-from chorus.commands.history import watcher
+from chorus.commands.access.history import watcher
+from chorus.commands.terminal.editor import edit_messages
 from chorus.errors import ExitCode
-from chorus.output import answer, answer_json, note
+from chorus.output import print_err, print_json, print_out
 from chorus.wire.home import find_home
 
 
@@ -35,12 +35,12 @@ def run(args: argparse.Namespace) -> ExitCode:
                 messages = edit_messages(planned["commits"], planned["onto"], Path(folder))
         done = connection.ask("land", **wanted, message=args.message, messages=messages, dry_run=args.dry_run)
     if args.json:
-        answer_json(done)
-        return ExitCode.DONE
+        print_json(done)
+        return ExitCode.OK
     for commit in done["commits"]:
         actions = "action" if len(commit["actions"]) == 1 else "actions"
         numbers = ", ".join(map(str, commit["actions"]))
-        answer(f"{(commit['oid'] or 'would be')[:8]} {commit['subject']} ({actions} {numbers})")
+        print_out(f"{(commit['oid'] or 'would be')[:8]} {commit['subject']} ({actions} {numbers})")
     if done["present"]:
-        note(f"chorus: {done['onto']} holds {', '.join(map(str, done['present']))} already")
-    return ExitCode.DONE
+        print_err(f"chorus: {done['onto']} holds {', '.join(map(str, done['present']))} already")
+    return ExitCode.OK

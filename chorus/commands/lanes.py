@@ -2,9 +2,9 @@
 
 import argparse
 
-from chorus.commands.history import read_lanes
+from chorus.commands.access.history import read_lanes
 from chorus.errors import ExitCode
-from chorus.output import answer, answer_json, note
+from chorus.output import print_err, print_json, print_out
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -14,13 +14,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> ExitCode:
     lanes = read_lanes()
     if args.json:
-        answer_json(lanes)
-        return ExitCode.DONE
+        print_json(lanes)
+        return ExitCode.OK
     if not lanes:
-        note("chorus: there is no lane: a session gets one with its first change")
-        return ExitCode.NOTHING
+        print_err("chorus: there is no lane: a session gets one with its first change")
+        return ExitCode.NOT_FOUND
     width = max(len(lane["name"]) for lane in lanes)
     for lane in lanes:
         base = (lane["base"] or "nothing")[:10]
-        answer(f"{lane['name']:<{width}}  {lane['actions']:>4} actions, {lane['open']:>4} open  from {base}")
-    return ExitCode.DONE
+        print_out(
+            f"{lane['name']:<{width}}  {lane['actions']:>4} actions, {lane['open']:>4} open  from {base}"
+        )
+    return ExitCode.OK

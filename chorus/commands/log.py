@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, groupby, islice
 from typing import Any
 
-from chorus.commands.gitsettings import wants_colour
-from chorus.commands.history import absolute, read_log, read_whole_log
-from chorus.commands.paging import page
-from chorus.commands.parsing import parse_count
+from chorus.commands.access.history import absolute, read_log, read_whole_log
+from chorus.commands.parser.argument_parser import parse_count
+from chorus.commands.terminal.git_settings import wants_colour
+from chorus.commands.terminal.pager import page
 from chorus.errors import ExitCode
-from chorus.output import answer_json, inert, note
+from chorus.output import print_err, print_json, printable
 
 STATUSES = ("committed", "reverted", "kept", "noop", "failed", "denied", "outside")
 COLOURS = {"committed": "33", "kept": "32", "reverted": "31", "failed": "31", "denied": "31", "outside": "36"}
@@ -56,18 +56,18 @@ def run(args: argparse.Namespace) -> ExitCode:
     wanted = {name: getattr(args, name) for name in names}
     wanted["path"] = absolute(args.path) if args.path else None
     if args.json:
-        answer_json(read_whole_log(**wanted, limit=args.limit))
-        return ExitCode.DONE
+        print_json(read_whole_log(**wanted, limit=args.limit))
+        return ExitCode.OK
     first = read_log(
         **wanted, limit=args.limit if args.reverse else min(args.limit or FIRST_SCREEN, FIRST_SCREEN)
     )
     if not first:
         narrowed = any(wanted.values()) or args.limit is not None
-        note(f"chorus: nothing is recorded {'that fits' if narrowed else 'yet'}")
-        return ExitCode.NOTHING
+        print_err(f"chorus: nothing is recorded {'that fits' if narrowed else 'yet'}")
+        return ExitCode.NOT_FOUND
     entries = iter(first) if args.reverse else newest_first(first, wanted, args.limit)
     page(render(entries, len(str(first[-1]["n"] or 0)), colour=wants_colour()), "log")
-    return ExitCode.DONE
+    return ExitCode.OK
 
 
 def newest_first(
@@ -135,7 +135,7 @@ def _heading(entry: dict[str, Any], lane: str | None) -> str:
     message = " ".join((entry["message"] or "(no message)").split())
     branch = f"  [{lane}]" if lane else ""
     turn = f"  turn {entry['turn'][:TURN_LENGTH]}" if entry["turn"] else ""
-    return inert(f"> {message[:100]}{branch}{turn}")
+    return printable(f"> {message[:100]}{branch}{turn}")
 
 
 def _line(entry: dict[str, Any], width: int, colour: bool) -> str:
@@ -144,7 +144,7 @@ def _line(entry: dict[str, Any], width: int, colour: bool) -> str:
     mark = paint(f"{status:<9}", COLOURS.get(status), colour)
     tool = entry["tool"] or ""
     sub = " (sub-agent)" if entry["agent"] else ""
-    return f"  {number:>{width}} {mark} {tool:<12} {_counts(entry, colour)} {inert(_what(entry))}{sub}"
+    return f"  {number:>{width}} {mark} {tool:<12} {_counts(entry, colour)} {printable(_what(entry))}{sub}"
 
 
 def _counts(entry: dict[str, Any], colour: bool) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from chorus.errors import ExitCode, UsageError
-from chorus.output import answer
+from chorus.output import print_out
 from chorus.wire.home import Home, find_work_tree
 
 # How things are shown to a person and opened. A new pane has these from whatever started the tmux server,
@@ -74,7 +74,7 @@ def _run_panel(args: argparse.Namespace, home: Home, work_tree: Path) -> ExitCod
     )
     panel = Panel(settings, inbox)
     panel.run()
-    return ExitCode.BUG if panel.return_code else ExitCode.DONE
+    return ExitCode.BUG if panel.return_code else ExitCode.OK
 
 
 def _run_plain(home: Home, work_tree: Path) -> ExitCode:
@@ -87,9 +87,9 @@ def _run_plain(home: Home, work_tree: Path) -> ExitCode:
     log = PlainLog()
     for message in Feed(home, work_tree).messages():
         for line in log.feed(message):
-            answer(line)
+            print_out(line)
         sys.stdout.flush()
-    return ExitCode.DONE
+    return ExitCode.OK
 
 
 def panel_command(options: Sequence[str] = ()) -> list[str]:
@@ -110,9 +110,9 @@ def _toggle(args: argparse.Namespace) -> ExitCode:
         raise UsageError("not inside tmux", hint="Run this inside tmux, or name the pane with --pane.")
     tmux = OneShot(select_address(os.environ, name=args.socket_name, path=args.socket_path))
     if close_beside(tmux, PaneId(pane)):
-        return ExitCode.DONE
+        return ExitCode.OK
     options = [option for option in ("--ascii", "--unicode", "--bell") if getattr(args, option[2:])]
     options += [] if args.theme == "auto" else ["--theme", args.theme]
     environment = {"PYTHONPATH": str(Path(__file__).resolve().parent.parent.parent)}
     open_beside(tmux, PaneId(pane), panel_command(options), environment=environment)
-    return ExitCode.DONE
+    return ExitCode.OK

@@ -9,7 +9,7 @@ from typing import Any
 from chorus.config.policy_file import append_rule, read_policy, resolver, work_tree_of
 from chorus.config.user_file import user_config_path
 from chorus.errors import ExitCode, UsageError
-from chorus.output import answer, answer_json, note
+from chorus.output import print_err, print_json, print_out
 from chorus.policy.rules import FILE_TOOLS, Rule, parse_policy
 from chorus.policy.verdict import Verdict, decide
 
@@ -57,14 +57,14 @@ def _list(args: argparse.Namespace) -> ExitCode:
     if args.json:
         rules = [_rule_json(rule) for rule in policy.rules]
         ignored = [_rule_json(rule) for rule in policy.ignored]
-        answer_json({"per_minute": policy.per_minute, "rules": rules, "ignored": ignored})
-        return ExitCode.DONE
+        print_json({"per_minute": policy.per_minute, "rules": rules, "ignored": ignored})
+        return ExitCode.OK
     for rule in policy.rules:
-        answer(f"{rule.source:<10}  {rule.text}" + (f"  # {rule.reason}" if rule.reason else ""))
+        print_out(f"{rule.source:<10}  {rule.text}" + (f"  # {rule.reason}" if rule.reason else ""))
     for rule in policy.ignored:
-        note(f"ignored: the repository asks for `{rule.text}`; it may only make the policy stricter")
-    note(f"everything else is asked; at most {policy.per_minute} approvals a minute go without asking")
-    return ExitCode.DONE
+        print_err(f"ignored: the repository asks for `{rule.text}`; it may only make the policy stricter")
+    print_err(f"everything else is asked; at most {policy.per_minute} approvals a minute go without asking")
+    return ExitCode.OK
 
 
 def _add(args: argparse.Namespace) -> ExitCode:
@@ -78,22 +78,22 @@ def _add(args: argparse.Namespace) -> ExitCode:
     parse_policy({"rule": [rule]})
     path = user_config_path()
     append_rule(path, rule)
-    note(f"added to {path}")
-    return ExitCode.DONE
+    print_err(f"added to {path}")
+    return ExitCode.OK
 
 
 def _judge(args: argparse.Namespace) -> ExitCode:
     root = work_tree_of(Path.cwd())
     verdict = decide(args.tool, _given(args), read_policy(root), root=str(root), resolve=resolver(Path.cwd()))
     if args.json:
-        answer_json(
+        print_json(
             {"decision": verdict.decision, "findings": [asdict(finding) for finding in verdict.findings]}
         )
     else:
-        answer(verdict.decision)
+        print_out(verdict.decision)
     if args.action == "explain" and not args.json:
         _explain(verdict)
-    return ExitCode.DONE
+    return ExitCode.OK
 
 
 def _given(args: argparse.Namespace) -> dict[str, Any]:
@@ -111,7 +111,7 @@ def _given(args: argparse.Namespace) -> dict[str, Any]:
 
 def _explain(verdict: Verdict) -> None:
     for finding in verdict.findings:
-        answer(f"  {finding.decision:<5}  {finding.about}\n         {finding.because}")
+        print_out(f"  {finding.decision:<5}  {finding.about}\n         {finding.because}")
 
 
 def _rule_json(rule: Rule) -> dict[str, Any]:

@@ -5,12 +5,12 @@ import sys
 from pathlib import Path
 
 from chorus.agents.claude_code.dialogs.reader import Reading, explain, read_screen
-from chorus.commands.parsing import parse_count
-from chorus.commands.waiting import read_waiting, render_waiting
+from chorus.commands.access.prompts import read_pending, render_pending
+from chorus.commands.parser.argument_parser import parse_count
 from chorus.config.user_file import read_prompt_rules
-from chorus.errors import ExitCode, NothingThere
+from chorus.errors import ExitCode, NotFound
 from chorus.model.prompt import Nothing, Prompt, Unknown, prompt_json
-from chorus.output import answer, answer_json, inert, note
+from chorus.output import print_err, print_json, print_out, printable
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -30,24 +30,24 @@ def run(args: argparse.Namespace) -> ExitCode:
     reading = read_screen(_captured(args.screen), read_prompt_rules(), width=args.width)
     if args.explain:
         for line in explain(reading):
-            note(line)
+            print_err(line)
     if args.json:
-        answer_json(prompt_json(reading.found))
+        print_json(prompt_json(reading.found))
     else:
-        answer(_render(reading))
-    return ExitCode.DONE
+        print_out(_render(reading))
+    return ExitCode.OK
 
 
 def list_waiting(*, as_json: bool) -> ExitCode:
-    waiting = read_waiting()
+    waiting = read_pending()
     if as_json:
-        answer_json(waiting)
+        print_json(waiting)
     elif waiting:
-        answer("\n".join(inert(line) for line in render_waiting(waiting).splitlines()))
+        print_out("\n".join(printable(line) for line in render_pending(waiting).splitlines()))
     else:
-        note("chorus: nothing waits for an answer")
-        return ExitCode.NOTHING
-    return ExitCode.DONE
+        print_err("chorus: nothing waits for an answer")
+        return ExitCode.NOT_FOUND
+    return ExitCode.OK
 
 
 def _captured(name: str) -> str:
@@ -57,7 +57,7 @@ def _captured(name: str) -> str:
     try:
         return Path(name).read_bytes().decode("utf-8", "surrogateescape")
     except OSError as error:
-        raise NothingThere(f"cannot read {name}: {error.strerror}") from error
+        raise NotFound(f"cannot read {name}: {error.strerror}") from error
 
 
 def _render(reading: Reading) -> str:

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from chorus.commands.history import watcher
+from chorus.commands.access.history import watcher
 from chorus.commands.revert import tell
 from chorus.errors import ExitCode
 

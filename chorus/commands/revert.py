@@ -4,12 +4,12 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from chorus.commands.access.history import absolute, watcher
 from chorus.commands.diff import coloured_patch
-from chorus.commands.history import absolute, watcher
-from chorus.commands.paging import page
-from chorus.commands.picking import pick
+from chorus.commands.terminal.hunk_picker import pick_hunks
+from chorus.commands.terminal.pager import page
 from chorus.errors import ExitCode, UsageError
-from chorus.output import answer, answer_json, inert, note
+from chorus.output import print_err, print_json, print_out, printable
 
 # As many as a person reads; all of them are in the dry run, in `chorus show` and in the JSON.
 MOST_PATHS = 5
@@ -43,12 +43,12 @@ def run(args: argparse.Namespace) -> ExitCode:
         if args.patch:
             found = connection.ask("hunks", cwd=str(Path.cwd()), action=args.actions[0])
             if args.json:
-                answer_json(found)
-                return ExitCode.DONE
-            hunks = pick(found)
+                print_json(found)
+                return ExitCode.OK
+            hunks = pick_hunks(found)
             if not hunks:
-                note("chorus: nothing was taken back")
-                return ExitCode.DONE
+                print_err("chorus: nothing was taken back")
+                return ExitCode.OK
         done = connection.ask(
             "revert",
             cwd=str(Path.cwd()),
@@ -67,21 +67,21 @@ def run(args: argparse.Namespace) -> ExitCode:
 
 def tell(done: dict[str, object], args: argparse.Namespace, word: str) -> ExitCode:
     if args.json:
-        answer_json(done)
+        print_json(done)
     elif args.dry_run:
         page(coloured_patch(str(done["patch"])), "diff")
     else:
         numbers, paths = done.get("restored") or done["reverted"], done["paths"]
         assert isinstance(numbers, list)
         assert isinstance(paths, list)
-        answer(f"{word} {', '.join(map(str, numbers))} in {_named(paths)} (action {done['n']})")
+        print_out(f"{word} {', '.join(map(str, numbers))} in {_named(paths)} (action {done['n']})")
         told = done["notified"]
         assert isinstance(told, list)
         if told:
-            note(f"chorus: {', '.join(told)} will hear of it with its next step")
-    return ExitCode.DONE
+            print_err(f"chorus: {', '.join(told)} will hear of it with its next step")
+    return ExitCode.OK
 
 
 def _named(paths: Sequence[str]) -> str:
     more = f" and {len(paths) - MOST_PATHS} more" if len(paths) > MOST_PATHS else ""
-    return ", ".join(map(inert, paths[:MOST_PATHS])) + more
+    return ", ".join(map(printable, paths[:MOST_PATHS])) + more

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from chorus.commands.access.watcher import find_supported_home
 from chorus.commands.claude import client_command, find_client
-from chorus.commands.watchable import find_watchable
 from chorus.errors import ChorusError, ExitCode
 from chorus.model.ids import PaneId
-from chorus.output import answer, answer_json
+from chorus.output import print_json, print_out
 from chorus.tmux.address import select_address
 from chorus.tmux.commands import OneShot
 from chorus.tmux.launch import Place, open_pane
@@ -36,7 +36,7 @@ HEADLESS = [
 START_SECONDS = 60.0
 
 
-class NotStarted(ChorusError):
+class RunNotStarted(ChorusError):
     hint = "Look at the pane, or run `chorus doctor`."
 
 
@@ -56,7 +56,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> ExitCode:
-    home = find_watchable(Path.cwd())
+    home = find_supported_home(Path.cwd())
     client = find_client(args.client)
     address = select_address(os.environ, name=args.name, path=args.socket)
     name = f"run-{uuid.uuid4().hex[:6]}"
@@ -79,10 +79,10 @@ def run(args: argparse.Namespace) -> ExitCode:
         watcher.ask("watch", socket=str(address.socket), pane=pane, run=name, pipe=str(pipe))
         watcher.ask("send", run=name, message=args.message)
     if args.json:
-        answer_json({"run": name, "pane": pane, "socket": str(address.socket)})
+        print_json({"run": name, "pane": pane, "socket": str(address.socket)})
     else:
-        answer(f"{name} in pane {pane}; `chorus send MESSAGE` says more, `chorus send --end` ends it")
-    return ExitCode.DONE
+        print_out(f"{name} in pane {pane}; `chorus send MESSAGE` says more, `chorus send --end` ends it")
+    return ExitCode.OK
 
 
 @contextmanager
@@ -105,7 +105,7 @@ def wait_for_reader(pipe: Path) -> None:
             return
         except OSError as error:
             if error.errno != errno.ENXIO or time.monotonic() > deadline:
-                raise NotStarted(f"nothing reads {pipe.name}: {error.strerror}") from error
+                raise RunNotStarted(f"nothing reads {pipe.name}: {error.strerror}") from error
         time.sleep(0.01)
 
 

@@ -22,4 +22,4 @@ def run(args: argparse.Namespace) -> ExitCode:
             watcher.ask("end", run=args.run)
         else:
             watcher.ask("send", run=args.run, message=args.message)
-    return ExitCode.DONE
+    return ExitCode.OK

@@ -4,11 +4,11 @@ import argparse
 from collections.abc import Iterator
 from typing import Any
 
+from chorus.commands.access.history import read_action
 from chorus.commands.diff import shown_patch
-from chorus.commands.history import read_action
-from chorus.commands.paging import page
+from chorus.commands.terminal.pager import page
 from chorus.errors import ExitCode
-from chorus.output import answer_json, inert
+from chorus.output import print_json, printable
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -19,18 +19,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> ExitCode:
     shown = read_action(args.action)
     if args.json:
-        answer_json(shown)
+        print_json(shown)
     else:
         page(render(shown), "show")
-    return ExitCode.DONE
+    return ExitCode.OK
 
 
 def render(shown: dict[str, Any]) -> Iterator[str]:
-    yield inert(f"action {shown['n']}  {shown['status']}  {shown['summary']}")
+    yield printable(f"action {shown['n']}  {shown['status']}  {shown['summary']}")
     facts = ("tool", "id", "lane", "commit", "session", "turn", "agent", "source", "time", "reason")
-    yield from (inert(f"  {name:<8} {shown[name]}") for name in facts if shown[name])
+    yield from (printable(f"  {name:<8} {shown[name]}") for name in facts if shown[name])
     if shown["message"]:
-        yield inert(f"  message  {' '.join(shown['message'].split())}")
-    yield from (inert(f"  skipped  {text}") for text in shown["skipped"])
+        yield printable(f"  message  {' '.join(shown['message'].split())}")
+    yield from (printable(f"  skipped  {text}") for text in shown["skipped"])
     yield ""
     yield from shown_patch(shown)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from chorus.errors import ExitCode
-from chorus.output import answer, answer_json
+from chorus.output import print_json, print_out
 from chorus.wire.client import WatcherGone, connect
 from chorus.wire.home import NotARepository, find_home
 
@@ -28,16 +28,16 @@ def run(args: argparse.Namespace) -> ExitCode:
         status = read_status(Path.cwd())
     except NotARepository:
         if args.short:
-            return ExitCode.DONE
+            return ExitCode.OK
         raise
     if args.json:
-        answer_json(status)
+        print_json(status)
     elif args.short:
         if short := render_short(status):
-            answer(short)
+            print_out(short)
     else:
-        answer(render(status, ended=args.all))
-    return ExitCode.DONE if status["running"] else ExitCode.NOTHING if not args.short else ExitCode.DONE
+        print_out(render(status, ended=args.all))
+    return ExitCode.OK if status["running"] else ExitCode.NOT_FOUND if not args.short else ExitCode.OK
 
 
 def read_status(directory: Path) -> dict[str, Any]:

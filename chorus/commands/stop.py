@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from chorus.errors import ChorusError, ExitCode
-from chorus.output import note
+from chorus.output import print_err
 from chorus.system.processes import read_process
 from chorus.wire.client import START_SECONDS, WatcherSilent, is_locked, stop
 from chorus.wire.home import Home, find_home
@@ -25,9 +25,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> ExitCode:
     home = find_home(Path.cwd())
     if not (kill(home) if args.kill else stop(home)):
-        note("chorus: no agent was running")
-        return ExitCode.NOTHING
-    return ExitCode.DONE
+        print_err("chorus: no agent was running")
+        return ExitCode.NOT_FOUND
+    return ExitCode.OK
 
 
 def kill(home: Home) -> bool:

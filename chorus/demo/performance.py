@@ -17,7 +17,7 @@ from chorus.demo.real import RealClient
 from chorus.demo.scratch import Scratch
 from chorus.demo.stage import Stage
 from chorus.errors import ChorusError
-from chorus.output import note
+from chorus.output import print_err
 from chorus.tmux.address import select_address
 from chorus.tmux.commands import OneShot
 
@@ -40,9 +40,9 @@ BAR = [
 def perform(*, real: bool) -> None:
     """The story by itself."""
     with _staged(real=real) as (scratch, stage):
-        note(f"chorus demo: playing in {scratch.project}")
+        print_err(f"chorus demo: playing in {scratch.project}")
         Player(scratch, stage).play()
-    note("chorus demo: every step held; nothing of it is left")
+    print_err("chorus demo: every step held; nothing of it is left")
 
 
 def perform_for_person(*, real: bool) -> None:
@@ -58,7 +58,7 @@ def perform_for_person(*, real: bool) -> None:
         _attach(stage)
         left.set()
         guide.join()
-    note("chorus demo: nothing of it is left")
+    print_err("chorus demo: nothing of it is left")
 
 
 @contextmanager

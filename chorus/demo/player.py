@@ -13,7 +13,7 @@ from chorus.demo import story
 from chorus.demo.scratch import Scratch
 from chorus.demo.stage import PATIENCE_SECONDS, POLL_SECONDS, Stage
 from chorus.errors import ChorusError, ExitCode
-from chorus.output import answer, note
+from chorus.output import print_err, print_out
 
 ASKED = r"Do you want to proceed\?[\s\S]*Esc to cancel"
 PERMISSION_MODE = ("--permission-mode", "acceptEdits")
@@ -45,10 +45,10 @@ class Player:
         ]
         for title, step in steps:
             step()
-            note(f"  ok  {title}")
-        answer(self._scratch.chorus("log").rstrip())
-        answer("")
-        answer(self._scratch.git("log", "--graph", "--format=%h %s%d", "--branches").rstrip())
+            print_err(f"  ok  {title}")
+        print_out(self._scratch.chorus("log").rstrip())
+        print_out("")
+        print_out(self._scratch.git("log", "--graph", "--format=%h %s%d", "--branches").rstrip())
 
     def _start(self) -> None:
         self._stage.start_client(*PERMISSION_MODE, panel=False)

@@ -15,13 +15,13 @@ from typing import Any, Self
 from chorus.demo import story
 from chorus.demo.model.server import Stub
 from chorus.demo.scratch import Scratch
-from chorus.errors import NothingThere
+from chorus.errors import NotFound
 
 # Never sent anywhere but to loopback; the client wants to see one.
 KEY = "sk-ant-dummy"
 
 
-class NoClient(NothingThere):
+class NoClient(NotFound):
     hint = "Install Claude Code, or leave --real away: the stand-in needs nothing."
 
 

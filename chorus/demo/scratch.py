@@ -18,7 +18,7 @@ from typing import Self
 from chorus.demo import story
 from chorus.demo.script import render_script
 from chorus.errors import ChorusError
-from chorus.output import note
+from chorus.output import print_err
 from chorus.wire.client import stop
 from chorus.wire.home import Home, find_home
 
@@ -118,7 +118,7 @@ class Scratch:
             # What the last programs write on their way out may come in between.
             shutil.rmtree(self.root, ignore_errors=True)
         if self.root.exists():
-            note(f"chorus demo: something still writes there; remove {self.root}")
+            print_err(f"chorus demo: something still writes there; remove {self.root}")
 
 
 def _end_agent(home: Home) -> None:

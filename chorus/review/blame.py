@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from chorus.changes.diff import Hunk, hunks, split_lines
-from chorus.errors import NothingThere
+from chorus.errors import NotFound
 from chorus.history.log.entry import LogEntry, entry_json
 from chorus.history.log.file_history import FileHistory
 from chorus.history.records import Edit, RecordKind
@@ -43,10 +43,10 @@ def blame(past: FileHistory, name: str, line: int | None = None) -> list[dict[st
     path = past.workspace.locate(name)
     state = past.workspace.work_tree.read_file(path) if path is not None else Absent()
     if path is None or not isinstance(state, File):
-        raise NothingThere(_no_file(name, state))
+        raise NotFound(_no_file(name, state))
     lines = split_lines(state.data)
     if line is not None and not 1 <= line <= len(lines):
-        raise NothingThere(f"there is no line {line} in {name}: it has {len(lines)}")
+        raise NotFound(f"there is no line {line} in {name}: it has {len(lines)}")
     wanted = range(len(lines)) if line is None else [line - 1]
     found = Blame()
     _LineTracer(past, path, found).trace_disk(state.data, wanted)

@@ -6,7 +6,7 @@ Never removes a branch somebody is on, or one that moved meanwhile.
 
 from collections.abc import Sequence
 
-from chorus.errors import NothingThere
+from chorus.errors import NotFound
 from chorus.history.lanes import Lane
 from chorus.history.recorder import Recorder
 from chorus.model.ids import Oid
@@ -16,7 +16,7 @@ from chorus.store.maintenance.removal import LaneInUse
 KIND = "dropped"
 
 
-class NoSuchLane(NothingThere):
+class NoSuchLane(NotFound):
     hint = "`chorus lanes` lists the lanes that are there."
 
 

@@ -4,7 +4,7 @@ libtmux's list accessors answer any failure with an empty list, so nothing here 
 missing server, a missing pane and an empty answer are three different things.
 """
 
-from chorus.errors import ChorusError, ExitCode, NothingThere
+from chorus.errors import ChorusError, ExitCode, NotFound
 from chorus.model.ids import PaneId
 
 
@@ -25,7 +25,7 @@ class TmuxRefused(ChorusError):
     hint = "Look at the pane, then try again."
 
 
-class ServerGone(NothingThere):
+class ServerGone(NotFound):
     """No tmux server answers at this socket."""
 
     hint = "Start tmux, or name another server with -L NAME or -S PATH."
@@ -52,7 +52,7 @@ class ConnectionLost(ChorusError):
     hint = "Attach again."
 
 
-class PaneGone(NothingThere):
+class PaneGone(NotFound):
     """The server is there, the pane is not."""
 
     hint = "See `tmux list-panes -a` for the panes there are."

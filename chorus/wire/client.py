@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from chorus import __version__
-from chorus.errors import ChorusError, NothingThere
+from chorus.errors import ChorusError, NotFound
 from chorus.wire.home import Home
 from chorus.wire.protocol import LONGEST_LINE, Message, ProtocolError, decode, encode, parse_answer
 
@@ -31,7 +31,7 @@ SOON = frozenset({"hello", "status", "stop"})
 UNBOUNDED = frozenset({"land"})
 
 
-class WatcherGone(NothingThere):
+class WatcherGone(NotFound):
     """No agent runs for this repository, or it went away."""
 
     hint = "Any command that needs the agent starts it; `chorus doctor` says why it may not start."

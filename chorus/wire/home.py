@@ -8,10 +8,10 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from chorus.errors import NothingThere
+from chorus.errors import NotFound
 
 
-class NotARepository(NothingThere):
+class NotARepository(NotFound):
     hint = "Run chorus inside a git work tree."
 
 

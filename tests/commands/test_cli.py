@@ -4,18 +4,18 @@ import pytest
 
 from chorus import __version__
 from chorus.cli import main
-from chorus.commands.table import COMMANDS
+from chorus.commands.parser.catalog import COMMANDS
 from chorus.errors import ExitCode
 
 
 def test_the_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--help"]) == ExitCode.DONE
+    assert main(["--help"]) == ExitCode.OK
     said = capsys.readouterr().out
     assert all(f"\n  {name} " in said and summary in said for name, summary in COMMANDS.items())
 
 
 def test_the_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--version"]) == ExitCode.DONE
+    assert main(["--version"]) == ExitCode.OK
     assert capsys.readouterr().out == f"chorus {__version__}\n"
 
 
@@ -57,5 +57,5 @@ def test_an_option_that_makes_no_sense_is_a_usage_error_that_says_why(
 def test_help_for_one_command_may_be_asked_for_before_its_name(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as left:
         main(["--help", "revert"])
-    assert left.value.code == ExitCode.DONE
+    assert left.value.code == ExitCode.OK
     assert capsys.readouterr().out.startswith("usage: chorus revert ")

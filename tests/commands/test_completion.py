@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from chorus.commands.completing import SHELLS
-from chorus.commands.pages import read_pages
+from chorus.commands.parser.completion_scripts import SHELLS
+from chorus.commands.parser.reference import read_pages
 from tests.commands.conftest import Shell
 from tests.lab.terminal import Terminal, wait_until
 from tests.repos import UserRepo

@@ -75,7 +75,7 @@ def test_a_file_that_does_not_parse_is_told_of_and_left_alone(project: Path) -> 
 
     done = chorus(project, "install", "--project")
 
-    assert done.returncode == ExitCode.REFUSED_BY_SYSTEM
+    assert done.returncode == ExitCode.SYSTEM_ERROR
     assert "not JSON" in done.stderr
     assert str(settings) in done.stderr
     assert "hint:" in done.stderr

@@ -76,7 +76,7 @@ def test_what_is_cut_in_half_is_counted() -> None:
 def test_json_has_the_documented_keys(capsys: pytest.CaptureFixture[str]) -> None:
     path = RECORDINGS / "headless" / "subagent.jsonl"
     code, out, err = typed(capsys, str(path), "--json")
-    assert (code, err) == (ExitCode.DONE, "")
+    assert (code, err) == (ExitCode.OK, "")
     told = json.loads(out)
     assert list(told) == ["actions", "events", "unknown", "problems"]
     assert told["events"] == 16
@@ -95,7 +95,7 @@ def test_json_has_the_documented_keys(capsys: pytest.CaptureFixture[str]) -> Non
 def test_people_get_a_table_and_counts(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = typed(capsys, str(RECORDINGS / "headless" / "parallel_one_fails.jsonl"))
     lines = out.splitlines()
-    assert (code, err) == (ExitCode.DONE, "")
+    assert (code, err) == (ExitCode.OK, "")
     assert lines[0].split() == ["tool", "status", "turn", "agent", "id", "paths"]
     assert lines[3].split()[:2] == ["Edit", "failed"]
     assert lines[-1] == "11 events, 4 actions: 3 succeeded, 1 failed"
@@ -123,7 +123,7 @@ def test_counts_of_what_is_not_understood_are_shown(
     lines = ['{"type":"from-the-future"}', '{"type":"user"}', "noise", '{"type":"text","text":"x"}']
     (tmp_path / "r").write_text("\n".join(lines) + "\n")
     code, out, _ = typed(capsys, str(tmp_path / "r"))
-    assert code == ExitCode.DONE
+    assert code == ExitCode.OK
     assert out.splitlines() == [
         "3 events, 0 actions",
         "unknown: from-the-future 1",
@@ -136,20 +136,20 @@ def test_nothing_in_the_recording_is_nothing_there(
 ) -> None:
     (tmp_path / "r").write_text("$ ls\n")
     code, out, err = typed(capsys, str(tmp_path / "r"), "--json")
-    assert code == ExitCode.NOTHING
+    assert code == ExitCode.NOT_FOUND
     assert json.loads(out) == {"actions": [], "events": 0, "unknown": {}, "problems": {"noise": 1}}
     assert err.startswith("chorus: no event in ")
 
 
 def test_a_missing_file_is_said(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     code, out, err = typed(capsys, str(tmp_path / "no"))
-    assert (code, out) == (ExitCode.NOTHING, "")
+    assert (code, out) == (ExitCode.NOT_FOUND, "")
     assert err == f"chorus: there is no file {tmp_path / 'no'}\n"
 
 
 def test_a_directory_cannot_be_read(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     code, out, err = typed(capsys, str(tmp_path))
-    assert (code, out) == (ExitCode.REFUSED_BY_SYSTEM, "")
+    assert (code, out) == (ExitCode.SYSTEM_ERROR, "")
     assert err == f"chorus: cannot read {tmp_path}: Is a directory\n"
 
 
@@ -168,7 +168,7 @@ def test_standard_input_is_read(capsys: pytest.CaptureFixture[str], monkeypatch:
     data = (RECORDINGS / "headless" / "edit_ok.jsonl").read_bytes()
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
     code, out, _ = typed(capsys, "-", "--json")
-    assert code == ExitCode.DONE
+    assert code == ExitCode.OK
     assert len(json.loads(out)["actions"]) == 2
 
 

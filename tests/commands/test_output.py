@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from chorus.commands import log
-from chorus.commands.history import read_log
+from chorus.commands.access.history import read_log
 from chorus.history.recorder import Recorder
 from tests.commands.conftest import Shell, on_a_terminal
 from tests.history.agent_at_work import Agent

@@ -21,7 +21,7 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def judged(*arguments: str, capsys: pytest.CaptureFixture[str]) -> str:
-    assert main(["policy", "test", *arguments]) == ExitCode.DONE
+    assert main(["policy", "test", *arguments]) == ExitCode.OK
     return capsys.readouterr().out.strip()
 
 
@@ -32,8 +32,8 @@ def test_without_a_config_everything_is_asked(config: Path, capsys: pytest.Captu
 
 
 def test_a_rule_that_is_added_takes_effect(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["policy", "add", "allow", "--command", "git status *"]) == ExitCode.DONE
-    assert main(["policy", "add", "deny", "--path", ".env*", "--reason", 'it\'s "secret"']) == ExitCode.DONE
+    assert main(["policy", "add", "allow", "--command", "git status *"]) == ExitCode.OK
+    assert main(["policy", "add", "deny", "--path", ".env*", "--reason", 'it\'s "secret"']) == ExitCode.OK
     capsys.readouterr()
     assert judged("git status --short", capsys=capsys) == "allow"
     assert judged("git", "status", "a b", capsys=capsys) == "allow"
@@ -46,7 +46,7 @@ def test_adding_leaves_the_rest_of_the_file_as_it_is(config: Path) -> None:
     config.parent.mkdir(parents=True)
     config.write_text(before, encoding="utf-8")
     config.chmod(0o640)
-    assert main(["policy", "add", "deny", "--tool", "Write"]) == ExitCode.DONE
+    assert main(["policy", "add", "deny", "--tool", "Write"]) == ExitCode.OK
     text = config.read_text(encoding="utf-8")
     assert text.startswith(before)
     assert text.endswith('[[policy.rule]]\ndecision = "deny"\ntool = "Write"\n')
@@ -58,7 +58,7 @@ def test_a_config_that_is_a_link_stays_one(config: Path, tmp_path: Path) -> None
     real = tmp_path / "dotfiles.toml"
     real.write_text("", encoding="utf-8")
     config.symlink_to(real)
-    assert main(["policy", "add", "deny", "--tool", "Write"]) == ExitCode.DONE
+    assert main(["policy", "add", "deny", "--tool", "Write"]) == ExitCode.OK
     assert config.is_symlink()
     assert "Write" in real.read_text(encoding="utf-8")
 
@@ -69,13 +69,13 @@ def test_a_config_that_is_a_link_stays_one(config: Path, tmp_path: Path) -> None
 def test_a_file_that_cannot_be_added_to_stays_untouched(content: str, config: Path) -> None:
     config.parent.mkdir(parents=True)
     config.write_bytes(content.encode("latin-1"))
-    assert main(["policy", "add", "deny", "--tool", "Write"]) == ExitCode.REFUSED_BY_SYSTEM
+    assert main(["policy", "add", "deny", "--tool", "Write"]) == ExitCode.SYSTEM_ERROR
     assert config.read_bytes() == content.encode("latin-1")
     assert list(config.parent.iterdir()) == [config]
 
 
 def test_a_rule_that_allows_too_much_is_refused(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["policy", "add", "allow", "--tool", "Bash"]) == ExitCode.REFUSED_BY_SYSTEM
+    assert main(["policy", "add", "allow", "--tool", "Bash"]) == ExitCode.SYSTEM_ERROR
     assert "names the command" in capsys.readouterr().err
     assert not config.exists()
 
@@ -83,12 +83,12 @@ def test_a_rule_that_allows_too_much_is_refused(config: Path, capsys: pytest.Cap
 def test_a_repository_is_told_that_it_cannot_allow(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rule = '[[policy.rule]]\ndecision = "{}"\ncommand = "ls *"\n'
     Path("../.chorus.toml").write_text(rule.format("allow") + rule.format("deny"), encoding="utf-8")
-    assert main(["policy", "list"]) == ExitCode.DONE
+    assert main(["policy", "list"]) == ExitCode.OK
     printed = capsys.readouterr()
     assert printed.out == "repository  deny command='ls *'\n"
     assert "ignored: the repository asks for `allow command='ls *'`" in printed.err
     assert judged("ls", capsys=capsys) == "deny"
-    assert main(["policy", "list", "--json"]) == ExitCode.DONE
+    assert main(["policy", "list", "--json"]) == ExitCode.OK
     listed = json.loads(capsys.readouterr().out)
     assert listed["rules"] == [
         {
@@ -118,12 +118,12 @@ def test_a_link_out_of_the_tree_is_outside(
 def test_the_explanation_names_every_part(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["policy", "add", "allow", "--command", "ls *"])
     capsys.readouterr()
-    assert main(["policy", "explain", "ls && rm x"]) == ExitCode.DONE
+    assert main(["policy", "explain", "ls && rm x"]) == ExitCode.OK
     out = capsys.readouterr().out
     assert out.splitlines()[0] == "ask"
     assert "allow  ls" in out
     assert "no rule allows this command" in out
-    assert main(["policy", "explain", "--json", "ls"]) == ExitCode.DONE
+    assert main(["policy", "explain", "--json", "ls"]) == ExitCode.OK
     assert json.loads(capsys.readouterr().out)["findings"][0]["decision"] == "allow"
 
 
@@ -135,7 +135,7 @@ def test_a_call_without_what_it_is_about_is_a_usage_error(arguments: list[str], 
 def test_a_directory_that_cannot_be_written_is_an_error(config: Path) -> None:
     config.parent.parent.mkdir()
     config.parent.write_text("a file in the way", encoding="utf-8")
-    assert main(["policy", "add", "deny", "--tool", "Write"]) == ExitCode.REFUSED_BY_SYSTEM
+    assert main(["policy", "add", "deny", "--tool", "Write"]) == ExitCode.SYSTEM_ERROR
 
 
 def test_a_rule_about_nothing_is_a_usage_error_and_not_written(

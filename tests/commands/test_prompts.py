@@ -14,7 +14,7 @@ EDIT = str(FIXTURES / "recordings" / "tui" / "edit_80.txt")
 
 
 def test_a_prompt_is_printed_with_the_documented_keys(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["prompts", "--screen", EDIT, "--json"]) == ExitCode.DONE
+    assert main(["prompts", "--screen", EDIT, "--json"]) == ExitCode.OK
     prompt = json.loads(capsys.readouterr().out)
     assert list(prompt) == [
         "id", "session", "pane", "kind", "tool", "title", "question", "options", "fingerprint", "since",
@@ -28,14 +28,14 @@ def test_a_screen_without_a_known_prompt_is_one_word(
     name: str, kind: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = FIXTURES / "recordings" / "tui" / f"{name}.txt"
-    assert main(["prompts", "--screen", str(path), "--json"]) == ExitCode.DONE
+    assert main(["prompts", "--screen", str(path), "--json"]) == ExitCode.OK
     assert json.loads(capsys.readouterr().out) == {"kind": kind}
-    assert main(["prompts", "--screen", str(path)]) == ExitCode.DONE
+    assert main(["prompts", "--screen", str(path)]) == ExitCode.OK
     assert capsys.readouterr().out.startswith(f"{kind}: ")
 
 
 def test_the_account_goes_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["prompts", "--screen", EDIT, "--explain"]) == ExitCode.DONE
+    assert main(["prompts", "--screen", EDIT, "--explain"]) == ExitCode.OK
     printed = capsys.readouterr()
     assert "edit: yes" in printed.err
     assert "1     Yes  [allow]" in printed.out
@@ -49,7 +49,7 @@ def test_a_rule_in_the_users_config_is_used(
     config.write_text("[prompts]\nquiet = ['Enter to continue · Esc to cancel']\n", encoding="utf-8")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     screen = str(FIXTURES / "recordings" / "tui" / "rewind_menu.txt")
-    assert main(["prompts", "--screen", screen, "--json"]) == ExitCode.DONE
+    assert main(["prompts", "--screen", screen, "--json"]) == ExitCode.OK
     assert json.loads(capsys.readouterr().out) == {"kind": "none"}
 
 
@@ -60,16 +60,16 @@ def test_a_config_that_cannot_be_right_is_an_error_with_a_hint(
     (tmp_path / "chorus").mkdir()
     (tmp_path / "chorus" / "config.toml").write_text(content, encoding="utf-8")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    assert main(["prompts", "--screen", EDIT]) == ExitCode.REFUSED_BY_SYSTEM
+    assert main(["prompts", "--screen", EDIT]) == ExitCode.SYSTEM_ERROR
     assert "hint: " in capsys.readouterr().err
 
 
 def test_a_missing_file_is_nothing_to_act_on(tmp_path: Path) -> None:
-    assert main(["prompts", "--screen", str(tmp_path / "none.txt")]) == ExitCode.NOTHING
+    assert main(["prompts", "--screen", str(tmp_path / "none.txt")]) == ExitCode.NOT_FOUND
 
 
 def test_without_a_screen_and_without_an_agent_nothing_waits() -> None:
-    assert main(["prompts"]) == ExitCode.NOTHING
+    assert main(["prompts"]) == ExitCode.NOT_FOUND
 
 
 @pytest.mark.parametrize(

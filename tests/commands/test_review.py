@@ -167,7 +167,7 @@ def test_the_log_names_every_file_of_an_action_with_too_many_to_be_listed(
     assert f"{len(names)} files: I make them all." in chorus("log").out
     shown = chorus("show", "2", "--json").json()
     assert (shown["files"], sorted(shown["paths"])) == (len(names), names)
-    assert chorus("keep", "1").code == ExitCode.DONE  # starts the agent
+    assert chorus("keep", "1").code == ExitCode.OK  # starts the agent
     after = chorus("log", "--json").json()
     assert [entry["paths"] for entry in after] == [entry["paths"] for entry in alone]
     assert chorus("show", "2", "--json").json() == shown

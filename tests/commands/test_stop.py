@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from chorus.commands.doctor import check_agent
+from chorus.commands.doctor import check_watcher
 from chorus.commands.status import read_status
 from chorus.commands.stop import kill
 from chorus.errors import ChorusError
@@ -37,7 +37,7 @@ def test_an_agent_that_does_not_answer_is_named_with_the_way_to_end_it(
 
     with pytest.raises(WatcherSilent, match="did not answer") as caught:
         read_status(worked.path)
-    (check,) = check_agent(find_home(worked.path))
+    (check,) = check_watcher(find_home(worked.path))
 
     assert "chorus stop --kill" in str(caught.value.hint)
     assert (check.ok, check.fix) == (False, caught.value.hint)

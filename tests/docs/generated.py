@@ -6,16 +6,16 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from chorus.commands.pages import Page, read_pages
+from chorus.commands.parser.reference import Page, read_pages
 from chorus.errors import ExitCode
 
 DOCS = Path(__file__).parents[2] / "docs"
 MEANINGS = {
-    ExitCode.DONE: "done",
+    ExitCode.OK: "done",
     ExitCode.BUG: "a bug: please report what was printed",
     ExitCode.USAGE: "the command line makes no sense",
-    ExitCode.NOTHING: "there is nothing to act on",
-    ExitCode.REFUSED_BY_SYSTEM: "git, tmux or the disk refused",
+    ExitCode.NOT_FOUND: "there is nothing to act on",
+    ExitCode.SYSTEM_ERROR: "git, tmux or the disk refused",
     ExitCode.CONFLICT: "a conflict; nothing was changed",
     ExitCode.REFUSED: "refused for safety; nothing was sent",
     ExitCode.INTERRUPTED: "interrupted",

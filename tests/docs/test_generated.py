@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from chorus.commands.pages import read_pages
+from chorus.commands.parser.reference import read_pages
 from chorus.errors import ExitCode
 from tests.docs.generated import DOCS, DOCUMENTS, MEANINGS
 

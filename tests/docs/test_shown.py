@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from chorus.cli import main
-from chorus.commands.pages import read_page
-from chorus.commands.table import COMMANDS, load
+from chorus.commands.parser.catalog import COMMANDS, load
+from chorus.commands.parser.reference import read_page
 from chorus.errors import ExitCode
 from chorus.history.recorder import Recorder
 from chorus.model.ids import TurnId
@@ -43,10 +43,10 @@ ELSEWHERE = {
 }
 # Nothing waits in a repository where no session runs.
 EXPECTED = {
-    "chorus prompts": {ExitCode.NOTHING},
-    "chorus log --prompts": {ExitCode.NOTHING},
+    "chorus prompts": {ExitCode.NOT_FOUND},
+    "chorus log --prompts": {ExitCode.NOT_FOUND},
     # It says what is missing on the machine it runs on.
-    "chorus doctor": {ExitCode.DONE, ExitCode.REFUSED_BY_SYSTEM},
+    "chorus doctor": {ExitCode.OK, ExitCode.SYSTEM_ERROR},
 }
 ACTIONS = 20
 TURNS = {number: f"turn-{1 + (number > 10) + (number > 16)}" for number in range(1, ACTIONS + 1)}
@@ -178,6 +178,6 @@ def test_a_reader_who_types_what_a_document_shows_gets_it(
     document: Path, reader: Reader, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for shown in to_type(document):
-        expected = EXPECTED.get(shown.command, {ExitCode.DONE})
+        expected = EXPECTED.get(shown.command, {ExitCode.OK})
         said = f"{document.name}:{shown.line} {shown.command}"
         assert reader.type(shown) in expected, f"{said}: {capsys.readouterr().err}"

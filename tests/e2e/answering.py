@@ -107,7 +107,7 @@ def command(asking: Watching, *words: str) -> tuple[int, str, str]:
 def give(asking: Watching, verb: str, prompt: Mapping[str, Any], *words: str) -> dict[str, Any]:
     """Answer a prompt; what the command says of it."""
     code, said, noted = command(asking, verb, prompt["id"], *words, "--json")
-    assert (code, noted) == (ExitCode.DONE, ""), (verb, words, code, noted)
+    assert (code, noted) == (ExitCode.OK, ""), (verb, words, code, noted)
     done: dict[str, Any] = json.loads(said)
     return done
 

@@ -7,7 +7,7 @@ import shlex
 
 import pytest
 
-from chorus.commands.table import COMMANDS
+from chorus.commands.parser.catalog import COMMANDS
 from chorus.panel import equivalents
 from chorus.panel.keys import ALL
 

@@ -156,7 +156,7 @@ async def test_of_what_was_taken_back_together_one_can_be_brought_back_before_th
 
 
 async def test_a_refused_request_is_said(agent: ScriptedAgent) -> None:
-    agent.refuse["keep"] = Refusal("disk full", ExitCode.REFUSED_BY_SYSTEM)
+    agent.refuse["keep"] = Refusal("disk full", ExitCode.SYSTEM_ERROR)
     async with running(agent) as one:
         await one.on_row(38)
         await one.press("k")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from chorus.errors import ChorusError, ExitCode, NothingThere
+from chorus.errors import ChorusError, ExitCode, NotFound
 from chorus.review.landing.apply import LandingResult, apply_landing
 from chorus.review.landing.plan import plan_landing
 from chorus.review.landing.recovery import PendingLanding
@@ -93,7 +93,7 @@ def test_a_locked_index_lands_nothing_and_names_the_lock(
     before = long.fingerprint()
     with pytest.raises(ChorusError, match=r"index\.lock.*nothing was changed") as error:
         land(agent)
-    assert error.value.exit_code == ExitCode.REFUSED_BY_SYSTEM
+    assert error.value.exit_code == ExitCode.SYSTEM_ERROR
     assert long.fingerprint() == before
     lock.unlink()
     assert land(agent).commits
@@ -112,5 +112,5 @@ def test_a_branch_that_is_being_rebased_is_left_alone(long: UserRepo, agent: Age
 
 @pytest.mark.parametrize("name", ["../../HEAD", "HEAD", "v1", "", "main/../main"])
 def test_only_a_branch_is_landed_on(long: UserRepo, agent: Agent, name: str) -> None:
-    with pytest.raises(NothingThere, match="there is no branch"):
+    with pytest.raises(NotFound, match="there is no branch"):
         land(agent, onto=name)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from chorus.errors import ChorusError, ExitCode, NothingThere, UsageError
+from chorus.errors import ChorusError, ExitCode, NotFound, UsageError
 from chorus.history.log import queries
 from chorus.history.log.file_history import MemoryFileHistory
 from chorus.history.log.filter import LogFilter
@@ -63,7 +63,7 @@ def test_actions_and_a_lane_are_not_named_together(recorder: Recorder, agent: Ag
 def test_a_lane_that_is_not_there_is_named(recorder: Recorder, agent: Agent) -> None:
     agent.edit("app.py", b"new\n")
     for change in (keep, revert):
-        with pytest.raises(NothingThere, match="there is no lane nobody"):
+        with pytest.raises(NotFound, match="there is no lane nobody"):
             change(recorder, Selection(lane="nobody"))
 
 
@@ -74,7 +74,7 @@ def test_a_lane_of_another_work_tree_is_not_called_missing(
     repo.git("worktree", "add", "-q", str(tmp_path / "there"))
     with (
         Recorder.open(tmp_path / "there") as other,
-        pytest.raises(NothingThere, match="no lane of this work tree"),
+        pytest.raises(NotFound, match="no lane of this work tree"),
     ):
         find_lane(other, made.lane or "")
 
@@ -89,7 +89,7 @@ def test_a_path_the_action_did_not_change_is_named(
     repo: UserRepo, recorder: Recorder, agent: Agent, path: str
 ) -> None:
     agent.edit("app.py", b"new\n")
-    with pytest.raises(NothingThere, match=f"action 1 did not change .*{path}"):
+    with pytest.raises(NotFound, match=f"action 1 did not change .*{path}"):
         revert(recorder, Selection(["1"], paths=[path]))
 
 
@@ -123,4 +123,4 @@ def test_blame_says_what_is_there_instead(
     repo.write("nested/file", b"theirs\n")
     with pytest.raises(ChorusError) as error:
         blame(MemoryFileHistory(recorder), name, line)
-    assert (str(error.value), error.value.exit_code) == (said, ExitCode.NOTHING)
+    assert (str(error.value), error.value.exit_code) == (said, ExitCode.NOT_FOUND)

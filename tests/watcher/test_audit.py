@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from chorus.cli import main
-from chorus.commands.answered import render_answered
+from chorus.commands.answered import render_answers
 from chorus.errors import ExitCode
 from chorus.watcher.prompts.audit_log import Audit
 
@@ -64,20 +64,20 @@ def test_the_log_shows_what_was_answered(
     home = tmp_path / ".git" / "chorus"
     home.mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
-    assert main(["log", "--prompts"]) == ExitCode.NOTHING
+    assert main(["log", "--prompts"]) == ExitCode.NOT_FOUND
     audit = Audit(home / "prompts.jsonl")
     add(audit, "allow")
     add(audit, "deny", keys=[], refused="the prompt is gone\x1b[31m")
     add(audit, "allow", by="policy: rule `allow tool='Write'`", how="hook", keys=[])
     capsys.readouterr()
 
-    assert main(["log", "--prompts"]) == ExitCode.DONE
+    assert main(["log", "--prompts"]) == ExitCode.OK
     printed = capsys.readouterr().out
     assert "allow  by command  (keys 1, pane %0)" in printed
     assert "Bash command: Proceed?  | rm -rf build" in printed
     assert "refused: the prompt is gone�[31m" in printed
     assert "by policy: rule `allow tool='Write'`  (through the hook, pane %0)" in printed
-    assert main(["log", "--prompts", "--json", "-n", "1"]) == ExitCode.DONE
+    assert main(["log", "--prompts", "--json", "-n", "1"]) == ExitCode.OK
     assert [entry["how"] for entry in json.loads(capsys.readouterr().out)] == ["hook"]
 
 
@@ -100,5 +100,5 @@ def test_the_option_that_was_taken_is_named_in_the_dialogs_own_words(
         {"key": "3", "label": "No", "meaning": "deny"},
     ]
     entry = {"time": "2026-01-02T03:04:05", "answer": answer, "by": "panel", "how": "keys", "keys": keys}
-    lines = list(render_answered([{**entry, "prompt": {**PROMPT, "options": options}, "refused": None}]))
+    lines = list(render_answers([{**entry, "prompt": {**PROMPT, "options": options}, "refused": None}]))
     assert [line for line in lines if line.startswith("  > ")] == ([f"  > {label}"] if label else [])

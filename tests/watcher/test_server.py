@@ -79,7 +79,7 @@ def test_a_refusal_arrives_with_its_hint_and_exit_code(connection: Connection) -
     with pytest.raises(WatcherError) as caught:
         connection.ask("refuse")
     assert (str(caught.value), caught.value.hint) == ("no", "Ask nicely.")
-    assert caught.value.exit_code is ExitCode.REFUSED_BY_SYSTEM
+    assert caught.value.exit_code is ExitCode.SYSTEM_ERROR
 
 
 def test_a_bug_in_one_request_leaves_the_agent_and_the_connection_alive(connection: Connection) -> None:

@@ -5,7 +5,7 @@ Receives the log and a name, gives what is meant, or says that there is no such 
 
 from collections.abc import Iterable, Sequence
 
-from chorus.errors import NothingThere
+from chorus.errors import NotFound
 from chorus.history.log.entry import LogEntry
 from chorus.model.ids import TurnId
 
@@ -13,7 +13,7 @@ from chorus.model.ids import TurnId
 SHORTEST_OID = 4
 
 
-class NoSuchAction(NothingThere):
+class NoSuchAction(NotFound):
     hint = "`chorus log` lists the actions with their numbers."
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, cast, get_args
 
-from chorus.errors import ChorusError, ExitCode, NothingThere, UsageError
+from chorus.errors import ChorusError, ExitCode, NotFound, UsageError
 from chorus.history.lanes import HEADS, Lane
 from chorus.history.log.entry import LogEntry
 from chorus.history.recorder import Recorder
@@ -20,7 +20,7 @@ from chorus.store.refs import OWN_PREFIXES
 GroupBy = Literal["turn", "action", "all"]
 
 
-class NothingToLand(NothingThere):
+class NothingToLand(NotFound):
     hint = "`chorus lanes` lists the lanes, `chorus log --lane NAME` what is on one."
 
 
@@ -138,7 +138,7 @@ def find_target(workspace: Workspace, onto: str | None) -> str:
     else:
         ref = HEADS + onto.removeprefix(HEADS)
         if ref not in workspace.refs.list(HEADS) and ref != workspace.repository.head().ref:
-            raise NothingThere(f"there is no branch {onto}", hint="`git branch` lists the branches.")
+            raise NotFound(f"there is no branch {onto}", hint="`git branch` lists the branches.")
     if ref.startswith(OWN_PREFIXES):
         raise UsageError(f"{ref.removeprefix(HEADS)} is a lane", hint="Land on a branch of your own.")
     return ref

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from chorus.errors import ChorusError, NothingThere
+from chorus.errors import ChorusError, NotFound
 from chorus.history.recorder import Recorder
 from chorus.history.records import Edit, parse_edit, render_edit
 from chorus.history.timeline_log import TimelineCommit
@@ -25,7 +25,7 @@ from chorus.review.revert.plan import ActionRevert, RevertPlan
 from chorus.store.objects.trees import Entry
 
 
-class NothingToRevert(NothingThere):
+class NothingToRevert(NotFound):
     hint = "`chorus log` shows what is recorded and what was taken back already."
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from chorus.changes.diff import split_lines
-from chorus.errors import NothingThere
+from chorus.errors import NotFound
 from chorus.history.recorder import Recorder
 from chorus.history.timeline_log import TimelineCommit
 from chorus.model.ids import RepoPath
@@ -21,7 +21,7 @@ from chorus.store.objects.directory import SYMLINK_MODE
 _HEADER = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
 
-class NoSuchHunk(NothingThere):
+class NoSuchHunk(NotFound):
     hint = "`chorus revert ACTION -p --json` lists the hunks with their numbers."
 
 

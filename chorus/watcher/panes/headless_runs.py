@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from chorus.errors import NothingThere
+from chorus.errors import NotFound
 from chorus.model.ids import PaneId, SessionId
 from chorus.watcher.panes.feeder import END
 
@@ -16,7 +16,7 @@ from chorus.watcher.panes.feeder import END
 BEGIN_SECONDS = 20.0
 
 
-class NoSuchRun(NothingThere):
+class NoSuchRun(NotFound):
     hint = "`chorus status` lists the sessions; start one with `chorus run MESSAGE`."
 
 

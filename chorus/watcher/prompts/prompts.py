@@ -10,7 +10,7 @@ from functools import partial
 
 from chorus.agents.claude_code.replies.appearances import Appearance
 from chorus.config.preferences import Preferences
-from chorus.errors import ChorusError, NothingThere
+from chorus.errors import ChorusError, NotFound
 from chorus.model.answer import Answer, render_answer
 from chorus.model.ids import PaneId, SessionId
 from chorus.model.outcomes import Outcome, PromptOpened
@@ -31,7 +31,7 @@ log = logging.getLogger("chorus.watcher")
 HOOK_SECONDS = 1.0
 
 
-class NoSuchPrompt(NothingThere):
+class NoSuchPrompt(NotFound):
     hint = "`chorus prompts` lists what waits now."
 
 

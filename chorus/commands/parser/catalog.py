@@ -51,7 +51,7 @@ class Command(Protocol):
 
 def load(name: str) -> tuple[Command, "ArgumentParser"]:
     """A command's module and its parser."""
-    from chorus.commands.parsing import Parser  # noqa: PLC0415  the list of commands is shown without it
+    from chorus.commands.parser.argument_parser import Parser  # noqa: PLC0415  the list of commands is shown without it
 
     command: Command = import_module(f"chorus.commands.{name}")
     summary = COMMANDS[name]

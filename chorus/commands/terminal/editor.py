@@ -5,20 +5,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from chorus.errors import ChorusError, ExitCode, NothingThere
+from chorus.errors import ChorusError, ExitCode, NotFound
 
 # The name by which editors know what they are editing.
 FILE_NAME = "COMMIT_EDITMSG"
 
 
-class NoEditor(ChorusError):
+class EditorFailed(ChorusError):
     """There is no editor, or it failed."""
 
     hint = "Set core.editor, GIT_EDITOR, VISUAL or EDITOR, or give the message with -m."
 
 
-class NothingSaid(NothingThere):
-    exit_code = ExitCode.NOTHING
+class EmptyMessage(NotFound):
+    exit_code = ExitCode.NOT_FOUND
     hint = "Write at least one line that is no comment."
 
 
@@ -34,7 +34,7 @@ def edit_messages(commits: Sequence[Mapping[str, Any]], onto: str, folder: Path)
         ]
         text = edit_text(commit["message"], about, folder)
         if not text:
-            raise NothingSaid("the message is empty; nothing was landed")
+            raise EmptyMessage("the message is empty; nothing was landed")
         said.append({"actions": commit["actions"], "message": text})
     return said
 
@@ -48,7 +48,7 @@ def edit_text(text: str, about: Sequence[str], folder: Path) -> str:
     # As git runs it: a shell's words, with the file after them.
     done = subprocess.run(["/bin/sh", "-c", f'{editor} "$@"', editor, str(place)])
     if done.returncode:
-        raise NoEditor(f"the editor {editor!r} failed with {done.returncode}; nothing was landed")
+        raise EditorFailed(f"the editor {editor!r} failed with {done.returncode}; nothing was landed")
     written = place.read_bytes().decode("utf-8", "surrogateescape")
     return _git(folder, "stripspace", "--strip-comments", stdin=written).strip("\n")
 
@@ -58,5 +58,5 @@ def _git(folder: Path, *words: str, stdin: str = "") -> str:
         ["git", *words], cwd=folder, input=stdin.encode("utf-8", "surrogateescape"), capture_output=True
     )
     if done.returncode:
-        raise NoEditor(done.stderr.decode(errors="replace").strip())
+        raise EditorFailed(done.stderr.decode(errors="replace").strip())
     return done.stdout.decode("utf-8", "surrogateescape")

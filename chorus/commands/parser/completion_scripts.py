@@ -5,7 +5,7 @@ A script asks nothing of Chorus while a person types: words come from the script
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from chorus.commands.pages import Argument, Option, Page
+from chorus.commands.parser.reference import Argument, Option, Page
 
 LANES_PREFIX = "refs/heads/"
 LANES = f"git for-each-ref --format='%(refname:lstrip=2)' {LANES_PREFIX}chorus/ 2>/dev/null"

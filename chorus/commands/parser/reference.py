@@ -6,7 +6,7 @@ Gives the same on every version of Python: nothing here depends on how argparse 
 import argparse
 from dataclasses import dataclass
 
-from chorus.commands.table import COMMANDS, load
+from chorus.commands.parser.catalog import COMMANDS, load
 
 
 @dataclass(frozen=True, slots=True)

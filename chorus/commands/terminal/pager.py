@@ -5,8 +5,8 @@ import subprocess
 import sys
 from collections.abc import Iterable
 
-from chorus.commands.gitsettings import read_pager
-from chorus.output import answer
+from chorus.commands.terminal.git_settings import read_pager
+from chorus.output import print_out
 
 
 def page(lines: Iterable[str], command: str) -> None:
@@ -17,7 +17,7 @@ def page(lines: Iterable[str], command: str) -> None:
     pager = read_pager(command) if sys.stdout.isatty() else None
     if pager is None:
         for line in lines:
-            answer(line)
+            print_out(line)
         return
     environment = {"LESS": "FRX", "LV": "-c", **os.environ}
     process = subprocess.Popen(pager, shell=True, stdin=subprocess.PIPE, env=environment)  # noqa: S602  as git does

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from chorus.commands.picking import HELP, choose
+from chorus.commands.terminal.hunk_picker import HELP, choose_hunks
 from chorus.history.recorder import Recorder
 from tests.commands.conftest import Shell, on_a_terminal
 from tests.history.agent_at_work import Agent
@@ -18,7 +18,7 @@ TEXT = b"".join(b"line %d\n" % number for number in range(20))
 
 def picked(keys: str) -> tuple[list[int], list[str]]:
     left, shown = iter(keys), list[str]()
-    return choose(HUNKS, lambda _: next(left) + "\n", shown.append), shown
+    return choose_hunks(HUNKS, lambda _: next(left) + "\n", shown.append), shown
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from chorus.errors import NothingThere
+from chorus.errors import NotFound
 from chorus.wire.client import Connection, WatcherGone, connect, connect_or_start
 from chorus.wire.home import find_home
 
 
-class NothingKept(NothingThere):
+class NoHistory(NotFound):
     hint = "`chorus claude` starts a session that is watched, `chorus attach` finds one that runs already."
 
 
@@ -24,7 +24,7 @@ def watcher() -> Iterator[Connection]:
     """The agent, started if need be; not where there is nothing of Chorus's to act on."""
     home = find_home(Path.cwd())
     if not home.root.exists():
-        raise NothingKept("Chorus keeps nothing in this repository")
+        raise NoHistory("Chorus keeps nothing in this repository")
     with connect_or_start(home) as connection:
         yield connection
 
@@ -33,18 +33,18 @@ def read_log(**wanted: Any) -> list[dict[str, Any]]:  # noqa: ANN401  the fields
     found = _ask_running("log", **wanted)
     if found is not None:
         return list(found)
-    from chorus.commands import alone  # noqa: PLC0415  git and the lanes: a running agent has them loaded
+    from chorus.commands.access import direct  # noqa: PLC0415  loads git: only without a watcher
 
-    return alone.log(**wanted)
+    return direct.log(**wanted)
 
 
 def read_whole_log(**wanted: Any) -> list[dict[str, Any]]:  # noqa: ANN401  the fields of Filter
     """With the files of actions that changed too many to be listed, which git tells and no agent sends."""
     entries = read_log(**wanted)
     if any(entry["timeline"] and not entry["paths"] for entry in entries):
-        from chorus.commands import alone  # noqa: PLC0415  as above
+        from chorus.commands.access import direct  # noqa: PLC0415  loads git: only without a watcher
 
-        alone.add_paths(entries)
+        direct.add_paths(entries)
     return entries
 
 
@@ -52,9 +52,9 @@ def read_lanes() -> list[dict[str, Any]]:
     found = _ask_running("lanes")
     if found is not None:
         return list(found)
-    from chorus.commands import alone  # noqa: PLC0415  git and the lanes: a running agent has them loaded
+    from chorus.commands.access import direct  # noqa: PLC0415  loads git: only without a watcher
 
-    return alone.lanes()
+    return direct.lanes()
 
 
 def read_action(name: str) -> dict[str, Any]:
@@ -70,17 +70,17 @@ def read_actions(names: Sequence[str]) -> Iterator[dict[str, Any]]:
             shown += 1
             yield found
         return
-    from chorus.commands import alone  # noqa: PLC0415  git and the lanes: a running agent has them loaded
+    from chorus.commands.access import direct  # noqa: PLC0415  loads git: only without a watcher
 
-    yield from alone.actions(names[shown:])
+    yield from direct.actions(names[shown:])
 
 
 def read_blame(name: str, line: int | None) -> list[dict[str, Any]]:
     with suppress(WatcherGone), _running():
         pass  # it has caught up
-    from chorus.commands import alone  # noqa: PLC0415  git and the lanes: a running agent has them loaded
+    from chorus.commands.access import direct  # noqa: PLC0415  loads git: only without a watcher
 
-    return alone.lines(absolute(name), line)
+    return direct.lines(absolute(name), line)
 
 
 def absolute(path: str) -> str:

@@ -6,7 +6,7 @@ from chorus.store.repository import Repository
 from chorus.wire.home import Home, find_home
 
 
-def find_watchable(here: Path) -> Home:
+def find_supported_home(here: Path) -> Home:
     """The home of the repository `here` is in. Raises, with the way out, where Chorus cannot serve it."""
     home = find_home(here)
     Repository.open(here)

@@ -19,7 +19,7 @@ def test_nothing_is_made_by_a_command_that_finds_nothing(
 ) -> None:
     monkeypatch.chdir(repo.path)
     before = repo.fingerprint()
-    assert main(words.split()) == ExitCode.NOTHING
+    assert main(words.split()) == ExitCode.NOT_FOUND
     printed = capsys.readouterr()
     assert "chorus: " in printed.err or "no agent" in printed.out
     assert not (repo.path / ".git" / "chorus").exists()

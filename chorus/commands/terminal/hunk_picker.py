@@ -6,7 +6,7 @@ from typing import Any
 
 from chorus.commands.diff import coloured_patch
 from chorus.errors import UsageError
-from chorus.output import answer, ask
+from chorus.output import ask_user, print_out
 
 KEYS = "y,n,q,a,d,?"
 HELP = (
@@ -19,14 +19,14 @@ HELP = (
 )
 
 
-def pick(hunks: Sequence[Mapping[str, Any]]) -> list[int]:
+def pick_hunks(hunks: Sequence[Mapping[str, Any]]) -> list[int]:
     """The numbers of those the person wants taken back."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("hunks are picked on a terminal", hint="Elsewhere name them with --hunk N.")
-    return choose(hunks, _ask, _show)
+    return choose_hunks(hunks, _ask, _show)
 
 
-def choose(
+def choose_hunks(
     hunks: Sequence[Mapping[str, Any]], ask_for: Callable[[str], str], show: Callable[[str], None]
 ) -> list[int]:
     chosen: list[int] = []
@@ -58,9 +58,9 @@ def _key(question: str, ask_for: Callable[[str], str], show: Callable[[str], Non
 
 def _show(text: str) -> None:
     for line in coloured_patch(text):
-        answer(line)
+        print_out(line)
 
 
 def _ask(question: str) -> str:
     """What the person types; the end of input means that they have had enough."""
-    return ask(question) or "q"
+    return ask_user(question) or "q"

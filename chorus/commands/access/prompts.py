@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from chorus.errors import NothingThere
+from chorus.errors import NotFound
 from chorus.wire.client import WatcherGone, connect
 from chorus.wire.home import find_home
 
@@ -11,11 +11,11 @@ from chorus.wire.home import find_home
 WAYS = {"hook": "the hook", "control": "the protocol", "line": "a line in its pane"}
 
 
-class NoSuchPrompt(NothingThere):
+class PromptNotPending(NotFound):
     hint = "`chorus prompts` lists what waits now."
 
 
-def read_waiting() -> list[dict[str, Any]]:
+def read_pending() -> list[dict[str, Any]]:
     """What waits; nothing does where no agent watches."""
     try:
         with connect(find_home(Path.cwd())) as watcher:
@@ -28,10 +28,10 @@ def find_prompt(waiting: list[dict[str, Any]], name: str) -> dict[str, Any]:
     for prompt in waiting:
         if prompt["id"] == name:
             return prompt
-    raise NoSuchPrompt(f"no prompt {name} waits: it was answered or withdrawn")
+    raise PromptNotPending(f"no prompt {name} waits: it was answered or withdrawn")
 
 
-def find_choice(prompt: dict[str, Any], decision: str, key: str | None) -> str | None:
+def find_chosen_label(prompt: dict[str, Any], decision: str, key: str | None) -> str | None:
     """The label of the option that was taken: the one under the key, else the one that means the decision."""
     options = prompt.get("options", [])
     taken = [option for option in options if option["key"] == key]
@@ -39,11 +39,11 @@ def find_choice(prompt: dict[str, Any], decision: str, key: str | None) -> str |
     return str(taken[0]["label"]) if len(taken) == 1 else None
 
 
-def render_way(how: str) -> str:
+def render_channel(how: str) -> str:
     return f"through {WAYS.get(how, how)}"
 
 
-def render_waiting(waiting: list[dict[str, Any]]) -> str:
+def render_pending(waiting: list[dict[str, Any]]) -> str:
     lines = []
     for prompt in waiting:
         lines.append(f"{prompt['id']}  {prompt['kind']}  {prompt['title']}  (pane {prompt['pane']})")
