@@ -31,7 +31,7 @@ MAY_IMPORT = {
     "config": {"policy", "agents", "errors"},
     "agents": {"", "system", "model", "errors"},
     "changes": {"model"},
-    "policy": {"errors"},
+    "policy": {"model", "errors"},
     "store": {"system", "model", "errors"},
     "tmux": {"system", "model", "errors"},
     "system": {"model", "errors"},
@@ -54,7 +54,7 @@ CLAUDE_CODE = "agents/claude_code"
 PURE = (
     "model", "changes", "policy",
     *(f"{CLAUDE_CODE}/{part}" for part in (
-        "terminal", "events", "pairing", "dialogs", "replies", "tools.py", "settings/json_text.py",
+        "terminal", "events", "pairing", "dialogs", "replies", "change_reports.py", "settings/json_text.py",
         "settings/hook_entries.py",
     )),
 )  # fmt: skip

@@ -32,9 +32,7 @@ from chorus.model.outcomes import (
     TurnEnded,
     TurnStarted,
 )
-
-# A sub-agent's own calls are told one by one, so the call that started it writes nothing itself.
-DELEGATING_TOOLS = frozenset({"Agent", "Task"})
+from chorus.model.tools import AGENT_TOOLS
 
 # The second record of a call that went on in the background: its own id, made from the first.
 BACKGROUND_SUFFIX = "-background"
@@ -135,7 +133,7 @@ class CallWindows:
             own = tuple(path for path in call.paths if path not in self.exclude)
             self._named[call.id] = call
             return [RecordOutsideAt(own)] if own else []
-        if call.write_scope is WriteScope.ANYWHERE and call.tool not in DELEGATING_TOOLS:
+        if call.write_scope is WriteScope.ANYWHERE and call.tool not in AGENT_TOOLS:
             alone = not self.open
             self._windows[call.id] = call
             return [RecordOutsideEverywhere(self.exclude, call.time)] if alone else []
@@ -144,7 +142,7 @@ class CallWindows:
     def _close(self, action: Action) -> list[WindowEffect]:
         self._named.pop(action.id, None)
         self._windows.pop(action.id, None)
-        if action.write_scope is WriteScope.NOTHING or action.tool in DELEGATING_TOOLS:
+        if action.write_scope is WriteScope.NOTHING or action.tool in AGENT_TOOLS:
             return []
         if action.status == "denied":
             return [RecordUnchanged(action)]

@@ -12,6 +12,7 @@ from enum import Enum
 from chorus.changes.diff import hunks
 from chorus.model.action import Action
 from chorus.model.commit_message import SUBJECT_LENGTH, shorten
+from chorus.model.tools import COMMAND_KEY
 
 
 class ChangeKind(Enum):
@@ -77,7 +78,7 @@ def render_amount(files: Iterable[FileChange]) -> str:
 
 
 def _tool_and_files(action: Action, files: Sequence[FileChange]) -> str:
-    command = action.input.get("command")
+    command = action.input.get(COMMAND_KEY)
     if isinstance(command, str):
         tail = f" ({_count(files)})" if files else ""
         return f"{action.tool}: {shorten(command, SUBJECT_LENGTH - len(action.tool) - 2 - len(tail))}{tail}"

@@ -9,8 +9,9 @@ from typing import Any
 from chorus.config.policy_file import append_rule, read_policy, resolver, work_tree_of
 from chorus.config.user_file import user_config_path
 from chorus.errors import ExitCode, UsageError
+from chorus.model.tools import COMMAND_KEY, PATH_KEYS, SHELL_TOOL, find_tool
 from chorus.output import print_err, print_json, print_out
-from chorus.policy.rules import FILE_TOOLS, Rule, parse_policy
+from chorus.policy.rules import Rule, parse_policy
 from chorus.policy.verdict import Verdict, decide
 
 _PARTS = ("tool", "command", "path", "reason")
@@ -31,7 +32,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         judging.add_argument(
             "words", nargs="*", metavar="COMMAND", help="a shell command, best as one argument"
         )
-        judging.add_argument("--tool", default="Bash", help="the tool that is called (default: Bash)")
+        judging.add_argument(
+            "--tool", default=SHELL_TOOL, help="the tool that is called (default: %(default)s)"
+        )
         judging.add_argument("--path", help="the file it names")
         judging.add_argument("--json", action="store_true", help="for programs")
 
@@ -98,15 +101,16 @@ def _judge(args: argparse.Namespace) -> ExitCode:
 
 def _given(args: argparse.Namespace) -> dict[str, Any]:
     """The input a call of this tool would have."""
-    if args.tool == "Bash":
+    path_key = find_tool(args.tool).path_key
+    if args.tool == SHELL_TOOL:
         if not args.words:
             raise UsageError(
                 "no command to judge", hint="Give it as one argument: chorus policy test 'git status'."
             )
-        return {"command": args.words[0] if len(args.words) == 1 else shlex.join(args.words)}
-    if args.tool in FILE_TOOLS and args.path is None:
+        return {COMMAND_KEY: args.words[0] if len(args.words) == 1 else shlex.join(args.words)}
+    if path_key is not None and args.path is None:
         raise UsageError(f"{args.tool} names a file", hint="Give it with --path.")
-    return {"notebook_path" if args.tool == "NotebookEdit" else "file_path": args.path}
+    return {path_key or PATH_KEYS[0]: args.path}
 
 
 def _explain(verdict: Verdict) -> None:

@@ -7,6 +7,7 @@ the options stay in sight however long the command or diff between them is. All 
 import re
 from dataclasses import dataclass
 
+from chorus.model.tools import EDIT_TOOLS
 from chorus.panel import equivalents
 from chorus.panel.cells import cell_len, cut, pad, wrap
 from chorus.panel.clock import render_time
@@ -19,7 +20,6 @@ MOST_BODY_LINES = 2000
 # A question longer than this is scrolled with what it is about; the options stay in sight.
 MOST_QUESTION_LINES = 6
 MOST_LABEL_LINES = 4
-EDIT_TOOLS = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
 MEANING_STYLES = {"allow": "done", "allow-always": "warning", "deny": "failed"}
 # The key that means the same whatever number the option has.
 LETTERS = {"allow": "a", "allow-always": "A", "deny": "d"}

@@ -6,6 +6,7 @@ or reads by redirection, and for each part that cannot be analysed.
 
 from collections.abc import Iterator
 
+from chorus.model.tools import SHELL_TOOL
 from chorus.policy.findings import Finding, Ground, because_of
 from chorus.policy.paths import guarded_parts, judge_file, judge_strict, tool_fits
 from chorus.policy.patterns import Fit
@@ -35,7 +36,7 @@ _READERS = {
 _DEVICE = "/dev/"
 # After one of these, a relative path is relative to somewhere else.
 _MOVES = {"cd", "pushd", "popd", "chdir"}
-_BASH = ("Bash",)
+_BASH = (SHELL_TOOL,)
 
 
 def judge_shell(ground: Ground, text: str) -> list[Finding]:

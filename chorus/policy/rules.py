@@ -10,14 +10,11 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from chorus.errors import ChorusError
+from chorus.model.tools import SHELL_TOOL, find_tool
 from chorus.policy.patterns import CommandPattern, parse_command_pattern
 
 Decided = Literal["allow", "ask", "deny"]
 Source = Literal["user", "repository"]
-# Tools that name the one file they touch.
-FILE_TOOLS = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit", "Read"})
-# What is asked here is a person's choice by its nature.
-NEVER_ALLOWED = frozenset({"AskUserQuestion", "ExitPlanMode", "EnterPlanMode"})
 _DEFAULT_PER_MINUTE = 20
 
 
@@ -47,7 +44,7 @@ class RuleModel(BaseModel):
     def _check(self) -> "RuleModel":
         if self.tool is None and self.command is None and self.path is None:
             raise ValueError("a rule names a tool, a command or a path")
-        if self.command is not None and self.tool not in {None, "Bash"}:
+        if self.command is not None and self.tool not in {None, SHELL_TOOL}:
             raise ValueError("only Bash runs commands")
         if self.decision == "allow":
             _check_allow(self)
@@ -62,9 +59,9 @@ def _check_allow(rule: RuleModel) -> None:
             raise ValueError("a rule that allows a command has no path; give paths a rule of their own")
     elif rule.tool is None or rule.tool.strip("*") == "":
         raise ValueError("a rule that allows something names the tool or the command")
-    elif rule.tool == "Bash":
+    elif rule.tool == SHELL_TOOL:
         raise ValueError("a rule that allows Bash names the command")
-    elif rule.tool in NEVER_ALLOWED:
+    elif find_tool(rule.tool).asks_user:
         raise ValueError(f"{rule.tool} asks a person; it cannot be allowed")
 
 

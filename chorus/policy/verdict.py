@@ -10,10 +10,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from chorus.model.tools import COMMAND_KEY, SHELL_TOOL, find_tool
 from chorus.policy.commands import judge_shell
 from chorus.policy.findings import Finding, Ground, Resolver, because_of, strictest
 from chorus.policy.paths import judge_file, judge_strict, tool_fits
-from chorus.policy.rules import FILE_TOOLS, NEVER_ALLOWED, Decided, Policy
+from chorus.policy.rules import Decided, Policy
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +26,13 @@ class Verdict:
 def decide(tool: str, given: Mapping[str, Any], policy: Policy, *, root: str, resolve: Resolver) -> Verdict:
     """Judge one call of `tool` with the input `given`. `root` is the work tree's resolved path."""
     ground = Ground(policy, root.rstrip("/"), resolve)
-    if tool in NEVER_ALLOWED:
+    known = find_tool(tool)
+    if known.asks_user:
         findings = [Finding("ask", tool, "this is a question for a person")]
-    elif tool == "Bash":
+    elif tool == SHELL_TOOL:
         findings = _judge_bash(ground, given)
-    elif tool in FILE_TOOLS:
-        named = given.get("notebook_path" if tool == "NotebookEdit" else "file_path")
+    elif known.path_key is not None:
+        named = given.get(known.path_key)
         if isinstance(named, str) and named:
             findings = [judge_file(ground, named, (tool,))]
         else:
@@ -41,12 +43,12 @@ def decide(tool: str, given: Mapping[str, Any], policy: Policy, *, root: str, re
 
 
 def _judge_bash(ground: Ground, given: Mapping[str, Any]) -> list[Finding]:
-    text = given.get("command")
+    text = given.get(COMMAND_KEY)
     if not isinstance(text, str):
-        return [Finding("ask", "Bash", "the call names no command")]
+        return [Finding("ask", SHELL_TOOL, "the call names no command")]
     findings = judge_shell(ground, text)
     if given.get("dangerouslyDisableSandbox"):
-        findings.append(Finding("ask", "Bash", "the call leaves the sandbox"))
+        findings.append(Finding("ask", SHELL_TOOL, "the call leaves the sandbox"))
     return findings
 
 

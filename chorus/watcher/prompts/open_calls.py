@@ -8,13 +8,14 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from chorus.agents.claude_code.dialogs.requests import QUESTION_TOOL, read_questions
+from chorus.agents.claude_code.dialogs.requests import read_questions
 from chorus.agents.claude_code.dialogs.resemblance import resembles
 from chorus.agents.claude_code.replies.steps import squeezed
 from chorus.model.action import Call
 from chorus.model.ids import SessionId, ToolUseId
 from chorus.model.outcomes import ActionClosed, CallOpened, Outcome, SessionEnded
 from chorus.model.prompt import Prompt
+from chorus.model.tools import QUESTION_TOOL
 
 
 class OpenCalls:

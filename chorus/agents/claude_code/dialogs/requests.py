@@ -9,24 +9,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from chorus.model.prompt import Option, Prompt, fingerprint
-
-QUESTION_TOOL = "AskUserQuestion"
-_KINDS = {
-    "Edit": "edit", "MultiEdit": "edit", "Write": "create", "NotebookEdit": "notebook", "Bash": "bash",
-    "WebFetch": "fetch", "WebSearch": "search", "Read": "read", "ExitPlanMode": "plan",
-}  # fmt: skip
-_TITLES = {"edit": "Edit file", "create": "Write file", "notebook": "Edit notebook", "bash": "Bash command"}
+from chorus.model.tools import COMMAND_KEY, PATH_KEYS, QUESTION_TOOL, find_tool
 
 
 def told_prompt(tool: str, given: Mapping[str, Any], suggestions: Sequence[Mapping[str, Any]] = ()) -> Prompt:
     """The prompt for one call. `suggestions`: what the client would change if it is allowed for good."""
     questions = list(read_questions(given)) if tool == QUESTION_TOOL else []
-    kind = "question" if questions else _KINDS.get(tool, "mcp" if tool.startswith("mcp__") else "tool")
+    known = find_tool(tool)
     if questions:
+        kind = "question"
         title = ", ".join(str(question.get("header", "")) for question in questions)
         asked, options = str(questions[0]["question"]), _choices(questions[0])
     else:
-        title, asked = _TITLES.get(kind, f"Use {tool}"), "Do you want to proceed?"
+        kind, title = known.prompt_kind, known.prompt_title or f"Use {tool}"
+        asked = "Do you want to proceed?"
         options = _yes_and_no(suggestions)
     labels = [option.label for option in options]
     exact = json.dumps(given, sort_keys=True, ensure_ascii=False)
@@ -108,7 +104,7 @@ def _render_rule(rule: object) -> str:
 def _body(tool: str, given: Mapping[str, Any]) -> Iterator[str]:
     """Everything the call is about, in rows; nothing of the input is left out."""
     rest = dict(given)
-    for name in ("file_path", "notebook_path", "command", "url"):
+    for name in (*PATH_KEYS, COMMAND_KEY, "url"):
         if isinstance(rest.get(name), str):
             yield from str(rest.pop(name)).split("\n")
     if tool == "Edit" and isinstance(rest.get("old_string"), str) and isinstance(rest.get("new_string"), str):

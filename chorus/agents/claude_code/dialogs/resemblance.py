@@ -9,18 +9,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from chorus.model.prompt import Prompt
+from chorus.model.tools import COMMAND_KEY, MCP_PREFIX, PATH_KEYS
 
 _BLANK = re.compile(r"[\s│]+")
 
 
 def resembles(prompt: Prompt, tool: str, given: Mapping[str, Any]) -> bool:
-    if prompt.tool is not None and prompt.tool != tool and not tool.startswith("mcp__"):
+    if prompt.tool is not None and prompt.tool != tool and not tool.startswith(MCP_PREFIX):
         return False
     shown = _squeeze(" ".join([prompt.title, prompt.question, *prompt.body]))
-    command = given.get("command")
+    command = given.get(COMMAND_KEY)
     if isinstance(command, str):
         return _squeeze(command) in shown
-    named = given.get("notebook_path", given.get("file_path"))
+    named = next((given[key] for key in PATH_KEYS if key in given), None)
     if isinstance(named, str):
         return _squeeze(named.rsplit("/", 1)[-1]) in shown
     return True

@@ -17,10 +17,9 @@ from typing import Any
 import chorus
 from chorus.agents.claude_code.settings.hook_entries import Group, SettingsUnreadable, add_hooks
 from chorus.errors import ChorusError
+from chorus.model.tools import FREQUENT_TOOLS
 
 NAME = "chorus-hook"
-# These only read, and the client runs them by the dozen.
-READING_TOOLS = ("Read", "Grep", "Glob", "LS", "NotebookRead", "ToolSearch")
 TOOL_EVENTS = ("PreToolUse", "PostToolUse", "PostToolUseFailure")
 EVENTS = (
     *TOOL_EVENTS,
@@ -103,7 +102,7 @@ def _render_group(event: str, command: Mapping[str, Any]) -> Group:
     timeout = PERMISSION_TIMEOUT_SECONDS if event == "PermissionRequest" else TIMEOUT_SECONDS
     group: dict[str, Any] = {"hooks": [{"type": "command", **command, "timeout": timeout}]}
     if event in TOOL_EVENTS:
-        group = {"matcher": f"^(?!({'|'.join(READING_TOOLS)})$)", **group}
+        group = {"matcher": f"^(?!({'|'.join(FREQUENT_TOOLS)})$)", **group}
     return group
 
 

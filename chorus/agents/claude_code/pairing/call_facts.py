@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
+from chorus.agents.claude_code.change_reports import paths_of
 from chorus.agents.claude_code.events.base import JsonObject, Source
 from chorus.agents.claude_code.pairing.sessions import Session, Trust
 from chorus.agents.claude_code.pairing.turns import Turn
-from chorus.agents.claude_code.tools import paths_of, write_scope_of
 from chorus.model.action import Action, Call, ChangeReport, Status, WriteScope
 from chorus.model.ids import AgentId, SessionId, ToolUseId, TurnId
+from chorus.model.tools import write_scope_of
 
 _NAMED = WriteScope.NAMED  # looked up once: that takes longer than making an entry
 

@@ -9,11 +9,11 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable
 from itertools import islice
 
+from chorus.agents.claude_code.change_reports import InvalidReport, parse_report, paths_of
 from chorus.agents.claude_code.pairing.call_facts import Entry, Learned, as_action, as_call
 from chorus.agents.claude_code.pairing.evidence import SETTLING, status_of
 from chorus.agents.claude_code.pairing.sessions import Session
 from chorus.agents.claude_code.pairing.turns import Turn
-from chorus.agents.claude_code.tools import HARMLESS, InvalidReport, parse_report, paths_of
 from chorus.model.ids import AgentId, ToolUseId, TurnId
 from chorus.model.lru import LruDict
 from chorus.model.outcomes import (
@@ -24,6 +24,7 @@ from chorus.model.outcomes import (
     OwnerCorrected,
     StatusCorrected,
 )
+from chorus.model.tools import READ_ONLY_TOOLS
 
 # A finished call costs about 500 bytes, so this many stay below 32 MB. A call seen again after it was
 # forgotten is given again: who records actions knows their ids for good.
@@ -91,7 +92,7 @@ class Ledger:
             outcomes = self._amended(entry)
             entry.forget()
             return outcomes
-        if response is not None and entry.report is None and entry.tool not in HARMLESS:
+        if response is not None and entry.report is None and entry.tool not in READ_ONLY_TOOLS:
             self._read_response(entry, response)
         return self._close(entry) if entry.evidence & SETTLING else []
 

@@ -28,9 +28,9 @@ from chorus.agents.claude_code.pairing.system_rules import hear_rest
 from chorus.agents.claude_code.pairing.turns import Turn
 from chorus.model.ids import AgentId, SessionId, ToolUseId
 from chorus.model.outcomes import Outcome, PromptOpened
+from chorus.model.tools import AGENT_TOOLS
 
 _STRANGE = (UnknownBlock, MalformedBlock)
-_DELEGATES = frozenset({"Agent", "Task"})
 
 
 def hear_assistant(books: Books, event: Assistant, spot: Spot) -> list[Outcome]:
@@ -107,7 +107,7 @@ def _hear_result(books: Books, event: User, spot: Spot, block: ToolResult, *, al
 
 
 def _name_agent(books: Books, entry: Entry | None, agent: object) -> list[Outcome]:
-    if entry is None or entry.tool not in _DELEGATES or not isinstance(agent, str):
+    if entry is None or entry.tool not in AGENT_TOOLS or not isinstance(agent, str):
         return []
     return books.name_agent(entry.id, AgentId(agent))
 

@@ -4,32 +4,11 @@ from typing import Any
 
 import pytest
 
-from chorus.agents.claude_code.tools import InvalidReport, parse_report, paths_of, resolve, write_scope_of
-from chorus.model.action import ReportHunk, WriteScope
+from chorus.agents.claude_code.change_reports import InvalidReport, parse_report, paths_of, resolve
+from chorus.model.action import ReportHunk
 from tests.agents.recordings import RECORDINGS, read_values
 
 HUNK = {"oldStart": 1, "oldLines": 1, "newStart": 1, "newLines": 1, "lines": ["-a", "+b"]}
-
-
-@pytest.mark.parametrize(
-    ("tool", "write_scope"),
-    [
-        ("Edit", WriteScope.NAMED),
-        ("Write", WriteScope.NAMED),
-        ("MultiEdit", WriteScope.NAMED),
-        ("NotebookEdit", WriteScope.NAMED),
-        ("Read", WriteScope.NOTHING),
-        ("Grep", WriteScope.NOTHING),
-        ("AskUserQuestion", WriteScope.NOTHING),
-        ("Bash", WriteScope.ANYWHERE),
-        ("Agent", WriteScope.ANYWHERE),
-        ("Task", WriteScope.ANYWHERE),
-        ("mcp__files__write", WriteScope.ANYWHERE),
-        ("FromTheFuture", WriteScope.ANYWHERE),
-    ],
-)
-def test_a_tool_reaches_what_it_can_write(tool: str, write_scope: WriteScope) -> None:
-    assert write_scope_of(tool) is write_scope
 
 
 @pytest.mark.parametrize(

@@ -8,32 +8,16 @@ import posixpath
 from collections.abc import Mapping
 from typing import Any
 
-from chorus.model.action import ChangeReport, FileReport, ReportHunk, WriteScope
+from chorus.model.action import ChangeReport, FileReport, ReportHunk
+from chorus.model.tools import EDIT_TOOLS, PATH_KEYS
 
-_EDITORS = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
-# Tools that read, ask, or keep lists outside the work tree. Any other tool may write anywhere.
-HARMLESS = frozenset(
-    {
-        "AskUserQuestion", "BashOutput", "EnterPlanMode", "ExitPlanMode", "Glob", "Grep", "KillBash",
-        "KillShell", "ListAgents", "ListMcpResourcesTool", "LS", "LSP", "NotebookRead", "Read",
-        "ReadMcpResourceTool", "ReportFindings", "ScheduleWakeup", "StructuredOutput", "TaskCreate",
-        "TaskGet", "TaskList", "TaskOutput", "TaskStop", "TaskUpdate", "TodoRead", "TodoWrite", "ToolSearch",
-        "WebFetch", "WebSearch",
-    }
-)  # fmt: skip
-_REACHES = dict.fromkeys(_EDITORS, WriteScope.NAMED) | dict.fromkeys(HARMLESS, WriteScope.NOTHING)
-_PATH_KEYS = ("file_path", "notebook_path", "filePath", "notebookPath")
-
-
+# As an input spells them, and as a result does.
+_PATH_KEYS = (*PATH_KEYS, "filePath", "notebookPath")
 _TEXT = {str}
 
 
 class InvalidReport(ValueError):
     """What the client says about a change is not in the shape it should have."""
-
-
-def write_scope_of(tool: str) -> WriteScope:
-    return _REACHES.get(tool, WriteScope.ANYWHERE)
 
 
 def paths_of(given: Mapping[str, Any], cwd: str | None) -> tuple[str, ...]:
@@ -61,7 +45,7 @@ def parse_report(tool: str, response: object, cwd: str | None) -> ChangeReport |
         return None
     if isinstance(diff := response.get("bashEditDiff"), dict):
         return _parse_bash(diff, cwd)
-    if tool not in _EDITORS:
+    if tool not in EDIT_TOOLS:
         return None
     paths = paths_of(response, cwd)
     if not paths:
