@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 # Tests that drive a real client wait for it most of the time: one more than there are processors.
 JOBS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 # What tests the pure code: run by itself, with branch coverage.
-PURE_TESTS := tests/model tests/changes tests/policy tests/agents
+PURE_TESTS := tests/model tests/text tests/changes tests/policy tests/agents
 OLDER ?= 0.2.110
 export PIP_NO_CACHE_DIR := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1

@@ -5,6 +5,8 @@ stdout carries the result, stderr everything about it.
 
 import sys
 
+from chorus.text.sanitize import printable
+
 
 def print_out(text: str) -> None:
     """Write one line or block of the result to stdout."""
@@ -21,11 +23,6 @@ def print_json(value: object) -> None:
 def print_err(text: str) -> None:
     """Write one line to stderr. It may quote a file name, so control characters are replaced."""
     sys.stderr.write(printable(text, keep="\n\t") + "\n")
-
-
-def printable(text: str, keep: str = "") -> str:
-    """Replace every character that could control a terminal."""
-    return "".join(char if char.isprintable() or char in keep else "\ufffd" for char in text)
 
 
 def ask_user(question: str) -> str | None:

@@ -13,6 +13,7 @@ from chorus.changes.diff import hunks
 from chorus.model.action import Action
 from chorus.model.commit_message import SUBJECT_LENGTH, shorten
 from chorus.model.tools import COMMAND_KEY
+from chorus.text.sanitize import printable
 
 
 class ChangeKind(Enum):
@@ -68,7 +69,7 @@ def spoken(lead_text: str | None) -> str | None:
 
 def render_file(file: FileChange) -> str:
     """`src/app.py: +3 −1`"""
-    return f"{shown(file.path)}: {_amount(file)}"
+    return f"{printable(file.path)}: {_amount(file)}"
 
 
 def render_amount(files: Iterable[FileChange]) -> str:
@@ -102,9 +103,4 @@ def _amount(file: FileChange) -> str:
 
 
 def _base_name(path: str) -> str:
-    return shown(path.rsplit("/", 1)[-1])
-
-
-def shown(path: str) -> str:
-    """A path as one line that a terminal can show."""
-    return "".join(char if char.isprintable() else "�" for char in path)
+    return printable(path.rsplit("/", 1)[-1])

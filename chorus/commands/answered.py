@@ -8,7 +8,8 @@ from typing import Any
 from chorus.commands.access.prompts import find_chosen_label, render_channel
 from chorus.commands.terminal.pager import page
 from chorus.errors import ExitCode
-from chorus.output import print_err, print_json, printable
+from chorus.output import print_err, print_json
+from chorus.text.sanitize import printable
 from chorus.watcher.prompts.audit_log import Audit, audit_path
 from chorus.wire.home import find_home
 

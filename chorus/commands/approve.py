@@ -8,7 +8,8 @@ from typing import Any
 from chorus.commands.access.history import watcher
 from chorus.commands.access.prompts import find_chosen_label, find_prompt, render_channel
 from chorus.errors import ChorusError, ExitCode
-from chorus.output import print_json, print_out, printable
+from chorus.output import print_json, print_out
+from chorus.text.sanitize import printable
 from chorus.wire.client import Connection
 
 # The client writes down what it asks a moment after it has drawn it, or much later on a busy machine.

@@ -8,7 +8,8 @@ from chorus.commands.access.history import read_blame
 from chorus.commands.terminal.pager import page
 from chorus.errors import ExitCode
 from chorus.model.commit_message import shorten
-from chorus.output import print_json, printable
+from chorus.output import print_json
+from chorus.text.sanitize import printable
 
 MESSAGE_LENGTH = 40
 

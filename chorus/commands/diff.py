@@ -8,7 +8,8 @@ from chorus.commands.access.history import read_actions, read_log
 from chorus.commands.terminal.git_settings import RESET, diff_colours, read_diff, wants_colour
 from chorus.commands.terminal.pager import page
 from chorus.errors import ExitCode, NotFound, UsageError
-from chorus.output import print_json, printable
+from chorus.output import print_json
+from chorus.text.sanitize import printable
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

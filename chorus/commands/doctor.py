@@ -21,12 +21,13 @@ from chorus.commands.terminal.git_settings import wants_colour
 from chorus.errors import ChorusError, ExitCode
 from chorus.history.recorder import Recorder
 from chorus.history.records import RecordKind
-from chorus.output import print_json, print_out, printable
+from chorus.output import print_json, print_out
 from chorus.review.verify import verify
 from chorus.store.maintenance.object_check import find_damage
 from chorus.store.maintenance.removal import is_torn
 from chorus.store.objects.store import ObjectMissing
 from chorus.store.repository import Repository
+from chorus.text.sanitize import printable
 from chorus.tmux.errors import TmuxMissing
 from chorus.tmux.version import OLDEST, is_supported, read_version
 from chorus.watcher.state.lent_hooks import LENT, Lending

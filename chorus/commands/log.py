@@ -13,7 +13,8 @@ from chorus.commands.parser.argument_parser import parse_count
 from chorus.commands.terminal.git_settings import wants_colour
 from chorus.commands.terminal.pager import page
 from chorus.errors import ExitCode
-from chorus.output import print_err, print_json, printable
+from chorus.output import print_err, print_json
+from chorus.text.sanitize import printable
 
 STATUSES = ("committed", "reverted", "kept", "noop", "failed", "denied", "outside")
 COLOURS = {"committed": "33", "kept": "32", "reverted": "31", "failed": "31", "denied": "31", "outside": "36"}

@@ -10,7 +10,8 @@ from chorus.commands.parser.argument_parser import parse_count
 from chorus.config.user_file import read_prompt_rules
 from chorus.errors import ExitCode, NotFound
 from chorus.model.prompt import Nothing, Prompt, Unknown, prompt_json
-from chorus.output import print_err, print_json, print_out, printable
+from chorus.output import print_err, print_json, print_out
+from chorus.text.sanitize import printable
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

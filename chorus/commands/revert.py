@@ -9,7 +9,8 @@ from chorus.commands.diff import coloured_patch
 from chorus.commands.terminal.hunk_picker import pick_hunks
 from chorus.commands.terminal.pager import page
 from chorus.errors import ExitCode, UsageError
-from chorus.output import print_err, print_json, print_out, printable
+from chorus.output import print_err, print_json, print_out
+from chorus.text.sanitize import printable
 
 # As many as a person reads; all of them are in the dry run, in `chorus show` and in the JSON.
 MOST_PATHS = 5

@@ -8,7 +8,8 @@ from chorus.commands.access.history import read_action
 from chorus.commands.diff import shown_patch
 from chorus.commands.terminal.pager import page
 from chorus.errors import ExitCode
-from chorus.output import print_json, printable
+from chorus.output import print_json
+from chorus.text.sanitize import printable
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

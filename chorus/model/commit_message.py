@@ -20,6 +20,8 @@ import json
 import re
 from typing import NamedTuple
 
+from chorus.text.sanitize import printable
+
 FORMAT = "1"
 
 # What `git log --oneline` shows without wrapping beside an abbreviated id.
@@ -80,7 +82,8 @@ def render_message(text: Text) -> str:
     paragraphs = [_render_value(text.subject)]
     if text.quoted is not None:
         lines = text.quoted.split("\n")
-        paragraphs.append("\n".join(f"> {_shown(line)}".rstrip(" ") for line in lines))
+        shown = (printable(line, keep="\t") for line in lines)
+        paragraphs.append("\n".join(f"> {line}".rstrip(" ") for line in shown))
         if not all(_survives_quoting(line) for line in lines):
             trailers.append((MESSAGE, text.quoted))
     if text.notes:
@@ -159,7 +162,3 @@ def _parse_trailers(paragraph: str) -> list[tuple[str, str]] | None:
 
 def _survives_quoting(line: str) -> bool:
     return line.replace("\t", "").isprintable() and not line.endswith(" ")
-
-
-def _shown(line: str) -> str:
-    return "".join(char if char.isprintable() or char == "\t" else "�" for char in line)

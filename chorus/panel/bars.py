@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from textual.events import Click, Resize
 from textual.message import Message
 
-from chorus.panel.cells import cell_len, cut, wrap
-from chorus.panel.inert import inert
 from chorus.panel.model import Progress
 from chorus.panel.pane import LinePane, Look, Pieces
+from chorus.text.sanitize import sanitize
+from chorus.text.width import cell_width, cut, wrap
 
 SIGNS = {"done": "✓ ", "error": "✗ ", "warning": "! ", "info": ""}
 # Why nothing was done is said to its end, over so many rows where one is too short.
@@ -64,7 +64,7 @@ class StatusLine(LinePane, can_focus=False):
             lead.append((f"{render_progress(progress)}  ", "waiting"))
         if self.link:
             lead.append((f"{self.link}  ", "warning"))
-        used = sum(cell_len(text) for text, _ in lead)
+        used = sum(cell_width(text) for text, _ in lead)
         first, *more = render_said(self.said, width - used)
         return [[*lead, *first], *([(" " * used, ""), *row] for row in more)]
 
@@ -79,26 +79,26 @@ class StatusLine(LinePane, can_focus=False):
 
 def render_said(said: Said, width: int) -> list[Pieces]:
     """The words first; the command on the right where there is room, else after them."""
-    text = SIGNS.get(said.level, "") + inert(said.text)
-    if said.level in LASTS_SECONDS and cell_len(text) > width > 0:
+    text = SIGNS.get(said.level, "") + sanitize(said.text)
+    if said.level in LASTS_SECONDS and cell_width(text) > width > 0:
         # Why something went wrong matters more than how it is typed.
         rows = wrap(text, width)
         if len(rows) > MOST_ROWS:
             rows[MOST_ROWS - 1 :] = [cut("".join(rows[MOST_ROWS - 1 :]), width)]
         return [[(row, said.level)] for row in rows]
-    if not said.command or (width < COMMAND_FROM and cell_len(text + said.command) + 3 > width):
+    if not said.command or (width < COMMAND_FROM and cell_width(text + said.command) + 3 > width):
         return [[(cut(text, width), said.level)]]
-    command = inert(said.command)
-    room = width - cell_len(command) - 3
-    if cell_len(text) > room:
+    command = sanitize(said.command)
+    room = width - cell_width(command) - 3
+    if cell_width(text) > room:
         text = cut(text, width if said.level == "error" else max(room, width // 2))
-        command = cut(command, max(width - cell_len(text) - 3, 0))
-    gap = width - cell_len(text) - cell_len(command) - 1
+        command = cut(command, max(width - cell_width(text) - 3, 0))
+    gap = width - cell_width(text) - cell_width(command) - 1
     return [[(text, said.level), (" " * max(gap, 1), ""), (command, "command")]]
 
 
 def render_progress(progress: Progress) -> str:
-    what = inert(progress.what)
+    what = sanitize(progress.what)
     if not progress.total:
         return f"{what}…" + (f" {progress.done:,}" if progress.done else "")
     filled = progress.done * 10 // progress.total
@@ -167,10 +167,10 @@ class Rule(LinePane, can_focus=False):
         return 1
 
     def line(self, index: int, width: int) -> tuple[Pieces, str]:
-        room = width - 5 - sum(cell_len(text) for text, _ in self.right)
+        room = width - 5 - sum(cell_width(text) for text, _ in self.right)
         left: Pieces = []
         for text, style in self.left:
             left.append((cut(text, room), style))
-            room -= cell_len(left[-1][0])
+            room -= cell_width(left[-1][0])
         line = " " + "─" * max(room, 0) + " " if room > 0 else "  "
         return [("─ ", "line"), *left, (line, "line"), *self.right, (" ", "")], ""

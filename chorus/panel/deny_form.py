@@ -13,9 +13,9 @@ from textual.widgets import Input
 
 from chorus.panel import equivalents
 from chorus.panel.forms import Form
-from chorus.panel.inert import inert
 from chorus.panel.items import Prompt
 from chorus.panel.pane import Look
+from chorus.text.sanitize import sanitize
 
 
 class DenyForm(Form[str]):
@@ -37,7 +37,7 @@ class DenyForm(Form[str]):
             yield self.text_pane("foot")
 
     def on_mount(self) -> None:
-        about = inert(self.prompt.question or self.prompt.title)
+        about = sanitize(self.prompt.question or self.prompt.title)
         self.show_text("title", [([(self.lead, "waiting"), (about, "title")], ""), ([], "")])
         self.refresh_foot()
 
@@ -74,7 +74,7 @@ class DenyForm(Form[str]):
         text = self.query_one("#message", Input).value
         command = self.command(text or "…")
         keys = [("enter", "key"), (f" {self.deed}   ", "muted"), ("esc", "key"), (" leave", "muted")]
-        self.show_text("foot", [([(inert(command), "command")], ""), (keys, "")])
+        self.show_text("foot", [([(sanitize(command), "command")], ""), (keys, "")])
 
     def command(self, text: str) -> str:
         return equivalents.answer(self.prompt.id, "deny", message=text)

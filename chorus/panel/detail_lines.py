@@ -3,13 +3,13 @@
 Receives an entry or a turn with its actions; gives lines. All of it is inert.
 """
 
-from chorus.panel.cells import pad
 from chorus.panel.clock import render_time
 from chorus.panel.diff_lines import Drawn
-from chorus.panel.inert import inert, inert_lines
 from chorus.panel.items import Entry
 from chorus.panel.pane import Pieces
 from chorus.panel.queue_lines import render_sign, render_subject
+from chorus.text.sanitize import sanitize, sanitize_lines
+from chorus.text.width import pad
 
 STATUS_WORDS = {
     "committed": "open",
@@ -27,17 +27,17 @@ MOST_MESSAGE_LINES = 12
 
 
 def render_entry_title(entry: Entry) -> Pieces:
-    about = inert(entry.summary) or render_subject(entry)
-    return [(f"{entry.number} ".lstrip(), "heading"), (f"{inert(entry.tool)}  ", "strong"), (about, "")]
+    about = sanitize(entry.summary) or render_subject(entry)
+    return [(f"{entry.number} ".lstrip(), "heading"), (f"{sanitize(entry.tool)}  ", "strong"), (about, "")]
 
 
 def render_entry_heading(entry: Entry) -> list[Drawn]:
     sign, style = render_sign(entry)
-    state = STATUS_WORDS.get(entry.shown, inert(entry.shown))
-    parts = [render_time(entry.time), inert((entry.lane or "").removeprefix("chorus/"))]
-    parts += [f"sub-agent {inert(entry.agent)}"] if entry.agent else []
-    parts += ["takes back " + ", ".join(map(inert, entry.reverts[:3]))] if entry.reverts else []
-    parts += [f"part of {inert(entry.within)}"] if entry.within else []
+    state = STATUS_WORDS.get(entry.shown, sanitize(entry.shown))
+    parts = [render_time(entry.time), sanitize((entry.lane or "").removeprefix("chorus/"))]
+    parts += [f"sub-agent {sanitize(entry.agent)}"] if entry.agent else []
+    parts += ["takes back " + ", ".join(map(sanitize, entry.reverts[:3]))] if entry.reverts else []
+    parts += [f"part of {sanitize(entry.within)}"] if entry.within else []
     meta = "  ".join(part for part in parts if part.strip())
     lines: list[Drawn] = [([(f" {sign} {state}  ", style), (meta, "muted")], "")]
     return [*lines, ([], "")]
@@ -45,7 +45,7 @@ def render_entry_heading(entry: Entry) -> list[Drawn]:
 
 def render_turn(message: str, entries: list[Entry]) -> list[Drawn]:
     lines: list[Drawn] = [
-        ([(f" {line}", "title")], "") for line in inert_lines(message, most=MOST_MESSAGE_LINES)
+        ([(f" {line}", "title")], "") for line in sanitize_lines(message, max_lines=MOST_MESSAGE_LINES)
     ]
     lines.append(([], ""))
     for entry in entries:
@@ -56,7 +56,7 @@ def render_turn(message: str, entries: list[Entry]) -> list[Drawn]:
                 [
                     (f" {entry.number:>5} ", "number"),
                     (f"{sign} ", style),
-                    (pad(inert(entry.tool), 9) + " ", "strong"),
+                    (pad(sanitize(entry.tool), 9) + " ", "strong"),
                     (subject, ""),
                 ],
                 "",

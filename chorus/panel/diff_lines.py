@@ -8,10 +8,10 @@ and are laid over the text that is already shown.
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from chorus.panel.cells import cell_len, cut_start, pad
-from chorus.panel.inert import expand_tabs, inert
 from chorus.panel.pane import Pieces
 from chorus.panel.patch import Line, Patch, changed_span, plan_pairs
+from chorus.text.sanitize import expand_tabs, sanitize
+from chorus.text.width import cell_width, cut_start, pad
 
 # Two columns of code with their numbers: below this each would be too narrow to read.
 SIDE_BY_SIDE_FROM = 110
@@ -118,13 +118,13 @@ class DiffDocument:
 
     def _render_text(self, index: int) -> str:
         line = self.patch.lines[index]
-        text = inert(expand_tabs(line.text))
+        text = sanitize(expand_tabs(line.text))
         partner = self._partners.get(index)
         if partner is not None and line.text != (other := self.patch.lines[partner].text):
             blank_only = line.text.expandtabs().rstrip() == other.expandtabs().rstrip()
             if len(line.text) < len(text) * 2 and blank_only:
                 # Only blanks differ: they are shown, or both lines would look the same.
-                text = inert(line.text.replace("\t", "→   "))
+                text = sanitize(line.text.replace("\t", "→   "))
         end = len(text.rstrip(" "))
         return text[:end] + "·" * (len(text) - end) if line.kind == "added" else text
 
@@ -135,14 +135,14 @@ class DiffDocument:
 def render_heading(line: Line, width: int) -> Drawn:
     match line.kind:
         case "file":
-            return [(" " + cut_start(inert(line.text), width - 2), "")], "file"
+            return [(" " + cut_start(sanitize(line.text), width - 2), "")], "file"
         case "hunk":
             where = f" {line.new} " if line.new else " "
             text = f"──{where}"
-            context = inert(expand_tabs(line.text).strip())
+            context = sanitize(expand_tabs(line.text).strip())
             return [(text, "hunk"), (context, "muted")], ""
         case _:
-            return [("  " + inert(line.text), "note")], ""
+            return [("  " + sanitize(line.text), "note")], ""
 
 
 def _under(line: Line) -> str:
@@ -154,7 +154,7 @@ def _fit(pieces: Pieces, width: int) -> Pieces:
     fitted: Pieces = []
     left = width
     for text, style in pieces:
-        size = cell_len(text)
+        size = cell_width(text)
         fitted.append((text, style) if size <= left else (pad(text, left), style))
         left -= min(size, left)
         if not left:

@@ -7,7 +7,7 @@ else. One table for the panel's own signs and for what the toolkit draws by itse
 import unicodedata
 from collections.abc import Mapping
 
-from rich.cells import cell_len
+from chorus.text.width import cell_width
 
 STATUS = {
     "committed": "○",
@@ -59,4 +59,6 @@ def _stand_in(c: str) -> str:
     if 0x2400 <= ord(c) < 0x2420:
         return "^"  # a control character's picture
     plain = unicodedata.normalize("NFKD", c)[:1]
-    return (plain if plain.isascii() and plain.isprintable() else "?").ljust(cell_len(c), "?")[: cell_len(c)]
+    return (plain if plain.isascii() and plain.isprintable() else "?").ljust(cell_width(c), "?")[
+        : cell_width(c)
+    ]

@@ -7,11 +7,11 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.events import Resize
 
-from chorus.panel.cells import pad, wrap
 from chorus.panel.diff_lines import Drawn
 from chorus.panel.forms import Form
 from chorus.panel.keys import ANSWERING, MOVING, REVIEWING, SEEING, Key
 from chorus.panel.pane import Pieces, TextPane
+from chorus.text.width import pad, wrap
 
 COMMANDS_FROM = 84
 # The columns of the keys, by their longest label.

@@ -13,9 +13,9 @@ from chorus.panel import equivalents
 from chorus.panel.choice import Choice
 from chorus.panel.diff_lines import Drawn
 from chorus.panel.forms import Form
-from chorus.panel.inert import inert
 from chorus.panel.pane import Look
 from chorus.panel.work import start_work
+from chorus.text.sanitize import sanitize
 
 WAYS = {"turn": "by turn", "action": "by action", "all": "all in one"}
 
@@ -40,7 +40,7 @@ class LandForm(Form[dict[str, str]]):
             yield self.text_pane("foot")
 
     def on_mount(self) -> None:
-        self.show_text("title", [([("Land ", "waiting"), (inert(self.lane), "title")], ""), ([], "")])
+        self.show_text("title", [([("Land ", "waiting"), (sanitize(self.lane), "title")], ""), ([], "")])
         self.query_one("#by").focus()
         self._changed()
 
@@ -74,7 +74,7 @@ class LandForm(Form[dict[str, str]]):
             ("esc", "key"),
             (" leave", "muted"),
         ]
-        self.show_text("foot", [([(inert(command), "command")], ""), (keys, "")])
+        self.show_text("foot", [([(sanitize(command), "command")], ""), (keys, "")])
         start_work(self, "preview", self._show_commits, choices)
 
     async def _show_commits(self, choices: dict[str, str]) -> None:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from chorus.errors import ChorusError
 from chorus.panel import equivalents
 from chorus.panel.bars import Said
-from chorus.panel.cells import count_of
 from chorus.panel.diff_lines import Drawn
-from chorus.panel.inert import inert
 from chorus.panel.land_form import LandForm
 from chorus.panel.queue import Queue
 from chorus.panel.work import start_work
+from chorus.text.sanitize import sanitize
+from chorus.text.width import count_of
 
 if TYPE_CHECKING:
     from chorus.panel.app import Panel
@@ -47,14 +47,14 @@ class Landing:
                 "land", {"lane": lane, "dry_run": True, **choices}, label="looking ahead"
             )
         except ChorusError as error:
-            return [([(inert(str(error)), "error")], "")]
+            return [([(sanitize(str(error)), "error")], "")]
         commits = answer.get("commits", [])
-        words = f"{count_of(commits, 'commit')} on {inert(str(answer.get('onto', '')))}:"
+        words = f"{count_of(commits, 'commit')} on {sanitize(str(answer.get('onto', '')))}:"
         lines: list[Drawn] = [([(words, "muted")], "")]
         for commit in commits[:MOST_COMMITS]:
             actions = ",".join(map(str, commit.get("actions", [])))
             lines.append(
-                ([("  " + inert(str(commit.get("subject", ""))), ""), (f"  {actions}", "muted")], "")
+                ([("  " + sanitize(str(commit.get("subject", ""))), ""), (f"  {actions}", "muted")], "")
             )
         if len(commits) > MOST_COMMITS:
             lines.append(([(f"  … and {len(commits) - MOST_COMMITS} more", "muted")], ""))

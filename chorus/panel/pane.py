@@ -15,9 +15,9 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
-from chorus.panel.cells import cell_len, wrap
-from chorus.panel.inert import inert
 from chorus.panel.palette import Palette
+from chorus.text.sanitize import sanitize
+from chorus.text.width import cell_width, wrap
 
 # A piece is text and the names of its styles, joined by blanks.
 Pieces = list[tuple[str, str]]
@@ -51,7 +51,9 @@ def render_strip(pieces: Pieces, base: str, width: int, look: Look, backdrop: St
     """One line, exactly `width` cells; the names in `base` lie under every piece."""
     under = backdrop + look.palette.style(base)
     segments = [
-        Segment(text if text.isprintable() else inert(text), backdrop + look.palette.style(f"{base} {names}"))
+        Segment(
+            text if text.isprintable() else sanitize(text), backdrop + look.palette.style(f"{base} {names}")
+        )
         for text, names in pieces
     ]
     return Strip(segments).crop_extend(0, width, under)
@@ -142,7 +144,7 @@ class TextPane(LinePane):
 def fold(pieces: Pieces, width: int) -> list[Pieces]:
     """One line over as many rows as it needs, broken at blanks. Each piece keeps its style."""
     text = "".join(text for text, _ in pieces)
-    if cell_len(text) <= width:
+    if cell_width(text) <= width:
         return [pieces]
     rows: list[Pieces] = []
     left = list(pieces)

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from chorus.panel import equivalents
 from chorus.panel.clock import render_time
 from chorus.panel.glyphs import STATE_WORDS
-from chorus.panel.inert import inert, inert_lines
 from chorus.panel.item_parsing import outside_id, parse_entry, parse_outside
 from chorus.panel.items import Entry, Prompt, Session
 from chorus.panel.model import Message, Model
+from chorus.text.sanitize import sanitize, sanitize_lines
 
 # What was done before, so that a listener knows where things stand.
 MOST_OLD = 20
@@ -36,7 +36,7 @@ class PlainLog:
             case "link":
                 yield from self._tell_link()
             case "notice":
-                yield f"{message.get('level')}: {inert(str(message.get('text')))}"
+                yield f"{message.get('level')}: {sanitize(str(message.get('text')))}"
             case "log":
                 yield from self._tell_log(message)
             case "action":
@@ -50,9 +50,9 @@ class PlainLog:
 
     def _tell_link(self) -> Iterator[str]:
         if self._model.link == "lost":
-            yield f"the agent is away ({inert(self._model.link_text)}); waiting for it"
+            yield f"the agent is away ({sanitize(self._model.link_text)}); waiting for it"
         elif self._model.link_text:
-            yield inert(self._model.link_text)
+            yield sanitize(self._model.link_text)
 
     def _tell_log(self, message: Message) -> Iterator[str]:
         """Only the newest page says anything, and of that only the end and what changed since."""
@@ -87,36 +87,40 @@ class PlainLog:
             if self._prompts.get(prompt.id) != prompt:
                 yield from render_prompt(prompt)
         for identity in self._prompts.keys() - self._model.prompts.keys():
-            yield f"prompt {inert(identity)} {inert(why)}"
+            yield f"prompt {sanitize(identity)} {sanitize(why)}"
         self._prompts = dict(self._model.prompts)
 
 
 def render_entry(entry: Entry) -> str:
-    status = STATUS_WORDS.get(entry.shown, inert(entry.shown))
-    paths = ", ".join(map(inert, entry.paths[:4])) + (" and more" if len(entry.paths) > 4 else "")
+    status = STATUS_WORDS.get(entry.shown, sanitize(entry.shown))
+    paths = ", ".join(map(sanitize, entry.paths[:4])) + (" and more" if len(entry.paths) > 4 else "")
     counts = " ".join(f"{sign}{n}" for sign, n in (("+", entry.added), ("-", entry.removed)) if n)
-    what = ["changed outside"] if entry.outside else [f"action {entry.n}", status, inert(entry.tool)]
+    what = ["changed outside"] if entry.outside else [f"action {entry.n}", status, sanitize(entry.tool)]
     words = [render_time(entry.time), *what, paths, counts]
     line = " ".join(word for word in words if word)
-    return f"{line}: {inert(entry.summary)}" if entry.summary else line
+    return f"{line}: {sanitize(entry.summary)}" if entry.summary else line
 
 
 def render_session(session: Session) -> str:
-    name = inert((session.lane or session.title or session.id).removeprefix("chorus/"))
-    state = STATE_WORDS.get(session.state, inert(session.state))
+    name = sanitize((session.lane or session.title or session.id).removeprefix("chorus/"))
+    state = STATE_WORDS.get(session.state, sanitize(session.state))
     return f"{render_time(session.last)} session {name} {state}".strip()
 
 
 def render_prompt(prompt: Prompt) -> Iterator[str]:
-    title = inert(prompt.title or prompt.tool)
-    yield f"{render_time(prompt.since)} prompt {inert(prompt.id)} {title}: {inert(prompt.question)}".strip()
+    title = sanitize(prompt.title or prompt.tool)
+    about = f"prompt {sanitize(prompt.id)} {title}: {sanitize(prompt.question)}"
+    yield f"{render_time(prompt.since)} {about}".strip()
     if prompt.body.strip():
-        yield from (f"  | {line}" for line in inert_lines(prompt.body.strip("\n"), most=MOST_BODY_LINES))
+        yield from (
+            f"  | {line}" for line in sanitize_lines(prompt.body.strip("\n"), max_lines=MOST_BODY_LINES)
+        )
     for option in prompt.options:
-        yield f"  {inert(option.key)} {inert(option.label)}: {_command(prompt, option.key, option.meaning)}"
+        command = _command(prompt, option.key, option.meaning)
+        yield f"  {sanitize(option.key)} {sanitize(option.label)}: {command}"
 
 
 def _command(prompt: Prompt, key: str, meaning: str) -> str:
     if key == prompt.words:
-        return inert(equivalents.words(prompt.id, prompt.kind, "WORDS"))
-    return inert(equivalents.answer(prompt.id, meaning, option=key))
+        return sanitize(equivalents.words(prompt.id, prompt.kind, "WORDS"))
+    return sanitize(equivalents.answer(prompt.id, meaning, option=key))

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 from chorus.model.tools import EDIT_TOOLS
 from chorus.panel import equivalents
-from chorus.panel.cells import cell_len, cut, pad, wrap
 from chorus.panel.clock import render_time
-from chorus.panel.inert import inert, inert_lines
 from chorus.panel.items import Option, Prompt
 from chorus.panel.pane import Pieces
+from chorus.text.sanitize import sanitize, sanitize_lines
+from chorus.text.width import cell_width, cut, pad, wrap
 
 # A command or diff longer than this is read in the session's own pane.
 MOST_BODY_LINES = 2000
@@ -40,7 +40,7 @@ class PromptLines:
 
 def render_prompt(prompt: Prompt, width: int, *, whose: str, place: str, keys: bool) -> PromptLines:
     """`whose`: the session in words; `place`: which of several prompts this is; `keys`: say them too."""
-    question = [part for part in wrap(inert(prompt.question), width) if part.strip()]
+    question = [part for part in wrap(sanitize(prompt.question), width) if part.strip()]
     body = _render_body(prompt, width)
     if len(question) > MOST_QUESTION_LINES:
         body += [[(part, "title")] for part in question]
@@ -70,28 +70,30 @@ def render_keys(prompt: Prompt, width: int) -> Pieces:
         if used - 3 > width:
             return pieces
         pieces += [(key, "key"), (f" {word}   ", "muted")]
-    command = inert(equivalents.answer(prompt.id, "allow")) if prompt.option("allow") else ""
-    if used + cell_len(command) < width:
-        pieces += [(" " * (width - used - cell_len(command)), ""), (command, "command")]
+    command = sanitize(equivalents.answer(prompt.id, "allow")) if prompt.option("allow") else ""
+    if used + cell_width(command) < width:
+        pieces += [(" " * (width - used - cell_width(command)), ""), (command, "command")]
     return pieces
 
 
 def _render_head(prompt: Prompt, width: int, whose: str, place: str) -> list[Pieces]:
-    title = inert(prompt.title) or inert(prompt.tool) or "A question"
-    room = max(width - cell_len(title) - 2, 0)
-    named = "  ".join(part for part in (place, inert(whose)) if part)
+    title = sanitize(prompt.title) or sanitize(prompt.tool) or "A question"
+    room = max(width - cell_width(title) - 2, 0)
+    named = "  ".join(part for part in (place, sanitize(whose)) if part)
     timed = "  ".join(part for part in (named, render_time(prompt.since)) if part)
-    right = timed if cell_len(timed) <= room else cut(named, room)  # half a time says nothing
-    head: list[Pieces] = [[(pad(title, width - cell_len(right)), "waiting"), (right, "muted")]]
+    right = timed if cell_width(timed) <= room else cut(named, room)  # half a time says nothing
+    head: list[Pieces] = [[(pad(title, width - cell_width(right)), "waiting"), (right, "muted")]]
     if prompt.path:
-        head.append([(cut(inert(prompt.path), width), "strong")])
+        head.append([(cut(sanitize(prompt.path), width), "strong")])
     return head
 
 
 def _render_body(prompt: Prompt, width: int) -> list[Pieces]:
     lines: list[Pieces] = []
     is_diff = prompt.tool in EDIT_TOOLS
-    for line in inert_lines(prompt.body.strip("\n"), most=MOST_BODY_LINES) if prompt.body.strip() else []:
+    for line in (
+        sanitize_lines(prompt.body.strip("\n"), max_lines=MOST_BODY_LINES) if prompt.body.strip() else []
+    ):
         if _RULE_LINE.fullmatch(line):
             continue  # drawn by the client around what it shows
         sign = _DIFF_LINE.match(line) if is_diff else None
@@ -104,14 +106,14 @@ def _add_options(foot: list[Pieces], prompt: Prompt, width: int) -> dict[int, Op
     """Add a line or more for each option; say which line is which option's."""
     options: dict[int, Option] = {}
     for option in prompt.options:
-        key = inert(option.key)
+        key = sanitize(option.key)
         lead = f" {key} "
         letter = "" if prompt.kind in UNKNOWN_KINDS else LETTERS.get(option.meaning, "")
         letter = f"  {letter}" if letter and prompt.option(option.meaning) is option else ""
-        label = wrap(inert(option.label), max(width - cell_len(lead) - len(letter), 8))
+        label = wrap(sanitize(option.label), max(width - cell_width(lead) - len(letter), 8))
         for index, part in enumerate(label[:MOST_LABEL_LINES]):
             options[len(foot)] = option
-            shown = (lead, "key") if index == 0 else (" " * cell_len(lead), "")
+            shown = (lead, "key") if index == 0 else (" " * cell_width(lead), "")
             foot.append([shown, (part, MEANING_STYLES.get(option.meaning, ""))])
             if index == 0:
                 foot[-1].append((letter, "key"))

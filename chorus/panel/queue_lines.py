@@ -7,13 +7,13 @@ Everything that comes from a session is made inert here.
 import re
 from dataclasses import dataclass
 
-from chorus.panel.cells import cell_len, cut, cut_start, pad
 from chorus.panel.clock import render_time
 from chorus.panel.glyphs import STATUS
-from chorus.panel.inert import inert
 from chorus.panel.items import Entry
 from chorus.panel.pane import Pieces
 from chorus.panel.rows import ActionRow, Row, TurnRow
+from chorus.text.sanitize import sanitize
+from chorus.text.width import cell_width, cut, cut_start, pad
 
 STATUS_STYLES = {
     "committed": "open",
@@ -48,7 +48,7 @@ def plan_columns(rows: list[Row]) -> Columns:
     entries = [row.entry for row in rows[-500:] if isinstance(row, ActionRow)]
     if not entries:
         return Columns()
-    longest = max(cell_len(inert(tool)) for tool in {entry.tool for entry in entries})
+    longest = max(cell_width(sanitize(tool)) for tool in {entry.tool for entry in entries})
     return Columns(max(3, len(str(int(entries[-1].n)))), min(max(4, longest), LONGEST_TOOL))
 
 
@@ -63,7 +63,7 @@ def render_turn(row: TurnRow, width: int) -> Pieces:
     count = f"{row.open} open" if row.open else f"{row.count}"
     time = f"{render_time(row.time):>5}  " if width >= TIME_FROM else ""
     right = f" {time}{count} "
-    message = inert(" ".join(row.message[:1000].split())) or "(no message)"
+    message = sanitize(" ".join(row.message[:1000].split())) or "(no message)"
     style = "title" if row.open else "muted"
     return [
         (f"{sign} ", "muted"),
@@ -77,14 +77,14 @@ def render_action(entry: Entry, columns: Columns, width: int) -> Pieces:
     faded = "" if entry.open else ("reverted" if entry.status == "reverted" else "muted")
     sign, sign_style = render_sign(entry)
     right = _render_right(entry, width)
-    right_width = sum(cell_len(text) for text, _ in right)
+    right_width = sum(cell_width(text) for text, _ in right)
     left: Pieces = [
         ("↳" if entry.agent else " ", "agent"),
         (f"{entry.number:>{columns.number}} ", "number"),
         (f"{sign} ", sign_style),
-        (pad(inert(entry.tool), columns.tool) + " ", faded or "strong"),
+        (pad(sanitize(entry.tool), columns.tool) + " ", faded or "strong"),
     ]
-    used = sum(cell_len(text) for text, _ in left)
+    used = sum(cell_width(text) for text, _ in left)
     return [*left, *_render_subject(entry, width - used - right_width, faded), *right]
 
 
@@ -97,9 +97,9 @@ def render_sign(entry: Entry) -> tuple[str, str]:
 def render_subject(entry: Entry) -> str:
     """What an action is about: its path, else what it did in words."""
     if not entry.paths:
-        return inert(entry.summary)
+        return sanitize(entry.summary)
     more = f" +{len(entry.paths) - 1}" if len(entry.paths) > 1 else ""
-    return inert(entry.paths[0]) + more
+    return sanitize(entry.paths[0]) + more
 
 
 def _render_subject(entry: Entry, room: int, faded: str) -> Pieces:
@@ -112,7 +112,7 @@ def _render_subject(entry: Entry, room: int, faded: str) -> Pieces:
         return [(pad(text, room), faded)]
     path_width = room * 2 // 5
     path = pad(lead + cut_start(subject, path_width - 2 - len(lead)), path_width)
-    return [(path, faded), (pad(inert(entry.summary), room - path_width), "muted")]
+    return [(path, faded), (pad(sanitize(entry.summary), room - path_width), "muted")]
 
 
 def _render_deed(summary: str) -> str:

@@ -11,14 +11,14 @@ from textual.timer import Timer
 
 from chorus.errors import ChorusError
 from chorus.panel.bars import Rule
-from chorus.panel.cells import count_of
 from chorus.panel.detail_lines import render_entry_heading, render_entry_title, render_turn
 from chorus.panel.diff_view import DiffView
-from chorus.panel.inert import inert
 from chorus.panel.items import Entry
 from chorus.panel.patch import Patch, parse_patch
 from chorus.panel.rows import ActionRow, Row, TurnRow
 from chorus.panel.work import start_work
+from chorus.text.sanitize import sanitize
+from chorus.text.width import count_of
 
 if TYPE_CHECKING:
     from chorus.panel.app import Panel
@@ -84,7 +84,7 @@ class Reading:
             )
         except ChorusError as error:
             self._title(entry)
-            self._view.show([*render_entry_heading(entry), ([(" " + inert(str(error)), "error")], "")])
+            self._view.show([*render_entry_heading(entry), ([(" " + sanitize(str(error)), "error")], "")])
             return
         patch = parse_patch(str(answer.get("patch") or ""))
         self._patches[entry.id] = patch

@@ -13,9 +13,9 @@ from chorus.errors import ChorusError
 from chorus.panel.diff_lines import Drawn
 from chorus.panel.diff_view import DiffView
 from chorus.panel.forms import Form
-from chorus.panel.inert import inert
 from chorus.panel.pane import Look
 from chorus.panel.patch import parse_patch
+from chorus.text.sanitize import sanitize
 
 
 class RevertForm(Form[str]):
@@ -68,26 +68,26 @@ class RevertForm(Form[str]):
     def _render_title(self) -> list[Drawn]:
         if self.problem is None:
             return [
-                ([("Take back ", "waiting"), (inert(self.what), "title")], ""),
+                ([("Take back ", "waiting"), (sanitize(self.what), "title")], ""),
                 ([("These lines change on disk:", "muted")], ""),
             ]
         lines: list[Drawn] = [
-            ([("Cannot take back ", "error"), (inert(self.what), "title"), (" alone", "error")], ""),
-            ([(inert(str(self.problem)), "")], ""),
+            ([("Cannot take back ", "error"), (sanitize(self.what), "title"), (" alone", "error")], ""),
+            ([(sanitize(str(self.problem)), "")], ""),
         ]
         if self.problem.hint:
-            lines.append(([(inert(self.problem.hint), "muted")], ""))
+            lines.append(([(sanitize(self.problem.hint), "muted")], ""))
         return [*lines, ([], "")]
 
     def _render_foot(self) -> list[Drawn]:
         leave = [("esc", "key"), (" leave", "muted")]
         if self.problem is None:
             return [
-                ([(inert(self.command), "command")], ""),
+                ([(sanitize(self.command), "command")], ""),
                 ([("r", "key"), (" take back   ", "muted"), *leave], ""),
             ]
         if not self.dependents:
             return [(leave, "")]
         names = ", ".join(map(str, self.dependents))
         keys = [("w", "key"), (f" take back {names} too   ", "muted"), *leave]
-        return [([(inert(f"{self.command} --with-dependents"), "command")], ""), (keys, "")]
+        return [([(sanitize(f"{self.command} --with-dependents"), "command")], ""), (keys, "")]

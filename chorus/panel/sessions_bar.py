@@ -9,12 +9,12 @@ from dataclasses import replace
 from textual.events import Click
 from textual.message import Message
 
-from chorus.panel.cells import cell_len, cut, pad
 from chorus.panel.glyphs import STATE, STATE_WORDS
-from chorus.panel.inert import inert
 from chorus.panel.items import Session
 from chorus.panel.model import Model
 from chorus.panel.pane import LinePane, Look, Pieces
+from chorus.text.sanitize import sanitize
+from chorus.text.width import cell_width, cut, pad
 
 ORDER = ("waiting", "working", "idle", "gone")
 MOST_LINES = 4
@@ -67,14 +67,14 @@ class SessionsBar(LinePane, can_focus=False):
 
     def _render_session(self, session: Session, width: int) -> Pieces:
         state = session.state if session.state in STATE else "idle"
-        name, title = render_name(session, self._model), inert(session.title)
+        name, title = render_name(session, self._model), sanitize(session.title)
         count = self._model.open_counts[session.id]
         words = f" {STATE_WORDS[state]}" if width >= WORDS_FROM else ""
         right = f"  {count} open " if count else " "
-        room = width - 2 - cell_len(words) - cell_len(right)
-        if title and title != name and room > cell_len(name) + 12:
-            title = cut(title, room - cell_len(name) - 2)
-            left: Pieces = [(name, "strong"), (pad(f"  {title}", room - cell_len(name)), "muted")]
+        room = width - 2 - cell_width(words) - cell_width(right)
+        if title and title != name and room > cell_width(name) + 12:
+            title = cut(title, room - cell_width(name) - 2)
+            left: Pieces = [(name, "strong"), (pad(f"  {title}", room - cell_width(name)), "muted")]
         else:
             left = [(pad(name, room), "strong")]
         count_style = "open" if count else "muted"
@@ -85,11 +85,11 @@ class SessionsBar(LinePane, can_focus=False):
         room = width - 6
         for index, session in enumerate(sessions):
             name = render_name(session, self._model)
-            if cell_len(name) + 4 > room:
+            if cell_width(name) + 4 > room:
                 return [*pieces, (f"+{len(sessions) - index}", "muted")]
             state = session.state if session.state in STATE else "idle"
             pieces += [(f"{STATE[state]} ", state), (f"{name}  ", "strong")]
-            room -= cell_len(name) + 4
+            room -= cell_width(name) + 4
         return pieces
 
     def _render_nobody(self, width: int) -> Pieces:
@@ -126,5 +126,5 @@ def _rank(session: Session) -> int:
 def render_name(session: Session, model: Model) -> str:
     """The lane's name without its prefix, else the title, else the start of the id."""
     if lane := model.lane_of(session.id):
-        return inert(lane.removeprefix("chorus/"))
-    return inert(session.title) or inert(session.id[:8])
+        return sanitize(lane.removeprefix("chorus/"))
+    return sanitize(session.title) or sanitize(session.id[:8])

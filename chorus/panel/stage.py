@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from textual.geometry import Size
 
 from chorus.panel.bars import Said
-from chorus.panel.inert import inert
 from chorus.panel.items import Prompt
 from chorus.panel.keys import bar_keys
 from chorus.panel.layout import PROMPT_ALONE_BELOW, SHORT_BELOW, plan_arrangement
 from chorus.panel.model import Change
 from chorus.panel.rows import Row, Scope
 from chorus.panel.sessions_bar import render_name
+from chorus.text.sanitize import sanitize
 
 if TYPE_CHECKING:
     from chorus.panel.app import Panel
@@ -148,7 +148,7 @@ class Stage:
         count = panel.model.open_count
         right = [] if queue.view.scope is Scope.CHANGES else [(SCOPE_WORDS[queue.view.scope], "muted")]
         if queue.view.needle:
-            right = [(f"/{inert(queue.view.needle)}", "waiting"), *([(" ", ""), *right] if right else [])]
+            right = [(f"/{sanitize(queue.view.needle)}", "waiting"), *([(" ", ""), *right] if right else [])]
         if not panel.model.complete and panel.model.link == "live":
             right = [("reading the log…", "muted")]
         left = [

@@ -14,11 +14,11 @@ from textual.keys import _character_to_key
 from textual.pilot import Pilot
 
 from chorus.panel.app import Panel, Settings
-from chorus.panel.cells import cell_len
 from chorus.panel.feed import Feed, Inbox
 from chorus.panel.pane import TextPane
 from chorus.panel.prompt_card import GUARD_SECONDS
 from chorus.panel.rows import key_of
+from chorus.text.width import cell_width
 from chorus.wire.client import connect
 from tests.panel.agent import ScriptedAgent
 from tests.waiting import DEADLINE_SECONDS
@@ -51,7 +51,7 @@ class Running:
         """The words of a form's pane, in which no row is longer than the pane is wide."""
         pane = self.panel.screen.query_one(f"#{name}", TextPane)
         rows = ["".join(text for text, _ in pieces) for pieces, _ in pane.lines]
-        assert max(map(cell_len, rows)) <= pane.size.width, rows
+        assert max(map(cell_width, rows)) <= pane.size.width, rows
         return " ".join(" ".join(rows).split())
 
     async def press(self, *keys: str) -> None:

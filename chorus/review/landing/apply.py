@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from chorus.changes.summary import shown
 from chorus.errors import ChorusError, ExitCode
 from chorus.history.lanes import HEADS
 from chorus.history.recorder import Recorder
@@ -31,6 +30,7 @@ from chorus.review.landing.plan import CommitGroup, LandingPlan, render_commit_m
 from chorus.review.landing.recovery import LandingProgress, PendingLanding
 from chorus.store.objects.trees import EMPTY_TREE
 from chorus.store.user_branch import Branch
+from chorus.text.sanitize import printable
 
 
 class LandConflict(ChorusError):
@@ -165,7 +165,7 @@ def _refuse_staged(workspace: Workspace, old: Oid | None, new: Oid | None) -> No
     other = find_staged_conflicts(workspace, old, new)
     if other:
         raise LandConflict(
-            f"{', '.join(map(shown, other))} is staged with other changes; nothing was changed",
+            f"{', '.join(map(printable, other))} is staged with other changes; nothing was changed",
             hint="Commit or unstage that first (`git restore --staged PATH`).",
         )
 
@@ -180,7 +180,7 @@ def _conflict(
         words = ("log", "-1", "--format=%h %s", branch.start or EMPTY_TREE, *since, "--", misfit.path)
         by = workspace.repository.git.text(*words) if branch.start else ""
         why = f"was changed by {by}" if by else f"builds on changes that are not on {name}"
-        lines.append(f"  action {_listed(misfit.numbers)}: {shown(misfit.path)} {why}")
+        lines.append(f"  action {_listed(misfit.numbers)}: {printable(misfit.path)} {why}")
     error = LandConflict(
         "\n".join(lines), hint="Commit what it builds on, or land on another branch (--onto)."
     )

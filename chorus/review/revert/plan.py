@@ -7,7 +7,6 @@ actions and outside changes that stand in the way. Reads the work tree, never wr
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from chorus.changes.summary import shown
 from chorus.errors import ChorusError, ExitCode
 from chorus.history.recorder import Recorder
 from chorus.history.records import Edit, RecordKind
@@ -23,6 +22,7 @@ from chorus.review.revert.file_content import (
 )
 from chorus.review.revert.hunks import PatchHunk, revert_hunks
 from chorus.store.worktree.file_state import FileState
+from chorus.text.sanitize import printable
 
 HINT = (
     "Take those back as well with --with-dependents (with --dry-run it shows the change first), or write "
@@ -196,7 +196,7 @@ def _conflict(
         blockers |= {(b.path, b.number): b for b in again.blockers}
     asked = ", ".join(str(t.record.number) for t in chosen.values())
     lines = [f"action {asked} cannot be taken back alone; nothing was changed"]
-    lines += [f"  {shown(b.path)} {b.why}: {_name(b)}" for b in blockers.values()]
+    lines += [f"  {printable(b.path)} {b.why}: {_name(b)}" for b in blockers.values()]
     return RevertConflict("\n".join(lines), list(blockers.values()))
 
 

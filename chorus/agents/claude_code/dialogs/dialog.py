@@ -8,7 +8,8 @@ import re
 from dataclasses import dataclass
 
 from chorus.agents.claude_code.dialogs.choices import Choice, ChoiceList, find_choices
-from chorus.agents.claude_code.dialogs.screen import Rule, Screen, cells, indent_of, join_rows
+from chorus.agents.claude_code.dialogs.screen import Rule, Screen, indent_of, join_rows
+from chorus.text.width import cell_width
 
 # The input box: a line, this, and another line below. While it is drawn, nothing is asked.
 _INPUT = re.compile(r"[❯>!#&](?: .*)?")
@@ -88,7 +89,7 @@ def _has_input_box(screen: Screen) -> bool:
     lines = [
         index
         for index, row in enumerate(screen.rows)
-        if _OPENING.fullmatch(row) and cells(row) == screen.width
+        if _OPENING.fullmatch(row) and cell_width(row) == screen.width
     ]
     return len(lines) > 1 and _INPUT.fullmatch(screen.rows[lines[-2] + 1]) is not None
 

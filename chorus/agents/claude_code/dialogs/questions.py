@@ -9,8 +9,9 @@ import re
 from chorus.agents.claude_code.dialogs.choices import Choice
 from chorus.agents.claude_code.dialogs.dialog import Dialog
 from chorus.agents.claude_code.dialogs.rules import Misfit, PromptRule
-from chorus.agents.claude_code.dialogs.screen import cells, join_rows
+from chorus.agents.claude_code.dialogs.screen import join_rows
 from chorus.model.prompt import Entry, Option, Prompt, Tab, fingerprint
+from chorus.text.width import cell_width
 
 _TAB = re.compile(r"([☐☒]) (.+)")
 _GAP = re.compile(r" {2,}")
@@ -72,7 +73,7 @@ def question_label(choice: Choice, edge: int) -> str:
     """
     rows = list(choice.rows)
     count = 1
-    while count < len(rows) and cells(rows[count - 1]) + 1 + cells(rows[count].split()[0]) > edge:
+    while count < len(rows) and cell_width(rows[count - 1]) + 1 + cell_width(rows[count].split()[0]) > edge:
         count += 1
     return join_rows(rows[:count], edge)
 

@@ -5,10 +5,11 @@ escapes, no trailing blanks, and the pane's width. Never guesses what the rows m
 """
 
 import re
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+
+from chorus.text.width import cell_width
 
 # CSI, OSC, character set choice, and any other two-character escape; SO and SI switch line drawing.
 _ESCAPE = re.compile(
@@ -54,7 +55,7 @@ def parse_screen(text: str, width: int | None = None) -> Screen:
     rows = [_plain(row) for row in text.split("\n")]
     while rows and not rows[-1]:
         rows.pop()
-    spans = max(map(cells, rows), default=0) if width is None else width
+    spans = max(map(cell_width, rows), default=0) if width is None else width
     return Screen(tuple(rows), spans, tuple(_rule(row, spans) for row in rows))
 
 
@@ -72,13 +73,6 @@ def indent_of(row: str) -> int:
     return len(row) - len(row.lstrip(" "))
 
 
-def cells(text: str) -> int:
-    """How many columns a terminal gives this text."""
-    if text.isascii():
-        return len(text)
-    return sum(_cell(character) for character in text)
-
-
 def join_rows(rows: Sequence[str], edge: int) -> str:
     """Undo the client's wrapping of one paragraph whose text may reach up to column `edge`.
 
@@ -89,18 +83,10 @@ def join_rows(rows: Sequence[str], edge: int) -> str:
     room = edge - min(map(indent_of, drawn), default=0)
     joined = drawn[0].strip() if drawn else ""
     for above, row in pairwise(drawn):
-        broken = cells(above) == edge and cells(above.split()[-1] + row.split()[0]) > room
+        broken = cell_width(above) == edge and cell_width(above.split()[-1] + row.split()[0]) > room
         joined += ("" if broken else " ") + row.strip()
     return joined
 
 
 def _plain(row: str) -> str:
     return _ESCAPE.sub("", row).replace("\xa0", " ").rstrip()
-
-
-def _cell(character: str) -> int:
-    if character.isascii():
-        return 1
-    if unicodedata.category(character) in {"Mn", "Me", "Cf"}:
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1

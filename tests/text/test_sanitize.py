@@ -1,10 +1,12 @@
+import subprocess
+import sys
 import unicodedata
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from chorus.panel.inert import LONGEST_LINE, expand_tabs, inert, inert_lines
+from chorus.text.sanitize import MAX_LINE_CHARACTERS, expand_tabs, printable, sanitize, sanitize_lines
 
 
 @pytest.mark.parametrize(
@@ -27,32 +29,32 @@ from chorus.panel.inert import LONGEST_LINE, expand_tabs, inert, inert_lines
     ],
 )
 def test_what_would_act_or_hide_is_shown_as_a_sign(hostile: str, shown: str) -> None:
-    assert inert(hostile) == shown
+    assert sanitize(hostile) == shown
 
 
 def test_more_marks_than_any_letter_has_are_counted_out() -> None:
-    assert inert("a" + "\u0301" * 5) == "a" + "\u0301" * 3 + "<U+0301><U+0301>"
+    assert sanitize("a" + "\u0301" * 5) == "a" + "\u0301" * 3 + "<U+0301><U+0301>"
 
 
 def test_a_line_of_a_megabyte_is_cut_and_says_so() -> None:
-    shown = inert("x" * 1_000_000)
-    assert shown == "x" * LONGEST_LINE + f"… (+{1_000_000 - LONGEST_LINE:,} characters)"
+    shown = sanitize("x" * 1_000_000)
+    assert shown == "x" * MAX_LINE_CHARACTERS + f"… (+{1_000_000 - MAX_LINE_CHARACTERS:,} characters)"
 
 
 def test_many_lines_are_cut_and_counted() -> None:
-    assert inert_lines("a\nb\nc\nd", most=2) == ["a", "b", "… (+2 lines)"]
-    assert inert_lines("a\nb", most=2) == ["a", "b"]
+    assert sanitize_lines("a\nb\nc\nd", max_lines=2) == ["a", "b", "… (+2 lines)"]
+    assert sanitize_lines("a\nb", max_lines=2) == ["a", "b"]
 
 
 def test_tabs_become_blanks_before_the_rest_is_looked_at() -> None:
     assert expand_tabs("a\tb") == "a   b"
-    assert inert(expand_tabs("\t\x1b")) == "    ␛"
+    assert sanitize(expand_tabs("\t\x1b")) == "    ␛"
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.text(st.characters(), max_size=200))
 def test_no_text_whatever_gives_a_character_that_acts(text: str) -> None:
-    for c in inert(text):
+    for c in sanitize(text):
         assert c == " " or c.isprintable() or unicodedata.category(c) in {"Mn", "Mc", "Me"}
         assert unicodedata.category(c) not in {"Cc", "Cf", "Cs", "Zl", "Zp"}
         assert unicodedata.bidirectional(c) not in {
@@ -66,3 +68,21 @@ def test_no_text_whatever_gives_a_character_that_acts(text: str) -> None:
             "FSI",
             "PDI",
         }
+
+
+@pytest.mark.parametrize(
+    ("text", "keep", "shown"),
+    [
+        ("plain über", "", "plain über"),
+        ("a\x1b[31mb\tc\n", "", "a\ufffd[31mb\ufffdc\ufffd"),
+        ("a\x1b[31mb\tc\n", "\n\t", "a\ufffd[31mb\tc\n"),
+    ],
+)
+def test_what_does_not_print_is_replaced(text: str, keep: str, shown: str) -> None:
+    assert printable(text, keep=keep) == shown
+
+
+def test_the_module_imports_nothing_that_a_short_command_would_wait_for() -> None:
+    code = "import sys; old = set(sys.modules); import chorus.text.sanitize; print(*set(sys.modules) - old)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert set(done.stdout.split()) == {"chorus", "chorus.text", "chorus.text.sanitize"}

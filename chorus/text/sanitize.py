@@ -1,0 +1,77 @@
+"""Make text from files, commands and models harmless in a terminal.
+
+Escape sequences, bidirectional overrides and characters that print as nothing are replaced, never passed on.
+`chorus log` loads this module, so it imports nothing at the top.
+"""
+
+# Far wider than any terminal, and short enough that a line of a megabyte costs nothing to draw.
+MAX_LINE_CHARACTERS = 2000
+TAB_WIDTH = 4
+# More marks on one letter than any writing system stacks: further ones draw over the lines around them.
+MAX_COMBINING_MARKS = 3
+# Characters that print as nothing although they count as letters, marks or symbols.
+_INVISIBLE = (
+    (0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0),
+    range(0x180B, 0x1810), range(0xFE00, 0xFE10), range(0xE0000, 0xE1000),
+)  # fmt: skip
+
+
+def printable(text: str, keep: str = "") -> str:
+    """Put U+FFFD in place of each character that does not print as itself, but for those in `keep`."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() or char in keep else "\ufffd" for char in text)
+
+
+def sanitize(text: str, *, limit: int = MAX_LINE_CHARACTERS) -> str:
+    """Return `text` as one line that shows what would act or hide: `␛` for escape, `<U+202E>`, `\\xff`.
+
+    Characters beyond `limit` are left out and counted at the end of the line.
+    """
+    if len(text) <= limit:
+        return _make_visible(text)
+    return f"{_make_visible(text[:limit])}… (+{len(text) - limit:,} characters)"
+
+
+def sanitize_lines(text: str, *, max_lines: int) -> list[str]:
+    """Sanitize each line of `text`, tabs as blanks; a last line counts those left out."""
+    lines = text.split("\n", max_lines)
+    rest = lines.pop() if len(lines) > max_lines else ""
+    shown = [sanitize(expand_tabs(line)) for line in lines]
+    if rest:
+        shown.append(f"… (+{rest.count(chr(10)) + 1:,} lines)")
+    return shown
+
+
+def expand_tabs(line: str) -> str:
+    """Replace tabs by blanks, as far into the line as anything of it is shown."""
+    if "\t" not in line:
+        return line
+    return line[: MAX_LINE_CHARACTERS * 2].expandtabs(TAB_WIDTH) + line[MAX_LINE_CHARACTERS * 2 :]
+
+
+def _make_visible(text: str) -> str:
+    if text.isascii() and text.isprintable():
+        return text
+    from unicodedata import category  # noqa: PLC0415  a library of a megabyte that plain text does not need
+
+    shown, marks = [], 0
+    for char in text:
+        marks = marks + 1 if not char.isascii() and category(char) in {"Mn", "Me"} else 0
+        shown.append(_symbol(char) if marks <= MAX_COMBINING_MARKS else f"<U+{ord(char):04X}>")
+    return "".join(shown)
+
+
+def _symbol(char: str) -> str:
+    code = ord(char)
+    if code < 0x20:
+        return chr(0x2400 + code)
+    if code == 0x7F:
+        return "␡"
+    if 0xDC80 <= code <= 0xDCFF:
+        return f"\\x{code - 0xDC00:02x}"  # a byte of a name that is not UTF-8
+    # Unprintable are controls, format characters, surrogates, private and unassigned code points, and every
+    # separator but the blank.
+    if not char.isprintable() or any(code in block for block in _INVISIBLE):
+        return f"<U+{code:04X}>"
+    return char

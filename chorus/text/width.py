@@ -1,0 +1,84 @@
+"""Measure text in terminal cells, and cut, pad and wrap it.
+
+A wide character takes two cells and a combining one none. Text is expected to be printable: see `sanitize`.
+`agents/claude_code/terminal/cells.py` has another purpose: it knows where the widths of tmux versions differ.
+"""
+
+import unicodedata
+from collections.abc import Sized
+
+# Vowels and finals of conjoining Hangul, and skin tones of emoji: drawn with the character before them.
+_JOINED = (range(0x1160, 0x1200), range(0xD7B0, 0xD800), range(0x1F3FB, 0x1F400))
+
+
+class _Widths(dict[str, int]):
+    """Filled as characters are met: a lookup costs a tenth of asking unicodedata."""
+
+    def __missing__(self, char: str) -> int:
+        self[char] = width = _measure(char)
+        return width
+
+
+_WIDTHS = _Widths()
+
+
+def cell_width(text: str) -> int:
+    """Return how many cells a terminal gives this text."""
+    return len(text) if text.isascii() else sum(map(_WIDTHS.__getitem__, text))
+
+
+def pad(text: str, width: int) -> str:
+    """Make `text` exactly `width` cells: cut with an ellipsis, or filled up with blanks."""
+    text = cut(text, width)
+    return text + " " * (width - cell_width(text))
+
+
+def cut(text: str, width: int) -> str:
+    """Leave out the end of what does not fit into `width` cells."""
+    if cell_width(text) <= width:
+        return text
+    return text[: _count_fitting(text, width - 1)] + "…" if width > 0 else ""
+
+
+def cut_start(text: str, width: int) -> str:
+    """Leave out the start of what does not fit: the end of a path says more."""
+    if cell_width(text) <= width:
+        return text
+    kept = _count_fitting(text[::-1], width - 1)
+    return "…" + text[len(text) - kept :] if width > 0 else ""
+
+
+def wrap(text: str, width: int) -> list[str]:
+    """Break `text` into lines, at blanks where there are any. Keeps every character."""
+    lines: list[str] = []
+    while cell_width(text) > width > 1:
+        end = _count_fitting(text, width)
+        after_blank = text.rfind(" ", 0, end) + 1
+        # A blank in the first half would leave a ragged line: the word is broken instead.
+        end = after_blank if after_blank > end // 2 else end
+        lines.append(text[:end])
+        text = text[end:]
+    return [*lines, text]
+
+
+def count_of(things: Sized | int, word: str) -> str:
+    """Return `1 commit`, `2 commits`."""
+    count = things if isinstance(things, int) else len(things)
+    return f"{count:,} {word}" + ("" if count == 1 else "s")
+
+
+def _count_fitting(text: str, width: int) -> int:
+    """Return how many characters of `text`, which is wider, fit into `width` cells."""
+    if text.isascii():
+        return max(width, 0)
+    count, used = 0, _WIDTHS[text[0]]
+    while used <= width:
+        count += 1
+        used += _WIDTHS[text[count]]
+    return count
+
+
+def _measure(char: str) -> int:
+    if unicodedata.category(char) in {"Mn", "Me", "Cf"} or any(ord(char) in block for block in _JOINED):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
