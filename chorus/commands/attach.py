@@ -13,8 +13,8 @@ from chorus.model.ids import PaneId
 from chorus.output import print_err, print_json, print_out
 from chorus.system.processes import read_foreground
 from chorus.tmux.address import Address, list_addresses, select_address
-from chorus.tmux.commands import OneShot
 from chorus.tmux.panes import PaneState, read_pane, read_panes
+from chorus.tmux.tmux_server import TmuxServer
 from chorus.wire.client import Connection, connect_or_start
 from chorus.wire.home import Home, NotARepository, find_home, find_work_tree
 
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> ExitCode:
 
 def lend_hooks(watcher: Connection, address: Address, pane: PaneId) -> None:
     """The running client takes up hooks from the settings file by itself; the agent takes them out again."""
-    state = read_pane(OneShot(address), pane)
+    state = read_pane(TmuxServer(address), pane)
     work_tree, _ = find_work_tree(Path(state.path))
     settings = locate_settings(Scope.LOCAL, os.environ, work_tree)
     if not settings.parent.exists():
@@ -107,7 +107,7 @@ def find_targets(home: Home, args: argparse.Namespace) -> list[tuple[Address, Pa
     found = [
         (address, state.id)
         for address in addresses
-        for state in read_panes(OneShot(address))
+        for state in read_panes(TmuxServer(address))
         if runs_client_in(home, state)
     ]
     if not found:

@@ -26,9 +26,8 @@ from chorus.errors import ChorusError, ExitCode, NotFound
 from chorus.model.ids import PaneId
 from chorus.output import print_err
 from chorus.tmux.address import Address, select_address
-from chorus.tmux.commands import OneShot
-from chorus.tmux.launch import Place, attach_command, open_pane
-from chorus.tmux.side_pane import find_beside, open_beside
+from chorus.tmux.launch import PanePlacement, attach_command, find_side_panes, open_pane, open_side_pane
+from chorus.tmux.tmux_server import TmuxServer
 from chorus.wire.client import connect_or_start
 from chorus.wire.handover import handed_over, take_environment
 from chorus.wire.home import Home
@@ -87,17 +86,17 @@ def become_client(
     with connect_or_start(home) as watcher:
         watcher.ask("watch", socket=str(address.socket), pane=pane)
     if panel:
-        show_panel(OneShot(address), pane)
+        show_panel(TmuxServer(address), pane)
     command = client_command(client, arguments)
     os.execv(client, command)  # noqa: S606  no shell is wanted
 
 
-def show_panel(tmux: OneShot, pane: PaneId) -> None:
+def show_panel(tmux: TmuxServer, pane: PaneId) -> None:
     """The side panel on the right of this pane, unless it is there already. Without one all works as well."""
     environment = {"PYTHONPATH": str(Path(__file__).resolve().parent.parent.parent)}
     try:
-        if not find_beside(tmux, pane):
-            open_beside(tmux, pane, panel_command(), environment=environment)
+        if not find_side_panes(tmux, pane):
+            open_side_pane(tmux, pane, panel_command(), environment=environment)
     except ChorusError as error:
         print_err(f"chorus: no side panel: {error}")
 
@@ -119,4 +118,6 @@ def open_session(home: Home, address: Address, args: argparse.Namespace) -> Pane
     with handed_over(home, os.environ) as handed:
         options += ["--environment", str(handed)]
         command = [sys.executable, "-P", "-m", "chorus", "claude", *options, "--", *args.passed_on]
-        return open_pane(OneShot(address), Place.SESSION, command, cwd=cwd, environment=environment)
+        return open_pane(
+            TmuxServer(address), PanePlacement.SESSION, command, cwd=cwd, environment=environment
+        )

@@ -23,13 +23,13 @@ from chorus.history.recorder import Recorder
 from chorus.history.records import RecordKind
 from chorus.output import print_json, print_out
 from chorus.review.verify import verify
-from chorus.store.maintenance.object_check import find_damage
-from chorus.store.maintenance.removal import is_torn
-from chorus.store.objects.store import ObjectMissing
+from chorus.store.maintenance.object_check import find_damaged_objects
+from chorus.store.maintenance.removal import is_store_missing
+from chorus.store.objects.object_store import ObjectMissing
 from chorus.store.repository import Repository
 from chorus.text.sanitize import printable
-from chorus.tmux.errors import TmuxMissing
-from chorus.tmux.version import OLDEST, is_supported, read_version
+from chorus.tmux.errors import TmuxNotInstalled
+from chorus.tmux.tmux_server import MIN_VERSION, is_supported, read_version
 from chorus.watcher.state.lent_hooks import LENT, Lending
 from chorus.wire.client import WatcherGone, WatcherSilent, connect
 from chorus.wire.home import Home, find_home
@@ -86,7 +86,7 @@ def examine(directory: Path, *, deep: bool) -> Iterator[Check]:
     lent = read_loans(home)
     yield from check_watcher(home, lent=bool(lent))
     yield check_hooks(repository, lent)
-    if is_torn(repository):
+    if is_store_missing(repository):
         told = f"{home.root / 'objects'} is gone, and with it what was recorded"
         fix = "Restore `.git/chorus` from a backup, or begin anew with `chorus gc --all`; your files stay."
         yield Check("history", False, told, fix)
@@ -210,7 +210,7 @@ def check_history(recorder: Recorder) -> Check:
 
 def check_objects(repository: Repository) -> Check:
     """Chorus's own objects by a second reader, and the whole repository by git."""
-    damage = find_damage(repository.shared_dir / "objects")
+    damage = find_damaged_objects(repository.shared_dir / "objects")
     if damage:
         return Check("objects", False, "; ".join(damage[:5]), "Restore `.git/chorus/objects` from a backup.")
     done = repository.git.attempt("fsck", "--strict", "--no-dangling", "--no-progress")
@@ -234,10 +234,10 @@ def check_program(name: str, command: list[str], fix: str) -> Check:
 
 
 def check_tmux() -> Check:
-    oldest = ".".join(map(str, OLDEST))
+    oldest = ".".join(map(str, MIN_VERSION))
     fix = f"Install tmux {oldest} or newer: attach, claude and run need it."
     try:
         version = read_version()
-    except TmuxMissing:
+    except TmuxNotInstalled:
         return Check("tmux", False, "tmux is not on PATH", fix)
     return Check("tmux", is_supported(version), f"tmux {version}", fix)

@@ -9,11 +9,10 @@ from chorus.history.recorder import Recorder
 from chorus.history.retention import forget_old_records
 from chorus.history.workspace import Workspace
 from chorus.output import print_json, print_out
-from chorus.store.maintenance.packing import pack
-from chorus.store.maintenance.removal import detach, is_torn, remove_remains
-from chorus.store.maintenance.side_store import size_of
+from chorus.store.maintenance.removal import detach, is_store_missing, remove_leftover_refs
+from chorus.store.maintenance.side_store import pack, size_of
 from chorus.store.maintenance.sweep import sweep
-from chorus.store.objects.store import ObjectStore
+from chorus.store.objects.object_store import ObjectStore
 from chorus.store.repository import Repository
 from chorus.wire.client import stop
 from chorus.wire.home import find_home
@@ -50,7 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> ExitCode:
     find_home(Path.cwd())  # says in the words of every command that there is no work tree
     repository = Repository.open(Path.cwd())
-    torn = is_torn(repository)
+    torn = is_store_missing(repository)
     if not repository.shared_dir.exists() and not torn:
         raise NotFound("Chorus keeps nothing in this repository")
     if torn:
@@ -106,5 +105,5 @@ def clear(repository: Repository, *, wanted: bool) -> dict[str, int]:
     if not wanted:
         raise StoreMissing(f"{repository.shared_dir / 'objects'} is gone, and with it what was recorded")
     stop(find_home(Path.cwd()))
-    remove_remains(repository)
+    remove_leftover_refs(repository)
     return {"brought_home": 0, "freed_bytes": 0}

@@ -102,17 +102,17 @@ def panel_command(options: Sequence[str] = ()) -> list[str]:
 def _toggle(args: argparse.Namespace) -> ExitCode:
     from chorus.model.ids import PaneId  # noqa: PLC0415  only --toggle talks to tmux
     from chorus.tmux.address import select_address  # noqa: PLC0415
-    from chorus.tmux.commands import OneShot  # noqa: PLC0415
-    from chorus.tmux.side_pane import close_beside, open_beside  # noqa: PLC0415
+    from chorus.tmux.launch import close_side_panes, open_side_pane  # noqa: PLC0415
+    from chorus.tmux.tmux_server import TmuxServer  # noqa: PLC0415
 
     pane = args.pane or os.environ.get("TMUX_PANE")
     if not pane:
         raise UsageError("not inside tmux", hint="Run this inside tmux, or name the pane with --pane.")
-    tmux = OneShot(select_address(os.environ, name=args.socket_name, path=args.socket_path))
-    if close_beside(tmux, PaneId(pane)):
+    tmux = TmuxServer(select_address(os.environ, name=args.socket_name, path=args.socket_path))
+    if close_side_panes(tmux, PaneId(pane)):
         return ExitCode.OK
     options = [option for option in ("--ascii", "--unicode", "--bell") if getattr(args, option[2:])]
     options += [] if args.theme == "auto" else ["--theme", args.theme]
     environment = {"PYTHONPATH": str(Path(__file__).resolve().parent.parent.parent)}
-    open_beside(tmux, PaneId(pane), panel_command(options), environment=environment)
+    open_side_pane(tmux, PaneId(pane), panel_command(options), environment=environment)
     return ExitCode.OK

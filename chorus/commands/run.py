@@ -16,8 +16,8 @@ from chorus.errors import ChorusError, ExitCode
 from chorus.model.ids import PaneId
 from chorus.output import print_json, print_out
 from chorus.tmux.address import select_address
-from chorus.tmux.commands import OneShot
-from chorus.tmux.launch import Place, open_pane
+from chorus.tmux.launch import PanePlacement, open_pane
+from chorus.tmux.tmux_server import TmuxServer
 from chorus.wire.client import connect_or_start
 from chorus.wire.handover import handed_over
 
@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> ExitCode:
                 str(environment),
                 *words,
             ]
-            pane = open_headless_pane(OneShot(address), feeder, name)
+            pane = open_headless_pane(TmuxServer(address), feeder, name)
             wait_for_reader(pipe)
         watcher.ask("watch", socket=str(address.socket), pane=pane, run=name, pipe=str(pipe))
         watcher.ask("send", run=name, message=args.message)
@@ -109,10 +109,10 @@ def wait_for_reader(pipe: Path) -> None:
         time.sleep(0.01)
 
 
-def open_headless_pane(tmux: OneShot, command: list[str], name: str) -> PaneId:
+def open_headless_pane(tmux: TmuxServer, command: list[str], name: str) -> PaneId:
     """A window beside the pane this was typed in, or a session of its own."""
     here = os.environ.get("TMUX_PANE")
-    place = Place.WINDOW if here else Place.SESSION
+    place = PanePlacement.WINDOW if here else PanePlacement.SESSION
     environment = {"PYTHONPATH": str(Path(__file__).resolve().parent.parent.parent)}
     beside = PaneId(here) if here else None
     return open_pane(tmux, place, command, cwd=Path.cwd(), environment=environment, name=name, beside=beside)

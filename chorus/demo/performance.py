@@ -19,7 +19,7 @@ from chorus.demo.stage import Stage
 from chorus.errors import ChorusError
 from chorus.output import print_err
 from chorus.tmux.address import select_address
-from chorus.tmux.commands import OneShot
+from chorus.tmux.tmux_server import TmuxServer
 
 # The bar below the panes: the hint alone, on its own line.
 BAR = [
@@ -77,7 +77,7 @@ def find_prefix(environment: Mapping[str, str]) -> str:
     if not environment.get("TMUX"):
         return PREFIX
     try:
-        outer = OneShot(select_address(environment, name=None, path=None)).run(["show", "-gv", "prefix"])
+        outer = TmuxServer(select_address(environment, name=None, path=None)).run(["show", "-gv", "prefix"])
     except ChorusError:
         return PREFIX  # what the variable names is gone
     return f"{PREFIX} {PREFIX}" if outer == [PREFIX] else PREFIX

@@ -16,9 +16,9 @@ from chorus.demo.scratch import Scratch
 from chorus.errors import ChorusError
 from chorus.model.ids import PaneId
 from chorus.tmux.address import Address
-from chorus.tmux.commands import OneShot
-from chorus.tmux.errors import TmuxMissing
-from chorus.tmux.screen import read_history, read_screen
+from chorus.tmux.errors import TmuxNotInstalled
+from chorus.tmux.panes import read_history, read_screen
+from chorus.tmux.tmux_server import TmuxServer
 
 # The mark of the input box between its two rules; a dialog has the same mark before an option.
 INPUT_BOX = r"─{10}\n❯\s"
@@ -37,7 +37,7 @@ class Stage:
         self._scratch = scratch
         self._size = (width, height)
         self.address = Address(scratch.root / "tmux.sock")
-        self.tmux = OneShot(self.address)
+        self.tmux = TmuxServer(self.address)
         self.pane = PaneId("")
 
     def __enter__(self) -> Self:
@@ -70,7 +70,7 @@ class Stage:
                 command, env=self._scratch.environment(), capture_output=True, text=True, check=True
             )
         except FileNotFoundError as error:
-            raise TmuxMissing from error
+            raise TmuxNotInstalled from error
         except subprocess.CalledProcessError as error:
             raise NotSeen(f"tmux did not start: {error.stderr.strip()}") from error
         self.pane = PaneId(done.stdout.strip())

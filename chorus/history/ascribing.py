@@ -25,8 +25,8 @@ from chorus.history.records import Edit
 from chorus.history.workspace import PLAIN_MODES
 from chorus.model.action import Action
 from chorus.model.ids import RepoPath
-from chorus.store.objects.trees import Entry
-from chorus.store.worktree.file_state import Why
+from chorus.store.objects.trees import TreeEntry
+from chorus.store.worktree.file_state import SkipReason
 
 OTHERS_RAN = "other calls ran at the same time"
 RECORDED_OUTSIDE = "its change was recorded as outside before it was told of"
@@ -180,7 +180,7 @@ class Attributor:
     def _is_overwritten(self, action: Action, path: RepoPath) -> bool:
         return self._is_missing(action, path, self._journal.timeline.entry(path))
 
-    def _is_missing(self, action: Action, path: RepoPath, entry: Entry | None) -> bool:
+    def _is_missing(self, action: Action, path: RepoPath, entry: TreeEntry | None) -> bool:
         """Whether what the action is told to have done to a file is surely not in this state of it."""
         content = self._workspace.read(entry) if entry is None or entry.mode in PLAIN_MODES else None
         return is_overwritten(content, claims_about(action, path, self._workspace.locate))
@@ -200,7 +200,7 @@ class Attributor:
         """Of the paths an action names, those that are not followed, and why."""
         outside = [path for path in action.paths if self._workspace.locate(path) is None]
         omitted = [render_omitted(omitted) for omitted in seen.omitted if omitted.path in named]
-        return [*(f"{path} {Why.OUTSIDE.value}" for path in outside), *omitted]
+        return [*(f"{path} {SkipReason.OUTSIDE.value}" for path in outside), *omitted]
 
     def _news(self, seen: DiskChanges) -> list[str]:
         """What a scan leaves out is said once, not after every command."""

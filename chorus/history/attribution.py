@@ -15,7 +15,7 @@ from chorus.history.records import Edit
 from chorus.history.workspace import PLAIN_MODES, Workspace
 from chorus.model.action import Action, FileReport
 from chorus.model.ids import RepoPath
-from chorus.store.objects.trees import FILE_MODE, Entry
+from chorus.store.objects.trees import FILE_MODE, TreeEntry
 
 # One action, of which nothing is told: all that changed is its own, whatever the bytes are.
 WHOLE = ChangePart(0, None)
@@ -46,8 +46,8 @@ class SharedPath:
     """One path, what is known of it, and the actions that name it."""
 
     path: RepoPath
-    before: Entry | None
-    after: Entry | None
+    before: TreeEntry | None
+    after: TreeEntry | None
     actions: tuple[int, ...]
     claims: tuple[ReportedEdit, ...]
     busy: bool = False  # a call that is not over names it too
@@ -149,7 +149,7 @@ def _pieces(workspace: Workspace, shared: SharedPath) -> tuple[ChangePart, ...] 
     return split(before, after, shared.claims) or ()
 
 
-def _entry(workspace: Workspace, shared: SharedPath, piece: ChangePart, *, is_last: bool) -> Entry | None:
+def _entry(workspace: Workspace, shared: SharedPath, piece: ChangePart, *, is_last: bool) -> TreeEntry | None:
     """The mode changes with the last piece: nothing tells who changed it."""
     if piece is WHOLE:
         return shared.after
@@ -158,10 +158,10 @@ def _entry(workspace: Workspace, shared: SharedPath, piece: ChangePart, *, is_la
     if piece.after is None:
         return None
     known = shared.before or shared.after
-    return Entry(known.mode if known else FILE_MODE, workspace.store.write_blob(piece.after))
+    return TreeEntry(known.mode if known else FILE_MODE, workspace.store.write_blob(piece.after))
 
 
-def _is_text(entry: Entry | None) -> bool:
+def _is_text(entry: TreeEntry | None) -> bool:
     return entry is None or entry.mode in PLAIN_MODES
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from chorus.history.timeline import Timeline
 from chorus.history.workspace import Workspace
 from chorus.model.ids import Oid
-from chorus.store.lock_file import translated
+from chorus.store.lock_file import translate_write_errors
 
 # The first byte of the file: whether what follows is still to be finished.
 PENDING = b"+"
@@ -98,7 +98,7 @@ class PendingFile:
 
     def begin(self, move: LaneMove | None) -> None:
         values = [move.ref, move.commit, move.expected] if move else None
-        with translated(os.fspath(self._path)):
+        with translate_write_errors(os.fspath(self._path)):
             os.pwrite(self._open(), PENDING + json.dumps(values).encode() + b"\n", 0)
 
     def end(self) -> None:

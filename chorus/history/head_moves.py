@@ -11,8 +11,8 @@ from pathlib import Path
 
 from chorus.history.workspace import Workspace
 from chorus.model.ids import Oid, RepoPath
-from chorus.store.objects.store import ObjectMissing
-from chorus.store.objects.trees import Entry
+from chorus.store.objects.object_store import ObjectMissing
+from chorus.store.objects.trees import TreeEntry
 from chorus.store.refs import NO_OID, Head
 
 STASH = "refs/stash"
@@ -85,7 +85,7 @@ class HeadTracker:
             paths |= dict.fromkeys(change.path for change in self._workspace.trees.diff(old, new))
         return list(paths)
 
-    def explains(self, move: HeadMove, path: RepoPath, after: Entry | None) -> bool:
+    def explains(self, move: HeadMove, path: RepoPath, after: TreeEntry | None) -> bool:
         """Whether the move alone makes the file at `path` what it is now."""
         stored = self._workspace.normal(path, after)
         found = (self._workspace.trees.lookup(self._tree(step.new), path) for step in move.steps)

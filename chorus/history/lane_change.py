@@ -12,15 +12,15 @@ from chorus.history.records import Edit
 from chorus.history.three_way_merge import merge_contents
 from chorus.history.workspace import PLAIN_MODES, Workspace
 from chorus.model.ids import Oid, RepoPath
-from chorus.store.objects.trees import Entry
+from chorus.store.objects.trees import TreeEntry
 
 
 @dataclass(frozen=True, slots=True)
 class LaneChange:
     """`context` comes first, in a commit of its own. None: there is no such file."""
 
-    context: dict[RepoPath, Entry | None] = field(default_factory=dict)
-    changes: dict[RepoPath, Entry | None] = field(default_factory=dict)
+    context: dict[RepoPath, TreeEntry | None] = field(default_factory=dict)
+    changes: dict[RepoPath, TreeEntry | None] = field(default_factory=dict)
 
 
 def plan_lane_change(workspace: Workspace, tree: Oid | None, edits: Sequence[Edit]) -> LaneChange:
@@ -48,14 +48,14 @@ def plan_lane_change(workspace: Workspace, tree: Oid | None, edits: Sequence[Edi
     return plan
 
 
-def lane_entry(workspace: Workspace, tree: Oid | None, path: RepoPath) -> Entry | None:
+def lane_entry(workspace: Workspace, tree: Oid | None, path: RepoPath) -> TreeEntry | None:
     found = workspace.trees.lookup(tree, path)
     return None if found is None or found.is_tree else found
 
 
 def merge_entries(
-    workspace: Workspace, base: Entry | None, ours: Entry | None, theirs: Entry | None
-) -> Entry | None:
+    workspace: Workspace, base: TreeEntry | None, ours: TreeEntry | None, theirs: TreeEntry | None
+) -> TreeEntry | None:
     """`ours` with the change from `base` to `theirs`; None where the two cannot be told apart."""
     if base is None or ours is None or theirs is None:
         return None
@@ -63,11 +63,11 @@ def merge_entries(
         return None
     mode = theirs.mode if ours.mode == base.mode else ours.mode
     if base.oid == theirs.oid:
-        return Entry(mode, ours.oid)
+        return TreeEntry(mode, ours.oid)
     if ours.oid in (base.oid, theirs.oid):
-        return Entry(mode, theirs.oid)
+        return TreeEntry(mode, theirs.oid)
     data = merge_contents(*(workspace.store.read_blob(entry.oid) for entry in (base, ours, theirs)))
-    return None if data is None else Entry(mode, workspace.store.write_blob(data))
+    return None if data is None else TreeEntry(mode, workspace.store.write_blob(data))
 
 
 def in_the_way(

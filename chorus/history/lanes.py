@@ -18,7 +18,7 @@ from chorus.model import commit_message as message
 from chorus.model.commit_message import Text, render_message, shorten
 from chorus.model.ids import LaneName, Oid, RepoPath, SessionId
 from chorus.model.lane_name import PREFIX, name_lane
-from chorus.store.objects.trees import EMPTY_TREE, Entry
+from chorus.store.objects.trees import EMPTY_TREE, TreeEntry
 from chorus.store.refs import Head
 
 HEADS = "refs/heads/"
@@ -27,7 +27,7 @@ CLASH_PREFIX = "chorus-"
 # What names the branch a work tree is on, or comes back to after a rebase.
 BRANCH_FILES = ("HEAD", "rebase-merge/head-name", "rebase-apply/head-name")
 
-Changes: TypeAlias = Mapping[RepoPath, Entry | None]
+Changes: TypeAlias = Mapping[RepoPath, TreeEntry | None]
 
 
 @dataclass(frozen=True, slots=True)

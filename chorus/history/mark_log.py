@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from chorus.store.lock_file import translated, write_all
+from chorus.store.lock_file import translate_write_errors, write_all
 
 FORMAT = 1
 # How the line of a call begins. In a long history most lines are calls, and few of them are looked at.
@@ -44,7 +44,7 @@ class MarkLog:
         """Add one line. The caller holds the recording lock and has refreshed."""
         line = {"v": FORMAT, **values}
         data = json.dumps(line, separators=(",", ":")).encode() + b"\n"
-        with translated(os.fspath(self._place)):
+        with translate_write_errors(os.fspath(self._place)):
             self._place.parent.mkdir(parents=True, exist_ok=True)
             descriptor = os.open(self._place, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
             try:

@@ -12,13 +12,13 @@ from chorus.history.journal import Journal
 from chorus.history.records import Edit
 from chorus.history.timeline_log import TimelineCommit
 from chorus.model.ids import RepoPath
-from chorus.store.worktree.scan import Observed, Omitted
+from chorus.store.worktree.scan import ObservedChange, SkippedPath
 
 
 @dataclass(frozen=True, slots=True)
 class DiskChanges:
     edits: tuple[Edit, ...]
-    omitted: tuple[Omitted, ...]
+    omitted: tuple[SkippedPath, ...]
     recorded: tuple[TimelineCommit, ...]
 
 
@@ -50,8 +50,8 @@ class Observer:
         return DiskChanges(edits_of(changes), scan.omitted, tuple(recorded))
 
     def _settle(
-        self, move: HeadMove, moved: set[RepoPath] | None, changes: list[Observed]
-    ) -> tuple[list[Observed], list[TimelineCommit]]:
+        self, move: HeadMove, moved: set[RepoPath] | None, changes: list[ObservedChange]
+    ) -> tuple[list[ObservedChange], list[TimelineCommit]]:
         """Record what the move explains; give what it does not."""
         explains = self._journal.heads.explains
         made = [
@@ -76,9 +76,9 @@ def is_named(path: RepoPath, names: Collection[str]) -> bool:
     return True
 
 
-def edits_of(changes: Iterable[Observed]) -> tuple[Edit, ...]:
+def edits_of(changes: Iterable[ObservedChange]) -> tuple[Edit, ...]:
     return tuple(Edit(change.path, change.before, change.after) for change in changes)
 
 
-def render_omitted(omitted: Omitted) -> str:
+def render_omitted(omitted: SkippedPath) -> str:
     return f"{omitted.path} {omitted.why.value}" + (f" ({omitted.detail})" if omitted.detail else "")

@@ -14,7 +14,7 @@ from chorus.model import commit_message as message
 from chorus.model.action import Status
 from chorus.model.commit_message import Text
 from chorus.model.ids import AgentId, LaneName, Oid, RepoPath, SessionId, ToolUseId, TurnId
-from chorus.store.objects.directory import Entry
+from chorus.store.objects.tree_object import TreeEntry
 
 # Above this many files a message lists none of them: the two trees tell the same, and git shows it faster.
 MAX_LISTED = 1000
@@ -37,8 +37,8 @@ class Edit(NamedTuple):
     """One path of a change. None: there is no file."""
 
     path: RepoPath
-    before: Entry | None
-    after: Entry | None
+    before: TreeEntry | None
+    after: TreeEntry | None
 
 
 class LaneCommit(NamedTuple):
@@ -207,15 +207,15 @@ def parse_edit(text: str) -> Edit:
     return Edit(RepoPath(path), parse_entry(before), parse_entry(after))
 
 
-def render_entry(entry: Entry | None) -> str:
+def render_entry(entry: TreeEntry | None) -> str:
     return NOTHING if entry is None else f"{entry.mode:o}:{entry.oid}"
 
 
-def parse_entry(text: str) -> Entry | None:
+def parse_entry(text: str) -> TreeEntry | None:
     if text == NOTHING:
         return None
     mode, _, oid = text.partition(":")
-    return Entry(int(mode, 8), Oid(oid))
+    return TreeEntry(int(mode, 8), Oid(oid))
 
 
 class UnknownFormat(ChorusError):

@@ -12,7 +12,7 @@ from chorus.history.records import Edit, Record, RecordKind, parse_record, rende
 from chorus.history.timeline_log import PREFIX, TimelineCommit, read_timeline
 from chorus.history.workspace import Authorship, Workspace
 from chorus.model.ids import Oid, RepoPath
-from chorus.store.objects.trees import EMPTY_TREE, Entry
+from chorus.store.objects.trees import EMPTY_TREE, TreeEntry
 
 # So many missing records are read one by one; more are read by one `git log`.
 FEW = 16
@@ -62,7 +62,7 @@ class Timeline:
         self._take(recorded)
         return recorded
 
-    def entry(self, path: RepoPath) -> Entry | None:
+    def entry(self, path: RepoPath) -> TreeEntry | None:
         """The file last seen at `path`."""
         found = self._workspace.trees.lookup(self.tree, path)
         return None if found is None or found.is_tree else found

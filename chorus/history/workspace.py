@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Self
 
 from chorus.model.ids import Oid, RepoPath
-from chorus.store.lock_file import translated
+from chorus.store.git_paths import work_tree_name
+from chorus.store.lock_file import translate_write_errors
 from chorus.store.objects.commits import Commit
-from chorus.store.objects.store import ObjectStore
-from chorus.store.objects.trees import EXECUTABLE_MODE, FILE_MODE, Entry, Trees
-from chorus.store.places import name_work_tree
+from chorus.store.objects.object_store import ObjectStore
+from chorus.store.objects.trees import EXECUTABLE_MODE, FILE_MODE, TreeEntry, Trees
 from chorus.store.repository import Repository
 from chorus.store.worktree.filters import NOTHING, Filters
 from chorus.store.worktree.scan import Scanner
@@ -51,8 +51,8 @@ class Workspace:
         self.refs = repository.refs
         self.store = ObjectStore(repository)
         self.trees = Trees(self.store)
-        exact_names = not repository.config.switch("core.ignorecase", default=False)
-        durable = repository.config.switch("chorus.durable", default=True)
+        exact_names = not repository.config.get_bool("core.ignorecase", default=False)
+        durable = repository.config.get_bool("chorus.durable", default=True)
         self.work_tree = WorkTree(repository.work_tree, cap_bytes, exact_names=exact_names, durable=durable)
         self.filters = Filters(repository, self.store)
         self.scanner = Scanner(repository, self.store, self.trees, self.work_tree, self.filters)
@@ -61,7 +61,9 @@ class Workspace:
         self._lock: int | None = None
         self._held = False
         self._contents: OrderedDict[Oid, bytes] = OrderedDict()
-        self._spliced: tuple[tuple[Oid | None, tuple[tuple[RepoPath, Entry | None], ...]], Oid] | None = None
+        self._spliced: tuple[tuple[Oid | None, tuple[tuple[RepoPath, TreeEntry | None], ...]], Oid] | None = (
+            None
+        )
         # Answers that hold for as long as the lock is held.
         self._located: dict[str, RepoPath | None] = {}
         self._converts: dict[RepoPath, bool] = {}
@@ -76,7 +78,7 @@ class Workspace:
             os.close(self._lock)
             self._lock = None
 
-    def read(self, entry: Entry | None) -> bytes | None:
+    def read(self, entry: TreeEntry | None) -> bytes | None:
         """The bytes of a file, None where there is none. The last few are kept: each is asked for twice."""
         if entry is None:
             return None
@@ -89,7 +91,7 @@ class Workspace:
                 self._contents.popitem(last=False)
         return data
 
-    def normal(self, path: RepoPath, entry: Entry | None) -> Entry | None:
+    def normal(self, path: RepoPath, entry: TreeEntry | None) -> TreeEntry | None:
         """A file of the work tree in git's own form, as `git add` would store it."""
         if entry is None or entry.mode not in PLAIN_MODES or not self._may_convert(path):
             return entry
@@ -97,7 +99,9 @@ class Workspace:
         converted = self.filters.to_git(path, raw)
         if converted.note:
             self._complaints.append(converted.note)
-        return entry if converted.data == raw else Entry(entry.mode, self.store.write_blob(converted.data))
+        return (
+            entry if converted.data == raw else TreeEntry(entry.mode, self.store.write_blob(converted.data))
+        )
 
     def drain_complaints(self) -> tuple[str, ...]:
         """What filters failed to do since the last call, each once."""
@@ -124,12 +128,12 @@ class Workspace:
     @property
     def name(self) -> str:
         """This work tree among those of its repository, as a part of a ref name."""
-        return name_work_tree(os.fspath(self.repository.git_dir), os.fspath(self.repository.common_dir))
+        return work_tree_name(os.fspath(self.repository.git_dir), os.fspath(self.repository.common_dir))
 
     def now(self) -> int:
         return int(time.time())
 
-    def splice(self, root: Oid | None, changes: Mapping[RepoPath, Entry | None]) -> Oid:
+    def splice(self, root: Oid | None, changes: Mapping[RepoPath, TreeEntry | None]) -> Oid:
         """The tree with these changes. Timeline and lane often make the same change to the same tree."""
         asked = (root, tuple(changes.items()))
         if self._spliced is None or self._spliced[0] != asked:
@@ -156,7 +160,7 @@ class Workspace:
 
     def _open_lock(self) -> int:
         if self._lock is None:
-            with translated(os.fspath(self.lock_path)):
+            with translate_write_errors(os.fspath(self.lock_path)):
                 self.lock_path.parent.mkdir(parents=True, exist_ok=True)
                 self._lock = os.open(self.lock_path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
         return self._lock

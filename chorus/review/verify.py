@@ -13,8 +13,8 @@ from chorus.history.records import Edit
 from chorus.history.retention import FORGOTTEN_SUMMARY
 from chorus.history.timeline_log import TimelineCommit
 from chorus.model.ids import LaneName, Oid, RepoPath
-from chorus.store.objects.store import ObjectMissing
-from chorus.store.objects.trees import Entry
+from chorus.store.objects.object_store import ObjectMissing
+from chorus.store.objects.trees import TreeEntry
 from chorus.store.worktree.file_state import Absent, File, Skipped
 
 
@@ -57,7 +57,7 @@ def check_disk(recorder: Recorder) -> Iterator[Problem]:
             yield Problem(change.path, "is on disk and not on the timeline")
 
 
-def holds(recorder: Recorder, path: RepoPath, entry: Entry) -> bool:
+def holds(recorder: Recorder, path: RepoPath, entry: TreeEntry) -> bool:
     workspace = recorder.workspace
     match workspace.work_tree.read_file(path):
         case File(data=data):

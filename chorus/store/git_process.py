@@ -75,7 +75,7 @@ class Git:
         """stdout of one git command; a return code not in `accept` is an error with git's own words."""
         done = self.attempt(*arguments, stdin=stdin, extra=extra)
         if done.returncode not in accept:
-            raise GitFailed(f"`git {spoken(arguments)}` failed: {said_by(done)}")
+            raise GitFailed(f"`git {command_name(arguments)}` failed: {error_text(done)}")
         return done.stdout
 
     def text(self, *arguments: str | bytes, accept: Sequence[int] = (0,)) -> str:
@@ -118,7 +118,7 @@ class Git:
                 start_new_session=True,
             )
         except FileNotFoundError as error:
-            raise cannot_start(error, self.directory) from error
+            raise start_error(error, self.directory) from error
 
     def command(self, arguments: Sequence[str | bytes]) -> list[str | bytes]:
         return with_settings(QUIET_CONFIG, arguments)
@@ -127,7 +127,7 @@ class Git:
         return scrubbed_environment(extra)
 
 
-class HookedGit(Git):
+class UserGit(Git):
     """git as the user runs it, for a commit of theirs: their hooks and their signing take part.
 
     Hooks run git themselves, so of Chorus's own variables they get none that would change what it does.
@@ -146,13 +146,13 @@ def with_settings(settings: Iterable[str], arguments: Sequence[str | bytes]) -> 
     return ["git", *(part for setting in settings for part in ("-c", setting)), *arguments]
 
 
-def said_by(done: subprocess.CompletedProcess[bytes]) -> str:
+def error_text(done: subprocess.CompletedProcess[bytes]) -> str:
     """What git said, or its return code where it said nothing."""
     words = done.stderr.decode(errors="replace").strip()
     return words or f"exit code {done.returncode}"
 
 
-def spoken(arguments: Sequence[str | bytes]) -> str:
+def command_name(arguments: Sequence[str | bytes]) -> str:
     """The name of the command: what comes after settings for it."""
     words = list(arguments)
     while words[0] == "-c":
@@ -160,7 +160,7 @@ def spoken(arguments: Sequence[str | bytes]) -> str:
     return words[0].decode(errors="replace") if isinstance(words[0], bytes) else words[0]
 
 
-def cannot_start(error: FileNotFoundError, directory: Path) -> GitFailed:
+def start_error(error: FileNotFoundError, directory: Path) -> GitFailed:
     if not directory.is_dir():
         return GitFailed(f"{directory} is not there", hint="Run the command in a directory that exists.")
     return GitFailed(f"git cannot be started: {error}", hint="Install git 2.32 or newer.")

@@ -16,14 +16,14 @@ from typing import Self
 from chorus.errors import ChorusError
 
 # git holds such a lock well below a millisecond and itself waits 100 ms for one.
-PATIENCE_SECONDS = 2.0
-PAUSE_SECONDS = 0.001
+LOCK_TIMEOUT_SECONDS = 2.0
+RETRY_SECONDS = 0.001
 
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 NO_RIGHT = {errno.EROFS, errno.EACCES, errno.EPERM}
 
 
-class Locked(ChorusError):
+class LockHeld(ChorusError):
     """Another process holds the lock, or died holding it."""
 
     hint = "If no git command is running, remove the lock file."
@@ -50,7 +50,7 @@ class LockFile:
         try:
             self._descriptor = open_lock(self._lock)
         except OSError as error:
-            raise translate(error, self._path) from error
+            raise write_error(error, self._path) from error
         return self
 
     def __exit__(
@@ -60,7 +60,7 @@ class LockFile:
         if self._lock:
             os.unlink(self._lock)  # noqa: PTH108  hot path
         if isinstance(error, OSError):
-            raise translate(error, self._path) from error
+            raise write_error(error, self._path) from error
 
     def write(self, data: bytes) -> None:
         write_all(self._descriptor, data)
@@ -89,10 +89,10 @@ def open_lock(lock: str) -> int:
             # Also when git removes an emptied directory between our making it and our using it.
             Path(lock).parent.mkdir(parents=True, exist_ok=True)
         except FileExistsError:
-            deadline = deadline or time.monotonic() + PATIENCE_SECONDS
+            deadline = deadline or time.monotonic() + LOCK_TIMEOUT_SECONDS
             if time.monotonic() > deadline:
-                raise Locked(f"{lock} is held by another process") from None
-            time.sleep(PAUSE_SECONDS)
+                raise LockHeld(f"{lock} is held by another process") from None
+            time.sleep(RETRY_SECONDS)
 
 
 def write_all(descriptor: int, data: bytes) -> None:
@@ -102,7 +102,7 @@ def write_all(descriptor: int, data: bytes) -> None:
         written += os.write(descriptor, memoryview(data)[written:])
 
 
-def translate(error: OSError, what: str) -> ChorusError | OSError:
+def write_error(error: OSError, what: str) -> ChorusError | OSError:
     """A full or read-only disk becomes an error a person can act on; anything else stays what it is."""
     if error.errno in NO_ROOM | NO_RIGHT:
         return CannotWrite(f"cannot write {what}: {error.strerror}")
@@ -110,8 +110,8 @@ def translate(error: OSError, what: str) -> ChorusError | OSError:
 
 
 @contextlib.contextmanager
-def translated(what: str) -> Iterator[None]:
+def translate_write_errors(what: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise translate(error, what) from error
+        raise write_error(error, what) from error

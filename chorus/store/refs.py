@@ -5,30 +5,24 @@ follows, and any other ref through `git update-ref`. Never moves a symbolic ref,
 not where the caller last saw it.
 """
 
-from collections.abc import Callable
+import errno
+import os
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from chorus.errors import ChorusError
 from chorus.model.ids import Oid
-from chorus.store.git_process import Git, GitFailed, said_by
+from chorus.store.git_process import Git, GitFailed, error_text
 from chorus.store.lock_file import LockFile
 from chorus.store.objects.commits import Signature, render_signature
-from chorus.store.ref_files import (
-    SYMBOLIC,
-    append_line,
-    files_below,
-    parse_packed_refs,
-    read_loose,
-    remove_empty,
-)
-from chorus.system.durable import Barrier
+from chorus.system.durable_writes import PendingWrites
 
 NO_OID = Oid("0" * 40)
 OWN_PREFIXES = ("refs/chorus/", "refs/heads/chorus/")
 # What each linked work tree has for itself; every other ref is shared.
 WORKTREE_PREFIXES = ("refs/bisect/", "refs/worktree/", "refs/rewritten/")
-MOST_SYMBOLIC_STEPS = 5  # as many as git follows
+MAX_SYMBOLIC_DEPTH = 5  # as many as git follows
 
 
 class RefMoved(ChorusError):
@@ -51,12 +45,17 @@ class Head:
 
 class Refs:
     def __init__(
-        self, git: Git, git_dir: Path, common_dir: Path, barrier: Barrier, sign: Callable[[], Signature]
+        self,
+        git: Git,
+        git_dir: Path,
+        common_dir: Path,
+        pending_writes: PendingWrites,
+        sign: Callable[[], Signature],
     ) -> None:
         self._git = git
         self._own = str(git_dir)
         self._shared = str(common_dir)
-        self._barrier = barrier
+        self._barrier = pending_writes
         self._sign = sign
         self._packed: dict[str, Oid] = {}
         self._packed_stamp: tuple[int, int, int] | None = None
@@ -68,7 +67,7 @@ class Refs:
 
     def read(self, name: str) -> Oid | None:
         """The object a ref leads to, through symbolic refs; None if it is not there."""
-        for _ in range(MOST_SYMBOLIC_STEPS):
+        for _ in range(MAX_SYMBOLIC_DEPTH):
             value = self._read_stored(name)
             if value is None or not value.startswith(SYMBOLIC):
                 return Oid(value) if value else None
@@ -113,7 +112,7 @@ class Refs:
     def update_by_git(self, name: str, *arguments: str) -> None:
         self._barrier.wait()
         done = self._git.attempt("update-ref", "--no-deref", "--create-reflog", *arguments)
-        words = said_by(done)
+        words = error_text(done)
         if done.returncode and ("but expected" in words or "already exists" in words):
             raise RefMoved(f"{name} was moved: {words}")
         if done.returncode:
@@ -175,3 +174,71 @@ def parents_of(name: str) -> list[str]:
 
 def one_line(reason: str) -> str:
     return " ".join(reason.split())
+
+
+SYMBOLIC = "ref: "
+OID_LENGTH = 40
+MAX_REF_BYTES = 4096 + len(SYMBOLIC)  # the name a symbolic ref holds is a path
+
+
+class BrokenRef(ChorusError):
+    """A ref's file holds something that is neither an object id nor the name of a ref."""
+
+    hint = "Run `git fsck` to see what is broken."
+
+
+def read_loose(place: str) -> str | None:
+    """An object id, or `ref: NAME`; None if there is no such file."""
+    try:
+        file = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    try:
+        value = os.read(file, MAX_REF_BYTES).rstrip()
+    except IsADirectoryError:
+        return None
+    finally:
+        os.close(file)
+    if len(value) != OID_LENGTH and not value.startswith(b"ref: "):
+        raise BrokenRef(f"{place} does not hold an object id")
+    return os.fsdecode(value)
+
+
+def parse_packed_refs(data: bytes) -> dict[str, Oid]:
+    """Lines `OID NAME`; `#` starts the header and `^` the object a tag stands for."""
+    lines = (line for line in os.fsdecode(data).split("\n") if line and line[0] not in "#^")
+    return {name: Oid(oid) for oid, name in (line.split(" ", 1) for line in lines)}
+
+
+def append_line(place: str, line: bytes) -> None:
+    """All of the line or none of it. Only the holder of the ref's lock writes to its log."""
+    log = open_log(place)
+    try:
+        written = os.write(log, line)
+        if written < len(line):
+            os.ftruncate(log, os.fstat(log).st_size - written)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    finally:
+        os.close(log)
+
+
+def open_log(place: str) -> int:
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+    try:
+        return os.open(place, flags, 0o666)
+    except FileNotFoundError:
+        Path(place).parent.mkdir(parents=True, exist_ok=True)
+    except IsADirectoryError:
+        remove_empty(place)
+    return os.open(place, flags, 0o666)
+
+
+def remove_empty(place: str) -> None:
+    """Deleted refs leave empty directories behind, and one may stand where a new ref goes."""
+    for directory, _, _ in os.walk(place, topdown=False):
+        Path(directory).rmdir()
+
+
+def files_below(root: Path) -> Iterator[Path]:
+    for directory, _, names in os.walk(root):
+        yield from (Path(directory, name) for name in names)

@@ -10,12 +10,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Self
 
-from chorus.store.config import Config
+from chorus.store.git_config import GitConfig
+from chorus.store.git_paths import UnsupportedRepository, read_git_paths
 from chorus.store.git_process import Git
 from chorus.store.objects.commits import Signature
-from chorus.store.places import UnsupportedRepository, read_places
 from chorus.store.refs import Head, Refs
-from chorus.system.durable import Barrier
+from chorus.system.durable_writes import PendingWrites
 
 FALLBACK_NAME = "Chorus"
 FALLBACK_EMAIL = "chorus@localhost"
@@ -48,13 +48,13 @@ class Repository:
         self.git_dir = git_dir
         self.common_dir = common_dir
         self.git = Git(work_tree)
-        self.config = Config(self.git, git_dir, common_dir)
+        self.config = GitConfig(self.git, git_dir, common_dir)
         self._signed: Signature | None = None
 
     @classmethod
     def open(cls, path: Path) -> Self:
         """The repository whose work tree holds `path`; refuses what Chorus cannot serve."""
-        git_dir, common_dir, work_tree = map(Path, read_places(Git(path)))
+        git_dir, common_dir, work_tree = map(Path, read_git_paths(Git(path)))
         repository = cls(work_tree, git_dir, common_dir)
         refuse_unsupported(repository)
         return repository
@@ -70,13 +70,13 @@ class Repository:
         return self.common_dir / "chorus"
 
     @cached_property
-    def barrier(self) -> Barrier:
+    def pending_writes(self) -> PendingWrites:
         """What keeps refs from reaching the disk before the objects they lead to."""
-        return Barrier(self.common_dir, wanted=self.config.switch("chorus.durable", default=True))
+        return PendingWrites(self.common_dir, wanted=self.config.get_bool("chorus.durable", default=True))
 
     @cached_property
     def refs(self) -> Refs:
-        return Refs(self.git, self.git_dir, self.common_dir, self.barrier, self.signature)
+        return Refs(self.git, self.git_dir, self.common_dir, self.pending_writes, self.signature)
 
     def head(self) -> Head:
         return self.refs.head()

@@ -14,9 +14,9 @@ from typing import Self
 
 from chorus.errors import ChorusError, ExitCode
 from chorus.model.ids import Oid
-from chorus.store.git_process import HookedGit, said_by
+from chorus.store.git_process import UserGit, error_text
 from chorus.store.maintenance.side_store import pack_into
-from chorus.store.objects.store import ObjectStore
+from chorus.store.objects.object_store import ObjectStore
 from chorus.store.repository import Repository
 from chorus.store.user_index import wait_unlocked
 
@@ -37,12 +37,12 @@ class BranchBusy(ChorusError):
     exit_code = ExitCode.REFUSED
 
 
-class Branch:
+class UserBranch:
     """One branch of the user's, to be committed to. Use `Branch.opened`."""
 
     def __init__(self, repository: Repository, ref: str, scratch: Path) -> None:
         self._repository = repository
-        self._git = HookedGit(repository.work_tree)
+        self._git = UserGit(repository.work_tree)
         self.ref = ref
         self.start = repository.refs.read(ref)
         self.tip = self.start
@@ -54,7 +54,7 @@ class Branch:
 
     @classmethod
     @contextlib.contextmanager
-    def opened(cls, repository: Repository, ref: str) -> Iterator[Self]:
+    def open(cls, repository: Repository, ref: str) -> Iterator[Self]:
         repository.own_dir.mkdir(parents=True, exist_ok=True)
         scratch = Path(tempfile.mkdtemp(prefix=SCRATCH_PREFIX, dir=repository.own_dir))
         try:
@@ -86,7 +86,7 @@ class Branch:
         done = self._git.attempt(*words, extra=self._variables)
         if done.returncode:
             self.roll_back()
-            said = "\n".join(filter(None, (done.stdout.decode(errors="replace").strip(), said_by(done))))
+            said = "\n".join(filter(None, (done.stdout.decode(errors="replace").strip(), error_text(done))))
             raise CommitRefused(f"the commit was refused; nothing was changed\n{said}")
         new = self._repository.refs.read(self.ref)
         assert new is not None

@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 from chorus.errors import ChorusError
 from chorus.model.ids import Oid, RepoPath
-from chorus.store.git_process import GitFailed, join_names, said_by, split_names
-from chorus.store.objects.trees import Entry
+from chorus.store.git_process import GitFailed, error_text, join_names, split_names
+from chorus.store.objects.trees import TreeEntry
 from chorus.store.repository import Repository
 
 # git compares every entry with every name it is given: more than so many are picked out here.
-MOST_NAMES = 100
+MAX_PATH_ARGUMENTS = 100
 # An editor that looks at the state of the work tree holds the lock for some 10 ms at a time.
 LOCKED_SECONDS = 2.0
 LOCKED_LOOK_SECONDS = 0.02
@@ -31,30 +31,30 @@ class IndexLocked(ChorusError):
     hint = "Try again when that process is over; if there is none, remove the file."
 
 
-class Staged(NamedTuple):
+class StagedEntry(NamedTuple):
     """What the index holds at a path. A conflict counts as an entry no tree has."""
 
-    entry: Entry | None = None
+    entry: TreeEntry | None = None
     marks: tuple[str, ...] = ()  # options of `git update-index` that mark it so again
 
 
-def read_index(repository: Repository, paths: Iterable[RepoPath]) -> dict[RepoPath, Staged]:
-    found = dict.fromkeys(paths, Staged())
+def read_index(repository: Repository, paths: Iterable[RepoPath]) -> dict[RepoPath, StagedEntry]:
+    found = dict.fromkeys(paths, StagedEntry())
     if not found:
         return found
-    names = list(found) if len(found) <= MOST_NAMES else []
+    names = list(found) if len(found) <= MAX_PATH_ARGUMENTS else []
     for line in split_names(repository.git.run("ls-files", "--stage", "-v", "-z", "--", *names)):
         fields, _, name = line.partition("\t")
         tag, mode, oid, stage = fields.split(" ")
         path = RepoPath(name)
         if path in found:
-            entry = Entry(int(mode, 8), Oid(oid)) if stage == "0" else Entry(0, Oid(oid))
-            found[path] = Staged(entry, _marks(tag))
-    return found | dict.fromkeys(_only_intended(repository, found), Staged())
+            entry = TreeEntry(int(mode, 8), Oid(oid)) if stage == "0" else TreeEntry(0, Oid(oid))
+            found[path] = StagedEntry(entry, _marks(tag))
+    return found | dict.fromkeys(_only_intended(repository, found), StagedEntry())
 
 
 def update_index(
-    repository: Repository, changes: Mapping[RepoPath, Entry | None], old: Mapping[RepoPath, Staged]
+    repository: Repository, changes: Mapping[RepoPath, TreeEntry | None], old: Mapping[RepoPath, StagedEntry]
 ) -> None:
     """Put these entries into the index, marked as those they take the place of."""
     gone = [f"0 {'0' * 40}\t{path}" for path, entry in changes.items() if entry is None]
@@ -86,8 +86,8 @@ def _update(repository: Repository, *words: str, names: Iterable[str]) -> None:
         done = repository.git.attempt("update-index", "-z", *words, stdin=given)
         if not done.returncode:
             return
-        if "index.lock': File exists" not in said_by(done):
-            raise GitFailed(f"`git update-index` failed: {said_by(done)}")
+        if "index.lock': File exists" not in error_text(done):
+            raise GitFailed(f"`git update-index` failed: {error_text(done)}")
         wait_unlocked(repository)
 
 
@@ -97,7 +97,7 @@ def _marks(tag: str) -> tuple[str, ...]:
     return (*skipped, "--assume-unchanged") if tag.islower() else skipped
 
 
-def _only_intended(repository: Repository, found: Mapping[RepoPath, Staged]) -> Collection[RepoPath]:
+def _only_intended(repository: Repository, found: Mapping[RepoPath, StagedEntry]) -> Collection[RepoPath]:
     """Entries without content, for a file that is only meant to be added (`git add -N`)."""
     empty = [path for path, staged in found.items() if staged.entry and staged.entry.oid == EMPTY_BLOB]
     if not empty:

@@ -19,7 +19,7 @@ _SHELL = 'exec 3<&0 0<&2 2>/dev/null; "$@" <&3 3<&- & exec 3<&- >&-; read -r _; 
 
 
 @dataclass(frozen=True, slots=True)
-class Tethered:
+class ChildProcess:
     input: int
     output: int
     _shell: subprocess.Popen[bytes]

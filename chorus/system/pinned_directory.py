@@ -15,7 +15,7 @@ from chorus.errors import ChorusError
 log = logging.getLogger("chorus.system")
 
 
-class Place:
+class PinnedDirectory:
     def __init__(self, path: Path) -> None:
         self.path = path
         # Where there is such a thing, a descriptor that needs no right to read.
@@ -29,7 +29,7 @@ class Place:
             return False
 
     @contextmanager
-    def excusing(self) -> Iterator[None]:
+    def ignore_if_removed(self) -> Iterator[None]:
         """What fails in a directory that is there no more is no failure."""
         try:
             yield

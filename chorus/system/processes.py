@@ -33,7 +33,7 @@ def read_foreground(pane_pid: int) -> list[Process]:
     return sorted((p for p in found if p is not None and p.group == group), key=lambda p: p.pid)
 
 
-def is_in_front(process: Process, pane_pid: int) -> bool:
+def is_in_foreground(process: Process, pane_pid: int) -> bool:
     """Whether keys typed into the pane reach this very process, and it runs.
 
     A stopped client (ctrl-Z) has a shell in front of it; one that was stopped where it stands draws nothing,

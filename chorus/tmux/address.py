@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chorus.errors import ChorusError, ExitCode, UsageError
-from chorus.tmux.errors import NoServerThere
+from chorus.tmux.errors import CannotStartServer
 
 # What tmux itself calls the server nobody named.
 DEFAULT_NAME = "default"
@@ -65,7 +65,7 @@ def make_directory(address: Address) -> None:
         directory.mkdir(mode=0o700, exist_ok=True)
         found = directory.lstat()
     except OSError as error:
-        raise NoServerThere(f"cannot make {directory}: {error.strerror}") from error
+        raise CannotStartServer(f"cannot make {directory}: {error.strerror}") from error
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & stat.S_IRWXO:
         raise UnsafeDirectory(f"{directory} is not a directory of this user's alone")
 

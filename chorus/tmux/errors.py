@@ -8,7 +8,7 @@ from chorus.errors import ChorusError, ExitCode, NotFound
 from chorus.model.ids import PaneId
 
 
-class TmuxMissing(ChorusError):
+class TmuxNotInstalled(ChorusError):
     """There is no tmux program on this machine."""
 
     hint = (
@@ -34,13 +34,13 @@ class ServerGone(NotFound):
         super().__init__(f"no tmux server at {socket}")
 
 
-class NoServerThere(ChorusError):
+class CannotStartServer(ChorusError):
     """A server cannot be started at this socket."""
 
     hint = "Name a socket in a directory that exists and is yours: -S PATH, or $TMUX_TMPDIR."
 
 
-class ServerSilent(ChorusError):
+class ServerTimeout(ChorusError):
     """The server took the command and did not answer in time."""
 
     hint = "See whether the tmux server is stopped or overloaded, then try again."
@@ -88,7 +88,7 @@ def translate_refusal(message: str, *, socket: str) -> ChorusError:
     if message.startswith(("no server running", "error connecting to", "lost server", "server exited")):
         return ServerGone(socket)
     if message.startswith("error creating"):
-        return NoServerThere(f"tmux: {message}")
+        return CannotStartServer(f"tmux: {message}")
     if message.startswith("can't find pane"):
         return PaneGone(message.partition(": ")[2])
     return TmuxRefused(f"tmux: {message}")

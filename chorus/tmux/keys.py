@@ -8,10 +8,10 @@ import re
 from collections.abc import Sequence
 
 from chorus.errors import UsageError
-from chorus.tmux.commands import Tmux
 from chorus.tmux.errors import PaneChanged, ScreenChanged
-from chorus.tmux.panes import PaneState, one_pane, parse_pane
+from chorus.tmux.panes import PaneState, pane_state_command, parse_pane
 from chorus.tmux.quoting import render_line
+from chorus.tmux.tmux_server import Tmux
 
 NAMED_KEYS = frozenset({"Enter", "Escape", "Tab", "BTab", "Up", "Down", "Left", "Right", "Space", "BSpace"})
 _SENT = "chorus-sent"
@@ -43,7 +43,15 @@ def type_text(tmux: Tmux, pane: PaneState, text: str, *, showing: Sequence[str] 
 def _send(tmux: Tmux, pane: PaneState, words: list[str], showing: Sequence[str]) -> None:
     sent = render_line([words, ["display-message", "-p", _SENT]])
     lines = tmux.run(
-        ["if-shell", "-F", "-t", pane.id, _condition(pane, showing), sent, render_line([one_pane(pane.id)])]
+        [
+            "if-shell",
+            "-F",
+            "-t",
+            pane.id,
+            _condition(pane, showing),
+            sent,
+            render_line([pane_state_command(pane.id)]),
+        ]
     )
     if lines != [_SENT]:
         raise _difference(pane, parse_pane(lines[0]))

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from chorus.model.ids import PaneId
 from chorus.tmux.address import Address, make_directory
-from chorus.tmux.commands import Tmux
 from chorus.tmux.panes import read_pane
+from chorus.tmux.tmux_server import Tmux
 
 # The size of a session nobody looks at yet; tmux fits it to the first terminal that attaches.
 DETACHED_SIZE = (200, 50)
 
 
-class Place(Enum):
+class PanePlacement(Enum):
     SESSION = "new-session"
     WINDOW = "new-window"
     SPLIT = "split-window"
@@ -22,7 +22,7 @@ class Place(Enum):
 
 def open_pane(
     tmux: Tmux,
-    place: Place,
+    place: PanePlacement,
     command: Sequence[str],
     *,
     cwd: Path,
@@ -36,17 +36,17 @@ def open_pane(
     a new session if there is none.
     """
     options = ["-d", "-P", "-F", "#{pane_id}", "-c", str(cwd).replace("#", "##")]
-    if place is Place.SESSION:
+    if place is PanePlacement.SESSION:
         make_directory(tmux.address)
         width, height = DETACHED_SIZE
         options += ["-x", str(width), "-y", str(height)]
-    if place is Place.SPLIT:
+    if place is PanePlacement.SPLIT:
         options.append("-h")
-    if name is not None and place is not Place.SPLIT:
-        options += ["-s" if place is Place.SESSION else "-n", name]
-    if beside is not None and place is Place.WINDOW:
+    if name is not None and place is not PanePlacement.SPLIT:
+        options += ["-s" if place is PanePlacement.SESSION else "-n", name]
+    if beside is not None and place is PanePlacement.WINDOW:
         options += ["-t", read_pane(tmux, beside).session + ":"]
-    if beside is not None and place is Place.SPLIT:
+    if beside is not None and place is PanePlacement.SPLIT:
         options += ["-t", beside]
     for variable, value in (environment or {}).items():
         options += ["-e", f"{variable}={value}"]
@@ -58,3 +58,32 @@ def open_pane(
 def attach_command(address: Address, pane: PaneId) -> list[str]:
     """The program to become (`os.execvp`) to show that pane's session in this terminal."""
     return ["tmux", "-S", os.fspath(address.socket), "attach-session", "-t", pane]
+
+
+MARK = "@chorus_panel"
+# Two fifths for the panel: the session keeps the larger part.
+SHARE = "40%"
+
+
+def find_side_panes(tmux: Tmux, pane: PaneId) -> list[PaneId]:
+    """Our panes in the window of `pane`."""
+    listed = tmux.run(["list-panes", "-t", pane, "-F", f"#{{{MARK}}} #{{pane_id}}"])
+    return [PaneId(line.partition(" ")[2]) for line in listed if line.startswith("1 ")]
+
+
+def open_side_pane(
+    tmux: Tmux, pane: PaneId, command: Sequence[str], *, environment: Mapping[str, str] | None = None
+) -> PaneId:
+    """Run the command on the right of `pane`, in that pane's directory."""
+    cwd = Path(read_pane(tmux, pane).path)
+    opened = open_pane(tmux, PanePlacement.SPLIT, command, cwd=cwd, environment=environment, beside=pane)
+    tmux.run(["set-option", "-p", "-t", opened, MARK, "1"], ["resize-pane", "-t", opened, "-x", SHARE])
+    return opened
+
+
+def close_side_panes(tmux: Tmux, pane: PaneId) -> bool:
+    """Close our panes in the window of `pane`; False if there was none."""
+    panes = find_side_panes(tmux, pane)
+    for one in panes:
+        tmux.run(["kill-pane", "-t", one])
+    return bool(panes)

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from chorus.model.ids import PaneId
-from chorus.tmux.commands import Tmux
 from chorus.tmux.errors import PaneChanged
+from chorus.tmux.tmux_server import Tmux
 
 # A sign that occurs in no number and no id; the free texts come last, so one that holds it harms no other.
 _MARK = "␞"
@@ -69,10 +69,10 @@ def read_panes(tmux: Tmux) -> list[PaneState]:
 
 
 def read_pane(tmux: Tmux, pane: PaneId) -> PaneState:
-    return parse_pane(tmux.run(one_pane(pane))[0])
+    return parse_pane(tmux.run(pane_state_command(pane))[0])
 
 
-def one_pane(pane: PaneId) -> list[str]:
+def pane_state_command(pane: PaneId) -> list[str]:
     """The command that prints one pane's state in one line.
 
     It fails if there is no such pane; `display-message -t` would print a line of blanks instead, and
@@ -115,3 +115,38 @@ def expect_same(was: PaneIdentity, now: PaneIdentity) -> None:
     if (was.server_pid, was.server_started) != (now.server_pid, now.server_started):
         raise PaneChanged(f"{was.pane} is a pane of another tmux server now")
     raise PaneChanged(f"{was.pane} was given another program (process {now.pane_pid})")
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """The visible rows, top to bottom, with the state of the pane at the same moment."""
+
+    pane: PaneState
+    rows: tuple[str, ...]  # always pane.height of them; blanks at the end of a row are not kept
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.rows)
+
+
+def read_screen(tmux: Tmux, pane: PaneId, *, styled: bool = False) -> Screen:
+    """The screen and the pane's state in one step: no change can come in between."""
+    style = ["-e"] if styled else []
+    lines = tmux.run(pane_state_command(pane), ["capture-pane", "-p", *style, "-t", pane])
+    state = parse_pane(lines[0])
+    # One-shot calls lose the empty rows at the end.
+    rows = (lines[1:] + [""] * state.height)[: state.height]
+    return Screen(state, tuple(rows))
+
+
+def read_history(tmux: Tmux, pane: PaneId) -> str:
+    """Everything printed that tmux still keeps, each printed line whole: wrapped rows joined, blanks kept.
+
+    While the alternate screen is up, the rows of the normal one below it are missing.
+    """
+    lines = tmux.run(history_of(pane))
+    return "".join(line + "\n" for line in lines)
+
+
+def history_of(pane: PaneId) -> list[str]:
+    return ["capture-pane", "-p", "-J", "-S", "-", "-t", pane]

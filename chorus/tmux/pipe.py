@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chorus.model.ids import PaneId
-from chorus.tmux.commands import Tmux
 from chorus.tmux.errors import PaneGone, PipeTaken, ServerGone, TmuxRefused
+from chorus.tmux.panes import history_of, read_history
 from chorus.tmux.quoting import escape_format, quote, render_line
-from chorus.tmux.screen import history_of, read_history
+from chorus.tmux.tmux_server import Tmux
 
 _TAKEN = "chorus-taken"
 _READ_BYTES = 1 << 20

@@ -9,7 +9,7 @@ import logging
 from dataclasses import dataclass
 
 from chorus.errors import ChorusError
-from chorus.store.maintenance.packing import LOOSE_LIMIT, pack_if_due
+from chorus.store.maintenance.side_store import LOOSE_LIMIT, pack_if_due
 from chorus.watcher.trees import Trees
 
 log = logging.getLogger("chorus.watcher")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any
 
-from chorus.store.lock_file import CannotWrite, Locked
+from chorus.store.lock_file import CannotWrite, LockHeld
 
 log = logging.getLogger("chorus.watcher")
 
@@ -47,7 +47,7 @@ class Tasks:
         """Whether it is the disk, or a lock somebody holds. Anything else would fail a fresh agent, too."""
         log.error("a task of the agent failed", exc_info=error)
         self.problems[type(error).__name__] = str(error)
-        if isinstance(error, CannotWrite | Locked) or not self._has_room():
+        if isinstance(error, CannotWrite | LockHeld) or not self._has_room():
             self.failed.set()
         return self.failed.is_set()
 

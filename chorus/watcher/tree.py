@@ -28,7 +28,7 @@ from chorus.model.outcomes import LeadTextAdded, Outcome, SessionLinked, StatusC
 from chorus.review.landing.recovery import recover_landing
 from chorus.review.revert.apply import recover_revert
 from chorus.system.file_watch.watch import FileWatch
-from chorus.system.pinned_directory import Place
+from chorus.system.pinned_directory import PinnedDirectory
 from chorus.watcher.sources.file_hints import Hints
 
 # A call whose write is seen ends within this time, or is taken for one that never told of its end.
@@ -45,7 +45,7 @@ class Tree:
         self.recorder = Recorder.open(work_tree)
         repository = self.recorder.workspace.repository
         self.root = repository.work_tree
-        self.place = Place(self.root)
+        self.place = PinnedDirectory(self.root)
         self.windows = CallWindows()
         self._wake = wake
         self.watch = FileWatch(self.root, repository.git_dir, wake=wake)
@@ -67,7 +67,7 @@ class Tree:
 
     def close(self) -> None:
         self._held_until = 0.0
-        with self.place.excusing():
+        with self.place.ignore_if_removed():
             self.record_held()
         self.watch.stop()
         self.recorder.close()

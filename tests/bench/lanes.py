@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from chorus.history.recorder import Recorder
-from chorus.store.maintenance.packing import pack, pack_if_due
+from chorus.store.maintenance.side_store import pack, pack_if_due
 from tests.history.agent_at_work import action
 
 SIZES = (100, 5_000, 50_000, 300_000)

@@ -20,11 +20,11 @@ from pathlib import Path
 
 from chorus.model.ids import Oid, RepoPath
 from chorus.store.objects.commits import Commit
-from chorus.store.objects.loose import LooseStore
-from chorus.store.objects.store import ObjectStore
-from chorus.store.objects.trees import FILE_MODE, Entry, Trees
+from chorus.store.objects.loose_objects import LooseStore
+from chorus.store.objects.object_store import ObjectStore
+from chorus.store.objects.trees import FILE_MODE, TreeEntry, Trees
 from chorus.store.repository import Repository
-from chorus.system.durable import Barrier
+from chorus.system.durable_writes import PendingWrites
 
 EDITS = 600
 WARM_UP = 200  # until every directory of the store is there
@@ -129,8 +129,8 @@ def make_repository(place: Path, paths: list[str]) -> None:
 class Spied(LooseStore):
     """Remembers each object it is given for the first time: the floor needs the very bytes."""
 
-    def __init__(self, directory: Path, barrier: Barrier) -> None:
-        super().__init__(directory, barrier)
+    def __init__(self, directory: Path, pending_writes: PendingWrites) -> None:
+        super().__init__(directory, pending_writes)
         self.written: dict[Oid, tuple[bytes, bytes]] = {}
         self.seen: set[Oid] = set()
 
@@ -150,21 +150,21 @@ class Way:
         self.name = name
         self.repository = Repository.open(place)
         self.store = ObjectStore(self.repository)
-        self._spied = Spied(self.store.directory, self.repository.barrier)
+        self._spied = Spied(self.store.directory, self.repository.pending_writes)
         if name == "rehearsal":
             self.store._loose = self._spied
         self.trees = Trees(self.store)
         head = self.repository.head().oid
         assert head is not None
         lane = self.store.read_commit(head).tree
-        notes = Entry(FILE_MODE, self.store.write_blob(b"notes\n"))
+        notes = TreeEntry(FILE_MODE, self.store.write_blob(b"notes\n"))
         timeline = self.trees.splice(lane, {RepoPath("notes.txt"): notes})
         self.chains = {f"{REFS[0]}-{name}": Chain(timeline), f"{REFS[1]}-{name}": Chain(lane)}
 
     def edit(self, path: str, number: int) -> None:
         # As long in each way, and never the same bytes twice.
         data = b"# %-9s %6d\n" % (self.name.encode(), number) + BODY
-        entry = Entry(FILE_MODE, self.store.write_blob(data))
+        entry = TreeEntry(FILE_MODE, self.store.write_blob(data))
         for ref, chain in self.chains.items():
             chain.tree = self.trees.splice(chain.tree, {RepoPath(path): entry})
             who = self.repository.signature()

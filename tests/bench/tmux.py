@@ -9,11 +9,10 @@ from pathlib import Path
 
 from chorus.model.ids import PaneId
 from chorus.tmux.address import Address
-from chorus.tmux.commands import OneShot, Tmux
-from chorus.tmux.control import Control
-from chorus.tmux.panes import read_pane
+from chorus.tmux.control_connection import ControlConnection
+from chorus.tmux.panes import read_pane, read_screen
 from chorus.tmux.pipe import open_pipe
-from chorus.tmux.screen import read_screen
+from chorus.tmux.tmux_server import Tmux, TmuxServer
 from tests.lab.terminal import Terminal
 
 ROUNDS = 200
@@ -30,7 +29,7 @@ def _measure_flood() -> None:
     with Terminal() as terminal, tempfile.TemporaryDirectory() as place:
         wait = ["sh", "-c", 'read go; exec "$@"', "sh", sys.executable, "-c", FLOOD.format(FLOOD_LINES)]
         pane = terminal.open(wait, cwd=Path.cwd(), environment={"PATH": "/bin:/usr/bin"})
-        tmux = OneShot(Address(terminal.socket()))
+        tmux = TmuxServer(Address(terminal.socket()))
         pipe = open_pipe(tmux, PaneId(pane.id), Path(place) / "fifo")
         server = read_pane(tmux, PaneId(pane.id)).identity.server_pid
         pane.press("Enter")
@@ -64,8 +63,8 @@ def _measure_looks() -> None:
         )
         pane.wait_for("500")
         address = Address(terminal.socket())
-        with Control(address, target=pane.id) as control:
-            ways: dict[str, Tmux] = {"one-shot (libtmux)": OneShot(address), "control connection": control}
+        with ControlConnection(address, target=pane.id) as control:
+            ways: dict[str, Tmux] = {"one-shot (libtmux)": TmuxServer(address), "control connection": control}
             seconds: dict[str, list[float]] = {name: [] for name in ways}
             for _ in range(ROUNDS):
                 for name, tmux in ways.items():

@@ -9,10 +9,10 @@ import pytest
 
 from chorus.model.ids import PaneId
 from chorus.tmux.address import Address
-from chorus.tmux.commands import OneShot
 from chorus.tmux.errors import PaneChanged
 from chorus.tmux.keys import press
 from chorus.tmux.panes import read_pane
+from chorus.tmux.tmux_server import TmuxServer
 from tests.lab.client import Client, say
 from tests.lab.script import Cut, Refuse, Text, Thinking, ToolUse, WaitFor
 from tests.lab.terminal import Terminal, wait_until
@@ -62,7 +62,7 @@ def test_a_prompt_is_answered_by_the_one_key_its_label_calls_for(
     pane = client.interactive(terminal, "--permission-mode", "default")
     say(pane, "rename it")
     pane.wait_settled(r"Do you want to make this edit[\s\S]*3\. No")
-    tmux = OneShot(Address(terminal.socket()))
+    tmux = TmuxServer(Address(terminal.socket()))
     seen = read_pane(tmux, PaneId(pane.id))
     shown = ["Do you want to make this edit to app.py?", "❯ 1. Yes"]
     assert seen.command == "claude"

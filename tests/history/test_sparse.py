@@ -7,7 +7,7 @@ from chorus.model.ids import RepoPath
 from chorus.review.landing.apply import LandConflict
 from chorus.review.operations import revert
 from chorus.review.verify import verify
-from chorus.store.worktree.sparse import find_left_out
+from chorus.store.worktree.sparse import find_excluded_by_sparse
 from tests.history.agent_at_work import Agent
 from tests.repos import UserRepo
 from tests.review.test_landing import land
@@ -81,8 +81,8 @@ def test_a_file_the_user_deleted_is_not_one_that_is_left_out(sparse: UserRepo, a
     (sparse.path / PRESENT).unlink()
     agent.recorder.record_outside()
     agent.edit(PRESENT, b"agent\n")
-    assert find_left_out(agent.recorder.workspace.repository, map(RepoPath, (PRESENT, *LEFT_OUT))) == set(
-        LEFT_OUT
-    )
+    assert find_excluded_by_sparse(
+        agent.recorder.workspace.repository, map(RepoPath, (PRESENT, *LEFT_OUT))
+    ) == set(LEFT_OUT)
     with pytest.raises(LandConflict, match=f"{PRESENT} builds on changes that are not on main"):
         land(agent)

@@ -15,10 +15,9 @@ from chorus.model.ids import RepoPath
 from chorus.review.operations import Selection, revert
 from chorus.review.revert import file_writes
 from chorus.review.revert.apply import recover_revert
-from chorus.store.worktree.replacement import CannotReplace
-from chorus.store.worktree.staged_file import Waiting
+from chorus.store.worktree.staged_file import CannotReplace, StagedFile
 from chorus.store.worktree.work_tree import WorkTree
-from chorus.system.durable import find_journal
+from chorus.system.durable_writes import find_journal
 from tests.history.agent_at_work import Agent, bash, on_disk
 from tests.history.crash_child import run_and_die
 from tests.history.invariants import assert_whole
@@ -105,15 +104,15 @@ def test_killed_before_any_one_of_its_writing_calls_a_revert_is_whole_or_has_not
 
 def interfering(monkeypatch: pytest.MonkeyPatch, at: int, act: Callable[[], object]) -> None:
     """Somebody does something when all files of a batch wait and `at` of them have taken their place."""
-    put, done = Waiting.put, [0]
+    put, done = StagedFile.put, [0]
 
-    def counting(self: Waiting, expected: Any) -> None:
+    def counting(self: StagedFile, expected: Any) -> None:
         if done[0] == at:
             act()
         done[0] += 1
         put(self, expected)
 
-    monkeypatch.setattr(Waiting, "put", counting)
+    monkeypatch.setattr(StagedFile, "put", counting)
 
 
 @pytest.fixture
@@ -193,9 +192,9 @@ def synced(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def written_together(tree: WorkTree, count: int) -> None:
-    prepared = [tree.prepare(RepoPath(f"{number}"), 0o100644, b"bytes\n") for number in range(count)]
+    prepared = [tree.stage(RepoPath(f"{number}"), 0o100644, b"bytes\n") for number in range(count)]
     try:
-        tree.settle(prepared)
+        tree.sync_staged(prepared)
         for number, each in enumerate(prepared):
             each.put(tree.read_file(RepoPath(f"{number}")))
     finally:
@@ -225,7 +224,7 @@ def test_a_file_system_in_memory_has_no_journal(memory_path: Path) -> None:
 def test_a_file_whose_bytes_the_disk_refuses_does_not_take_its_path(tmp_path: Path) -> None:
     tree = WorkTree(tmp_path)
     (tmp_path / "file").write_bytes(b"old")
-    waiting = tree.prepare(RepoPath("file"), 0o100644, b"new")
+    waiting = tree.stage(RepoPath("file"), 0o100644, b"new")
     waiting.fail(OSError(28, "No space left on device"))
     with pytest.raises(ChorusError, match="No space left"):
         waiting.put(tree.read_file(RepoPath("file")))

@@ -79,7 +79,7 @@ def test_entries_that_are_not_checked_out_or_assumed_unchanged_stay_so(long: Use
 
 
 def test_many_paths_follow_in_the_index(long: UserRepo, agent: Agent) -> None:
-    names = [f"many/{number}" for number in range(userindex.MOST_NAMES + 1)]
+    names = [f"many/{number}" for number in range(userindex.MAX_PATH_ARGUMENTS + 1)]
     agent.bash(lambda: [long.write(name, b"x\n") for name in names])
     land(agent)
     assert long.git("status", "--short") == ""

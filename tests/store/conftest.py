@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from chorus.store.objects.store import ObjectStore
+from chorus.store.objects.object_store import ObjectStore
 from chorus.store.objects.trees import Trees
 from chorus.store.repository import Repository
 from chorus.store.worktree.work_tree import WorkTree

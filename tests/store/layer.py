@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chorus.model.ids import Oid
-from chorus.store.objects.store import ObjectStore
+from chorus.store.objects.object_store import ObjectStore
 from chorus.store.objects.trees import Trees
 from chorus.store.repository import Repository
 from chorus.store.worktree.filters import Filters

@@ -2,8 +2,8 @@
 
 from chorus.model.ids import Oid, RepoPath
 from chorus.store.objects.commits import Commit
-from chorus.store.objects.store import ObjectStore
-from chorus.store.objects.trees import FILE_MODE, Entry, Trees
+from chorus.store.objects.object_store import ObjectStore
+from chorus.store.objects.trees import FILE_MODE, TreeEntry, Trees
 from chorus.store.repository import Repository
 
 TIMELINE = "refs/chorus/timeline/test"
@@ -21,7 +21,7 @@ class Recorder:
         self.tree: Oid | None = store.read_commit(base).tree if base else None
 
     def record(self, path: str, data: bytes | None, mode: int = FILE_MODE) -> Oid:
-        entry = None if data is None else Entry(mode, self.store.write_blob(data))
+        entry = None if data is None else TreeEntry(mode, self.store.write_blob(data))
         self.tree = self.trees.splice(self.tree, {RepoPath(path): entry})
         who = self.repository.signature()
         parents = (self.tip,) if self.tip else ()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from chorus.store.git_process import scrubbed_environment
-from chorus.store.maintenance.packing import pack
+from chorus.store.maintenance.side_store import pack
 from tests.repos import UserRepo
 from tests.store.layer import Layer
 from tests.store.recorder import TIMELINE, Recorder
@@ -18,7 +18,7 @@ EDITS = 100
 RECORD = """
 import sys
 from pathlib import Path
-from chorus.store.maintenance.packing import pack
+from chorus.store.maintenance.side_store import pack
 from tests.store.layer import Layer
 from tests.store.recorder import Recorder
 from tests.repos import UserRepo

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from chorus.store.maintenance.packing import pack
+from chorus.store.maintenance.side_store import pack
 from chorus.store.repository import Repository
 from tests.repos import UserRepo
 from tests.store.layer import Layer

@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 
 from chorus.model.ids import Oid, RepoPath
 from chorus.store.lock_file import CannotWrite
-from chorus.store.maintenance.packing import pack
+from chorus.store.maintenance.side_store import pack
 from chorus.store.objects.commits import Commit, Signature, parse_commit, render_commit
-from chorus.store.objects.loose import DISK_BLOCK, STORED_BLOCK, encode
-from chorus.store.objects.packs import PackReader
-from chorus.store.objects.store import ALTERNATE_LINE, ObjectMissing, ObjectStore, hash_blob, quoted
+from chorus.store.objects.loose_objects import DISK_BLOCK, STORED_BLOCK, encode
+from chorus.store.objects.object_store import ALTERNATE_LINE, ObjectMissing, ObjectStore, hash_blob, quoted
+from chorus.store.objects.packed_objects import PackReader
 from chorus.store.repository import Repository
-from chorus.system.durable import Barrier, find_sync_file_range, is_in_memory
+from chorus.system.durable_writes import PendingWrites, find_sync_file_range, is_in_memory
 from tests.repos import UserRepo
 from tests.store.layer import Layer
 from tests.store.recorder import TIMELINE, Recorder
@@ -253,7 +253,7 @@ def test_a_full_disk_leaves_nothing_half_written(layer: Layer, monkeypatch: pyte
 WRITE = """
 import os, sys
 from pathlib import Path
-from chorus.store.objects.store import ObjectStore
+from chorus.store.objects.object_store import ObjectStore
 from chorus.store.repository import Repository
 from chorus.store.objects.trees import Trees
 from tests.store.recorder import Recorder
@@ -299,18 +299,18 @@ def wait_until_longer(path: Path, size: int) -> None:
 
 def test_objects_are_on_the_disk_before_the_ref(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The order of calls, for the file systems that have a disk."""
-    monkeypatch.setattr("chorus.system.durable.is_in_memory", lambda _: False)
-    barrier = Barrier(tmp_path, wanted=True)
+    monkeypatch.setattr("chorus.system.durable_writes.is_in_memory", lambda _: False)
+    pending_writes = PendingWrites(tmp_path, wanted=True)
     calls: list[tuple[int, int]] = []
-    assert barrier._sync is not None
-    barrier._sync = lambda descriptor, flags: calls.append((descriptor, flags))
+    assert pending_writes._sync is not None
+    pending_writes._sync = lambda descriptor, flags: calls.append((descriptor, flags))
     files = [os.open(tmp_path / name, os.O_WRONLY | os.O_CREAT) for name in "abc"]
     for file in files:
-        barrier.take(file)
+        pending_writes.take(file)
     assert calls == [(file, 2) for file in files]
-    barrier.wait()
+    pending_writes.wait()
     assert calls[3:] == [(file, 7) for file in files]
-    barrier.wait()
+    pending_writes.wait()
     assert len(calls) == 6
 
 
@@ -326,15 +326,15 @@ def test_the_barrier_works_on_this_system(tmp_path: Path) -> None:
 
 
 def test_durability_can_be_switched_off(repo: UserRepo, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chorus.system.durable.is_in_memory", lambda _: False)
+    monkeypatch.setattr("chorus.system.durable_writes.is_in_memory", lambda _: False)
     repo.git("config", "chorus.durable", "true")
-    assert Repository.open(repo.path).barrier.wanted
+    assert Repository.open(repo.path).pending_writes.wanted
     repo.git("config", "chorus.durable", "false")
-    assert not Repository.open(repo.path).barrier.wanted
+    assert not Repository.open(repo.path).pending_writes.wanted
 
 
 def test_a_durable_recorder_records_the_same(repo: UserRepo, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chorus.system.durable.is_in_memory", lambda _: False)
+    monkeypatch.setattr("chorus.system.durable_writes.is_in_memory", lambda _: False)
     repo.git("config", "chorus.durable", "true")
     with Layer.open(repo) as layer:
         recorder = Recorder(layer.repository, layer.store, layer.trees)
@@ -342,7 +342,7 @@ def test_a_durable_recorder_records_the_same(repo: UserRepo, monkeypatch: pytest
             recorder.record("a/b/c", b"%d\n" % number)
         for number in range(100):
             layer.store.write_blob(b"%d" % number)
-        layer.repository.barrier.wait()
+        layer.repository.pending_writes.wait()
 
     assert repo.git("rev-list", "--count", TIMELINE).strip() == "20"
     assert repo.fsck() == ""

@@ -1,7 +1,7 @@
 """Objects, trees and refs together: one edit becomes one commit, and nothing of the user's moves."""
 
 from chorus.model.ids import RepoPath
-from chorus.store.objects.store import ObjectStore
+from chorus.store.objects.object_store import ObjectStore
 from chorus.store.objects.trees import Trees
 from chorus.store.refs import NO_OID
 from chorus.store.repository import Repository

@@ -12,9 +12,8 @@ import pytest
 
 from chorus.model.ids import Oid
 from chorus.store.git_process import GitFailed
-from chorus.store.lock_file import CannotWrite, Locked
-from chorus.store.ref_files import BrokenRef
-from chorus.store.refs import RefMoved, RefRefused, Refs
+from chorus.store.lock_file import CannotWrite, LockHeld
+from chorus.store.refs import BrokenRef, RefMoved, RefRefused, Refs
 from chorus.store.repository import Repository
 from tests.repos import UserRepo
 
@@ -149,11 +148,11 @@ def test_a_lock_that_is_let_go_is_waited_for(repo: UserRepo, repository: Reposit
 def test_a_stale_lock_is_an_error_that_says_what_to_do(
     repo: UserRepo, repository: Repository, oids: list[Oid], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("chorus.store.lock_file.PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr("chorus.store.lock_file.LOCK_TIMEOUT_SECONDS", 0.05)
     lock = repo.write(f".git/{REF}.lock", b"")
     start = time.monotonic()
 
-    with pytest.raises(Locked, match="held by another process") as caught:
+    with pytest.raises(LockHeld, match="held by another process") as caught:
         repository.refs.update(REF, oids[0], None, "made")
 
     assert time.monotonic() - start < 5
@@ -200,7 +199,7 @@ def test_a_full_disk_moves_nothing(
 COUNT = """
 import sys
 from pathlib import Path
-from chorus.store.objects.store import ObjectStore
+from chorus.store.objects.object_store import ObjectStore
 from chorus.store.objects.commits import Commit
 from chorus.store.refs import RefMoved
 from chorus.store.repository import Repository

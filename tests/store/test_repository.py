@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from chorus.store.places import NoRepository, UnsupportedRepository
+from chorus.store.git_paths import NoRepository, UnsupportedRepository
 from chorus.store.repository import Repository
 from tests.repos import UserRepo
 

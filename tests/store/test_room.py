@@ -7,11 +7,18 @@ from pathlib import Path
 import pytest
 
 from chorus.model.ids import Oid, RepoPath
-from chorus.store.maintenance.packing import pack, pack_if_due, plan_joining
 from chorus.store.maintenance.removal import LaneInUse, detach
-from chorus.store.maintenance.side_store import arranging, count_loose, list_loose, list_packs
+from chorus.store.maintenance.side_store import (
+    count_loose,
+    list_loose,
+    list_packs,
+    lock_store,
+    pack,
+    pack_if_due,
+    plan_joining,
+)
 from chorus.store.maintenance.sweep import StoreBusy, drop_loose, sweep
-from chorus.store.objects.store import ObjectStore
+from chorus.store.objects.object_store import ObjectStore
 from chorus.store.refs import NO_OID
 from tests.repos import UserRepo, snapshot
 from tests.store.layer import Layer
@@ -92,7 +99,7 @@ def test_packs_are_joined_until_each_is_twice_all_smaller(sizes: list[int], join
 
 def test_one_process_at_a_time_packs(layer: Layer) -> None:
     record(layer, 3)
-    with arranging(layer.store.directory) as mine:
+    with lock_store(layer.store.directory) as mine:
         assert mine
         assert pack(layer.repository.git, layer.store, young_seconds=-1) == 0
         with pytest.raises(StoreBusy):

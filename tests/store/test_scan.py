@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from chorus.model.ids import Oid, RepoPath
-from chorus.store.worktree.file_state import Why
-from chorus.store.worktree.scan import Scan
+from chorus.store.worktree.file_state import SkipReason
+from chorus.store.worktree.scan import ScanResult
 from tests.repos import UserRepo
 from tests.store.layer import Layer
 
@@ -24,13 +24,13 @@ def tree(layer: Layer) -> Oid:
     return layer.scanner.baseline()[0]
 
 
-def kinds(scan: Scan) -> dict[str, str]:
+def kinds(scan: ScanResult) -> dict[str, str]:
     """A(dded), M(odified) or D(eleted), by path."""
     letters = {(True, False): "D", (False, True): "A", (True, True): "M"}
     return {c.path: letters[c.before is not None, c.after is not None] for c in scan.changes}
 
 
-def reasons(scan: Scan) -> dict[str, Why]:
+def reasons(scan: ScanResult) -> dict[str, SkipReason]:
     return {omitted.path: omitted.why for omitted in scan.omitted}
 
 
@@ -45,8 +45,8 @@ def test_the_baseline_is_the_work_tree_byte_for_byte(layer: Layer) -> None:
 
 
 def test_nothing_changed_nothing_found(layer: Layer, tree: Oid) -> None:
-    assert layer.scanner.changed(tree) == Scan((), ())
-    assert layer.scanner.changed(tree, [RepoPath("app.py"), RepoPath("src")]) == Scan((), ())
+    assert layer.scanner.changed(tree) == ScanResult((), ())
+    assert layer.scanner.changed(tree, [RepoPath("app.py"), RepoPath("src")]) == ScanResult((), ())
 
 
 @dataclass(frozen=True)
@@ -135,12 +135,12 @@ def test_what_is_left_out_is_said(layer: Layer, tree: Oid) -> None:
 
     assert kinds(scan) == {}
     assert reasons(scan) == {
-        "debug.log": Why.IGNORED,
-        "pipe": Why.SPECIAL,
-        "elsewhere/passwd": Why.BEHIND_LINK,
-        ".git/config": Why.GIT_DIR,
-        "../x": Why.OUTSIDE,
-        SCRATCH: Why.SCRATCH,
+        "debug.log": SkipReason.IGNORED,
+        "pipe": SkipReason.SPECIAL,
+        "elsewhere/passwd": SkipReason.BEHIND_LINK,
+        ".git/config": SkipReason.GIT_DIR,
+        "../x": SkipReason.OUTSIDE,
+        SCRATCH: SkipReason.SCRATCH,
     }
 
 
@@ -153,7 +153,7 @@ def test_a_repository_inside_is_not_entered_and_said(
     scan = layer.scanner.changed(tree, [RepoPath("inner/app.py")] if known else None)
 
     assert kinds(scan) == {}
-    assert reasons(scan) == {"inner/app.py" if known else "inner": Why.NESTED}
+    assert reasons(scan) == {"inner/app.py" if known else "inner": SkipReason.NESTED}
 
 
 def test_a_submodule_is_not_entered_and_not_taken_for_deleted(layer: Layer) -> None:
@@ -163,7 +163,7 @@ def test_a_submodule_is_not_entered_and_not_taken_for_deleted(layer: Layer) -> N
     tree, first = layer.scanner.baseline()
     repo.write("sub/app.py", b"changed inside\n")
 
-    assert reasons(first) == {"sub": Why.NESTED}
+    assert reasons(first) == {"sub": SkipReason.NESTED}
     assert kinds(layer.scanner.changed(tree)) == {}
     assert kinds(layer.scanner.changed(tree, [RepoPath("sub"), RepoPath("sub/app.py")])) == {}
     # The user's own tree has the submodule; that it is no file here does not delete it.
@@ -236,12 +236,12 @@ def test_a_change_between_a_scan_and_its_end_is_found(layer: Layer, monkeypatch:
     """The private index is written in another second than the file was, twice."""
     monkeypatch.setattr("chorus.store.worktree.scan.FOLD_LEAST", 0)
     place = layer.repo.path / "app.py"
-    fold = layer.scanner._fold
+    update = layer.scanner._fold
 
     def change_and_fold(*arguments: Any) -> None:
         change_secretly(place)
         wait_until(int(place.stat().st_ctime) + 1)
-        fold(*arguments)
+        update(*arguments)
 
     monkeypatch.setattr(layer.scanner, "_fold", change_and_fold)
     wait_until(int(time.time()) + 1)
@@ -287,7 +287,7 @@ def test_the_private_index_takes_over_what_was_read(layer: Layer, tree: Oid) -> 
     after = layer.trees.splice(tree, {change.path: change.after for change in scan.changes})
 
     assert len(scan.changes) == 200
-    assert layer.scanner.changed(after) == Scan((), ())
+    assert layer.scanner.changed(after) == ScanResult((), ())
     layer.repo.write("many/7.txt", b"seven\n")
     (layer.repo.path / "many/8.txt").unlink()
     assert kinds(layer.scanner.changed(after)) == {"many/7.txt": "M", "many/8.txt": "D"}
@@ -408,12 +408,12 @@ def test_names_that_git_refuses_are_left_out_and_said(layer: Layer, tree: Oid, k
     scan = layer.scanner.changed(tree, names if known else None)
 
     assert kinds(scan) == {}
-    assert reasons(scan) == dict.fromkeys(names, Why.NAME)
+    assert reasons(scan) == dict.fromkeys(names, SkipReason.NAME)
 
 
 def test_many_files_are_read_in_batches(layer: Layer, tree: Oid, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chorus.store.worktree.observer.MOST_AT_ONCE", 7)
-    monkeypatch.setattr("chorus.store.worktree.observer.MOST_BYTES", 100)
+    monkeypatch.setattr("chorus.store.worktree.comparison.MAX_BATCH_FILES", 7)
+    monkeypatch.setattr("chorus.store.worktree.comparison.MAX_BATCH_BYTES", 100)
     for number in range(50):
         layer.repo.write(f"many/{number}", b"x" * number)
 

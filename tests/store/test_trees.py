@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from chorus.model.ids import Oid, RepoPath
-from chorus.store.objects.directory import RUN_ENTRIES, Directory
-from chorus.store.objects.store import ObjectStore
+from chorus.store.objects.object_store import ObjectStore
+from chorus.store.objects.tree_object import RUN_ENTRIES, Directory
 from chorus.store.objects.trees import (
     EMPTY_TREE,
     EXECUTABLE_MODE,
@@ -17,8 +17,8 @@ from chorus.store.objects.trees import (
     SUBMODULE_MODE,
     SYMLINK_MODE,
     TREE_MODE,
-    Entry,
     TreeChange,
+    TreeEntry,
     Trees,
 )
 from tests.repos import UserRepo
@@ -28,14 +28,14 @@ from tests.store.layer import Layer
 NAMES = st.sampled_from(["a", "a-", "a.", "a0", "a ", " a", "100644 a", "b\n", "é", "\udcff", "A"])
 PATHS = st.lists(NAMES, min_size=1, max_size=4).map("/".join).map(RepoPath)
 ENTRIES = st.builds(
-    Entry,
+    TreeEntry,
     st.sampled_from([FILE_MODE, EXECUTABLE_MODE, SYMLINK_MODE]),
     # Bytes that look like parts of an entry, to catch a search that strays into an object id.
     st.sampled_from([b"\0" * 19 + b"1", b"100644 a\0" * 2 + b"xx", b" a\0" * 6 + b"yy", b"z" * 20]).map(
         lambda raw: Oid(raw.hex())
     ),
 )
-Step = list[tuple[RepoPath, Entry | None]]
+Step = list[tuple[RepoPath, TreeEntry | None]]
 CHANGES = st.lists(st.tuples(PATHS, st.none() | ENTRIES), max_size=6)
 
 
@@ -58,7 +58,9 @@ def hash_tree(data: bytes) -> Oid:
     return Oid(hashlib.sha1(b"tree %d\0" % len(data) + data).hexdigest())
 
 
-def apply(files: dict[str, Entry], changes: dict[RepoPath, Entry | None]) -> dict[str, Entry] | None:
+def apply(
+    files: dict[str, TreeEntry], changes: dict[RepoPath, TreeEntry | None]
+) -> dict[str, TreeEntry] | None:
     """The plain meaning of a splice; None if it has none."""
     wanted = [path for path, entry in changes.items() if entry is not None]
     if any(other.startswith(path + "/") for path in wanted for other in wanted):
@@ -81,7 +83,7 @@ def test_any_changes_in_any_order_give_the_files_they_say(steps: list[Step]) -> 
     store = MemoryStore()
     trees = Trees(store, cache_bytes=3000)
     root: Oid | None = None
-    files: dict[str, Entry] = {}
+    files: dict[str, TreeEntry] = {}
     for step in steps:
         changes = dict(step)
         after = apply(files, changes)
@@ -97,7 +99,7 @@ def test_any_changes_in_any_order_give_the_files_they_say(steps: list[Step]) -> 
         assert trees.diff(old, root) == differences(before, files)
 
 
-def differences(before: dict[str, Entry], after: dict[str, Entry]) -> list[TreeChange]:
+def differences(before: dict[str, TreeEntry], after: dict[str, TreeEntry]) -> list[TreeChange]:
     paths = sorted(before.keys() | after.keys(), key=os.fsencode)
     pairs = ((path, before.get(path), after.get(path)) for path in paths)
     return [TreeChange(RepoPath(path), old, new) for path, old, new in pairs if old != new]
@@ -105,7 +107,7 @@ def differences(before: dict[str, Entry], after: dict[str, Entry]) -> list[TreeC
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.dictionaries(PATHS, ENTRIES, max_size=12))
-def test_git_writes_the_same_tree(repo: UserRepo, changes: dict[RepoPath, Entry]) -> None:
+def test_git_writes_the_same_tree(repo: UserRepo, changes: dict[RepoPath, TreeEntry]) -> None:
     store = MemoryStore()
     try:
         root = Trees(store).splice(None, changes)
@@ -128,11 +130,11 @@ def oid_of(number: int) -> Oid:
 
 def test_a_wide_directory_stays_in_order_through_many_changes() -> None:
     trees = Trees(MemoryStore())
-    files = {f"file{number:05}": Entry(FILE_MODE, oid_of(number)) for number in range(5000)}
+    files = {f"file{number:05}": TreeEntry(FILE_MODE, oid_of(number)) for number in range(5000)}
     root = trees.splice(None, {RepoPath(path): entry for path, entry in files.items()})
     for number in range(1500):
         name = f"file{(number * 7919) % 6000:05}" + ("-new" if number % 5 == 0 else "")
-        entry = None if number % 3 == 0 else Entry(FILE_MODE, oid_of(10_000 + number))
+        entry = None if number % 3 == 0 else TreeEntry(FILE_MODE, oid_of(10_000 + number))
         root = trees.splice(root, {RepoPath(name): entry})
         if entry is None:
             files.pop(name, None)
@@ -146,7 +148,7 @@ def test_a_wide_directory_stays_in_order_through_many_changes() -> None:
 def test_one_change_in_a_wide_directory_touches_one_run() -> None:
     raw = b"".join(b"100644 file%05d\0%s" % (number, b"x" * 20) for number in range(10_000))
     directory = Directory.parse(raw)
-    changed = directory.changed({b"file05000x": Entry(FILE_MODE, oid_of(1))})
+    changed = directory.changed({b"file05000x": TreeEntry(FILE_MODE, oid_of(1))})
 
     assert len(set(map(id, changed.runs)) - set(map(id, directory.runs))) <= 2
     assert max(len(run.raw) for run in changed.runs) < 3 * RUN_ENTRIES * 40
@@ -154,7 +156,7 @@ def test_one_change_in_a_wide_directory_touches_one_run() -> None:
 
 def test_an_emptied_tree_is_the_empty_tree(layer: Layer) -> None:
     file = RepoPath("a/b/c")
-    root = layer.trees.splice(None, {file: Entry(FILE_MODE, layer.store.write_blob(b""))})
+    root = layer.trees.splice(None, {file: TreeEntry(FILE_MODE, layer.store.write_blob(b""))})
 
     assert layer.trees.splice(root, {file: None}) == EMPTY_TREE
     assert layer.store.read_tree(EMPTY_TREE) == b""
@@ -162,14 +164,14 @@ def test_an_emptied_tree_is_the_empty_tree(layer: Layer) -> None:
 
 def test_nothing_below_a_path_goes_because_the_path_is_no_file() -> None:
     trees = Trees(MemoryStore())
-    root = trees.splice(None, {RepoPath("a/b"): Entry(FILE_MODE, oid_of(1))})
+    root = trees.splice(None, {RepoPath("a/b"): TreeEntry(FILE_MODE, oid_of(1))})
 
     assert trees.splice(root, {RepoPath("a"): None}) == root
 
 
 def test_a_deleted_file_goes_whatever_is_said_of_paths_below_it() -> None:
     trees = Trees(MemoryStore())
-    root = trees.splice(None, {RepoPath("a"): Entry(FILE_MODE, oid_of(1))})
+    root = trees.splice(None, {RepoPath("a"): TreeEntry(FILE_MODE, oid_of(1))})
 
     assert trees.splice(root, {RepoPath("a"): None, RepoPath("a/b"): None}) == EMPTY_TREE
 
@@ -177,20 +179,22 @@ def test_a_deleted_file_goes_whatever_is_said_of_paths_below_it() -> None:
 def test_the_same_place_changed_twice_is_changed_twice() -> None:
     trees = Trees(MemoryStore())
     path = RepoPath("a/b/c")
-    root = trees.splice(None, {path: Entry(FILE_MODE, oid_of(1)), RepoPath("x"): Entry(FILE_MODE, oid_of(1))})
+    root = trees.splice(
+        None, {path: TreeEntry(FILE_MODE, oid_of(1)), RepoPath("x"): TreeEntry(FILE_MODE, oid_of(1))}
+    )
 
     for number in (2, 3, 2, 1):
-        assert trees.lookup(trees.splice(root, {path: Entry(FILE_MODE, oid_of(number))}), path) == Entry(
-            FILE_MODE, oid_of(number)
-        )
+        assert trees.lookup(
+            trees.splice(root, {path: TreeEntry(FILE_MODE, oid_of(number))}), path
+        ) == TreeEntry(FILE_MODE, oid_of(number))
 
 
 def test_a_submodule_stays_where_it_is() -> None:
     trees = Trees(MemoryStore())
-    root = trees.splice(None, {RepoPath("sub"): Entry(SUBMODULE_MODE, oid_of(1))})
-    root = trees.splice(root, {RepoPath("x"): Entry(FILE_MODE, oid_of(2))})
+    root = trees.splice(None, {RepoPath("sub"): TreeEntry(SUBMODULE_MODE, oid_of(1))})
+    root = trees.splice(root, {RepoPath("x"): TreeEntry(FILE_MODE, oid_of(2))})
 
-    assert trees.lookup(root, RepoPath("sub")) == Entry(SUBMODULE_MODE, oid_of(1))
+    assert trees.lookup(root, RepoPath("sub")) == TreeEntry(SUBMODULE_MODE, oid_of(1))
     assert [entry.mode for _, entry in trees.walk(root)] == [SUBMODULE_MODE, FILE_MODE]
     assert trees.lookup(root, RepoPath("sub/x")) is None
     assert TREE_MODE not in [entry.mode for _, entry in trees.walk(root)]
@@ -200,7 +204,7 @@ def test_the_cache_keeps_within_its_bound(layer: Layer) -> None:
     bounded = Trees(layer.store, cache_bytes=20_000)
     root: Oid | None = None
     for number in range(200):
-        root = bounded.splice(root, {RepoPath(f"d{number}/f"): Entry(FILE_MODE, oid_of(number))})
+        root = bounded.splice(root, {RepoPath(f"d{number}/f"): TreeEntry(FILE_MODE, oid_of(number))})
 
     assert sum(cost for _, cost in bounded._cache.values()) <= 20_000
     assert len(list(bounded.walk(root))) == 200

@@ -3,9 +3,8 @@
 import git
 import pytest
 
-from chorus.store.maintenance.object_check import find_damage
-from chorus.store.maintenance.packing import pack
-from chorus.store.maintenance.side_store import list_loose
+from chorus.store.maintenance.object_check import find_damaged_objects
+from chorus.store.maintenance.side_store import list_loose, pack
 from tests.store.layer import Layer
 from tests.store.recorder import LANE, Recorder
 
@@ -21,7 +20,7 @@ def recorded(layer: Layer, request: pytest.FixtureRequest) -> Layer:
 
 
 def test_every_recorded_object_is_what_its_name_says(recorded: Layer) -> None:
-    assert find_damage(recorded.store.directory) == []
+    assert find_damaged_objects(recorded.store.directory) == []
 
 
 def test_damage_is_found(layer: Layer) -> None:
@@ -33,7 +32,7 @@ def test_damage_is_found(layer: Layer) -> None:
         layer.repo.path.joinpath(path).unlink()
         layer.repo.path.joinpath(path).write_bytes(data)
 
-    assert len(find_damage(layer.store.directory)) == 3
+    assert len(find_damaged_objects(layer.store.directory)) == 3
 
 
 def test_a_lane_is_a_branch_for_gitpython_too(recorded: Layer) -> None:

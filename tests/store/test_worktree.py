@@ -12,9 +12,9 @@ import pytest
 
 from chorus.model.ids import RepoPath
 from chorus.store.lock_file import CannotWrite
-from chorus.store.objects.directory import EXECUTABLE_MODE, FILE_MODE, SYMLINK_MODE
-from chorus.store.worktree.file_state import Absent, File, FileState, Skipped, Why
-from chorus.store.worktree.replacement import CannotReplace
+from chorus.store.objects.tree_object import EXECUTABLE_MODE, FILE_MODE, SYMLINK_MODE
+from chorus.store.worktree.file_state import Absent, File, FileState, Skipped, SkipReason
+from chorus.store.worktree.staged_file import CannotReplace
 from chorus.store.worktree.work_tree import READ_ATTEMPTS, WorkTree, is_scratch, read_all
 
 ROOT = Path(__file__).parent.parent.parent
@@ -59,28 +59,28 @@ def test_files_and_links_are_read_as_git_sees_them(tree: WorkTree) -> None:
 @pytest.mark.parametrize(
     ("path", "state"),
     [
-        ("outside/secret", Absent(Why.BEHIND_LINK)),
-        ("inside/file", Absent(Why.BEHIND_LINK)),
-        ("dangling/x", Absent(Why.BEHIND_LINK)),
+        ("outside/secret", Absent(SkipReason.BEHIND_LINK)),
+        ("inside/file", Absent(SkipReason.BEHIND_LINK)),
+        ("dangling/x", Absent(SkipReason.BEHIND_LINK)),
         ("file/x", Absent()),
         ("none/x", Absent()),
-        ("real", Absent(Why.DIRECTORY)),
-        ("../tree/file", Skipped(Why.OUTSIDE)),
-        ("/etc/passwd", Skipped(Why.OUTSIDE)),
-        ("real//file", Skipped(Why.OUTSIDE)),
-        ("./file", Skipped(Why.OUTSIDE)),
-        ("", Skipped(Why.OUTSIDE)),
-        ("nul\0byte", Skipped(Why.OUTSIDE)),
-        (".git/config", Skipped(Why.GIT_DIR)),
-        (".GIT/config", Skipped(Why.GIT_DIR)),
-        ("nested/file", Skipped(Why.NESTED)),
-        ("nested", Skipped(Why.NESTED)),
-        ("nested/deeper/file", Skipped(Why.NESTED)),
-        ("pipe", Skipped(Why.SPECIAL)),
-        ("socket", Skipped(Why.SPECIAL)),
-        ("large", Skipped(Why.TOO_LARGE, "1001 bytes")),
-        ("file.tmp.1234.0123456789ab", Skipped(Why.SCRATCH)),
-        ("/".join("d" * 500), Skipped(Why.UNREADABLE, "too deep")),
+        ("real", Absent(SkipReason.DIRECTORY)),
+        ("../tree/file", Skipped(SkipReason.OUTSIDE)),
+        ("/etc/passwd", Skipped(SkipReason.OUTSIDE)),
+        ("real//file", Skipped(SkipReason.OUTSIDE)),
+        ("./file", Skipped(SkipReason.OUTSIDE)),
+        ("", Skipped(SkipReason.OUTSIDE)),
+        ("nul\0byte", Skipped(SkipReason.OUTSIDE)),
+        (".git/config", Skipped(SkipReason.GIT_DIR)),
+        (".GIT/config", Skipped(SkipReason.GIT_DIR)),
+        ("nested/file", Skipped(SkipReason.NESTED)),
+        ("nested", Skipped(SkipReason.NESTED)),
+        ("nested/deeper/file", Skipped(SkipReason.NESTED)),
+        ("pipe", Skipped(SkipReason.SPECIAL)),
+        ("socket", Skipped(SkipReason.SPECIAL)),
+        ("large", Skipped(SkipReason.TOO_LARGE, "1001 bytes")),
+        ("file.tmp.1234.0123456789ab", Skipped(SkipReason.SCRATCH)),
+        ("/".join("d" * 500), Skipped(SkipReason.UNREADABLE, "too deep")),
     ],
 )
 def test_what_is_no_file_of_the_work_tree_is_not_read(tree: WorkTree, path: str, state: FileState) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from chorus.system.file_watch.watch import MOST_PATHS, FileWatch, Moved
+from chorus.system.file_watch.watch import MAX_PATHS, FileWatch, WatchedChanges
 from tests.waiting import wait_for
 
 
@@ -23,7 +23,7 @@ class Watched:
     def _wake(self) -> None:
         self.wakes += 1
 
-    def take(self) -> Moved:
+    def take(self) -> WatchedChanges:
         moved = self.watch.take()
         self.seen |= moved.paths
         self.head |= moved.head
@@ -32,7 +32,7 @@ class Watched:
 
     def wait_told(self) -> None:
         told = threading.Event()
-        assert self.watch.when_told(told.set)
+        assert self.watch.flush_barrier(told.set)
         assert told.wait(60)
 
     def sees_head(self) -> bool:
@@ -121,12 +121,12 @@ def test_git_and_skipped_directories_are_not_looked_at_but_head_is(watched: Watc
 
 
 def test_a_burst_becomes_a_loss_instead_of_a_growing_set(watched: Watched) -> None:
-    for number in range(MOST_PATHS + 500):
+    for number in range(MAX_PATHS + 500):
         os.mknod(watched.root / f"src/{number}")  # one event each
     watched.wait_told()  # and nobody takes anything meanwhile: what is taken bit by bit is no burst
 
     assert watched.sees_loss()
-    assert len(watched.seen) <= MOST_PATHS
+    assert len(watched.seen) <= MAX_PATHS
 
 
 def test_a_file_whose_rights_changed_is_named(watched: Watched) -> None:
@@ -194,7 +194,7 @@ watch.take()
 for number in range(20):
     (root / f"src/new{number}").mkdir()
 told = threading.Event()
-if watch.when_told(told.set):
+if watch.flush_barrier(told.set):
     told.wait(60)
 print(watch.problem, watch.take().lost, watch.take().lost)
 watch.stop()
@@ -231,7 +231,7 @@ watch = FileWatch(root, root / ".git", wake=lambda: None)
 watch.start()
 def told():
     heard = threading.Event()
-    assert watch.when_told(heard.set) and heard.wait(60)
+    assert watch.flush_barrier(heard.set) and heard.wait(60)
     return sorted(watch.take().paths)
 told()
 for place in closed:

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from chorus.tmux.address import Address
-from chorus.tmux.commands import OneShot, Tmux
-from chorus.tmux.control import Control
+from chorus.tmux.control_connection import ControlConnection
+from chorus.tmux.tmux_server import Tmux, TmuxServer
 from tests.lab.sitting import terminal_of
 from tests.lab.terminal import Pane, Terminal
 
@@ -35,12 +35,12 @@ def open_pane(terminal: Terminal, tmp_path: Path) -> Open:
 @pytest.fixture(params=["one-shot", "control"])
 def connect(request: pytest.FixtureRequest, address: Address) -> Iterator[Callable[[Pane], Tmux]]:
     """Every way to reach the server, so that each test holds for all of them."""
-    opened: list[Control] = []
+    opened: list[ControlConnection] = []
 
     def reach(pane: Pane) -> Tmux:
         if request.param == "one-shot":
-            return OneShot(address)
-        opened.append(Control(address, target=pane.id))
+            return TmuxServer(address)
+        opened.append(ControlConnection(address, target=pane.id))
         return opened[-1]
 
     yield reach

@@ -8,8 +8,8 @@ import pytest
 
 from chorus.errors import UsageError
 from chorus.tmux.address import Address, UnsafeDirectory, list_addresses, make_directory, select_address
-from chorus.tmux.commands import OneShot
-from chorus.tmux.errors import NoServerThere
+from chorus.tmux.errors import CannotStartServer
+from chorus.tmux.tmux_server import TmuxServer
 from tests.lab.terminal import Terminal
 from tests.tmux.conftest import Open
 
@@ -56,8 +56,8 @@ def test_a_path_somebody_gave_is_left_to_tmux(tmp_path: Path) -> None:
     make_directory(address)
 
     assert list(tmp_path.iterdir()) == []
-    with pytest.raises(NoServerThere, match=re.escape(str(address.socket))):
-        OneShot(address).run(["new-session", "-d"])
+    with pytest.raises(CannotStartServer, match=re.escape(str(address.socket))):
+        TmuxServer(address).run(["new-session", "-d"])
 
 
 def test_only_servers_that_answer_are_listed(terminal: Terminal, open_pane: Open) -> None:

@@ -11,11 +11,10 @@ import pytest
 from chorus.model.ids import PaneId
 from chorus.system.processes import read_process
 from chorus.tmux.address import Address
-from chorus.tmux.control import Control, moved_panes
-from chorus.tmux.control_text import Block, BlockParser, Notice, unescape_output
-from chorus.tmux.errors import ConnectionLost, PaneGone, ServerGone, ServerSilent
-from chorus.tmux.panes import read_pane, read_panes
-from chorus.tmux.screen import read_screen
+from chorus.tmux.control_connection import ControlConnection, moved_panes
+from chorus.tmux.control_protocol import Block, BlockParser, ControlEvent, unescape_output
+from chorus.tmux.errors import ConnectionLost, PaneGone, ServerGone, ServerTimeout
+from chorus.tmux.panes import read_pane, read_panes, read_screen
 from tests.lab.terminal import Terminal, wait_until
 from tests.tmux.conftest import Open
 
@@ -25,9 +24,9 @@ CONNECT_AND_IDLE = """
 import array, fcntl, signal, sys, termios, time
 from pathlib import Path
 from chorus.tmux.address import Address
-from chorus.tmux.control import Control
+from chorus.tmux.control_connection import ControlConnection
 
-control = Control(Address(Path(sys.argv[1])), target=sys.argv[2], watch=True)
+control = ControlConnection(Address(Path(sys.argv[1])), target=sys.argv[2], watch=True)
 unread = array.array("i", [0])
 while unread[0] < 32768:
     fcntl.ioctl(control.fileno(), termios.FIONREAD, unread)
@@ -37,7 +36,7 @@ signal.pause()
 """
 
 
-def moved(control: Control) -> set[PaneId]:
+def moved(control: ControlConnection) -> set[PaneId]:
     return moved_panes(control.notices())
 
 
@@ -46,7 +45,7 @@ def test_a_pane_that_prints_is_heard_and_one_that_does_not_is_silent(
 ) -> None:
     pane = open_pane("stty -echo; printf ready; exec cat")
     pane.wait_for("ready")
-    with Control(address, target=pane.id, watch=True) as control:
+    with ControlConnection(address, target=pane.id, watch=True) as control:
         wait_until(lambda: not control.wait(0.1) or not control.notices(), what="quiet")
 
         pane.type("hello\n")
@@ -59,7 +58,7 @@ def test_a_pane_that_prints_is_heard_and_one_that_does_not_is_silent(
 def test_copy_mode_is_heard_as_a_move(open_pane: Open, address: Address, terminal: Terminal) -> None:
     pane = open_pane("printf ready; exec cat")
     pane.wait_for("ready")
-    with Control(address, target=pane.id, watch=True) as control:
+    with ControlConnection(address, target=pane.id, watch=True) as control:
         wait_until(lambda: not control.wait(0.1) or not control.notices(), what="quiet")
         terminal.tmux("copy-mode", "-t", pane.id)
 
@@ -68,7 +67,7 @@ def test_copy_mode_is_heard_as_a_move(open_pane: Open, address: Address, termina
 
 def test_a_pane_that_floods_does_not_stop_the_connection(open_pane: Open, address: Address) -> None:
     pane = open_pane("exec yes")
-    with Control(address, target=pane.id, watch=True) as control:
+    with ControlConnection(address, target=pane.id, watch=True) as control:
         for _ in range(20):
             wait_until(lambda: pane.id in moved(control), what="the pane is heard")
             assert read_pane(control, PaneId(pane.id)).command in ("yes", "sh")
@@ -79,7 +78,7 @@ def test_the_windows_keep_their_size_and_the_client_leaves_no_trace(
 ) -> None:
     pane = open_pane("cat")
     before = terminal.tmux("list-windows", "-a")
-    with Control(address, target=pane.id, watch=True) as control:
+    with ControlConnection(address, target=pane.id, watch=True) as control:
         read_panes(control)
         assert terminal.tmux("list-windows", "-a") == before
         assert len(terminal.tmux("list-clients").splitlines()) == 1
@@ -109,7 +108,7 @@ def test_a_connection_whose_process_is_killed_goes_too_though_output_waits_for_i
 
 def test_an_error_is_told_and_the_next_call_is_answered(open_pane: Open, address: Address) -> None:
     pane = open_pane("cat")
-    with Control(address, target=pane.id) as control:
+    with ControlConnection(address, target=pane.id) as control:
         for _ in range(3):
             with pytest.raises(PaneGone):
                 control.run(["capture-pane", "-p", "-t", "%99"], ["display-message", "-p", "never"])
@@ -123,7 +122,10 @@ def test_a_session_that_closes_is_told_apart_from_a_server_that_dies(
     open_pane: Open, address: Address, terminal: Terminal
 ) -> None:
     one, two = open_pane("cat"), open_pane("cat")
-    with Control(address, target=one.id) as first, Control(address, target=two.id) as second:
+    with (
+        ControlConnection(address, target=one.id) as first,
+        ControlConnection(address, target=two.id) as second,
+    ):
         terminal.tmux("kill-session", "-t", one.id)
         with pytest.raises(ConnectionLost):
             read_panes(first)
@@ -139,13 +141,13 @@ def test_a_session_that_closes_is_told_apart_from_a_server_that_dies(
 def test_a_server_that_hangs_is_given_up(
     open_pane: Open, address: Address, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("chorus.tmux.control.ANSWER_SECONDS", 0.2)
+    monkeypatch.setattr("chorus.tmux.control_connection.REPLY_TIMEOUT_SECONDS", 0.2)
     pane = open_pane("cat")
-    with Control(address, target=pane.id) as control:
+    with ControlConnection(address, target=pane.id) as control:
         server = read_pane(control, PaneId(pane.id)).identity.server_pid
         os.kill(server, signal.SIGSTOP)
         try:
-            with pytest.raises(ServerSilent):
+            with pytest.raises(ServerTimeout):
                 read_panes(control)
         finally:
             os.kill(server, signal.SIGCONT)
@@ -155,7 +157,7 @@ def test_a_server_that_hangs_is_given_up(
 
 def test_no_server_is_told_at_once(address: Address) -> None:
     with pytest.raises(ServerGone):
-        Control(address, target="%0")
+        ControlConnection(address, target="%0")
     assert not address.socket.exists()  # and none is started
 
 
@@ -163,7 +165,7 @@ def test_no_such_pane_is_told_at_once(open_pane: Open, address: Address) -> None
     open_pane("cat")
 
     with pytest.raises(PaneGone):
-        Control(address, target="%9")
+        ControlConnection(address, target="%9")
 
 
 def test_a_pane_that_shows_the_end_of_a_block_does_not_end_it() -> None:
@@ -174,6 +176,6 @@ def test_a_pane_that_shows_the_end_of_a_block_does_not_end_it() -> None:
 
     assert found == [
         Block(False, ("%end 1 1 1", "%error", "%output %1 x")),
-        Notice("output", b"%1 a\\134\\012b"),
+        ControlEvent("output", b"%1 a\\134\\012b"),
     ]
     assert unescape_output(b"a\\134\\012b") == b"a\\\nb"

@@ -7,10 +7,10 @@ import pytest
 
 from chorus.errors import UsageError
 from chorus.model.ids import PaneId
-from chorus.tmux.commands import Tmux
 from chorus.tmux.errors import PaneChanged, PaneGone
 from chorus.tmux.keys import press, type_text
 from chorus.tmux.panes import PaneState, read_pane
+from chorus.tmux.tmux_server import Tmux
 from tests.lab.terminal import Pane, Terminal, wait_until
 from tests.tmux.conftest import Open
 

@@ -8,9 +8,9 @@ import pytest
 
 from chorus.model.ids import PaneId
 from chorus.tmux.address import Address, select_address
-from chorus.tmux.commands import OneShot
-from chorus.tmux.launch import Place, attach_command, open_pane
+from chorus.tmux.launch import PanePlacement, attach_command, open_pane
 from chorus.tmux.panes import read_panes
+from chorus.tmux.tmux_server import TmuxServer
 from tests.lab.terminal import Terminal, wait_until
 from tests.tmux.conftest import Open
 
@@ -25,11 +25,11 @@ def open_pane_in_server(open_pane: Open) -> PaneId:
     return PaneId(open_pane("exec cat").id)
 
 
-@pytest.mark.parametrize("place", Place)
+@pytest.mark.parametrize("place", PanePlacement)
 def test_the_program_gets_its_words_directory_and_environment_as_they_are(
-    place: Place, terminal: Terminal, open_pane_in_server: PaneId, tmp_path: Path
+    place: PanePlacement, terminal: Terminal, open_pane_in_server: PaneId, tmp_path: Path
 ) -> None:
-    tmux = OneShot(Address(terminal.socket()))
+    tmux = TmuxServer(Address(terminal.socket()))
     cwd = tmp_path / "a #{pane_id} b;"
     cwd.mkdir()
     out = tmp_path / "out"
@@ -44,28 +44,28 @@ def test_the_program_gets_its_words_directory_and_environment_as_they_are(
 def test_a_first_session_starts_the_server(terminal: Terminal, tmp_path: Path) -> None:
     address = Address(terminal.socket())
 
-    pane = open_pane(OneShot(address), Place.SESSION, ["cat"], cwd=tmp_path, name="chorus")
+    pane = open_pane(TmuxServer(address), PanePlacement.SESSION, ["cat"], cwd=tmp_path, name="chorus")
 
-    assert [state.id for state in read_panes(OneShot(address))] == [pane]
+    assert [state.id for state in read_panes(TmuxServer(address))] == [pane]
     assert attach_command(address, pane)[-2:] == ["-t", pane]
 
 
 def test_the_first_server_ever_finds_its_directory_made(tmp_path: Path) -> None:
     address = select_address({"TMUX_TMPDIR": str(tmp_path)}, name=None, path=None)
 
-    pane = open_pane(OneShot(address), Place.SESSION, ["cat"], cwd=tmp_path)
+    pane = open_pane(TmuxServer(address), PanePlacement.SESSION, ["cat"], cwd=tmp_path)
 
-    assert [state.id for state in read_panes(OneShot(address))] == [pane]
+    assert [state.id for state in read_panes(TmuxServer(address))] == [pane]
     assert address.socket.parent.stat().st_mode & 0o777 == 0o700
-    OneShot(address).run(["kill-server"])
+    TmuxServer(address).run(["kill-server"])
 
 
 def test_a_new_window_and_a_split_leave_the_user_where_he_is(
     terminal: Terminal, open_pane_in_server: PaneId, tmp_path: Path
 ) -> None:
-    tmux = OneShot(Address(terminal.socket()))
+    tmux = TmuxServer(Address(terminal.socket()))
 
-    for place in (Place.WINDOW, Place.SPLIT):
+    for place in (PanePlacement.WINDOW, PanePlacement.SPLIT):
         open_pane(tmux, place, ["sleep", "99"], cwd=tmp_path, beside=open_pane_in_server)
 
     assert terminal.tmux("display-message", "-p", "-t", "$0", "#{pane_id}").strip() == open_pane_in_server

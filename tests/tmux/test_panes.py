@@ -9,11 +9,10 @@ import pytest
 from chorus.model.ids import PaneId
 from chorus.system.processes import read_foreground, read_process
 from chorus.tmux.address import Address
-from chorus.tmux.commands import OneShot, Tmux
-from chorus.tmux.control import Control
-from chorus.tmux.errors import PaneChanged, PaneGone, ServerGone, TmuxMissing, TmuxRefused
-from chorus.tmux.panes import expect_same, read_pane, read_panes
-from chorus.tmux.screen import read_history, read_screen
+from chorus.tmux.control_connection import ControlConnection
+from chorus.tmux.errors import PaneChanged, PaneGone, ServerGone, TmuxNotInstalled, TmuxRefused
+from chorus.tmux.panes import expect_same, read_history, read_pane, read_panes, read_screen
+from chorus.tmux.tmux_server import Tmux, TmuxServer
 from tests.lab.terminal import Pane, Terminal, wait_until
 from tests.tmux.conftest import Open
 
@@ -54,7 +53,7 @@ def test_a_title_and_a_path_with_odd_signs_do_not_disturb_the_rest(
 
 def test_no_server_and_no_pane_are_told_apart(open_pane: Open, connect: Connect, address: Address) -> None:
     with pytest.raises(ServerGone):
-        read_panes(OneShot(address))
+        read_panes(TmuxServer(address))
     tmux = connect(open_pane("cat"))
 
     with pytest.raises(PaneGone, match="%99"):
@@ -81,11 +80,11 @@ def test_a_machine_without_tmux_is_told_how_to_get_it(
     monkeypatch.setenv("PATH", str(tmp_path))
     nowhere = Address(tmp_path / "socket")
 
-    with pytest.raises(TmuxMissing) as caught:
-        OneShot(nowhere).run(["list-panes"])
+    with pytest.raises(TmuxNotInstalled) as caught:
+        TmuxServer(nowhere).run(["list-panes"])
     assert "Install tmux" in str(caught.value.hint)
-    with pytest.raises(TmuxMissing):
-        Control(nowhere, target="%0")
+    with pytest.raises(TmuxNotInstalled):
+        ControlConnection(nowhere, target="%0")
 
 
 def test_a_respawned_pane_keeps_its_id_and_is_another_pane(
@@ -106,11 +105,11 @@ def test_a_pane_of_a_later_server_with_the_same_id_is_another_pane(
     open_pane: Open, terminal: Terminal, address: Address
 ) -> None:
     pane = open_pane("cat")
-    was = read_pane(OneShot(address), PaneId(pane.id)).identity
+    was = read_pane(TmuxServer(address), PaneId(pane.id)).identity
     terminal.stop()
     again = open_pane("cat")
 
-    now = read_pane(OneShot(address), PaneId(again.id)).identity
+    now = read_pane(TmuxServer(address), PaneId(again.id)).identity
 
     assert now.pane == was.pane
     with pytest.raises(PaneChanged, match="another tmux server"):

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from chorus.model.ids import PaneId
-from chorus.tmux.commands import Tmux
 from chorus.tmux.errors import PaneGone, PipeTaken
 from chorus.tmux.panes import read_pane
 from chorus.tmux.pipe import PanePipe, open_pipe
+from chorus.tmux.tmux_server import Tmux
 from tests.lab.terminal import Pane, Terminal, wait_until
 from tests.tmux.conftest import Open
 

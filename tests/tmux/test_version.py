@@ -2,7 +2,7 @@
 
 import pytest
 
-from chorus.tmux.version import is_supported, read_version
+from chorus.tmux.tmux_server import is_supported, read_version
 
 
 def test_the_tmux_of_this_machine_is_new_enough() -> None:

@@ -15,7 +15,7 @@ from chorus.config.preferences import Preferences
 from chorus.model.answer import Allow, Answer
 from chorus.model.ids import PaneId
 from chorus.tmux.address import Address
-from chorus.tmux.commands import OneShot
+from chorus.tmux.tmux_server import TmuxServer
 from chorus.watcher.panes.panes import Panes, WatchedPane
 from chorus.watcher.prompts.audit_log import Audit
 from chorus.watcher.prompts.pane_prompts import Desks
@@ -63,8 +63,8 @@ class Asking:
     def _rung(self, fresh: list[dict[str, Any]], waiting: int) -> None:
         self.rung.append((len(fresh), waiting))
 
-    def _tmux(self, pane: WatchedPane) -> OneShot:
-        return OneShot(pane.address)
+    def _tmux(self, pane: WatchedPane) -> TmuxServer:
+        return TmuxServer(pane.address)
 
     def _looked(self, pane: WatchedPane) -> None:
         if pane.key in self.panes.all:

@@ -12,7 +12,7 @@ from watchdog.observers.api import EventEmitter
 
 from chorus.system.file_watch.barrier import MARK
 from chorus.system.file_watch.watch import FileWatch
-from chorus.watcher.sources.file_hints import MOST_UNTOLD, Hints
+from chorus.watcher.sources.file_hints import MAX_MISSED_BARRIERS, Hints
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ async def test_a_watch_that_never_answers_is_not_asked_for_ever(
 
     monkeypatch.setattr(EventEmitter, "queue_event", lose_marks)
     hints.told_seconds = 0.05
-    for _ in range(MOST_UNTOLD):
+    for _ in range(MAX_MISSED_BARRIERS):
         await hints.settle()
     hints.told_seconds = 600.0  # whoever waits for that now, waits for ever
 
@@ -56,11 +56,11 @@ async def test_a_watch_that_never_answers_is_not_asked_for_ever(
 
 async def test_a_watch_that_answers_late_is_asked_again(hints: Hints) -> None:
     hints.told_seconds = 0.0
-    for _ in range(MOST_UNTOLD):
+    for _ in range(MAX_MISSED_BARRIERS):
         await hints.settle()
     hints.told_seconds = 60.0
     async with asyncio.timeout(60):
-        while hints._untold >= MOST_UNTOLD:
+        while hints._untold >= MAX_MISSED_BARRIERS:
             await asyncio.sleep(0.001)
 
     (hints.root / "src/new").touch()

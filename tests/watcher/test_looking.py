@@ -128,7 +128,7 @@ def test_where_nothing_can_be_watched_changes_are_found_by_looking_everywhere(
 ) -> None:
     settle(tree)
     tree.watch.stop()
-    assert tree.watch.is_blind
+    assert tree.watch.needs_scan
     repo.write("mine.txt", b"the person's\n")
     tree.sweep(grace_seconds=0)
     command = bash("t1")

@@ -12,8 +12,8 @@ import pytest
 from chorus.config.preferences import Preferences
 from chorus.model.answer import Allow, Choose, Deny
 from chorus.model.ids import PaneId
-from chorus.tmux.commands import OneShot
 from chorus.tmux.panes import read_pane
+from chorus.tmux.tmux_server import TmuxServer
 from chorus.watcher.prompts.audit_log import Audit
 from tests.demo.conftest import StandIn
 from tests.lab.client import INPUT_BOX, say
@@ -241,7 +241,7 @@ async def test_a_shell_in_front_of_a_suspended_client_gets_no_key(
 
 
 def pane_command(asking: Asking) -> str:
-    return read_pane(OneShot(asking.watched.address), PaneId(asking.pane.id)).command
+    return read_pane(TmuxServer(asking.watched.address), PaneId(asking.pane.id)).command
 
 
 async def test_where_answers_go_by_hook_only_no_key_is_sent(asking: Asking) -> None:

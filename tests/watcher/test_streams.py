@@ -6,7 +6,7 @@ from typing import Any
 
 from chorus.model.ids import PaneId
 from chorus.tmux.address import Address
-from chorus.tmux.commands import OneShot
+from chorus.tmux.tmux_server import TmuxServer
 from chorus.watcher.panes.pane_stream import PaneStream
 from tests.lab.sitting import terminal_of
 from tests.lab.terminal import Terminal
@@ -29,7 +29,7 @@ async def test_a_stream_that_is_closed_while_it_hears_reads_no_more(
 
     failures: list[dict[str, Any]] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, failure: failures.append(failure))
-    tmux = OneShot(Address(terminal.socket()))
+    tmux = TmuxServer(Address(terminal.socket()))
     stream = PaneStream(tmux, PaneId(pane.id), tmp_path / "fifo", hear, since=0.0)
     await stream.start()
     pane.type('{"n": 1}\n')

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from chorus.store.lock_file import CannotWrite, Locked
+from chorus.store.lock_file import CannotWrite, LockHeld
 from chorus.watcher.tasks import Tasks
 
 
@@ -37,7 +37,7 @@ async def test_a_task_that_fails_is_told_of_and_the_others_go_on() -> None:
     ("error", "room"),
     [
         (CannotWrite("cannot write HEAD: No space left on device"), True),
-        (Locked("main.lock is held by another process"), True),
+        (LockHeld("main.lock is held by another process"), True),
         (OSError("git was cut short"), False),
     ],
     ids=["what a task could not write", "a lock somebody holds", "whatever failed while there is no room"],

@@ -14,8 +14,8 @@ from chorus.history.log.disk_log import DiskLog
 from chorus.history.log.filter import LogFilter
 from chorus.history.timeline_log import TimelineUnreadable, garbage_collection_paused
 from chorus.model.ids import RepoPath
+from chorus.store.git_paths import read_git_paths
 from chorus.store.git_process import Git
-from chorus.store.places import read_places
 
 
 def log(**wanted: Any) -> list[dict[str, Any]]:  # noqa: ANN401  the fields of Filter
@@ -30,7 +30,7 @@ def log(**wanted: Any) -> list[dict[str, Any]]:  # noqa: ANN401  the fields of F
 
 
 def add_paths(entries: list[dict[str, Any]]) -> None:
-    places = read_places(Git(Path.cwd()))
+    places = read_git_paths(Git(Path.cwd()))
     showing.add_paths(Git(Path(places.work_tree)), f"{places.git_dir}/chorus", entries)
 
 

@@ -26,14 +26,14 @@ from chorus.history.records import RecordKind
 from chorus.history.timeline_log import PREFIX, LogScanner, TimelineCommit, TimelineUnreadable
 from chorus.model.commit_message import ACTION, CONTAINED, NUMBER, render_trailer
 from chorus.model.ids import LaneName, Oid, RepoPath
+from chorus.store.git_paths import GitPaths, read_git_paths
 from chorus.store.git_process import Git
-from chorus.store.places import Places, read_places
 
 OID = re.compile(r"[0-9a-f]{40}")
 
 
 class DiskLog:
-    def __init__(self, places: Places) -> None:
+    def __init__(self, places: GitPaths) -> None:
         self._git = Git(Path(places.work_tree))
         self._own_dir = f"{places.git_dir}/chorus"
         # Before the chain: what a note names is on the chain by the time it is written.
@@ -50,7 +50,7 @@ class DiskLog:
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        return cls(read_places(Git(path)))
+        return cls(read_git_paths(Git(path)))
 
     def __enter__(self) -> Self:
         return self

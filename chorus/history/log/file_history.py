@@ -17,7 +17,7 @@ from chorus.history.timeline_log import TimelineCommit
 from chorus.history.workspace import Workspace
 from chorus.model.commit_message import EDIT, render_trailer
 from chorus.model.ids import RepoPath
-from chorus.store.objects.trees import Entry
+from chorus.store.objects.trees import TreeEntry
 
 
 class FileHistory(Protocol):
@@ -32,7 +32,7 @@ class FileHistory(Protocol):
 
     def edits(self, recorded: TimelineCommit) -> tuple[Edit, ...]: ...
 
-    def newest(self, path: RepoPath) -> Entry | None:
+    def newest(self, path: RepoPath) -> TreeEntry | None:
         """The file last seen at a path."""
 
     def entry_of(self, action: str) -> LogEntry | None: ...
@@ -66,7 +66,7 @@ class DiskFileHistory:
         changes = self.workspace.trees.diff(before.tree if before else None, recorded.tree)
         return tuple(Edit(change.path, change.before, change.after) for change in changes)
 
-    def newest(self, path: RepoPath) -> Entry | None:
+    def newest(self, path: RepoPath) -> TreeEntry | None:
         tip = self._sieve.record(0)
         found = self.workspace.trees.lookup(tip.tree, path) if tip else None
         return None if found is None or found.is_tree else found

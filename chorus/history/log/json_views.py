@@ -9,7 +9,7 @@ from chorus.history.log.entry import LogEntry, entry_json
 from chorus.history.records import Edit
 from chorus.model.ids import LaneName, Oid, RepoPath, SessionId
 from chorus.store.git_process import Git
-from chorus.store.objects.directory import Entry
+from chorus.store.objects.tree_object import TreeEntry
 
 # The same for everybody: no colours, no programs of the user's, whole object names.
 PLAIN = ("-r", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color")
@@ -57,11 +57,11 @@ def add_paths(git: Git, own_dir: str, entries: Iterable[dict[str, Any]]) -> None
         entry["files"] = len(entry["paths"])
 
 
-def _oid(entry: Entry | None) -> Oid | None:
+def _oid(entry: TreeEntry | None) -> Oid | None:
     return None if entry is None else entry.oid
 
 
-def _mode(entry: Entry | None) -> int | None:
+def _mode(entry: TreeEntry | None) -> int | None:
     return None if entry is None else entry.mode
 
 

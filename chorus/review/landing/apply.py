@@ -29,7 +29,7 @@ from chorus.review.landing.merge import (
 from chorus.review.landing.plan import CommitGroup, LandingPlan, render_commit_message
 from chorus.review.landing.recovery import LandingProgress, PendingLanding
 from chorus.store.objects.trees import EMPTY_TREE
-from chorus.store.user_branch import Branch
+from chorus.store.user_branch import UserBranch
 from chorus.text.sanitize import printable
 
 
@@ -55,7 +55,7 @@ def apply_landing(
 
     The caller holds the note, and clears it once what landed is remembered.
     """
-    with Branch.opened(workspace.repository, landing.onto) as branch:
+    with UserBranch.open(workspace.repository, landing.onto) as branch:
         start = tree_of(workspace, branch.start)
         steps = [join_changes(own) for own in _steps(workspace, landing)]
         present = find_applied(workspace, start, [step for own in steps for step in own])
@@ -118,7 +118,7 @@ def _steps(workspace: Workspace, landing: LandingPlan) -> list[list[PathChange]]
 def _rehearse(
     workspace: Workspace,
     landing: LandingPlan,
-    branch: Branch,
+    branch: UserBranch,
     tree: Oid | None,
     todo: Sequence[Sequence[PathChange]],
 ) -> Oid | None:
@@ -136,7 +136,7 @@ def _make(
     landing: LandingPlan,
     todo: Sequence[Sequence[PathChange]],
     tree: Oid | None,
-    onto: tuple[Branch, PendingLanding] | None = None,
+    onto: tuple[UserBranch, PendingLanding] | None = None,
 ) -> LandingResult:
     """Each group on top of what the commit before it really holds: a hook may have changed it."""
     landed = LandingResult()
@@ -171,7 +171,7 @@ def _refuse_staged(workspace: Workspace, old: Oid | None, new: Oid | None) -> No
 
 
 def _conflict(
-    workspace: Workspace, landing: LandingPlan, branch: Branch, misfits: Sequence[PathConflict]
+    workspace: Workspace, landing: LandingPlan, branch: UserBranch, misfits: Sequence[PathConflict]
 ) -> LandConflict:
     name = landing.onto.removeprefix(HEADS)
     lines = [f"{landing.lane.name} does not fit on {name}; nothing was changed"]

@@ -11,9 +11,9 @@ from chorus.history.lane_change import LaneChange, in_the_way, lane_entry, merge
 from chorus.history.workspace import Workspace
 from chorus.model.ids import Oid, RepoPath
 from chorus.store.maintenance.side_store import pack_into
-from chorus.store.objects.trees import Entry, TreeChange
-from chorus.store.user_index import Staged, read_index, update_index
-from chorus.store.worktree.sparse import find_left_out
+from chorus.store.objects.trees import TreeChange, TreeEntry
+from chorus.store.user_index import StagedEntry, read_index, update_index
+from chorus.store.worktree.sparse import find_excluded_by_sparse
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +21,8 @@ class PathChange:
     """What actions, by number, made of one path: several where each began with what the last one left."""
 
     path: RepoPath
-    before: Entry | None
-    after: Entry | None
+    before: TreeEntry | None
+    after: TreeEntry | None
     numbers: tuple[int, ...]
 
 
@@ -47,7 +47,7 @@ def restore_sparse_paths(
     """The same steps, where a file that a sparse checkout leaves out is not one that is gone: whoever writes
     it writes over what the lane began with, and whoever takes that back brings it back."""
     ends = [step.path for step in steps if step.before is None or step.after is None]
-    left_out = find_left_out(workspace.repository, ends)
+    left_out = find_excluded_by_sparse(workspace.repository, ends)
     tree = workspace.store.read_commit(base).tree if base and left_out else None
     kept = {path: lane_entry(workspace, tree, path) for path in left_out}
     return [
@@ -89,9 +89,9 @@ def find_applied(workspace: Workspace, tree: Oid | None, steps: Sequence[PathCha
 
 def merge_changes(
     workspace: Workspace, tree: Oid | None, steps: Sequence[PathChange]
-) -> dict[RepoPath, Entry | None] | list[PathConflict]:
+) -> dict[RepoPath, TreeEntry | None] | list[PathConflict]:
     """The entries that differ once the steps are made, or where they cannot be."""
-    changes: dict[RepoPath, Entry | None] = {}
+    changes: dict[RepoPath, TreeEntry | None] = {}
     misfits: list[PathConflict] = []
     for step in steps:
         ours = changes[step.path] if step.path in changes else lane_entry(workspace, tree, step.path)
@@ -114,7 +114,7 @@ def merge_changes(
 
 
 def _has_no_room(
-    workspace: Workspace, tree: Oid | None, step: PathChange, changes: dict[RepoPath, Entry | None]
+    workspace: Workspace, tree: Oid | None, step: PathChange, changes: dict[RepoPath, TreeEntry | None]
 ) -> bool:
     """A file of the branch's own stands where a directory is to be, or the other way round."""
     if changes.get(step.path) is None or lane_entry(workspace, tree, step.path) is not None:
@@ -126,7 +126,7 @@ def _has_no_room(
 class IndexUpdate:
     """The entries to put into the index. `merged`: those that no tree holds."""
 
-    entries: dict[RepoPath, Entry | None] = field(default_factory=dict)
+    entries: dict[RepoPath, TreeEntry | None] = field(default_factory=dict)
     merged: list[Oid] = field(default_factory=list)
     conflicts: list[RepoPath] = field(default_factory=list)
 
@@ -153,7 +153,7 @@ def update_user_index(workspace: Workspace, old: Oid | None, new: Oid | None) ->
 
 
 def _plan(
-    workspace: Workspace, changed: Sequence[TreeChange], staged: Mapping[RepoPath, Staged]
+    workspace: Workspace, changed: Sequence[TreeChange], staged: Mapping[RepoPath, StagedEntry]
 ) -> IndexUpdate:
     plan = IndexUpdate()
     for change in changed:

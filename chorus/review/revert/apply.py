@@ -22,7 +22,7 @@ from chorus.model.ids import Oid, RepoPath, ToolUseId
 from chorus.review.revert.file_content import Side
 from chorus.review.revert.file_writes import write_files, write_if_unchanged
 from chorus.review.revert.plan import ActionRevert, RevertPlan
-from chorus.store.objects.trees import Entry
+from chorus.store.objects.trees import TreeEntry
 
 
 class NothingToRevert(NotFound):
@@ -71,7 +71,7 @@ def recover_revert(recorder: Recorder) -> list[TimelineCommit]:
             return []
         edits, parts = left
         for path in {edit.path.rpartition("/")[0]: edit.path for edit in edits}.values():
-            recorder.workspace.work_tree.remove_left(path)
+            recorder.workspace.work_tree.remove_scratch_files(path)
         write_if_unchanged(recorder, edits)
         new = [part for part in parts if not recorder.journal.knows(part.id)]
         recorded = [_record(recorder, part) for part in new]
@@ -146,8 +146,8 @@ def _edit(recorder: Recorder, path: RepoPath, before: Side, after: Side) -> Edit
     return Edit(path, _entry(recorder, before), _entry(recorder, after))
 
 
-def _entry(recorder: Recorder, side: Side) -> Entry | None:
-    return None if side is None else Entry(side.mode, Oid(recorder.workspace.store.write_blob(side.data)))
+def _entry(recorder: Recorder, side: Side) -> TreeEntry | None:
+    return None if side is None else TreeEntry(side.mode, Oid(recorder.workspace.store.write_blob(side.data)))
 
 
 def _part_json(part: RevertRecord) -> dict[str, Any]:

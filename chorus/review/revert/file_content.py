@@ -13,8 +13,8 @@ from chorus.history.log.json_views import run_diff
 from chorus.history.recorder import Recorder
 from chorus.history.three_way_merge import merge_contents, merge_with_markers
 from chorus.model.ids import RepoPath
-from chorus.store.objects.directory import SYMLINK_MODE
-from chorus.store.objects.trees import EMPTY_TREE, Entry
+from chorus.store.objects.tree_object import SYMLINK_MODE
+from chorus.store.objects.trees import EMPTY_TREE, TreeEntry
 from chorus.store.worktree.file_state import Absent, File, FileState, Skipped
 
 
@@ -97,7 +97,7 @@ def read_disk(recorder: Recorder, path: RepoPath) -> tuple[FileState, Side]:
             raise UnreadableFile(f"{path} {why.value}")
 
 
-def stored_content(recorder: Recorder, entry: Entry | None) -> Side:
+def stored_content(recorder: Recorder, entry: TreeEntry | None) -> Side:
     if entry is None:
         return None
     data = recorder.workspace.read(entry)
@@ -114,5 +114,5 @@ def render_patch(recorder: Recorder, before: Mapping[RepoPath, Side], after: Map
 
 def _tree(recorder: Recorder, files: Mapping[RepoPath, Side]) -> str:
     store = recorder.workspace.store
-    entries = {p: Entry(side.mode, store.write_blob(side.data)) for p, side in files.items() if side}
+    entries = {p: TreeEntry(side.mode, store.write_blob(side.data)) for p, side in files.items() if side}
     return recorder.workspace.trees.splice(None, entries) if entries else EMPTY_TREE

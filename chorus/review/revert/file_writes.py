@@ -16,8 +16,7 @@ from chorus.history.records import Edit
 from chorus.model.ids import RepoPath
 from chorus.review.revert.file_content import Side, UnreadableFile, read_disk, stored_content
 from chorus.review.revert.plan import FileWrite
-from chorus.store.worktree.replacement import CannotReplace
-from chorus.store.worktree.staged_file import Waiting
+from chorus.store.worktree.staged_file import CannotReplace, StagedFile
 
 # Each holds two descriptors, of which some systems grant 256; twice as many files save no time.
 BATCH_SIZE = 64
@@ -85,23 +84,23 @@ def _write_together(
     recorder: Recorder, changes: Iterable[FileWrite], spared: SkippedErrors
 ) -> Iterator[FileWrite]:
     with contextlib.ExitStack() as opened:
-        prepared: list[tuple[FileWrite, Waiting]] = []
+        prepared: list[tuple[FileWrite, StagedFile]] = []
         for change in changes:
             if change.new is not None:
                 with contextlib.suppress(*spared):
-                    waiting = recorder.workspace.work_tree.prepare(
+                    waiting = recorder.workspace.work_tree.stage(
                         change.path, change.new.mode, change.new.data
                     )
                     opened.callback(waiting.close)
                     prepared.append((change, waiting))
-        recorder.workspace.work_tree.settle([waiting for _, waiting in prepared])
+        recorder.workspace.work_tree.sync_staged([waiting for _, waiting in prepared])
         for change, waiting in prepared:
             with contextlib.suppress(*spared):
                 _put(recorder, change, waiting)
                 yield change
 
 
-def _put(recorder: Recorder, change: FileWrite, waiting: Waiting) -> None:
+def _put(recorder: Recorder, change: FileWrite, waiting: StagedFile) -> None:
     try:
         waiting.put(change.found)
     except CannotReplace:

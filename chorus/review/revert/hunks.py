@@ -16,7 +16,7 @@ from chorus.history.recorder import Recorder
 from chorus.history.timeline_log import TimelineCommit
 from chorus.model.ids import RepoPath
 from chorus.review.revert.file_content import Content, Side, render_patch, stored_content
-from chorus.store.objects.directory import SYMLINK_MODE
+from chorus.store.objects.tree_object import SYMLINK_MODE
 
 _HEADER = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 

@@ -18,7 +18,7 @@ from chorus.model.ids import Oid
 DAMAGE = (OSError, ValueError, IndexError, AssertionError, struct.error, zlib.error)
 
 
-def find_damage(store: Path) -> list[str]:
+def find_damaged_objects(store: Path) -> list[str]:
     """In words, each object of the store that cannot be read or is not what its name says."""
     # Here and not above: it takes 40 ms, and one command needs it.
     from gitdb.db.loose import LooseObjectDB  # type: ignore[import-untyped]  # noqa: PLC0415

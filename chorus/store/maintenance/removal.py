@@ -12,10 +12,9 @@ from pathlib import Path
 
 from chorus.errors import ChorusError, ExitCode
 from chorus.store.lock_file import LockFile
-from chorus.store.maintenance.reachable import needed_by_user, stored_in
-from chorus.store.maintenance.side_store import arranging, pack_into
-from chorus.store.maintenance.sweep import StoreBusy, refresh_commit_graph
-from chorus.store.objects.store import ALTERNATE_LINE, ObjectStore, read_alternates
+from chorus.store.maintenance.side_store import lock_store, pack_into
+from chorus.store.maintenance.sweep import StoreBusy, needed_by_user, refresh_commit_graph, stored_in
+from chorus.store.objects.object_store import ALTERNATE_LINE, ObjectStore, read_alternates
 from chorus.store.refs import OWN_PREFIXES
 from chorus.store.repository import Repository
 
@@ -33,7 +32,7 @@ class LaneInUse(ChorusError):
 def detach(repository: Repository, store: ObjectStore) -> int:
     """Take Chorus out, lanes included; the number of objects brought into the user's own store."""
     _refuse_lane_in_use(repository)
-    with arranging(store.directory) as mine:
+    with lock_store(store.directory) as mine:
         if not mine:
             raise StoreBusy("the object store is being packed or swept by another process")
         brought = copy_to_user_store(repository, store)
@@ -45,7 +44,7 @@ def detach(repository: Repository, store: ObjectStore) -> int:
         return brought
 
 
-def is_torn(repository: Repository) -> bool:
+def is_store_missing(repository: Repository) -> bool:
     """Whether somebody removed the side store, and left the refs that need it.
 
     Branches alone say nothing: a lane that was pushed is a plain branch wherever it is fetched.
@@ -55,7 +54,7 @@ def is_torn(repository: Repository) -> bool:
     return refs and had_store and not (repository.shared_dir / "objects").exists()
 
 
-def remove_remains(repository: Repository) -> None:
+def remove_leftover_refs(repository: Repository) -> None:
     """What is left of Chorus without its store. A lane that is whole without it stays, as a plain branch."""
     _refuse_lane_in_use(repository)
     lanes = repository.refs.list("refs/heads/chorus/")

@@ -7,13 +7,14 @@ process at a time, by a lock that ends with the process that holds it.
 import contextlib
 import fcntl
 import os
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from chorus.model.ids import Oid
 from chorus.store.git_process import Git
-from chorus.store.objects.store import ObjectStore
+from chorus.store.objects.object_store import ObjectStore
 
 HEX = "0123456789abcdef"
 FANS = [first + second for first in HEX for second in HEX]
@@ -94,7 +95,7 @@ def pack_into(git: Git, store: ObjectStore, directory: Path, wanted: bytes, *opt
 
 
 @contextlib.contextmanager
-def arranging(directory: Path) -> Iterator[bool]:
+def lock_store(directory: Path) -> Iterator[bool]:
     """Whether this process may rearrange the store: True for one at a time."""
     directory.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(directory / "arranging", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
@@ -107,3 +108,60 @@ def arranging(directory: Path) -> Iterator[bool]:
             yield True
     finally:
         os.close(descriptor)
+
+
+# Some 300 edits, 16 MB. git's own limit, past which the user's commands would start a gc, is 6,700.
+LOOSE_LIMIT = 4096
+# An object this young may not be reachable yet: it stays loose, where a sweep sees its age.
+YOUNG_SECONDS = 60.0
+# Each pack that stays holds at least twice what all smaller ones do together: their number is logarithmic.
+GROWTH = 2
+
+
+def pack_if_due(git: Git, store: ObjectStore, limit: int = LOOSE_LIMIT) -> int:
+    """Pack if there is more loose than `limit`; asking is one directory listing."""
+    return pack(git, store) if count_loose(store.directory) > limit else 0
+
+
+def pack(git: Git, store: ObjectStore, young_seconds: float = YOUNG_SECONDS) -> int:
+    """Pack what is loose and not young; 0 if there is nothing, or another process is at it."""
+    with lock_store(store.directory) as mine:
+        if not mine:
+            return 0
+        oldest = time.time() - young_seconds
+        loose = [found for found in list_loose(store.directory) if found.modified_seconds < oldest]
+        # The newest first: that is the order in which history is read.
+        loose.sort(key=lambda found: -found.modified_seconds)
+        wanted = "".join(f"{found.oid}\n" for found in loose).encode()
+        index = pack_into(git, store, store.directory, wanted) if loose else None
+        if index is None:
+            return 0
+        packed = set(list_packed(git, index))
+        for found in loose:
+            if found.oid in packed:
+                os.unlink(found.path)  # noqa: PTH108  thousands of them
+        join_packs(git, store)
+        return len(packed)
+
+
+def join_packs(git: Git, store: ObjectStore) -> None:
+    """Make one pack of the small ones, if they weigh up against the next larger."""
+    sizes = sorted((count_packed(index), index) for index in list_packs(store.directory))
+    joined = plan_joining([size for size, _ in sizes])
+    small = [index for _, index in sizes[:joined]]
+    if joined < 2:  # one pack is joined already
+        return
+    wanted = "".join(f"{index.with_suffix('.pack').name}\n" for index in small).encode()
+    whole = pack_into(git, store, store.directory, wanted, "--stdin-packs")
+    for index in small:
+        if index != whole:
+            remove_pack(index)
+
+
+def plan_joining(sizes: list[int]) -> int:
+    """How many of the smallest packs, given in order, to join."""
+    joined = 0
+    for count in range(1, len(sizes)):
+        if sizes[count] < GROWTH * sum(sizes[:count]):
+            joined = count + 1
+    return joined

@@ -13,17 +13,17 @@ from pathlib import Path
 from chorus.errors import ChorusError
 from chorus.model.ids import Oid
 from chorus.store.git_process import Git
-from chorus.store.maintenance.reachable import needed_by_anyone, stored_in
 from chorus.store.maintenance.side_store import (
-    arranging,
     list_loose,
     list_packed,
     list_packs,
+    lock_store,
     pack_into,
     remove_pack,
     size_of,
 )
-from chorus.store.objects.store import ObjectStore
+from chorus.store.objects.object_store import ObjectStore
+from chorus.store.refs import NO_OID, OWN_PREFIXES
 from chorus.store.repository import Repository
 
 # Far longer than the moment between writing an object and moving the ref that reaches it.
@@ -44,7 +44,7 @@ def sweep(
     grace_seconds: float = GRACE_SECONDS,
 ) -> int:
     """Drop what neither the repository nor `keep` reaches; the bytes freed."""
-    with arranging(store.directory) as mine:
+    with lock_store(store.directory) as mine:
         if not mine:
             raise StoreBusy("the object store is being packed or swept by another process")
         before = size_of(store.directory)
@@ -99,3 +99,48 @@ def refresh_commit_graph(repository: Repository) -> None:
         repository.git.run("commit-graph", "write", "--reachable", "--split=replace")
     elif (info / "commit-graph").exists():
         repository.git.run("commit-graph", "write", "--reachable")
+
+
+def stored_in(git: Git, directory: Path) -> set[Oid]:
+    """Every object of a store, loose or packed."""
+    packed = (oid for index in list_packs(directory) for oid in list_packed(git, index))
+    return {*packed, *(found.oid for found in list_loose(directory))}
+
+
+def needed_by_anyone(git: Git, stored: set[Oid], extra: Iterable[Oid] = ()) -> set[Oid]:
+    """Those reachable from any ref, HEAD, reflog or index of any work tree, or from `extra`."""
+    return walk(git, stored, extra, "--all", "--reflog", "--indexed-objects")
+
+
+def needed_by_user(repository: Repository, stored: set[Oid]) -> set[Oid]:
+    """The same without Chorus's own refs and their reflogs."""
+    git = repository.git
+    lines = git.text("for-each-ref", "--format=%(objectname) %(refname)").splitlines()
+    refs = (line.split(" ", 1) for line in lines)
+    tips = {Oid(oid) for oid, name in refs if not name.startswith(OWN_PREFIXES)}
+    git_dirs = [repository.common_dir, *(repository.common_dir / "worktrees").glob("*")]
+    for git_dir in git_dirs:
+        tips |= logged_in(git_dir / "logs")
+        head = git.text(f"--git-dir={git_dir}", "rev-parse", "--verify", "--quiet", "HEAD", accept=(0, 1))
+        tips |= {Oid(head)} if head else set()
+    return walk(git, stored, tips, "--indexed-objects", "--ignore-missing")
+
+
+def logged_in(logs: Path) -> set[Oid]:
+    """Every object that a reflog of the user's names."""
+    found: set[Oid] = set()
+    for place, _, names in os.walk(logs):
+        for path in (Path(place, name) for name in names):
+            if not path.relative_to(logs).as_posix().startswith(OWN_PREFIXES):
+                for line in path.read_bytes().splitlines():
+                    found.update(Oid(part.decode("ascii", "replace")) for part in line.split()[:2])
+    return found - {NO_OID}
+
+
+def walk(git: Git, stored: set[Oid], tips: Iterable[Oid], *options: str) -> set[Oid]:
+    """Those of `stored` that a walk from these tips comes by."""
+    stdin = "".join(f"{tip}\n" for tip in tips).encode()
+    # A partial clone lacks objects by design; these are not in the side store, so not needed from it.
+    arguments = ("rev-list", "--objects", "--no-object-names", "--missing=allow-promisor", *options)
+    found = git.run(*arguments, "--stdin", stdin=stdin).decode().split()
+    return stored.intersection(map(Oid, found))

@@ -9,37 +9,42 @@ import os
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from chorus.model.ids import Oid, RepoPath
-from chorus.store.objects.directory import (
+from chorus.store.objects.object_store import ObjectStore
+from chorus.store.objects.tree_object import (
     EXECUTABLE_MODE,
     FILE_MODE,
     SUBMODULE_MODE,
     SYMLINK_MODE,
     TREE_MODE,
     Directory,
-    Entry,
+    TreeEntry,
     parse_entries,
     unshared,
 )
-from chorus.store.objects.nesting import ITSELF, Nested, nest
-from chorus.store.objects.store import ObjectStore
 
 __all__ = [
     "EMPTY_TREE", "EXECUTABLE_MODE", "FILE_MODE", "SUBMODULE_MODE", "SYMLINK_MODE", "TREE_MODE",
-    "Entry", "TreeChange", "Trees",
+    "TreeChange", "TreeEntry", "Trees",
 ]  # fmt: skip
 
 EMPTY_TREE = Oid("4b825dc642cb6eb9a060e54bf8d69288fbee4904")
 EMPTY = Directory.parse(b"")
 CACHE_BYTES = 64 * 2**20
 
+# What changes in one directory, by name: a file, no file, or what changes below that name.
+# No name at all stands for the directory's own: if a file has it, that file goes.
+ITSELF = b""
+Nested: TypeAlias = dict[bytes, "TreeEntry | Nested | None"]
+
 
 @dataclass(frozen=True, slots=True)
 class TreeChange:
     path: RepoPath
-    before: Entry | None
-    after: Entry | None
+    before: TreeEntry | None
+    after: TreeEntry | None
 
 
 class Trees:
@@ -50,9 +55,9 @@ class Trees:
         # What the last change made of each directory it went through. The next one is often the same
         # change to a second tree that differs elsewhere.
         self._lately: dict[tuple[Oid, bytes], Oid] = {}
-        self._lately_entry: Entry | None = None
+        self._lately_entry: TreeEntry | None = None
 
-    def splice(self, root: Oid | None, changes: Mapping[RepoPath, Entry | None]) -> Oid:
+    def splice(self, root: Oid | None, changes: Mapping[RepoPath, TreeEntry | None]) -> Oid:
         """The tree that has these files added or replaced, or (None) not there, written to the store.
 
         A file where a directory was takes its place, and the other way round. A directory left without
@@ -61,16 +66,16 @@ class Trees:
         replaced = self._replace(root, changes) if len(changes) == 1 else None
         return replaced or self._splice(root, nest(changes)) or self._store.write_tree(b"")
 
-    def lookup(self, root: Oid | None, path: RepoPath) -> Entry | None:
+    def lookup(self, root: Oid | None, path: RepoPath) -> TreeEntry | None:
         """The entry at a path, be it a file or a directory."""
-        entry = Entry(TREE_MODE, root) if root else None
+        entry = TreeEntry(TREE_MODE, root) if root else None
         for name in os.fsencode(path).split(b"/"):
             if entry is None or not entry.is_tree:
                 return None
             entry = self._read(entry.oid).find(name)
         return entry
 
-    def walk(self, root: Oid | None, below: str = "") -> Iterator[tuple[RepoPath, Entry]]:
+    def walk(self, root: Oid | None, below: str = "") -> Iterator[tuple[RepoPath, TreeEntry]]:
         """Every entry that is not a directory, in git's order."""
         for name, entry in self._read(root).entries():
             path = below + os.fsdecode(name)
@@ -83,7 +88,7 @@ class Trees:
         """The files that differ, by path; looks only into directories that differ."""
         return sorted(self._diff(old, new, ""), key=lambda change: os.fsencode(change.path))
 
-    def _replace(self, root: Oid | None, changes: Mapping[RepoPath, Entry | None]) -> Oid | None:
+    def _replace(self, root: Oid | None, changes: Mapping[RepoPath, TreeEntry | None]) -> Oid | None:
         """What most edits do, at the least cost: one file gets other bytes. None if it is anything else."""
         ((path, entry),) = changes.items()
         if entry is None or root is None:
@@ -116,13 +121,13 @@ class Trees:
 
     def _splice(self, oid: Oid | None, nested: Nested) -> Oid | None:
         directory = self._read(oid)
-        changes: dict[bytes, Entry | None] = {}
+        changes: dict[bytes, TreeEntry | None] = {}
         for name, change in nested.items():
             old = directory.find(name)
             old_tree = old is not None and old.mode == TREE_MODE
             if isinstance(change, dict):
                 inner = self._splice(old.oid if old and old_tree else None, change)
-                new = Entry(TREE_MODE, inner) if inner else None
+                new = TreeEntry(TREE_MODE, inner) if inner else None
                 gone = old_tree or (old is not None and ITSELF in change)
             else:
                 new = change
@@ -174,10 +179,33 @@ class Trees:
             if before != after:
                 yield from self._diff_entry(below + os.fsdecode(name), before, after)
 
-    def _diff_entry(self, path: str, before: Entry | None, after: Entry | None) -> Iterator[TreeChange]:
+    def _diff_entry(
+        self, path: str, before: TreeEntry | None, after: TreeEntry | None
+    ) -> Iterator[TreeChange]:
         trees = [entry.oid if entry and entry.is_tree else None for entry in (before, after)]
         if any(trees):
             yield from self._diff(trees[0], trees[1], path + "/")
         files = [entry if entry and not entry.is_tree else None for entry in (before, after)]
         if any(files):
             yield TreeChange(RepoPath(path), files[0], files[1])
+
+
+def nest(changes: Mapping[RepoPath, TreeEntry | None]) -> Nested:
+    """A file and one below it cannot both be there; of no file, anything may be said."""
+    nested: Nested = {}
+    # In order of path, so that what is said of `a` comes before what is said of `a/b`.
+    for path in sorted(changes):
+        *parents, name = os.fsencode(path).split(b"/")
+        place = nested
+        for parent in parents:
+            inner = place.get(parent)
+            if isinstance(inner, TreeEntry):
+                if changes[path] is None:
+                    break
+                raise ValueError(f"{path!r} lies below a file")
+            if inner is None:
+                inner = place[parent] = {ITSELF: None} if parent in place else {}
+            place = inner
+        else:
+            place[name] = changes[path]
+    return nested

@@ -7,10 +7,10 @@ from enum import Enum
 from pathlib import Path
 from typing import NamedTuple, Self
 
-from chorus.store.objects.directory import EXECUTABLE_MODE, FILE_MODE, SYMLINK_MODE, Entry
+from chorus.store.objects.tree_object import EXECUTABLE_MODE, FILE_MODE, SYMLINK_MODE, TreeEntry
 
 
-class Why(Enum):
+class SkipReason(Enum):
     """Why a path is not followed, in words for a person."""
 
     OUTSIDE = "lies outside the work tree"
@@ -74,14 +74,14 @@ class File:
 class Absent:
     """There is no file of this name. `why` is set where something hides it."""
 
-    why: Why | None = None
+    why: SkipReason | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
     """Something is there that Chorus does not follow."""
 
-    why: Why
+    why: SkipReason
     detail: str = ""
 
 
@@ -94,7 +94,7 @@ def mode_of(found: os.stat_result) -> int:
     return EXECUTABLE_MODE if found.st_mode & stat.S_IXUSR else FILE_MODE
 
 
-def settled_mode(mode: int, before: Entry | None, *, trust_bits: bool, trust_links: bool) -> int:
+def settled_mode(mode: int, before: TreeEntry | None, *, trust_bits: bool, trust_links: bool) -> int:
     """The mode to record where the file system cannot hold it (`core.fileMode`, `core.symlinks` false)."""
     if before is None or mode == SYMLINK_MODE:
         return mode

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from chorus.model.ids import Oid, RepoPath
-from chorus.store.git_process import join_names, said_by, split_names
-from chorus.store.objects.store import ObjectStore
+from chorus.store.git_process import error_text, join_names, split_names
+from chorus.store.objects.object_store import ObjectStore
 from chorus.store.repository import Repository
-from chorus.store.worktree.rule_files import MOST_ANSWERS, Mark, RuleFiles
+from chorus.store.worktree.rule_files import MAX_CACHED_ANSWERS, RuleFiles, RuleStamp
 
 ATTRIBUTES = ("text", "crlf", "eol", "ident", "filter", "working-tree-encoding")
 UNSAID = "unspecified"
@@ -64,7 +64,7 @@ class Filters:
             repository.config.rule_file("core.attributesfile", "attributes"),
         ]
         self._rules = RuleFiles(repository.work_tree, ".gitattributes", everywhere)
-        self._known: dict[RepoPath, tuple[Mark, Conversion]] = {}
+        self._known: dict[RepoPath, tuple[RuleStamp, Conversion]] = {}
 
     def to_git(self, path: RepoPath, raw: bytes) -> Converted:
         """The normalised form: what `git add` would store."""
@@ -82,9 +82,9 @@ class Filters:
             limit_seconds=FILTER_SECONDS,
         )
         if done.returncode:
-            return Converted(raw, f"{path} is kept as it is: {said_by(done)}")
+            return Converted(raw, f"{path} is kept as it is: {error_text(done)}")
         return Converted(
-            self._store.read_blob(Oid(done.stdout.decode().strip())), complaint(path, done.stderr)
+            self._store.read_blob(Oid(done.stdout.decode().strip())), filter_warning(path, done.stderr)
         )
 
     def to_worktree(self, path: RepoPath, data: bytes) -> Converted:
@@ -96,16 +96,16 @@ class Filters:
             "cat-file", "--filters", f"--path={path}", blob, limit_seconds=FILTER_SECONDS
         )
         if done.returncode:
-            return Converted(data, f"{path} is written as git stores it: {said_by(done)}")
-        return Converted(done.stdout, complaint(path, done.stderr))
+            return Converted(data, f"{path} is written as git stores it: {error_text(done)}")
+        return Converted(done.stdout, filter_warning(path, done.stderr))
 
     def conversions(self, paths: Iterable[RepoPath]) -> dict[RepoPath, Conversion]:
         """What may happen to each of these paths; known answers are kept."""
         wanted = list(paths)
         known = self._known
-        if len(known) > MOST_ANSWERS:
+        if len(known) > MAX_CACHED_ANSWERS:
             known.clear()
-        marks = dict(self._rules.mark_all(wanted))
+        marks = dict(self._rules.stamp_paths(wanted))
         new = {path: marks[path] for path in wanted if path not in known or known[path][0] != marks[path]}
         found = self._ask(new)
         known.update((path, (mark, found.get(path, NOTHING))) for path, mark in new.items())
@@ -113,9 +113,9 @@ class Filters:
 
     def converted(self, paths: Iterable[RepoPath]) -> dict[RepoPath, Conversion]:
         """Those to which something may happen, of any number of paths; no answer is kept."""
-        return self._ask(dict(self._rules.mark_all(paths)))
+        return self._ask(dict(self._rules.stamp_paths(paths)))
 
-    def _ask(self, marks: Mapping[RepoPath, Mark]) -> dict[RepoPath, Conversion]:
+    def _ask(self, marks: Mapping[RepoPath, RuleStamp]) -> dict[RepoPath, Conversion]:
         """Without attributes anywhere on the way and without `core.autocrlf`, there is nothing to ask."""
         rules_start = self._rules_start
         always = self._autocrlf() != "false"
@@ -147,14 +147,14 @@ class Filters:
     def _autocrlf(self) -> str:
         if (self._repository.config.get("core.autocrlf") or "").lower() == "input":
             return "input"
-        return "true" if self._repository.config.switch("core.autocrlf", default=False) else "false"
+        return "true" if self._repository.config.get_bool("core.autocrlf", default=False) else "false"
 
     def _has_driver(self, name: str) -> bool:
         settings = ("clean", "smudge", "process", "required")
         return any(self._repository.config.get(f"filter.{name}.{setting}") for setting in settings)
 
 
-def complaint(path: RepoPath, stderr: bytes) -> str | None:
+def filter_warning(path: RepoPath, stderr: bytes) -> str | None:
     """A filter that is not required fails without git failing; git only says so."""
     lines = stderr.decode(errors="replace").splitlines()
     failure = next((line for line in lines if line.startswith(("error:", "fatal:"))), None)

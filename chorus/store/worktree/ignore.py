@@ -7,10 +7,10 @@ kept as long as the files it came from are the same, so asking about a known pat
 from collections.abc import Iterable
 
 from chorus.model.ids import RepoPath
-from chorus.store.git_process import GitFailed, join_names, said_by, split_names
+from chorus.store.git_process import GitFailed, error_text, join_names, split_names
 from chorus.store.repository import Repository
 from chorus.store.worktree.file_state import Stamp, stamp_of
-from chorus.store.worktree.rule_files import MOST_ANSWERS, Mark, RuleFiles
+from chorus.store.worktree.rule_files import MAX_CACHED_ANSWERS, RuleFiles, RuleStamp
 
 HERE = "./"
 
@@ -25,7 +25,7 @@ class Ignores:
             repository.config.rule_file("core.excludesfile", "ignore"),
         ]
         self._rules = RuleFiles(repository.work_tree, ".gitignore", everywhere)
-        self._matched: dict[RepoPath, tuple[Mark, bool]] = {}
+        self._matched: dict[RepoPath, tuple[RuleStamp, bool]] = {}
         self._ignored: dict[RepoPath, tuple[Stamp | None, bool]] = {}
 
     def ignored(self, paths: Iterable[RepoPath]) -> set[RepoPath]:
@@ -39,9 +39,9 @@ class Ignores:
 
     def _match(self, paths: list[RepoPath]) -> list[RepoPath]:
         known = self._matched
-        if len(known) > MOST_ANSWERS:
+        if len(known) > MAX_CACHED_ANSWERS:
             known.clear()
-        marks = dict(self._rules.mark_all(paths))
+        marks = dict(self._rules.stamp_paths(paths))
         new = [path for path in paths if path not in known or known[path][0] != marks[path]]
         hits = self._ask(new, "--no-index")
         known.update((path, (marks[path], path in hits)) for path in new)
@@ -49,7 +49,7 @@ class Ignores:
 
     def _untracked(self, matched: list[RepoPath]) -> set[RepoPath]:
         known = self._ignored
-        if len(known) > MOST_ANSWERS:
+        if len(known) > MAX_CACHED_ANSWERS:
             known.clear()
         stamp = stamp_of(self._index)
         new = [path for path in matched if path not in known or known[path][0] != stamp]
@@ -70,4 +70,4 @@ class Ignores:
             # One path git will not look at (behind a link, in a submodule) fails them all: find it.
             middle = len(paths) // 2
             return self._ask(paths[:middle], *options) | self._ask(paths[middle:], *options)
-        raise GitFailed(f"git cannot say whether {paths[0]} is ignored: {said_by(done)}")
+        raise GitFailed(f"git cannot say whether {paths[0]} is ignored: {error_text(done)}")

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from chorus.model.ids import Oid
-from chorus.store.objects.directory import SUBMODULE_MODE, TREE_MODE, Entry
+from chorus.store.objects.tree_object import SUBMODULE_MODE, TREE_MODE, TreeEntry
 from chorus.store.worktree.file_state import Stamp
 
 HEADER = struct.Struct(">4sLL")
@@ -38,9 +38,9 @@ class Record(NamedTuple):
     oid: bytes
 
     @property
-    def entry(self) -> Entry:
+    def entry(self) -> TreeEntry:
         mode = int.from_bytes(self.stamp[MODE_OFFSET : MODE_OFFSET + 4], "big")
-        return Entry(mode, Oid(self.oid.hex()))
+        return TreeEntry(mode, Oid(self.oid.hex()))
 
     @property
     def modified_seconds(self) -> int:
@@ -50,7 +50,7 @@ class Record(NamedTuple):
     def size(self) -> int:
         return int.from_bytes(self.stamp[36:40], "big")
 
-    def unsure(self) -> "Record":
+    def without_stamp(self) -> "Record":
         """The same file, with a stamp that no file has: git takes it for changed."""
         return Record(blank_stamp(self.stamp[MODE_OFFSET : MODE_OFFSET + 4]), self.oid)
 
@@ -59,7 +59,7 @@ def blank_stamp(mode: bytes) -> bytes:
     return BLANK_STAMP[:MODE_OFFSET] + mode + BLANK_STAMP[MODE_OFFSET + 4 :]
 
 
-def record_of(entry: Entry, stamp: Stamp) -> Record:
+def record_of(entry: TreeEntry, stamp: Stamp) -> Record:
     fields = (
         stamp.changed_ns // 10**9,
         stamp.changed_ns % 10**9,
@@ -91,7 +91,7 @@ def parse_index(data: bytes) -> dict[bytes, Record]:
         more = data[position + 62] << 8 if flags & IS_EXTENDED else 0
         record = Record(data[position : position + 40], data[position + 40 : position + 60])
         if not more & WITHOUT_BYTES and record.stamp[MODE_OFFSET : MODE_OFFSET + 4] not in NOT_FILES:
-            found[data[start:end]] = record.unsure() if flags & STAGE else record
+            found[data[start:end]] = record.without_stamp() if flags & STAGE else record
         position += (end - position + 8) & ~7
     return found
 

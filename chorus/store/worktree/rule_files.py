@@ -14,9 +14,9 @@ from chorus.model.ids import RepoPath
 from chorus.store.worktree.file_state import Stamp, stamp_of
 
 # An answer takes about 300 bytes; a scan of a large tree asks only about what is new in it.
-MOST_ANSWERS = 50_000
+MAX_CACHED_ANSWERS = 50_000
 
-Mark: TypeAlias = tuple[Stamp | None, ...]
+RuleStamp: TypeAlias = tuple[Stamp | None, ...]
 
 
 class RuleFiles:
@@ -25,14 +25,14 @@ class RuleFiles:
         self._name = name
         self._everywhere = tuple(os.fspath(place) for place in everywhere)
 
-    def mark_all(self, paths: Iterable[RepoPath]) -> Iterator[tuple[RepoPath, Mark]]:
+    def stamp_paths(self, paths: Iterable[RepoPath]) -> Iterator[tuple[RepoPath, RuleStamp]]:
         """The mark of each path; each rule file is looked at once."""
         above = map(stamp_of, self._everywhere)
-        seen: dict[str, Mark] = {"": (*above, stamp_of(f"{self._root}/{self._name}"))}
+        seen: dict[str, RuleStamp] = {"": (*above, stamp_of(f"{self._root}/{self._name}"))}
         for path in paths:
             yield path, self._mark(path.rpartition("/")[0], seen)
 
-    def _mark(self, directory: str, seen: dict[str, Mark]) -> Mark:
+    def _mark(self, directory: str, seen: dict[str, RuleStamp]) -> RuleStamp:
         mark = seen.get(directory)
         if mark is None:
             above = self._mark(directory.rpartition("/")[0], seen)

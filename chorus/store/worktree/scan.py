@@ -13,17 +13,17 @@ from dataclasses import dataclass
 
 from chorus.model.ids import Oid, RepoPath
 from chorus.store.git_process import split_names
-from chorus.store.objects.store import ObjectMissing, ObjectStore
+from chorus.store.objects.object_store import ObjectMissing, ObjectStore
 from chorus.store.objects.trees import Trees
 from chorus.store.repository import Repository
-from chorus.store.worktree.file_state import Stamp, Why, stamp_of
+from chorus.store.worktree.comparison import Comparison, FileComparer, ObservedChange, SkippedPath
+from chorus.store.worktree.file_state import SkipReason, Stamp, stamp_of
 from chorus.store.worktree.filters import Filters
 from chorus.store.worktree.index_file import Record, record_of
-from chorus.store.worktree.observer import Observed, Observer, Omitted, Sight
 from chorus.store.worktree.stamp_index import StampIndex
 from chorus.store.worktree.work_tree import WorkTree
 
-__all__ = ["Observed", "Omitted", "Scan", "Scanner"]
+__all__ = ["ObservedChange", "ScanResult", "Scanner", "SkippedPath"]
 
 # git compares whole seconds: only an older stamp is safe in the private index.
 SETTLED_NS = 2 * 10**9
@@ -31,15 +31,15 @@ SETTLED_NS = 2 * 10**9
 FOLD_SHARE = 300
 FOLD_LEAST = 64
 # Command lines have an end; with more directories than this, one pass over all is no dearer.
-MOST_AREAS = 200
+MAX_DIRECTORIES = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Scan:
+class ScanResult:
     """By path."""
 
-    changes: tuple[Observed, ...]
-    omitted: tuple[Omitted, ...]
+    changes: tuple[ObservedChange, ...]
+    omitted: tuple[SkippedPath, ...]
 
 
 class Scanner:
@@ -49,47 +49,49 @@ class Scanner:
         self._repository = repository
         self._trees = trees
         self._index = StampIndex(repository, store, filters)
-        self._observer = Observer(repository, store, trees, work_tree)
+        self._observer = FileComparer(repository, store, trees, work_tree)
         self._kept: list[RepoPath] = []
         self._kept_stamp: Stamp | None = None
 
-    def baseline(self) -> tuple[Oid, Scan]:
+    def baseline(self) -> tuple[Oid, ScanResult]:
         """The tree of what is in the work tree now, and how it differs from what the user's index says."""
         tree = self._index.build()
         scan = self.changed(tree)
         return self._spliced(tree, scan.changes), scan
 
-    def changed(self, tree: Oid, paths: Iterable[RepoPath] | None = None) -> Scan:
+    def changed(self, tree: Oid, paths: Iterable[RepoPath] | None = None) -> ScanResult:
         """What differs from `tree`: everywhere, or at these paths (a directory stands for all below it)."""
         if paths is None:
             return self._look_everywhere(tree)
         named = list(dict.fromkeys(paths))
-        sight = self._observer.look(tree, named)
-        areas = sight.directories
-        if len(areas) > MOST_AREAS:
+        comparison = self._observer.compare(tree, named)
+        areas = comparison.directories
+        if len(areas) > MAX_DIRECTORIES:
             return self._look_everywhere(tree)
         more = [path for area in set(named) - set(areas) for path in self._files_below(tree, area)]
-        nested: list[Omitted] = []
+        nested: list[SkippedPath] = []
         if areas:
             found, nested = self._find(tree, areas)
             more += found
-        return collect(sight, self._observer.look(tree, set(more) - set(named)), nested)
+        return collect(comparison, self._observer.compare(tree, set(more) - set(named)), nested)
 
-    def _look_everywhere(self, tree: Oid) -> Scan:
+    def _look_everywhere(self, tree: Oid) -> ScanResult:
         now_ns = time.time_ns()
         found, nested = self._find(tree, ())
-        sight = self._observer.look(tree, found)
-        scan = collect(sight, Sight(), nested)
+        comparison = self._observer.compare(tree, found)
+        scan = collect(comparison, Comparison(), nested)
         if len(found) > max(FOLD_LEAST, self._index.size() // FOLD_SHARE):
             self._fold(tree, found, scan, now_ns)
         return scan
 
-    def _find(self, tree: Oid, areas: Sequence[RepoPath]) -> tuple[list[RepoPath], list[Omitted]]:
+    def _find(self, tree: Oid, areas: Sequence[RepoPath]) -> tuple[list[RepoPath], list[SkippedPath]]:
         """Every path that may differ, and the repositories inside this one."""
         moved = [path for path in self._differing(tree) if not areas or is_below(path, areas)]
         kept = [path for path in self._tracked_though_ignored() if not areas or is_below(path, areas)]
         unknown = self._index.unknown(areas)
-        nested = [Omitted(RepoPath(path[:-1]), Why.NESTED) for path in unknown if path.endswith("/")]
+        nested = [
+            SkippedPath(RepoPath(path[:-1]), SkipReason.NESTED) for path in unknown if path.endswith("/")
+        ]
         files = [path for path in unknown if not path.endswith("/")]
         return list(dict.fromkeys([*self._index.stale(areas), *files, *moved, *kept])), nested
 
@@ -118,10 +120,10 @@ class Scanner:
             return []
         return [file for file, _ in self._trees.walk(entry.oid, path + "/")]
 
-    def _fold(self, tree: Oid, found: Iterable[RepoPath], scan: Scan, now_ns: int) -> None:
+    def _fold(self, tree: Oid, found: Iterable[RepoPath], scan: ScanResult, now_ns: int) -> None:
         after = self._spliced(tree, scan.changes)
         updates = {os.fsencode(path): self._record(after, path, now_ns) for path in found}
-        self._index.fold(updates, after)
+        self._index.update(updates, after)
 
     def _record(self, tree: Oid, path: RepoPath, now_ns: int) -> Record | None:
         entry = self._trees.lookup(tree, path)
@@ -129,23 +131,23 @@ class Scanner:
             return None
         known = self._observer.known(path)
         if known is None or known.entry != entry:
-            return record_of(entry, NO_STAMP).unsure()
+            return record_of(entry, NO_STAMP).without_stamp()
         record = record_of(entry, known.stamp)
-        settled = now_ns - max(known.stamp.modified_ns, known.stamp.changed_ns) > SETTLED_NS
-        return record if settled else record.unsure()
+        synced = now_ns - max(known.stamp.modified_ns, known.stamp.changed_ns) > SETTLED_NS
+        return record if synced else record.without_stamp()
 
-    def _spliced(self, tree: Oid, changes: Iterable[Observed]) -> Oid:
+    def _spliced(self, tree: Oid, changes: Iterable[ObservedChange]) -> Oid:
         return self._trees.splice(tree, {change.path: change.after for change in changes})
 
 
 NO_STAMP = Stamp(0, 0, 0, 0, 0, 0, 0, 0)
 
 
-def collect(one: Sight, other: Sight, nested: Iterable[Omitted]) -> Scan:
-    def by_path(item: Observed | Omitted) -> bytes:
+def collect(one: Comparison, other: Comparison, nested: Iterable[SkippedPath]) -> ScanResult:
+    def by_path(item: ObservedChange | SkippedPath) -> bytes:
         return os.fsencode(item.path)
 
-    return Scan(
+    return ScanResult(
         tuple(sorted((*one.changes, *other.changes), key=by_path)),
         tuple(sorted((*one.omitted, *other.omitted, *nested), key=by_path)),
     )

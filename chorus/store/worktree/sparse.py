@@ -16,7 +16,7 @@ from chorus.store.repository import Repository
 from chorus.store.user_index import SKIPPED
 
 
-def find_left_out(repository: Repository, paths: Iterable[RepoPath]) -> set[RepoPath]:
+def find_excluded_by_sparse(repository: Repository, paths: Iterable[RepoPath]) -> set[RepoPath]:
     """Costs nothing in a work tree that has everything."""
     asked = set(paths)
     if not asked or not _is_sparse(repository):

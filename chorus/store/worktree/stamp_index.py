@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from chorus.model.ids import Oid, RepoPath
 from chorus.store import lock_file as lockfile
 from chorus.store.git_process import split_names
-from chorus.store.objects.store import ObjectStore
+from chorus.store.objects.object_store import ObjectStore
 from chorus.store.repository import Repository
 from chorus.store.worktree.filters import Filters
 from chorus.store.worktree.index_file import Record, parse_index, render_index
@@ -51,14 +51,14 @@ class StampIndex:
         self._repository.own_dir.mkdir(parents=True, exist_ok=True)
         records = self._read_users_index()
         for path in self._converted(records):
-            records[path] = records[path].unsure()
+            records[path] = records[path].without_stamp()
         self._write(records, None)
         written = self._run("write-tree", "--missing-ok", extra=self._store.writing_environment())
         tree = Oid(written.decode().strip())
         self._write(records, tree)
         return tree
 
-    def fold(self, updates: Mapping[bytes, Record | None], tree: Oid) -> None:
+    def update(self, updates: Mapping[bytes, Record | None], tree: Oid) -> None:
         """Take over what was read since; `tree` has the bytes that are then named."""
         records = dict(parse_index(self._place.read_bytes()))
         for name, record in updates.items():
@@ -111,7 +111,7 @@ class StampIndex:
         records = parse_index(self._place.read_bytes())
         # Written in the second the index was: git cannot tell by the stamp whether it changed since.
         return {
-            name: record.unsure() if record.modified_seconds >= written_seconds else record
+            name: record.without_stamp() if record.modified_seconds >= written_seconds else record
             for name, record in records.items()
         }
 

@@ -13,13 +13,12 @@ from functools import cached_property
 from pathlib import Path
 
 from chorus.model.ids import RepoPath
-from chorus.store.objects.directory import SYMLINK_MODE
-from chorus.store.worktree import replacement as replacing
-from chorus.store.worktree import staged_file as waiting
-from chorus.store.worktree.descent import Blocked, Place, descend, exists, names_in
-from chorus.store.worktree.file_state import Absent, File, FileState, Skipped, Stamp, Why, mode_of
-from chorus.store.worktree.staged_file import Waiting
-from chorus.system.durable import find_journal
+from chorus.store.objects.tree_object import SYMLINK_MODE
+from chorus.store.worktree import staged_file
+from chorus.store.worktree.descent import Blocked, OpenParent, descend, exists, names_in
+from chorus.store.worktree.file_state import Absent, File, FileState, Skipped, SkipReason, Stamp, mode_of
+from chorus.store.worktree.staged_file import StagedFile
+from chorus.system.durable_writes import find_journal
 
 # Larger than any source file a person reviews, small enough to be read whole a few times a second.
 CAP_BYTES = 32 * 2**20
@@ -28,7 +27,7 @@ READ_ATTEMPTS = 5
 
 # The client writes `NAME.tmp.<pid>.<12 hex>` and renames it over NAME; the other form is ours.
 SCRATCH = re.compile(
-    rb"(?:.*/)?(?:[^/]*\.tmp\.\d+\.[0-9a-f]{12}|" + replacing.SCRATCH_NAME + rb")", re.DOTALL
+    rb"(?:.*/)?(?:[^/]*\.tmp\.\d+\.[0-9a-f]{12}|" + staged_file.SCRATCH_NAME + rb")", re.DOTALL
 )
 
 OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
@@ -66,7 +65,7 @@ class WorkTree:
     def read_unless(self, path: RepoPath, known: Stamp | None) -> FileState | None:
         """What is at `path` now, or None, unread, if the file system says the same of it as before."""
         if is_scratch(path):
-            return Skipped(Why.SCRATCH)
+            return Skipped(SkipReason.SCRATCH)
         try:
             with descend(self._root, path) as place:
                 return self._read(place, known)
@@ -75,41 +74,41 @@ class WorkTree:
         except FileNotFoundError:
             return Absent()
         except OSError as error:
-            return Skipped(Why.UNREADABLE, error.strerror or "")
+            return Skipped(SkipReason.UNREADABLE, error.strerror or "")
 
     def write_file(self, path: RepoPath, mode: int, data: bytes, expected: FileState) -> None:
         """Put a file or link at `path`, whole or not at all, if what is there still is `expected`.
 
         The permissions of a file it replaces are kept, but for the executable bits.
         """
-        prepared = self.prepare(path, mode, data)
+        staged_files = self.stage(path, mode, data)
         try:
-            prepared.put(expected)
+            staged_files.put(expected)
         finally:
-            prepared.close()
+            staged_files.close()
 
-    def prepare(self, path: RepoPath, mode: int, data: bytes) -> Waiting:
+    def stage(self, path: RepoPath, mode: int, data: bytes) -> StagedFile:
         """The first half of `write_file`, for many at a time. To be closed, whatever becomes of it."""
-        return waiting.prepare(self._root, path, mode, data, durable=self._durable)
+        return staged_file.stage(self._root, path, mode, data, durable=self._durable)
 
-    def settle(self, prepared: Sequence[Waiting]) -> None:
+    def sync_staged(self, staged_files: Sequence[StagedFile]) -> None:
         """See all of them to the disk, at the cost of about one wait where the file system allows it."""
-        if self._durable and len(prepared) > 1 and self._journal is not None:
-            waiting.settle(prepared, self._journal)
+        if self._durable and len(staged_files) > 1 and self._journal is not None:
+            staged_file.sync_staged(staged_files, self._journal)
 
     @cached_property
     def _journal(self) -> int | None:
         return find_journal(self.root)
 
-    def remove_left(self, path: RepoPath) -> None:
+    def remove_scratch_files(self, path: RepoPath) -> None:
         """Take away what a writer that died left beside `path`. The caller is the only writer here."""
-        replacing.remove_left(self._root, path)
+        staged_file.remove_scratch_files(self._root, path)
 
     def delete_file(self, path: RepoPath, expected: FileState) -> None:
         """Remove the file at `path`, if it still is `expected`, and the directories this leaves empty."""
-        replacing.delete_file(self._root, path, expected)
+        staged_file.delete_file(self._root, path, expected)
 
-    def _read(self, place: Place, known: Stamp | None) -> FileState | None:
+    def _read(self, place: OpenParent, known: Stamp | None) -> FileState | None:
         found = os.lstat(place.name, dir_fd=place.directory)
         if known is not None and known == Stamp.of(found):
             return None
@@ -119,28 +118,28 @@ class WorkTree:
             return self._read_steady(place)
         if stat.S_ISLNK(found.st_mode):
             if place.name.lower() == b".gitmodules":
-                return Skipped(Why.NAME, "as a link")
+                return Skipped(SkipReason.NAME, "as a link")
             target = os.readlink(place.name, dir_fd=place.directory)
             return File(SYMLINK_MODE, target, Stamp.of(found))
         if stat.S_ISDIR(found.st_mode):
             nested = exists(place.directory, place.name + b"/.git")
-            return Skipped(Why.NESTED) if nested else Absent(Why.DIRECTORY)
-        return Skipped(Why.SPECIAL)
+            return Skipped(SkipReason.NESTED) if nested else Absent(SkipReason.DIRECTORY)
+        return Skipped(SkipReason.SPECIAL)
 
-    def _read_steady(self, place: Place) -> FileState:
+    def _read_steady(self, place: OpenParent) -> FileState:
         descriptor = os.open(place.name, OPEN, dir_fd=place.directory)
         try:
             for _ in range(READ_ATTEMPTS):
                 before = os.fstat(descriptor)
                 if not stat.S_ISREG(before.st_mode):
-                    return Skipped(Why.SPECIAL)
+                    return Skipped(SkipReason.SPECIAL)
                 if before.st_size > self._cap:
-                    return Skipped(Why.TOO_LARGE, f"{before.st_size} bytes")
+                    return Skipped(SkipReason.TOO_LARGE, f"{before.st_size} bytes")
                 data = read_all(descriptor, before.st_size)
                 after = Stamp.of(os.fstat(descriptor))
                 if after == Stamp.of(before) and len(data) == after.size:
                     return File(mode_of(before), data, after)
-            return Skipped(Why.UNSTEADY)
+            return Skipped(SkipReason.UNSTEADY)
         finally:
             os.close(descriptor)
 

@@ -27,7 +27,7 @@ class _Call:
     out: set[str]  # the watched directories whose mark is not back
 
 
-class Echo:
+class FlushBarrier:
     def __init__(self, directory: str) -> None:
         self._directory = directory
         self._observer: BaseObserver | None = None
@@ -107,7 +107,7 @@ class Echo:
 class Handler(FileSystemEventHandler):
     """Hands every event on, except marks of this echo's."""
 
-    def __init__(self, note: Callable[[FileSystemEvent], None], echo: "Echo") -> None:
+    def __init__(self, note: Callable[[FileSystemEvent], None], echo: "FlushBarrier") -> None:
         self._note, self._echo = note, echo
 
     def on_any_event(self, event: FileSystemEvent) -> None:

@@ -26,7 +26,7 @@ from watchdog.events import (
 from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver, ObservedWatch
 
-from chorus.system.file_watch.barrier import Echo, Handler
+from chorus.system.file_watch.barrier import FlushBarrier, Handler
 from chorus.system.file_watch.inotify import LIMITS, hasten_renames, tell_unwatched
 
 log = logging.getLogger("chorus.system")
@@ -50,7 +50,7 @@ EVENTS: list[type[FileSystemEvent]] = [
 Note = Callable[[list[str]], None]
 
 
-class Watches:
+class DirectoryWatches:
     def __init__(
         self,
         root: str,
@@ -67,7 +67,7 @@ class Watches:
         self._tops: dict[str, ObservedWatch] = {}
         self._closed: set[str] = set()  # directories that only others may look into
         self._left: list[str] = []  # directories that are watched no more, while that is being dealt with
-        self.echo = Echo(os.path.join(git_dir, "chorus", "echo"))  # noqa: PTH118  plain strings all through
+        self.echo = FlushBarrier(os.path.join(git_dir, "chorus", "echo"))  # noqa: PTH118  plain strings all through
 
     def start(self) -> None:
         """Begin. Raises OSError where the root cannot be watched."""

@@ -13,21 +13,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chorus.model.ids import RepoPath
-from chorus.system.file_watch.directories import Watches
+from chorus.system.file_watch.directories import DirectoryWatches
 from chorus.system.file_watch.inotify import OverflowFilter
 
 log = logging.getLogger("chorus.system")
 
 # Beyond this many paths one scan is cheaper than a look at each; a burst this large may also have
 # overflowed the kernel's queue.
-MOST_PATHS = 2_000
+MAX_PATHS = 2_000
 
 # Files of the git directory that move when HEAD does.
 HEAD_FILES = ("HEAD", "ORIG_HEAD", "MERGE_HEAD", "index", "logs/HEAD")
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class WatchedChanges:
     """What may have changed since the last look. `lost`: events are missing, only a scan can tell."""
 
     paths: frozenset[RepoPath]
@@ -49,7 +49,7 @@ class FileWatch:
         self._paths: set[RepoPath] = set()
         self._head = self._lost = True  # nothing was watched until now
         self._overflow = OverflowFilter(self._note_loss)
-        self._watches = Watches(
+        self._watches = DirectoryWatches(
             self._root,
             self._git_dir,
             self._skip,
@@ -74,25 +74,25 @@ class FileWatch:
         self._watches.stop()
 
     @property
-    def is_blind(self) -> bool:
+    def needs_scan(self) -> bool:
         """Whether something is not watched, so that only scanning finds what changed."""
         return not self._watches.are_on or self.problem is not None
 
-    def take(self) -> Moved:
+    def take(self) -> WatchedChanges:
         """Everything noted since the last call."""
         with self._lock:
-            blind = self.is_blind
-            moved = Moved(frozenset(self._paths), self._head or blind, self._lost or blind)
+            blind = self.needs_scan
+            moved = WatchedChanges(frozenset(self._paths), self._head or blind, self._lost or blind)
             self._paths.clear()
             self._head = self._lost = False
         return moved
 
-    def when_told(self, then: Callable[[], None]) -> bool:
+    def flush_barrier(self, then: Callable[[], None]) -> bool:
         """`then` is called, by another thread, once all that is on the disk by now was told of.
 
         False: nobody can say when that is.
         """
-        return not self.is_blind and self._watches.echo.call(then)
+        return not self.needs_scan and self._watches.echo.call(then)
 
     def _note(self, paths: list[str]) -> None:
         inside = [path for path in map(self._relative, paths) if path is not None]
@@ -101,7 +101,7 @@ class FileWatch:
         with self._lock:
             was_quiet = not self._paths and not self._lost
             self._paths.update(inside)
-            if len(self._paths) > MOST_PATHS:
+            if len(self._paths) > MAX_PATHS:
                 self._paths.clear()
                 self._lost = True
         if was_quiet:

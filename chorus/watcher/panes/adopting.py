@@ -15,8 +15,8 @@ from chorus.model.ids import PaneId, SessionId
 from chorus.model.session import Session, SessionTable
 from chorus.system.processes import Process, read_foreground
 from chorus.tmux.address import Address
-from chorus.tmux.commands import OneShot
 from chorus.tmux.panes import read_pane
+from chorus.tmux.tmux_server import TmuxServer
 from chorus.watcher.panes.watching import Watching
 from chorus.watcher.sources.liveness import name_client
 
@@ -65,7 +65,7 @@ class Adopting:
 def _sits_there(session: Session, address: Address, pane: PaneId) -> bool:
     """Whether this session's own client has that pane's foreground, and a screen to ask on."""
     try:
-        state = read_pane(OneShot(address), pane)
+        state = read_pane(TmuxServer(address), pane)
     except ChorusError:
         return False
     return any(

@@ -13,8 +13,8 @@ from contextlib import suppress
 from chorus.errors import ChorusError
 from chorus.model.ids import PaneId
 from chorus.tmux.address import Address
-from chorus.tmux.commands import OneShot, Tmux
-from chorus.tmux.control import Control, moved_panes
+from chorus.tmux.control_connection import ControlConnection, moved_panes
+from chorus.tmux.tmux_server import Tmux, TmuxServer
 from chorus.watcher.panes.panes import WatchedPane
 
 log = logging.getLogger("chorus.watcher")
@@ -28,7 +28,7 @@ Key = tuple[Address, str]
 class Movement:
     def __init__(self, moved: Callable[[set[tuple[Address, PaneId]]], None]) -> None:
         self._moved = moved
-        self._connections: dict[Key, Control] = {}
+        self._connections: dict[Key, ControlConnection] = {}
         self._panes: set[tuple[Address, PaneId]] = set()
         self._resting = False
 
@@ -40,7 +40,7 @@ class Movement:
         if key in self._connections:
             return
         try:
-            connection = Control(pane.address, target=pane.state.session, watch=True)
+            connection = ControlConnection(pane.address, target=pane.state.session, watch=True)
         except ChorusError as error:
             log.info("%s is looked at now and then: %s", pane.id, error)
             return
@@ -50,7 +50,7 @@ class Movement:
     def tmux(self, pane: WatchedPane) -> Tmux:
         """The cheapest way to ask about this pane."""
         session = pane.state.session if pane.state else ""
-        return self._connections.get((pane.address, session)) or OneShot(pane.address)
+        return self._connections.get((pane.address, session)) or TmuxServer(pane.address)
 
     def close(self) -> None:
         for key in list(self._connections):

@@ -14,8 +14,8 @@ from typing import Any
 from chorus.agents.claude_code.terminal import Document, Reassembler
 from chorus.agents.claude_code.terminal.seen_documents import Seen
 from chorus.model.ids import PaneId
-from chorus.tmux.commands import Tmux
 from chorus.tmux.pipe import PanePipe, open_pipe
+from chorus.tmux.tmux_server import Tmux
 
 log = logging.getLogger("chorus.watcher")
 

@@ -16,9 +16,9 @@ from chorus.agents.claude_code.processes import RunningClient, is_client, read_c
 from chorus.model.ids import PaneId, SessionId
 from chorus.system.processes import Process, read_foreground, read_process
 from chorus.tmux.address import Address
-from chorus.tmux.commands import OneShot
 from chorus.tmux.errors import ConnectionLost, PaneGone, ServerGone
 from chorus.tmux.panes import PaneState, read_pane
+from chorus.tmux.tmux_server import TmuxServer
 
 log = logging.getLogger("chorus.watcher")
 
@@ -73,7 +73,7 @@ class Panes:
             known.adopted = False
             await self._look(known)
             return known
-        watched = WatchedPane(address, pane, state=read_pane(OneShot(address), pane))
+        watched = WatchedPane(address, pane, state=read_pane(TmuxServer(address), pane))
         watched.since = watched.since if since is None else since
         self.all[watched.key] = watched
         await self._look(watched)
@@ -123,7 +123,7 @@ class Panes:
             return
         await self._leave_client(watched)
         try:
-            watched.state = read_pane(OneShot(watched.address), watched.id)
+            watched.state = read_pane(TmuxServer(watched.address), watched.id)
         except (PaneGone, ServerGone, ConnectionLost) as error:
             log.info("%s is watched no more: %s", watched.id, error)
             await self.unwatch(watched)

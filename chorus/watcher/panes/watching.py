@@ -17,7 +17,7 @@ from chorus.agents.claude_code.transcripts import began_after
 from chorus.errors import ChorusError
 from chorus.model.ids import PaneId
 from chorus.tmux.address import Address
-from chorus.tmux.commands import OneShot
+from chorus.tmux.tmux_server import TmuxServer
 from chorus.watcher.panes.headless_runs import Runs
 from chorus.watcher.panes.movement import Movement
 from chorus.watcher.panes.pane_stream import PaneStream
@@ -121,7 +121,7 @@ class Watching:
             self.transcripts.trees.announce()
 
         try:
-            stream = PaneStream(OneShot(pane.address), pane.id, fifo, hear, since=pane.since)
+            stream = PaneStream(TmuxServer(pane.address), pane.id, fifo, hear, since=pane.since)
         except ChorusError as error:
             log.warning("%s: %s", pane.id, error)
             return None

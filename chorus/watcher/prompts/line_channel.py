@@ -12,10 +12,10 @@ from typing import Any
 
 from chorus.agents.claude_code.replies.decisions import NO
 from chorus.errors import ChorusError
-from chorus.system.processes import is_in_front
-from chorus.tmux.commands import Tmux
+from chorus.system.processes import is_in_foreground
 from chorus.tmux.keys import press
-from chorus.tmux.panes import PaneState, one_pane, parse_pane
+from chorus.tmux.panes import PaneState, pane_state_command, parse_pane
+from chorus.tmux.tmux_server import Tmux
 from chorus.watcher.panes.panes import WatchedPane
 from chorus.watcher.prompts.pressing import PromptRefused
 
@@ -84,11 +84,18 @@ class LineChannel:
         client = self.pane.client
         try:
             tmux = self.tmux(self.pane)
-            lines = tmux.run(one_pane(self.pane.id), ["capture-pane", "-p", "-J", "-t", self.pane.id])
+            lines = tmux.run(
+                pane_state_command(self.pane.id), ["capture-pane", "-p", "-J", "-t", self.pane.id]
+            )
         except ChorusError:
             return None
         state = parse_pane(lines[0])
-        if client is None or state.dead or state.in_mode or not is_in_front(client, state.identity.pane_pid):
+        if (
+            client is None
+            or state.dead
+            or state.in_mode
+            or not is_in_foreground(client, state.identity.pane_pid)
+        ):
             return None
         printed = [line.strip() for line in lines[1:] if line.strip()]
         rows = tuple(row[: state.width - 1] for row in printed[-ROWS_CHECKED:])

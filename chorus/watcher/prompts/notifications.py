@@ -14,7 +14,7 @@ from typing import Any
 from chorus.config.preferences import Preferences
 from chorus.errors import ChorusError
 from chorus.tmux.address import Address
-from chorus.tmux.commands import OneShot
+from chorus.tmux.tmux_server import TmuxServer
 from chorus.watcher.tasks import Start
 
 log = logging.getLogger("chorus.watcher")
@@ -52,10 +52,10 @@ class Ringing:
             for prompt in fresh:
                 self._start(_run([*wanted.command, "Claude Code asks", _words(prompt)]))
 
-    def _each_server(self, do: Callable[[OneShot], None]) -> None:
+    def _each_server(self, do: Callable[[TmuxServer], None]) -> None:
         for address in set(self._servers()):
             try:
-                do(OneShot(address))
+                do(TmuxServer(address))
             except ChorusError as error:
                 log.info("tmux at %s is not told: %s", address.socket, error)
 
@@ -65,7 +65,7 @@ def _words(prompt: dict[str, Any]) -> str:
     return "".join(char if char.isprintable() else " " for char in text)[:200]
 
 
-def _ring_bell(tmux: OneShot) -> None:
+def _ring_bell(tmux: TmuxServer) -> None:
     for tty in tmux.run(["list-clients", "-F", "#{client_tty}"]):
         # A control client, such as the agent's own, has no terminal.
         with suppress(OSError):
@@ -76,7 +76,7 @@ def _ring_bell(tmux: OneShot) -> None:
                 os.close(terminal)
 
 
-def _show(tmux: OneShot, waiting: int) -> None:
+def _show(tmux: TmuxServer, waiting: int) -> None:
     change = [OPTION, f"{waiting} waiting"] if waiting else ["-u", OPTION]
     tmux.run(["set-option", "-g", *change])
     for tty in tmux.run(["list-clients", "-F", "#{client_tty}"]):

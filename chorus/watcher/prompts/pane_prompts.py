@@ -16,7 +16,7 @@ from chorus.agents.claude_code.replies.key_relay import Observation, Refuse
 from chorus.model.answer import Answer, Decision
 from chorus.model.ids import PaneId, SessionId
 from chorus.model.prompt import Unknown
-from chorus.tmux.commands import Tmux
+from chorus.tmux.tmux_server import Tmux
 from chorus.watcher.panes.panes import WatchedPane
 from chorus.watcher.prompts.pressing import Eye, PromptRefused, carry_out
 from chorus.watcher.sources.intake import now

@@ -21,11 +21,11 @@ from chorus.agents.claude_code.replies.key_relay import (
     Wait,
 )
 from chorus.errors import ChorusError, ExitCode
-from chorus.system.processes import is_in_front
-from chorus.tmux.commands import Tmux
+from chorus.system.processes import is_in_foreground
 from chorus.tmux.errors import PaneChanged, ScreenChanged
 from chorus.tmux.keys import press, type_text
-from chorus.tmux.screen import Screen, read_screen
+from chorus.tmux.panes import Screen, read_screen
+from chorus.tmux.tmux_server import Tmux
 from chorus.watcher.panes.panes import WatchedPane
 
 log = logging.getLogger("chorus.watcher")
@@ -77,7 +77,7 @@ class Eye:
     def _process(self, screen: Screen) -> str:
         """The client a key would reach, by server, pane and process; empty when it would reach another."""
         client, identity = self.pane.client, screen.pane.identity
-        if client is None or not is_in_front(client, identity.pane_pid):
+        if client is None or not is_in_foreground(client, identity.pane_pid):
             return ""
         server = f"{identity.server_pid}@{identity.server_started}"
         return f"{server} {identity.pane_pid} {client.pid}@{client.started}"

@@ -12,7 +12,7 @@ from chorus.agents.claude_code.hooks.spool import Spool
 from chorus.model.ids import PaneId
 from chorus.model.outcomes import Outcome, PromptOpened
 from chorus.model.session import SessionTable
-from chorus.tmux.commands import Tmux
+from chorus.tmux.tmux_server import Tmux
 from chorus.watcher.panes.headless_runs import Runs
 from chorus.watcher.panes.panes import WatchedPane
 from chorus.watcher.prompts.control_requests import Asked, still_asked

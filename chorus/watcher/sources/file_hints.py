@@ -23,7 +23,7 @@ log = logging.getLogger("chorus.watcher")
 # The watch says when it has told of everything, mostly within 2 ms; a machine may be busier than that.
 TOLD_SECONDS = 2.0
 # A watch that so often in a row did not say it never will: nobody waits for it again.
-MOST_UNTOLD = 3
+MAX_MISSED_BARRIERS = 3
 # Where it cannot say so, it tells of a write within about 10 ms: when nothing came for this long, all has.
 SETTLED_SECONDS = 0.015
 # A tree that something writes to without end never settles: the window ends with what has come.
@@ -78,7 +78,7 @@ class Hints:
             told.set()
             self._untold = 0  # also when it comes late: a burst holds it up, and it works
 
-        if self._untold < MOST_UNTOLD and self.watch.when_told(lambda: _call(loop, hear)):
+        if self._untold < MAX_MISSED_BARRIERS and self.watch.flush_barrier(lambda: _call(loop, hear)):
             try:
                 await asyncio.wait_for(told.wait(), self.told_seconds)
             except TimeoutError:

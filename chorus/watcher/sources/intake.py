@@ -88,7 +88,7 @@ class Intake:
             if history:
                 tree.recall(mine)
                 continue
-            with tree.place.excusing():
+            with tree.place.ignore_if_removed():
                 await tree.feed(mine, source=source, waits=waits)
 
     def _by_tree(self, outcomes: list[Outcome]) -> dict[Tree, list[Outcome]]:

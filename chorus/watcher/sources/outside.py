@@ -29,7 +29,7 @@ class Outside:
     async def keep_sweeping(self) -> None:
         moved = self.trees.moved
         while True:
-            blind = any(tree.watch.is_blind for tree in self.trees.all.values())
+            blind = any(tree.watch.needs_scan for tree in self.trees.all.values())
             with suppress(TimeoutError):
                 await asyncio.wait_for(moved.wait(), SCAN_SECONDS if blind else None)
             moved.clear()
@@ -43,7 +43,7 @@ class Outside:
 
     def _sweep(self, tree: Tree) -> bool:
         """True: something moved that is not ready to be recorded, or the tree went away meanwhile."""
-        with tree.place.excusing():
+        with tree.place.ignore_if_removed():
             return self._sweep_present(tree)
         return True
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from chorus.errors import ChorusError
 from chorus.model.ids import PaneId
 from chorus.tmux.address import Address
-from chorus.tmux.commands import OneShot
 from chorus.tmux.panes import read_pane
+from chorus.tmux.tmux_server import TmuxServer
 from chorus.watcher.panes.headless_runs import Run
 from chorus.watcher.panes.panes import WatchedPane
 from chorus.watcher.state.files import keep
@@ -36,7 +36,7 @@ class RememberedPane:
 
     def is_there(self) -> bool:
         try:
-            now = read_pane(OneShot(self.address), PaneId(self.pane)).identity
+            now = read_pane(TmuxServer(self.address), PaneId(self.pane)).identity
         except ChorusError:
             return False
         return (now.server_pid, now.server_started) == (self.server_pid, self.server_started)

@@ -24,7 +24,7 @@ FAR = 0x80000000  # the offset stands in a table for packs above 2 GB
 # What deflate may add to bytes that do not deflate.
 DEFLATE_EXTRA = 64
 # Each takes two descriptors. Who has more packs has not had a gc for long, and git copes.
-MOST_PACKS = 40
+MAX_PACKS = 40
 
 
 class Pack:
@@ -117,7 +117,7 @@ class PackReader:
 
     def _open(self) -> Iterator[Pack]:
         indexes = [index for directory in self._directories for index in directory.glob("pack-*.idx")]
-        for index in indexes[:MOST_PACKS]:
+        for index in indexes[:MAX_PACKS]:
             try:
                 yield Pack(index)
             except (OSError, ValueError):

@@ -14,8 +14,8 @@ from chorus.model.ids import Oid
 from chorus.store import lock_file as lockfile
 from chorus.store.objects.batch_reader import BatchReader
 from chorus.store.objects.commits import Commit, parse_commit, render_commit
-from chorus.store.objects.loose import LooseStore
-from chorus.store.objects.packs import PackReader
+from chorus.store.objects.loose_objects import LooseStore
+from chorus.store.objects.packed_objects import PackReader
 from chorus.store.repository import Repository
 
 # From `objects`, where git takes relative lines to start.
@@ -35,8 +35,8 @@ class ObjectStore:
     def __init__(self, repository: Repository) -> None:
         self.directory = repository.shared_dir / "objects"
         self.main_directory = repository.common_dir / "objects"
-        self._loose = LooseStore(self.directory, repository.barrier)
-        self._main = LooseStore(self.main_directory, repository.barrier)
+        self._loose = LooseStore(self.directory, repository.pending_writes)
+        self._main = LooseStore(self.main_directory, repository.pending_writes)
         self._packs = PackReader((self.directory, self.main_directory))
         self._reader = BatchReader(repository.git)
         self._attached = False
@@ -107,7 +107,7 @@ class ObjectStore:
         return self._loose.write(kind, data)
 
     def _attach(self) -> None:
-        with lockfile.translated(str(self.directory)):
+        with lockfile.translate_write_errors(str(self.directory)):
             self.directory.mkdir(parents=True, exist_ok=True)
         attach(self.main_directory)
         self._attached = True

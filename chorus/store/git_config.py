@@ -15,7 +15,7 @@ LOOK_SECONDS = 1.0  # a setting changed by hand may count this much later
 NO_WORDS = ("false", "no", "off", "0", "")
 
 
-class Config:
+class GitConfig:
     def __init__(self, git: Git, git_dir: Path, common_dir: Path) -> None:
         """Where settings come from; files that these include are not looked at for changes."""
         self.files = [
@@ -41,7 +41,7 @@ class Config:
             self._looked = now
         return self._values.get(key)
 
-    def switch(self, key: str, *, default: bool) -> bool:
+    def get_bool(self, key: str, *, default: bool) -> bool:
         value = self.get(key)
         return default if value is None else value.lower() not in NO_WORDS
 

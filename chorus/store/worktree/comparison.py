@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import NamedTuple, assert_never
 
 from chorus.model.ids import Oid, RepoPath
-from chorus.store.objects.directory import SUBMODULE_MODE, Entry
-from chorus.store.objects.store import ObjectStore, hash_blob
+from chorus.store.objects.object_store import ObjectStore, hash_blob
+from chorus.store.objects.tree_object import SUBMODULE_MODE, TreeEntry
 from chorus.store.objects.trees import Trees
 from chorus.store.repository import Repository
-from chorus.store.worktree.file_state import Absent, File, FileState, Skipped, Stamp, Why, settled_mode
+from chorus.store.worktree.file_state import Absent, File, FileState, Skipped, SkipReason, Stamp, settled_mode
 from chorus.store.worktree.ignore import Ignores
 from chorus.store.worktree.work_tree import WorkTree
 
@@ -24,62 +24,62 @@ SECOND_NS = 10**9
 FRESH_NS = 100 * 10**6
 FRESH_COARSE_NS = 2 * SECOND_NS
 
-MOST_STAMPS = 50_000  # some 20 MB, kept from one look to the next
+MAX_STAMPS = 50_000  # some 20 MB, kept from one look to the next
 # Files are read in batches, for whether git ignores them costs a process per batch, bytes cost memory.
-MOST_AT_ONCE = 2000
-MOST_BYTES = 32 * 2**20
+MAX_BATCH_FILES = 2000
+MAX_BATCH_BYTES = 32 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class Observed:
+class ObservedChange:
     """A file that differs. `after` names bytes that are in the store."""
 
     path: RepoPath
-    before: Entry | None
-    after: Entry | None
+    before: TreeEntry | None
+    after: TreeEntry | None
 
 
 @dataclass(frozen=True, slots=True)
-class Omitted:
+class SkippedPath:
     """Something that is not followed, and why."""
 
     path: RepoPath
-    why: Why
+    why: SkipReason
     detail: str = ""
 
 
-class Known(NamedTuple):
+class KnownFile(NamedTuple):
     """What a file held when it had this stamp."""
 
     stamp: Stamp
-    entry: Entry
+    entry: TreeEntry
 
 
-class Sight:
+class Comparison:
     """What one look at some paths found."""
 
     __slots__ = ("changes", "directories", "omitted")
 
     def __init__(self) -> None:
-        self.changes: list[Observed] = []
-        self.omitted: list[Omitted] = []
+        self.changes: list[ObservedChange] = []
+        self.omitted: list[SkippedPath] = []
         self.directories: list[RepoPath] = []
 
 
-class Observer:
+class FileComparer:
     def __init__(self, repository: Repository, store: ObjectStore, trees: Trees, work_tree: WorkTree) -> None:
         self._repository = repository
         self._store = store
         self._trees = trees
         self._work_tree = work_tree
         self._ignores = Ignores(repository)
-        self._known: dict[RepoPath, Known] = {}
+        self._known: dict[RepoPath, KnownFile] = {}
 
-    def look(self, tree: Oid | None, paths: Iterable[RepoPath]) -> Sight:
-        if len(self._known) > MOST_STAMPS:
+    def compare(self, tree: Oid | None, paths: Iterable[RepoPath]) -> Comparison:
+        if len(self._known) > MAX_STAMPS:
             self._known.clear()
-        sight = Sight()
-        batch: dict[RepoPath, tuple[Entry | None, FileState]] = {}
+        comparison = Comparison()
+        batch: dict[RepoPath, tuple[TreeEntry | None, FileState]] = {}
         now_ns, held = time.time_ns(), 0
         for path in paths:
             before = self._trees.lookup(tree, path)
@@ -87,17 +87,17 @@ class Observer:
             if state is not None:
                 batch[path] = (before, state)
                 held += len(state.data) if isinstance(state, File) else 0
-            if held > MOST_BYTES or len(batch) >= MOST_AT_ONCE:
-                self._compare_all(batch, now_ns, sight)
+            if held > MAX_BATCH_BYTES or len(batch) >= MAX_BATCH_FILES:
+                self._compare_all(batch, now_ns, comparison)
                 batch, now_ns, held = {}, time.time_ns(), 0
-        self._compare_all(batch, now_ns, sight)
-        return sight
+        self._compare_all(batch, now_ns, comparison)
+        return comparison
 
-    def known(self, path: RepoPath) -> Known | None:
+    def known(self, path: RepoPath) -> KnownFile | None:
         """What the file held when it was last read; None where its stamp is not to be trusted."""
         return self._known.get(path)
 
-    def _read(self, path: RepoPath, before: Entry | None) -> FileState | None:
+    def _read(self, path: RepoPath, before: TreeEntry | None) -> FileState | None:
         """None if the file is as it was when last read, and as recorded."""
         known = self._known.get(path)
         if known is not None and known.entry == before:
@@ -105,50 +105,50 @@ class Observer:
         return self._work_tree.read_file(path)
 
     def _compare_all(
-        self, batch: dict[RepoPath, tuple[Entry | None, FileState]], now_ns: int, sight: Sight
+        self, batch: dict[RepoPath, tuple[TreeEntry | None, FileState]], now_ns: int, comparison: Comparison
     ) -> None:
         ignored = self._ignores.ignored(path for path, (_, state) in batch.items() if is_askable(state))
         for path, (before, state) in batch.items():
             if path in ignored:
-                sight.omitted.append(Omitted(path, Why.IGNORED))
+                comparison.omitted.append(SkippedPath(path, SkipReason.IGNORED))
             else:
-                self._compare(path, before, state, now_ns, sight)
+                self._compare(path, before, state, now_ns, comparison)
 
     def _compare(
-        self, path: RepoPath, before: Entry | None, state: FileState, now_ns: int, sight: Sight
+        self, path: RepoPath, before: TreeEntry | None, state: FileState, now_ns: int, comparison: Comparison
     ) -> None:
         old = None if before is None or before.is_tree else before
         self._known.pop(path, None)
         match state:
             case _ if old is not None and old.mode == SUBMODULE_MODE:
-                sight.omitted.append(Omitted(path, Why.NESTED))
+                comparison.omitted.append(SkippedPath(path, SkipReason.NESTED))
             case Skipped(why, detail):
-                sight.omitted.append(Omitted(path, why, detail))
+                comparison.omitted.append(SkippedPath(path, why, detail))
             case Absent(why):
-                if why is Why.DIRECTORY:
-                    sight.directories.append(path)
+                if why is SkipReason.DIRECTORY:
+                    comparison.directories.append(path)
                 elif why is not None and old is None:
-                    sight.omitted.append(Omitted(path, why))
+                    comparison.omitted.append(SkippedPath(path, why))
                 if old is not None:
-                    sight.changes.append(Observed(path, old, None))
+                    comparison.changes.append(ObservedChange(path, old, None))
             case File():
-                entry = Entry(self._mode(state.mode, old), hash_blob(state.data))
+                entry = TreeEntry(self._mode(state.mode, old), hash_blob(state.data))
                 if entry != old:
                     self._store.write_blob(state.data)
-                    sight.changes.append(Observed(path, old, entry))
-                self._remember(path, Known(state.stamp, entry), now_ns)
+                    comparison.changes.append(ObservedChange(path, old, entry))
+                self._remember(path, KnownFile(state.stamp, entry), now_ns)
             case _:
                 assert_never(state)
 
-    def _mode(self, mode: int, before: Entry | None) -> int:
+    def _mode(self, mode: int, before: TreeEntry | None) -> int:
         return settled_mode(
             mode,
             before,
-            trust_bits=self._repository.config.switch("core.filemode", default=True),
-            trust_links=self._repository.config.switch("core.symlinks", default=True),
+            trust_bits=self._repository.config.get_bool("core.filemode", default=True),
+            trust_links=self._repository.config.get_bool("core.symlinks", default=True),
         )
 
-    def _remember(self, path: RepoPath, known: Known, now_ns: int) -> None:
+    def _remember(self, path: RepoPath, known: KnownFile, now_ns: int) -> None:
         if not is_fresh(known.stamp, now_ns):
             self._known[path] = known
 
@@ -159,7 +159,13 @@ def is_askable(state: FileState) -> bool:
         case File():
             return True
         case Skipped(why):
-            return why in (Why.SPECIAL, Why.UNREADABLE, Why.TOO_LARGE, Why.UNSTEADY, Why.NAME)
+            return why in (
+                SkipReason.SPECIAL,
+                SkipReason.UNREADABLE,
+                SkipReason.TOO_LARGE,
+                SkipReason.UNSTEADY,
+                SkipReason.NAME,
+            )
         case Absent():
             return False
 

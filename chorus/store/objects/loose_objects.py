@@ -14,8 +14,8 @@ from hashlib import sha1
 from pathlib import Path
 
 from chorus.model.ids import Oid
-from chorus.store.lock_file import translate, write_all
-from chorus.system.durable import Barrier
+from chorus.store.lock_file import write_all, write_error
+from chorus.system.durable_writes import PendingWrites
 
 # What fits one block of a disk takes one, deflated or not; deflating it costs more than writing it.
 DISK_BLOCK = 4096
@@ -27,7 +27,7 @@ STREAM_OF_ONE = struct.Struct("<BB?HH")
 
 # An object written this recently is not written again. Far shorter than what a sweep leaves alone.
 RECENT_SECONDS = 300.0
-MOST_RECENT = 20_000
+MAX_RECENT = 20_000
 
 CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 
@@ -37,10 +37,10 @@ _serial = itertools.count()
 
 
 class LooseStore:
-    def __init__(self, directory: Path, barrier: Barrier) -> None:
+    def __init__(self, directory: Path, pending_writes: PendingWrites) -> None:
         self.directory = directory
         self._root = os.fspath(directory)
-        self._barrier = barrier
+        self._barrier = pending_writes
         self._recent: dict[str, float] = {}
 
     def write(self, kind: bytes, data: bytes) -> Oid:
@@ -51,7 +51,7 @@ class LooseStore:
         now = time.monotonic()
         if oid not in recent or now - recent[oid] > RECENT_SECONDS:
             self._put(f"{self._root}/{oid[:2]}/{oid[2:]}", encode(kind, body))
-            if len(recent) > MOST_RECENT:
+            if len(recent) > MAX_RECENT:
                 recent.clear()
             recent[oid] = now
         return Oid(oid)
@@ -81,7 +81,7 @@ class LooseStore:
         except OSError as error:
             with contextlib.suppress(OSError):
                 os.unlink(scratch)  # noqa: PTH108
-            raise translate(error, place) from error
+            raise write_error(error, place) from error
 
 
 def encode(kind: bytes, body: bytes) -> bytes:

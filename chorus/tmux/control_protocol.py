@@ -20,7 +20,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Notice:
+class ControlEvent:
     """Something that happened: `output`, `exit`, `window-close`, … with the rest of its line."""
 
     kind: str
@@ -37,12 +37,12 @@ class BlockParser:
         self._open: bytes | None = None  # the numbers of the block we are in
         self._lines: list[str] = []
 
-    def feed(self, chunk: bytes) -> list[Block | Notice]:
+    def feed(self, chunk: bytes) -> list[Block | ControlEvent]:
         *whole, self._tail = (self._tail + chunk).split(b"\n")
         found = [self._take(line) for line in whole]
         return [item for item in found if item is not None]
 
-    def _take(self, line: bytes) -> Block | Notice | None:
+    def _take(self, line: bytes) -> Block | ControlEvent | None:
         if self._open is None:
             return self._take_outside(line)
         # The numbers make the end of a block unlike any text a pane shows.
@@ -53,13 +53,13 @@ class BlockParser:
         self._lines.append(line.decode("utf-8", "surrogateescape"))
         return None
 
-    def _take_outside(self, line: bytes) -> Notice | None:
+    def _take_outside(self, line: bytes) -> ControlEvent | None:
         begin = _BEGIN.fullmatch(line)
         if begin:
             self._open = begin[1]
             return None
         notice = _NOTICE.fullmatch(line.rstrip(b"\r"))
-        return Notice(notice[1].decode(), notice[2] or b"") if notice else None
+        return ControlEvent(notice[1].decode(), notice[2] or b"") if notice else None
 
 
 def unescape_output(data: bytes) -> bytes:

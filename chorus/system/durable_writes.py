@@ -16,13 +16,13 @@ from pathlib import Path
 START = 2
 FINISH = 1 | 2 | 4
 # Descriptors are few; objects come six to a commit.
-MOST_PENDING = 64
+MAX_PENDING = 64
 IN_MEMORY = {b"tmpfs", b"ramfs"}
 # What a kernel or a file system says that does not have the call.
 UNKNOWN_CALL = {errno.ENOSYS, errno.EINVAL, errno.ESPIPE, errno.EOPNOTSUPP}
 
 
-class Barrier:
+class PendingWrites:
     def __init__(self, directory: Path, *, wanted: bool) -> None:
         self.wanted = wanted and not is_in_memory(directory)
         self._sync = find_sync_file_range() if self.wanted else None
@@ -38,7 +38,7 @@ class Barrier:
         else:
             self._pending.append(descriptor)
             self._sync(descriptor, START)
-            if len(self._pending) >= MOST_PENDING:
+            if len(self._pending) >= MAX_PENDING:
                 self.wait()
 
     def wait(self) -> None:

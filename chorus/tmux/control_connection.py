@@ -15,26 +15,26 @@ from typing import Self
 
 from chorus.errors import ChorusError
 from chorus.model.ids import PaneId
-from chorus.system.child_process import Tethered
+from chorus.system.child_process import ChildProcess
 from chorus.tmux.address import Address, answers
-from chorus.tmux.control_text import Block, BlockParser, Notice
-from chorus.tmux.errors import ConnectionLost, ServerGone, ServerSilent, TmuxMissing, translate_refusal
+from chorus.tmux.control_protocol import Block, BlockParser, ControlEvent
+from chorus.tmux.errors import ConnectionLost, ServerGone, ServerTimeout, TmuxNotInstalled, translate_refusal
 from chorus.tmux.quoting import render_line
 
 # tmux answers within a millisecond; a stopped server never does.
-ANSWER_SECONDS = 2.0
+REPLY_TIMEOUT_SECONDS = 2.0
 # A pane that prints faster than we read is paused (for us alone) after this; nothing is buffered for ever.
-PAUSE_SECONDS = 1
+PAUSE_AFTER_SECONDS = 1
 # Notices nobody takes are dropped, oldest first: they only say "look again".
 NOTICES_KEPT = 1000
 
 
-class Control:
+class ControlConnection:
     """A `Tmux` over one kept process. `watch=True`: also told when a pane of that session prints."""
 
     def __init__(self, address: Address, *, target: str, watch: bool = False) -> None:
         self.address = address
-        flags = f"ignore-size,pause-after={PAUSE_SECONDS}" if watch else "ignore-size,no-output"
+        flags = f"ignore-size,pause-after={PAUSE_AFTER_SECONDS}" if watch else "ignore-size,no-output"
         # -N: attaching must not start a server.
         command = [
             "tmux",
@@ -50,13 +50,13 @@ class Control:
             flags,
         ]
         if shutil.which("tmux") is None:
-            raise TmuxMissing
-        self._process = Tethered.start(command)
+            raise TmuxNotInstalled
+        self._process = ChildProcess.start(command)
         self._input, self._output = self._process.input, self._process.output
         os.set_blocking(self._output, False)
         self._parser = BlockParser()
         self._blocks: deque[Block] = deque()
-        self._notices: deque[Notice] = deque(maxlen=NOTICES_KEPT)
+        self._notices: deque[ControlEvent] = deque(maxlen=NOTICES_KEPT)
         self._calls = 0
         self._prefix = f"chorus-{secrets.token_hex(8)}-"  # nothing a pane shows begins like this
         self._ended = False
@@ -78,12 +78,12 @@ class Control:
         self._write(
             f"{render_line(commands)}\ndisplay-message -p {token}\n".encode("utf-8", "surrogateescape")
         )
-        lines, failure = self._gather(token, time.monotonic() + ANSWER_SECONDS)
+        lines, failure = self._gather(token, time.monotonic() + REPLY_TIMEOUT_SECONDS)
         if failure is not None:
             raise translate_refusal(failure, socket=str(self.address.socket))
         return lines
 
-    def notices(self) -> list[Notice]:
+    def notices(self) -> list[ControlEvent]:
         """What happened since the last call, without waiting. Raises ServerGone once the server left."""
         self._read()
         taken = list(self._notices)
@@ -118,7 +118,7 @@ class Control:
 
     def _expect_attached(self) -> None:
         """The answer to the attaching itself. Commands sent before it may run although it fails."""
-        block = self._next_block(time.monotonic() + ANSWER_SECONDS)
+        block = self._next_block(time.monotonic() + REPLY_TIMEOUT_SECONDS)
         if block is None:
             raise self._loss()
         if block.failed:
@@ -144,7 +144,7 @@ class Control:
             if self._ended:
                 return None
             if not self._readable(deadline - time.monotonic()):
-                raise ServerSilent(f"the tmux server at {self.address.socket} does not answer")
+                raise ServerTimeout(f"the tmux server at {self.address.socket} does not answer")
             self._read()
         return self._blocks.popleft()
 
@@ -170,11 +170,11 @@ class Control:
                 match item:
                     case Block():
                         self._blocks.append(item)
-                    case Notice():
+                    case ControlEvent():
                         self._notices.append(item)
 
 
-def moved_panes(notices: Sequence[Notice]) -> set[PaneId]:
+def moved_panes(notices: Sequence[ControlEvent]) -> set[PaneId]:
     """The panes whose content or mode changed, by these notices."""
     kinds = {"output", "extended-output", "pause", "pane-mode-changed"}
     return {PaneId(notice.words[0]) for notice in notices if notice.kind in kinds}

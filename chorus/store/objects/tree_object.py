@@ -26,7 +26,7 @@ RUN_ENTRIES = 128
 ENTRY = re.compile(rb"([0-7]+) ([^\0]+)\0(.{20})", re.DOTALL)
 
 
-class Entry(NamedTuple):
+class TreeEntry(NamedTuple):
     """What a name stands for: a mode as git writes it, and an object. Made by the million, so a tuple."""
 
     mode: int
@@ -68,12 +68,12 @@ class Run:
             start = end + 21
         return None
 
-    def find(self, name: bytes) -> Entry | None:
+    def find(self, name: bytes) -> TreeEntry | None:
         place = self.place(name)
         if place is None:
             return None
         mode, start = place
-        return Entry(mode, Oid(self.raw[start : start + 20].hex()))
+        return TreeEntry(mode, Oid(self.raw[start : start + 20].hex()))
 
     def replaced(self, start: int, oid: bytes) -> "Run":
         """The run with another object id at this position."""
@@ -106,7 +106,7 @@ class Directory:
     def render(self) -> bytes:
         return self.runs[0].raw if len(self.runs) == 1 else b"".join(run.raw for run in self.runs)
 
-    def find(self, name: bytes) -> Entry | None:
+    def find(self, name: bytes) -> TreeEntry | None:
         if not self._firsts:
             return self.runs[0].find(name)
         place = self._place(name)
@@ -115,7 +115,7 @@ class Directory:
             return self.runs[other].find(name)
         return found
 
-    def entries(self) -> Iterator[tuple[bytes, Entry]]:
+    def entries(self) -> Iterator[tuple[bytes, TreeEntry]]:
         return chain.from_iterable(map(parse_entries, (run.raw for run in self.runs)))
 
     def locate(self, name: bytes, mode: int) -> tuple[int, int] | None:
@@ -135,7 +135,7 @@ class Directory:
         runs[number] = runs[number].replaced(start, oid)
         return Directory(runs, self._firsts)
 
-    def changed(self, changes: Mapping[bytes, Entry | None]) -> "Directory":
+    def changed(self, changes: Mapping[bytes, TreeEntry | None]) -> "Directory":
         """The directory with these names removed (None), replaced or added."""
         by_run: dict[int, dict[bytes, bytes | None]] = {}
         for name, entry in changes.items():
@@ -154,13 +154,13 @@ class Directory:
         return bisect_right(self._firsts, key)
 
 
-def render_entry(name: bytes, entry: Entry) -> bytes:
+def render_entry(name: bytes, entry: TreeEntry) -> bytes:
     return b"%o %s\0%s" % (entry.mode, name, bytes.fromhex(entry.oid))
 
 
-def parse_entries(raw: bytes) -> Iterator[tuple[bytes, Entry]]:
+def parse_entries(raw: bytes) -> Iterator[tuple[bytes, TreeEntry]]:
     for mode, name, oid in ENTRY.findall(raw):
-        yield name, Entry(int(mode, 8), Oid(oid.hex()))
+        yield name, TreeEntry(int(mode, 8), Oid(oid.hex()))
 
 
 def sort_key(raw: bytes) -> bytes:

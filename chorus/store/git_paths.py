@@ -7,7 +7,7 @@ import os
 from typing import NamedTuple
 
 from chorus.errors import ChorusError
-from chorus.store.git_process import Git, said_by
+from chorus.store.git_process import Git, error_text
 
 QUESTIONS = ("--absolute-git-dir", "--git-common-dir", "--show-toplevel")
 
@@ -22,7 +22,7 @@ class UnsupportedRepository(ChorusError):
     """A repository of a kind Chorus does not serve."""
 
 
-class Places(NamedTuple):
+class GitPaths(NamedTuple):
     git_dir: str
     common_dir: str
     work_tree: str
@@ -30,26 +30,26 @@ class Places(NamedTuple):
     @property
     def name(self) -> str:
         """This work tree among those of its repository, as a part of a ref name."""
-        return name_work_tree(self.git_dir, self.common_dir)
+        return work_tree_name(self.git_dir, self.common_dir)
 
 
-def name_work_tree(git_dir: str, common_dir: str) -> str:
+def work_tree_name(git_dir: str, common_dir: str) -> str:
     return "main" if git_dir == common_dir else f"worktree-{os.path.basename(git_dir)}"  # noqa: PTH119
 
 
-def read_places(git: Git) -> Places:
+def read_git_paths(git: Git) -> GitPaths:
     """As git finds them from its directory."""
     done = git.attempt("rev-parse", "--path-format=absolute", *QUESTIONS)
     if done.returncode:
-        raise why_not(git, said_by(done))
+        raise explain_failure(git, error_text(done))
     lines = os.fsdecode(done.stdout).removesuffix("\n").split("\n")
     if len(lines) == len(QUESTIONS):
-        return Places(*lines)
+        return GitPaths(*lines)
     # A path with a newline in it: ask for one at a time.
-    return Places(*(git.text("rev-parse", "--path-format=absolute", question) for question in QUESTIONS))
+    return GitPaths(*(git.text("rev-parse", "--path-format=absolute", question) for question in QUESTIONS))
 
 
-def why_not(git: Git, words: str) -> ChorusError:
+def explain_failure(git: Git, words: str) -> ChorusError:
     if git.attempt("rev-parse", "--is-bare-repository").stdout == b"true\n":
         return UnsupportedRepository(
             f"{git.directory} is a bare repository: there are no files to watch",

@@ -1,5 +1,7 @@
 """One tmux process per call, through libtmux: for what is done once. About 2 ms a call."""
 
+import re
+import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -8,7 +10,7 @@ import libtmux
 from libtmux import exc
 
 from chorus.tmux.address import Address
-from chorus.tmux.errors import TmuxMissing, TmuxRefused, translate_refusal
+from chorus.tmux.errors import TmuxNotInstalled, TmuxRefused, translate_refusal
 
 
 class Tmux(Protocol):
@@ -23,7 +25,7 @@ class Tmux(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class OneShot:
+class TmuxServer:
     address: Address
 
     def run(self, *commands: Sequence[str]) -> list[str]:
@@ -38,9 +40,28 @@ class OneShot:
             # -u: without it tmux prints "_" for what the caller's locale cannot show.
             done = server.cmd("-u", *words)
         except exc.TmuxCommandNotFound:
-            raise TmuxMissing from None
+            raise TmuxNotInstalled from None
         except exc.LibTmuxException as error:
             raise TmuxRefused(f"tmux: {error}") from error
         if done.stderr:
             raise translate_refusal(done.stderr[0], socket=str(self.address.socket))
         return list(done.stdout)
+
+
+# `attach-session -f`, `-N` and `#{C:}` in conditions.
+MIN_VERSION = (3, 2)
+
+
+def read_version() -> str:
+    """As tmux says it: `3.3a`, `next-3.5`, `master`."""
+    try:
+        done = subprocess.run(["tmux", "-V"], capture_output=True, text=True)
+    except FileNotFoundError:
+        raise TmuxNotInstalled from None
+    return done.stdout.strip().removeprefix("tmux ")
+
+
+def is_supported(version: str) -> bool:
+    """A version without a number is built from the newest source."""
+    numbers = re.search(r"(\d+)\.(\d+)", version)
+    return numbers is None or (int(numbers[1]), int(numbers[2])) >= MIN_VERSION
