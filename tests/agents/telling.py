@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from chorus.agents.claude_code.events import Event, Source, parse_event
+from chorus.agents.claude_code.events import Event, parse_event
+from chorus.agents.interface import Source
 
 SESSION = "s-1"
 GIVEN = {"file_path": "/p/a.py"}

@@ -10,7 +10,6 @@ from chorus.agents.claude_code.events import (
     Event,
     Known,
     Malformed,
-    Source,
     Unknown,
     control,
     hook,
@@ -29,6 +28,7 @@ from chorus.agents.claude_code.events.blocks import (
 from chorus.agents.claude_code.events.names import BOOKKEEPING, HOOKS, NOTICES, REQUESTS, SYSTEM_NOTICES
 from chorus.agents.claude_code.events.parser import LONGEST_TYPE
 from chorus.agents.claude_code.pairing import Pairing
+from chorus.agents.interface import Source
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=12),

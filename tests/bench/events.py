@@ -6,9 +6,10 @@ from io import BytesIO
 
 import orjson
 
-from chorus.agents.claude_code.events import Source, parse_event
+from chorus.agents.claude_code.events import parse_event
 from chorus.agents.claude_code.pairing import Pairing
 from chorus.agents.claude_code.terminal import Reassembler
+from chorus.agents.interface import Source
 from tests.agents.recordings import RECORDINGS
 
 MEGABYTES = 100

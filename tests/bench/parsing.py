@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import orjson
 
-from chorus.agents.claude_code.events import Source, parse_event
+from chorus.agents.claude_code.events import parse_event
 from chorus.agents.claude_code.terminal import Reassembler
 from chorus.agents.claude_code.terminal.seen_documents import Seen
+from chorus.agents.interface import Source
 from tests.agents.recordings import RECORDINGS
 
 CHUNK = 64 * 1024  # what one read of a pipe gives

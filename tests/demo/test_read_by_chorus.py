@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from chorus.agents.claude_code.dialogs.reader import read_screen
-from chorus.agents.claude_code.events.base import Source
 from chorus.agents.claude_code.events.parser import parse_event
 from chorus.agents.claude_code.pairing.pairing import Pairing
+from chorus.agents.interface import Source
 from chorus.demo.script import Show
 from chorus.demo.standin.front import Answer
 from chorus.demo.standin.screen.blocks import Block, Said, Typed

@@ -8,26 +8,16 @@ such file are matched by the newest transcript of the directory they run in.
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from chorus.agents.claude_code.transcripts import transcript_of
+from chorus.agents.interface import RunningClient
 from chorus.model.ids import SessionId
 from chorus.system.processes import Process
 
 CLIENT_NAMES = frozenset({"claude", "claude.exe"})
 PRINT_FLAGS = frozenset({"-p", "--print"})
-
-
-@dataclass(frozen=True, slots=True)
-class RunningClient:
-    process: Process
-    cwd: str
-    headless: bool
-    session: SessionId | None  # None: it has not said yet
-    transcript: Path | None
-    version: str | None = None  # where it says so
 
 
 def is_client(process: Process) -> bool:

@@ -11,8 +11,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from chorus.agents.claude_code.terminal import Document, Reassembler
+from chorus.agents.claude_code.terminal import Reassembler
 from chorus.agents.claude_code.terminal.seen_documents import Seen
+from chorus.agents.interface import Document
 from chorus.model.ids import PaneId
 from chorus.tmux.pipe import PanePipe, open_pipe
 from chorus.tmux.tmux_server import Tmux

@@ -12,7 +12,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from chorus.agents.claude_code.processes import RunningClient, is_client, read_client
+from chorus.agents.claude_code.processes import is_client, read_client
+from chorus.agents.interface import RunningClient
 from chorus.model.ids import PaneId, SessionId
 from chorus.system.processes import Process, read_foreground, read_process
 from chorus.tmux.address import Address

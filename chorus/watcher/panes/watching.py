@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from chorus.agents.claude_code.events import Source
-from chorus.agents.claude_code.processes import RunningClient
 from chorus.agents.claude_code.transcripts import began_after
+from chorus.agents.interface import RunningClient, Source
 from chorus.errors import ChorusError
 from chorus.model.ids import PaneId
 from chorus.tmux.address import Address

@@ -10,9 +10,9 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from chorus.agents.claude_code.events import Source
 from chorus.agents.claude_code.hooks.event_file import HookEvent
 from chorus.agents.claude_code.hooks.spool import Spool
+from chorus.agents.interface import Source
 from chorus.model.ids import SessionId
 from chorus.system.processes import read_process
 from chorus.watcher.notices import Telling

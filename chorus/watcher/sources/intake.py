@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from chorus.agents.claude_code.events import Source, parse_event
 from chorus.agents.claude_code.pairing import Pairing
+from chorus.agents.interface import Source
 from chorus.model.ids import SessionId
 from chorus.model.outcomes import (
     ActionClosed,
@@ -57,7 +57,7 @@ class Intake:
         """Take messages of one source, in order. `history`: known to have happened before we watched."""
         outcomes: list[Outcome] = []
         for message in messages:
-            outcomes += self.pairing.feed(parse_event(dict(message), source=source), channel=channel)
+            outcomes += self.pairing.feed_value(dict(message), source=source, channel=channel)
         await self.hand_on(outcomes, source=source.value, waits=waits, history=history)
         return outcomes
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from chorus.agents.claude_code.events import Source
+from chorus.agents.interface import Source
 from chorus.model.ids import SessionId
 from chorus.model.session import Session
 from chorus.watcher.sources.intake import Intake

@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from chorus.agents.claude_code.events import Event, Malformed, Source, Unknown
+from chorus.agents.claude_code.events import Event, Malformed, Unknown
 from chorus.agents.claude_code.pairing import Action, Pairing
 from chorus.agents.claude_code.pairing.calls import ORPHANS_KEPT
+from chorus.agents.interface import Source
 from chorus.model.action import WriteScope
 from chorus.model.ids import SessionId, ToolUseId
 from chorus.model.outcomes import (

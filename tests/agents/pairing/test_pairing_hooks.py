@@ -2,8 +2,9 @@
 
 import pytest
 
-from chorus.agents.claude_code.events import Event, Source
+from chorus.agents.claude_code.events import Event
 from chorus.agents.claude_code.pairing import Pairing
+from chorus.agents.interface import Source
 from chorus.model.outcomes import (
     ActionClosed,
     BackgroundTaskEnded,

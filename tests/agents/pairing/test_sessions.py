@@ -1,7 +1,8 @@
 """Which session an event belongs to, and how sessions hang together."""
 
-from chorus.agents.claude_code.events import Event, Source
+from chorus.agents.claude_code.events import Event
 from chorus.agents.claude_code.pairing import Pairing
+from chorus.agents.interface import Source
 from chorus.model.outcomes import Outcome, OwnerCorrected, SessionDiscovered, SessionLinked
 from tests.agents.recordings import Row, actions_of, fold, run
 from tests.agents.telling import calls, heard, hooked, init, post, pre, result, returns, writes

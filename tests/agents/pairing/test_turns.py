@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from chorus.agents.claude_code.events import Event, Source
+from chorus.agents.claude_code.events import Event
 from chorus.agents.claude_code.pairing.pairing import Pairing
 from chorus.agents.claude_code.pairing.turns import Turns
+from chorus.agents.interface import Source
 from chorus.model.outcomes import SessionIdle, TurnStarted
 from tests.agents.recordings import actions_of, fold, run
 from tests.agents.telling import calls, heard, hooked, init, result, returns, submits, system, writes

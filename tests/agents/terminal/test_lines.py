@@ -5,7 +5,8 @@ import tracemalloc
 
 import pytest
 
-from chorus.agents.claude_code.terminal import Document, Reassembler
+from chorus.agents.claude_code.terminal import Reassembler
+from chorus.agents.interface import Document
 
 EVENT = b'{"type":"user","message":{"content":[{"type":"text","text":"a {} b"}]},"uuid":"u1"}'
 NEXT = b'{"type":"result","usage":{"input_tokens":1},"uuid":"u2"}'

@@ -7,7 +7,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chorus.agents.claude_code.terminal import Document, Reassembler
+from chorus.agents.claude_code.terminal import Reassembler
+from chorus.agents.interface import Document
 from tests.agents.terminal.tmux_rows import capture, is_ambiguous
 
 # Blanks, braces, quotes, backslashes and wide characters, where a seam or a quote matters.

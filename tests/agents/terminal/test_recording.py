@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chorus.agents.claude_code.events import Source
 from chorus.agents.claude_code.terminal.reassembler import DEFAULT_CAP
 from chorus.agents.claude_code.terminal.recording import BEGINNING, Observed, Recording, unwrap
+from chorus.agents.interface import Source
 from tests.agents.recordings import RECORDINGS
 
 INIT = {"type": "system", "subtype": "init", "session_id": "s"}

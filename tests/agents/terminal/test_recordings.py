@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from chorus.agents.claude_code.terminal import Document, Reassembler
+from chorus.agents.claude_code.terminal import Reassembler
 from chorus.agents.claude_code.terminal.seen_documents import Seen
+from chorus.agents.interface import Document
 from tests.agents.recordings import RECORDINGS
 from tests.agents.terminal.replays import NAMES, WIDTHS, check_wrapped, size_of
 from tests.agents.terminal.tmux_rows import capture

@@ -5,8 +5,9 @@ import random
 
 import pytest
 
-from chorus.agents.claude_code.terminal import Document, Reassembler
+from chorus.agents.claude_code.terminal import Reassembler
 from chorus.agents.claude_code.terminal.seams import OneLine, Restored
+from chorus.agents.interface import Document
 from tests.agents.terminal.tmux_rows import capture, is_ambiguous
 
 EVENT = (

@@ -1,5 +1,6 @@
-from chorus.agents.claude_code.terminal import Document, Reassembler
+from chorus.agents.claude_code.terminal import Reassembler
 from chorus.agents.claude_code.terminal.seen_documents import Seen
+from chorus.agents.interface import Document
 
 
 def documents(*texts: bytes) -> list[Document]:

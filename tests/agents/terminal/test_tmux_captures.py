@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from chorus.agents.claude_code.terminal import Document, Reassembler
+from chorus.agents.claude_code.terminal import Reassembler
 from chorus.agents.claude_code.terminal.control_mode import ControlMode, is_control_mode
+from chorus.agents.interface import Document
 from tests.agents.recordings import RECORDINGS
 
 TMUX = RECORDINGS / "tmux"

@@ -1,6 +1,6 @@
 """Everything a client says, typed: stream, control protocol, transcripts, hooks, and older notes on them."""
 
-from chorus.agents.claude_code.events.base import Known, Malformed, Source, Unknown
+from chorus.agents.claude_code.events.base import Known, Malformed, Unknown
 from chorus.agents.claude_code.events.parser import Event, parse_event
 
-__all__ = ["Event", "Known", "Malformed", "Source", "Unknown", "parse_event"]
+__all__ = ["Event", "Known", "Malformed", "Unknown", "parse_event"]

@@ -7,12 +7,12 @@ decorate are `Loose`: of the wrong kind they count as absent.
 """
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Annotated, Any, TypeAlias, final
 
 from pydantic import AliasChoices, AliasPath, BaseModel, ConfigDict, Field, GetPydanticSchema, InstanceOf
 from pydantic_core import core_schema
 
+from chorus.agents.interface import Source
 from chorus.model.ids import AgentId, SessionId, ToolUseId, TurnId
 
 # The key under which the parser hands a model where its data came from. No JSON can smuggle one in:
@@ -29,16 +29,6 @@ LooseText = Annotated[str | None, _ABSENT_IF_WRONG]
 LooseNumber = Annotated[int | None, _ABSENT_IF_WRONG]
 LooseFlag = Annotated[bool | None, _ABSENT_IF_WRONG]
 LooseObject = Annotated[JsonObject | None, _ABSENT_IF_WRONG]
-
-
-class Source(StrEnum):
-    """Where an event was seen."""
-
-    STREAM = "stream"  # what the client prints, in a pane or a pipe
-    CONTROL_IN = "control-in"  # what was written to the client's stdin
-    CONTROL_OUT = "control-out"  # what the client printed, recorded beside what was written
-    HOOK = "hook"
-    TRANSCRIPT = "transcript"
 
 
 # Both directions of a pipe are one source: what it says of a call, it says once.

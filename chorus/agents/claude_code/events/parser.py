@@ -11,8 +11,9 @@ from typing import Any, TypeAlias
 from pydantic import ValidationError
 
 from chorus.agents.claude_code.events import control, hook, messages, names, system, transcript
-from chorus.agents.claude_code.events.base import SOURCE_KEY, Known, Malformed, Raw, Source, Unknown
+from chorus.agents.claude_code.events.base import SOURCE_KEY, Known, Malformed, Raw, Unknown
 from chorus.agents.claude_code.events.errors import first_fault
+from chorus.agents.interface import Source
 
 Event: TypeAlias = Known | Unknown | Malformed
 _Validate: TypeAlias = Callable[[Any], Known]

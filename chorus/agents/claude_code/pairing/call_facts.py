@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from chorus.agents.claude_code.change_reports import paths_of
-from chorus.agents.claude_code.events.base import JsonObject, Source
+from chorus.agents.claude_code.events.base import JsonObject
 from chorus.agents.claude_code.pairing.sessions import Session, Trust
 from chorus.agents.claude_code.pairing.turns import Turn
+from chorus.agents.interface import Source
 from chorus.model.action import Action, Call, ChangeReport, Status, WriteScope
 from chorus.model.ids import AgentId, SessionId, ToolUseId, TurnId
 from chorus.model.tools import write_scope_of

@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from chorus.agents.claude_code.events.base import SOURCE_KEY, Source
+from chorus.agents.claude_code.events.base import SOURCE_KEY
 from chorus.agents.claude_code.events.control import Cancel, CanUseTool, HookCallback, Response
 from chorus.agents.claude_code.events.hook import HookOutput, PermissionRequest, PreToolUse
 from chorus.agents.claude_code.events.parser import Event
@@ -10,6 +10,7 @@ from chorus.agents.claude_code.pairing.call_facts import Learned
 from chorus.agents.claude_code.pairing.evidence import Evidence
 from chorus.agents.claude_code.pairing.sessions import Spot
 from chorus.agents.claude_code.pairing.state import Books, Handlers, Made, Question
+from chorus.agents.interface import Source
 from chorus.model.outcomes import Outcome, PromptClosed, PromptOpened
 
 

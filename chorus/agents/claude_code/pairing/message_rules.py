@@ -1,6 +1,6 @@
 """Pairing: what messages say of calls. Stream and transcript alike."""
 
-from chorus.agents.claude_code.events.base import Known, Source
+from chorus.agents.claude_code.events.base import Known
 from chorus.agents.claude_code.events.blocks import MalformedBlock, Text, ToolResult, ToolUse, UnknownBlock
 from chorus.agents.claude_code.events.messages import (
     Assistant,
@@ -26,6 +26,7 @@ from chorus.agents.claude_code.pairing.sessions import Spot
 from chorus.agents.claude_code.pairing.state import Books, Handlers, Made
 from chorus.agents.claude_code.pairing.system_rules import hear_rest
 from chorus.agents.claude_code.pairing.turns import Turn
+from chorus.agents.interface import Source
 from chorus.model.ids import AgentId, SessionId, ToolUseId
 from chorus.model.outcomes import Outcome, PromptOpened
 from chorus.model.tools import AGENT_TOOLS

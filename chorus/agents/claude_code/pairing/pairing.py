@@ -1,7 +1,9 @@
 """The one machine all sources feed."""
 
+from typing import Any
+
 from chorus.agents.claude_code.events import control, messages, system
-from chorus.agents.claude_code.events.base import Known, Malformed, Source, Unknown
+from chorus.agents.claude_code.events.base import Known, Malformed, Unknown
 from chorus.agents.claude_code.events.parser import Event, parse_event
 from chorus.agents.claude_code.pairing import control_rules as from_control
 from chorus.agents.claude_code.pairing import hook_rules as from_hooks
@@ -10,6 +12,7 @@ from chorus.agents.claude_code.pairing import system_rules as from_system
 from chorus.agents.claude_code.pairing.evidence import Evidence
 from chorus.agents.claude_code.pairing.sessions import Spot
 from chorus.agents.claude_code.pairing.state import Books, Handlers
+from chorus.agents.interface import Source
 from chorus.model.ids import SessionId
 from chorus.model.outcomes import Outcome
 
@@ -45,6 +48,10 @@ class Pairing:
         if type(event) is control.HookCallback:
             outcomes = outcomes + self._call_back(event, channel)
         return [*sessions.take_news(), *outcomes] if sessions.news else outcomes
+
+    def feed_value(self, value: dict[str, Any], *, source: Source, channel: str = "") -> list[Outcome]:
+        """Parse an event and take it: see `feed`."""
+        return self.feed(parse_event(value, source=source), channel=channel)
 
     def close(self, session: SessionId | None = None) -> list[Outcome]:
         """Nothing more will come, from that session or at all: what is open stays unfinished."""

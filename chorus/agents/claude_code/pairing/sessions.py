@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple
 
-from chorus.agents.claude_code.events.base import Known, Source
+from chorus.agents.claude_code.events.base import Known
 from chorus.agents.claude_code.events.messages import SessionStartLine
 from chorus.agents.claude_code.events.system import Init, Result
 from chorus.agents.claude_code.pairing.turns import Turns
+from chorus.agents.interface import Source
 from chorus.model.ids import AgentId, SessionId, ToolUseId, TurnId
 from chorus.model.lru import LruDict
 from chorus.model.outcomes import LinkKind, SessionDiscovered, SessionLinked

@@ -4,12 +4,13 @@ from collections import Counter, deque
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
-from chorus.agents.claude_code.events.base import JsonObject, Known, Source
+from chorus.agents.claude_code.events.base import JsonObject, Known
 from chorus.agents.claude_code.pairing.call_facts import Entry, Learned
 from chorus.agents.claude_code.pairing.calls import Ledger
 from chorus.agents.claude_code.pairing.evidence import Evidence
 from chorus.agents.claude_code.pairing.sessions import SPEAKERS_KEPT, Session, Sessions, Spot, Trust
 from chorus.agents.claude_code.pairing.turns import Turn
+from chorus.agents.interface import Source
 from chorus.model.ids import AgentId, SessionId, ToolUseId, TurnId
 from chorus.model.lru import LruDict
 from chorus.model.outcomes import BackgroundTaskEnded, Outcome, TurnStarted

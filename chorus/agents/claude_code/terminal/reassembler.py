@@ -7,26 +7,19 @@ from what was printed.
 """
 
 from collections import Counter
-from typing import Any, NamedTuple
+from typing import Any
 
 from chorus.agents.claude_code.terminal.judging import Judge
 from chorus.agents.claude_code.terminal.pane_rows import Pane
 from chorus.agents.claude_code.terminal.row_reader import RowReader
 from chorus.agents.claude_code.terminal.seams import AnyWidth, OneLine, Seams
+from chorus.agents.interface import Document
 
 DEFAULT_CAP = 64 * 2**20
 # What may stand in one row beside an object: a prompt, a title, the client's farewell of mode switches.
 _BESIDE = 64 * 2**10
 # Pieces of a row that are smaller are put together as they come: each has a price of its own.
 _SMALL = 16 * 2**10
-
-
-class Document(NamedTuple):
-    """One whole top-level JSON object. A tuple, as one is made for every event of a stream."""
-
-    text: bytes
-    value: dict[str, Any]
-    exact: bool = True  # False: a blank more or less may stand in a string; given only on request
 
 
 class Reassembler:

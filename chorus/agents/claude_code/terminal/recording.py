@@ -11,11 +11,11 @@ import re
 from collections import Counter
 from typing import Any, NamedTuple
 
-from chorus.agents.claude_code.events import Source
 from chorus.agents.claude_code.events.names import BOOKKEEPING
-from chorus.agents.claude_code.terminal import Document, Reassembler
+from chorus.agents.claude_code.terminal import Reassembler
 from chorus.agents.claude_code.terminal.control_mode import ControlMode, is_control_mode
 from chorus.agents.claude_code.terminal.reassembler import DEFAULT_CAP
+from chorus.agents.interface import Document, Source
 from chorus.model.ids import PaneId
 
 # Enough to tell what a recording is.

@@ -7,7 +7,7 @@ text, so two equal ones count as one. Every source needs a `Reassembler` of its 
 
 from hashlib import blake2b
 
-from chorus.agents.claude_code.terminal import Document
+from chorus.agents.interface import Document
 from chorus.model.lru import LruDict
 
 # More than the longest scrollback in use has rows, and an event takes at least one.

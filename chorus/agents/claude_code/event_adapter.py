@@ -1,0 +1,42 @@
+"""Claude Code's events behind the interface of `chorus.agents.interface`."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from chorus.agents.claude_code.pairing import Pairing
+from chorus.agents.claude_code.terminal import Reassembler
+from chorus.agents.claude_code.terminal.seen_documents import Seen
+from chorus.agents.interface import DocumentFilter, HookSession, OutcomeReader, StreamReader
+from chorus.model.ids import SessionId
+
+# The hook events whose reply may hold text for the agent.
+_NOTICE_EVENTS = frozenset({"SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolBatch"})
+
+
+class ClaudeEvents:
+    def read_stream(self) -> StreamReader:
+        return Reassembler(unwrapped=True)
+
+    def document_filter(self) -> DocumentFilter:
+        return Seen()
+
+    def read_outcomes(self) -> OutcomeReader:
+        return Pairing()
+
+    def hook_session(self, event: Mapping[str, Any]) -> HookSession | None:
+        session, transcript = event.get("session_id"), event.get("transcript_path")
+        if not isinstance(session, str) or not isinstance(transcript, str):
+            return None
+        cwd = event.get("cwd")
+        is_new = event.get("hook_event_name") == "SessionStart" and event.get("source") == "startup"
+        return HookSession(SessionId(session), transcript, cwd if isinstance(cwd, str) else None, is_new)
+
+    def notice_session(self, event: Mapping[str, Any]) -> SessionId | None:
+        name, session = event.get("hook_event_name"), event.get("session_id")
+        # A sub-agent's hooks reach the sub-agent alone.
+        if name not in _NOTICE_EVENTS or not isinstance(session, str) or event.get("agent_id") is not None:
+            return None
+        return SessionId(session)
+
+    def notice_reply(self, event: Mapping[str, Any], text: str) -> dict[str, Any]:
+        return {"hookSpecificOutput": {"hookEventName": event["hook_event_name"], "additionalContext": text}}
