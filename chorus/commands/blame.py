@@ -2,12 +2,12 @@
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 from chorus.commands.access.history import read_blame
 from chorus.commands.terminal.pager import page
 from chorus.errors import ExitCode
 from chorus.model.commit_message import shorten
+from chorus.model.json_api import BlameLineJson
 from chorus.output import print_json
 from chorus.text.sanitize import printable
 
@@ -37,7 +37,7 @@ def parse_place(text: str) -> tuple[str, int | None]:
     return text, None
 
 
-def render_line(found: dict[str, Any]) -> str:
+def render_line(found: BlameLineJson) -> str:
     if found["id"] is None:
         who = "no action"
     elif found["n"] is None:

@@ -154,7 +154,7 @@ class RevertJson(TypedDict):
     paths: list[str]
     patch: str
     made: NotRequired[list[int]]
-    restored: NotRequired[list[int | None]]
+    restored: NotRequired[list[int]]
     notified: NotRequired[list[str]]  # sessions
 
 
@@ -185,15 +185,20 @@ class AnswerJson(TypedDict):
 
 
 class BlameLineJson(TypedDict):
+    """One line of a file, with the action that wrote it; None where no action is known."""
+
     line: int
     text: str
     commit: str | None
     n: int | None
     id: str | None
+    tool: str | None
+    message: str | None
     session: str | None
     turn: str | None
+    time: str | None
     summary: str | None
-    message: NotRequired[str | None]
+    lane: str | None
 
 
 class AuditEntryJson(TypedDict):

@@ -1,8 +1,7 @@
-"""Which action wrote a line: the way back from a file as it stands now.
+"""Find the action that wrote each line of a file as it is now.
 
-Receives a path. Gives, for each line, the action that wrote it, if one did. Follows the timeline first, so
-lines that are in no commit are known too; where it ends, the commit that `git blame` names says in its
-trailers which actions it holds. Never changes anything.
+Follows the timeline first, so lines that are in no commit are known too; where it ends, the trailers of the
+commit that `git blame` names tell which actions it holds. Never changes anything.
 """
 
 import os
@@ -10,7 +9,6 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from chorus.changes.diff import Hunk, hunks, split_lines
 from chorus.errors import NotFound
@@ -18,67 +16,66 @@ from chorus.history.log.entry import LogEntry, entry_json
 from chorus.history.log.file_history import FileHistory
 from chorus.history.records import Edit, RecordKind
 from chorus.history.timeline_log import TimelineCommit
-from chorus.model import commit_message as message
+from chorus.model import commit_message
 from chorus.model.commit_message import parse_actions, parse_message
 from chorus.model.ids import Oid, RepoPath
+from chorus.model.json_api import BlameLineJson
 from chorus.store.worktree.file_state import Absent, File, FileState
 
-KEYS = ("n", "id", "tool", "message", "session", "turn", "time", "summary", "lane")
-NO_ACTION = dict.fromkeys(KEYS)
 NO_COMMIT = "0" * 40
-# Of a change that moves a whole tree, so many files are compared; the rest counts as new.
+# Of a change that moves a whole tree, so many files are compared; the rest counts as new files.
 MAX_COMPARED_FILES = 200
 
 
 @dataclass(slots=True)
 class Blame:
-    """Lines of the file now, counted from 0: the action that wrote each, and the commit each is in."""
+    """The action that wrote each line, and the commit it is in. Lines are counted from 0."""
 
     actions: dict[int, str] = field(default_factory=dict)
     commits: dict[int, Oid] = field(default_factory=dict)
 
 
-def blame(past: FileHistory, name: str, line: int | None = None) -> list[dict[str, Any]]:
-    """One answer for each line, or for the one asked for (counted from 1)."""
-    path = past.workspace.locate(name)
-    state = past.workspace.work_tree.read_file(path) if path is not None else Absent()
+def blame(history: FileHistory, name: str, line: int | None = None) -> list[BlameLineJson]:
+    """Blame every line, or only `line` (counted from 1)."""
+    path = history.workspace.locate(name)
+    state = history.workspace.work_tree.read_file(path) if path is not None else Absent()
     if path is None or not isinstance(state, File):
-        raise NotFound(_no_file(name, state))
+        raise NotFound(_missing_file(name, state))
     lines = split_lines(state.data)
     if line is not None and not 1 <= line <= len(lines):
         raise NotFound(f"there is no line {line} in {name}: it has {len(lines)}")
     wanted = range(len(lines)) if line is None else [line - 1]
     found = Blame()
-    _LineTracer(past, path, found).trace_disk(state.data, wanted)
-    _find_commits(past, path, lines, wanted, found)
-    entries = {action: past.entry_of(action) for action in set(found.actions.values())}
-    return [_answer(past, entries, found, index, lines[index]) for index in wanted]
+    _LineTracer(history, path, found).trace_disk(state.data, wanted)
+    _find_commits(history, path, lines, wanted, found)
+    entries = {action: history.entry_of(action) for action in set(found.actions.values())}
+    return [_render_line(history, entries, found, index, lines[index]) for index in wanted]
 
 
-def _no_file(name: str, state: FileState) -> str:
+def _missing_file(name: str, state: FileState) -> str:
     why = None if isinstance(state, File) else state.why
     return f"{name} {why.value}" if why else f"there is no file {name} in this work tree"
 
 
 class _LineTracer:
-    """Lines followed back through the records of one path, newest first, and of what it was named before."""
+    """Follows lines back through the records of one path, newest first, and of its names before a rename."""
 
-    def __init__(self, past: FileHistory, path: RepoPath, found: Blame, below: int | None = None) -> None:
-        """`below`: only records older than this place on the timeline."""
-        self._past = past
+    def __init__(self, history: FileHistory, path: RepoPath, found: Blame, below: int | None = None) -> None:
+        """`below`: look only at records before this place on the timeline."""
+        self._history = history
         self._path = path
         self._found = found
-        place = past.place
-        touching = past.touching(path)
+        place = history.place
+        touching = history.touching(path)
         self._records = [r for r in touching if below is None or place(r) < below]
 
     def trace_disk(self, data: bytes, wanted: Iterable[int]) -> None:
-        newest = self._past.workspace.read(self._past.newest(self._path)) or b""
+        newest = self._history.workspace.read(self._history.newest(self._path)) or b""
         kept, _ = trace_lines_back({line: line for line in wanted}, hunks(newest, data))
         self.trace(kept, 0)
 
     def trace(self, lines: Mapping[int, int], start: int) -> None:
-        """`lines`: where each line of the file now stands in what record `start` left."""
+        """Follow lines back. `lines`: maps each line of the file to its place in what record `start` left."""
         for place in range(start, len(self._records)):
             recorded = self._records[place]
             record = recorded.record
@@ -87,23 +84,27 @@ class _LineTracer:
             before, after = self._sides(recorded)
             lines, written = trace_lines_back(lines, hunks(before, after))
             if not before and written:
-                written = self._pass_rename(written, after, recorded)
+                written = self._trace_rename(written, after, recorded)
             if record.kind is RecordKind.ACTION and record.action:
-                written = self._pass_revert(written, after, place)
+                written = self._trace_revert(written, after, place)
                 self._found.actions |= dict.fromkeys(written, record.action)
 
-    def _pass_rename(self, written: dict[int, int], after: bytes, recorded: TimelineCommit) -> dict[int, int]:
-        """Lines of a file that another one became were written there."""
-        old = find_renamed(self._past, recorded, after)
+    def _trace_rename(
+        self, written: dict[int, int], after: bytes, recorded: TimelineCommit
+    ) -> dict[int, int]:
+        """Follow the lines of a renamed file under its old name; return those written here."""
+        old = find_renamed(self._history, recorded, after)
         if old is None:
             return written
-        back, written = trace_lines_back(written, hunks(self._past.workspace.read(old.before) or b"", after))
-        below = self._past.place(recorded)
-        _LineTracer(self._past, old.path, self._found, below).trace(back, 0)
+        back, written = trace_lines_back(
+            written, hunks(self._history.workspace.read(old.before) or b"", after)
+        )
+        below = self._history.place(recorded)
+        _LineTracer(self._history, old.path, self._found, below).trace(back, 0)
         return written
 
-    def _pass_revert(self, written: dict[int, int], after: bytes, place: int) -> dict[int, int]:
-        """A line that a revert put back was written before the action it takes back."""
+    def _trace_revert(self, written: dict[int, int], after: bytes, place: int) -> dict[int, int]:
+        """Follow lines that a revert restored to before the reverted action; return those written here."""
         for name in self._records[place].record.reverts:
             older = range(place + 1, len(self._records))
             target = next((p for p in older if self._records[p].record.action == name), None)
@@ -114,18 +115,18 @@ class _LineTracer:
         return written
 
     def _sides(self, recorded: TimelineCommit) -> tuple[bytes, bytes]:
-        edit = next(e for e in self._past.edits(recorded) if e.path == self._path)
-        read = self._past.workspace.read
+        edit = next(e for e in self._history.edits(recorded) if e.path == self._path)
+        read = self._history.workspace.read
         return read(edit.before) or b"", read(edit.after) or b""
 
 
-def find_renamed(past: FileHistory, recorded: TimelineCommit, after: bytes) -> Edit | None:
-    """Of the files a record removed, the one most lines of this new one come from: half of them at least."""
+def find_renamed(history: FileHistory, recorded: TimelineCommit, after: bytes) -> Edit | None:
+    """The deleted file of a record that most lines of this new file come from: at least half of them."""
     new = Counter(split_lines(after))
     best, most = None, new.total() / 2
-    for edit in past.edits(recorded)[:MAX_COMPARED_FILES]:
+    for edit in history.edits(recorded)[:MAX_COMPARED_FILES]:
         if edit.after is None and edit.before is not None:
-            shared = (Counter(split_lines(past.workspace.read(edit.before) or b"")) & new).total()
+            shared = (Counter(split_lines(history.workspace.read(edit.before) or b"")) & new).total()
             if shared >= most:
                 best, most = edit, shared
     return best
@@ -134,7 +135,7 @@ def find_renamed(past: FileHistory, recorded: TimelineCommit, after: bytes) -> E
 def trace_lines_back(
     lines: Mapping[int, int], changes: Iterable[Hunk]
 ) -> tuple[dict[int, int], dict[int, int]]:
-    """Lines placed after some changes: those that were there before, placed there, and the new."""
+    """Split lines of a changed file: those that were there before, at their old place, and the new ones."""
     changes = list(changes)
     starts = [hunk.after_start for hunk in changes]
     kept, written = {}, {}
@@ -149,25 +150,28 @@ def trace_lines_back(
 
 
 def _find_commits(
-    past: FileHistory, path: RepoPath, lines: list[bytes], wanted: Iterable[int], found: Blame
+    history: FileHistory, path: RepoPath, lines: list[bytes], wanted: Iterable[int], found: Blame
 ) -> None:
-    """Where each line was committed, and for lines the timeline does not know, by which action."""
-    git = past.workspace.repository.git
+    """Find the commit of each line, and the action of lines that the timeline does not know."""
+    git = history.workspace.repository.git
     done = git.attempt("blame", "--line-porcelain", "--", path)
     if done.returncode:
-        return  # not a file git knows yet: nothing of it is committed
+        return  # not tracked by git: nothing of it is committed
     committed = parse_blame(done.stdout, path)
     for line in wanted:
         commit, name = committed.get(line, (Oid(NO_COMMIT), path))
         if commit != NO_COMMIT:
             found.commits[line] = commit
             if line not in found.actions:
-                action = _action_in(past, commit, name, lines[line])
+                action = _find_action(history, commit, name, lines[line])
                 found.actions |= {line: action} if action else {}
 
 
 def parse_blame(output: bytes, path: RepoPath) -> dict[int, tuple[Oid, RepoPath]]:
-    """For each line the commit it is from, and what the file was named there. A quoted name is not read."""
+    """Parse `git blame --line-porcelain`: for each line its commit and the file's name there.
+
+    A quoted name is ignored.
+    """
     found: dict[int, tuple[Oid, RepoPath]] = {}
     commit, line, name = Oid(NO_COMMIT), 0, path
     for raw in output.split(b"\n"):
@@ -175,41 +179,62 @@ def parse_blame(output: bytes, path: RepoPath) -> dict[int, tuple[Oid, RepoPath]
         if raw.startswith(b"\t"):
             found[line] = (commit, name)
         elif raw.startswith(b"filename "):
-            given = os.fsdecode(raw[len(b"filename ") :])
-            name = path if given.startswith('"') else RepoPath(given)
+            text = os.fsdecode(raw[len(b"filename ") :])
+            name = path if text.startswith('"') else RepoPath(text)
         elif len(words) in (3, 4) and len(words[0]) == len(NO_COMMIT) and words[2].isdigit():
             commit, line = Oid(words[0].decode()), int(words[2]) - 1
     return found
 
 
-def _action_in(past: FileHistory, commit: Oid, path: RepoPath, text: bytes) -> str | None:
-    """Of the actions a commit names, the one that wrote this line: the last that added such a line."""
-    names = parse_actions(past.workspace.store.read_commit(commit).message)
+def _find_action(history: FileHistory, commit: Oid, path: RepoPath, text: bytes) -> str | None:
+    """Of the actions in a commit's trailers, the last one that added such a line."""
+    names = parse_actions(history.workspace.store.read_commit(commit).message)
     if len(names) == 1:
         return names[0]
-    known = [r for r in past.touching(path) if r.record.action in names]
+    known = [r for r in history.touching(path) if r.record.action in names]
     for recorded in known:
-        edit = next(e for e in past.edits(recorded) if e.path == path)
-        before, after = (past.workspace.read(side) or b"" for side in (edit.before, edit.after))
+        edit = next(e for e in history.edits(recorded) if e.path == path)
+        before, after = (history.workspace.read(side) or b"" for side in (edit.before, edit.after))
         new = split_lines(after)
         if any(text in new[hunk.after_start : hunk.after_end] for hunk in hunks(before, after)):
             return recorded.record.action
     return None
 
 
-def _answer(
-    past: FileHistory, entries: Mapping[str, LogEntry | None], found: Blame, index: int, text: bytes
-) -> dict[str, Any]:
+def _render_line(
+    history: FileHistory, entries: Mapping[str, LogEntry | None], found: Blame, index: int, text: bytes
+) -> BlameLineJson:
     name, commit = found.actions.get(index), found.commits.get(index)
     entry = entries.get(name) if name else None
-    values: dict[str, Any] = dict(NO_ACTION)
+    line: BlameLineJson = {
+        "line": index + 1,
+        "text": text.decode("utf-8", "replace").rstrip("\r\n"),
+        "commit": commit,
+        "n": None,
+        "id": None,
+        "tool": None,
+        "message": None,
+        "session": None,
+        "turn": None,
+        "time": None,
+        "summary": None,
+        "lane": None,
+    }
     if entry is not None:
-        known = entry_json(entry)
-        values = {key: known[key] for key in KEYS}
+        line |= {
+            "n": entry.n,
+            "id": entry.id,
+            "tool": entry.tool,
+            "message": entry.message,
+            "session": entry.session,
+            "turn": entry.turn,
+            "time": entry_json(entry)["time"],
+            "summary": entry.summary,
+            "lane": entry.lane,
+        }
     elif name is not None and commit is not None:
-        # Made in another clone, or before the timeline: the commit's own words are what there is.
-        said = parse_message(past.workspace.store.read_commit(commit).message)
-        session, turn = said.first(message.SESSION), said.first(message.TURN)
-        values |= {"id": name, "session": session, "turn": turn, "summary": said.subject}
-    shown = text.decode("utf-8", "replace").rstrip("\r\n")
-    return {"line": index + 1, "text": shown, "commit": commit, **values}
+        # Made in another clone, or before the timeline: only the commit's own message is known.
+        parsed = parse_message(history.workspace.store.read_commit(commit).message)
+        session, turn = parsed.first(commit_message.SESSION), parsed.first(commit_message.TURN)
+        line |= {"id": name, "session": session, "turn": turn, "summary": parsed.subject}
+    return line

@@ -1,7 +1,7 @@
-"""Lanes dropped, and brought back: the branch goes, what it held stays until it is swept.
+"""Drop lanes and restore them.
 
-Receives lane names. Gives what was done. The tip is remembered beside the timeline before the branch goes.
-Never removes a branch somebody is on, or one that moved meanwhile.
+Dropping deletes the branch; its tip is remembered beside the timeline first, and its commits stay until they
+are garbage collected. Never deletes a branch that is checked out, or one that moved meanwhile.
 """
 
 from collections.abc import Sequence
@@ -17,51 +17,51 @@ KIND = "dropped"
 
 
 class NoSuchLane(NotFound):
-    hint = "`chorus lanes` lists the lanes that are there."
+    hint = "`chorus lanes` lists the lanes."
 
 
-def drop(recorder: Recorder, lane: str | None) -> list[str]:
-    """Remove the branch of one lane, or of every lane of this work tree; their names."""
+def drop(recorder: Recorder, name: str | None) -> list[str]:
+    """Delete the branch of one lane, or of every lane of this work tree; return their names."""
     with recorder.journal.writing():
-        chosen = [find_lane(recorder, lane)] if lane is not None else recorder.lanes.all()
-        tips = [(own, recorder.workspace.refs.read(own.ref)) for own in chosen]
-        there = [(own, tip) for own, tip in tips if tip is not None]
-        if not there:
-            raise NoSuchLane(f"{lane} is dropped already" if lane else "there is no lane to drop")
-        _refuse_used(recorder, [own for own, _ in there])
-        for own, tip in there:
-            recorder.journal.append_mark({"kind": KIND, "lane": own.name, "tip": tip})
-            recorder.workspace.refs.delete(own.ref, tip, "chorus: drop")
-        return [own.name for own, _ in there]
+        chosen = [find_lane(recorder, name)] if name is not None else recorder.lanes.all()
+        tips = [(lane, recorder.workspace.refs.read(lane.ref)) for lane in chosen]
+        existing = [(lane, tip) for lane, tip in tips if tip is not None]
+        if not existing:
+            raise NoSuchLane(f"{name} is already dropped" if name else "there is no lane to drop")
+        _refuse_checked_out(recorder, [lane for lane, _ in existing])
+        for lane, tip in existing:
+            recorder.journal.append_mark({"kind": KIND, "lane": lane.name, "tip": tip})
+            recorder.workspace.refs.delete(lane.ref, tip, "chorus: drop")
+        return [lane.name for lane, _ in existing]
 
 
-def restore(recorder: Recorder, lane: str) -> list[str]:
-    """Put the branch of a dropped lane back where it was."""
+def restore(recorder: Recorder, name: str) -> list[str]:
+    """Recreate the branch of a dropped lane where it was."""
     with recorder.journal.writing():
-        own = find_lane(recorder, lane)
-        if recorder.workspace.refs.read(own.ref) is not None:
-            raise NoSuchLane(f"{own.name} is not dropped")
-        tip = _find_tip(recorder, own)
+        lane = find_lane(recorder, name)
+        if recorder.workspace.refs.read(lane.ref) is not None:
+            raise NoSuchLane(f"{lane.name} is not dropped")
+        tip = _find_tip(recorder, lane)
         if tip is None or not recorder.workspace.store.has(tip):
-            raise NoSuchLane(f"what {own.name} held is gone")
-        recorder.workspace.refs.update(own.ref, tip, None, "chorus: restore")
-        return [own.name]
+            raise NoSuchLane(f"the commits of {lane.name} are gone")
+        recorder.workspace.refs.update(lane.ref, tip, None, "chorus: restore")
+        return [lane.name]
 
 
 def _find_tip(recorder: Recorder, lane: Lane) -> Oid | None:
-    """Where the branch was: as noted when it was dropped, or, if git removed it since, at its last action."""
+    """Where the branch was: the stored tip, or, if git deleted the branch later, its last action."""
     lines, records = recorder.journal.notes.lines, recorder.timeline.records
-    noted = next((x["tip"] for x in reversed(lines) if x["kind"] == KIND and x["lane"] == lane.name), None)
+    stored = next((x["tip"] for x in reversed(lines) if x["kind"] == KIND and x["lane"] == lane.name), None)
     placed = (r for r in reversed(records) if r.record.lane_commit and r.record.lane_commit.lane == lane.name)
     last = next((recorder.current_commit(recorded) for recorded in placed), None)
-    if noted is None or last is None:
-        return Oid(noted) if noted else last
-    goes_on = recorder.workspace.repository.git.attempt("merge-base", "--is-ancestor", noted, last)
-    return Oid(noted) if goes_on.returncode else last
+    if stored is None or last is None:
+        return Oid(stored) if stored else last
+    is_ancestor = recorder.workspace.repository.git.attempt("merge-base", "--is-ancestor", stored, last)
+    return Oid(stored) if is_ancestor.returncode else last
 
 
-def _refuse_used(recorder: Recorder, lanes: Sequence[Lane]) -> None:
-    used = recorder.workspace.repository.checked_out()
+def _refuse_checked_out(recorder: Recorder, lanes: Sequence[Lane]) -> None:
+    checked_out = recorder.workspace.repository.checked_out()
     for lane in lanes:
-        if lane.ref in used:
-            raise LaneInUse(f"{lane.name} is in use in {used[lane.ref]}")
+        if lane.ref in checked_out:
+            raise LaneInUse(f"{lane.name} is in use in {checked_out[lane.ref]}")

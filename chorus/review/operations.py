@@ -1,12 +1,11 @@
-"""Keep, take back and bring back actions: what people do with the log.
+"""Revert, redo and keep the actions that a selection names.
 
-Receives actions by name. Gives what was done. A revert is an action of its own, so it can be taken back
-too. Nothing here blocks the agent: every operation takes the recording lock for its own short time.
+A revert is recorded as an action of its own, so it can be reverted too. Nothing here blocks the agent: each
+operation holds the recording lock for a short time.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from chorus.errors import ChorusError, UsageError
 from chorus.history.log.entry import REVERT, LogEntry, find_reverted
@@ -14,6 +13,7 @@ from chorus.history.log.lookup import find_entry, find_turn, refuse_unknown_lane
 from chorus.history.recorder import Recorder
 from chorus.history.timeline_log import TimelineCommit
 from chorus.model.ids import RepoPath
+from chorus.model.json_api import HunkJson, KeepJson, RevertJson
 from chorus.review.revert.apply import NothingToRevert, apply_revert
 from chorus.review.revert.file_content import render_patch
 from chorus.review.revert.hunks import hunks_json, list_hunks, select_hunks
@@ -21,16 +21,16 @@ from chorus.review.revert.plan import RevertPlan, RevertScope, is_below, plan_re
 
 
 class FileBusy(ChorusError):
-    """A call that is under way names a file of the plan. Nothing was changed."""
+    """An open call names a file of the plan. Nothing was changed."""
 
     hint = "Try again when the call is over."
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which actions are meant: named ones, all of a turn, all of a lane; or of those a path's part.
+    """Which actions are meant: named ones, or those of a turn or a lane.
 
-    `hunks`: of one action, only these, by number.
+    `paths` and `hunks` (numbers of hunks of one action) limit it to parts of them.
     """
 
     actions: Sequence[str] = ()
@@ -48,47 +48,47 @@ def revert(
     with_dependents: bool = False,
     markers: bool = False,
     busy: Collection[str] = (),
-) -> dict[str, Any]:
-    """Take the selected actions back, or say what that would change.
+) -> RevertJson:
+    """Revert the selected actions, or show what that would change.
 
-    `busy`: files that somebody is just about to write; rather than touch one, it raises FileBusy.
+    `busy`: files that a call is about to write; raises FileBusy rather than touch one.
     """
     targets = select_changes(recorder, selection)
-    extent = _extent(recorder, targets, selection)
-    plan = plan_revert(recorder, targets, extent=extent, with_dependents=with_dependents, markers=markers)
-    return _carry_out(recorder, plan, dry_run=dry_run, word="Revert", busy=busy)
+    scope = _scope(recorder, targets, selection)
+    plan = plan_revert(recorder, targets, scope=scope, with_dependents=with_dependents, markers=markers)
+    return _apply(recorder, plan, dry_run=dry_run, verb="Revert", busy=busy)
 
 
-def hunks(recorder: Recorder, action: str) -> list[dict[str, Any]]:
-    """What of an action can be taken back by itself, with the numbers to name it by."""
+def list_revertible_hunks(recorder: Recorder, action: str) -> list[HunkJson]:
+    """The hunks of an action, with the numbers that `Selection.hunks` takes."""
     (target,) = select_changes(recorder, Selection([action]))
     return hunks_json(list_hunks(recorder, target))
 
 
 def redo(
     recorder: Recorder, selection: Selection, *, dry_run: bool = False, busy: Collection[str] = ()
-) -> dict[str, Any]:
-    """Bring back what was reverted: name the action, or its revert."""
+) -> RevertJson:
+    """Undo a revert: the selection names the reverted action, or the revert itself."""
     entries = recorder.entries()
-    targets = [_revert_of(recorder, find_entry(entries, name)) for name in selection.actions]
+    targets = [_find_revert(recorder, find_entry(entries, name)) for name in selection.actions]
     if not targets:
-        raise UsageError("name the action to bring back")
+        raise UsageError("name the action to redo")
     plan = plan_revert(recorder, targets)
-    done = _carry_out(recorder, plan, dry_run=dry_run, word="Redo", busy=busy)
+    done = _apply(recorder, plan, dry_run=dry_run, verb="Redo", busy=busy)
     origins = [recorder.timeline.find_action(name) for target in targets for name in target.record.reverts]
-    return {**done, "restored": [origin.record.number for origin in origins if origin is not None]}
+    return {**done, "restored": _numbers(origin for origin in origins if origin is not None)}
 
 
-def keep(recorder: Recorder, selection: Selection) -> list[int]:
+def keep(recorder: Recorder, selection: Selection) -> KeepJson:
     """Mark actions as reviewed."""
-    chosen = [e for e in _select(recorder.entries(), selection) if e.status == "committed"]
+    chosen = [entry for entry in _select(recorder.entries(), selection) if entry.status == "committed"]
     names = [entry.within or entry.id for entry in chosen]
     recorder.mark("kept", dict.fromkeys(name for name in names if name))
-    return [entry.n for entry in chosen if entry.n is not None]
+    return {"kept": [entry.n for entry in chosen if entry.n is not None]}
 
 
 def select_changes(recorder: Recorder, selection: Selection) -> list[TimelineCommit]:
-    """The selected actions that changed something and still stand."""
+    """The selected actions that changed something and are not reverted."""
     reverted = find_reverted(recorder.timeline.records)
     found: dict[str, TimelineCommit] = {}
     for entry in _select(recorder.entries(), selection):
@@ -99,23 +99,23 @@ def select_changes(recorder: Recorder, selection: Selection) -> list[TimelineCom
         elif recorded.record.action not in reverted:
             found[recorded.oid] = recorded
         elif selection.actions:
-            raise NothingToRevert(f"action {entry.n} is taken back already")
+            raise NothingToRevert(f"action {entry.n} is already reverted")
     if not found:
-        raise NothingToRevert("there is nothing to take back")
+        raise NothingToRevert("there is nothing to revert")
     return list(found.values())
 
 
-def _extent(recorder: Recorder, targets: Sequence[TimelineCommit], selection: Selection) -> RevertScope:
+def _scope(recorder: Recorder, targets: Sequence[TimelineCommit], selection: Selection) -> RevertScope:
     paths = [_locate_in(recorder, targets, path) for path in selection.paths] or None
     if not selection.hunks:
         return RevertScope(paths)
     if len(targets) != 1:
-        raise UsageError("hunks are taken back of one action at a time", hint="Name one action.")
+        raise UsageError("hunks of only one action can be reverted at a time", hint="Name one action.")
     return RevertScope(paths, targets[0], select_hunks(list_hunks(recorder, targets[0]), selection.hunks))
 
 
 def _locate_in(recorder: Recorder, targets: Sequence[TimelineCommit], path: str) -> RepoPath:
-    """A path as a person names it: of a file the actions changed, or of a directory above one."""
+    """Resolve a path the user named: a file the actions changed, or a directory above one."""
     root = recorder.workspace.locate(path)
     edits = (edit for target in targets for edit in recorder.timeline.edits(target))
     if root is None or not any(is_below(edit.path, [root]) for edit in edits):
@@ -126,7 +126,7 @@ def _locate_in(recorder: Recorder, targets: Sequence[TimelineCommit], path: str)
 
 def _select(entries: Sequence[LogEntry], selection: Selection) -> list[LogEntry]:
     if selection.actions and (selection.turn is not None or selection.lane is not None):
-        raise UsageError("actions are named one by one, or by their turn and lane", hint="Leave one out.")
+        raise UsageError("actions cannot be combined with a turn or a lane", hint="Leave one out.")
     if selection.actions:
         found = [find_entry(entries, name) for name in selection.actions]
         return list({entry.n: entry for entry in found}.values())
@@ -145,8 +145,8 @@ def _select(entries: Sequence[LogEntry], selection: Selection) -> list[LogEntry]
     ]
 
 
-def _revert_of(recorder: Recorder, entry: LogEntry) -> TimelineCommit:
-    """The revert that is to be taken back: the entry itself, or the newest one that took it back."""
+def _find_revert(recorder: Recorder, entry: LogEntry) -> TimelineCommit:
+    """The revert to undo: the entry itself, or the newest revert of it."""
     if entry.tool == REVERT and entry.id:
         own = recorder.timeline.find_action(entry.id)
         if own is not None and entry.status != "reverted":
@@ -155,21 +155,25 @@ def _revert_of(recorder: Recorder, entry: LogEntry) -> TimelineCommit:
     for recorded in reversed(recorder.timeline.records):
         if (entry.within or entry.id) in recorded.record.reverts and recorded.record.action not in reverted:
             return recorded
-    raise NothingToRevert(f"action {entry.n} is not taken back")
+    raise NothingToRevert(f"action {entry.n} is not reverted")
 
 
-def _carry_out(
-    recorder: Recorder, plan: RevertPlan, *, dry_run: bool, word: str, busy: Collection[str]
-) -> dict[str, Any]:
-    before = {change.path: change.now for change in plan.changes}
-    patch = render_patch(recorder, before, {change.path: change.new for change in plan.changes})
-    numbers = [step.action.record.number for step in plan.steps]
-    paths = sorted(change.path for change in plan.changes)
-    answer = {"n": None, "reverted": numbers, "paths": paths, "patch": patch}
+def _apply(
+    recorder: Recorder, plan: RevertPlan, *, dry_run: bool, verb: str, busy: Collection[str]
+) -> RevertJson:
+    before = {write.path: write.now for write in plan.writes}
+    patch = render_patch(recorder, before, {write.path: write.new for write in plan.writes})
+    paths: list[str] = sorted(write.path for write in plan.writes)
+    reverted = _numbers(revert.action for revert in plan.reverts)
+    result: RevertJson = {"n": None, "reverted": reverted, "paths": paths, "patch": patch}
     if dry_run:
-        return answer
-    taken = {recorder.workspace.locate(path) for path in busy}.intersection(paths)
-    if taken:
-        raise FileBusy(f"{', '.join(map(str, taken))} is being edited")
-    recorded = apply_revert(recorder, plan, word=word)
-    return {**answer, "n": recorded[-1].record.number, "made": [r.record.number for r in recorded]}
+        return result
+    busy_paths = {recorder.workspace.locate(path) for path in busy}.intersection(paths)
+    if busy_paths:
+        raise FileBusy(f"{', '.join(map(str, busy_paths))} is being edited")
+    recorded = apply_revert(recorder, plan, verb=verb)
+    return {**result, "n": recorded[-1].record.number, "made": _numbers(recorded)}
+
+
+def _numbers(records: Iterable[TimelineCommit]) -> list[int]:
+    return [recorded.record.number for recorded in records if recorded.record.number is not None]

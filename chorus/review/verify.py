@@ -1,7 +1,6 @@
-"""Proof that what is recorded is what happened: the timeline against the disk, each lane against its actions.
+"""Check what is recorded: the timeline against the disk, each lane against its actions.
 
-Receives a recorder, reads everything again, gives what does not fit, in words. Never repairs, never writes
-a ref.
+Reads everything again and lists what differs. Never repairs, never writes a ref.
 """
 
 from collections.abc import Iterator
@@ -25,7 +24,7 @@ class Problem:
 
 
 def verify(recorder: Recorder) -> list[Problem]:
-    """Everything that does not fit; nothing, in a healthy repository whose changes are all recorded."""
+    """List the differences: none in a healthy repository whose changes are all recorded."""
     recorder.journal.refresh()
     if not recorder.timeline.records:
         return []
@@ -34,30 +33,30 @@ def verify(recorder: Recorder) -> list[Problem]:
 
 
 def check_timeline(recorder: Recorder) -> Iterator[Problem]:
-    """Each tree differs from the one before it in exactly the edits of its record."""
+    """Check that each tree differs from the one before it in exactly the edits of its record."""
     trees, before = recorder.workspace.trees, None
     for place, recorded in enumerate(recorder.timeline.records):
         if place:
             found = {Edit(c.path, c.before, c.after) for c in trees.diff(before, recorded.tree)}
             if found != set(recorder.timeline.edits(recorded)):
-                yield Problem(f"timeline {recorded.oid[:12]}", "its tree is not what its message says")
+                yield Problem(f"timeline {recorded.oid[:12]}", "its tree differs from what its message lists")
         before = recorded.tree
 
 
 def check_disk(recorder: Recorder) -> Iterator[Problem]:
-    """The newest tree holds what the work tree holds: read anew, no stamp trusted."""
+    """Check that the newest tree holds what the work tree holds. Reads all files, trusts no timestamp."""
     workspace, tree = recorder.workspace, recorder.timeline.tree
     known = dict(workspace.trees.walk(tree))
     for path, entry in known.items():
-        if not holds(recorder, path, entry):
-            yield Problem(path, "is not on disk as the timeline has it")
+        if not is_on_disk(recorder, path, entry):
+            yield Problem(path, "differs on disk from the timeline")
     assert tree is not None
     for change in workspace.scanner.changed(tree).changes:
         if change.path not in known:
-            yield Problem(change.path, "is on disk and not on the timeline")
+            yield Problem(change.path, "is on disk but not on the timeline")
 
 
-def holds(recorder: Recorder, path: RepoPath, entry: TreeEntry) -> bool:
+def is_on_disk(recorder: Recorder, path: RepoPath, entry: TreeEntry) -> bool:
     workspace = recorder.workspace
     match workspace.work_tree.read_file(path):
         case File(data=data):
@@ -65,13 +64,13 @@ def holds(recorder: Recorder, path: RepoPath, entry: TreeEntry) -> bool:
         case Absent():
             return False
         case Skipped():
-            return True  # what is not followed any more is not compared
+            return True  # no longer followed
 
 
 def check_lanes(recorder: Recorder) -> Iterator[Problem]:
-    """Replaying a lane's actions gives the trees of its commits, and its branch ends at the last of them.
+    """Check that replaying a lane's actions gives its commits' trees, and that its branch is at the last one.
 
-    Of a dropped lane the commits may be swept away: nothing is asked of it.
+    Dropped lanes are skipped: their commits may be gone.
     """
     tips = {lane.name: recorder.workspace.refs.read(lane.ref) for lane in recorder.lanes.all()}
     last: dict[LaneName, Oid] = {}
@@ -80,7 +79,7 @@ def check_lanes(recorder: Recorder) -> Iterator[Problem]:
         lane_commit = recorded.record.lane_commit
         if lane_commit is not None and tips[lane_commit.lane] is not None:
             commit = recorder.current_commit(recorded)
-            # What the first one known was built on may be forgotten.
+            # The parent of the first known one may be forgotten.
             if whole or lane_commit.lane in last:
                 yield from check_action(
                     recorder, recorded, commit, last.get(lane_commit.lane, lane_commit.base)
@@ -88,7 +87,7 @@ def check_lanes(recorder: Recorder) -> Iterator[Problem]:
             last[lane_commit.lane] = commit
     for lane, tip in tips.items():
         if tip is not None and tip != last[lane]:
-            yield Problem(lane, f"is at {tip[:12]}, not at its last action: somebody moved it")
+            yield Problem(lane, f"is at {tip[:12]}, not at its last action: someone moved it")
 
 
 def check_action(
@@ -100,6 +99,6 @@ def check_action(
         plan = plan_lane_change(workspace, tree, recorder.timeline.edits(recorded))
         expected = workspace.trees.splice(workspace.trees.splice(tree, plan.context), plan.changes)
         if workspace.store.read_commit(commit).tree != expected:
-            yield Problem(where, f"commit {commit[:12]} is not what its change makes of the lane")
+            yield Problem(where, f"the tree of commit {commit[:12]} differs from replaying its change")
     except ObjectMissing as missing:
         yield Problem(where, str(missing))

@@ -375,10 +375,10 @@ def test_an_empty_message_or_a_failing_editor_lands_nothing(
 def test_what_comes_while_the_message_is_written_lands_another_time(worked: UserRepo, chorus: Shell) -> None:
     lane = lane_of(chorus)
     with Recorder.open(worked.path) as recorder:
-        plan = plan_landing(recorder, lane, words=CommitMessages(messages={(1, 2): "Two of three"}))
+        plan = plan_landing(recorder, lane, messages=CommitMessages(messages={(1, 2): "Two of three"}))
         assert [group.numbers for group in plan.groups] == [[1, 2]]
         with pytest.raises(LaneChanged):
-            plan_landing(recorder, lane, words=CommitMessages(messages={(1, 9): "Not there"}))
+            plan_landing(recorder, lane, messages=CommitMessages(messages={(1, 9): "Not there"}))
 
 
 def test_a_landing_outlasts_what_a_client_waits_for_otherwise(

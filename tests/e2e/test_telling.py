@@ -15,7 +15,7 @@ from tests.waiting import wait_for
 
 pytestmark = pytest.mark.client
 
-TAKEN, BROUGHT = "The user took back changes of yours", "The user brought back changes of yours"
+REVERTED, RESTORED = "The user reverted changes of yours", "The user restored changes of yours"
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def edits(watching: Watching) -> list[dict[str, object]]:
 def heard(watching: Watching) -> list[str]:
     """What Chorus said to the model, by the newest request."""
     texts = watching.client.stub.messages()[-1].texts()
-    return [text for text in texts if TAKEN in text or BROUGHT in text]
+    return [text for text in texts if REVERTED in text or RESTORED in text]
 
 
 @pytest.mark.parametrize("mode", ["hooked", "headless"])
@@ -53,7 +53,7 @@ def test_the_model_hears_of_a_revert_and_its_next_edit_of_the_file_works(
     do(watching, "again", [read("app.py")], [edit("app.py", "old", "newer")], [Text("Renamed again.")])
 
     (said,) = heard(watching)
-    assert TAKEN in said
+    assert REVERTED in said
     assert "app.py" in said
     assert (watching.project / "app.py").read_text() == APP.replace("old", "newer")
     wait_for(lambda: len(edits(watching)) == 2, what="the second edit", seconds=60)
@@ -69,5 +69,5 @@ def expect_silence_and_redo(watching: Watching, number: str) -> None:
 
     assert watching.chorus("redo", number)["notified"]
     do(watching, "and now", [read("app.py")], [edit("app.py", "newer", "newest")], [Text("Changed it.")])
-    assert [BROUGHT in said for said in heard(watching)] == [False, True]
+    assert [RESTORED in said for said in heard(watching)] == [False, True]
     assert (watching.project / "app.py").read_text() == APP.replace("old", "newest")

@@ -194,7 +194,7 @@ class Scene:
     def land(self, step: Step) -> None:
         plan = plan_landing(self.recorder, self.pick(step, "committed", "kept").lane or "", "turn")
         note = PendingLanding(self.recorder.workspace.repository.own_dir)
-        with note.held():
+        with note.locked():
             landing.mark_landed(
                 self.recorder, plan, landing.apply_landing(self.recorder.workspace, plan, note, dry_run=False)
             )

@@ -6,10 +6,11 @@ from hypothesis import strategies as st
 
 from chorus.errors import UsageError
 from chorus.history.recorder import Recorder
+from chorus.model.json_api import RevertJson
 from chorus.review import operations as review
 from chorus.review.operations import Selection
 from chorus.review.revert.file_content import Content, render_patch
-from chorus.review.revert.hunks import NoSuchHunk, PatchHunk, _split, revert_hunks
+from chorus.review.revert.hunks import NoSuchHunk, PatchHunk, revert_hunks, split_patch
 from tests.history.agent_at_work import Agent
 from tests.history.invariants import assert_whole
 from tests.repos import UserRepo
@@ -17,7 +18,7 @@ from tests.repos import UserRepo
 TEN = b"".join(b"line %d\n" % number for number in range(20))
 
 
-def take(recorder: Recorder, number: int | None, *hunks: int) -> dict[str, object]:
+def take(recorder: Recorder, number: int | None, *hunks: int) -> RevertJson:
     return review.revert(recorder, Selection([str(number)], hunks=hunks))
 
 
@@ -26,7 +27,7 @@ def test_one_hunk_goes_and_the_others_stay_with_what_the_user_did(repo: UserRepo
     changed = TEN.replace(b"line 2\n", b"two\n").replace(b"line 15\n", b"fifteen\nand more\n")
     entry = agent.edit("a.txt", changed)
     repo.write("a.txt", changed.replace(b"line 9\n", b"mine\n"))
-    listed = review.hunks(agent.recorder, str(entry.n))
+    listed = review.list_revertible_hunks(agent.recorder, str(entry.n))
     assert [(hunk["n"], hunk["path"]) for hunk in listed] == [(1, "a.txt"), (2, "a.txt")]
     assert "+two" in listed[0]["patch"]
     assert "+fifteen" in listed[1]["patch"]
@@ -62,7 +63,7 @@ def test_what_has_no_lines_is_one_piece(repo: UserRepo, agent: Agent) -> None:
         (repo.path / "notes.txt").unlink()
 
     entry = agent.bash(change)
-    listed = review.hunks(agent.recorder, str(entry.n))
+    listed = review.list_revertible_hunks(agent.recorder, str(entry.n))
     paths = [hunk["path"] for hunk in listed]
     assert paths == ["made.txt", "notes.txt", "picture", "run.sh", "run.sh"]
     mode = 1 + paths.index("run.sh")
@@ -96,7 +97,7 @@ def test_some_undone_and_the_rest_undone_after_is_the_file_before(recorder: Reco
         path = recorder.workspace.locate("x.txt")
         assert path is not None
         patch = render_patch(recorder, {path: old}, {path: new})
-        split = [(n, *rest) for n, rest in enumerate(_split(patch, old, new), 1)]
+        split = [(n, *rest) for n, rest in enumerate(split_patch(patch, old, new), 1)]
         pieces = [PatchHunk(n, path, head, text, part) for n, head, text, part in split]
         some = revert_hunks(old, new, [piece for piece in pieces if piece.number in picks])
         assert revert_hunks(old, new, pieces) == old

@@ -1,20 +1,19 @@
 """What a session is told: what went, or came back, and what to read again."""
 
-from typing import Any
-
 import pytest
 
 from chorus.history import records
 from chorus.history.recorder import Recorder
+from chorus.model.json_api import RevertJson
 from chorus.review.operations import Selection, redo, revert
 from chorus.review.revert.notice_text import MAX_LISTED, render_notices
 from tests.history.agent_at_work import Agent
 from tests.repos import UserRepo
 
-TOOK, BROUGHT = "The user took back", "The user brought back"
+REVERTED, RESTORED = "The user reverted", "The user restored"
 
 
-def told(recorder: Recorder, done: dict[str, Any]) -> str:
+def told(recorder: Recorder, done: RevertJson) -> str:
     (notice,) = render_notices(recorder, done["made"])
     assert notice.session == "session-a"
     return notice.text
@@ -25,16 +24,16 @@ def test_each_way_back_and_forth_is_named_for_what_it_does(repo: UserRepo, agent
     chosen = Selection([str(edit.n)])
     taken = revert(agent.recorder, chosen)
     text = told(agent.recorder, taken)
-    assert text.startswith(TOOK)
+    assert text.startswith(REVERTED)
     assert "- I raise x.\n" in text
     assert "- app.py\n" in text
     assert "unless the user asks" in text
     back = redo(agent.recorder, chosen)
-    assert told(agent.recorder, back).startswith(BROUGHT)
+    assert told(agent.recorder, back).startswith(RESTORED)
     assert "- I raise x.\n" in told(agent.recorder, back)
     again = revert(agent.recorder, Selection([str(back["n"])]))
-    assert told(agent.recorder, again).startswith(TOOK)
-    assert told(agent.recorder, revert(agent.recorder, Selection([str(again["n"])]))).startswith(BROUGHT)
+    assert told(agent.recorder, again).startswith(REVERTED)
+    assert told(agent.recorder, revert(agent.recorder, Selection([str(again["n"])]))).startswith(RESTORED)
 
 
 def test_each_session_hears_of_its_own(repo: UserRepo, recorder: Recorder) -> None:

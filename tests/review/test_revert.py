@@ -227,16 +227,16 @@ def test_what_is_taken_back_cannot_be_taken_back_again(numbered: UserRepo, agent
     revert(agent.recorder, select(edit.n))
     with pytest.raises(NothingToRevert, match="already"):
         revert(agent.recorder, select(edit.n))
-    with pytest.raises(NothingToRevert, match="not taken back"):
+    with pytest.raises(NothingToRevert, match="not reverted"):
         redo(agent.recorder, select(agent.replace("n.txt", b"line 9\n", b"nine\n").n))
 
 
 def test_kept_actions_leave_the_queue(numbered: UserRepo, agent: Agent) -> None:
     edit = agent.replace("n.txt", b"line 3\n", b"three\n")
     other = agent.replace("n.txt", b"line 9\n", b"nine\n")
-    assert keep(agent.recorder, select(edit.n)) == [edit.n]
+    assert keep(agent.recorder, select(edit.n)) == {"kept": [edit.n]}
     assert entry_of(agent.recorder, edit.id or "").status == "kept"
-    assert keep(agent.recorder, Selection(lane=edit.lane)) == [other.n]
+    assert keep(agent.recorder, Selection(lane=edit.lane)) == {"kept": [other.n]}
 
 
 @pytest.mark.parametrize("files_written", [0, 1, 2, 3])

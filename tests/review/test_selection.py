@@ -74,14 +74,14 @@ def test_a_lane_of_another_work_tree_is_not_called_missing(
     repo.git("worktree", "add", "-q", str(tmp_path / "there"))
     with (
         Recorder.open(tmp_path / "there") as other,
-        pytest.raises(NotFound, match="no lane of this work tree"),
+        pytest.raises(NotFound, match="not a lane of this work tree"),
     ):
         find_lane(other, made.lane or "")
 
 
 def test_an_action_named_twice_is_kept_once(recorder: Recorder, agent: Agent) -> None:
     made = agent.edit("app.py", b"new\n")
-    assert keep(recorder, Selection(["1", made.id or ""])) == [1]
+    assert keep(recorder, Selection(["1", made.id or ""])) == {"kept": [1]}
 
 
 @pytest.mark.parametrize("path", ["README.md", "/etc/passwd", "no/such"])

@@ -14,6 +14,7 @@ from chorus.history.log.disk_log import DiskLog
 from chorus.history.log.filter import LogFilter
 from chorus.history.timeline_log import TimelineUnreadable, garbage_collection_paused
 from chorus.model.ids import RepoPath
+from chorus.model.json_api import BlameLineJson
 from chorus.store.git_paths import read_git_paths
 from chorus.store.git_process import Git
 
@@ -62,7 +63,7 @@ def lanes() -> list[dict[str, Any]]:
         return queries.lanes(recorder)
 
 
-def lines(path: str, line: int | None) -> list[dict[str, Any]]:
+def lines(path: str, line: int | None) -> list[BlameLineJson]:
     from chorus.history.log.file_history import DiskFileHistory  # noqa: PLC0415
     from chorus.history.workspace import Workspace  # noqa: PLC0415
     from chorus.review.blame import blame  # noqa: PLC0415  see above

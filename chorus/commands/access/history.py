@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from chorus.errors import NotFound
+from chorus.model.json_api import BlameLineJson
 from chorus.wire.client import Connection, WatcherGone, connect, connect_or_start
 from chorus.wire.home import find_home
 
@@ -75,7 +76,7 @@ def read_actions(names: Sequence[str]) -> Iterator[dict[str, Any]]:
     yield from direct.actions(names[shown:])
 
 
-def read_blame(name: str, line: int | None) -> list[dict[str, Any]]:
+def read_blame(name: str, line: int | None) -> list[BlameLineJson]:
     with suppress(WatcherGone), _running():
         pass  # it has caught up
     from chorus.commands.access import direct  # noqa: PLC0415  loads git: only without a watcher

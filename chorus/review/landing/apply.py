@@ -1,19 +1,18 @@
-"""Landing: what a lane's actions did, as clean commits on a branch of the user's.
+"""Applying a landing: make the planned commits on a user's branch, all or none.
 
-Receives what is to land and where. Makes the commits, all or none, and remembers them. Never writes to the
-work tree; of the user's index it changes landed paths only.
+Never writes to the work tree; in the user's index only landed paths change.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
 
 from chorus.errors import ChorusError, ExitCode
 from chorus.history.lanes import HEADS
 from chorus.history.recorder import Recorder
 from chorus.history.workspace import Workspace
 from chorus.model.ids import Oid
+from chorus.model.json_api import LandedCommitJson, LandJson
 from chorus.review.landing.merge import (
     PathChange,
     PathConflict,
@@ -26,7 +25,7 @@ from chorus.review.landing.merge import (
     tree_of,
     update_user_index,
 )
-from chorus.review.landing.plan import CommitGroup, LandingPlan, render_commit_message
+from chorus.review.landing.plan import CommitGroup, LandingPlan
 from chorus.review.landing.recovery import LandingProgress, PendingLanding
 from chorus.store.objects.trees import EMPTY_TREE
 from chorus.store.user_branch import UserBranch
@@ -34,159 +33,163 @@ from chorus.text.sanitize import printable
 
 
 class LandConflict(ChorusError):
-    """The branch, or the user's index, holds something else in the same place. Nothing was changed."""
+    """The branch or the user's index conflicts with what is to land. Nothing was changed."""
 
     exit_code = ExitCode.CONFLICT
 
 
 @dataclass(slots=True)
 class LandingResult:
-    """`commits` has one for each group; None for one that the branch holds already."""
+    """`commits` has one for each group; None for a group the branch already had."""
 
     commits: list[Oid | None] = field(default_factory=list)
-    messages: list[str] = field(default_factory=list)  # empty where there is no commit to make
+    messages: list[str] = field(default_factory=list)  # empty where no commit is needed
     tip: Oid | None = None
 
 
 def apply_landing(
-    workspace: Workspace, landing: LandingPlan, note: PendingLanding, *, dry_run: bool = False
+    workspace: Workspace, plan: LandingPlan, pending: PendingLanding, *, dry_run: bool = False
 ) -> LandingResult:
-    """Make the commits, or only look ahead. Raises with everything as it was.
+    """Make the commits, or only compute them. If it raises, everything is as it was.
 
-    The caller holds the note, and clears it once what landed is remembered.
+    The caller holds the lock of `pending`, and clears it once the landing is marked.
     """
-    with UserBranch.open(workspace.repository, landing.onto) as branch:
+    with UserBranch.open(workspace.repository, plan.onto) as branch:
         start = tree_of(workspace, branch.start)
-        steps = [join_changes(own) for own in _steps(workspace, landing)]
-        present = find_applied(workspace, start, [step for own in steps for step in own])
-        todo = [[step for step in own if step not in present] for own in steps]
-        planned = _rehearse(workspace, landing, branch, start, todo)
+        groups = [join_changes(changes) for changes in _group_changes(workspace, plan)]
+        applied = find_applied(workspace, start, [change for changes in groups for change in changes])
+        todo = [[change for change in changes if change not in applied] for changes in groups]
+        planned = _rehearse(workspace, plan, branch, start, todo)
         if branch.is_checked_out:
             _refuse_staged(workspace, start, planned)
         if dry_run:
-            return _make(workspace, landing, todo, start)
-        groups = tuple(group.names for group in landing.groups)
-        note.begin(LandingProgress(branch.ref, branch.start, branch.is_checked_out, groups))
+            return _commit_groups(workspace, plan, todo, start)
+        names = tuple(group.names for group in plan.groups)
+        pending.begin(LandingProgress(branch.ref, branch.start, branch.is_checked_out, names))
         try:
-            landed = _make(workspace, landing, todo, start, (branch, note))
+            result = _commit_groups(workspace, plan, todo, start, (branch, pending))
             if branch.tip != branch.start:
                 branch.copy_to_user_store(workspace.store)
                 if branch.is_checked_out:
                     update_user_index(workspace, start, tree_of(workspace, branch.tip))
         except ChorusError:
             branch.roll_back()
-            note.clear()
+            pending.clear()
             raise
-        landed.tip = branch.tip
-        return landed
+        result.tip = branch.tip
+        return result
 
 
-def mark_landed(recorder: Recorder, landing: LandingPlan, landed: LandingResult) -> None:
-    """Remember what landed, and in which commit; what was there before is in the branch's tip."""
-    for group, commit in zip(landing.groups, landed.commits, strict=True):
-        recorder.mark("landed", group.names, {"commits": [commit or landed.tip]})
+def mark_landed(recorder: Recorder, plan: LandingPlan, result: LandingResult) -> None:
+    """Remember which commit each action landed in; for what the branch already had, its tip."""
+    for group, commit in zip(plan.groups, result.commits, strict=True):
+        recorder.mark("landed", group.names, {"commits": [commit or result.tip]})
 
 
-def landing_json(landing: LandingPlan, landed: LandingResult, *, dry_run: bool) -> dict[str, Any]:
-    rows = list(zip(landing.groups, landed.commits, landed.messages, strict=True))
-    made = [_commit_json(group, commit, text) for group, commit, text in rows if text]
-    there = [number for group, _, text in rows if not text for number in group.numbers]
-    return {"commits": made, "onto": landing.onto.removeprefix(HEADS), "present": there, "dry_run": dry_run}
+def landing_json(plan: LandingPlan, result: LandingResult, *, dry_run: bool) -> LandJson:
+    rows = list(zip(plan.groups, result.commits, result.messages, strict=True))
+    return {
+        "commits": [_commit_json(group, commit, text) for group, commit, text in rows if text],
+        "onto": plan.onto.removeprefix(HEADS),
+        "present": [number for group, _, text in rows if not text for number in group.numbers],
+        "dry_run": dry_run,
+    }
 
 
-def _commit_json(group: CommitGroup, commit: Oid | None, text: str) -> dict[str, Any]:
-    """`message` has no trailers: those are added to whatever is said instead."""
+def _commit_json(group: CommitGroup, commit: Oid | None, text: str) -> LandedCommitJson:
+    """`message` is without trailers: they are added to whatever the user writes instead."""
     subject, message = text.partition("\n")[0], text.rpartition("\n\n")[0]
     return {"oid": commit, "subject": subject, "actions": group.numbers, "message": message}
 
 
-def _steps(workspace: Workspace, landing: LandingPlan) -> list[list[PathChange]]:
-    """What each group did, one action after the other."""
-    found = [
+def _group_changes(workspace: Workspace, plan: LandingPlan) -> list[list[PathChange]]:
+    """The changes of each group, action by action."""
+    groups = [
         [
-            step
-            for e in group.entries
-            if e.n is not None and e.commit
-            for step in commit_changes(workspace, e.n, e.commit)
+            change
+            for entry in group.entries
+            if entry.n is not None and entry.commit
+            for change in commit_changes(workspace, entry.n, entry.commit)
         ]
-        for group in landing.groups
+        for group in plan.groups
     ]
-    told = iter(restore_sparse_paths(workspace, landing.lane.base, [step for own in found for step in own]))
-    return [list(islice(told, len(own))) for own in found]
+    flat = [change for changes in groups for change in changes]
+    restored = iter(restore_sparse_paths(workspace, plan.lane.base, flat))
+    return [list(islice(restored, len(changes))) for changes in groups]
 
 
 def _rehearse(
     workspace: Workspace,
-    landing: LandingPlan,
+    plan: LandingPlan,
     branch: UserBranch,
     tree: Oid | None,
     todo: Sequence[Sequence[PathChange]],
 ) -> Oid | None:
-    """The tree after everything; a conflict is found before the first commit."""
-    for steps in todo:
-        changes = merge_changes(workspace, tree, steps)
-        if isinstance(changes, list):
-            raise _conflict(workspace, landing, branch, changes)
-        tree = workspace.splice(tree, changes) if changes else tree
+    """The tree after all groups; finds a conflict before the first commit."""
+    for changes in todo:
+        entries = merge_changes(workspace, tree, changes)
+        if isinstance(entries, list):
+            raise _conflict(workspace, plan, branch, entries)
+        tree = workspace.splice(tree, entries) if entries else tree
     return tree
 
 
-def _make(
+def _commit_groups(
     workspace: Workspace,
-    landing: LandingPlan,
+    plan: LandingPlan,
     todo: Sequence[Sequence[PathChange]],
     tree: Oid | None,
-    onto: tuple[UserBranch, PendingLanding] | None = None,
+    target: tuple[UserBranch, PendingLanding] | None = None,
 ) -> LandingResult:
-    """Each group on top of what the commit before it really holds: a hook may have changed it."""
-    landed = LandingResult()
-    for group, steps in zip(landing.groups, todo, strict=True):
-        changes = merge_changes(workspace, tree, steps)
-        if isinstance(changes, list):
+    """Commit each group on top of what the commit before it really holds: a hook may have changed it."""
+    result = LandingResult()
+    for group, changes in zip(plan.groups, todo, strict=True):
+        entries = merge_changes(workspace, tree, changes)
+        if isinstance(entries, list):
             raise LandConflict(
-                f"a commit hook changed {changes[0].path}, on which action "
-                f"{_listed(changes[0].numbers)} builds; nothing was changed"
+                f"a commit hook changed {entries[0].path}, on which action "
+                f"{_join(entries[0].numbers)} builds; nothing was changed"
             )
         oid, text = None, ""
-        if changes:
-            tree = workspace.splice(tree, changes)
-            text = render_commit_message(group.entries, group.names, landing.by, landing.words.of(group))
-            if onto is not None:
-                oid = onto[0].commit(tree or EMPTY_TREE, text)
+        if entries:
+            tree = workspace.splice(tree, entries)
+            text = plan.render_message(group)
+            if target is not None:
+                oid = target[0].commit(tree or EMPTY_TREE, text)
                 tree = tree_of(workspace, oid)
-        if onto is not None:
-            onto[1].add(oid)
-        landed.commits.append(oid)
-        landed.messages.append(text)
-    return landed
+        if target is not None:
+            target[1].add(oid)
+        result.commits.append(oid)
+        result.messages.append(text)
+    return result
 
 
 def _refuse_staged(workspace: Workspace, old: Oid | None, new: Oid | None) -> None:
-    other = find_staged_conflicts(workspace, old, new)
-    if other:
+    conflicts = find_staged_conflicts(workspace, old, new)
+    if conflicts:
         raise LandConflict(
-            f"{', '.join(map(printable, other))} is staged with other changes; nothing was changed",
+            f"{', '.join(map(printable, conflicts))} is staged with other changes; nothing was changed",
             hint="Commit or unstage that first (`git restore --staged PATH`).",
         )
 
 
 def _conflict(
-    workspace: Workspace, landing: LandingPlan, branch: UserBranch, misfits: Sequence[PathConflict]
+    workspace: Workspace, plan: LandingPlan, branch: UserBranch, conflicts: Sequence[PathConflict]
 ) -> LandConflict:
-    name = landing.onto.removeprefix(HEADS)
-    lines = [f"{landing.lane.name} does not fit on {name}; nothing was changed"]
-    for misfit in misfits:
-        since = [f"^{landing.lane.base}"] if landing.lane.base else []
-        words = ("log", "-1", "--format=%h %s", branch.start or EMPTY_TREE, *since, "--", misfit.path)
-        by = workspace.repository.git.text(*words) if branch.start else ""
-        why = f"was changed by {by}" if by else f"builds on changes that are not on {name}"
-        lines.append(f"  action {_listed(misfit.numbers)}: {printable(misfit.path)} {why}")
+    name = plan.onto.removeprefix(HEADS)
+    lines = [f"{plan.lane.name} conflicts with {name}; nothing was changed"]
+    for conflict in conflicts:
+        since = [f"^{plan.lane.base}"] if plan.lane.base else []
+        arguments = ("log", "-1", "--format=%h %s", branch.start or EMPTY_TREE, *since, "--", conflict.path)
+        by = workspace.repository.git.text(*arguments) if branch.start else ""
+        reason = f"was changed by {by}" if by else f"builds on changes that are not on {name}"
+        lines.append(f"  action {_join(conflict.numbers)}: {printable(conflict.path)} {reason}")
     error = LandConflict(
         "\n".join(lines), hint="Commit what it builds on, or land on another branch (--onto)."
     )
-    error.details = {"conflicts": [{"path": m.path, "actions": list(m.numbers)} for m in misfits]}
+    error.details = {"conflicts": [{"path": c.path, "actions": list(c.numbers)} for c in conflicts]}
     return error
 
 
-def _listed(numbers: Sequence[int]) -> str:
+def _join(numbers: Sequence[int]) -> str:
     return ", ".join(map(str, numbers))

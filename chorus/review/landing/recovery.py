@@ -1,13 +1,11 @@
-"""A landing under way, noted on disk, so that one whose process died is finished or taken back.
+"""A landing under way, described on disk: after a crash the next process finishes it or rolls it back.
 
-All commits made: what is left to do is done. Some of them: the branch goes back to where it was, and nothing
-has landed. A branch that somebody else has moved meanwhile is left as it is. Never touches the work tree.
+If all commits were made, the rest is done. Otherwise the branch goes back to where it was and nothing has
+landed. A branch that someone else moved meanwhile is left alone. Never touches the work tree.
 """
 
 import contextlib
 import fcntl
-import json
-import os
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -17,13 +15,14 @@ from chorus.history.recorder import Recorder
 from chorus.model.commit_message import parse_actions
 from chorus.model.ids import Oid
 from chorus.review.landing.merge import tree_of, update_user_index
+from chorus.review.pending_file import PendingFile
 from chorus.store.refs import RefMoved
 from chorus.store.user_branch import SCRATCH_PREFIX, copy_to_user_store
 
 
 @dataclass(frozen=True, slots=True)
 class LandingProgress:
-    """`groups`: for each commit the actions it is to hold; None in `made` for one that is there already."""
+    """`groups`: the actions of each commit. `made`: commits so far; None for one the branch already had."""
 
     ref: str
     start: Oid | None
@@ -33,14 +32,16 @@ class LandingProgress:
 
 
 class PendingLanding:
+    """The progress of the landing of one work tree, in a file, under a lock between processes."""
+
     def __init__(self, own_dir: Path) -> None:
-        self._place = own_dir / "landing.json"
+        self._file = PendingFile(own_dir / "landing.json")
         self._lock = own_dir / "landing.lock"
-        self._note: LandingProgress | None = None
+        self._progress: LandingProgress | None = None
 
     @contextlib.contextmanager
-    def held(self) -> Iterator[bool]:
-        """Alone with it; False: a landing of another process is under way."""
+    def locked(self) -> Iterator[bool]:
+        """Hold the lock; False if another process is landing."""
         self._lock.parent.mkdir(parents=True, exist_ok=True)
         with self._lock.open("wb") as lock:
             try:
@@ -50,83 +51,77 @@ class PendingLanding:
                 return
             yield True
 
-    def begin(self, note: LandingProgress) -> None:
-        self._note = note
-        self._write()
+    def begin(self, progress: LandingProgress) -> None:
+        self._progress = progress
+        self._file.write(asdict(progress))
 
     def add(self, commit: Oid | None) -> None:
-        if self._note is not None:
-            self._note = replace(self._note, made=(*self._note.made, commit))
-            self._write()
+        if self._progress is not None:
+            self.begin(replace(self._progress, made=(*self._progress.made, commit)))
 
     def read(self) -> LandingProgress | None:
-        """A damaged note says nothing: it was cut off before the first commit, or is not ours."""
+        """A damaged file counts as none: it was cut off before the first commit, or is not ours."""
         try:
-            values = json.loads(self._place.read_bytes())
+            values = self._file.read()
+            if values is None:
+                return None
             groups, made = (tuple(map(tuple, values.pop("groups"))), tuple(values.pop("made")))
             return LandingProgress(**values, groups=groups, made=made)
-        except (FileNotFoundError, ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, AttributeError):
             return None
 
     def clear(self) -> None:
-        self._place.unlink(missing_ok=True)
-
-    def _write(self) -> None:
-        assert self._note is not None
-        temporary = self._place.with_suffix(".tmp")
-        with temporary.open("w", encoding="ascii") as file:
-            json.dump(asdict(self._note), file)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(self._place)
+        self._file.clear()
 
 
 def recover_landing(recorder: Recorder) -> None:
-    """Finish or take back what a process that died was landing from this work tree."""
+    """Finish or roll back the landing of a process that died in this work tree."""
     own_dir = recorder.workspace.repository.own_dir
-    note = PendingLanding(own_dir)
-    with note.held() as alone:
+    pending = PendingLanding(own_dir)
+    with pending.locked() as alone:
         if not alone:
             return
-        left = note.read()
-        if left is not None:
-            _settle(recorder, left)
-        note.clear()
+        progress = pending.read()
+        if progress is not None:
+            _recover(recorder, progress)
+        pending.clear()
         for scratch in own_dir.glob(f"{SCRATCH_PREFIX}*"):
             shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _settle(recorder: Recorder, note: LandingProgress) -> None:
+def _recover(recorder: Recorder, progress: LandingProgress) -> None:
     workspace = recorder.workspace
-    tip = workspace.refs.read(note.ref)
-    commits = _find_own(recorder, note, tip)
+    tip = workspace.refs.read(progress.ref)
+    commits = _find_landed_commits(recorder, progress, tip)
     if not commits or tip is None:
         return
-    wanted = [group for place, group in enumerate(note.groups) if note.made[place : place + 1] != (None,)]
+    wanted = [
+        group for place, group in enumerate(progress.groups) if progress.made[place : place + 1] != (None,)
+    ]
     if len(commits) < len(wanted):
         with contextlib.suppress(RefMoved):
-            if note.start is None:
-                workspace.refs.delete(note.ref, tip, "chorus: landing taken back")
+            if progress.start is None:
+                workspace.refs.delete(progress.ref, tip, "chorus: landing rolled back")
             else:
-                workspace.refs.update(note.ref, note.start, tip, "chorus: landing taken back")
+                workspace.refs.update(progress.ref, progress.start, tip, "chorus: landing rolled back")
         return
-    copy_to_user_store(workspace.repository, workspace.store, note.start, tip)
-    if note.checked_out:
-        update_user_index(workspace, tree_of(workspace, note.start), tree_of(workspace, tip))
+    copy_to_user_store(workspace.repository, workspace.store, progress.start, tip)
+    if progress.checked_out:
+        update_user_index(workspace, tree_of(workspace, progress.start), tree_of(workspace, tip))
     made = dict(zip(wanted, commits, strict=True))
-    for group in note.groups:
+    for group in progress.groups:
         recorder.mark("landed", group, {"commits": [made.get(group, tip)]})
 
 
-def _find_own(recorder: Recorder, note: LandingProgress, tip: Oid | None) -> Sequence[Oid]:
-    """The landing's commits, oldest first; none where anything else stands on the branch since its start."""
-    names = {name for group in note.groups for name in group}
+def _find_landed_commits(recorder: Recorder, progress: LandingProgress, tip: Oid | None) -> Sequence[Oid]:
+    """The landing's commits, oldest first; none if the branch got any other commit since its start."""
+    names = {name for group in progress.groups for name in group}
     found: list[Oid] = []
-    while tip is not None and tip != note.start:
+    while tip is not None and tip != progress.start:
         commit = recorder.workspace.store.read_commit(tip)
-        said = set(parse_actions(commit.message))
-        if len(commit.parents) > 1 or not (tip in note.made or (said and said <= names)):
+        actions = set(parse_actions(commit.message))
+        if len(commit.parents) > 1 or not (tip in progress.made or (actions and actions <= names)):
             return []
         found.append(tip)
         tip = commit.parents[0] if commit.parents else None
-    return found[::-1] if tip == note.start else []
+    return found[::-1] if tip == progress.start else []

@@ -1,8 +1,8 @@
-"""Files of the work tree brought from what they hold to what they are to hold, many at the cost of few.
+"""Writing many files of the work tree, all or none, at the cost of a few.
 
-Receives what each file holds and what it is to hold. Waits for the disk once for many files: their new
-bytes are written beside them and on their way before the first is waited for. What goes comes first: a
-file may take the place of a directory, or the other way round. Never writes over bytes it has not seen.
+The new bytes of a batch of files are written beside them before the first is waited for, so the disk is
+waited for once per batch. Deletions come first: a file may replace a directory, or the other way round.
+Never overwrites bytes it has not seen.
 """
 
 import contextlib
@@ -14,108 +14,107 @@ from chorus.errors import ChorusError
 from chorus.history.recorder import Recorder
 from chorus.history.records import Edit
 from chorus.model.ids import RepoPath
-from chorus.review.revert.file_content import Side, UnreadableFile, read_disk, stored_content
+from chorus.review.revert.file_content import Content, UnreadableFile, read_disk, read_stored
 from chorus.review.revert.plan import FileWrite
 from chorus.store.worktree.staged_file import CannotReplace, StagedFile
 
-# Each holds two descriptors, of which some systems grant 256; twice as many files save no time.
+# Each file holds two descriptors, and some systems grant 256; twice as many files save no time.
 BATCH_SIZE = 64
 
-# Errors for which one file is left as it is; any other one ends the writing.
+# Errors that leave one file as it is; any other error stops the writing.
 SkippedErrors: TypeAlias = tuple[type[ChorusError], ...]
 
 
-def write_files(recorder: Recorder, changes: Sequence[FileWrite]) -> None:
-    """All of them. Raises, with everything as it was, if one changed meanwhile or cannot be written."""
+def write_files(recorder: Recorder, writes: Sequence[FileWrite]) -> None:
+    """Write all files. If one changed meanwhile or cannot be written, restore the others and raise."""
     written: list[FileWrite] = []
     try:
-        for change in _write(recorder, sorted(changes, key=_stays)):
-            written.append(change)
+        for write in _write(recorder, sorted(writes, key=lambda write: write.new is not None)):
+            written.append(write)
     except ChorusError:
-        back = ((change.path, change.new, change.now) for change in reversed(written))
-        _write_where_so(recorder, back, (ChorusError,))
+        back = ((write.path, write.new, write.now) for write in reversed(written))
+        _write_if(recorder, back, (ChorusError,))
         raise
 
 
 def write_if_unchanged(recorder: Recorder, edits: Iterable[Edit]) -> None:
-    """Those that are as they were before the edit; one that somebody changed since stays as it is."""
+    """Write those files that are as they were before their edit; skip the others."""
     wanted = (
-        (edit.path, stored_content(recorder, edit.before), stored_content(recorder, edit.after))
+        (edit.path, read_stored(recorder, edit.before), read_stored(recorder, edit.after))
         for edit in sorted(edits, key=lambda edit: edit.after is not None)
     )
-    _write_where_so(recorder, wanted, (CannotReplace, UnreadableFile))
+    _write_if(recorder, wanted, (CannotReplace, UnreadableFile))
 
 
-def _write_where_so(
-    recorder: Recorder, wanted: Iterable[tuple[RepoPath, Side, Side]], spared: SkippedErrors
+def _write_if(
+    recorder: Recorder,
+    wanted: Iterable[tuple[RepoPath, Content | None, Content | None]],
+    skipped: SkippedErrors,
 ) -> None:
-    for _ in _write(recorder, _find_so(recorder, wanted), spared):
+    """Of (path, expected, new): write the files that hold what is expected."""
+    for _ in _write(recorder, _find_expected(recorder, wanted), skipped):
         pass
 
 
-def _find_so(recorder: Recorder, wanted: Iterable[tuple[RepoPath, Side, Side]]) -> Iterator[FileWrite]:
-    """The files that hold the first of the two."""
-    for path, before, after in wanted:
+def _find_expected(
+    recorder: Recorder, wanted: Iterable[tuple[RepoPath, Content | None, Content | None]]
+) -> Iterator[FileWrite]:
+    for path, expected, new in wanted:
         with contextlib.suppress(UnreadableFile):
             found, now = read_disk(recorder, path)
-            if now == before:
-                yield FileWrite(path, found, now, after)
-
-
-def _stays(change: FileWrite) -> bool:
-    return change.new is not None
+            if now == expected:
+                yield FileWrite(path, found, now, new)
 
 
 def _write(
-    recorder: Recorder, changes: Iterable[FileWrite], spared: SkippedErrors = ()
+    recorder: Recorder, writes: Iterable[FileWrite], skipped: SkippedErrors = ()
 ) -> Iterator[FileWrite]:
-    """Write them, those that go first, and give each that is done."""
-    left = iter(changes)
+    """Write the files, deletions of a batch first, and yield each that is done."""
+    left = iter(writes)
     while batch := list(itertools.islice(left, BATCH_SIZE)):
-        for change in batch:
-            if change.new is None:
-                with contextlib.suppress(*spared):
-                    _delete(recorder, change)
-                    yield change
-        yield from _write_together(recorder, batch, spared)
+        for write in batch:
+            if write.new is None:
+                with contextlib.suppress(*skipped):
+                    _delete(recorder, write)
+                    yield write
+        yield from _write_batch(recorder, batch, skipped)
 
 
-def _write_together(
-    recorder: Recorder, changes: Iterable[FileWrite], spared: SkippedErrors
+def _write_batch(
+    recorder: Recorder, writes: Iterable[FileWrite], skipped: SkippedErrors
 ) -> Iterator[FileWrite]:
+    work_tree = recorder.workspace.work_tree
     with contextlib.ExitStack() as opened:
         prepared: list[tuple[FileWrite, StagedFile]] = []
-        for change in changes:
-            if change.new is not None:
-                with contextlib.suppress(*spared):
-                    waiting = recorder.workspace.work_tree.stage(
-                        change.path, change.new.mode, change.new.data
-                    )
-                    opened.callback(waiting.close)
-                    prepared.append((change, waiting))
-        recorder.workspace.work_tree.sync_staged([waiting for _, waiting in prepared])
-        for change, waiting in prepared:
-            with contextlib.suppress(*spared):
-                _put(recorder, change, waiting)
-                yield change
+        for write in writes:
+            if write.new is not None:
+                with contextlib.suppress(*skipped):
+                    staged = work_tree.stage(write.path, write.new.mode, write.new.data)
+                    opened.callback(staged.close)
+                    prepared.append((write, staged))
+        work_tree.sync_staged([staged for _, staged in prepared])
+        for write, staged in prepared:
+            with contextlib.suppress(*skipped):
+                _replace(recorder, write, staged)
+                yield write
 
 
-def _put(recorder: Recorder, change: FileWrite, waiting: StagedFile) -> None:
+def _replace(recorder: Recorder, write: FileWrite, staged: StagedFile) -> None:
     try:
-        waiting.put(change.found)
+        staged.put(write.found)
     except CannotReplace:
-        found, now = read_disk(recorder, change.path)
-        if now != change.now or change.new is None:
+        found, now = read_disk(recorder, write.path)
+        if now != write.now or write.new is None:
             raise
-        # Writing another name of a file changes what the file system says of this one.
-        recorder.workspace.work_tree.write_file(change.path, change.new.mode, change.new.data, found)
+        # Another hard link of the same file was written before: only its metadata differ.
+        recorder.workspace.work_tree.write_file(write.path, write.new.mode, write.new.data, found)
 
 
-def _delete(recorder: Recorder, change: FileWrite) -> None:
+def _delete(recorder: Recorder, write: FileWrite) -> None:
     try:
-        recorder.workspace.work_tree.delete_file(change.path, change.found)
+        recorder.workspace.work_tree.delete_file(write.path, write.found)
     except CannotReplace:
-        found, now = read_disk(recorder, change.path)
-        if now != change.now:
+        found, now = read_disk(recorder, write.path)
+        if now != write.now:
             raise
-        recorder.workspace.work_tree.delete_file(change.path, found)
+        recorder.workspace.work_tree.delete_file(write.path, found)

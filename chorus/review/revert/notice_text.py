@@ -1,7 +1,4 @@
-"""What a session hears of its own actions that somebody took back or brought back.
-
-Receives the records of a revert or redo. Gives one text for each session concerned. Never sends anything.
-"""
+"""The text of the notice to a session whose actions the user reverted or restored."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,7 +8,7 @@ from chorus.history.timeline_log import TimelineCommit
 from chorus.model.commit_message import shorten
 from chorus.model.ids import SessionId
 
-# A turn may hold hundreds of actions; the model needs to know what to read again, not a history.
+# A turn may hold hundreds of actions; the model needs to know what to read again, not the whole list.
 MAX_LISTED = 20
 
 
@@ -22,7 +19,7 @@ class Notice:
 
 
 def render_notices(recorder: Recorder, made: Iterable[int]) -> list[Notice]:
-    """For the actions that record a revert or redo, by number: what each session is to hear."""
+    """One notice for each session concerned. `made`: the numbers of the recorded reverts or redos."""
     found: dict[tuple[SessionId, bool], list[TimelineCommit]] = {}
     for number in made:
         recorded = recorder.timeline.find_number(number)
@@ -30,12 +27,13 @@ def render_notices(recorder: Recorder, made: Iterable[int]) -> list[Notice]:
             key = (recorded.record.session, len(_chain(recorder, recorded)) % 2 == 0)
             found.setdefault(key, []).append(recorded)
     return [
-        Notice(session, _render(recorder, records, back=back)) for (session, back), records in found.items()
+        Notice(session, _render(recorder, records, restored=restored))
+        for (session, restored), records in found.items()
     ]
 
 
 def _chain(recorder: Recorder, recorded: TimelineCommit) -> list[TimelineCommit]:
-    """A revert, what it took back if that was a revert too, and so on: with two, a change is back again."""
+    """A revert, the revert it undoes if any, and so on. With an even number the change is restored."""
     chain = [recorded]
     while chain[-1].record.reverts:
         older = recorder.timeline.find_action(chain[-1].record.reverts[0])
@@ -45,25 +43,25 @@ def _chain(recorder: Recorder, recorded: TimelineCommit) -> list[TimelineCommit]
     return chain
 
 
-def _render(recorder: Recorder, records: Sequence[TimelineCommit], *, back: bool) -> str:
+def _render(recorder: Recorder, records: Sequence[TimelineCommit], *, restored: bool) -> str:
     paths = sorted({str(edit.path) for recorded in records for edit in recorder.timeline.edits(recorded)})
-    lines = [f"The user {'brought' if back else 'took'} back changes of yours with Chorus:"]
-    lines += [f"- {line}" for line in _cut([_words(recorder, recorded) for recorded in records])]
+    lines = [f"The user {'restored' if restored else 'reverted'} changes of yours with Chorus:"]
+    lines += [f"- {line}" for line in _shorten_list([_describe(recorder, recorded) for recorded in records])]
     lines.append("These files are different on disk now than you last saw them:")
-    lines += [f"- {path}" for path in _cut(paths)]
+    lines += [f"- {path}" for path in _shorten_list(paths)]
     lines.append("Read a file again before you edit it.")
-    if not back:
+    if not restored:
         lines.append("Do not make the same change again unless the user asks for it.")
     return "\n".join(lines)
 
 
-def _words(recorder: Recorder, recorded: TimelineCommit) -> str:
-    """What the session itself said of its change; of a part of one, what the revert says."""
+def _describe(recorder: Recorder, recorded: TimelineCommit) -> str:
+    """The summary of the session's own action; for a revert of a part, the summary of the revert."""
     last = _chain(recorder, recorded)[-1].record
     origin = recorder.timeline.find_action(last.reverts[0]) if last.reverts else None
     return shorten((origin.record if origin is not None else last).summary)
 
 
-def _cut(lines: Sequence[str]) -> list[str]:
+def _shorten_list(lines: Sequence[str]) -> list[str]:
     left = len(lines) - MAX_LISTED
     return [*lines[:MAX_LISTED], *([f"and {left} more"] if left > 0 else [])]

@@ -16,9 +16,10 @@ from chorus.errors import UsageError
 from chorus.history.log import queries
 from chorus.history.log.filter import LogFilter
 from chorus.history.workspace import Workspace
+from chorus.model.json_api import HunkJson, KeepJson, LandJson, RevertJson
 from chorus.review import drop as dropping
 from chorus.review import operations as review
-from chorus.review.landing import apply as landing
+from chorus.review.landing.apply import LandingResult, apply_landing, landing_json, mark_landed
 from chorus.review.landing.plan import CommitMessages, LandingPlan, plan_landing
 from chorus.review.landing.recovery import PendingLanding
 from chorus.review.operations import FileBusy, Selection
@@ -61,7 +62,7 @@ class Reviewing:
         with_dependents: bool = False,
         markers: bool = False,
         notify: bool = True,
-    ) -> dict[str, Any]:
+    ) -> RevertJson:
         selection = Selection([str(action) for action in actions], turn, lane, path, hunks)
         await self._watcher.catch_up()  # an edit not told of yet is the session's, not an outside change
         change = partial(
@@ -73,8 +74,8 @@ class Reviewing:
         )
         return await self._review(cwd, change, notify=notify)
 
-    async def do_hunks(self, action: str | int, cwd: str | None = None) -> list[dict[str, Any]]:
-        return review.hunks(self._tree(cwd).recorder, str(action))
+    async def do_hunks(self, action: str | int, cwd: str | None = None) -> list[HunkJson]:
+        return review.list_revertible_hunks(self._tree(cwd).recorder, str(action))
 
     async def do_redo(
         self,
@@ -83,7 +84,7 @@ class Reviewing:
         *,
         dry_run: bool = False,
         notify: bool = True,
-    ) -> dict[str, Any]:
+    ) -> RevertJson:
         await self._watcher.catch_up()
         selection = Selection([str(action) for action in actions])
         change = partial(review.redo, selection=selection, dry_run=dry_run)
@@ -95,11 +96,11 @@ class Reviewing:
         actions: Sequence[str | int] = (),
         turn: str | None = None,
         lane: str | None = None,
-    ) -> dict[str, Any]:
+    ) -> KeepJson:
         tree = self._tree(cwd)
-        kept = review.keep(tree.recorder, Selection([str(action) for action in actions], turn, lane))
+        done = review.keep(tree.recorder, Selection([str(action) for action in actions], turn, lane))
         self._watcher.trees.announce()
-        return {"kept": kept}
+        return done
 
     async def do_land(
         self,
@@ -111,24 +112,24 @@ class Reviewing:
         message: str | None = None,
         messages: Sequence[Mapping[str, Any]] = (),
         dry_run: bool = False,
-    ) -> dict[str, Any]:
+    ) -> LandJson:
         """`messages`: one for each commit, as `{"actions", "message"}`; nothing else lands then."""
-        words = CommitMessages(message, {tuple(each["actions"]): each["message"] for each in messages})
+        own = CommitMessages(message, {tuple(each["actions"]): each["message"] for each in messages})
         async with self._landing:
             tree = self._tree(cwd)
-            plan = plan_landing(tree.recorder, lane, by, onto, words)
-            # Commit hooks may take minutes: they run beside the loop, on a site of their own.
+            plan = plan_landing(tree.recorder, lane, by, onto, own)
+            # Commit hooks may take minutes: they run beside the loop, on a workspace of their own.
             repository = tree.recorder.workspace.repository
-            note = PendingLanding(repository.own_dir)
-            with note.held():
+            pending = PendingLanding(repository.own_dir)
+            with pending.locked():
                 made = await asyncio.to_thread(
-                    apply_landing_in_thread, repository.work_tree, plan, note, dry_run
+                    apply_landing_in_thread, repository.work_tree, plan, pending, dry_run
                 )
                 if not dry_run:
-                    landing.mark_landed(tree.recorder, plan, made)
-                    note.clear()
+                    mark_landed(tree.recorder, plan, made)
+                    pending.clear()
         self._watcher.trees.announce()
-        return landing.landing_json(plan, made, dry_run=dry_run)
+        return landing_json(plan, made, dry_run=dry_run)
 
     async def do_drop(
         self, lane: str | None = None, cwd: str | None = None, *, restore: bool = False
@@ -141,8 +142,8 @@ class Reviewing:
             return {"lanes": dropping.drop(recorder, lane)}
 
     async def _review(
-        self, cwd: str | None, change: Callable[..., dict[str, Any]], *, notify: bool
-    ) -> dict[str, Any]:
+        self, cwd: str | None, change: Callable[..., RevertJson], *, notify: bool
+    ) -> RevertJson:
         """Change files and history, between two edits of theirs rather than in the middle of one."""
         tree = self._tree(cwd)
         deadline = time.monotonic() + QUIET_SECONDS
@@ -157,7 +158,7 @@ class Reviewing:
         self._watcher.trees.announce()
         return {**done, "notified": notified}
 
-    def _notify(self, tree: "Tree", done: dict[str, Any]) -> list[str]:
+    def _notify(self, tree: "Tree", done: RevertJson) -> list[str]:
         """Let the sessions hear what was taken back or brought back; those that will."""
         notices = render_notices(tree.recorder, done.get("made", ()))
         return [*self._watcher.telling.add(notices, self._watcher.intake.roster.sessions.values())]
@@ -171,10 +172,10 @@ class Reviewing:
 
 
 def apply_landing_in_thread(
-    work_tree: Path, plan: LandingPlan, note: PendingLanding, dry_run: bool
-) -> landing.LandingResult:
+    work_tree: Path, plan: LandingPlan, pending: PendingLanding, dry_run: bool
+) -> LandingResult:
     workspace = Workspace.open(work_tree)
     try:
-        return landing.apply_landing(workspace, plan, note, dry_run=dry_run)
+        return apply_landing(workspace, plan, pending, dry_run=dry_run)
     finally:
         workspace.close()
