@@ -1,3 +1,3 @@
-"""Chorus: one commit per tool action of a Claude Code session, and any one of them taken back."""
+"""Chorus: one commit per tool action of a Claude Code session, and any single one reverted later."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
