@@ -24,6 +24,7 @@ from chorus.agents.claude_code.settings.files import (
 from chorus.agents.claude_code.settings.hook_entries import Group
 from chorus.errors import ExitCode
 from chorus.output import print_err, print_json, print_out
+from chorus.system.git_files import find_work_tree
 from chorus.wire.client import start
 from chorus.wire.home import Home
 
@@ -85,7 +86,7 @@ def _report(args: argparse.Namespace, changes: list[Change]) -> ExitCode:
 
 
 def _status(args: argparse.Namespace, scopes: list[Scope]) -> ExitCode:
-    in_repository = _work_tree(Path.cwd()) is not None
+    in_repository = find_work_tree(Path.cwd()) is not None
     known = [scope for scope in scopes if scope is Scope.USER or in_repository]
     found = [read_status(scope, _locate(scope), _groups(scope)) for scope in known]
     if args.json:
@@ -122,8 +123,4 @@ def _groups(scope: Scope) -> dict[str, Group]:
 
 
 def _locate(scope: Scope) -> Path:
-    return locate_settings(scope, os.environ, _work_tree(Path.cwd()))
-
-
-def _work_tree(start_at: Path) -> Path | None:
-    return next((place for place in (start_at, *start_at.parents) if (place / ".git").exists()), None)
+    return locate_settings(scope, os.environ, find_work_tree(Path.cwd()))

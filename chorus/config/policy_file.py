@@ -5,15 +5,15 @@ leaves every byte before it as it is, and writes nothing that could not be read 
 """
 
 import json
-import os
 import tomllib
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from chorus.config.user_file import REPOSITORY_FILE, BadConfig, read_section, user_config_path
 from chorus.policy.rules import Policy, parse_policy
+from chorus.system.atomic_file import replace_file
+from chorus.system.git_files import find_work_tree
 
 
 def read_policy(root: Path) -> Policy:
@@ -27,7 +27,7 @@ def work_tree_of(start: Path) -> Path:
     """The nearest directory upwards that holds `.git`; else where we are."""
     try:
         here = start.resolve()
-        return next((place for place in (here, *here.parents) if (place / ".git").exists()), here)
+        return find_work_tree(here) or here
     except (OSError, ValueError) as error:
         raise BadConfig(f"{start} cannot be looked at for a policy: {error}") from error
 
@@ -74,14 +74,8 @@ def _check(old: str, new: str, rule: dict[str, str], target: Path) -> None:
 
 
 def _write(target: Path, text: str) -> None:
-    temporary = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        mode = target.stat().st_mode & 0o777 if target.exists() else 0o600
-        temporary.write_text(text, encoding="utf-8")
-        temporary.chmod(mode)
-        temporary.replace(target)
+        replace_file(target, text.encode(), mode=None if target.exists() else 0o600)
     except OSError as error:
-        with suppress(OSError):
-            temporary.unlink()
         raise BadConfig(f"cannot write {target}: {error}") from error

@@ -5,7 +5,6 @@ lanes, and the lock under which both are written. Never writes by itself.
 """
 
 import contextlib
-import fcntl
 import os
 import time
 from collections import OrderedDict
@@ -24,6 +23,7 @@ from chorus.store.repository import Repository
 from chorus.store.worktree.filters import NOTHING, Filters
 from chorus.store.worktree.scan import Scanner
 from chorus.store.worktree.work_tree import CAP_BYTES, WorkTree
+from chorus.system.file_lock import FileLock
 
 # Who makes the commits of a lane: the agent whose work they hold.
 AGENT_NAME = "Claude"
@@ -58,7 +58,7 @@ class Workspace:
         self.scanner = Scanner(repository, self.store, self.trees, self.work_tree, self.filters)
         self._complaints: list[str] = []
         self.lock_path = repository.own_dir / "recording.lock"
-        self._lock: int | None = None
+        self._lock: FileLock | None = None
         self._held = False
         self._contents: OrderedDict[Oid, bytes] = OrderedDict()
         self._spliced: tuple[tuple[Oid | None, tuple[tuple[RepoPath, TreeEntry | None], ...]], Oid] | None = (
@@ -75,7 +75,7 @@ class Workspace:
     def close(self) -> None:
         self.store.close()
         if self._lock is not None:
-            os.close(self._lock)
+            self._lock.close()
             self._lock = None
 
     def read(self, entry: TreeEntry | None) -> bytes | None:
@@ -147,7 +147,7 @@ class Workspace:
             yield
             return
         lock = self._open_lock()
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        lock.acquire()
         self._held = True
         self._located.clear()
         self._converts.clear()
@@ -156,13 +156,13 @@ class Workspace:
             yield
         finally:
             self._held = False
-            fcntl.flock(lock, fcntl.LOCK_UN)
+            lock.release()
 
-    def _open_lock(self) -> int:
+    def _open_lock(self) -> FileLock:
         if self._lock is None:
             with translate_write_errors(os.fspath(self.lock_path)):
                 self.lock_path.parent.mkdir(parents=True, exist_ok=True)
-                self._lock = os.open(self.lock_path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+                self._lock = FileLock(self.lock_path)
         return self._lock
 
     def commit(self, tree: Oid, parents: tuple[Oid, ...], message: str, moment: Authorship) -> Oid:

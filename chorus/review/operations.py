@@ -14,10 +14,11 @@ from chorus.history.recorder import Recorder
 from chorus.history.timeline_log import TimelineCommit
 from chorus.model.ids import RepoPath
 from chorus.model.json_api import HunkJson, KeepJson, RevertJson
+from chorus.model.repo_paths import is_at_or_below
 from chorus.review.revert.apply import NothingToRevert, apply_revert
 from chorus.review.revert.file_content import render_patch
 from chorus.review.revert.hunks import hunks_json, list_hunks, select_hunks
-from chorus.review.revert.plan import RevertPlan, RevertScope, is_below, plan_revert
+from chorus.review.revert.plan import RevertPlan, RevertScope, plan_revert
 
 
 class FileBusy(ChorusError):
@@ -118,7 +119,7 @@ def _locate_in(recorder: Recorder, targets: Sequence[TimelineCommit], path: str)
     """Resolve a path the user named: a file the actions changed, or a directory above one."""
     root = recorder.workspace.locate(path)
     edits = (edit for target in targets for edit in recorder.timeline.edits(target))
-    if root is None or not any(is_below(edit.path, [root]) for edit in edits):
+    if root is None or not any(is_at_or_below(edit.path, [root]) for edit in edits):
         numbers = ", ".join(str(target.record.number) for target in targets)
         raise NothingToRevert(f"action {numbers} did not change {root or path}")
     return root

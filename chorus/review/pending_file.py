@@ -1,9 +1,10 @@
 """The file that describes an operation under way, so that the next process can finish or undo it."""
 
 import json
-import os
 from pathlib import Path
 from typing import Any
+
+from chorus.system.atomic_file import replace_file
 
 
 class PendingFile:
@@ -13,12 +14,7 @@ class PendingFile:
         self._path = path
 
     def write(self, value: object) -> None:
-        temporary = self._path.with_suffix(".tmp")
-        with temporary.open("w", encoding="ascii") as file:
-            json.dump(value, file)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(self._path)
+        replace_file(self._path, json.dumps(value).encode(), durable=True)
 
     def read(self) -> Any | None:  # noqa: ANN401  any JSON; the owner of the file parses it
         """What is pending; None if nothing is. Raises ValueError if the file is damaged."""

@@ -1,16 +1,15 @@
 """The agent as a process: one per repository by lock, a log that rotates, an end that is orderly."""
 
 import asyncio
-import fcntl
 import logging
 import logging.handlers
 import os
 import signal
 import time
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
-from typing import IO
+from contextlib import closing
 
+from chorus.system.file_lock import FileLock
 from chorus.wire.home import Home
 
 # Three files of 1 MB say what happened lately and never fill a disk.
@@ -21,15 +20,12 @@ LOCK_TRIES = 20
 LOCK_PAUSE_SECONDS = 0.01
 
 
-def acquire_lock(home: Home) -> IO[bytes] | None:
+def acquire_lock(home: Home) -> FileLock | None:
     """The repository's lock with our process id in it, or None if another agent holds it."""
-    lock = home.lock.open("a+b")
+    lock = FileLock(home.lock)
     for _ in range(LOCK_TRIES):
-        with suppress(BlockingIOError):
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            lock.truncate(0)
+        if lock.try_acquire():
             lock.write(b"%d\n" % os.getpid())
-            lock.flush()
             return lock
         time.sleep(LOCK_PAUSE_SECONDS)
     lock.close()
@@ -69,10 +65,10 @@ def run_until_stopped(home: Home, serve: Serve) -> bool:
     lock = acquire_lock(home)
     if lock is None:
         return False  # another agent runs already
-    with lock:
+    with closing(lock):
         open_log(home)
         again = asyncio.run(_supervise(serve))
-        lock.truncate(0)
+        lock.write(b"")
     return again
 
 

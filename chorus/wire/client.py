@@ -4,7 +4,6 @@ The panel and every command use this. It never imports the agent: starting one m
 process of its own.
 """
 
-import fcntl
 import os
 import socket
 import subprocess
@@ -17,6 +16,7 @@ from typing import Any, Self
 
 from chorus import __version__
 from chorus.errors import ChorusError, NotFound
+from chorus.system import file_lock
 from chorus.wire.home import Home
 from chorus.wire.protocol import LONGEST_LINE, Message, ProtocolError, decode, encode, parse_answer
 
@@ -178,15 +178,8 @@ def stop(home: Home) -> bool:
 
 
 def is_locked(home: Home) -> bool:
-    """Whether an agent process holds the repository's lock."""
-    try:
-        with home.lock.open("rb") as lock:
-            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except FileNotFoundError:
-        return False
-    return False
+    """Whether a watcher holds the repository's lock."""
+    return file_lock.is_locked(home.lock)
 
 
 @contextmanager

@@ -4,11 +4,11 @@ Light on purpose: it finds the repository by looking at files, without running g
 `dataclasses`, whose import is a quarter of what a command that asks the agent costs.
 """
 
-import os
 from pathlib import Path
 from typing import NamedTuple
 
 from chorus.errors import NotFound
+from chorus.system import git_files
 
 
 class NotARepository(NotFound):
@@ -53,23 +53,7 @@ def find_work_tree(start: Path) -> tuple[Path, Home]:
 
 
 def _find_work_tree(start: Path) -> tuple[Path, Home]:
-    here = start.resolve()
-    for directory in (here, *here.parents):
-        git = directory / ".git"
-        if git.is_dir():
-            return directory, Home(_common_dir(git))
-        if git.is_file():
-            return directory, Home(_common_dir(_linked_git_dir(git)))
-    raise NotARepository(f"{start} is not inside a git work tree")
-
-
-def _linked_git_dir(file: Path) -> Path:
-    text = file.read_text(encoding="utf-8", errors="surrogateescape").strip()
-    return (file.parent / text.removeprefix("gitdir:").strip()).resolve()
-
-
-def _common_dir(git_dir: Path) -> Path:
-    pointer = git_dir / "commondir"
-    if not pointer.is_file():
-        return git_dir
-    return Path(os.path.normpath(git_dir / pointer.read_text(encoding="utf-8").strip()))
+    work_tree = git_files.find_work_tree(start.resolve())
+    if work_tree is None:
+        raise NotARepository(f"{start} is not inside a git work tree")
+    return work_tree, Home(git_files.read_common_dir(git_files.read_git_dir(work_tree)))

@@ -13,6 +13,7 @@ from chorus.errors import UsageError
 from chorus.history.log.entry import LogEntry, entry_json
 from chorus.history.log.lookup import find_turn
 from chorus.model.ids import Oid, RepoPath, TurnId
+from chorus.model.repo_paths import is_at_or_below
 
 # Whether a timeline commit changed a file, or one below a directory.
 Changes: TypeAlias = Callable[[Oid, RepoPath], bool]
@@ -97,7 +98,7 @@ def compile_filter(
 def _touches(entry: LogEntry, root: RepoPath, changes: Changes) -> bool:
     if entry.timeline is not None and not entry.paths:
         return changes(entry.timeline, root)  # so many files that its message lists none
-    return any(path == root or path.startswith(root + "/") for path in entry.paths)
+    return any(is_at_or_below(path, [root]) for path in entry.paths)
 
 
 # What a person writes after a number.

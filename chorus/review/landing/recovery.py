@@ -5,9 +5,9 @@ landed. A branch that someone else moved meanwhile is left alone. Never touches 
 """
 
 import contextlib
-import fcntl
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from chorus.review.landing.merge import tree_of, update_user_index
 from chorus.review.pending_file import PendingFile
 from chorus.store.refs import RefMoved
 from chorus.store.user_branch import SCRATCH_PREFIX, copy_to_user_store
+from chorus.system.file_lock import try_lock
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +40,9 @@ class PendingLanding:
         self._lock = own_dir / "landing.lock"
         self._progress: LandingProgress | None = None
 
-    @contextlib.contextmanager
-    def locked(self) -> Iterator[bool]:
+    def locked(self) -> AbstractContextManager[bool]:
         """Hold the lock; False if another process is landing."""
-        self._lock.parent.mkdir(parents=True, exist_ok=True)
-        with self._lock.open("wb") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                yield False
-                return
-            yield True
+        return try_lock(self._lock)
 
     def begin(self, progress: LandingProgress) -> None:
         self._progress = progress

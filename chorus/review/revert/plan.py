@@ -11,6 +11,7 @@ from chorus.history.recorder import Recorder
 from chorus.history.records import Edit, RecordKind
 from chorus.history.timeline_log import TimelineCommit
 from chorus.model.ids import Oid, RepoPath
+from chorus.model.repo_paths import is_at_or_below
 from chorus.review.revert.file_content import (
     Content,
     ContentConflict,
@@ -76,7 +77,7 @@ class RevertScope:
         self, recorder: Recorder, recorded: TimelineCommit, edit: Edit
     ) -> tuple[Content | None, Content | None] | None:
         """The file without and with the part to revert; None if the edit is out of scope."""
-        if self.paths is not None and not is_below(edit.path, self.paths):
+        if self.paths is not None and not is_at_or_below(edit.path, self.paths):
             return None
         before, after = read_stored(recorder, edit.before), read_stored(recorder, edit.after)
         if self.hunks_of is not None and recorded.oid == self.hunks_of.oid:
@@ -122,10 +123,6 @@ def plan_revert(
         if not with_dependents or not dependents.keys() - chosen.keys():
             raise _conflict(recorder, plan, chosen, scope)
         chosen |= dependents
-
-
-def is_below(path: RepoPath, roots: Collection[RepoPath]) -> bool:
-    return any(path == root or path.startswith(root + "/") for root in roots)
 
 
 def _plan(

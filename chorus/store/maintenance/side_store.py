@@ -5,16 +5,16 @@ process at a time, by a lock that ends with the process that holds it.
 """
 
 import contextlib
-import fcntl
 import os
 import time
-from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
 from chorus.model.ids import Oid
 from chorus.store.git_process import Git
 from chorus.store.objects.object_store import ObjectStore
+from chorus.system.file_lock import try_lock
 
 HEX = "0123456789abcdef"
 FANS = [first + second for first in HEX for second in HEX]
@@ -94,20 +94,9 @@ def pack_into(git: Git, store: ObjectStore, directory: Path, wanted: bytes, *opt
     return base.with_name(f"pack-{name}.idx") if name else None
 
 
-@contextlib.contextmanager
-def lock_store(directory: Path) -> Iterator[bool]:
-    """Whether this process may rearrange the store: True for one at a time."""
-    directory.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(directory / "arranging", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield False
-        else:
-            yield True
-    finally:
-        os.close(descriptor)
+def lock_store(directory: Path) -> AbstractContextManager[bool]:
+    """Keep other processes from packing or sweeping the store. Gives False if one of them is at it."""
+    return try_lock(directory / "arranging")
 
 
 # Some 300 edits, 16 MB. git's own limit, past which the user's commands would start a gc, is 6,700.

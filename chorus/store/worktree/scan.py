@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from chorus.model.ids import Oid, RepoPath
+from chorus.model.repo_paths import is_at_or_below
 from chorus.store.git_process import split_names
 from chorus.store.objects.object_store import ObjectMissing, ObjectStore
 from chorus.store.objects.trees import Trees
@@ -86,8 +87,8 @@ class Scanner:
 
     def _find(self, tree: Oid, areas: Sequence[RepoPath]) -> tuple[list[RepoPath], list[SkippedPath]]:
         """Every path that may differ, and the repositories inside this one."""
-        moved = [path for path in self._differing(tree) if not areas or is_below(path, areas)]
-        kept = [path for path in self._tracked_though_ignored() if not areas or is_below(path, areas)]
+        moved = [path for path in self._differing(tree) if not areas or is_at_or_below(path, areas)]
+        kept = [path for path in self._tracked_though_ignored() if not areas or is_at_or_below(path, areas)]
         unknown = self._index.unknown(areas)
         nested = [
             SkippedPath(RepoPath(path[:-1]), SkipReason.NESTED) for path in unknown if path.endswith("/")
@@ -151,7 +152,3 @@ def collect(one: Comparison, other: Comparison, nested: Iterable[SkippedPath]) -
         tuple(sorted((*one.changes, *other.changes), key=by_path)),
         tuple(sorted((*one.omitted, *other.omitted, *nested), key=by_path)),
     )
-
-
-def is_below(path: RepoPath, areas: Iterable[RepoPath]) -> bool:
-    return any(path.startswith(area + "/") for area in areas)

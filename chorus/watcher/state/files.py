@@ -9,6 +9,8 @@ import logging
 from contextlib import suppress
 from pathlib import Path
 
+from chorus.system.atomic_file import replace_file
+
 # Far more than an action takes.
 ROOM_BYTES = 2**20
 
@@ -18,11 +20,9 @@ log = logging.getLogger("chorus.watcher")
 def keep(path: Path, value: object) -> None:
     if not path.parent.exists():
         return  # Chorus is being taken out of the repository
-    temporary = path.with_suffix(".tmp")
     try:
-        temporary.touch(0o600)  # only its user may read what a session is asked about
-        temporary.write_text(json.dumps(value))
-        temporary.replace(path)
+        # Only the user may read what a session is asked about.
+        replace_file(path, json.dumps(value).encode(), mode=0o600)
     except OSError as error:
         log.warning("%s cannot be written: %s", path.name, error)
 

@@ -17,6 +17,7 @@ import orjson
 
 from chorus.agents.claude_code.hooks.event_file import HookEvent, parse_event_file
 from chorus.agents.claude_code.hooks.held_hook import HeldHook
+from chorus.system.atomic_file import replace_file
 from chorus.system.processes import read_process
 
 # A hook writes its event in one go; what is still not whole after this was cut off.
@@ -212,6 +213,4 @@ class Spool:
 
     def _write(self, name: str, content: bytes) -> None:
         """Whole or not at all: hooks read these at any moment."""
-        temporary = self._directory / f".{name.replace('/', '-')}"
-        temporary.write_bytes(content)
-        temporary.rename(self._directory / name)
+        replace_file(self._directory / name, content)

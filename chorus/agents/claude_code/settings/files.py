@@ -20,6 +20,7 @@ from chorus.agents.claude_code.settings.hook_entries import (
     remove_hooks,
 )
 from chorus.errors import ChorusError
+from chorus.system.atomic_file import replace_file
 
 
 class SettingsNotWritten(ChorusError):
@@ -141,16 +142,12 @@ def _put_away(path: Path, content: str, backups: Path) -> Path:
 
 def _replace(path: Path, content: bytes, *, expected: bytes | None) -> None:
     """Swap the file for one with this content and the same mode, unless somebody else changed it just now."""
-    temporary = path.with_name(f".{path.name}.chorus-{secrets.token_hex(4)}")
-    try:
-        temporary.write_bytes(content)
-        if expected is not None:
-            temporary.chmod(path.stat().st_mode & 0o7777)
-            if path.read_bytes() != expected:
-                raise SettingsNotWritten(f"{path} was changed by another program just now")
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+
+    def check() -> None:
+        if expected is not None and path.read_bytes() != expected:
+            raise SettingsNotWritten(f"{path} was changed by another program just now")
+
+    replace_file(path, content, check=check)
 
 
 def _remove_if_empty(directory: Path) -> None:
