@@ -6,13 +6,13 @@ After recording new screens, `python -m tests.screens` rewrites the table; its d
 
 import json
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from chorus.agents.claude_code.dialogs.reader import read_screen
 from chorus.agents.claude_code.dialogs.rules import PromptRules, parse_rules
-from chorus.model.prompt import prompt_json
+from chorus.model.prompt import screen_reading_json
 
 ROOT = Path(__file__).parent.parent
 FIXTURES = ROOT / "fixtures"
@@ -34,8 +34,8 @@ def screen_text(name: str) -> str:
     return (FIXTURES / name).read_text(encoding="utf-8")
 
 
-def said(value: dict[str, Any]) -> dict[str, Any]:
-    """What a prompt says, without the names it goes by."""
+def without_ids(value: Mapping[str, Any]) -> dict[str, Any]:
+    """The parts of a prompt that the user sees, without its ids."""
     return {key: value[key] for key in ("kind", "tool", "title", "question", "options") if key in value}
 
 
@@ -49,7 +49,7 @@ def main() -> None:
     rules = shipped_rules()
     groups: dict[str, list[str]] = {}
     for name in screen_names():
-        value = said(prompt_json(read_screen(screen_text(name), rules).found))
+        value = without_ids(screen_reading_json(read_screen(screen_text(name), rules).found))
         groups.setdefault(json.dumps(value, ensure_ascii=False), []).append(name)
     table = [{"prompt": json.loads(text), "screens": names} for text, names in groups.items()]
     EXPECTED.write_text(json.dumps(table, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")

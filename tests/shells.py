@@ -3,7 +3,7 @@
 import random
 from collections.abc import Iterator
 
-from chorus.policy.shell import Script
+from chorus.policy.shell import ShellScript
 
 SIGNS = [
     " ", "\n", ";", "&", "|", "(", ")", "{", "}", '"', "'", "`", "$", "$(", "\\", "#", " #", "<", ">",
@@ -56,10 +56,10 @@ def scripts(chance: random.Random, count: int) -> Iterator[str]:
             yield script
 
 
-def harmless(script: Script) -> bool:
+def harmless(script: ShellScript) -> bool:
     """The analysis is complete, and the only program it finds is `ok`."""
     names = [command.words[0] for command in script.commands]
-    return not script.opaque and bool(names) and all(name.known and name.text == "ok" for name in names)
+    return not script.not_analysed and bool(names) and all(name.known and name.text == "ok" for name in names)
 
 
 def _word(chance: random.Random, depth: int) -> str:

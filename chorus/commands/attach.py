@@ -4,9 +4,19 @@ import argparse
 import os
 from pathlib import Path
 
-from chorus.agents.claude_code.hooks.program import NAME, find_chorus, find_plugin, render_groups
+from chorus.agents.claude_code.hooks.program import (
+    HOOK_PROGRAM,
+    find_chorus_program,
+    find_plugin_directory,
+    render_hook_groups,
+)
 from chorus.agents.claude_code.processes import is_client, read_client
-from chorus.agents.claude_code.settings.files import Scope, backup_directory, install_hooks, locate_settings
+from chorus.agents.claude_code.settings.files import (
+    SettingsScope,
+    backup_directory,
+    install_hooks,
+    locate_settings,
+)
 from chorus.commands.access.watcher import find_supported_home
 from chorus.errors import ExitCode, NotFound
 from chorus.model.ids import PaneId
@@ -66,10 +76,10 @@ def lend_hooks(watcher: Connection, address: Address, pane: PaneId) -> None:
     """The running client takes up hooks from the settings file by itself; the agent takes them out again."""
     state = read_pane(TmuxServer(address), pane)
     work_tree, _ = find_work_tree(Path(state.path))
-    settings = locate_settings(Scope.LOCAL, os.environ, work_tree)
+    settings = locate_settings(SettingsScope.LOCAL, os.environ, work_tree)
     if not settings.parent.exists():
         warn_of_older_client(state)
-    groups = render_groups(find_plugin() / NAME, find_chorus())
+    groups = render_hook_groups(find_plugin_directory() / HOOK_PROGRAM, find_chorus_program())
     change = install_hooks(settings, groups, backups=backup_directory())
     watcher.ask(
         "lend",

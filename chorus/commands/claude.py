@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import NoReturn
 
 from chorus.agents.claude_code.hooks.program import (
-    NAME,
-    find_chorus,
-    find_plugin,
+    HOOK_PROGRAM,
+    find_chorus_program,
+    find_plugin_directory,
     render_settings,
-    take_settings,
+    split_settings_option,
 )
 from chorus.commands.access.watcher import find_supported_home
 from chorus.commands.panel import panel_command
@@ -103,8 +103,10 @@ def show_panel(tmux: TmuxServer, pane: PaneId) -> None:
 
 def client_command(client: str, arguments: Sequence[str]) -> list[str]:
     """The client's command line, with Chorus's hooks added to whatever settings the user gives."""
-    rest, given = take_settings(arguments)
-    settings = render_settings(given, hook=find_plugin() / NAME, chorus=find_chorus())
+    rest, given = split_settings_option(arguments)
+    settings = render_settings(
+        given, hook=find_plugin_directory() / HOOK_PROGRAM, chorus=find_chorus_program()
+    )
     return [client, "--settings", settings, *rest]
 
 

@@ -14,8 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from chorus import __version__
-from chorus.agents.claude_code.hooks.program import NAME, find_chorus, find_plugin, render_groups
-from chorus.agents.claude_code.settings.files import Scope, locate_settings, read_status
+from chorus.agents.claude_code.hooks.program import (
+    HOOK_PROGRAM,
+    find_chorus_program,
+    find_plugin_directory,
+    render_hook_groups,
+)
+from chorus.agents.claude_code.settings.files import SettingsScope, locate_settings, read_hook_status
 from chorus.commands.log import paint
 from chorus.commands.terminal.git_settings import wants_colour
 from chorus.errors import ChorusError, ExitCode
@@ -152,12 +157,12 @@ def check_sessions(status: dict[str, Any], *, lent: bool = False) -> Check:
 
 def check_hooks(repository: Repository, lent: Collection[str] = ()) -> Check:
     try:
-        groups = render_groups(find_plugin() / NAME, find_chorus())
+        groups = render_hook_groups(find_plugin_directory() / HOOK_PROGRAM, find_chorus_program())
     except ChorusError as error:
         return Check("hooks", False, str(error), error.hint)
     found = []
-    for scope in Scope:
-        status = read_status(scope, locate_settings(scope, os.environ, repository.work_tree), groups)
+    for scope in SettingsScope:
+        status = read_hook_status(scope, locate_settings(scope, os.environ, repository.work_tree), groups)
         if status.problem:
             return Check(
                 "hooks",

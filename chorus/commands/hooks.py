@@ -5,23 +5,23 @@ import os
 from pathlib import Path
 
 from chorus.agents.claude_code.hooks.program import (
-    NAME,
-    find_chorus,
-    find_plugin,
-    render_groups,
-    render_portable_groups,
+    HOOK_PROGRAM,
+    find_chorus_program,
+    find_plugin_directory,
+    render_hook_groups,
+    render_portable_hook_groups,
 )
 from chorus.agents.claude_code.settings.files import (
-    Change,
-    Scope,
-    Status,
+    HookStatus,
+    SettingsChange,
+    SettingsScope,
     backup_directory,
     install_hooks,
     locate_settings,
-    read_status,
+    read_hook_status,
     uninstall_hooks,
 )
-from chorus.agents.claude_code.settings.hook_entries import Group
+from chorus.agents.claude_code.settings.hook_entries import HookGroup
 from chorus.errors import ExitCode
 from chorus.output import print_err, print_json, print_out
 from chorus.system.git_files import find_work_tree
@@ -40,11 +40,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action = actions.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
         default = "" if name == "status" else " (the default)"
         scopes = action.add_mutually_exclusive_group()
-        scopes.add_argument("--user", dest="scope", action="store_const", const=Scope.USER,
+        scopes.add_argument("--user", dest="scope", action="store_const", const=SettingsScope.USER,
                             help=f"your own settings, for all repositories{default}")  # fmt: skip
-        scopes.add_argument("--project", dest="scope", action="store_const", const=Scope.PROJECT,
+        scopes.add_argument("--project", dest="scope", action="store_const", const=SettingsScope.PROJECT,
                             help="the repository's settings, which others get as well")  # fmt: skip
-        scopes.add_argument("--local", dest="scope", action="store_const", const=Scope.LOCAL,
+        scopes.add_argument("--local", dest="scope", action="store_const", const=SettingsScope.LOCAL,
                             help="your own settings for this repository")  # fmt: skip
         action.add_argument("--json", action="store_true", help="for programs")
     wake = actions.add_parser("wake")  # what the hook runs; not for people
@@ -54,25 +54,25 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> ExitCode:
     match args.action:
         case "install":
-            return _report(args, [_install(args.scope or Scope.USER)])
+            return _report(args, [_install(args.scope or SettingsScope.USER)])
         case "uninstall":
-            return _report(args, [_uninstall(args.scope or Scope.USER)])
+            return _report(args, [_uninstall(args.scope or SettingsScope.USER)])
         case "status":
-            return _status(args, list(Scope) if args.scope is None else [args.scope])
+            return _status(args, list(SettingsScope) if args.scope is None else [args.scope])
         case _:
             start(Home(args.common_dir))
             return ExitCode.OK
 
 
-def _install(scope: Scope) -> Change:
+def _install(scope: SettingsScope) -> SettingsChange:
     return install_hooks(_locate(scope), _groups(scope), backups=backup_directory())
 
 
-def _uninstall(scope: Scope) -> Change:
+def _uninstall(scope: SettingsScope) -> SettingsChange:
     return uninstall_hooks(_locate(scope), backups=backup_directory())
 
 
-def _report(args: argparse.Namespace, changes: list[Change]) -> ExitCode:
+def _report(args: argparse.Namespace, changes: list[SettingsChange]) -> ExitCode:
     for change in changes:
         if args.json:
             backup = None if change.backup is None else str(change.backup)
@@ -85,10 +85,10 @@ def _report(args: argparse.Namespace, changes: list[Change]) -> ExitCode:
     return ExitCode.OK
 
 
-def _status(args: argparse.Namespace, scopes: list[Scope]) -> ExitCode:
+def _status(args: argparse.Namespace, scopes: list[SettingsScope]) -> ExitCode:
     in_repository = find_work_tree(Path.cwd()) is not None
-    known = [scope for scope in scopes if scope is Scope.USER or in_repository]
-    found = [read_status(scope, _locate(scope), _groups(scope)) for scope in known]
+    known = [scope for scope in scopes if scope is SettingsScope.USER or in_repository]
+    found = [read_hook_status(scope, _locate(scope), _groups(scope)) for scope in known]
     if args.json:
         print_json([_render_status(status) for status in found])
     for status in [] if args.json else found:
@@ -98,7 +98,7 @@ def _status(args: argparse.Namespace, scopes: list[Scope]) -> ExitCode:
     return ExitCode.OK
 
 
-def _describe(status: Status) -> str:
+def _describe(status: HookStatus) -> str:
     if status.problem is not None:
         return "unreadable"
     if status.current:
@@ -106,7 +106,7 @@ def _describe(status: Status) -> str:
     return "out of date" if status.events else "not installed"
 
 
-def _render_status(status: Status) -> dict[str, object]:
+def _render_status(status: HookStatus) -> dict[str, object]:
     return {
         "scope": status.scope.value,
         "path": str(status.path),
@@ -116,11 +116,11 @@ def _render_status(status: Status) -> dict[str, object]:
     }
 
 
-def _groups(scope: Scope) -> dict[str, Group]:
-    if scope is Scope.PROJECT:
-        return render_portable_groups()
-    return render_groups(find_plugin() / NAME, find_chorus())
+def _groups(scope: SettingsScope) -> dict[str, HookGroup]:
+    if scope is SettingsScope.PROJECT:
+        return render_portable_hook_groups()
+    return render_hook_groups(find_plugin_directory() / HOOK_PROGRAM, find_chorus_program())
 
 
-def _locate(scope: Scope) -> Path:
+def _locate(scope: SettingsScope) -> Path:
     return locate_settings(scope, os.environ, find_work_tree(Path.cwd()))

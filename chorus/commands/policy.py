@@ -6,13 +6,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from chorus.config.policy_file import append_rule, read_policy, resolver, work_tree_of
-from chorus.config.user_file import user_config_path
+from chorus.config.policy_file import append_rule, path_resolver, read_policy, work_tree_of
+from chorus.config.user_config import user_config_path
 from chorus.errors import ExitCode, UsageError
 from chorus.model.tools import COMMAND_KEY, PATH_KEYS, SHELL_TOOL, find_tool
 from chorus.output import print_err, print_json, print_out
 from chorus.policy.rules import Rule, parse_policy
-from chorus.policy.verdict import Verdict, decide
+from chorus.policy.verdict import Verdict, judge_call
 
 _PARTS = ("tool", "command", "path", "reason")
 
@@ -87,7 +87,9 @@ def _add(args: argparse.Namespace) -> ExitCode:
 
 def _judge(args: argparse.Namespace) -> ExitCode:
     root = work_tree_of(Path.cwd())
-    verdict = decide(args.tool, _given(args), read_policy(root), root=str(root), resolve=resolver(Path.cwd()))
+    verdict = judge_call(
+        args.tool, _given(args), read_policy(root), root=str(root), resolve=path_resolver(Path.cwd())
+    )
     if args.json:
         print_json(
             {"decision": verdict.decision, "findings": [asdict(finding) for finding in verdict.findings]}

@@ -4,12 +4,13 @@ import argparse
 import sys
 from pathlib import Path
 
-from chorus.agents.claude_code.dialogs.reader import Reading, explain, read_screen
+from chorus.agents.claude_code.dialogs.reader import ScreenReading, explain_reading, read_screen
+from chorus.agents.claude_code.dialogs.rules import read_prompt_rules
 from chorus.commands.access.prompts import read_pending, render_pending
 from chorus.commands.parser.argument_parser import parse_count
-from chorus.config.user_file import read_prompt_rules
+from chorus.config.user_config import read_user_section
 from chorus.errors import ExitCode, NotFound
-from chorus.model.prompt import Nothing, Prompt, Unknown, prompt_json
+from chorus.model.prompt import NoPrompt, Prompt, UnknownPrompt, screen_reading_json
 from chorus.output import print_err, print_json, print_out
 from chorus.text.sanitize import printable
 
@@ -28,12 +29,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> ExitCode:
     if args.screen is None:
         return list_waiting(as_json=args.json)
-    reading = read_screen(_captured(args.screen), read_prompt_rules(), width=args.width)
+    rules = read_prompt_rules(read_user_section("prompts"))
+    reading = read_screen(_captured(args.screen), rules, width=args.width)
     if args.explain:
-        for line in explain(reading):
+        for line in explain_reading(reading):
             print_err(line)
     if args.json:
-        print_json(prompt_json(reading.found))
+        print_json(screen_reading_json(reading.found))
     else:
         print_out(_render(reading))
     return ExitCode.OK
@@ -61,11 +63,11 @@ def _captured(name: str) -> str:
         raise NotFound(f"cannot read {name}: {error.strerror}") from error
 
 
-def _render(reading: Reading) -> str:
+def _render(reading: ScreenReading) -> str:
     match reading.found:
-        case Unknown(reason):
+        case UnknownPrompt(reason):
             return f"unknown: {reason}"
-        case Nothing(reason):
+        case NoPrompt(reason):
             return f"none: {reason}"
         case Prompt() as prompt:
             lines = [f"{prompt.id}  {prompt.kind}  {prompt.title}", f"  {prompt.question}"]

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from chorus.config.user_file import REPOSITORY_FILE, BadConfig, read_section, user_config_path
+from chorus.config.user_config import REPOSITORY_FILE, BadConfig, read_section, user_config_path
 from chorus.policy.rules import Policy, parse_policy
 from chorus.system.atomic_file import replace_file
 from chorus.system.git_files import find_work_tree
@@ -32,7 +32,7 @@ def work_tree_of(start: Path) -> Path:
         raise BadConfig(f"{start} cannot be looked at for a policy: {error}") from error
 
 
-def resolver(working: Path) -> Callable[[str], str | None]:
+def path_resolver(working: Path) -> Callable[[str], str | None]:
     """Resolves paths as a process in `working` would: links followed as far as they exist."""
 
     def resolve(named: str) -> str | None:

@@ -1,8 +1,7 @@
-"""What somebody decided about a prompt.
+"""Answers to a prompt.
 
-A decision names the prompt it is about by everything that tells it from another: the pane, the process
-in it, the prompt's fingerprint, and which appearance of it (see `desk`). It never names a key: keys are
-read off the screen at the moment one is due.
+An answer is tied to one prompt by its fingerprint, pane and process. It never names a key to press: keys
+are read off the screen at the moment one is due.
 """
 
 from dataclasses import dataclass
@@ -14,34 +13,34 @@ from chorus.model.prompt import Prompt
 
 @dataclass(frozen=True, slots=True)
 class Allow:
-    """Say yes once; with `text`, add a remark for the model."""
+    """Allow once; `text` is a remark for the agent."""
 
     text: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class AllowAlways:
-    """Say yes, and take the one choice that changes what is asked from now on."""
+    """Allow, and choose the one option that also changes what is asked from now on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Deny:
-    """Say no; with `text`, tell the model what to do instead."""
+    """Deny; `text` tells the agent what to do instead."""
 
     text: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Choose:
-    """Take the option that was listed under this key."""
+class ChooseOption:
+    """Choose the option listed with this key."""
 
     key: str
     text: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
-    """An answer to one question: labels of choices, or words of one's own."""
+class QuestionAnswer:
+    """The answer to one question of the agent: labels of options, or the user's own text."""
 
     question: str
     labels: tuple[str, ...] = ()
@@ -49,44 +48,46 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class Replies:
-    """Answers to all the questions asked together, in their order."""
+class QuestionAnswers:
+    """Answers to all the questions of one prompt, in their order."""
 
-    replies: tuple[Reply, ...]
+    answers: tuple[QuestionAnswer, ...]
 
 
-Answer = Allow | AllowAlways | Deny | Choose | Replies
+Answer = Allow | AllowAlways | Deny | ChooseOption | QuestionAnswers
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class PromptAnswer:
+    """An answer with the prompt, the pane and the process it is for."""
+
     prompt: Prompt
     pane: PaneId
-    # Which process the pane ran: its id and start time, so that a reused id is another process.
+    # The process in the pane, by id and start time, so that a reused id is another process.
     process: str
     answer: Answer
 
 
-def render_answer(answer: Answer) -> str:
-    """In a few words, for a record of what was decided."""
+def describe_answer(answer: Answer) -> str:
+    """The answer in a few words, for the audit log."""
     match answer:
         case Allow(text):
-            return "allow" + _with(text)
+            return "allow" + _suffix(text)
         case AllowAlways():
             return "allow always"
         case Deny(text):
-            return "deny" + _with(text)
-        case Choose(key, text):
-            return f"option {key}" + _with(text)
-        case Replies(replies):
-            return "; ".join(f"{reply.question} {_reply(reply)}" for reply in replies)
+            return "deny" + _suffix(text)
+        case ChooseOption(key, text):
+            return f"option {key}" + _suffix(text)
+        case QuestionAnswers(answers):
+            return "; ".join(f"{one.question} {_answer_text(one)}" for one in answers)
         case _:
             assert_never(answer)
 
 
-def _with(text: str | None) -> str:
+def _suffix(text: str | None) -> str:
     return "" if text is None else f": {text}"
 
 
-def _reply(reply: Reply) -> str:
-    return ", ".join(reply.labels) if reply.text is None else reply.text
+def _answer_text(answer: QuestionAnswer) -> str:
+    return ", ".join(answer.labels) if answer.text is None else answer.text

@@ -1,36 +1,38 @@
-"""A prompt: a question the client waits on, as typed data.
+"""A prompt: a question the client waits on.
 
-Receives what the rules made of a dialog. Gives the values the panel shows, the policy judges and the
-relay answers, and the fingerprint that ties an answer to exactly this prompt.
+The values the panel shows, the policy judges and the relay answers, and the fingerprint that ties an
+answer to exactly one prompt.
 """
 
 import hashlib
 import json
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
-Meaning = Literal["allow", "allow-always", "deny", "other"]
-# Raised when the parts below change, so that no old fingerprint equals a new one.
+from chorus.model.json_api import OptionMeaning, PromptJson, UnreadableScreenJson
+
+# "append": `Tab` opens a text field behind the label. "replace": choosing the option opens one in its place.
+TextInput = Literal["append", "replace"]
+
+# Raised whenever the parts of a fingerprint change, so that no old fingerprint equals a new one.
 _FINGERPRINT_VERSION = 1
-# Hexadecimal digits kept: 128 bits, far beyond any accident.
-_FINGERPRINT_LENGTH = 32
+_FINGERPRINT_LENGTH = 32  # hexadecimal digits: 128 bits
 _ID_LENGTH = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A choice and the key, or keys, that take it, as tmux names them."""
+    """One option, with the key or keys that choose it, as tmux names them."""
 
     key: str
     label: str
-    meaning: Meaning
-    # How it takes words: "behind" the label after Tab, "instead" of it once chosen, or not at all.
-    text: Literal["behind", "instead"] | None = None
+    meaning: OptionMeaning
+    text_input: TextInput | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """Text being typed into an option. Digits pressed now would become part of it."""
+class TextField:
+    """The text field of an option. While it is active, digits pressed become part of its text."""
 
     key: str
     text: str
@@ -38,7 +40,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Tab:
+class QuestionTab:
     """One of several questions asked together."""
 
     name: str
@@ -55,18 +57,18 @@ class Prompt:
     fingerprint: str
     rule: str
     body: tuple[str, ...] = ()  # the rows it is about, as drawn
-    # What moves while the prompt stays the same one; none of it is in the fingerprint.
+    # Input state: it changes while the prompt stays the same, so it is not in the fingerprint.
     selected: str | None = None
-    entry: Entry | None = None
-    ticked: frozenset[str] | None = None  # None: not a list to tick
-    tabs: tuple[Tab, ...] = field(default=())
+    text_field: TextField | None = None
+    checked: frozenset[str] | None = None  # keys of checked boxes; None: no check boxes
+    tabs: tuple[QuestionTab, ...] = field(default=())
     footer: str = ""
 
     @property
     def id(self) -> str:
         return self.fingerprint[:_ID_LENGTH]
 
-    def keys_meaning(self, meaning: Meaning) -> tuple[str, ...]:
+    def keys_with_meaning(self, meaning: OptionMeaning) -> tuple[str, ...]:
         return tuple(option.key for option in self.options if option.meaning == meaning)
 
     def option(self, key: str) -> Option | None:
@@ -74,24 +76,24 @@ class Prompt:
 
 
 @dataclass(frozen=True, slots=True)
-class Unknown:
-    """Something is asked that no rule fits: shown as it is, never answered."""
+class UnknownPrompt:
+    """A dialog that no rule matches: shown as it is, never answered."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
-class Nothing:
-    """Nothing is asked."""
+class NoPrompt:
+    """The screen shows no dialog."""
 
     reason: str
 
 
 def fingerprint(tool: str | None, title: str, question: str, labels: list[str], body: tuple[str, ...]) -> str:
-    """Hash what a person decides on: who asks, what, with which choices, about what.
+    """Hash what the user decides on: tool, title, question, options and body.
 
     The body counts row by row as drawn, because a blank can change what a command does. So the same
-    dialog drawn at another width is another fingerprint: whoever decided is asked again.
+    dialog drawn at another width has another fingerprint, and must be answered anew.
     """
     parts = [_FINGERPRINT_VERSION, tool, title, question, labels, body]
     data = json.dumps(parts, ensure_ascii=False).encode("utf-8", "surrogatepass")
@@ -99,30 +101,29 @@ def fingerprint(tool: str | None, title: str, question: str, labels: list[str], 
 
 
 def prompt_json(
-    reading: Prompt | Unknown | Nothing,
-    *,
-    session: str | None = None,
-    pane: str | None = None,
-    since: str | None = None,
-) -> dict[str, Any]:
-    """The public form: one object per prompt; its keys are API."""
-    match reading:
-        case Unknown():
-            return {"kind": "unknown"}
-        case Nothing():
-            return {"kind": "none"}
+    prompt: Prompt, *, session: str | None = None, pane: str | None = None, since: str | None = None
+) -> PromptJson:
     return {
-        "id": reading.id,
+        "id": prompt.id,
         "session": session,
         "pane": pane,
-        "kind": reading.kind,
-        "tool": reading.tool,
-        "title": reading.title,
-        "question": reading.question,
+        "kind": prompt.kind,
+        "tool": prompt.tool,
+        "title": prompt.title,
+        "question": prompt.question,
         "options": [
-            {"key": option.key, "label": option.label, "meaning": option.meaning}
-            for option in reading.options
+            {"key": option.key, "label": option.label, "meaning": option.meaning} for option in prompt.options
         ],
-        "fingerprint": reading.fingerprint,
+        "fingerprint": prompt.fingerprint,
         "since": since,
     }
+
+
+def screen_reading_json(found: Prompt | UnknownPrompt | NoPrompt) -> PromptJson | UnreadableScreenJson:
+    """What `prompts --screen --json` prints about one screen."""
+    match found:
+        case UnknownPrompt():
+            return {"kind": "unknown"}
+        case NoPrompt():
+            return {"kind": "none"}
+    return prompt_json(found)

@@ -1,1 +1,1 @@
-"""Which tool calls need no person: rules, shell analysis, verdicts."""
+"""Which tool calls may run without asking the user: rules, shell analysis, verdicts."""

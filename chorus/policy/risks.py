@@ -1,17 +1,16 @@
-"""Arguments that make an ordinary command more than it looks.
+"""Arguments that make an ordinary command run another program, write a file, or take a program as text.
 
-Receives a command's name and arguments. Says if one of them makes it run another program, write a file of
-its own choosing, or take a program as text. A word not known before it runs could be any of them. The table
-is not complete and cannot be; it covers what people commonly allow.
+A word not known before the command runs could be any of them. The table cannot be complete; it covers the
+commands that are commonly allowed.
 """
 
 import re
 
-from chorus.policy.words import Word
+from chorus.policy.shell_syntax import Word
 
-# These need a person whatever the rules say: they run what is not on their line, change who or where
-# something runs, or change the shell for the commands behind them.
-ALWAYS_ASKED = frozenset(
+# The user is asked about these whatever the rules say: they run something that is not on their line, change
+# the user or place it runs as, or change the shell for the commands that follow.
+ALWAYS_ASK = frozenset(
     """
     eval source . exec trap alias unalias enable hash bind fc history set shopt setopt unsetopt emulate
     zmodload autoload read readarray mapfile getopts declare typeset local export readonly let unset select
@@ -19,10 +18,10 @@ ALWAYS_ASKED = frozenset(
     batch crontab script expect chroot unshare nsenter systemd-run screen tmux busybox toybox docker podman
     kubectl nix-shell npx bunx pipx uvx strace ltrace gdb lldb vi vim nvim ed ex emacs nano less more man
     osascript open xdg-open nc ncat socat telnet flock unbuffer rlwrap
-    """.split()  # noqa: SIM905  a list of bare words is read more easily than one of quotes
+    """.split()  # noqa: SIM905  a list of bare words is easier to read than one of quoted ones
 )
-# Name of the command -> arguments to ask about, and long flags to ask about. Long flags may be cut short
-# (`--comp` for `--compress-program`), and may carry a value.
+# Command name -> arguments to ask about, and long flags to ask about. Long flags may be abbreviated
+# (`--comp` for `--compress-program`) and may have a value.
 _RISKY: dict[str, tuple[str, str]] = {
     "find": (r"-delete|-fprint.*|-fls|-files0-from", ""),
     "fd|fdfind": (r"-\w*[xX].*", "exec exec-batch"),
@@ -68,30 +67,31 @@ _RISKY: dict[str, tuple[str, str]] = {
     "wget|mount|umount|sysctl": (r".*", ""),
 }
 _PATTERNS = [
-    (re.compile(names), re.compile(arguments), longs.split()) for names, (arguments, longs) in _RISKY.items()
+    (re.compile(names), re.compile(arguments), long_flags.split())
+    for names, (arguments, long_flags) in _RISKY.items()
 ]
 _SED_FLAGS = {"-n", "-E", "-r", "-s", "-u", "--quiet", "--silent", "--regexp-extended"}
-# Print, delete, quit, or replace, without the flags that write a file or run a command.
+# Print, delete, quit or substitute, without the flags that write a file or run a command.
 _SED_SCRIPT = re.compile(r"[0-9,$]*[pdq]|[0-9,$]*s(\W)(?:(?!\1)[^\\\n])*\1(?:(?!\1)[^\\\n])*\1[gpiI0-9]*")
 
 
-def risk_of(name: str, arguments: list[Word]) -> str | None:
-    """Why this command is not judged by its words, if so."""
+def find_risk(name: str, arguments: list[Word]) -> str | None:
+    """Why this command cannot be judged by its words, if so."""
     if name in {"sed", "gsed"}:
-        return None if _is_plain_sed(arguments) else "what this `sed` does besides printing is not known"
-    for names, risky, longs in _PATTERNS:
+        return None if _is_plain_sed(arguments) else "this `sed` may do more than print"
+    for names, risky, long_flags in _PATTERNS:
         if names.fullmatch(name):
             for word in arguments:
                 if not word.known:
-                    return f"`{name}` gets words that are not known before it runs"
-                if risky.fullmatch(word.text) or _is_long(word.text, longs):
-                    return f"with {word.text!r}, `{name}` may run or write something else"
+                    return f"`{name}` has arguments that are not known before it runs"
+                if risky.fullmatch(word.text) or _is_risky_long_flag(word.text, long_flags):
+                    return f"`{name}` with {word.text!r} may run or write something else"
     return None
 
 
-def _is_long(text: str, longs: list[str]) -> bool:
+def _is_risky_long_flag(text: str, long_flags: list[str]) -> bool:
     flag = text.partition("=")[0].removeprefix("--")
-    return text.startswith("--") and bool(flag) and any(long.startswith(flag) for long in longs)
+    return text.startswith("--") and bool(flag) and any(long.startswith(flag) for long in long_flags)
 
 
 def _is_plain_sed(arguments: list[Word]) -> bool:

@@ -1,7 +1,6 @@
-"""The policy: rules as a person writes them, checked.
+"""The policy: the rules of the `[policy]` tables of the user's config and of a repository's file, checked.
 
-Receives the `[policy]` tables of the user's config and of a repository's file. Gives one policy. A repository
-can only make it stricter: its rules that allow something are left out, and said to be.
+A repository can only make the policy stricter: its rules that allow something are ignored, and listed.
 """
 
 from dataclasses import dataclass
@@ -13,18 +12,18 @@ from chorus.errors import ChorusError
 from chorus.model.tools import SHELL_TOOL, find_tool
 from chorus.policy.patterns import CommandPattern, parse_command_pattern
 
-Decided = Literal["allow", "ask", "deny"]
+PolicyDecision = Literal["allow", "ask", "deny"]
 Source = Literal["user", "repository"]
-_DEFAULT_PER_MINUTE = 20
+DEFAULT_APPROVALS_PER_MINUTE = 20
 
 
 class BadPolicy(ChorusError):
-    """A policy table does not hold what it should."""
+    """A policy table does not have the expected form."""
 
     hint = "Correct the rule; `chorus policy list` shows the ones in effect."
 
 
-def _splits(command: str) -> str:
+def _check_pattern(command: str) -> str:
     parse_command_pattern(command)
     return command
 
@@ -34,18 +33,18 @@ class RuleModel(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    decision: Decided
+    decision: PolicyDecision
     tool: str | None = None
-    command: Annotated[str, AfterValidator(_splits)] | None = None
+    command: Annotated[str, AfterValidator(_check_pattern)] | None = None
     path: str | None = None
     reason: str | None = None
 
     @model_validator(mode="after")
     def _check(self) -> "RuleModel":
         if self.tool is None and self.command is None and self.path is None:
-            raise ValueError("a rule names a tool, a command or a path")
+            raise ValueError("a rule needs a tool, a command or a path")
         if self.command is not None and self.tool not in {None, SHELL_TOOL}:
-            raise ValueError("only Bash runs commands")
+            raise ValueError("only the tool Bash has a command")
         if self.decision == "allow":
             _check_allow(self)
         return self
@@ -54,27 +53,29 @@ class RuleModel(BaseModel):
 def _check_allow(rule: RuleModel) -> None:
     if rule.command is not None:
         if "*" in parse_command_pattern(rule.command).words[0]:
-            raise ValueError("a rule that allows a command names it in full")
+            raise ValueError("a rule that allows a command needs its full name")
         if rule.path is not None:
-            raise ValueError("a rule that allows a command has no path; give paths a rule of their own")
+            raise ValueError(
+                "a rule that allows a command cannot have a path; add a separate rule for the path"
+            )
     elif rule.tool is None or rule.tool.strip("*") == "":
-        raise ValueError("a rule that allows something names the tool or the command")
+        raise ValueError("a rule that allows something needs a tool or a command")
     elif rule.tool == SHELL_TOOL:
-        raise ValueError("a rule that allows Bash names the command")
+        raise ValueError("a rule that allows Bash needs a command")
     elif find_tool(rule.tool).asks_user:
-        raise ValueError(f"{rule.tool} asks a person; it cannot be allowed")
+        raise ValueError(f"{rule.tool} asks the user; it cannot be allowed")
 
 
 class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     rule: list[RuleModel] = []
-    per_minute: int = Field(default=_DEFAULT_PER_MINUTE, ge=0)
+    per_minute: int = Field(default=DEFAULT_APPROVALS_PER_MINUTE, ge=0)
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    decision: Decided
+    decision: PolicyDecision
     source: Source
     tool: str | None = None
     command: CommandPattern | None = None
@@ -86,39 +87,40 @@ class Rule:
 @dataclass(frozen=True, slots=True)
 class Policy:
     rules: tuple[Rule, ...] = ()
-    # Automatic approvals in any minute; more are asked.
-    per_minute: int = _DEFAULT_PER_MINUTE
-    # What a repository's file asked for and does not get.
+    # Approvals without asking in any minute.
+    per_minute: int = DEFAULT_APPROVALS_PER_MINUTE
+    # Rules of a repository that would allow something.
     ignored: tuple[Rule, ...] = ()
 
 
 def parse_policy(user: dict[str, Any], repository: dict[str, Any] | None = None) -> Policy:
-    own, theirs = _table(user, "your config"), _table(repository or {}, "the repository's file")
-    asked_for = [_rule(model, "repository") for model in theirs.rule]
+    own = _parse_table(user, "your config")
+    theirs = _parse_table(repository or {}, "the repository's file")
+    repository_rules = [_build_rule(model, "repository") for model in theirs.rule]
     return Policy(
         rules=(
-            *(_rule(model, "user") for model in own.rule),
-            *(rule for rule in asked_for if rule.decision != "allow"),
+            *(_build_rule(model, "user") for model in own.rule),
+            *(rule for rule in repository_rules if rule.decision != "allow"),
         ),
         per_minute=min(own.per_minute, theirs.per_minute)
         if "per_minute" in (repository or {})
         else own.per_minute,
-        ignored=tuple(rule for rule in asked_for if rule.decision == "allow"),
+        ignored=tuple(rule for rule in repository_rules if rule.decision == "allow"),
     )
 
 
-def _table(value: dict[str, Any], where: str) -> _Table:
+def _parse_table(value: dict[str, Any], where: str) -> _Table:
     try:
         return _Table.model_validate(value)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
-        # What pydantic puts before a reason of ours says nothing to a person.
+        # Without the prefix that pydantic puts before our own messages.
         reason = first["msg"].removeprefix("Value error, ")
         raise BadPolicy(f"policy of {where}, {place}: {reason}") from error
 
 
-def _rule(model: RuleModel, source: Source) -> Rule:
+def _build_rule(model: RuleModel, source: Source) -> Rule:
     return Rule(
         decision=model.decision,
         source=source,

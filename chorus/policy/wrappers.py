@@ -1,16 +1,15 @@
-"""Commands that run other commands.
+"""Commands that run other commands: `env`, `xargs`, `find -exec`, `sh -c` and the like.
 
-Receives one simple command. Gives the commands inside it (`env`, `xargs`, `find -exec`, `sh -c` …), and
-why it cannot be judged by its words where it runs something else that is not on its line. What is said
-here holds whatever the rules allow: allowing `find` allows no `find -exec rm`.
+Replaces each by the commands inside it, and notes where it runs something that is not on its line. This
+holds whatever the rules allow: a rule that allows `find` does not allow `find -exec rm`.
 """
 
 import re
 from dataclasses import dataclass, field
 
-from chorus.policy.risks import ALWAYS_ASKED, risk_of
-from chorus.policy.shell import HARMLESS_VARIABLES, Script, Simple, parse_shell
-from chorus.policy.words import UNKNOWN, UNKNOWN_WORDS, Word
+from chorus.policy.risks import ALWAYS_ASK, find_risk
+from chorus.policy.shell import HARMLESS_VARIABLES, ShellScript, SimpleCommand, parse_shell
+from chorus.policy.shell_syntax import UNKNOWN, UNKNOWN_WORDS, Word
 
 _SHELL_FLAGS = re.compile(r"-[eulx]+")
 _SHELL_OPTION = re.compile(r"-[eulx]*o")
@@ -21,12 +20,12 @@ _SHELLS = {"sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "rbash", "mksh"}
 
 @dataclass(frozen=True, slots=True)
 class _Prefix:
-    """A command that runs the rest of its line and adds nothing to it."""
+    """A command that runs the rest of its line."""
 
     flags: frozenset[str] = frozenset()
-    valued: frozenset[str] = frozenset()  # flags followed by a value
-    words: int = 0  # that come before the command
-    asks: bool = False  # a person is asked all the same
+    valued: frozenset[str] = frozenset()  # flags that take a value
+    words: int = 0  # arguments before the command
+    always_ask: bool = False
 
 
 _PREFIXES = {
@@ -42,8 +41,10 @@ _PREFIXES = {
     "builtin": _Prefix(),
     "noglob": _Prefix(),
     "nocorrect": _Prefix(),
-    "sudo": _Prefix(flags=frozenset({"-n", "-E", "-H", "-S"}), valued=frozenset({"-u", "-g"}), asks=True),
-    "doas": _Prefix(flags=frozenset({"-n"}), valued=frozenset({"-u"}), asks=True),
+    "sudo": _Prefix(
+        flags=frozenset({"-n", "-E", "-H", "-S"}), valued=frozenset({"-u", "-g"}), always_ask=True
+    ),
+    "doas": _Prefix(flags=frozenset({"-n"}), valued=frozenset({"-u"}), always_ask=True),
 }
 _XARGS = _Prefix(
     flags=frozenset({"-0", "-r", "-t", "--null", "--no-run-if-empty"}),
@@ -51,46 +52,46 @@ _XARGS = _Prefix(
 )
 _FIND_RUNS = {"-exec", "-execdir", "-ok", "-okdir"}
 _NAME = re.compile(r"[A-Za-z0-9_./+-]+|\[")
-# `sh -c` inside `sh -c` …: nobody writes more than this.
-_DEEPEST = 4
+# Nobody nests `sh -c` more deeply than this.
+_MAX_DEPTH = 4
 
 
 @dataclass(slots=True)
-class Unwrapped:
-    """Everything one command line runs, wrappers taken off, and what stands in the way of judging it."""
+class UnwrappedScript:
+    """Everything one command line runs, without wrappers, and the reasons why it cannot be judged."""
 
-    commands: list[Simple] = field(default_factory=list)
+    commands: list[SimpleCommand] = field(default_factory=list)
     writes: list[Word] = field(default_factory=list)
     reads: list[Word] = field(default_factory=list)
-    opaque: list[str] = field(default_factory=list)
+    not_analysed: list[str] = field(default_factory=list)
 
 
-def unwrap_shell(text: str) -> Unwrapped:
-    found = Unwrapped()
+def parse_unwrapped(text: str) -> UnwrappedScript:
+    found = UnwrappedScript()
     _add_script(found, parse_shell(text), 0)
     return found
 
 
-def base_name(word: Word) -> str:
+def program_name(word: Word) -> str:
     return word.text.rsplit("/", 1)[-1].casefold()
 
 
-def _add_script(found: Unwrapped, script: Script, depth: int) -> None:
+def _add_script(found: UnwrappedScript, script: ShellScript, depth: int) -> None:
     found.writes += script.writes
     found.reads += script.reads
-    found.opaque += script.opaque
+    found.not_analysed += script.not_analysed
     for command in script.commands:
         _add_command(found, command, depth)
 
 
-def _add_command(found: Unwrapped, command: Simple, depth: int) -> None:
+def _add_command(found: UnwrappedScript, command: SimpleCommand, depth: int) -> None:
     name, *arguments = command.words
     if not name.known or _NAME.fullmatch(name.text) is None:
-        found.opaque.append("the name of a command is not plain text")
+        found.not_analysed.append("the name of a command is not plain text")
         return
-    base = base_name(name)
-    if depth > _DEEPEST:
-        found.opaque.append("commands are wrapped too deeply")
+    base = program_name(name)
+    if depth > _MAX_DEPTH:
+        found.not_analysed.append("commands are wrapped too deeply")
     elif base in _SHELLS:
         _add_shell(found, command, arguments, depth)
     elif base in _PREFIXES:
@@ -98,19 +99,19 @@ def _add_command(found: Unwrapped, command: Simple, depth: int) -> None:
     elif base == "xargs":
         _add_xargs(found, arguments, depth)
     else:
-        if base in ALWAYS_ASKED:
-            found.opaque.append(f"`{base}` always needs a person")
+        if base in ALWAYS_ASK:
+            found.not_analysed.append(f"the user is always asked about `{base}`")
         if base == "find":
             _add_find(found, arguments, depth)
         if base == "tee":
             found.writes += [word for word in arguments if not word.text.startswith("-")]
-        risk = risk_of(base, arguments)
+        risk = find_risk(base, arguments)
         if risk is not None:
-            found.opaque.append(risk)
+            found.not_analysed.append(risk)
         found.commands.append(command)
 
 
-def _add_shell(found: Unwrapped, command: Simple, arguments: list[Word], depth: int) -> None:
+def _add_shell(found: UnwrappedScript, command: SimpleCommand, arguments: list[Word], depth: int) -> None:
     """`sh -c TEXT` is the commands in TEXT; `sh FILE` is a command like any other."""
     rest = list(arguments)
     while rest and rest[0].known:
@@ -127,24 +128,24 @@ def _add_shell(found: Unwrapped, command: Simple, arguments: list[Word], depth: 
         else:
             found.commands.append(command)
             return
-    found.opaque.append("what the shell runs is not on its line")
+    found.not_analysed.append("the shell runs something that is not on its line")
 
 
 def _add_prefixed(
-    found: Unwrapped, command: Simple, prefix: _Prefix, arguments: list[Word], depth: int
+    found: UnwrappedScript, command: SimpleCommand, prefix: _Prefix, arguments: list[Word], depth: int
 ) -> None:
-    base = base_name(command.words[0])
-    if prefix.asks:
-        found.opaque.append(f"`{base}` always needs a person")
+    base = program_name(command.words[0])
+    if prefix.always_ask:
+        found.not_analysed.append(f"the user is always asked about `{base}`")
     if base == "command" and arguments and arguments[0].text in {"-v", "-V"}:
         found.commands.append(command)
         return
     rest, unclear = _skip_flags(arguments, prefix, assignments=base == "env")
     skipped, inner = rest[: prefix.words], rest[prefix.words :]
     if unclear or not all(word.known for word in skipped):
-        found.opaque.append(f"what `{base}` runs, and how, is not clear")
+        found.not_analysed.append(f"it is not clear what `{base}` runs")
     if inner:
-        _add_command(found, Simple(tuple(inner)), depth + 1)
+        _add_command(found, SimpleCommand(tuple(inner)), depth + 1)
     else:
         found.commands.append(command)
 
@@ -152,7 +153,7 @@ def _add_prefixed(
 def _skip_flags(
     arguments: list[Word], prefix: _Prefix, *, assignments: bool = False
 ) -> tuple[list[Word], bool]:
-    """The words behind the flags; and whether any of the flags is not understood."""
+    """The words after the flags, and whether any flag is unclear."""
     rest, unclear = list(arguments), False
     while rest and (rest[0].text.startswith("-") or (assignments and "=" in rest[0].text)):
         word = rest.pop(0)
@@ -169,16 +170,16 @@ def _skip_flags(
     return rest, unclear
 
 
-def _add_xargs(found: Unwrapped, arguments: list[Word], depth: int) -> None:
-    """The command behind xargs, with words behind it that nobody knows yet."""
+def _add_xargs(found: UnwrappedScript, arguments: list[Word], depth: int) -> None:
+    """The command that xargs runs, with unknown words at its end."""
     rest, unclear = _skip_flags(arguments, _XARGS)
     if unclear:
-        found.opaque.append("what `xargs` runs, and how, is not clear")
+        found.not_analysed.append("it is not clear what `xargs` runs")
     inner = (*rest, UNKNOWN_WORDS) if rest else (Word("echo"), UNKNOWN_WORDS)
-    _add_command(found, Simple(inner), depth + 1)
+    _add_command(found, SimpleCommand(inner), depth + 1)
 
 
-def _add_find(found: Unwrapped, arguments: list[Word], depth: int) -> None:
+def _add_find(found: UnwrappedScript, arguments: list[Word], depth: int) -> None:
     index = 0
     while index < len(arguments):
         index += 1
@@ -189,4 +190,4 @@ def _add_find(found: Unwrapped, arguments: list[Word], depth: int) -> None:
             index += 1
         inner = tuple(UNKNOWN if "{}" in word.text else word for word in arguments[start:index])
         if inner:
-            _add_command(found, Simple(inner), depth + 1)
+            _add_command(found, SimpleCommand(inner), depth + 1)

@@ -58,13 +58,13 @@ class Telling:
         """Let this hook go with what its session has still to hear, if that is anything."""
         if not self._waiting and not self._given:
             return
-        for answered, printed in self._spool.take_answered().items():
+        for answered, printed in self._spool.take_printed_answers().items():
             self._settle(answered, printed=printed)
         name, session = event.value.get("hook_event_name"), event.value.get("session_id")
         # A sub-agent's hooks reach the sub-agent alone.
         if name not in HEARD or not isinstance(session, str) or event.value.get("agent_id") is not None:
             return
-        mine = self._take(SessionId(session)) if self._spool.is_waiting(event) else []
+        mine = self._take(SessionId(session)) if self._spool.is_hook_waiting(event) else []
         if mine:
             self._given[event.name] = mine
             output = {"hookEventName": name, "additionalContext": _join(mine)}

@@ -10,9 +10,9 @@ import logging
 import os
 from contextlib import suppress
 
+from chorus.agents.claude_code.dialogs.rules import read_prompt_rules
 from chorus.agents.claude_code.hooks.spool import Spool
-from chorus.config.preferences import read_preferences
-from chorus.config.user_file import read_prompt_rules
+from chorus.config.user_config import read_preferences, read_user_section
 from chorus.errors import ChorusError
 from chorus.model.ids import PaneId
 from chorus.model.outcomes import Outcome
@@ -163,7 +163,7 @@ class Watcher:
     def _open_prompts(self, movement: Movement) -> Prompts:
         ringing = Ringing(read_preferences, self._servers, self.tasks.start)
         return Prompts(
-            Desks(read_prompt_rules(), movement.tmux),
+            Desks(read_prompt_rules(read_user_section("prompts")), movement.tmux),
             self.audit,
             self.server.publish,
             read_preferences,

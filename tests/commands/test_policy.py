@@ -76,7 +76,7 @@ def test_a_file_that_cannot_be_added_to_stays_untouched(content: str, config: Pa
 
 def test_a_rule_that_allows_too_much_is_refused(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["policy", "add", "allow", "--tool", "Bash"]) == ExitCode.SYSTEM_ERROR
-    assert "names the command" in capsys.readouterr().err
+    assert "needs a command" in capsys.readouterr().err
     assert not config.exists()
 
 

@@ -5,8 +5,13 @@ from typing import Any
 
 import pytest
 
-from chorus.agents.claude_code.hooks.program import NAME, find_chorus, find_plugin, render_groups
-from chorus.agents.claude_code.settings.files import Scope, install_hooks, locate_settings
+from chorus.agents.claude_code.hooks.program import (
+    HOOK_PROGRAM,
+    find_chorus_program,
+    find_plugin_directory,
+    render_hook_groups,
+)
+from chorus.agents.claude_code.settings.files import SettingsScope, install_hooks, locate_settings
 from chorus.commands.attach import SEES_NEW_SETTINGS, is_older
 from chorus.commands.doctor import check_hooks, check_sessions
 from chorus.commands.status import render
@@ -70,8 +75,12 @@ def test_hooks_lent_for_a_while_are_told_from_those_a_person_installed(
     repo: UserRepo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(repo.path)
-    settings = locate_settings(Scope.LOCAL, {}, repo.path)
-    install_hooks(settings, render_groups(find_plugin() / NAME, find_chorus()), backups=tmp_path)
+    settings = locate_settings(SettingsScope.LOCAL, {}, repo.path)
+    install_hooks(
+        settings,
+        render_hook_groups(find_plugin_directory() / HOOK_PROGRAM, find_chorus_program()),
+        backups=tmp_path,
+    )
     repository = Repository.open(repo.path)
     assert check_hooks(repository).detail == "installed in local settings"
     assert check_hooks(repository, {str(settings)}).detail.endswith(

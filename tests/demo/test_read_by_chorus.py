@@ -18,7 +18,7 @@ from chorus.demo.standin.screen.placards import Placard
 from chorus.demo.standin.screen.questions import Questionnaire
 from chorus.model.action import Action
 from chorus.model.outcomes import ActionClosed
-from chorus.model.prompt import Nothing, Prompt, Unknown
+from chorus.model.prompt import NoPrompt, Prompt, UnknownPrompt
 from tests.demo.conftest import StandIn
 from tests.demo.dialogs import CALLS, PROJECT
 from tests.demo.test_dialogs import ASKED, standing_of
@@ -67,7 +67,7 @@ def test_options_in_another_order_are_read_off_the_screen_or_not_at_all() -> Non
     if isinstance(found, Prompt):
         assert {option.meaning: option.key for option in found.options}["deny"] == "1"
     else:
-        assert isinstance(found, Unknown)
+        assert isinstance(found, UnknownPrompt)
 
 
 def test_an_option_nobody_knows_is_never_taken_for_a_plain_yes_or_no() -> None:
@@ -80,19 +80,19 @@ def test_an_option_nobody_knows_is_never_taken_for_a_plain_yes_or_no() -> None:
         assert found.options[1].meaning in ("other", "allow-always")
         assert [found.options[at].meaning for at in (0, 2)] == ["allow", "deny"]
     else:
-        assert isinstance(found, Unknown)
+        assert isinstance(found, UnknownPrompt)
 
 
 def test_a_dialog_nobody_knows_is_unknown() -> None:
     show = Show(("New thing", "", "Shall the new thing happen?"), ("Certainly", "Perhaps"))
     placard = Placard(show, (Answer(False), Answer(False)))
 
-    assert isinstance(read_screen(screen_with(placard), RULES).found, Unknown)
+    assert isinstance(read_screen(screen_with(placard), RULES).found, UnknownPrompt)
 
 
 def test_an_idle_screen_and_one_whose_text_imitates_a_dialog_ask_nothing() -> None:
-    assert isinstance(read_screen(screen_with(None), RULES).found, Nothing)
-    assert isinstance(read_screen(screen_with(None, said=FAKE), RULES).found, Nothing)
+    assert isinstance(read_screen(screen_with(None), RULES).found, NoPrompt)
+    assert isinstance(read_screen(screen_with(None, said=FAKE), RULES).found, NoPrompt)
 
 
 def actions_in(values: list[dict[str, object]], source: Source) -> list[Action]:

@@ -11,9 +11,13 @@ from typing import Any
 import pytest
 
 from chorus.agents.claude_code.hooks.event_file import HookEvent
-from chorus.agents.claude_code.hooks.held_hook import HeldHook
-from chorus.agents.claude_code.hooks.program import NAME, find_plugin, render_groups, render_settings
-from chorus.agents.claude_code.hooks.spool import Spool
+from chorus.agents.claude_code.hooks.program import (
+    HOOK_PROGRAM,
+    find_plugin_directory,
+    render_hook_groups,
+    render_settings,
+)
+from chorus.agents.claude_code.hooks.spool import HeldHook, Spool
 from chorus.agents.claude_code.settings.files import install_hooks, uninstall_hooks
 from tests.lab.client import Client, say
 from tests.lab.habits import Habits
@@ -22,7 +26,7 @@ from tests.lab.terminal import Terminal, wait_until
 
 pytestmark = pytest.mark.client
 
-HOOK = find_plugin() / NAME
+HOOK = find_plugin_directory() / HOOK_PROGRAM
 ONE_EDIT = ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolBatch", "Stop"]
 SETTINGS = render_settings(None, hook=HOOK, chorus=None)
 
@@ -183,11 +187,13 @@ def test_a_prompt_answered_at_the_terminal_needs_no_hook(
 
 def test_the_plugin_is_valid_and_runs(client: Client, project: Path, agent: Agent) -> None:
     client.stub.scripts["rename"] = [[edit_of_app(project)], [Text("Renamed.")]]
-    validate = client.command("plugin", "validate", "--strict", str(find_plugin()))
+    validate = client.command("plugin", "validate", "--strict", str(find_plugin_directory()))
     done = subprocess.run(validate, env=client.environment(), capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
 
-    client.headless("rename it", "--permission-mode", "acceptEdits", "--plugin-dir", str(find_plugin()))
+    client.headless(
+        "rename it", "--permission-mode", "acceptEdits", "--plugin-dir", str(find_plugin_directory())
+    )
 
     assert agent.names()[:4] == ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse"]
 
@@ -196,7 +202,7 @@ def test_hooks_given_twice_run_once(client: Client, project: Path, agent: Agent,
     """`chorus claude` in a repository that also has them installed."""
     client.stub.scripts["rename"] = [[edit_of_app(project)], [Text("Renamed.")]]
     install_hooks(
-        project / ".claude/settings.local.json", render_groups(HOOK, None), backups=tmp_path / "backups"
+        project / ".claude/settings.local.json", render_hook_groups(HOOK, None), backups=tmp_path / "backups"
     )
 
     client.headless("rename it", "--permission-mode", "acceptEdits", "--settings", SETTINGS)
@@ -233,9 +239,9 @@ def test_hooks_put_into_a_running_session_are_used_and_taken_out_again(
         say_one()
         return len(agent.seen) > before
 
-    install_hooks(path, render_groups(HOOK, None), backups=backups)
+    install_hooks(path, render_hook_groups(HOOK, None), backups=backups)
     wait_until(heard, what="the session uses the hooks")
     uninstall_hooks(path, backups=backups)
     wait_until(lambda: not heard(), what="the session has dropped the hooks")
     assert not path.parent.exists()
-    assert json.loads(SETTINGS)["hooks"].keys() == render_groups(HOOK, None).keys()
+    assert json.loads(SETTINGS)["hooks"].keys() == render_hook_groups(HOOK, None).keys()

@@ -100,7 +100,7 @@ SUB_AGENT: list[Call] = [
 def pages(site: Site) -> list[Call]:
     return [
         Asked(fetch(site, "/one"), "fetch", YES, heard=SUMMARY),
-        Asked(fetch(site, "/two"), "fetch", NO, refused=(no("not that one"), "takes no words")),
+        Asked(fetch(site, "/two"), "fetch", NO, refused=(no("not that one"), "takes no text")),
     ]
 
 
@@ -109,7 +109,7 @@ def granted(site: Site, habits: Habits) -> list[Call]:
     config = "git config -f kept.ini keep."
     command = Asked(bash(f"{config}one yes"), "bash", ALWAYS, {"kept.ini": FIRST})
     if habits.offers_auto_mode:
-        why = "name one: 2: Yes, and don’t ask again for: git config"
+        why = "choose one: 2: Yes, and don’t ask again for: git config"
         command = replace(command, answer=["approve", "--option", "2"], refused=(ALWAYS, why))
     return [
         command,

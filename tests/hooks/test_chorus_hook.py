@@ -153,11 +153,11 @@ def test_the_client_does_not_go_on_before_the_agent_has_taken_the_event(
     spool: Spool, waiting: WaitingHook
 ) -> None:
     assert waiting.process.poll() is None
-    assert spool.is_waiting(waiting.event)
+    assert spool.is_hook_waiting(waiting.event)
 
     spool.release(waiting.event)
 
-    assert not spool.is_waiting(waiting.event)
+    assert not spool.is_hook_waiting(waiting.event)
     assert waiting.finish() == b""
 
 
@@ -184,7 +184,7 @@ def test_an_agent_that_hangs_delays_one_event_and_loses_none(
     assert (tmp_path / "pauses").read_text().split() == waited
     late = spool.take()
     assert [event.value["n"] for event in late] == [1, 2]
-    assert not any(spool.is_waiting(event) for event in late)
+    assert not any(spool.is_hook_waiting(event) for event in late)
 
 
 def test_an_agent_that_recovers_is_waited_for_again(
@@ -212,7 +212,7 @@ def test_the_hook_of_a_permission_prompt_waits_for_a_busy_agent(project: Path, s
         (place / "late").unlink()
         run_hook(project, EVENT)
     asked = next(event for event in spool.take() if event.value.get("tool_name"))
-    assert spool.is_waiting(asked)
+    assert spool.is_hook_waiting(asked)
     held = spool.hold(asked)
     held.answer({"x": 1})
 
@@ -290,7 +290,7 @@ def test_an_answer_of_the_agent_is_printed_as_one_line(
 
     assert json.loads(out) == answer
     assert out.count(b"\n") == 1
-    assert spool.take_answered() == {agent.seen[0].name: True}
+    assert spool.take_printed_answers() == {agent.seen[0].name: True}
 
 
 def test_a_held_hook_waits_for_the_decision_and_prints_it(spool: Spool, waiting: WaitingHook) -> None:

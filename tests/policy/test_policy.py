@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from chorus.policy.rules import Policy, parse_policy
-from chorus.policy.verdict import Verdict, decide
+from chorus.policy.verdict import Verdict, judge_call
 from tests.policy.policy_table import ALLOW, ALLOW_WITHOUT_GUARDS, ASK, ASK_RATHER_THAN_DENY, DENY
 
 ROOT = "/repo"
@@ -58,7 +58,7 @@ def resolve(named: str) -> str | None:
 
 
 def bash(command: str, policy: Policy = POLICY) -> Verdict:
-    return decide("Bash", {"command": command}, policy, root=ROOT, resolve=resolve)
+    return judge_call("Bash", {"command": command}, policy, root=ROOT, resolve=resolve)
 
 
 @pytest.mark.parametrize("command", ALLOW)

@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
+from chorus.policy.rate_limit import ApprovalRateLimit
 from chorus.policy.rules import BadPolicy, Policy, parse_policy
-from chorus.policy.throttle import Throttle
-from chorus.policy.verdict import Verdict, decide
+from chorus.policy.verdict import Verdict, judge_call
 from tests.policy.test_policy import POLICY, ROOT, bash, resolve
 
 
 def call(tool: str, policy: Policy = POLICY, **given: Any) -> Verdict:
-    return decide(tool, given, policy, root=ROOT, resolve=resolve)
+    return judge_call(tool, given, policy, root=ROOT, resolve=resolve)
 
 
 def rules(*table: dict[str, Any]) -> Policy:
@@ -166,15 +166,15 @@ def test_a_repository_may_lower_the_limit_only(own: int | None, theirs: int | No
 @pytest.mark.parametrize(
     ("rule", "said"),
     [
-        ({"decision": "allow"}, "names a tool, a command or a path"),
-        ({"decision": "allow", "path": "src/**"}, "names the tool or the command"),
-        ({"decision": "allow", "tool": "*"}, "names the tool or the command"),
-        ({"decision": "allow", "tool": "Bash"}, "names the command"),
+        ({"decision": "allow"}, "needs a tool, a command or a path"),
+        ({"decision": "allow", "path": "src/**"}, "needs a tool or a command"),
+        ({"decision": "allow", "tool": "*"}, "needs a tool or a command"),
+        ({"decision": "allow", "tool": "Bash"}, "needs a command"),
         ({"decision": "allow", "tool": "AskUserQuestion"}, "cannot be allowed"),
-        ({"decision": "allow", "command": "*"}, "names it in full"),
-        ({"decision": "allow", "command": "git* status"}, "names it in full"),
-        ({"decision": "allow", "command": "ls *", "path": "src/**"}, "has no path"),
-        ({"decision": "deny", "tool": "Edit", "command": "ls"}, "only Bash runs commands"),
+        ({"decision": "allow", "command": "*"}, "needs its full name"),
+        ({"decision": "allow", "command": "git* status"}, "needs its full name"),
+        ({"decision": "allow", "command": "ls *", "path": "src/**"}, "cannot have a path"),
+        ({"decision": "deny", "tool": "Edit", "command": "ls"}, "only the tool Bash has a command"),
         ({"decision": "deny", "command": ""}, "at least a name"),
         ({"decision": "deny", "command": "'"}, "No closing quotation"),
         ({"decision": "perhaps", "tool": "Edit"}, "rule.0.decision"),
@@ -187,8 +187,8 @@ def test_a_rule_that_says_too_much_or_too_little_is_refused(rule: dict[str, Any]
 
 
 def test_only_so_many_approvals_fit_in_any_minute() -> None:
-    throttle = Throttle()
-    assert [throttle.admit(now, 2) for now in (0.0, 1.0, 2.0, 59.9, 60.0, 60.5, 61.0, 200.0)] == [
+    throttle = ApprovalRateLimit()
+    assert [throttle.try_acquire(now, 2) for now in (0.0, 1.0, 2.0, 59.9, 60.0, 60.5, 61.0, 200.0)] == [
         True, True, False, False, True, False, True, True,
     ]  # fmt: skip
-    assert not Throttle().admit(0.0, 0)
+    assert not ApprovalRateLimit().try_acquire(0.0, 0)

@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from chorus.policy.shell import parse_shell
-from chorus.policy.words import UNKNOWN, Word
+from chorus.policy.shell_syntax import UNKNOWN, Word
 from tests.bench.policy import run
 from tests.policy.policy_table import ALLOW, ASK, ASK_RATHER_THAN_DENY, DENY
 from tests.policy.test_policy import bash
@@ -100,8 +100,8 @@ def test_a_word_is_unknown_as_soon_as_a_part_of_it_is() -> None:
 
 
 def test_a_command_nobody_would_read_is_not_analysed() -> None:
-    assert "longer than" in parse_shell("ls " + "a" * 10_000).opaque[0]
-    assert any("nested too deeply" in why for why in parse_shell("( " * 400 + "ls" + " )" * 400).opaque)
+    assert "longer than" in parse_shell("ls " + "a" * 10_000).not_analysed[0]
+    assert any("nested too deeply" in why for why in parse_shell("( " * 400 + "ls" + " )" * 400).not_analysed)
 
 
 def test_every_word_of_a_plain_command_is_known() -> None:

@@ -11,7 +11,7 @@ import pytest
 from chorus.agents.claude_code.events.parser import parse_event
 from chorus.agents.claude_code.pairing.pairing import Pairing
 from chorus.agents.interface import Source
-from chorus.config.preferences import Preferences
+from chorus.config.user_config import Preferences
 from chorus.model.answer import Allow, Answer
 from chorus.model.ids import PaneId
 from chorus.tmux.address import Address

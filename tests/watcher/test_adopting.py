@@ -2,7 +2,12 @@
 
 from typing import Any
 
-from chorus.agents.claude_code.hooks.program import NAME, find_chorus, find_plugin, render_settings
+from chorus.agents.claude_code.hooks.program import (
+    HOOK_PROGRAM,
+    find_chorus_program,
+    find_plugin_directory,
+    render_settings,
+)
 from chorus.wire.client import connect, connect_or_start, stop
 from chorus.wire.home import Home
 from tests.demo.conftest import StandIn
@@ -24,7 +29,7 @@ def start_hooked(stand_in: StandIn, terminal: Terminal, home: Home) -> Pane:
     }
     with connect_or_start(home):
         pass
-    hooks = render_settings(None, hook=find_plugin() / NAME, chorus=find_chorus())
+    hooks = render_settings(None, hook=find_plugin_directory() / HOOK_PROGRAM, chorus=find_chorus_program())
     return stand_in_pane(stand_in, terminal, "--settings", hooks)
 
 

@@ -3,11 +3,11 @@ from pathlib import Path
 
 import pytest
 
-from chorus.agents.claude_code.hooks.program import render_portable_groups
+from chorus.agents.claude_code.hooks.program import render_portable_hook_groups
 from chorus.agents.claude_code.settings.files import install_hooks
 from chorus.watcher.state.lent_hooks import Lending, Loan
 
-GROUPS = render_portable_groups()
+GROUPS = render_portable_hook_groups()
 
 
 @pytest.fixture

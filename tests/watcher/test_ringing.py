@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from chorus.config.preferences import Preferences, read_preferences
-from chorus.config.user_file import BadConfig
+from chorus.config.user_config import BadConfig, Preferences, read_preferences
 from chorus.errors import ChorusError
 from chorus.tmux.address import Address
 from chorus.watcher.prompts.notifications import Ringing
@@ -112,7 +111,7 @@ def test_preferences_are_read_and_checked(tmp_path: Path) -> None:
     assert read_preferences(config) == Preferences(relay="keys")
     config.write_text('relay = "auto"\n[tell]\nbell = true\ncommand = ["notify-send"]\n[policy]\n')
     read = read_preferences(config)
-    assert (read.relay, read.tell.bell, read.tell.tmux, read.tell.command) == (
+    assert (read.relay, read.notifications.bell, read.notifications.tmux, read.notifications.command) == (
         "auto", True, False, ("notify-send",),
     )  # fmt: skip
     for wrong in ('relay = "always"\n', "[tell]\nloud = true\n"):

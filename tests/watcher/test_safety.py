@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from chorus.config.preferences import Preferences
-from chorus.model.answer import Allow, Choose, Deny
+from chorus.config.user_config import Preferences
+from chorus.model.answer import Allow, ChooseOption, Deny
 from chorus.model.ids import PaneId
 from chorus.tmux.panes import read_pane
 from chorus.tmux.tmux_server import TmuxServer
@@ -96,7 +96,7 @@ async def test_a_prompt_that_was_replaced_gets_no_key(asking: Asking, message: s
     await asking.refused(prompt, "nothing was sent")
     await asking.refused(prompt, "nothing was sent|answered or withdrawn", Deny())
     asking.listed()
-    await asking.refused(prompt, "answered or withdrawn", Choose("2"))
+    await asking.refused(prompt, "answered or withdrawn", ChooseOption("2"))
     asking.expect_keys("1")
 
 

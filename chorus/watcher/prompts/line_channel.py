@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from chorus.agents.claude_code.replies.decisions import NO
+from chorus.agents.claude_code.replies.permission_replies import DEFAULT_DENIAL
 from chorus.errors import ChorusError
 from chorus.system.processes import is_in_foreground
 from chorus.tmux.keys import press
@@ -43,7 +43,7 @@ class LineChannel:
         return self._look() is not None
 
     async def say(self, decision: dict[str, Any]) -> None:
-        if decision.get("message", NO) != NO:
+        if decision.get("message", DEFAULT_DENIAL) != DEFAULT_DENIAL:
             raise PromptRefused("this client takes no words with its answer; nothing was sent")
         key = "y" if decision["behavior"] == "allow" else "n"
         shown = self._look()

@@ -6,7 +6,7 @@ Receives a prompt and where it is known from: a screen, a client's words, or a s
 from collections.abc import Mapping
 from typing import Any
 
-from chorus.agents.claude_code.replies.appearances import Appearance
+from chorus.agents.claude_code.replies.appearances import PromptAppearance
 from chorus.model.prompt import Prompt, prompt_json
 from chorus.watcher.prompts.pane_prompts import Watched
 from chorus.watcher.prompts.told import ToldPrompt
@@ -21,7 +21,7 @@ def told_json(told: ToldPrompt) -> Json:
     return {**shown, "id": told.name, "body": body, "input": dict(asked.input), "words": words}
 
 
-def screen_json(watched: Watched, appearance: Appearance, questions: Mapping[str, Any] | None) -> Json:
+def screen_json(watched: Watched, appearance: PromptAppearance, questions: Mapping[str, Any] | None) -> Json:
     """`questions`: what the session tells of them, the screen showing one at a time."""
     prompt, pane = appearance.prompt, watched.pane
     shown = prompt_json(prompt, session=pane.session, pane=pane.id, since=watched.since)
@@ -41,5 +41,5 @@ def strange_json(watched: Watched) -> Json:
 
 def _words(prompt: Prompt) -> str | None:
     """The key of the option that takes words of one's own; where boxes are ticked none does from here."""
-    fields = [option.key for option in prompt.options if option.text == "instead"]
-    return fields[0] if fields and prompt.ticked is None else None
+    fields = [option.key for option in prompt.options if option.text_input == "replace"]
+    return fields[0] if fields and prompt.checked is None else None

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
 
-from chorus.config.preferences import Preferences
+from chorus.config.user_config import Preferences
 from chorus.errors import ChorusError
 from chorus.tmux.address import Address
 from chorus.tmux.tmux_server import TmuxServer
@@ -39,7 +39,7 @@ class Ringing:
     def ring(self, fresh: Iterable[dict[str, Any]], waiting: int) -> None:
         """These prompts are new; so many wait in all."""
         try:
-            wanted = self._preferences().tell
+            wanted = self._preferences().notifications
         except ChorusError as error:
             log.warning("nobody is told: %s", error)
             return

@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from chorus.agents.claude_code.dialogs.requests import read_questions
-from chorus.agents.claude_code.dialogs.resemblance import resembles
-from chorus.agents.claude_code.replies.steps import squeezed
+from chorus.agents.claude_code.dialogs.permission_requests import may_be_about, read_questions
+from chorus.agents.claude_code.replies.key_sequences import without_blanks
 from chorus.model.action import Call
 from chorus.model.ids import SessionId, ToolUseId
 from chorus.model.outcomes import ActionClosed, CallOpened, Outcome, SessionEnded
@@ -36,12 +35,12 @@ class OpenCalls:
     def is_asked_anew(self, outcome: Outcome, prompt: Prompt, session: SessionId | None, since: str) -> bool:
         """Whether this shows that the prompt, seen `since` then, must be about another call by now."""
         match outcome:
-            case CallOpened(call) if call.session == session and resembles(prompt, call.tool, call.input):
+            case CallOpened(call) if call.session == session and may_be_about(prompt, call.tool, call.input):
                 return call.time is not None and _is_later(call.time, since)
             case ActionClosed(action) if action.session == session:
                 others = [c for c in self._all.values() if c.session == session and c.id != action.id]
-                return resembles(prompt, action.tool, action.input) and any(
-                    resembles(prompt, other.tool, other.input) for other in others
+                return may_be_about(prompt, action.tool, action.input) and any(
+                    may_be_about(prompt, other.tool, other.input) for other in others
                 )
             case _:
                 return False
@@ -50,8 +49,8 @@ class OpenCalls:
         """All questions of the call this one belongs to: the newest that asks it among as many."""
         for call in reversed(self._all.values()):
             if call.session == session and call.tool == QUESTION_TOOL and prompt.kind == "question":
-                asked = [squeezed(str(question["question"])) for question in read_questions(call.input)]
-                if squeezed(prompt.question) in asked and len(prompt.tabs) == len(asked):
+                asked = [without_blanks(str(question["question"])) for question in read_questions(call.input)]
+                if without_blanks(prompt.question) in asked and len(prompt.tabs) == len(asked):
                     return call.input
         return None
 

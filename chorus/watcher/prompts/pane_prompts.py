@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from chorus.agents.claude_code.dialogs.rules import PromptRules
-from chorus.agents.claude_code.replies.appearances import Appearance, Desk
-from chorus.agents.claude_code.replies.key_relay import Observation, Refuse
-from chorus.model.answer import Answer, Decision
+from chorus.agents.claude_code.replies.appearances import PromptAppearance, PromptAppearances
+from chorus.agents.claude_code.replies.key_relay import PaneView, Refused
+from chorus.model.answer import Answer, PromptAnswer
 from chorus.model.ids import PaneId, SessionId
-from chorus.model.prompt import Unknown
+from chorus.model.prompt import UnknownPrompt
 from chorus.tmux.tmux_server import Tmux
 from chorus.watcher.panes.panes import WatchedPane
 from chorus.watcher.prompts.pressing import Eye, PromptRefused, carry_out
@@ -32,7 +32,7 @@ class Watched:
     """One pane's prompts. `since` and `seen_at` are of the present appearance."""
 
     eye: Eye
-    desk: Desk = field(default_factory=Desk)
+    desk: PromptAppearances = field(default_factory=PromptAppearances)
     # Names of another agent's time, or of a pane of the same number, are never names of this one's.
     salt: str = field(default_factory=lambda: secrets.token_hex(8))
     serial: int | None = None
@@ -52,7 +52,7 @@ class Watched:
         """How long the present appearance has been there, in seconds."""
         return _moment() - self.seen_at
 
-    def name(self, appearance: Appearance) -> str:
+    def name(self, appearance: PromptAppearance) -> str:
         """Short enough to type, and never the name of another appearance."""
         return f"{self.pane.id.lstrip('%')}.{appearance.serial}.{self._mark(appearance.prompt.fingerprint)}"
 
@@ -90,7 +90,7 @@ class Desks:
     def forget(self, pane: WatchedPane) -> None:
         self._panes.pop(f"{pane.address.socket} {pane.id}", None)
 
-    def waiting(self) -> Iterator[tuple[Watched, Appearance]]:
+    def waiting(self) -> Iterator[tuple[Watched, PromptAppearance]]:
         for watched in self._panes.values():
             current = watched.desk.current
             if current is not None and current.serial != watched.settled:
@@ -100,21 +100,21 @@ class Desks:
         """Panes that ask something no rule fits."""
         return (watched for watched in self._panes.values() if watched.is_strange())
 
-    def find(self, name: str) -> tuple[Watched, Appearance] | None:
+    def find(self, name: str) -> tuple[Watched, PromptAppearance] | None:
         return next((one for one in self.waiting() if name == one[0].name(one[1])), None)
 
     def settle(self, pane: PaneId, session: SessionId | None) -> None:
         """What this pane shows was answered another way; its dialog goes in a moment."""
         for watched, appearance in list(self.waiting()):
             if (watched.pane.id, watched.pane.session) == (pane, session):
-                watched.desk.settle()
+                watched.desk.mark_answered()
                 watched.settled = appearance.serial
 
-    async def press(self, watched: Watched, appearance: Appearance, answer: Answer) -> list[str]:
+    async def press(self, watched: Watched, appearance: PromptAppearance, answer: Answer) -> list[str]:
         """Answer this appearance with the keys its labels call for; give the keys that were pressed."""
-        decision = Decision(appearance.prompt, watched.pane.id, appearance.process, answer)
-        relay = watched.desk.accept(decision, appearance.serial)
-        if isinstance(relay, Refuse):
+        decision = PromptAnswer(appearance.prompt, watched.pane.id, appearance.process, answer)
+        relay = watched.desk.claim(decision, appearance.serial)
+        if isinstance(relay, Refused):
             raise PromptRefused(f"{relay.reason}; nothing was sent")
         try:
             return await carry_out(watched.eye, relay, not_before=watched.seen_at + YOUNGEST_SECONDS)
@@ -126,15 +126,15 @@ def _leave(watched: Watched) -> None:
     watched.desk.current = watched.strange_at = None
 
 
-def _see(watched: Watched, seen: Observation) -> None:
+def _see(watched: Watched, seen: PaneView) -> None:
     if not seen.process:
         _leave(watched)
         return
-    current = watched.desk.see(seen)
+    current = watched.desk.observe(seen)
     moment = _moment()
     if current is not None and current.serial != watched.serial:
         watched.serial, watched.since, watched.seen_at = current.serial, now(), moment
-    if not isinstance(seen.found, Unknown) or seen.in_mode:
+    if not isinstance(seen.found, UnknownPrompt) or seen.in_mode:
         watched.strange_at = None
     elif watched.strange_at is None:
         watched.strange_at, watched.strange_since = moment, now()

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from chorus.config.policy_file import read_policy, resolver, work_tree_of
+from chorus.config.policy_file import path_resolver, read_policy, work_tree_of
 from chorus.errors import ChorusError
 from chorus.model.answer import Allow, Answer, Deny
 from chorus.model.outcomes import PromptOpened
-from chorus.policy.throttle import Throttle
-from chorus.policy.verdict import decide
+from chorus.policy.rate_limit import ApprovalRateLimit
+from chorus.policy.verdict import judge_call
 
 log = logging.getLogger("chorus.watcher")
 
@@ -29,7 +29,7 @@ class Ruling:
 
 class Rulings:
     def __init__(self) -> None:
-        self._throttle = Throttle()
+        self._throttle = ApprovalRateLimit()
 
     def rule(self, asked: PromptOpened, cwd: str | None) -> Ruling | None:
         """The answer a rule gives; None: ask a person."""
@@ -41,7 +41,9 @@ class Rulings:
         except ChorusError as error:
             log.warning("no rule is applied: %s", error)
             return None
-        verdict = decide(asked.tool, asked.input, policy, root=str(root), resolve=resolver(Path(cwd)))
+        verdict = judge_call(
+            asked.tool, asked.input, policy, root=str(root), resolve=path_resolver(Path(cwd))
+        )
         because = "; ".join(
             dict.fromkeys(f.because for f in verdict.findings if f.decision == verdict.decision)
         )
@@ -49,7 +51,7 @@ class Rulings:
             return Ruling(Deny(f"Denied by a rule of Chorus's policy: {because}"), "deny", because)
         if verdict.decision == "ask":
             return None
-        if not self._throttle.admit(time.monotonic(), policy.per_minute):
+        if not self._throttle.try_acquire(time.monotonic(), policy.per_minute):
             log.warning("more than %d approvals a minute: a person is asked", policy.per_minute)
             return None
         return Ruling(Allow(), "allow", because)

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from chorus.agents.claude_code.dialogs.reader import read_screen as read_prompt
 from chorus.agents.claude_code.dialogs.rules import PromptRules
 from chorus.agents.claude_code.replies.key_relay import (
-    Observation,
-    Press,
-    Refuse,
-    Relay,
-    StillThere,
-    Verified,
+    Answered,
+    DialogStillShown,
+    KeyRelay,
+    PaneView,
+    PressKey,
+    Refused,
     Wait,
 )
 from chorus.errors import ChorusError, ExitCode
@@ -63,9 +63,9 @@ class Eye:
             log.info("%s cannot be read: %s", self.pane.id, error)
             return None
 
-    def observe(self, screen: Screen) -> Observation:
+    def observe(self, screen: Screen) -> PaneView:
         state = screen.pane
-        return Observation(
+        return PaneView(
             pane=self.pane.id,
             process=self._process(screen),
             found=read_prompt(screen.text, self.rules, width=state.width).found,
@@ -83,7 +83,7 @@ class Eye:
         return f"{server} {identity.pane_pid} {client.pid}@{client.started}"
 
 
-async def carry_out(eye: Eye, relay: Relay, *, not_before: float) -> list[str]:
+async def carry_out(eye: Eye, relay: KeyRelay, *, not_before: float) -> list[str]:
     """Answer; give the keys that were pressed. Raises PromptRefused when it ends without the answer given."""
     loop = asyncio.get_running_loop()
     await asyncio.sleep(max(0.0, not_before - loop.time()))
@@ -94,37 +94,37 @@ async def carry_out(eye: Eye, relay: Relay, *, not_before: float) -> list[str]:
         if screen is None:
             raise PromptRefused(f"the pane cannot be read; {_count(len(keys))}", keys=keys)
         match relay.observe(eye.observe(screen)):
-            case Press(key, literal):
+            case PressKey(key, literal):
                 keys.append(key)
                 if not _press(eye, relay, screen, keys, literal=literal):
                     keys.pop()
                     await asyncio.sleep(LOOK_AGAIN_SECONDS)
-            case Verified():
+            case Answered():
                 return keys
-            case Refuse(reason, sent):
+            case Refused(reason, sent):
                 raise PromptRefused(f"{reason}; {_count(sent)}", keys=keys)
             case Wait():
                 await asyncio.sleep(LOOK_AGAIN_SECONDS)
     match relay.expire():
-        case Verified():
+        case Answered():
             return keys
-        case StillThere():
+        case DialogStillShown():
             left = f"the dialog is still there; {_count(len(keys))}, and no more will be"
             raise PromptRefused(left, keys=keys)
-        case Refuse(reason, sent):
+        case Refused(reason, sent):
             raise PromptRefused(f"{reason}; {_count(sent)}", keys=keys)
 
 
-def _press(eye: Eye, relay: Relay, screen: Screen, keys: list[str], *, literal: bool) -> bool:
+def _press(eye: Eye, relay: KeyRelay, screen: Screen, keys: list[str], *, literal: bool) -> bool:
     """Press the last of `keys`; those before it went out already. False: the client was still drawing."""
     showing = [row for row in screen.rows if any(c.isalnum() for c in row)][-ROWS_CHECKED:]
     send = type_text if literal else press
     try:
         send(eye.tmux(eye.pane), screen.pane, keys[-1], showing=showing)
     except PaneChanged as error:
-        if isinstance(error, ScreenChanged) and relay.hold_back():
+        if isinstance(error, ScreenChanged) and relay.retry_last_key():
             return False
-        refused = relay.not_sent(str(error))
+        refused = relay.key_not_sent(str(error))
         raise PromptRefused(f"{error}; {_count(refused.sent)}", keys=keys[:-1]) from error
     except ChorusError as error:
         # The command may have been carried out: the prompt counts as answered, and gets no other key.

@@ -8,10 +8,10 @@ import logging
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
-from chorus.agents.claude_code.replies.appearances import Appearance
-from chorus.config.preferences import Preferences
+from chorus.agents.claude_code.replies.appearances import PromptAppearance
+from chorus.config.user_config import Preferences
 from chorus.errors import ChorusError, NotFound
-from chorus.model.answer import Answer, render_answer
+from chorus.model.answer import Answer, describe_answer
 from chorus.model.ids import PaneId, SessionId
 from chorus.model.outcomes import Outcome, PromptOpened
 from chorus.model.prompt import Prompt
@@ -77,7 +77,7 @@ class Prompts:
         for outcome in outcomes:
             for watched, appearance in list(self._desks.waiting()):
                 if self._calls.is_asked_anew(outcome, appearance.prompt, watched.pane.session, watched.since):
-                    watched.desk.renew()
+                    watched.desk.begin_new_appearance()
             self._calls.hear(outcome)
         self.announce()
 
@@ -140,7 +140,7 @@ class Prompts:
             self._ring([present[name] for name in present.keys() - before.keys()], len(present))
 
     async def _answer_told(self, told: ToldPrompt, answer: Answer, *, by: str) -> Json:
-        shown, said, how = told_json(told), render_answer(answer), told.channel.how
+        shown, said, how = told_json(told), describe_answer(answer), told.channel.how
         try:
             await told.say(answer)
         except PromptRefused as error:
@@ -152,8 +152,10 @@ class Prompts:
         self._audit.write(shown, said, by=by, how=how, keys=[])
         return {"key": None, "how": how, "verified": True}
 
-    async def _press(self, watched: Watched, appearance: Appearance, answer: Answer, *, by: str) -> Json:
-        shown, said = self._screen_json(watched, appearance), render_answer(answer)
+    async def _press(
+        self, watched: Watched, appearance: PromptAppearance, answer: Answer, *, by: str
+    ) -> Json:
+        shown, said = self._screen_json(watched, appearance), describe_answer(answer)
         screen = "\n".join(watched.rows).rstrip()
         record = partial(self._audit.write, shown, said, by=by, how="keys", screen=screen)
         try:
@@ -165,7 +167,7 @@ class Prompts:
         self.look(watched.pane)
         return {"key": keys[-1] if keys else None, "how": "keys", "verified": True}
 
-    def _find(self, name: str) -> tuple[Watched, Appearance]:
+    def _find(self, name: str) -> tuple[Watched, PromptAppearance]:
         if found := self._desks.find(name):
             return found
         if any(name == watched.strange_name() for watched in self._desks.strange()):
@@ -185,7 +187,7 @@ class Prompts:
             if not doubled and not (young and self.holds_hooks):
                 yield self._screen_json(watched, appearance)
 
-    def _screen_json(self, watched: Watched, appearance: Appearance) -> Json:
+    def _screen_json(self, watched: Watched, appearance: PromptAppearance) -> Json:
         return screen_json(
             watched, appearance, self._calls.questions_of(appearance.prompt, watched.pane.session)
         )

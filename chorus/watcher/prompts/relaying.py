@@ -36,7 +36,7 @@ class Relaying:
     def hear_hook(self, event: HookEvent, outcomes: Iterable[Outcome]) -> None:
         """Hold the hook of a call that is asked about, if its answer may go that way."""
         asked = next((o for o in outcomes if isinstance(o, PromptOpened) and o.request is None), None)
-        if asked is None or asked.tool is None or not self.spool.is_waiting(event):
+        if asked is None or asked.tool is None or not self.spool.is_hook_waiting(event):
             return
         cwd = event.value.get("cwd")
         ruling = self.prompts.rule(asked, cwd if isinstance(cwd, str) else None)

@@ -10,11 +10,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from chorus.agents.claude_code.dialogs.requests import line_prompt, told_prompt
+from chorus.agents.claude_code.dialogs.permission_requests import prompt_for_call, prompt_for_text
 from chorus.agents.claude_code.hooks.event_file import HookEvent
-from chorus.agents.claude_code.hooks.held_hook import HeldHook
-from chorus.agents.claude_code.replies.decisions import plan_decision
-from chorus.agents.claude_code.replies.steps import Stop
+from chorus.agents.claude_code.hooks.spool import HeldHook
+from chorus.agents.claude_code.replies.key_sequences import CannotAnswer
+from chorus.agents.claude_code.replies.permission_replies import plan_permission_reply
 from chorus.model.answer import Answer
 from chorus.model.ids import PaneId
 from chorus.model.outcomes import Outcome, PromptOpened
@@ -109,8 +109,8 @@ class ToldPrompt:
         if self.claimed:
             raise PromptRefused("this prompt is already answered; nothing was sent")
         try:
-            decision = plan_decision(answer, self.prompt, asked.input, asked.suggestions)
-        except Stop as stop:
+            decision = plan_permission_reply(answer, self.prompt, asked.input, asked.suggestions)
+        except CannotAnswer as stop:
             raise PromptRefused(f"{stop}; nothing was sent") from None
         if not self.channel.is_open():
             raise PromptRefused("the client waits for this answer no more; nothing was sent")
@@ -133,9 +133,9 @@ class Told:
         self._count += 1
         name = f"t{self._count}.{self._salt}"
         if asked.tool is None:
-            prompt = line_prompt(asked.text or "")
+            prompt = prompt_for_text(asked.text or "")
         else:
-            prompt = told_prompt(asked.tool, asked.input, asked.suggestions)
+            prompt = prompt_for_call(asked.tool, asked.input, asked.suggestions)
         self.all[name] = told = ToldPrompt(name, prompt, asked, pane, channel, ruled)
         return told
 

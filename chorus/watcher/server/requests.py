@@ -13,7 +13,15 @@ from typing import Any
 from chorus import __version__
 from chorus.errors import UsageError
 from chorus.history.log import queries
-from chorus.model.answer import Allow, AllowAlways, Answer, Choose, Deny, Replies, Reply
+from chorus.model.answer import (
+    Allow,
+    AllowAlways,
+    Answer,
+    ChooseOption,
+    Deny,
+    QuestionAnswer,
+    QuestionAnswers,
+)
 from chorus.model.ids import PaneId
 from chorus.tmux.address import Address
 from chorus.watcher.server.review_requests import Reviewing
@@ -33,10 +41,12 @@ def parse_answer(
         case "deny":
             return Deny(message)
         case "option" if option is not None:
-            return Choose(option, message)
+            return ChooseOption(option, message)
         case "answers":
-            replies = [Reply(a["question"], tuple(a.get("labels", ())), a.get("text")) for a in answers]
-            return Replies(tuple(replies))
+            replies = [
+                QuestionAnswer(a["question"], tuple(a.get("labels", ())), a.get("text")) for a in answers
+            ]
+            return QuestionAnswers(tuple(replies))
         case _:
             raise UsageError(f"not a decision: {decision!r}")
 

@@ -44,7 +44,7 @@ class Hooks:
 
     def _hear_poke(self) -> None:
         """Taken at once, also while nobody reads the spool: one that stays is told of without end."""
-        self.spool.take_pokes()
+        self.spool.drain_wakeups()
         self._came.set()
 
     def close(self, *, asleep: bool) -> None:
@@ -66,10 +66,10 @@ class Hooks:
             await self.read()
 
     def _mend_spool(self) -> None:
-        if not self.spool.is_whole():
+        if not self.spool.is_intact():
             log.warning("the spool was not whole; it is made anew")
             asyncio.get_running_loop().remove_reader(self.spool.fileno())
-            self.spool.mend()
+            self.spool.recreate()
             self.listen()
 
     async def read(self) -> None:
@@ -87,14 +87,14 @@ class Hooks:
                 raise failure
             else:
                 self.transcripts.tails.frozen = True
-                self.spool.put_aside(event)
+                self.spool.quarantine(event)
         self.trees.announce()
 
     async def _hear(self, event: HookEvent) -> None:
         self._place(event)
         async with self.intake.history:
             outcomes = await self.intake.take(
-                [event.value], Source.HOOK, waits=lambda: self.spool.is_waiting(event)
+                [event.value], Source.HOOK, waits=lambda: self.spool.is_hook_waiting(event)
             )
         self.relaying.hear_hook(event, outcomes)
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from chorus.agents.claude_code.dialogs.reader import explain, read_screen
+from chorus.agents.claude_code.dialogs.reader import explain_reading, read_screen
 from chorus.agents.claude_code.dialogs.rules import BadPromptRules, parse_rules
-from chorus.model.prompt import Entry, Nothing, Prompt, Unknown
+from chorus.model.prompt import NoPrompt, Prompt, TextField, UnknownPrompt
 from tests.screens import RULES_FILE, screen_text, shipped_rules
 
 RULES = shipped_rules()
@@ -54,14 +54,14 @@ def test_every_shipped_rule_names_the_versions_it_was_seen_on() -> None:
 
 def test_a_dialog_no_rule_fits_is_unknown() -> None:
     reading = read_screen(NEW_DIALOG, RULES)
-    assert isinstance(reading.found, Unknown)
-    assert [trial.rule for trial in reading.trials] == [rule.name for rule in RULES.rule]
+    assert isinstance(reading.found, UnknownPrompt)
+    assert [attempt.rule for attempt in reading.attempts] == [rule.name for rule in RULES.rule]
 
 
 def test_a_rule_in_the_users_config_makes_it_known() -> None:
     found = read_screen(NEW_DIALOG, parse_rules(shipped(), USERS_RULE)).found
     assert isinstance(found, Prompt)
-    assert (found.kind, found.tool, found.keys_meaning("deny")) == ("rocket", "Launch", ("2",))
+    assert (found.kind, found.tool, found.keys_with_meaning("deny")) == ("rocket", "Launch", ("2",))
     assert found.option("2") == found.options[1]
     assert found.option("3") is None
 
@@ -74,13 +74,13 @@ def test_one_text_for_an_empty_field_is_as_good_as_a_list() -> None:
     )
     found = read_screen(open_field, rules).found
     assert isinstance(found, Prompt)
-    assert found.entry == Entry("2", "", True)
+    assert found.text_field == TextField("2", "", True)
 
 
 def test_the_users_quiet_screens_ask_nothing() -> None:
     screen = "─" * 40 + "\n  Nothing to see here\n"
-    assert isinstance(read_screen(screen, RULES).found, Unknown)
-    assert isinstance(read_screen(screen, parse_rules(shipped(), USERS_RULE)).found, Nothing)
+    assert isinstance(read_screen(screen, RULES).found, UnknownPrompt)
+    assert isinstance(read_screen(screen, parse_rules(shipped(), USERS_RULE)).found, NoPrompt)
 
 
 def test_an_empty_section_changes_nothing() -> None:
@@ -105,18 +105,18 @@ def test_a_rule_that_cannot_be_right_is_refused_with_its_place(extra: dict[str, 
 
 
 def test_the_account_of_a_prompt_says_why_each_rule_before_did_not_fit() -> None:
-    lines = explain(read_screen(screen_text("recordings/tui/bash_80.txt"), RULES))
+    lines = explain_reading(read_screen(screen_text("recordings/tui/bash_80.txt"), RULES))
     assert lines[0] == "edit: no, the title is 'Bash command'"
-    assert lines[-1] == "bash: yes, in every part; this is a prompt of kind bash"
+    assert lines[-1] == "bash: yes, every part matches; this is a prompt of kind bash"
 
 
 def test_the_account_of_an_unknown_dialog_ends_with_the_verdict() -> None:
-    assert explain(read_screen(NEW_DIALOG, RULES))[-1] == "unknown: no rule fits this dialog"
+    assert explain_reading(read_screen(NEW_DIALOG, RULES))[-1] == "unknown: no rule matches this dialog"
 
 
 def test_the_account_of_a_quiet_screen_says_why_nothing_is_asked() -> None:
-    lines = explain(read_screen(screen_text("recordings/tui/fake_prompt_in_text.txt"), RULES))
-    assert lines == ["none: the input box is drawn: nothing waits for an answer"]
+    lines = explain_reading(read_screen(screen_text("recordings/tui/fake_prompt_in_text.txt"), RULES))
+    assert lines == ["none: the input box is shown: no prompt is pending"]
 
 
 def test_a_prompt_goes_by_the_start_of_its_fingerprint() -> None:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from chorus.agents.claude_code.dialogs.reader import read_screen
-from chorus.model.prompt import Entry, Nothing, Prompt, Unknown, prompt_json
-from tests.screens import expectations, said, screen_names, screen_text, shipped_rules
+from chorus.model.prompt import NoPrompt, Prompt, TextField, UnknownPrompt, prompt_json, screen_reading_json
+from tests.screens import expectations, screen_names, screen_text, shipped_rules, without_ids
 
 RULES = shipped_rules()
 EXPECTED = dict(expectations())
@@ -27,7 +27,7 @@ def test_the_table_names_every_recorded_screen() -> None:
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_a_recorded_screen_is_read_as_what_it_is(name: str) -> None:
-    assert said(prompt_json(read_screen(screen_text(name), RULES).found)) == EXPECTED[name]
+    assert without_ids(screen_reading_json(read_screen(screen_text(name), RULES).found)) == EXPECTED[name]
 
 
 @pytest.mark.parametrize("name", [name for name in EXPECTED if name.endswith(".ansi.txt")])
@@ -41,9 +41,9 @@ def test_colours_change_nothing(name: str) -> None:
 
 def same_or_nothing(name: str, changed: str, what: str) -> None:
     found = read_screen(changed, RULES).found
-    if isinstance(found, Unknown | Nothing):
+    if isinstance(found, UnknownPrompt | NoPrompt):
         return
-    expected, value = EXPECTED[name], said(prompt_json(found))
+    expected, value = EXPECTED[name], without_ids(screen_reading_json(found))
     if found.title != expected["title"]:
         # Cut off above: the title is then the one the rule names, without who asks.
         assert expected["title"].startswith(found.title), what
@@ -164,7 +164,7 @@ def test_a_change_that_is_not_drawn_yet_is_no_prompt() -> None:
 
     found = read_screen("\n".join(half_drawn), RULES).found
 
-    assert isinstance(found, Unknown)
+    assert isinstance(found, UnknownPrompt)
 
 
 NARROW = """\
@@ -202,16 +202,16 @@ def test_a_number_right_before_its_label_is_a_choice() -> None:
 def test_an_open_text_field_in_which_nothing_is_typed_is_read_as_empty(name: str) -> None:
     found = read_screen(screen_text(name), RULES).found
     assert isinstance(found, Prompt)
-    assert found.entry == Entry(str(found.selected), "", True)
+    assert found.text_field == TextField(str(found.selected), "", True)
 
 
 @pytest.mark.parametrize("size", ["80", "40"])
-@pytest.mark.parametrize("ticked", [[], ["2"]])
-def test_the_way_to_the_next_question_is_nothing_somebody_typed(size: str, ticked: list[str]) -> None:
-    step = "_step1_2" if ticked else ""
+@pytest.mark.parametrize("checked", [[], ["2"]])
+def test_the_way_to_the_next_question_is_nothing_somebody_typed(size: str, checked: list[str]) -> None:
+    step = "_step1_2" if checked else ""
     found = read_screen(screen_text(f"screens/2.1.325/askmultifirst{step}_{size}.txt"), RULES).found
     assert isinstance(found, Prompt)
-    assert (found.entry, found.ticked) == (None, frozenset(ticked))
+    assert (found.text_field, found.checked) == (None, frozenset(checked))
 
 
 @pytest.mark.parametrize("width", [None, 1, 3])

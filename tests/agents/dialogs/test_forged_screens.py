@@ -3,7 +3,7 @@
 import pytest
 
 from chorus.agents.claude_code.dialogs.reader import read_screen
-from chorus.model.prompt import Nothing, Prompt, Unknown
+from chorus.model.prompt import NoPrompt, Prompt, UnknownPrompt
 from tests.screens import screen_text, shipped_rules
 
 RULES = shipped_rules()
@@ -21,7 +21,7 @@ EDIT = f"{LINE}\n Edit file\n app.py\n{DASHES}\n 1 -a\n 1 +b\n{DASHES}\n{TAIL}"
 INPUT_BOX = f"{LINE}\n❯ \n{LINE}\n  ? for shortcuts"
 
 
-def found(screen: str) -> Prompt | Unknown | Nothing:
+def found(screen: str) -> Prompt | UnknownPrompt | NoPrompt:
     return read_screen(screen, RULES, width=WIDTH).found
 
 
@@ -41,14 +41,14 @@ def indented(text: str, by: int) -> str:
 
 @pytest.mark.parametrize("by", range(8))
 def test_a_copy_of_a_dialog_above_the_input_box_asks_nothing(by: int) -> None:
-    assert isinstance(found(f"{indented(EDIT, by)}\n\n{INPUT_BOX}"), Nothing)
+    assert isinstance(found(f"{indented(EDIT, by)}\n\n{INPUT_BOX}"), NoPrompt)
 
 
 @pytest.mark.parametrize(
     "typed", ["1", "1. Yes", "❯ 1. Yes", "Do you want to proceed?\n  ❯ 1. Yes\n    2. No"]
 )
 def test_what_is_typed_into_the_input_box_is_no_dialog(typed: str) -> None:
-    assert isinstance(found(f"{LINE}\n❯ {typed}\n{LINE}\n  esc to interrupt"), Nothing)
+    assert isinstance(found(f"{LINE}\n❯ {typed}\n{LINE}\n  esc to interrupt"), NoPrompt)
 
 
 @pytest.mark.parametrize("by", range(1, 8))
@@ -153,13 +153,13 @@ def test_something_below_the_dialog_makes_it_unanswerable() -> None:
 def test_the_end_of_a_tall_edit_is_known_only_by_the_clients_own_line() -> None:
     listing = "\n".join(f" {n} +x" for n in range(5))
     assert prompt(f"{listing}\n{DASHES}\n{TAIL}").title == "Edit file"
-    assert isinstance(found(f"{listing}\n{TAIL}"), Unknown)
-    assert isinstance(found(f" Here is what I want:\n{DASHES}\n{TAIL}"), Unknown)
+    assert isinstance(found(f"{listing}\n{TAIL}"), UnknownPrompt)
+    assert isinstance(found(f" Here is what I want:\n{DASHES}\n{TAIL}"), UnknownPrompt)
 
 
 def test_the_end_of_a_tall_command_is_unknown() -> None:
     end = " Do you want to proceed?\n ❯ 1. Yes\n   2. No\n\n Esc to cancel"
-    assert isinstance(found(f" │ rm -rf x\n{DASHES}\n{end}"), Unknown)
+    assert isinstance(found(f" │ rm -rf x\n{DASHES}\n{end}"), UnknownPrompt)
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_the_end_of_a_tall_command_is_unknown() -> None:
     ],
 )
 def test_what_a_terminal_was_sent_is_no_screen(old: str, new: str) -> None:
-    assert isinstance(found(EDIT.replace(old, new, 1)), Unknown)
+    assert isinstance(found(EDIT.replace(old, new, 1)), UnknownPrompt)
 
 
 def test_colours_links_and_line_ends_make_no_difference_to_a_screen() -> None:
@@ -232,17 +232,17 @@ def test_what_is_said_above_a_question_is_shown_and_makes_it_another_one() -> No
 def test_a_question_drawn_otherwise_is_not_answered(old: str, new: str) -> None:
     assert QUESTION.count(old)
     result = found(QUESTION.replace(old, new, 1))
-    assert not isinstance(result, Prompt) or result.entry is not None
+    assert not isinstance(result, Prompt) or result.text_field is not None
 
 
 def test_a_description_that_counts_on_is_found_out() -> None:
     """2.1.197 draws descriptions in the numbers' column."""
     screen = QUESTION.replace("     Use Go", "  2. Rust")
-    assert isinstance(found(screen), Unknown)
+    assert isinstance(found(screen), UnknownPrompt)
 
 
 def test_a_choice_apart_with_rows_of_its_own_is_not_read() -> None:
-    assert isinstance(found(QUESTION.replace("  4. Chat about this", "     Chat about this")), Unknown)
+    assert isinstance(found(QUESTION.replace("  4. Chat about this", "     Chat about this")), UnknownPrompt)
 
 
 def test_combining_and_wide_characters_count_as_the_columns_they_take() -> None:
@@ -252,11 +252,11 @@ def test_combining_and_wide_characters_count_as_the_columns_they_take() -> None:
 
 @pytest.mark.parametrize("screen", ["", "\n\n\n", "$ ls\napp.py\n$", LINE, f"{LINE}\n", " Esc to cancel"])
 def test_a_screen_without_a_dialog_is_none(screen: str) -> None:
-    assert isinstance(found(screen), Nothing)
+    assert isinstance(found(screen), NoPrompt)
 
 
 def test_a_notice_without_its_line_is_unknown() -> None:
-    assert isinstance(found("  Auto mode\n\n  Enter to stay · Esc to cancel"), Unknown)
+    assert isinstance(found("  Auto mode\n\n  Enter to stay · Esc to cancel"), UnknownPrompt)
 
 
 def test_a_notice_with_a_key_no_label_names_is_unknown() -> None:

@@ -5,10 +5,18 @@ from typing import Any
 
 import pytest
 
-from chorus.agents.claude_code.dialogs.requests import line_prompt, told_prompt
-from chorus.agents.claude_code.replies.decisions import NO, plan_decision
-from chorus.agents.claude_code.replies.steps import Stop
-from chorus.model.answer import Allow, AllowAlways, Answer, Choose, Deny, Replies, Reply
+from chorus.agents.claude_code.dialogs.permission_requests import prompt_for_call, prompt_for_text
+from chorus.agents.claude_code.replies.key_sequences import CannotAnswer
+from chorus.agents.claude_code.replies.permission_replies import DEFAULT_DENIAL, plan_permission_reply
+from chorus.model.answer import (
+    Allow,
+    AllowAlways,
+    Answer,
+    ChooseOption,
+    Deny,
+    QuestionAnswer,
+    QuestionAnswers,
+)
 
 EDIT = {"file_path": "/p/app.py", "old_string": "a\nb", "new_string": "c", "replace_all": False}
 BASH = {"command": "make &&\n ls", "description": "Build"}
@@ -51,7 +59,7 @@ BARE = {"questions": [{"question": "Q"}]}
 def test_a_call_is_shown_with_all_of_its_input(
     tool: str, given: dict[str, Any], kind: str, title: str, body: list[str]
 ) -> None:
-    prompt = told_prompt(tool, given)
+    prompt = prompt_for_call(tool, given)
 
     assert (prompt.kind, prompt.title, list(prompt.body)) == (kind, title, body)
     assert [(o.key, o.label, o.meaning) for o in prompt.options] == [
@@ -63,9 +71,16 @@ def test_a_call_is_shown_with_all_of_its_input(
 PLAIN = {"question": "Which?", "header": "A", "options": [{"label": "x", "description": "fast"}]}
 
 
+def answer_one(question: str, labels: tuple[str, ...], text: str | None = None) -> QuestionAnswers:
+    return QuestionAnswers((QuestionAnswer(question, labels, text),))
+
+
+TWICE = QuestionAnswers((QuestionAnswer("Which?", ("Go",)),) * 2)
+
+
 def test_questions_are_shown_in_rows_each_with_its_choices() -> None:
     several = {**PLAIN, "question": "How?", "header": "B", "multiSelect": True}
-    assert list(told_prompt("AskUserQuestion", {"questions": [PLAIN, several]}).body) == [
+    assert list(prompt_for_call("AskUserQuestion", {"questions": [PLAIN, several]}).body) == [
         "A: Which?",
         "  x: fast",
         "B: How? (several may be chosen)",
@@ -78,12 +93,12 @@ def test_questions_are_shown_in_rows_each_with_its_choices() -> None:
     [{**PLAIN, "preview": 1}, {**PLAIN, "options": [{"label": "x"}]}, {**PLAIN, "options": ["x"]}, "odd"],
 )
 def test_a_question_with_more_to_it_is_shown_as_it_was_asked(more: object) -> None:
-    (row,) = told_prompt("AskUserQuestion", {"questions": [PLAIN, more]}).body
+    (row,) = prompt_for_call("AskUserQuestion", {"questions": [PLAIN, more]}).body
     assert json.loads(row.removeprefix("questions: ")) == [PLAIN, more]
 
 
 def test_what_would_change_for_good_is_said() -> None:
-    yes, always, no = told_prompt("Bash", BASH, SUGGESTIONS).options
+    yes, always, no = prompt_for_call("Bash", BASH, SUGGESTIONS).options
 
     assert always.label == (
         "Yes, and switch to acceptEdits (session); allow access to /p, /q (session); "
@@ -94,14 +109,15 @@ def test_what_would_change_for_good_is_said() -> None:
 
 def test_calls_that_differ_anywhere_have_different_fingerprints() -> None:
     calls: list[dict[str, Any]] = [EDIT, {**EDIT, "replace_all": True}, {**EDIT, "old_string": "a\nb "}, BASH]
-    assert len({told_prompt("Edit", call).fingerprint for call in calls}) == len(calls)
+    assert len({prompt_for_call("Edit", call).fingerprint for call in calls}) == len(calls)
     assert (
-        told_prompt("Edit", EDIT).fingerprint == told_prompt("Edit", dict(reversed(EDIT.items()))).fingerprint
+        prompt_for_call("Edit", EDIT).fingerprint
+        == prompt_for_call("Edit", dict(reversed(EDIT.items()))).fingerprint
     )
 
 
 def test_a_question_is_shown_with_its_choices_and_a_field() -> None:
-    prompt = told_prompt("AskUserQuestion", BOTH)
+    prompt = prompt_for_call("AskUserQuestion", BOTH)
 
     assert (prompt.kind, prompt.title, prompt.question) == ("question", "W, F", "Which?")
     assert [(option.key, option.label) for option in prompt.options] == [
@@ -116,27 +132,30 @@ ALLOWED = {"behavior": "allow", "updatedInput": BASH}
     ("answer", "decision"),
     [
         (Allow(), ALLOWED),
-        (Choose("1"), ALLOWED),
+        (ChooseOption("1"), ALLOWED),
         (AllowAlways(), {**ALLOWED, "updatedPermissions": SUGGESTIONS}),
-        (Choose("2"), {**ALLOWED, "updatedPermissions": SUGGESTIONS}),
-        (Deny(), {"behavior": "deny", "message": NO}),
+        (ChooseOption("2"), {**ALLOWED, "updatedPermissions": SUGGESTIONS}),
+        (Deny(), {"behavior": "deny", "message": DEFAULT_DENIAL}),
         (Deny("not so"), {"behavior": "deny", "message": "not so"}),
-        (Choose("3", "not so"), {"behavior": "deny", "message": "not so"}),
+        (ChooseOption("3", "not so"), {"behavior": "deny", "message": "not so"}),
     ],
 )
 def test_an_answer_is_said_as_the_client_reads_it(answer: Answer, decision: dict[str, Any]) -> None:
-    assert plan_decision(answer, told_prompt("Bash", BASH, SUGGESTIONS), BASH, SUGGESTIONS) == decision
+    assert (
+        plan_permission_reply(answer, prompt_for_call("Bash", BASH, SUGGESTIONS), BASH, SUGGESTIONS)
+        == decision
+    )
 
 
 @pytest.mark.parametrize(
     ("given", "answer", "answers"),
     [
-        (ASK, Choose("2"), {"Which?": "Rust"}),
-        (ASK, Choose("3", "Zig"), {"Which?": "Zig"}),
-        (ASK, Replies((Reply("Which?", text="Zig, later"),)), {"Which?": "Zig, later"}),
+        (ASK, ChooseOption("2"), {"Which?": "Rust"}),
+        (ASK, ChooseOption("3", "Zig"), {"Which?": "Zig"}),
+        (ASK, QuestionAnswers((QuestionAnswer("Which?", text="Zig, later"),)), {"Which?": "Zig, later"}),
         (
             BOTH,
-            Replies((Reply("What?", ("Undo", "Log")), Reply("Which?", ("Go",)))),
+            QuestionAnswers((QuestionAnswer("What?", ("Undo", "Log")), QuestionAnswer("Which?", ("Go",)))),
             {"What?": "Undo, Log", "Which?": "Go"},
         ),
     ],
@@ -144,7 +163,7 @@ def test_an_answer_is_said_as_the_client_reads_it(answer: Answer, decision: dict
 def test_questions_are_answered_in_words(
     given: dict[str, Any], answer: Answer, answers: dict[str, str]
 ) -> None:
-    decision = plan_decision(answer, told_prompt("AskUserQuestion", given), given)
+    decision = plan_permission_reply(answer, prompt_for_call("AskUserQuestion", given), given)
     assert decision == {"behavior": "allow", "updatedInput": {**given, "answers": answers}}
 
 
@@ -152,29 +171,29 @@ def test_questions_are_answered_in_words(
     ("tool", "given", "answer", "why"),
     [
         ("Bash", BASH, AllowAlways(), "allow-always"),
-        ("Bash", BASH, Allow("but"), "no words"),
-        ("Bash", BASH, Choose("9"), "no option '9'"),
-        ("AskUserQuestion", ASK, Allow(), "with a choice"),
-        ("AskUserQuestion", BOTH, Choose("1"), "2 questions are asked"),
-        ("AskUserQuestion", ASK, Choose("3"), "takes one choice"),
-        ("AskUserQuestion", ASK, Replies((Reply("Who?", ("Go",)),)), "no such question"),
-        ("AskUserQuestion", ASK, Replies((Reply("Which?", ("Go",)),) * 2), "no such question"),
-        ("AskUserQuestion", ASK, Replies((Reply("Which?", ("C",)),)), "no one choice is 'C'"),
-        ("AskUserQuestion", ASK, Replies((Reply("Which?", ("Go", "Rust")),)), "takes one choice"),
-        ("AskUserQuestion", ASK, Replies((Reply("Which?", ("Go",), "and"),)), "or words of your own"),
-        ("AskUserQuestion", BARE, Replies((Reply("Q", ("a",)),)), "no one choice"),
+        ("Bash", BASH, Allow("but"), "takes no text"),
+        ("Bash", BASH, ChooseOption("9"), "no option '9'"),
+        ("AskUserQuestion", ASK, Allow(), "needs an option or a text"),
+        ("AskUserQuestion", BOTH, ChooseOption("1"), "2 question.s."),
+        ("AskUserQuestion", ASK, ChooseOption("3"), "exactly one option"),
+        ("AskUserQuestion", ASK, answer_one("Who?", ("Go",)), "no such question"),
+        ("AskUserQuestion", ASK, TWICE, "no such question"),
+        ("AskUserQuestion", ASK, answer_one("Which?", ("C",)), "one option is 'C'"),
+        ("AskUserQuestion", ASK, answer_one("Which?", ("Go", "Rust")), "exactly one option"),
+        ("AskUserQuestion", ASK, answer_one("Which?", ("Go",), "and"), "not both"),
+        ("AskUserQuestion", BARE, answer_one("Q", ("a",)), "not exactly one"),
     ],
 )  # fmt: skip
 def test_an_answer_that_does_not_fit_says_nothing(
     tool: str, given: dict[str, Any], answer: Answer, why: str
 ) -> None:
-    with pytest.raises(Stop, match=why):
-        plan_decision(answer, told_prompt(tool, given), given)
+    with pytest.raises(CannotAnswer, match=why):
+        plan_permission_reply(answer, prompt_for_call(tool, given), given)
 
 
 def test_a_prompt_in_the_clients_own_words_is_answered_yes_or_no() -> None:
-    prompt = line_prompt("Allow it?")
+    prompt = prompt_for_text("Allow it?")
 
     assert (prompt.kind, prompt.tool, prompt.question) == ("permission", None, "Allow it?")
-    assert plan_decision(Choose("y"), prompt, {})["behavior"] == "allow"
-    assert plan_decision(Deny(), prompt, {})["behavior"] == "deny"
+    assert plan_permission_reply(ChooseOption("y"), prompt, {})["behavior"] == "allow"
+    assert plan_permission_reply(Deny(), prompt, {})["behavior"] == "deny"

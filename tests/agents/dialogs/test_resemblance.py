@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from chorus.agents.claude_code.dialogs.permission_requests import may_be_about
 from chorus.agents.claude_code.dialogs.reader import read_screen
-from chorus.agents.claude_code.dialogs.resemblance import resembles
 from chorus.model.prompt import Prompt
 from tests.screens import screen_text, shipped_rules
 
@@ -31,4 +31,4 @@ def prompt(name: str) -> Prompt:
 def test_only_a_call_the_dialog_could_be_about_resembles_it(
     name: str, tool: str, given: dict[str, Any], expected: bool
 ) -> None:
-    assert resembles(prompt(name), tool, given) is expected
+    assert may_be_about(prompt(name), tool, given) is expected

@@ -13,12 +13,12 @@ import pytest
 from chorus import __version__
 from chorus.agents.claude_code.hooks.program import (
     EVENTS,
-    NAME,
-    find_plugin,
-    render_groups,
-    render_portable_groups,
+    HOOK_PROGRAM,
+    find_plugin_directory,
+    render_hook_groups,
+    render_portable_hook_groups,
     render_settings,
-    take_settings,
+    split_settings_option,
 )
 from chorus.agents.claude_code.settings.hook_entries import SettingsUnreadable, add_hooks, find_hooks
 
@@ -26,10 +26,10 @@ ROOT = Path(__file__).parents[3]
 
 
 def test_the_plugin_says_what_the_settings_say(tmp_path: Path) -> None:
-    plugin = json.loads((find_plugin() / "hooks.json").read_text())["hooks"]
-    at_a_plain_path = tmp_path / NAME
+    plugin = json.loads((find_plugin_directory() / "hooks.json").read_text())["hooks"]
+    at_a_plain_path = tmp_path / HOOK_PROGRAM
     at_a_plain_path.touch(0o755)
-    rendered = json.loads(json.dumps(render_groups(at_a_plain_path, None)))
+    rendered = json.loads(json.dumps(render_hook_groups(at_a_plain_path, None)))
 
     assert list(plugin) == list(EVENTS)
     for event, group in rendered.items():
@@ -38,7 +38,10 @@ def test_the_plugin_says_what_the_settings_say(tmp_path: Path) -> None:
 
 
 def test_the_plugin_has_the_version_of_chorus() -> None:
-    assert json.loads((find_plugin() / ".claude-plugin/plugin.json").read_text())["version"] == __version__
+    assert (
+        json.loads((find_plugin_directory() / ".claude-plugin/plugin.json").read_text())["version"]
+        == __version__
+    )
 
 
 def test_a_wheel_holds_the_plugin_with_a_program_that_can_be_run(tmp_path: Path) -> None:
@@ -48,18 +51,18 @@ def test_a_wheel_holds_the_plugin_with_a_program_that_can_be_run(tmp_path: Path)
 
     with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel:
         names = set(wheel.namelist())
-        mode = wheel.getinfo(f"chorus/plugin/{NAME}").external_attr >> 16
+        mode = wheel.getinfo(f"chorus/plugin/{HOOK_PROGRAM}").external_attr >> 16
 
     assert {"chorus/plugin/hooks.json", "chorus/plugin/.claude-plugin/plugin.json"} <= names
     assert mode & 0o111
-    assert any(name.endswith(f".data/scripts/{NAME}") for name in names)
+    assert any(name.endswith(f".data/scripts/{HOOK_PROGRAM}") for name in names)
 
 
 def test_a_hook_at_a_plain_path_needs_no_shell(tmp_path: Path) -> None:
     hook = tmp_path / "chorus-hook"
     hook.touch(0o755)
 
-    entry = render_groups(hook, "/opt/bin/chorus")["Stop"]["hooks"][0]
+    entry = render_hook_groups(hook, "/opt/bin/chorus")["Stop"]["hooks"][0]
 
     assert (entry["command"], entry["args"]) == (str(hook), ["/opt/bin/chorus"])
 
@@ -72,16 +75,16 @@ def test_a_hook_at_an_odd_path_or_not_executable_is_run_by_a_shell(
     hook.parent.mkdir()
     hook.touch(mode)
 
-    entry = render_groups(hook, None)["Stop"]["hooks"][0]
+    entry = render_hook_groups(hook, None)["Stop"]["hooks"][0]
 
     assert "args" not in entry
     assert shlex.split(entry["command"]) == ["sh", str(hook)]
 
 
 def test_hooks_for_everybody_run_where_chorus_is_and_are_silent_where_it_is_not(tmp_path: Path) -> None:
-    command = render_portable_groups()["Stop"]["hooks"][0]["command"]
+    command = render_portable_hook_groups()["Stop"]["hooks"][0]["command"]
     without = subprocess.run(["/bin/sh", "-c", command], env={"PATH": str(tmp_path)}, capture_output=True)
-    hook = tmp_path / NAME
+    hook = tmp_path / HOOK_PROGRAM
     hook.write_text("#!/bin/sh\nread line; echo got $line\n")
     hook.chmod(0o755)
     with_it = subprocess.run(
@@ -90,14 +93,14 @@ def test_hooks_for_everybody_run_where_chorus_is_and_are_silent_where_it_is_not(
 
     assert (without.returncode, without.stdout, without.stderr) == (0, b"", b"")
     assert with_it.stdout == b"got it\n"
-    assert find_hooks(add_hooks(None, render_portable_groups())).keys() == set(EVENTS)
+    assert find_hooks(add_hooks(None, render_portable_hook_groups())).keys() == set(EVENTS)
 
 
 def test_the_users_own_settings_go_along_with_ours(tmp_path: Path) -> None:
     theirs = {"model": "opus", "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "mine"}]}]}}
     path = tmp_path / "mine.json"
     path.write_text(json.dumps(theirs))
-    hook = tmp_path / NAME
+    hook = tmp_path / HOOK_PROGRAM
     hook.touch(0o755)
 
     for given in (str(path), json.dumps(theirs)):
@@ -112,7 +115,7 @@ def test_the_users_own_settings_go_along_with_ours(tmp_path: Path) -> None:
 def test_settings_of_the_user_that_cannot_be_read_are_an_error(tmp_path: Path) -> None:
     for given in (str(tmp_path / "none.json"), "{broken", os.fspath(tmp_path)):
         with pytest.raises(SettingsUnreadable):
-            render_settings(given, hook=tmp_path / NAME, chorus=None)
+            render_settings(given, hook=tmp_path / HOOK_PROGRAM, chorus=None)
 
 
 @pytest.mark.parametrize(
@@ -128,4 +131,4 @@ def test_settings_of_the_user_that_cannot_be_read_are_an_error(tmp_path: Path) -
 def test_the_last_settings_argument_is_the_one_that_counts(
     arguments: list[str], rest: list[str], given: str | None
 ) -> None:
-    assert take_settings(arguments) == (rest, given)
+    assert split_settings_option(arguments) == (rest, given)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from chorus.agents.claude_code.hooks.event_file import parse_event_file
-from chorus.agents.claude_code.hooks.spool import ASIDE_KEPT, CUT_OFF_SECONDS, Spool
+from chorus.agents.claude_code.hooks.spool import CUT_OFF_SECONDS, MAX_QUARANTINED, Spool
 
 HEAD = b"1\t77\t%3\t/tmp/tmux-0/default,123,0\n"
 
@@ -72,12 +72,12 @@ def test_what_is_not_whole_yet_is_left_until_it_is(directory: Path, spool: Spool
 
 
 def test_what_was_cut_off_is_put_aside_and_counted(directory: Path, spool: Spool) -> None:
-    for n in range(ASIDE_KEPT + 5):
+    for n in range(MAX_QUARANTINED + 5):
         put(directory, f"{n}.0", b'{"cut', age=CUT_OFF_SECONDS + 1)
 
     assert spool.take() == []
-    assert spool.problems == {"cut-off": ASIDE_KEPT + 5}
-    assert len(list((directory / "aside").iterdir())) == ASIDE_KEPT
+    assert spool.problems == {"cut-off": MAX_QUARANTINED + 5}
+    assert len(list((directory / "aside").iterdir())) == MAX_QUARANTINED
 
 
 def test_an_event_released_and_not_forgotten_is_found_by_the_next_agent(
@@ -218,10 +218,10 @@ def test_an_event_nobody_can_deal_with_is_put_aside_and_its_hook_goes_on(
     odd, _ = spool.take()
     spool.release(odd)
 
-    spool.put_aside(odd)
+    spool.quarantine(odd)
 
     assert [path.read_bytes() for path in (directory / "aside").iterdir()] == [HEAD + b'{"n": 1}']
     assert [path.name for path in directory.iterdir() if path.is_file() and path.suffix] == ["8.0"]
-    assert not spool.is_waiting(odd)
+    assert not spool.is_hook_waiting(odd)
     assert spool.problems == {"failed": 1}
     assert spool.take() == []

@@ -5,37 +5,37 @@ from dataclasses import replace
 import pytest
 
 from chorus.agents.claude_code.dialogs.reader import read_screen
-from chorus.agents.claude_code.replies.appearances import Desk
+from chorus.agents.claude_code.replies.appearances import PromptAppearances
 from chorus.agents.claude_code.replies.key_relay import (
-    Observation,
-    Press,
-    Refuse,
-    Relay,
-    StillThere,
-    Verified,
+    Answered,
+    DialogStillShown,
+    KeyRelay,
+    PaneView,
+    PressKey,
+    Refused,
     Wait,
 )
 from chorus.model.answer import (
     Allow,
     AllowAlways,
     Answer,
-    Choose,
-    Decision,
+    ChooseOption,
     Deny,
-    Replies,
-    Reply,
-    render_answer,
+    PromptAnswer,
+    QuestionAnswer,
+    QuestionAnswers,
+    describe_answer,
 )
 from chorus.model.ids import PaneId
-from chorus.model.prompt import Entry, Nothing, Prompt, Unknown
+from chorus.model.prompt import NoPrompt, Prompt, TextField, UnknownPrompt
 from tests.screens import screen_text, shipped_rules
 
 RULES = shipped_rules()
 PANE = PaneId("%1")
-GONE = Nothing("the input box is drawn")
+GONE = NoPrompt("the input box is drawn")
 
 
-def shown(name: str) -> Prompt | Unknown | Nothing:
+def shown(name: str) -> Prompt | UnknownPrompt | NoPrompt:
     folder = "recordings/tui" if name.startswith("tui:") else "screens/2.1.325"
     return read_screen(screen_text(f"{folder}/{name.removeprefix('tui:')}.txt"), RULES).found
 
@@ -46,13 +46,13 @@ def prompt(name: str) -> Prompt:
     return found
 
 
-def seen(found: str | Prompt | Unknown | Nothing, **other: object) -> Observation:
-    look = Observation(PANE, "10@1", shown(found) if isinstance(found, str) else found)
+def seen(found: str | Prompt | UnknownPrompt | NoPrompt, **other: object) -> PaneView:
+    look = PaneView(PANE, "10@1", shown(found) if isinstance(found, str) else found)
     return replace(look, **other)  # type: ignore[arg-type]
 
 
-def decided(name: str, answer: Answer) -> Decision:
-    return Decision(prompt(name), PANE, "10@1", answer)
+def decided(name: str, answer: Answer) -> PromptAnswer:
+    return PromptAnswer(prompt(name), PANE, "10@1", answer)
 
 
 EDIT = "edit_80"
@@ -64,12 +64,12 @@ EDIT = "edit_80"
         (EDIT, Allow(), "1"),
         (EDIT, AllowAlways(), "2"),
         (EDIT, Deny(), "3"),
-        (EDIT, Choose("2"), "2"),
+        (EDIT, ChooseOption("2"), "2"),
         ("tui:edit_80", Deny(), "3"),
         ("bash_80", Deny(), "4"),
         ("bashexp_80", Deny(), "3"),
         ("bashexp_80", AllowAlways(), "2"),
-        ("bash_80", Choose("3"), "3"),
+        ("bash_80", ChooseOption("3"), "3"),
         ("tui:bashlong_80", Deny(), "2"),
         ("mcp_80", AllowAlways(), "2"),
         ("mcp_60", Deny(), "2"),  # the same key, because the pane is narrow
@@ -78,55 +78,71 @@ EDIT = "edit_80"
         ("plan_80", AllowAlways(), "1"),
         ("exitplan_80", Deny(), "2"),
         ("ask_80", Deny(), "Escape"),
-        ("ask_80", Choose("2"), "2"),
-        ("askonlymulti_80", Choose("4"), "4"),
-        ("autonotice_fetch_80", Choose("Enter"), "Enter"),
+        ("ask_80", ChooseOption("2"), "2"),
+        ("askonlymulti_80", ChooseOption("4"), "4"),
+        ("autonotice_fetch_80", ChooseOption("Enter"), "Enter"),
         ("autonotice_fetch_80", Deny(), "Escape"),
         ("tui:dialog_bypass_80", Deny(), "1"),
         ("trust_80", Deny(), "Enter"),
     ],
 )
 def test_the_key_is_the_one_the_label_calls_for(name: str, answer: Answer, key: str) -> None:
-    relay = Relay(decided(name, answer))
-    assert relay.observe(seen(name)) == Press(key)
+    relay = KeyRelay(decided(name, answer))
+    assert relay.observe(seen(name)) == PressKey(key)
     assert relay.observe(seen(name)) == Wait()
-    assert relay.observe(seen(GONE)) == Verified()
-    assert relay.observe(seen(name)) == Verified()
+    assert relay.observe(seen(GONE)) == Answered()
+    assert relay.observe(seen(name)) == Answered()
     assert relay.sent == 1
 
 
 @pytest.mark.parametrize(
     ("name", "answer", "why"),
     [
-        ("bash_80", AllowAlways(), "more than one option means 'allow-always', name one: 2: Yes, and always"),
+        (
+            "bash_80",
+            AllowAlways(),
+            "more than one option means 'allow-always', choose one: 2: Yes, and always",
+        ),
         ("mcp_60", AllowAlways(), "no option of this prompt means 'allow-always'"),
         ("ask_80", Allow(), "no option"),
-        ("plan_80", Deny(), "has no option that says no; a message may"),
-        ("ask_80", Deny("no"), "has no option that says no"),
-        ("fetch_80", Deny("no"), "takes no words: leave them out, then write to the session"),
-        (EDIT, Choose("4"), "no option '4'"),
-        (EDIT, Choose("2", "why"), "takes no words"),
+        ("plan_80", Deny(), "has no option to deny; try it with a message"),
+        ("ask_80", Deny("no"), "has no option to deny"),
+        ("fetch_80", Deny("no"), "takes no text: leave it out, then send the session a message"),
+        (EDIT, ChooseOption("4"), "no option '4'"),
+        (EDIT, ChooseOption("2", "why"), "takes no text"),
         (EDIT, Deny(""), "one line of printable characters"),
         (EDIT, Deny("a\nb"), "one line of printable characters"),
         (EDIT, Deny("a\x1bb"), "one line of printable characters"),
         (EDIT, Deny("x" * 401), "longer than 400"),
-        ("plan_80", Choose("3"), "wants words of your own"),
-        ("ask_80", Choose("3"), "wants words of your own"),
-        ("askonlymulti_80", Choose("1"), "takes several choices"),
-        ("askonlymulti_80", Choose("3"), "takes several choices"),
-        (EDIT, Replies((Reply("x", ("y",)),)), "asks no question"),
-        ("ask_80", Replies(()), "1 questions are asked, 0 replies"),
-        ("ask_80", Replies((Reply("Which tool?", ("Go",)),)), "the question shown is"),
-        ("ask_80", Replies((Reply("Which language?", ("Rust",)),)), "no one choice is 'Rust'"),
-        ("ask_80", Replies((Reply("Which language?", ("Go", "Python")),)), "takes one choice"),
-        ("askonlymulti_80", Replies((Reply("Which features?"),)), "at least one choice"),
-        ("askonlymulti_80", Replies((Reply("Which features?", text="x"),)), "takes no words of your own"),
+        ("plan_80", ChooseOption("3"), "needs a text"),
+        ("ask_80", ChooseOption("3"), "needs a text"),
+        ("askonlymulti_80", ChooseOption("1"), "takes several options"),
+        ("askonlymulti_80", ChooseOption("3"), "takes several options"),
+        (EDIT, QuestionAnswers((QuestionAnswer("x", ("y",)),)), "not a question of the agent"),
+        ("ask_80", QuestionAnswers(()), "1 question(s), got 0 answer(s)"),
+        ("ask_80", QuestionAnswers((QuestionAnswer("Which tool?", ("Go",)),)), "the question shown is"),
+        (
+            "ask_80",
+            QuestionAnswers((QuestionAnswer("Which language?", ("Rust",)),)),
+            "not exactly one option is 'Rust'",
+        ),
+        (
+            "ask_80",
+            QuestionAnswers((QuestionAnswer("Which language?", ("Go", "Python")),)),
+            "takes exactly one option",
+        ),
+        ("askonlymulti_80", QuestionAnswers((QuestionAnswer("Which features?"),)), "at least one option"),
+        (
+            "askonlymulti_80",
+            QuestionAnswers((QuestionAnswer("Which features?", text="x"),)),
+            "takes no text from here",
+        ),
     ],
 )
 def test_an_answer_that_fits_no_one_option_sends_nothing(name: str, answer: Answer, why: str) -> None:
-    relay = Relay(decided(name, answer))
+    relay = KeyRelay(decided(name, answer))
     effect = relay.observe(seen(name))
-    assert isinstance(effect, Refuse)
+    assert isinstance(effect, Refused)
     assert why in effect.reason
     assert effect.sent == 0
 
@@ -135,7 +151,7 @@ def test_an_answer_that_fits_no_one_option_sends_nothing(name: str, answer: Answ
     ("look", "why"),
     [
         (seen(GONE), "the prompt is gone"),
-        (seen(Unknown("half drawn")), "the prompt is gone"),
+        (seen(UnknownPrompt("half drawn")), "the prompt is gone"),
         (seen("editlong_80"), "another prompt is shown"),
         (seen("pair_80"), "another prompt is shown"),  # the same file, another change
         (seen("bash_80"), "another prompt is shown"),
@@ -150,113 +166,118 @@ def test_an_answer_that_fits_no_one_option_sends_nothing(name: str, answer: Answ
         (seen(EDIT, pane=PaneId("%2")), "this is pane %2"),
     ],
 )
-def test_anything_but_the_decided_prompt_in_its_pane_gets_no_key(look: Observation, why: str) -> None:
-    relay = Relay(decided(EDIT, Allow()))
+def test_anything_but_the_decided_prompt_in_its_pane_gets_no_key(look: PaneView, why: str) -> None:
+    relay = KeyRelay(decided(EDIT, Allow()))
     effect = relay.observe(look)
-    assert isinstance(effect, Refuse)
+    assert isinstance(effect, Refused)
     assert why in effect.reason
     assert effect.sent == 0
     assert relay.observe(seen(EDIT)) == effect  # over is over
 
 
-def drive(relay: Relay, names: list[str]) -> list[object]:
+def drive(relay: KeyRelay, names: list[str]) -> list[object]:
     return [relay.observe(seen(name)) for name in names]
 
 
 def test_a_denial_with_words_is_typed_step_by_step_and_read_back() -> None:
-    relay = Relay(decided(EDIT, Deny("use tabs; 1 2 3")))
+    relay = KeyRelay(decided(EDIT, Deny("use tabs; 1 2 3")))
     names = [EDIT, EDIT, "edit_no_step1_Down_80", "edit_no_step2_Down_80", "edit_no_step3_Tab_80"]
     assert drive(relay, names) == [
-        Press("Down"), Wait(), Press("Down"), Press("Tab"), Press("use tabs; 1 2 3", literal=True),
-    ]  # fmt: skip
-    half = replace(prompt("edit_no_step3_Tab_80"), entry=Entry("3", "use ta", True))
+        PressKey("Down"),
+        Wait(),
+        PressKey("Down"),
+        PressKey("Tab"),
+        PressKey("use tabs; 1 2 3", literal=True),
+    ]
+    half = replace(prompt("edit_no_step3_Tab_80"), text_field=TextField("3", "use ta", True))
     assert relay.observe(seen(half)) == Wait()
-    assert relay.observe(seen("edit_no_step4_use-tabs--1-2-3_80")) == Press("Enter")
-    assert relay.observe(seen("edit_no_step5_Enter_80")) == Verified()
+    assert relay.observe(seen("edit_no_step4_use-tabs--1-2-3_80")) == PressKey("Enter")
+    assert relay.observe(seen("edit_no_step5_Enter_80")) == Answered()
 
 
 def test_a_dialog_drawn_in_pieces_is_waited_for() -> None:
     """An older client moves its mark first, and says in the footer a moment later what can be done there."""
-    relay = Relay(decided(EDIT, Deny("use tabs; 1 2 3")))
+    relay = KeyRelay(decided(EDIT, Deny("use tabs; 1 2 3")))
     first, second = prompt("edit_no_step1_Down_80"), prompt("edit_no_step2_Down_80")
     pieces = [prompt(EDIT), replace(first, selected=None), first]
-    assert [relay.observe(seen(piece)) for piece in pieces] == [Press("Down"), Wait(), Press("Down")]
+    assert [relay.observe(seen(piece)) for piece in pieces] == [PressKey("Down"), Wait(), PressKey("Down")]
     assert relay.observe(seen(replace(second, footer=first.footer))) == Wait()
-    assert relay.observe(seen(second)) == Press("Tab")
-    assert relay.observe(seen(Unknown("choice 'No, and tell Claude …' is none of: no"))) == Wait()
-    assert relay.observe(seen("edit_no_step3_Tab_80")) == Press("use tabs; 1 2 3", literal=True)
-    gone = relay.observe(seen(Unknown("something else")))
-    assert gone == Refuse("the prompt is gone: something else", 4)
+    assert relay.observe(seen(second)) == PressKey("Tab")
+    assert relay.observe(seen(UnknownPrompt("choice 'No, and tell Claude …' is none of: no"))) == Wait()
+    assert relay.observe(seen("edit_no_step3_Tab_80")) == PressKey("use tabs; 1 2 3", literal=True)
+    gone = relay.observe(seen(UnknownPrompt("something else")))
+    assert gone == Refused("the prompt is gone: something else", 4)
 
 
 def test_words_that_the_footer_never_offers_are_not_typed() -> None:
-    relay = Relay(decided(EDIT, Deny("use tabs")))
+    relay = KeyRelay(decided(EDIT, Deny("use tabs")))
     first = prompt("edit_no_step1_Down_80")
     silent = replace(prompt("edit_no_step2_Down_80"), footer=first.footer)
     assert [relay.observe(seen(look)) for look in (EDIT, first, silent, silent)] == [
-        Press("Down"), Press("Down"), Wait(), Wait(),
+        PressKey("Down"), PressKey("Down"), Wait(), Wait(),
     ]  # fmt: skip
-    assert relay.expire() == Refuse("the screen did not change in time", 2)
+    assert relay.expire() == Refused("the screen did not change in time", 2)
 
 
 def test_a_remark_with_a_yes_opens_the_field_where_the_mark_stands() -> None:
-    relay = Relay(decided(EDIT, Allow("use tabs")))
+    relay = KeyRelay(decided(EDIT, Allow("use tabs")))
     names = [EDIT, "edit_yes_step1_Tab_80", "edit_yes_step2_use-tabs_80", "edit_yes_step3_Enter_80"]
     assert drive(relay, names) == [
-        Press("Tab"), Press("use tabs", literal=True), Press("Enter"), Verified(),
+        PressKey("Tab"), PressKey("use tabs", literal=True), PressKey("Enter"), Answered(),
     ]  # fmt: skip
 
 
 def test_the_mark_may_start_below() -> None:
-    relay = Relay(decided(EDIT, Allow("use tabs")))
+    relay = KeyRelay(decided(EDIT, Allow("use tabs")))
     assert drive(relay, ["edit_no_step2_Down_80", "edit_no_step1_Down_80", EDIT]) == [
-        Press("Up"), Press("Up"), Press("Tab"),
+        PressKey("Up"), PressKey("Up"), PressKey("Tab"),
     ]  # fmt: skip
 
 
 def test_words_for_a_dialog_with_no_mark_are_refused() -> None:
-    relay = Relay(decided(EDIT, Deny("no")))
-    assert relay.observe(seen(replace(prompt(EDIT), selected=None))) == Refuse("no option is marked")
+    relay = KeyRelay(decided(EDIT, Deny("no")))
+    assert relay.observe(seen(replace(prompt(EDIT), selected=None))) == Refused("no option is selected")
 
 
 def test_words_where_the_footer_does_not_offer_them_are_refused() -> None:
-    relay = Relay(decided(EDIT, Allow("no")))
+    relay = KeyRelay(decided(EDIT, Allow("no")))
     effect = relay.observe(seen(replace(prompt(EDIT), footer="Esc to cancel")))
-    assert effect == Refuse("this dialog takes no words with 'Yes'")
+    assert effect == Refused("this dialog takes no text with 'Yes'")
 
 
 @pytest.mark.parametrize(
     "surprise",
     [
         prompt("edit_no_step2_Down_80"),  # further than the key moved it
-        replace(prompt(EDIT), entry=Entry("1", "x", True)),
+        replace(prompt(EDIT), text_field=TextField("1", "x", True)),
         prompt("bash_80"),
         GONE,
-        Unknown("half drawn"),
+        UnknownPrompt("half drawn"),
     ],
 )
-def test_a_surprise_between_two_keys_ends_it(surprise: Prompt | Unknown | Nothing) -> None:
-    relay = Relay(decided(EDIT, Deny("use tabs")))
+def test_a_surprise_between_two_keys_ends_it(surprise: Prompt | UnknownPrompt | NoPrompt) -> None:
+    relay = KeyRelay(decided(EDIT, Deny("use tabs")))
     relay.observe(seen(EDIT))
     effect = relay.observe(seen(surprise))
-    assert isinstance(effect, Refuse)
+    assert isinstance(effect, Refused)
     assert effect.sent == 1
     assert relay.observe(seen("edit_no_step1_Down_80")) == effect
 
 
 @pytest.mark.parametrize(
-    "entry", [None, Entry("1", "use", True), Entry("3", "used", True), Entry("3", "use", False)]
+    "text_field",
+    [None, TextField("1", "use", True), TextField("3", "used", True), TextField("3", "use", False)],
 )
-def test_text_that_reads_back_otherwise_is_not_sent_off(entry: Entry | None) -> None:
-    relay = Relay(decided(EDIT, Deny("use tabs")))
+def test_text_that_reads_back_otherwise_is_not_sent_off(text_field: TextField | None) -> None:
+    relay = KeyRelay(decided(EDIT, Deny("use tabs")))
     drive(relay, [EDIT, "edit_no_step1_Down_80", "edit_no_step2_Down_80", "edit_no_step3_Tab_80"])
-    effect = relay.observe(seen(replace(prompt(EDIT), entry=entry, selected="3")))
-    assert isinstance(effect, Refuse)
+    effect = relay.observe(seen(replace(prompt(EDIT), text_field=text_field, selected="3")))
+    assert isinstance(effect, Refused)
     assert effect.sent == 4
 
 
 def test_a_plan_is_sent_back_with_what_to_change() -> None:
-    relay = Relay(decided("plan_80", Deny("more tests")))
+    relay = KeyRelay(decided("plan_80", Deny("more tests")))
     names = [
         "plan_80",
         "plan_feedback_step1_3_80",
@@ -266,38 +287,43 @@ def test_a_plan_is_sent_back_with_what_to_change() -> None:
     recorded = [shown(name) for name in names]
     # The plan's file has a random name, shown in the footer only.
     assert [relay.observe(seen(found)) for found in recorded] == [
-        Press("3"), Press("more tests", literal=True), Press("Enter"), Verified(),
+        PressKey("3"), PressKey("more tests", literal=True), PressKey("Enter"), Answered(),
     ]  # fmt: skip
 
 
 def test_a_list_without_numbers_is_walked_and_the_client_may_leave() -> None:
-    relay = Relay(decided("trust_80", Allow()))
+    relay = KeyRelay(decided("trust_80", Allow()))
     assert drive(relay, ["trust_80", "trust_80", "trust_step1_Down_80"]) == [
-        Press("Down"),
+        PressKey("Down"),
         Wait(),
-        Press("Enter"),
+        PressKey("Enter"),
     ]
     assert relay.observe(seen("trust_step1_Down_80", in_mode=True)) == Wait()
-    assert relay.observe(seen(GONE, process="99@1")) == Verified()
+    assert relay.observe(seen(GONE, process="99@1")) == Answered()
 
 
-LANGUAGE = Reply("Which language?", ("Go",))
-FEATURES = Reply("Which features?", ("Logging", "Metrics"))
+LANGUAGE = QuestionAnswer("Which language?", ("Go",))
+FEATURES = QuestionAnswer("Which features?", ("Logging", "Metrics"))
 
 
 def test_a_single_question_is_answered_with_one_number() -> None:
-    relay = Relay(decided("ask_80", Replies((Reply("Which language?", ("Python",)),))))
-    assert drive(relay, ["ask_80", "ask_pick_step1_2_80"]) == [Press("2"), Verified()]
+    relay = KeyRelay(decided("ask_80", QuestionAnswers((QuestionAnswer("Which language?", ("Python",)),))))
+    assert drive(relay, ["ask_80", "ask_pick_step1_2_80"]) == [PressKey("2"), Answered()]
 
 
 def test_a_single_question_is_answered_in_words() -> None:
-    relay = Relay(decided("ask_80", Replies((Reply("Which language?", text="Rust"),))))
+    relay = KeyRelay(decided("ask_80", QuestionAnswers((QuestionAnswer("Which language?", text="Rust"),))))
     names = ["ask_80", "ask_free_step1_3_80", "ask_free_step2_Rust_80", "ask_free_step3_Enter_80"]
-    assert drive(relay, names) == [Press("3"), Press("Rust", literal=True), Press("Enter"), Verified()]
+    assert drive(relay, names) == [
+        PressKey("3"),
+        PressKey("Rust", literal=True),
+        PressKey("Enter"),
+        Answered(),
+    ]
 
 
 def test_several_questions_are_answered_in_order_and_the_summary_checked() -> None:
-    relay = Relay(decided("askmulti_80", Replies((LANGUAGE, FEATURES))))
+    relay = KeyRelay(decided("askmulti_80", QuestionAnswers((LANGUAGE, FEATURES))))
     names = [
         "askmulti_80",
         "askmulti_step1_1_80",
@@ -307,53 +333,64 @@ def test_several_questions_are_answered_in_order_and_the_summary_checked() -> No
         "askmulti_step5_1_80",
     ]
     assert drive(relay, names) == [
-        Press("1"), Press("1"), Press("2"), Press("Tab"), Press("1"), Verified(),
+        PressKey("1"), PressKey("1"), PressKey("2"), PressKey("Tab"), PressKey("1"), Answered(),
     ]  # fmt: skip
 
 
-def test_the_order_of_ticked_labels_does_not_matter() -> None:
-    backwards = Reply("Which features?", ("Metrics", "Logging"))
-    relay = Relay(decided("askmulti_80", Replies((LANGUAGE, backwards))))
+def test_the_order_of_checked_labels_does_not_matter() -> None:
+    backwards = QuestionAnswer("Which features?", ("Metrics", "Logging"))
+    relay = KeyRelay(decided("askmulti_80", QuestionAnswers((LANGUAGE, backwards))))
     drive(relay, ["askmulti_80", "askmulti_step1_1_80", "askmulti_step2_1_80", "askmulti_step3_2_80"])
-    assert relay.observe(seen("askmulti_step4_Tab_80")) == Press("1")
+    assert relay.observe(seen("askmulti_step4_Tab_80")) == PressKey("1")
 
 
 def test_words_for_the_first_of_several_questions_lead_to_the_next() -> None:
-    relay = Relay(decided("askmulti_80", Replies((Reply("Which language?", text="Rust"), FEATURES))))
+    relay = KeyRelay(
+        decided("askmulti_80", QuestionAnswers((QuestionAnswer("Which language?", text="Rust"), FEATURES)))
+    )
     names = [
         "askmulti_80",
         "askmulti_free_step1_3_80",
         "askmulti_free_step2_Rust_80",
         "askmulti_free_step3_Enter_80",
     ]
-    assert drive(relay, names) == [Press("3"), Press("Rust", literal=True), Press("Enter"), Press("1")]
+    assert drive(relay, names) == [
+        PressKey("3"),
+        PressKey("Rust", literal=True),
+        PressKey("Enter"),
+        PressKey("1"),
+    ]
 
 
 def test_a_tick_too_many_is_taken_away() -> None:
-    relay = Relay(decided("askonlymulti_80", Replies((Reply("Which features?", ("Logging",)),))))
+    relay = KeyRelay(
+        decided("askonlymulti_80", QuestionAnswers((QuestionAnswer("Which features?", ("Logging",)),)))
+    )
     names = [
         "askonlymulti_step2_2_80",
         "askonlymulti_step3_2_80",
         "askonlymulti_step4_Tab_80",
         "askonlymulti_step5_2_80",
     ]
-    assert drive(relay, names) == [Press("2"), Press("Tab"), Press("1"), Verified()]
+    assert drive(relay, names) == [PressKey("2"), PressKey("Tab"), PressKey("1"), Answered()]
 
 
 def test_a_summary_that_says_otherwise_is_not_submitted() -> None:
-    relay = Relay(decided("askmulti_80", Replies((LANGUAGE, FEATURES))))
+    relay = KeyRelay(decided("askmulti_80", QuestionAnswers((LANGUAGE, FEATURES))))
     names = ["askmulti_80", "askmulti_step1_1_80", "askmulti_step2_1_80", "askmulti_step3_2_80"]
     drive(relay, names)
     effect = relay.observe(seen("askmulti_free_step4_Tab_80"))
-    assert isinstance(effect, Refuse)
-    assert "the client's summary does not say 'Go'" in effect.reason
+    assert isinstance(effect, Refused)
+    assert "the client's summary does not show 'Go'" in effect.reason
 
 
 def test_a_next_question_that_is_not_the_expected_one_ends_it() -> None:
-    relay = Relay(decided("askmulti_80", Replies((LANGUAGE, Reply("Which colour?", ("Red",))))))
+    relay = KeyRelay(
+        decided("askmulti_80", QuestionAnswers((LANGUAGE, QuestionAnswer("Which colour?", ("Red",)))))
+    )
     effects = drive(relay, ["askmulti_80", "askmulti_step1_1_80"])
-    assert effects[0] == Press("1")
-    assert isinstance(effects[1], Refuse)
+    assert effects[0] == PressKey("1")
+    assert isinstance(effects[1], Refused)
 
 
 def test_a_label_that_wraps_into_its_description_is_still_found() -> None:
@@ -361,170 +398,170 @@ def test_a_label_that_wraps_into_its_description_is_still_found() -> None:
         prompt("ask_80"),
         options=(replace(prompt("ask_80").options[0], label="Go Use Go"), *prompt("ask_80").options[1:]),
     )
-    relay = Relay(Decision(longer, PANE, "10@1", Replies((LANGUAGE,))))
-    assert relay.observe(seen(longer)) == Press("1")
+    relay = KeyRelay(PromptAnswer(longer, PANE, "10@1", QuestionAnswers((LANGUAGE,))))
+    assert relay.observe(seen(longer)) == PressKey("1")
 
 
 def test_running_out_of_time_before_a_key_refuses() -> None:
-    relay = Relay(decided(EDIT, Allow()))
-    assert relay.expire() == Refuse("the screen did not change in time")
+    relay = KeyRelay(decided(EDIT, Allow()))
+    assert relay.expire() == Refused("the screen did not change in time")
     assert relay.expire() == relay.observe(seen(EDIT))
 
 
 def test_running_out_of_time_between_keys_says_how_many_went_out() -> None:
-    relay = Relay(decided(EDIT, Deny("x")))
+    relay = KeyRelay(decided(EDIT, Deny("x")))
     relay.observe(seen(EDIT))
-    assert relay.expire() == Refuse("the screen did not change in time", sent=1)
+    assert relay.expire() == Refused("the screen did not change in time", sent=1)
 
 
 def test_a_dialog_that_stays_after_its_key_is_reported_and_left_alone() -> None:
-    relay = Relay(decided(EDIT, Allow()))
-    assert relay.observe(seen(EDIT)) == Press("1")
-    assert relay.expire() == StillThere()
+    relay = KeyRelay(decided(EDIT, Allow()))
+    assert relay.observe(seen(EDIT)) == PressKey("1")
+    assert relay.expire() == DialogStillShown()
     assert relay.observe(seen(EDIT)) == Wait()
-    assert relay.expire() == StillThere()
+    assert relay.expire() == DialogStillShown()
     assert relay.sent == 1
 
 
 def test_a_screen_that_cannot_be_read_after_the_key_is_waited_out() -> None:
-    relay = Relay(decided(EDIT, Allow()))
+    relay = KeyRelay(decided(EDIT, Allow()))
     relay.observe(seen(EDIT))
-    assert relay.observe(seen(Unknown("half drawn"))) == Wait()
-    assert relay.expire() == Verified()
+    assert relay.observe(seen(UnknownPrompt("half drawn"))) == Wait()
+    assert relay.expire() == Answered()
 
 
 def test_two_answers_to_one_prompt_are_one_key() -> None:
-    desk = Desk()
-    waiting = desk.see(seen(EDIT))
+    desk = PromptAppearances()
+    waiting = desk.observe(seen(EDIT))
     assert waiting is not None
-    first = desk.accept(decided(EDIT, Allow()), waiting.serial)
-    assert isinstance(first, Relay)
-    assert desk.accept(decided(EDIT, Allow()), waiting.serial) == Refuse("this prompt is already answered")
-    assert first.observe(seen(EDIT)) == Press("1")
+    first = desk.claim(decided(EDIT, Allow()), waiting.serial)
+    assert isinstance(first, KeyRelay)
+    assert desk.claim(decided(EDIT, Allow()), waiting.serial) == Refused("this prompt is already answered")
+    assert first.observe(seen(EDIT)) == PressKey("1")
     desk.release(first, waiting.serial)
-    assert desk.accept(decided(EDIT, Deny()), waiting.serial) == Refuse("this prompt is already answered")
+    assert desk.claim(decided(EDIT, Deny()), waiting.serial) == Refused("this prompt is already answered")
 
 
 def test_an_answer_that_sent_nothing_leaves_the_prompt_open() -> None:
-    desk = Desk()
-    waiting = desk.see(seen(EDIT))
+    desk = PromptAppearances()
+    waiting = desk.observe(seen(EDIT))
     assert waiting is not None
-    relay = desk.accept(decided(EDIT, Allow()), waiting.serial)
-    assert isinstance(relay, Relay)
+    relay = desk.claim(decided(EDIT, Allow()), waiting.serial)
+    assert isinstance(relay, KeyRelay)
     relay.observe(seen(EDIT, in_mode=True))
     desk.release(relay, waiting.serial)
-    assert isinstance(desk.accept(decided(EDIT, Allow()), waiting.serial), Relay)
+    assert isinstance(desk.claim(decided(EDIT, Allow()), waiting.serial), KeyRelay)
     desk.release(relay, waiting.serial + 1)
 
 
 def test_the_same_question_asked_again_is_another_appearance() -> None:
-    desk = Desk()
-    first = desk.see(seen(EDIT))
+    desk = PromptAppearances()
+    first = desk.observe(seen(EDIT))
     assert first is not None
-    assert desk.see(seen(GONE)) is None
-    assert desk.accept(decided(EDIT, Allow()), first.serial) == Refuse("the prompt is gone")
-    again = desk.see(seen(EDIT))
+    assert desk.observe(seen(GONE)) is None
+    assert desk.claim(decided(EDIT, Allow()), first.serial) == Refused("the prompt is gone")
+    again = desk.observe(seen(EDIT))
     assert again is not None
-    assert isinstance(desk.accept(decided(EDIT, Allow()), first.serial), Refuse)
-    assert isinstance(desk.accept(decided(EDIT, Allow()), again.serial), Relay)
+    assert isinstance(desk.claim(decided(EDIT, Allow()), first.serial), Refused)
+    assert isinstance(desk.claim(decided(EDIT, Allow()), again.serial), KeyRelay)
 
 
 def test_an_appearance_outlasts_what_hides_it_but_not_its_process() -> None:
-    desk = Desk()
-    first = desk.see(seen(EDIT))
+    desk = PromptAppearances()
+    first = desk.observe(seen(EDIT))
     for look in (
-        seen(Unknown("x")),
+        seen(UnknownPrompt("x")),
         seen(GONE, in_mode=True),
         seen(GONE, scrolled=True),
         seen("edit_no_step1_Down_80"),
     ):
-        still = desk.see(look)
+        still = desk.observe(look)
         assert still is not None
         assert still.serial == first.serial  # type: ignore[union-attr]
-    other = desk.see(seen(EDIT, process="77@7"))
+    other = desk.observe(seen(EDIT, process="77@7"))
     assert other is not None
     assert other.serial != first.serial  # type: ignore[union-attr]
-    assert desk.see(seen(EDIT, dead=True)) is None
+    assert desk.observe(seen(EDIT, dead=True)) is None
 
 
 def test_a_decision_on_one_prompt_does_not_open_another() -> None:
-    desk = Desk()
-    waiting = desk.see(seen(EDIT))
+    desk = PromptAppearances()
+    waiting = desk.observe(seen(EDIT))
     assert waiting is not None
-    refused = desk.accept(decided("bash_80", Allow()), waiting.serial)
-    assert isinstance(refused, Refuse)
+    refused = desk.claim(decided("bash_80", Allow()), waiting.serial)
+    assert isinstance(refused, Refused)
     assert "another prompt is shown" in refused.reason
 
 
 def test_a_key_that_did_not_go_out_gives_the_prompt_back() -> None:
-    desk = Desk()
-    waiting = desk.see(seen(EDIT))
+    desk = PromptAppearances()
+    waiting = desk.observe(seen(EDIT))
     assert waiting is not None
-    relay = desk.accept(decided(EDIT, Allow()), waiting.serial)
-    assert isinstance(relay, Relay)
-    assert relay.observe(seen(EDIT)) == Press("1")
+    relay = desk.claim(decided(EDIT, Allow()), waiting.serial)
+    assert isinstance(relay, KeyRelay)
+    assert relay.observe(seen(EDIT)) == PressKey("1")
 
-    assert relay.not_sent("the pane changed") == Refuse("the pane changed", sent=0)
+    assert relay.key_not_sent("the pane changed") == Refused("the pane changed", sent=0)
 
-    assert relay.observe(seen(EDIT)) == Refuse("the pane changed", sent=0)
+    assert relay.observe(seen(EDIT)) == Refused("the pane changed", sent=0)
     desk.release(relay, waiting.serial)
-    assert isinstance(desk.accept(decided(EDIT, Allow()), waiting.serial), Relay)
+    assert isinstance(desk.claim(decided(EDIT, Allow()), waiting.serial), KeyRelay)
 
 
-def held_back() -> Relay:
-    relay = Relay(decided(EDIT, Deny("use tabs")))
-    assert drive(relay, [EDIT, "edit_no_step1_Down_80"]) == [Press("Down"), Press("Down")]
-    assert relay.hold_back()
+def held_back() -> KeyRelay:
+    relay = KeyRelay(decided(EDIT, Deny("use tabs")))
+    assert drive(relay, [EDIT, "edit_no_step1_Down_80"]) == [PressKey("Down"), PressKey("Down")]
+    assert relay.retry_last_key()
     assert relay.sent == 1
     return relay
 
 
 def test_a_key_held_back_while_the_dialog_is_drawn_is_given_once_more() -> None:
     relay = held_back()
-    assert relay.observe(seen(Unknown("half drawn"))) == Wait()
-    assert relay.observe(seen("edit_no_step1_Down_80")) == Press("Down")
+    assert relay.observe(seen(UnknownPrompt("half drawn"))) == Wait()
+    assert relay.observe(seen("edit_no_step1_Down_80")) == PressKey("Down")
     assert relay.observe(seen("edit_no_step1_Down_80")) == Wait()
-    assert relay.observe(seen("edit_no_step2_Down_80")) == Press("Tab")
-    assert not relay.hold_back()  # its footer was there: the screen was whole
+    assert relay.observe(seen("edit_no_step2_Down_80")) == PressKey("Tab")
+    assert not relay.retry_last_key()  # its footer was there: the screen was whole
     assert relay.sent == 3
 
 
 @pytest.mark.parametrize(
     ("look", "why"),
     [
-        (seen(EDIT), "changed in between"),  # the same question again, with the mark where it begins
-        (seen(GONE), "changed in between"),
+        (seen(EDIT), "changed meanwhile"),  # the same question again, with the mark where it begins
+        (seen(GONE), "changed meanwhile"),
         (seen("edit_no_step1_Down_80", in_mode=True), "copy mode"),
     ],
 )
-def test_a_key_held_back_is_not_given_to_anything_else(look: Observation, why: str) -> None:
+def test_a_key_held_back_is_not_given_to_anything_else(look: PaneView, why: str) -> None:
     effect = held_back().observe(look)
-    assert isinstance(effect, Refuse)
+    assert isinstance(effect, Refused)
     assert why in effect.reason
     assert effect.sent == 1
 
 
 def test_a_first_key_is_not_held_back() -> None:
-    relay = Relay(decided(EDIT, Allow()))
-    assert relay.observe(seen(EDIT)) == Press("1")
-    assert not relay.hold_back()
+    relay = KeyRelay(decided(EDIT, Allow()))
+    assert relay.observe(seen(EDIT)) == PressKey("1")
+    assert not relay.retry_last_key()
 
 
 def test_a_client_that_is_not_in_front_gets_no_key() -> None:
-    effect = Relay(decided(EDIT, Allow())).observe(seen(EDIT, process=""))
+    effect = KeyRelay(decided(EDIT, Allow())).observe(seen(EDIT, process=""))
 
-    assert isinstance(effect, Refuse)
+    assert isinstance(effect, Refused)
     assert "foreground" in effect.reason
     assert effect.sent == 0
 
 
 def test_a_prompt_answered_another_way_gets_no_key() -> None:
-    desk = Desk()
-    desk.settle()
-    waiting = desk.see(seen(EDIT))
+    desk = PromptAppearances()
+    desk.mark_answered()
+    waiting = desk.observe(seen(EDIT))
     assert waiting is not None
-    desk.settle()
-    assert desk.accept(decided(EDIT, Allow()), waiting.serial) == Refuse("this prompt is already answered")
+    desk.mark_answered()
+    assert desk.claim(decided(EDIT, Allow()), waiting.serial) == Refused("this prompt is already answered")
 
 
 @pytest.mark.parametrize(
@@ -534,23 +571,26 @@ def test_a_prompt_answered_another_way_gets_no_key() -> None:
         (Allow("but"), "allow: but"),
         (AllowAlways(), "allow always"),
         (Deny("no"), "deny: no"),
-        (Choose("2"), "option 2"),
-        (Replies((Reply("A?", ("x", "y")), Reply("B?", text="z"))), "A? x, y; B? z"),
+        (ChooseOption("2"), "option 2"),
+        (
+            QuestionAnswers((QuestionAnswer("A?", ("x", "y")), QuestionAnswer("B?", text="z"))),
+            "A? x, y; B? z",
+        ),
     ],
 )
 def test_an_answer_is_recorded_in_words(answer: Answer, words: str) -> None:
-    assert render_answer(answer) == words
+    assert describe_answer(answer) == words
 
 
 def test_a_prompt_whose_call_has_ended_is_asked_anew() -> None:
-    desk = Desk()
-    desk.renew()
-    first = desk.see(seen(EDIT))
+    desk = PromptAppearances()
+    desk.begin_new_appearance()
+    first = desk.observe(seen(EDIT))
     assert first is not None
-    relay = desk.accept(decided(EDIT, Allow()), first.serial)
-    assert isinstance(relay, Relay)
-    desk.renew()
-    assert isinstance(desk.accept(decided(EDIT, Allow()), first.serial), Refuse)
-    again = desk.see(seen(EDIT))
+    relay = desk.claim(decided(EDIT, Allow()), first.serial)
+    assert isinstance(relay, KeyRelay)
+    desk.begin_new_appearance()
+    assert isinstance(desk.claim(decided(EDIT, Allow()), first.serial), Refused)
+    again = desk.observe(seen(EDIT))
     assert again is not None
-    assert isinstance(desk.accept(decided(EDIT, Allow()), again.serial), Relay)
+    assert isinstance(desk.claim(decided(EDIT, Allow()), again.serial), KeyRelay)

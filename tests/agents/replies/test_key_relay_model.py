@@ -9,11 +9,11 @@ import random
 from dataclasses import dataclass, field, replace
 
 from chorus.agents.claude_code.dialogs.reader import read_screen
-from chorus.agents.claude_code.replies.appearances import Appearance, Desk
-from chorus.agents.claude_code.replies.key_relay import Observation, Press, Relay
-from chorus.model.answer import Allow, AllowAlways, Answer, Choose, Decision, Deny
+from chorus.agents.claude_code.replies.appearances import PromptAppearance, PromptAppearances
+from chorus.agents.claude_code.replies.key_relay import KeyRelay, PaneView, PressKey
+from chorus.model.answer import Allow, AllowAlways, Answer, ChooseOption, Deny, PromptAnswer
 from chorus.model.ids import PaneId
-from chorus.model.prompt import Entry, Nothing, Prompt, Unknown
+from chorus.model.prompt import NoPrompt, Prompt, TextField, UnknownPrompt
 from tests.screens import screen_text, shipped_rules
 
 RUNS = 10_000
@@ -43,8 +43,13 @@ def _read(name: str) -> Prompt:
 
 POOL = [_read(name) for name in NAMES]
 ANSWERS: list[Answer] = [
-    Allow(), Allow("go on"), AllowAlways(), Deny(), Deny("not so"), Choose("1"), Choose("2"), Choose("3"),
-]  # fmt: skip
+    Allow(),
+    Allow("go on"),
+    AllowAlways(),
+    Deny(),
+    Deny("not so"),
+    *map(ChooseOption, "123"),
+]
 
 
 @dataclass
@@ -67,14 +72,14 @@ class Client:
         self.dialog = dialog
         self.lag = 0
 
-    def look(self) -> Observation:
-        shown: Prompt | Unknown | Nothing = self.dialog or Nothing("the input box")
+    def look(self) -> PaneView:
+        shown: Prompt | UnknownPrompt | NoPrompt = self.dialog or NoPrompt("the input box")
         if self.lag:
             self.lag -= 1
-            shown = self.stale or Nothing("the input box")
+            shown = self.stale or NoPrompt("the input box")
         if self.unreadable:
-            shown = Unknown("half drawn")
-        return Observation(PANE, self.process, shown, in_mode=self.in_mode)
+            shown = UnknownPrompt("half drawn")
+        return PaneView(PANE, self.process, shown, in_mode=self.in_mode)
 
     def press(self, key: str, literal: bool) -> None:
         assert not self.in_mode, "a key went to copy mode"
@@ -93,14 +98,14 @@ class Client:
         """What this key does to the dialog: the label it takes, or None when it only moves something."""
         dialog = self.dialog
         assert dialog is not None
-        if dialog.entry is not None:
-            return self._write(dialog, dialog.entry, key, literal)
+        if dialog.text_field is not None:
+            return self._write(dialog, dialog.text_field, key, literal)
         assert not literal, "text went to a dialog without an open field"
         keys = [option.key for option in dialog.options]
         if key in keys and key not in {"Enter"}:
             option = dialog.options[keys.index(key)]
-            if option.text == "instead":
-                self.dialog = replace(dialog, selected=key, entry=Entry(key, "", True))
+            if option.text_input == "replace":
+                self.dialog = replace(dialog, selected=key, text_field=TextField(key, "", True))
                 return None
             return option.label
         if key in {"Down", "Up"}:
@@ -109,19 +114,21 @@ class Client:
         if key == "Tab":
             assert "Tab to amend" in dialog.footer
             assert dialog.selected is not None
-            self.dialog = replace(dialog, entry=Entry(dialog.selected, "", True), footer="Esc to cancel")
+            self.dialog = replace(
+                dialog, text_field=TextField(dialog.selected, "", True), footer="Esc to cancel"
+            )
             return None
         if key == "Enter":
             return dialog.options[keys.index("Enter")].label
         assert key == "Escape"
         return "Escape"
 
-    def _write(self, dialog: Prompt, entry: Entry, key: str, literal: bool) -> str | None:
+    def _write(self, dialog: Prompt, text_field: TextField, key: str, literal: bool) -> str | None:
         if literal:
-            self.dialog = replace(dialog, entry=replace(entry, text=entry.text + key))
+            self.dialog = replace(dialog, text_field=replace(text_field, text=text_field.text + key))
             return None
         assert key == "Enter", f"{key!r} became part of somebody's text"
-        option = dialog.option(entry.key)
+        option = dialog.option(text_field.key)
         assert option is not None
         return option.label
 
@@ -140,21 +147,21 @@ class Client:
             return
         keys = [option.key for option in dialog.options]
         at = min(max(keys.index(dialog.selected) + by, 0), len(keys) - 1)
-        footer = AMEND_OFFERED if dialog.options[at].text == "behind" else "Esc to cancel"
+        footer = AMEND_OFFERED if dialog.options[at].text_input == "append" else "Esc to cancel"
         self.dialog = replace(dialog, selected=keys[at], footer=footer)
 
 
 @dataclass
 class Run:
-    relay: Relay
-    decision: Decision
+    relay: KeyRelay
+    decision: PromptAnswer
 
 
 def play(seed: int) -> tuple[int, int]:
     chance = random.Random(seed)
-    client, desk = Client(chance), Desk()
+    client, desk = Client(chance), PromptAppearances()
     client.ask(chance.choice(POOL))
-    listed: list[Appearance] = []
+    listed: list[PromptAppearance] = []
     runs: list[Run] = []
     for _ in range(chance.randrange(6, 30)):
         match chance.choices(range(7), weights=(6, 3, 1, 3, 20, 20, 60))[0]:
@@ -167,14 +174,14 @@ def play(seed: int) -> tuple[int, int]:
             case 3:
                 client.unreadable = not client.unreadable
             case 4:
-                waiting = desk.see(client.look())
+                waiting = desk.observe(client.look())
                 listed += [waiting] if waiting is not None else []
             case 5 if listed:
                 # Mostly what is shown now; sometimes what was listed long ago.
                 appearance = listed[-1] if chance.random() < 0.7 else chance.choice(listed)
-                decision = Decision(appearance.prompt, PANE, appearance.process, chance.choice(ANSWERS))
-                relay = desk.accept(decision, appearance.serial)
-                runs += [Run(relay, decision)] if isinstance(relay, Relay) else []
+                decision = PromptAnswer(appearance.prompt, PANE, appearance.process, chance.choice(ANSWERS))
+                relay = desk.claim(decision, appearance.serial)
+                runs += [Run(relay, decision)] if isinstance(relay, KeyRelay) else []
             case 6 if runs:
                 step(client, chance.choice(runs))
     finals = [instance for instance, taken in client.keys if taken is not None]
@@ -189,7 +196,7 @@ def step(client: Client, run: Run) -> None:
     lagging = client.dialog is None or look.found != client.dialog
     instance, dialog = client.instance, client.dialog
     effect = run.relay.observe(look)
-    if not isinstance(effect, Press):
+    if not isinstance(effect, PressKey):
         return
     assert not lagging, "a key was given for a screen of the past"
     assert client.process == run.decision.process, "a key was given to another process"
@@ -200,10 +207,10 @@ def step(client: Client, run: Run) -> None:
         assert client.keys[-1] == (instance, expected_label(run.decision))
 
 
-def expected_label(decision: Decision) -> str:
+def expected_label(decision: PromptAnswer) -> str:
     prompt = decision.prompt
     match decision.answer:
-        case Choose(key):
+        case ChooseOption(key):
             wanted = [option.label for option in prompt.options if option.key == key]
         case Deny() if prompt.kind == "question":
             wanted = ["Escape"]

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from chorus.agents.claude_code.settings.files import (
-    Scope,
     SettingsNotWritten,
+    SettingsScope,
     install_hooks,
     locate_settings,
-    read_status,
+    read_hook_status,
     uninstall_hooks,
 )
 from chorus.agents.claude_code.settings.hook_entries import SettingsUnreadable
@@ -45,7 +45,7 @@ def test_the_file_comes_back_byte_for_byte_with_its_mode(
     assert change.changed
     assert change.backup is not None
     assert change.backup.read_bytes() == content
-    assert read_status(Scope.USER, path, GROUPS).current
+    assert read_hook_status(SettingsScope.USER, path, GROUPS).current
     assert not install_hooks(path, GROUPS, backups=backups).changed
 
     uninstall_hooks(path, backups=backups)
@@ -135,22 +135,22 @@ def test_a_file_another_program_changes_meanwhile_is_not_overwritten(
 
 def test_each_scope_has_its_file(tmp_path: Path) -> None:
     home = {"HOME": "/home/ada"}
-    assert locate_settings(Scope.USER, home, None) == Path("/home/ada/.claude/settings.json")
+    assert locate_settings(SettingsScope.USER, home, None) == Path("/home/ada/.claude/settings.json")
     moved = {**home, "CLAUDE_CONFIG_DIR": "/etc/cc"}
-    assert locate_settings(Scope.USER, moved, None) == Path("/etc/cc/settings.json")
-    assert locate_settings(Scope.PROJECT, home, tmp_path) == tmp_path / ".claude/settings.json"
-    assert locate_settings(Scope.LOCAL, home, tmp_path) == tmp_path / ".claude/settings.local.json"
+    assert locate_settings(SettingsScope.USER, moved, None) == Path("/etc/cc/settings.json")
+    assert locate_settings(SettingsScope.PROJECT, home, tmp_path) == tmp_path / ".claude/settings.json"
+    assert locate_settings(SettingsScope.LOCAL, home, tmp_path) == tmp_path / ".claude/settings.local.json"
     with pytest.raises(ChorusError, match="no repository"):
-        locate_settings(Scope.LOCAL, home, None)
+        locate_settings(SettingsScope.LOCAL, home, None)
 
 
 def test_the_status_tells_old_hooks_from_current_ones(tmp_path: Path, backups: Path) -> None:
     path = tmp_path / "settings.json"
-    assert read_status(Scope.USER, path, GROUPS).events == ()
+    assert read_hook_status(SettingsScope.USER, path, GROUPS).events == ()
     install_hooks(path, {"Old": GROUPS["Stop"]}, backups=backups)
 
-    status = read_status(Scope.USER, path, GROUPS)
+    status = read_hook_status(SettingsScope.USER, path, GROUPS)
 
     assert (status.events, status.current, status.problem) == (("Old",), False, None)
     path.write_text("{")
-    assert read_status(Scope.USER, path, GROUPS).problem
+    assert read_hook_status(SettingsScope.USER, path, GROUPS).problem

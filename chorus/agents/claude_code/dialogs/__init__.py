@@ -1,1 +1,1 @@
-"""From a captured screen to a typed prompt: screen, dialog, choices, rules, prompt."""
+"""Read Claude Code's dialogs: from a captured screen, or a permission request, to a prompt."""

@@ -1,77 +1,97 @@
-"""The dialog a screen ends with: where it begins, what it says, what it offers.
+"""Find the dialog at the bottom of a screen: its text, its question, its options, its footer.
 
-Receives a screen. Gives the dialog at its bottom in parts, or says that there is none, or that there
-is something that cannot be read. Never looks at words: which dialog it is, the rules decide.
+Only columns and separators count here, never words; which dialog it is, the rules decide. The cursor is in
+one column, every option number two columns right of it, and the text of an option right of its number. So
+text that a file, a command or the agent puts on the screen cannot pass for an option.
 """
 
 import re
 from dataclasses import dataclass
 
-from chorus.agents.claude_code.dialogs.choices import Choice, ChoiceList, find_choices
-from chorus.agents.claude_code.dialogs.screen import Rule, Screen, indent_of, join_rows
+from chorus.agents.claude_code.dialogs.screen import CapturedScreen, Separator, indent_of, join_rows
 from chorus.text.width import cell_width
 
-# The input box: a line, this, and another line below. While it is drawn, nothing is asked.
-_INPUT = re.compile(r"[❯>!#&](?: .*)?")
-# A line across the pane that may carry a name.
-_OPENING = re.compile(r"─+(?: [^─]+ ─+)?")
-# Several prompts waiting: the client says so at the right end of the title's row.
+# The input box is a separator, a row like this, and another separator. While it is drawn, no dialog is open.
+_INPUT_ROW = re.compile(r"[❯>!#&](?: .*)?")
+# A separator that may carry a name.
+_NAMED_SEPARATOR = re.compile(r"─+(?: [^─]+ ─+)?")
+# With several prompts pending, the client puts a counter at the right end of the title's row.
 _COUNTER = re.compile(r"\s{2,}\d+ of \d+$")
-# What a last paragraph looks like when it names keys.
-_NAMES_KEYS = re.compile(r"(?:^|· )(?:Esc|Enter|Tab|shift\+\w+|ctrl\+\w)\b.* to \w", re.IGNORECASE)
+# A footer names keys.
+_FOOTER = re.compile(r"(?:^|· )(?:Esc|Enter|Tab|shift\+\w+|ctrl\+\w)\b.* to \w", re.IGNORECASE)
 # The lower edge of a box that spans the pane.
 _BOX_END = re.compile(r"╰─+╯")
+_CURSOR = "❯"
+# In a narrow pane 2.1.191 leaves out the blank before a label that it wraps.
+_NUMBERED = re.compile(r"([1-9][0-9]?)\. ?(.*)")
+_CHECK_BOX = re.compile(r"\[(.)\] ")
+# Rows in a list of check boxes that are no options: the arrow keys reach them to go on.
+_CONTINUE_ROWS = {"Submit", "Next"}
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnOption:
+    """An option as drawn: its rows, with cursor, number and check box blanked out."""
+
+    rows: tuple[str, ...]
+    selected: bool
+    number: int | None = None  # None in lists the client draws without numbers
+    checked: bool | None = None  # None: no check box
+    apart: bool = False  # below the separator that ends a question's own options
+
+
+@dataclass(frozen=True, slots=True)
+class OptionList:
+    options: tuple[DrawnOption, ...]
+    start: int  # row of the first option
+    cursor: int  # column of the cursor
 
 
 @dataclass(frozen=True, slots=True)
 class Dialog:
-    """A dialog in parts."""
-
-    text: tuple[str, ...]  # the rows between its top and its question; what is visible of them
+    text: tuple[str, ...]  # the visible rows between its top and its question
     whole: bool  # its top is on the screen
-    closed: bool  # its text ends with a line at the left edge, right above the question
+    closed: bool  # its text ends with a separator at the left edge, right above the question
     question: str
-    choices: tuple[Choice, ...]
+    options: tuple[DrawnOption, ...]
     footer: str
     edge: int  # the column its text may reach
 
 
 @dataclass(frozen=True, slots=True)
 class NoDialog:
-    """Nothing is asked."""
-
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
-class Unreadable:
-    """Something is asked, or half drawn, but not in a form to rely on."""
+class UnreadableDialog:
+    """A dialog that is half drawn or in a form that cannot be relied on."""
 
     reason: str
     ending: str = ""  # the last paragraph
 
 
-def find_dialog(screen: Screen) -> Dialog | NoDialog | Unreadable:
+def find_dialog(screen: CapturedScreen) -> Dialog | NoDialog | UnreadableDialog:
     if not screen.rows:
         return NoDialog("the screen is empty")
     if _has_input_box(screen):
-        return NoDialog("the input box is drawn: nothing waits for an answer")
+        return NoDialog("the input box is shown: no prompt is pending")
     last = len(screen.rows) - 1
-    found = find_choices(screen, last)
-    if isinstance(found, ChoiceList):
+    found = _find_options(screen, last)
+    if isinstance(found, OptionList):
         return _assemble(screen, found, "")
-    foot = _run_start(screen, last)
-    footer = join_rows(screen.rows[foot:], screen.width - indent_of(screen.rows[foot]))
-    above = _skip_blanks(screen, foot - 1)
-    if above < 0 or not _NAMES_KEYS.search(footer):
-        return _no_choices(screen, found, footer)
-    listed = find_choices(screen, above)
-    if isinstance(listed, str):
-        return _by_footer(screen, foot, footer) or Unreadable(listed, footer)
-    # Whatever a shell prints below a client that died stands elsewhere.
-    if {indent_of(row) for row in screen.rows[foot:]} != {listed.mark}:
-        return Unreadable("the last rows stand elsewhere than the dialog", footer)
-    return _assemble(screen, listed, footer)
+    footer_start = _paragraph_start(screen, last)
+    footer = join_rows(screen.rows[footer_start:], screen.width - indent_of(screen.rows[footer_start]))
+    above = _skip_blanks(screen, footer_start - 1)
+    if above < 0 or not _FOOTER.search(footer):
+        return _without_options(screen, found, footer)
+    options = _find_options(screen, above)
+    if isinstance(options, str):
+        return _keyed_notice(screen, footer_start, footer) or UnreadableDialog(options, footer)
+    # What a shell prints below a client that died is in another column.
+    if {indent_of(row) for row in screen.rows[footer_start:]} != {options.cursor}:
+        return UnreadableDialog("the last rows are not aligned with the dialog", footer)
+    return _assemble(screen, options, footer)
 
 
 def paragraphs(rows: tuple[str, ...], edge: int) -> list[str]:
@@ -85,75 +105,76 @@ def paragraphs(rows: tuple[str, ...], edge: int) -> list[str]:
     return [join_rows(run, edge) for run in runs if run]
 
 
-def _has_input_box(screen: Screen) -> bool:
+def _has_input_box(screen: CapturedScreen) -> bool:
     lines = [
         index
         for index, row in enumerate(screen.rows)
-        if _OPENING.fullmatch(row) and cell_width(row) == screen.width
+        if _NAMED_SEPARATOR.fullmatch(row) and cell_width(row) == screen.width
     ]
-    return len(lines) > 1 and _INPUT.fullmatch(screen.rows[lines[-2] + 1]) is not None
+    return len(lines) > 1 and _INPUT_ROW.fullmatch(screen.rows[lines[-2] + 1]) is not None
 
 
-def _assemble(screen: Screen, found: ChoiceList, footer: str) -> Dialog | Unreadable:
+def _assemble(screen: CapturedScreen, found: OptionList, footer: str) -> Dialog | UnreadableDialog:
     end = _skip_blanks(screen, found.start - 1)
     start = end + 1
-    while start > 0 and _is_question_row(screen, start - 1, found.mark):
+    while start > 0 and _is_question_row(screen, start - 1, found.cursor):
         start -= 1
     if start > end:
-        return Unreadable("nothing is asked above the choices", footer)
-    edge = screen.width - found.mark
-    top = _top(screen, start, found.mark)
+        return UnreadableDialog("there is no question above the options", footer)
+    edge = screen.width - found.cursor
+    top = _find_top(screen, start, found.cursor)
     return Dialog(
-        text=_text(screen, top + 1, start),
+        text=_text_rows(screen, top + 1, start),
         whole=top >= 0,
-        closed=start > 0 and screen.rules[start - 1] == Rule("╌", 0),
-        question=join_rows([_ungutter(row) for row in screen.rows[start : end + 1]], edge),
-        choices=found.choices,
+        closed=start > 0 and screen.separators[start - 1] == Separator("╌", 0),
+        question=join_rows([_without_bar(row) for row in screen.rows[start : end + 1]], edge),
+        options=found.options,
         footer=footer,
         edge=edge,
     )
 
 
-def _by_footer(screen: Screen, foot: int, footer: str) -> Dialog | None:
-    """A notice that is answered with the keys its footer names."""
-    indent = indent_of(screen.rows[foot])
-    top = _top(screen, foot, indent)
+def _keyed_notice(screen: CapturedScreen, footer_start: int, footer: str) -> Dialog | None:
+    """A notice without options, answered with the keys its footer names."""
+    indent = indent_of(screen.rows[footer_start])
+    top = _find_top(screen, footer_start, indent)
     if top < 0:
         return None
-    text = _text(screen, top + 1, foot)
+    text = _text_rows(screen, top + 1, footer_start)
     return Dialog(text, True, False, "", (), footer, screen.width - indent)
 
 
-def _no_choices(screen: Screen, reason: str, ending: str) -> NoDialog | Unreadable:
-    drawn = [index for index in range(len(screen.rows)) if screen.rules[index]]
+def _without_options(screen: CapturedScreen, reason: str, ending: str) -> NoDialog | UnreadableDialog:
+    drawn = [index for index in range(len(screen.rows)) if screen.separators[index]]
     if drawn and drawn[-1] < len(screen.rows) - 1:
-        return Unreadable(f"a dialog's line is drawn, but {reason}", ending)
+        return UnreadableDialog(f"a separator is drawn, but {reason}", ending)
     return NoDialog("no dialog is drawn")
 
 
-def _top(screen: Screen, start: int, mark: int) -> int:
-    """The row of the line above the dialog's title, or -1 when it is not on the screen.
+def _find_top(screen: CapturedScreen, start: int, column: int) -> int:
+    """The row of the separator above the dialog's title, or -1 if it is not on the screen.
 
-    A line right above the question only parts it from the text (a plan is shown that way).
+    A separator right above the question only divides it from the text (in a plan).
     """
     for index in range(start - 1, -1, -1):
-        rule = screen.rules[index]
-        if rule is None or rule.stroke != "─" or not _belongs(rule, mark):
+        separator = screen.separators[index]
+        if separator is None or separator.stroke != "─" or not _belongs_to(separator, column):
             continue
         if any(screen.rows[index + 1 : start]):
             return index
     return -1
 
 
-def _belongs(rule: Rule, mark: int) -> bool:
-    """A dialog's text stands one or two columns right of its lines; a question's, right below them."""
-    return mark == rule.indent == 0 or 1 <= mark - rule.indent <= 2
+def _belongs_to(separator: Separator, column: int) -> bool:
+    """A dialog's text is one or two columns right of its separators; a question's is directly below them."""
+    return column == separator.indent == 0 or 1 <= column - separator.indent <= 2
 
 
-def _text(screen: Screen, start: int, end: int) -> tuple[str, ...]:
-    # A line is as long as the pane is wide; that is no part of what is said.
+def _text_rows(screen: CapturedScreen, start: int, end: int) -> tuple[str, ...]:
+    # A separator becomes a single stroke: its length depends on the pane, not on the text.
     rows = [
-        rule.stroke if (rule := screen.rules[index]) else screen.rows[index] for index in range(start, end)
+        separator.stroke if (separator := screen.separators[index]) else screen.rows[index]
+        for index in range(start, end)
     ]
     while rows and not rows[0]:
         del rows[0]
@@ -162,27 +183,135 @@ def _text(screen: Screen, start: int, end: int) -> tuple[str, ...]:
     return tuple(rows)
 
 
-def _is_question_row(screen: Screen, index: int, mark: int) -> bool:
+def _is_question_row(screen: CapturedScreen, index: int, column: int) -> bool:
     row = screen.rows[index]
-    return bool(row) and indent_of(row) == mark and not _closes(screen, index)
+    return bool(row) and indent_of(row) == column and not _ends_text(screen, index)
 
 
-def _closes(screen: Screen, index: int) -> bool:
-    return screen.rules[index] is not None or _BOX_END.fullmatch(screen.rows[index]) is not None
+def _ends_text(screen: CapturedScreen, index: int) -> bool:
+    return screen.separators[index] is not None or _BOX_END.fullmatch(screen.rows[index]) is not None
 
 
-def _ungutter(row: str) -> str:
-    """Without the bar the client draws left of a text of several rows."""
+def _without_bar(row: str) -> str:
+    """The row without the bar the client draws left of a text of several rows."""
     return row.replace("│", " ", 1) if row.startswith("│") else row
 
 
-def _run_start(screen: Screen, index: int) -> int:
-    while index > 0 and not screen.blank(index - 1) and screen.rules[index - 1] is None:
+def _paragraph_start(screen: CapturedScreen, index: int) -> int:
+    while index > 0 and not screen.is_blank(index - 1) and screen.separators[index - 1] is None:
         index -= 1
     return index
 
 
-def _skip_blanks(screen: Screen, index: int) -> int:
-    while index >= 0 and screen.blank(index):
+def _skip_blanks(screen: CapturedScreen, index: int) -> int:
+    while index >= 0 and screen.is_blank(index):
         index -= 1
     return index
+
+
+# The list of options.
+
+
+def _find_options(screen: CapturedScreen, end: int) -> OptionList | str:
+    """Read the list whose last row is `end`, or return why it cannot be trusted."""
+    start = _list_start(screen, end)
+    cursors = [indent_of(row) for row in screen.rows[start : end + 1] if _has_cursor(row)]
+    if not cursors:
+        return "no option is selected"
+    # A wrapped label may begin a row with the cursor's character, but only right of the real one.
+    cursor = min(cursors)
+    numbered = _read_numbered(screen, start, end, cursor)
+    if isinstance(numbered, OptionList):
+        return numbered
+    unnumbered = _read_unnumbered(screen, start, end, cursor)
+    return numbered if unnumbered is None else unnumbered
+
+
+def _has_cursor(row: str) -> bool:
+    return row.lstrip(" ").startswith(_CURSOR + " ")
+
+
+def _list_start(screen: CapturedScreen, end: int) -> int:
+    """The first row of the last run of rows without a blank row or a separator.
+
+    One separator is crossed: the one above a single last option, which a question draws apart.
+    """
+    index = end
+    while index > 0:
+        above = index - 1
+        if screen.is_blank(above):
+            break
+        if screen.separators[above] is not None and not (above == end - 1 and above > 0):
+            break
+        index = above
+    return index
+
+
+def _read_numbered(screen: CapturedScreen, start: int, end: int, cursor: int) -> OptionList | str:
+    """Walk up from the last row to number 1: the lowest one is the real one."""
+    groups: list[tuple[int, list[str], bool]] = []
+    pending: list[str] = []
+    apart = False
+    for index in range(end, start - 1, -1):
+        row = screen.rows[index]
+        if screen.separators[index] is not None:
+            apart, groups = True, [(number, rows, True) for number, rows, _ in groups]
+            if pending:
+                return "a separator is drawn inside an option"
+            continue
+        number = _number_at(row, cursor)
+        if number is None:
+            if indent_of(row) <= cursor + 1:
+                return f"row {index + 1} is left of the options"
+            pending.append(row)
+            continue
+        groups.append((number, [row, *reversed(pending)], False))
+        pending = []
+        if number == 1:
+            return _in_order(groups[::-1], index, cursor)
+    return "the list does not begin with 1" if groups or apart else "there are no numbered options"
+
+
+def _in_order(groups: list[tuple[int, list[str], bool]], start: int, cursor: int) -> OptionList | str:
+    if [number for number, _, _ in groups] != list(range(1, len(groups) + 1)):
+        return "the options are not numbered 1, 2, 3 …"
+    options = tuple(_drawn_option(cursor, *group) for group in groups)
+    if sum(option.selected for option in options) > 1:
+        return "more than one option is selected"
+    return OptionList(options, start, cursor)
+
+
+def _number_at(row: str, cursor: int) -> int | None:
+    """The option number in this row, if cursor and number are in the list's columns."""
+    if row[:cursor].strip(" ") or row[cursor : cursor + 2] not in {_CURSOR + " ", "  "}:
+        return None
+    match = _NUMBERED.fullmatch(row[cursor + 2 :])
+    return int(match[1]) if match else None
+
+
+def _drawn_option(cursor: int, number: int, rows: list[str], apart: bool) -> DrawnOption:
+    head, *rest = rows
+    label = head.index(".", cursor) + 1
+    label += head[label : label + 1] == " "
+    box = _CHECK_BOX.match(head, label)
+    if box:
+        label = box.end()
+        rest = [row for row in rest if row.strip() not in _CONTINUE_ROWS]
+    return DrawnOption(
+        rows=(" " * label + head[label:], *rest),
+        selected=head[cursor] == _CURSOR,
+        number=number,
+        checked=box[1] != " " if box else None,
+        apart=apart,
+    )
+
+
+def _read_unnumbered(screen: CapturedScreen, start: int, end: int, cursor: int) -> OptionList | None:
+    """A list without numbers: every row is an option, and one is selected."""
+    options = []
+    for row in screen.rows[start : end + 1]:
+        if row[:cursor].strip(" ") or indent_of(row.replace(_CURSOR, " ", 1)) != cursor + 2:
+            return None
+        options.append(DrawnOption((row.replace(_CURSOR, " ", 1),), row[cursor] == _CURSOR))
+    selected = sum(option.selected for option in options)
+    return OptionList(tuple(options), start, cursor) if selected == 1 else None

@@ -1,102 +1,96 @@
-"""A question of the model's own: several choices, a text field, and a way out.
+"""A question of the agent: its own options, a text field, and a last option to talk about it instead.
 
-Receives a dialog whose title and question fit a rule that asks. Gives the prompt, with what is ticked
-and typed so far. The choices are the model's words, so none of them means "allow" or "deny".
+The options are the agent's words, so none of them means "allow" or "deny".
 """
 
 import re
 
-from chorus.agents.claude_code.dialogs.choices import Choice
-from chorus.agents.claude_code.dialogs.dialog import Dialog
-from chorus.agents.claude_code.dialogs.rules import Misfit, PromptRule
+from chorus.agents.claude_code.dialogs.dialog import Dialog, DrawnOption
+from chorus.agents.claude_code.dialogs.options import selected_key
+from chorus.agents.claude_code.dialogs.rules import PromptRule, RuleMismatch
 from chorus.agents.claude_code.dialogs.screen import join_rows
-from chorus.model.prompt import Entry, Option, Prompt, Tab, fingerprint
+from chorus.model.prompt import Option, Prompt, QuestionTab, TextField, fingerprint
 from chorus.text.width import cell_width
 
 _TAB = re.compile(r"([☐☒]) (.+)")
-_GAP = re.compile(r" {2,}")
-# What the text field shows while it is empty, and the choice that is drawn apart below it.
-_EMPTY_FIELD = "Type something."
-_EMPTY_TICKED_FIELD = "Type something"
-_WAY_OUT = "Chat about this"
+_TAB_GAP = re.compile(r" {2,}")
+# The placeholder of the empty text field, without and with check boxes.
+_PLACEHOLDER = "Type something."
+_CHECK_BOX_PLACEHOLDER = "Type something"
+_LAST_LABEL = "Chat about this"
 
 
-def read_tabs(title: str) -> tuple[Tab, ...]:
-    """The questions asked together, in order; none when the title is a plain one."""
-    parts = map(_TAB.fullmatch, _GAP.split(title))
-    return tuple(Tab(part[2], part[1] == "☒") for part in parts if part is not None)
-
-
-def name_tabs(heading: str) -> tuple[str, tuple[Tab, ...]]:
-    """What a dialog is called, and its tabs."""
-    tabs = read_tabs(heading)
-    return ", ".join(tab.name for tab in tabs) if tabs else heading, tabs
+def split_title(title: str) -> tuple[str, tuple[QuestionTab, ...]]:
+    """The title of a dialog, and the questions asked together; none for a plain title."""
+    parts = map(_TAB.fullmatch, _TAB_GAP.split(title))
+    tabs = tuple(QuestionTab(part[2], part[1] == "☒") for part in parts if part is not None)
+    return ", ".join(tab.name for tab in tabs) if tabs else title, tabs
 
 
 def read_question(
     dialog: Dialog, rule: PromptRule, heading: str, question: str, above: tuple[str, ...]
 ) -> Prompt:
-    """The prompt. `above`: what is said before the question itself."""
-    title, tabs = name_tabs(heading)
+    """The prompt for a question; `above` are the rows before the question itself."""
+    title, tabs = split_title(heading)
     body = tuple(row for row in above if row)
-    *own, field, _ = _arranged(dialog)
-    labels = [*(question_label(choice, dialog.edge) for choice in own), _placeholder(field), _WAY_OUT]
-    bodies = [join_rows(choice.rows, dialog.edge) for choice in own]
-    keys = [str(choice.number) for choice in dialog.choices]
-    ticked = [choice.ticked for choice in (*own, field)]
+    _check_options(dialog)
+    *own, field, _ = dialog.options
+    labels = [*(_label(option, dialog.edge) for option in own), _placeholder(field), _LAST_LABEL]
+    full_labels = [join_rows(option.rows, dialog.edge) for option in own]
+    keys = [str(option.number) for option in dialog.options]
+    boxes = [option.checked for option in (*own, field)]
     return Prompt(
         kind=rule.kind,
         tool=rule.tool,
         title=title,
         question=question,
         options=tuple(
-            Option(key, label, "other", "instead" if key == str(field.number) else None)
+            Option(key, label, "other", "replace" if key == str(field.number) else None)
             for key, label in zip(keys, labels, strict=True)
         ),
-        fingerprint=fingerprint(rule.tool, title, question, bodies, body),
+        fingerprint=fingerprint(rule.tool, title, question, full_labels, body),
         rule=rule.name,
         body=body,
-        selected=next((key for key, c in zip(keys, dialog.choices, strict=True) if c.selected), None),
-        entry=_entry(field, dialog.edge),
-        ticked=frozenset(key for key, tick in zip(keys, ticked, strict=False) if tick)
-        if ticked[0] is not None
+        selected=selected_key(dialog.options, keys),
+        text_field=_text_field(field, dialog.edge),
+        checked=frozenset(key for key, checked in zip(keys, boxes, strict=False) if checked)
+        if boxes[0] is not None
         else None,
         tabs=tabs,
         footer=dialog.footer,
     )
 
 
-def question_label(choice: Choice, edge: int) -> str:
-    """The label without the description below it, which stands in the same column.
+def _label(option: DrawnOption, edge: int) -> str:
+    """The label without the description below it, which is in the same column.
 
     The label goes on in the next row only if that row's first word had no room left in this one.
     """
-    rows = list(choice.rows)
+    rows = list(option.rows)
     count = 1
     while count < len(rows) and cell_width(rows[count - 1]) + 1 + cell_width(rows[count].split()[0]) > edge:
         count += 1
     return join_rows(rows[:count], edge)
 
 
-def _arranged(dialog: Dialog) -> tuple[Choice, ...]:
-    choices = dialog.choices
-    apart = [choice.apart for choice in choices]
-    if len(choices) < 3 or apart != [False] * (len(choices) - 1) + [True]:
-        raise Misfit("not one single choice stands apart below the line")
-    if join_rows(choices[-1].rows, dialog.edge) != _WAY_OUT:
-        raise Misfit(f"the choice below the line is not {_WAY_OUT!r}")
-    if len({choice.ticked is None for choice in choices[:-1]}) > 1:
-        raise Misfit("only some of the choices have a box to tick")
-    return choices
+def _check_options(dialog: Dialog) -> None:
+    options = dialog.options
+    apart = [option.apart for option in options]
+    if len(options) < 3 or apart != [False] * (len(options) - 1) + [True]:
+        raise RuleMismatch("there is not exactly one option below the separator")
+    if join_rows(options[-1].rows, dialog.edge) != _LAST_LABEL:
+        raise RuleMismatch(f"the option below the separator is not {_LAST_LABEL!r}")
+    if len({option.checked is None for option in options[:-1]}) > 1:
+        raise RuleMismatch("only some of the options have a check box")
 
 
-def _entry(field: Choice, edge: int) -> Entry | None:
+def _text_field(field: DrawnOption, edge: int) -> TextField | None:
     text = join_rows(field.rows, edge)
     empty = text == _placeholder(field)
     if empty and not field.selected:
         return None
-    return Entry(str(field.number), "" if empty else text, field.selected)
+    return TextField(str(field.number), "" if empty else text, field.selected)
 
 
-def _placeholder(field: Choice) -> str:
-    return _EMPTY_FIELD if field.ticked is None else _EMPTY_TICKED_FIELD
+def _placeholder(field: DrawnOption) -> str:
+    return _PLACEHOLDER if field.checked is None else _CHECK_BOX_PLACEHOLDER

@@ -1,43 +1,168 @@
-"""A screen in, a prompt out.
+"""Read a captured screen into a prompt, with an explanation of which rules matched.
 
-Receives captured text and the rules. Gives a typed prompt, or `Unknown` for something no rule fits,
-or `Nothing`, each with the account of how it came about. Pure: the same text gives the same reading.
+The first rule that matches in every part wins; a near miss is no match. Pure: the same text gives the
+same reading.
 """
 
+import re
 from dataclasses import dataclass
+from itertools import dropwhile, takewhile
 
-from chorus.agents.claude_code.dialogs.dialog import NoDialog, Unreadable, find_dialog
-from chorus.agents.claude_code.dialogs.rule_match import Trial, match_dialog
-from chorus.agents.claude_code.dialogs.rules import PromptRules
-from chorus.agents.claude_code.dialogs.screen import is_capture, parse_screen
-from chorus.model.prompt import Nothing, Prompt, Unknown
+from chorus.agents.claude_code.dialogs.dialog import (
+    Dialog,
+    NoDialog,
+    UnreadableDialog,
+    find_dialog,
+    paragraphs,
+)
+from chorus.agents.claude_code.dialogs.options import read_options
+from chorus.agents.claude_code.dialogs.questions import read_question, split_title
+from chorus.agents.claude_code.dialogs.rules import PromptRule, PromptRules, RuleMismatch
+from chorus.agents.claude_code.dialogs.screen import is_capture, join_rows, parse_screen
+from chorus.model.prompt import NoPrompt, Prompt, UnknownPrompt, fingerprint
+
+# A title wraps to this many rows at most, at 40 columns.
+_MAX_TITLE_ROWS = 3
+_COLUMN_GAP = re.compile(r" {2,}·")
+# A row of a diff or of a file's text as the client draws it: numbered, or the rest of a long one.
+_LISTING_ROW = re.compile(r" *\d+(?: .*)?| {4,}\S.*|")
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    found: Prompt | Unknown | Nothing
-    trials: tuple[Trial, ...] = ()
+class RuleAttempt:
+    """A rule that was tried. `problem` is None for the one that matches."""
+
+    rule: str
+    problem: str | None
 
 
-def read_screen(text: str, rules: PromptRules, *, width: int | None = None) -> Reading:
-    """Say what this screen asks. `width` is the pane's; without it the widest row tells."""
+@dataclass(frozen=True, slots=True)
+class ScreenReading:
+    found: Prompt | UnknownPrompt | NoPrompt
+    attempts: tuple[RuleAttempt, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Heading:
+    title: str
+    body: tuple[str, ...]
+
+
+def read_screen(text: str, rules: PromptRules, *, width: int | None = None) -> ScreenReading:
+    """Find the prompt on this screen. `width` is the pane's; without it, that of the widest row."""
     if not is_capture(text):
-        return Reading(Unknown("this is no captured screen: it moves the cursor"))
+        return ScreenReading(UnknownPrompt("this is not a captured screen: it moves the cursor"))
     dialog = find_dialog(parse_screen(text, width))
     if isinstance(dialog, NoDialog):
-        return Reading(Nothing(dialog.reason))
-    if isinstance(dialog, Unreadable):
+        return ScreenReading(NoPrompt(dialog.reason))
+    if isinstance(dialog, UnreadableDialog):
         if any(quiet.fullmatch(dialog.ending) for quiet in rules.quiet):
-            return Reading(Nothing("the screen shows something and asks nothing"))
-        return Reading(Unknown(dialog.reason))
-    prompt, trials = match_dialog(dialog, rules)
-    return Reading(prompt or Unknown("no rule fits this dialog"), trials)
+            return ScreenReading(NoPrompt("the screen shows something that needs no answer"))
+        return ScreenReading(UnknownPrompt(dialog.reason))
+    attempts: list[RuleAttempt] = []
+    for rule in rules.rule:
+        try:
+            prompt = _match_rule(dialog, rule, rules)
+        except RuleMismatch as mismatch:
+            attempts.append(RuleAttempt(rule.name, str(mismatch)))
+            continue
+        return ScreenReading(prompt, (*attempts, RuleAttempt(rule.name, None)))
+    return ScreenReading(UnknownPrompt("no rule matches this dialog"), tuple(attempts))
 
 
-def explain(reading: Reading) -> list[str]:
-    """The account of a reading, in sentences for a person."""
-    lines = [f"{trial.rule}: no, {trial.problem}" for trial in reading.trials if trial.problem is not None]
+def explain_reading(reading: ScreenReading) -> list[str]:
+    """One line for each rule that was tried, and one for the result."""
+    lines = [f"{one.rule}: no, {one.problem}" for one in reading.attempts if one.problem is not None]
     found = reading.found
     if isinstance(found, Prompt):
-        return [*lines, f"{found.rule}: yes, in every part; this is a prompt of kind {found.kind}"]
-    return [*lines, f"{'unknown' if isinstance(found, Unknown) else 'none'}: {found.reason}"]
+        return [*lines, f"{found.rule}: yes, every part matches; this is a prompt of kind {found.kind}"]
+    return [*lines, f"{'unknown' if isinstance(found, UnknownPrompt) else 'none'}: {found.reason}"]
+
+
+def _match_rule(dialog: Dialog, rule: PromptRule, rules: PromptRules) -> Prompt:
+    heading = _match_title(dialog, rule)
+    if _is_unfinished(heading.body):
+        raise RuleMismatch("its body is not drawn yet")
+    tool = _match_below_title(heading.body, dialog.edge, rule)
+    question = _match_question(dialog, heading, rule)
+    if rule.footer.fullmatch(dialog.footer) is None:
+        raise RuleMismatch(f"the footer is {dialog.footer!r}")
+    if rule.asks:
+        return read_question(dialog, rule, heading.title, question, heading.body)
+    title, tabs = split_title(heading.title)
+    read = read_options(dialog, rule, rules)
+    labels = [option.label for option in read.options]
+    return Prompt(
+        kind=rule.kind,
+        tool=tool,
+        title=title,
+        question=question,
+        options=read.options,
+        fingerprint=fingerprint(tool, title, question, labels, heading.body),
+        rule=rule.name,
+        body=heading.body,
+        selected=read.selected,
+        text_field=read.text_field,
+        tabs=tabs,
+        footer=dialog.footer,
+    )
+
+
+def _is_unfinished(body: tuple[str, ...]) -> bool:
+    """Whether the body is still a placeholder: the client draws a change in two steps."""
+    return any(
+        (above, below) == ("╌", "╌") and row.strip() == "…"
+        for above, row, below in zip(body, body[1:], body[2:], strict=False)
+    )
+
+
+def _match_title(dialog: Dialog, rule: PromptRule) -> _Heading:
+    if not dialog.whole:
+        return _match_tail(dialog, rule)
+    for count in range(1, _MAX_TITLE_ROWS + 1):
+        for title in _title_candidates(dialog.text[:count], dialog.edge):
+            if rule.title.fullmatch(title):
+                return _Heading(title, dialog.text[count:])
+    raise RuleMismatch(f"the title is {join_rows(dialog.text[:1], dialog.edge)!r}")
+
+
+def _title_candidates(rows: tuple[str, ...], edge: int) -> list[str]:
+    """The title in these rows: wrapped, or (in a narrow pane) in two columns with a dot between them."""
+    whole = join_rows(rows, edge)
+    gap = _COLUMN_GAP.search(rows[0]) if rows else None
+    if gap is None:
+        return [whole]
+    left = [row[: gap.end() - 1] for row in rows]
+    right = [row[gap.end() - 1 :] for row in rows]
+    return [whole, f"{join_rows(left, edge)} {join_rows(right, edge)}"]
+
+
+def _match_tail(dialog: Dialog, rule: PromptRule) -> _Heading:
+    """A dialog taller than the pane. Its listing must end with the client's own separator."""
+    if rule.tail_title is None:
+        raise RuleMismatch("the top of the dialog is not on the screen")
+    if not dialog.closed or not all(_LISTING_ROW.fullmatch(row) for row in dialog.text[:-1]):
+        raise RuleMismatch("the top of the dialog is not on the screen, and the rows above are no listing")
+    return _Heading(rule.tail_title, dialog.text)
+
+
+def _match_below_title(body: tuple[str, ...], edge: int, rule: PromptRule) -> str | None:
+    """Match the paragraph below the title; return the tool's name, with the groups of the match filled in."""
+    if rule.below_title is None:
+        return rule.tool
+    rows = list(takewhile(lambda row: row not in {"", "╌"}, dropwhile(lambda row: not row, body)))
+    text = join_rows([row.replace("│", " ", 1) for row in rows], edge)
+    match = rule.below_title.fullmatch(text)
+    if match is None:
+        raise RuleMismatch(f"below the title is {text!r}")
+    return None if rule.tool is None else rule.tool.format(**match.groupdict())
+
+
+def _match_question(dialog: Dialog, heading: _Heading, rule: PromptRule) -> str:
+    if rule.question is None:
+        return heading.title
+    candidates = paragraphs(heading.body, dialog.edge) if rule.question_in_text else [dialog.question]
+    for candidate in candidates:
+        if rule.question.fullmatch(candidate):
+            return candidate
+    raise RuleMismatch(f"the question is {dialog.question!r}")

@@ -1,31 +1,29 @@
-"""The rules that name a dialog, as data.
-
-Receives the content of a rules file (already parsed TOML). Gives a checked, compiled set of rules, and
-lets the user's own rules go before the shipped ones. Never reads a file.
-"""
+"""The rules that recognize dialogs, as data: the shipped `rules.toml`, with the user's own rules first."""
 
 import re
+import tomllib
+from importlib import resources
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from chorus.errors import ChorusError
-from chorus.model.prompt import Meaning
+from chorus.model.json_api import OptionMeaning
 
 FORMAT = 1
 
 
 class BadPromptRules(ChorusError):
-    """A file of prompt rules does not hold what it should."""
+    """Prompt rules are not in the expected form."""
 
     hint = "Correct the dialog rules in your config; docs/config.md shows their form."
 
 
-class Misfit(Exception):
-    """A part of the screen is not what a rule wants."""
+class RuleMismatch(Exception):
+    """A part of the dialog does not match a rule."""
 
 
-def _compiled(value: object) -> object:
+def _compile(value: object) -> object:
     if not isinstance(value, str):
         return value
     try:
@@ -34,8 +32,8 @@ def _compiled(value: object) -> object:
         raise ValueError(f"{value!r} is not a pattern: {error}") from error
 
 
-Pattern = Annotated[re.Pattern[str], BeforeValidator(_compiled)]
-# One text may stand for a list of one.
+Pattern = Annotated[re.Pattern[str], BeforeValidator(_compile)]
+# A single string is the same as a list of one.
 Texts = Annotated[
     tuple[str, ...], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)
 ]
@@ -46,20 +44,20 @@ class _Strict(BaseModel):
 
 
 class LabelRule(_Strict):
-    """What a choice says, and what taking it means."""
+    """The label of an option, and what choosing it means."""
 
     text: Pattern
-    meaning: Meaning
-    # `Tab` opens a text field behind this label; until something is typed it shows one of these.
+    meaning: OptionMeaning
+    # `Tab` opens a text field behind this label; while it is empty it shows one of these placeholders.
     amend: Texts = ()
     # Choosing it opens a text field in its place.
     typed: bool = False
-    # Drawn below the label, and no part of it.
+    # Drawn below the label, not part of it.
     hint: str = ""
 
 
 class PromptRule(_Strict):
-    """One dialog. Every pattern must fit the whole of its part of the screen."""
+    """One kind of dialog. Every pattern must match the whole of its part of the screen."""
 
     name: str
     kind: str
@@ -67,20 +65,21 @@ class PromptRule(_Strict):
     # Client versions whose screens this rule was written from.
     seen: tuple[str, ...] = Field(min_length=1)
     title: Pattern
-    # What stands right below the title, where the title alone does not tell.
+    # The paragraph right below the title, where the title alone is not enough.
     below_title: Pattern | None = None
-    # None: the dialog asks by its title alone.
+    # None: the title is the question.
     question: Pattern | None = None
-    # The question is somewhere in the text, not right above the choices.
+    # The question is somewhere in the text, not right above the options.
     question_in_text: bool = False
     footer: Pattern
-    # Names of labels: the first choice, the last, and any between them. A question has none.
+    # Names of labels: of the first option, the last, and any between them. A question has none.
     first: tuple[str, ...] = ()
     between: tuple[str, ...] = ()
     last: tuple[str, ...] = ()
+    # A question of the agent, with its own options.
     asks: bool = False
     # The title to show when the dialog is taller than the pane and only its end is on the screen.
-    # Only for dialogs whose question alone tells what they are.
+    # Only for dialogs that their question alone identifies.
     tail_title: str | None = None
 
 
@@ -88,7 +87,7 @@ class PromptRules(_Strict):
     format: int
     label: dict[str, LabelRule]
     rule: tuple[PromptRule, ...]
-    # How a screen ends that shows something without asking.
+    # Last paragraphs of screens that need no answer.
     quiet: tuple[Pattern, ...] = ()
 
     @model_validator(mode="after")
@@ -102,14 +101,20 @@ class PromptRules(_Strict):
         return self
 
 
-def parse_rules(shipped: dict[str, Any], extra: dict[str, Any] | None = None) -> PromptRules:
-    """Check the shipped rules and the user's. The user's are tried first, with all labels at hand."""
+def read_prompt_rules(user_rules: dict[str, Any] | None = None) -> PromptRules:
+    """The shipped rules, after those of the user's `[prompts]` table."""
+    shipped = resources.files("chorus.agents.claude_code.dialogs").joinpath("rules.toml")
+    return parse_rules(tomllib.loads(shipped.read_text(encoding="utf-8")), user_rules)
+
+
+def parse_rules(shipped: dict[str, Any], user_rules: dict[str, Any] | None = None) -> PromptRules:
+    """Check both sets of rules. The user's are tried first, and may use all labels."""
     merged = dict(shipped)
-    if extra:
-        merged["label"] = {**shipped["label"], **extra.get("label", {})}
-        merged["rule"] = [*extra.get("rule", []), *shipped["rule"]]
-        merged["quiet"] = [*extra.get("quiet", []), *shipped.get("quiet", [])]
-        merged["format"] = extra.get("format", shipped["format"])
+    if user_rules:
+        merged["label"] = {**shipped["label"], **user_rules.get("label", {})}
+        merged["rule"] = [*user_rules.get("rule", []), *shipped["rule"]]
+        merged["quiet"] = [*user_rules.get("quiet", []), *shipped.get("quiet", [])]
+        merged["format"] = user_rules.get("format", shipped["format"])
     try:
         return PromptRules.model_validate(merged)
     except ValidationError as error:

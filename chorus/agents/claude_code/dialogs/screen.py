@@ -1,7 +1,7 @@
-"""Captured text in, rows and rules out.
+"""A captured screen: its rows, its width, and the separator lines drawn across it.
 
-Receives what `capture-pane -p` prints, with or without `-e`. Gives the rows as a person sees them: no
-escapes, no trailing blanks, and the pane's width. Never guesses what the rows mean.
+Reads what `capture-pane -p` prints, with or without `-e`: no escapes, no trailing blanks. Never interprets
+what the rows mean.
 """
 
 import re
@@ -15,20 +15,19 @@ from chorus.text.width import cell_width
 _ESCAPE = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()][0-9A-B]|\x1b.|[\x0e\x0f]", re.DOTALL
 )
-# What no capture holds: whatever moves the cursor, erases, or changes the terminal. Colours do none of that.
-_MOTION = re.compile(
+# What no capture contains: anything that moves the cursor, erases, or changes the terminal, unlike colours.
+_CURSOR_MOTION = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-ln-~]|\x1b[^\[\]()\\]|\r(?!\n)|[\x00-\x08\x0b\x0c\x10-\x1a\x1c-\x1f\x7f]"
 )
-# A line the client draws across the pane. It counts only if it spans the whole of it, from the left
-# edge, or (a plan's) from two columns in. What a file, a command or a plan says is drawn right of
-# that, so no text inside a dialog can pass for the dialog's own lines.
-_RULE = re.compile(r"((?: {2})?)([─╌])\2+")
-# Below this a row of dashes is no line across a pane (the client does not draw in so narrow a one).
-_NARROWEST = 16
+# A separator counts only if it spans the whole pane, from the left edge or (in a plan) from two columns in.
+# The text of a file, a command or a plan is drawn further right, so it cannot pass for a separator.
+_SEPARATOR = re.compile(r"((?: {2})?)([─╌])\2+")
+# The client does not draw in a narrower pane.
+_MIN_SEPARATOR_WIDTH = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class Separator:
     """A line across the pane: `─` opens a dialog or a box, `╌` encloses its body."""
 
     stroke: str
@@ -36,37 +35,27 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Screen:
+class CapturedScreen:
     rows: tuple[str, ...]
     width: int
-    rules: tuple[Rule | None, ...]  # the line drawn in each row, if one is
+    separators: tuple[Separator | None, ...]  # one for each row
 
-    def blank(self, index: int) -> bool:
+    def is_blank(self, index: int) -> bool:
         return not self.rows[index]
 
 
 def is_capture(text: str) -> bool:
-    """Whether this can be a screen. A terminal's raw output is none: what stands where is not in its rows."""
-    return _MOTION.search(text.replace("\x1b\\", "")) is None
+    """Whether this can be a captured screen, not the raw output of a terminal."""
+    return _CURSOR_MOTION.search(text.replace("\x1b\\", "")) is None
 
 
-def parse_screen(text: str, width: int | None = None) -> Screen:
-    """Read a capture. Without `width`, the widest row tells it: some rule always spans the pane."""
-    rows = [_plain(row) for row in text.split("\n")]
+def parse_screen(text: str, width: int | None = None) -> CapturedScreen:
+    """Parse a capture. Without `width`, take that of the widest row: some separator always spans the pane."""
+    rows = [_plain_text(row) for row in text.split("\n")]
     while rows and not rows[-1]:
         rows.pop()
-    spans = max(map(cell_width, rows), default=0) if width is None else width
-    return Screen(tuple(rows), spans, tuple(_rule(row, spans) for row in rows))
-
-
-def _rule(row: str, width: int) -> Rule | None:
-    """The line drawn in this row: indented alike on both sides, or none."""
-    match = _RULE.fullmatch(row)
-    if match is None:
-        return None
-    indent = len(match[1])
-    spans = len(row) + indent == width and len(row) - indent >= _NARROWEST
-    return Rule(match[2], indent) if spans else None
+    columns = max(map(cell_width, rows), default=0) if width is None else width
+    return CapturedScreen(tuple(rows), columns, tuple(_parse_separator(row, columns) for row in rows))
 
 
 def indent_of(row: str) -> int:
@@ -76,8 +65,8 @@ def indent_of(row: str) -> int:
 def join_rows(rows: Sequence[str], edge: int) -> str:
     """Undo the client's wrapping of one paragraph whose text may reach up to column `edge`.
 
-    It breaks at blanks. Only a word longer than a whole row is broken inside: then the row is full,
-    and the two halves together are longer than a row.
+    It wraps at blanks. It breaks a word only if the word is longer than a row: then the row is full, and
+    the two halves together are longer than a row.
     """
     drawn = [row for row in rows if row.strip()]
     room = edge - min(map(indent_of, drawn), default=0)
@@ -88,5 +77,14 @@ def join_rows(rows: Sequence[str], edge: int) -> str:
     return joined
 
 
-def _plain(row: str) -> str:
+def _parse_separator(row: str, width: int) -> Separator | None:
+    match = _SEPARATOR.fullmatch(row)
+    if match is None:
+        return None
+    indent = len(match[1])  # the same on both sides
+    spans = len(row) + indent == width and len(row) - indent >= _MIN_SEPARATOR_WIDTH
+    return Separator(match[2], indent) if spans else None
+
+
+def _plain_text(row: str) -> str:
     return _ESCAPE.sub("", row).replace("\xa0", " ").rstrip()

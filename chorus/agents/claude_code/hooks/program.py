@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import chorus
-from chorus.agents.claude_code.settings.hook_entries import Group, SettingsUnreadable, add_hooks
+from chorus.agents.claude_code.settings.hook_entries import HookGroup, SettingsUnreadable, add_hooks
 from chorus.errors import ChorusError
 from chorus.model.tools import FREQUENT_TOOLS
 
-NAME = "chorus-hook"
+HOOK_PROGRAM = "chorus-hook"
 TOOL_EVENTS = ("PreToolUse", "PostToolUse", "PostToolUseFailure")
 EVENTS = (
     *TOOL_EVENTS,
@@ -36,39 +36,39 @@ EVENTS = (
 # it has to end a UserPromptSubmit hook, so it is long.
 TIMEOUT_SECONDS = 10
 # For settings that others get as well: each has Chorus elsewhere, or not at all, and then nothing happens.
-PORTABLE_COMMAND = f"command -v {NAME} >/dev/null 2>&1 || exit 0; exec {NAME}"
+PORTABLE_COMMAND = f"command -v {HOOK_PROGRAM} >/dev/null 2>&1 || exit 0; exec {HOOK_PROGRAM}"
 # A permission hook may wait for a person.
 PERMISSION_TIMEOUT_SECONDS = 3600
 
 
-class HookMissing(ChorusError):
+class HookProgramMissing(ChorusError):
     """The installation is not whole."""
 
     hint = "Install chorus again."
 
 
-def find_plugin() -> Path:
+def find_plugin_directory() -> Path:
     """The plugin's directory."""
     package = Path(chorus.__file__).parent
     for place in (package / "plugin", package.parent / "hooks"):
-        if (place / NAME).is_file():
+        if (place / HOOK_PROGRAM).is_file():
             return place
-    raise HookMissing(f"the hook program {NAME} is missing from {package}")
+    raise HookProgramMissing(f"the hook program {HOOK_PROGRAM} is missing from {package}")
 
 
-def find_chorus() -> str | None:
+def find_chorus_program() -> str | None:
     """The `chorus` program of this very installation, for the hook to start the agent with."""
     beside = Path(sysconfig.get_path("scripts")) / "chorus"
     return str(beside) if os.access(beside, os.X_OK) else shutil.which("chorus")
 
 
-def render_groups(hook: Path, chorus: str | None) -> dict[str, Group]:
+def render_hook_groups(hook: Path, chorus: str | None) -> dict[str, HookGroup]:
     """What to run for each event, as the client's settings say it."""
     command = _render_command(hook, chorus)
     return {event: _render_group(event, command) for event in EVENTS}
 
 
-def render_portable_groups() -> dict[str, Group]:
+def render_portable_hook_groups() -> dict[str, HookGroup]:
     """The same for a file that travels: the hook is looked for on PATH."""
     return {event: _render_group(event, {"command": PORTABLE_COMMAND}) for event in EVENTS}
 
@@ -78,10 +78,10 @@ def render_settings(given: str | None, *, hook: Path, chorus: str | None) -> str
 
     The client takes only the last `--settings`, so both must be in one.
     """
-    return json.dumps(json.loads(add_hooks(_read_given(given), render_groups(hook, chorus))))
+    return json.dumps(json.loads(add_hooks(_read_given(given), render_hook_groups(hook, chorus))))
 
 
-def take_settings(arguments: Sequence[str]) -> tuple[list[str], str | None]:
+def split_settings_option(arguments: Sequence[str]) -> tuple[list[str], str | None]:
     """The client's arguments without `--settings`, and the value that counts: the last."""
     rest: list[str] = []
     given: str | None = None
@@ -98,7 +98,7 @@ def take_settings(arguments: Sequence[str]) -> tuple[list[str], str | None]:
     return rest, given
 
 
-def _render_group(event: str, command: Mapping[str, Any]) -> Group:
+def _render_group(event: str, command: Mapping[str, Any]) -> HookGroup:
     timeout = PERMISSION_TIMEOUT_SECONDS if event == "PermissionRequest" else TIMEOUT_SECONDS
     group: dict[str, Any] = {"hooks": [{"type": "command", **command, "timeout": timeout}]}
     if event in TOOL_EVENTS:

@@ -1,1 +1,1 @@
-"""Answering a prompt with keys: what was decided, what the pane shows, which key is due."""
+"""Give an answer to Claude Code: as keys in its pane, or as the reply to a permission request."""

@@ -1,19 +1,18 @@
-"""One pane's prompts over time: each appearance of a prompt is answered once.
+"""The prompts of one pane over time: each appearance of a prompt is answered at most once.
 
-Receives what the pane shows, and decisions. Gives each appearance of a prompt a serial number, and a
-relay to the first decision about it; every later decision about it is refused, also when the same
-question has come back since. Never sends anything.
+Gives each appearance a serial number and a key relay to the first answer for it. Every later answer is
+refused, also when the same question has come back since. Sends nothing itself.
 """
 
 from dataclasses import dataclass, replace
 
-from chorus.agents.claude_code.replies.key_relay import Observation, Refuse, Relay
-from chorus.model.answer import Decision
-from chorus.model.prompt import Nothing, Prompt
+from chorus.agents.claude_code.replies.key_relay import KeyRelay, PaneView, Refused
+from chorus.model.answer import PromptAnswer
+from chorus.model.prompt import NoPrompt, Prompt
 
 
 @dataclass(frozen=True, slots=True)
-class Appearance:
+class PromptAppearance:
     """A prompt from the moment it is first seen until it is gone."""
 
     serial: int
@@ -22,55 +21,55 @@ class Appearance:
     claimed: bool = False
 
 
-class Desk:
+class PromptAppearances:
     def __init__(self) -> None:
-        self.current: Appearance | None = None
+        self.current: PromptAppearance | None = None
         self._serial = 0
 
-    def see(self, seen: Observation) -> Appearance | None:
-        """Take one look; give the prompt that waits now.
+    def observe(self, view: PaneView) -> PromptAppearance | None:
+        """Update the current appearance from the pane's screen, and return it.
 
-        In copy mode the screen shows the past, and a screen that cannot be read may be a dialog half
-        drawn: neither ends an appearance.
+        In copy mode the screen shows the past, and a screen that cannot be read may be a half-drawn
+        dialog: neither ends an appearance.
         """
-        if seen.dead:
+        if view.dead:
             self.current = None
-        elif not (seen.in_mode or seen.scrolled):
-            if isinstance(seen.found, Prompt):
-                self._stand(seen.found, seen.process)
-            elif isinstance(seen.found, Nothing):
+        elif not (view.in_mode or view.scrolled):
+            if isinstance(view.found, Prompt):
+                self._show(view.found, view.process)
+            elif isinstance(view.found, NoPrompt):
                 self.current = None
         return self.current
 
-    def accept(self, decision: Decision, serial: int) -> Relay | Refuse:
-        """Claim the appearance for this decision, or say why it is too late."""
+    def claim(self, answer: PromptAnswer, serial: int) -> KeyRelay | Refused:
+        """Claim the appearance for this answer, or refuse it as too late."""
         current = self.current
         if current is None:
-            return Refuse("the prompt is gone")
-        if current.serial != serial or current.prompt.fingerprint != decision.prompt.fingerprint:
-            return Refuse(f"another prompt is shown: {current.prompt.title}: {current.prompt.question}")
+            return Refused("the prompt is gone")
+        if current.serial != serial or current.prompt.fingerprint != answer.prompt.fingerprint:
+            return Refused(f"another prompt is shown: {current.prompt.title}: {current.prompt.question}")
         if current.claimed:
-            return Refuse("this prompt is already answered")
+            return Refused("this prompt is already answered")
         self.current = replace(current, claimed=True)
-        return Relay(decision)
+        return KeyRelay(answer)
 
-    def release(self, relay: Relay, serial: int) -> None:
-        """A relay ended. If it sent nothing, the prompt may be answered again."""
+    def release(self, relay: KeyRelay, serial: int) -> None:
+        """Note that a relay ended. If it sent nothing, the prompt may be answered again."""
         if relay.sent == 0 and self.current is not None and self.current.serial == serial:
             self.current = replace(self.current, claimed=False)
 
-    def renew(self) -> None:
-        """What stands here is a new appearance: the old one's call has ended, and the same is asked again."""
+    def begin_new_appearance(self) -> None:
+        """Treat the prompt shown now as a new one: the call it was about has ended, and it is asked again."""
         if self.current is not None:
             self._serial += 1
             self.current = replace(self.current, serial=self._serial, claimed=False)
 
-    def settle(self) -> None:
-        """The prompt that stands here was answered another way: no key may follow."""
+    def mark_answered(self) -> None:
+        """Accept no keys for the prompt shown now: it was answered another way."""
         if self.current is not None:
             self.current = replace(self.current, claimed=True)
 
-    def _stand(self, prompt: Prompt, process: str) -> None:
+    def _show(self, prompt: Prompt, process: str) -> None:
         current = self.current
         if (
             current is not None
@@ -80,4 +79,4 @@ class Desk:
             self.current = replace(current, prompt=prompt)
             return
         self._serial += 1
-        self.current = Appearance(self._serial, prompt, process)
+        self.current = PromptAppearance(self._serial, prompt, process)

@@ -1,36 +1,35 @@
-"""One decision, carried out key by key.
+"""Give one answer with keys, one key per look at the pane.
 
-Receives the decision once, then what the pane shows, again and again. Gives one effect for each look:
-a key to press now, wait, done, or refuse. A key is only ever given for the very screen it was asked about,
-each key once, and the next one only after the screen shows what the last one should have done. Never
-retries, never presses on a guess; the clock belongs to the caller, who says when it has waited enough.
+Receives the answer once, then a view of the pane again and again. Returns one effect for each view: press
+a key, wait, answered, or refused. A key is only given for exactly the prompt that was answered, each key
+once, and the next one only after the screen shows the effect of the last. Never retries a key and never
+guesses. The caller owns the clock and says when it has waited long enough.
 """
 
 from dataclasses import dataclass
 
-from chorus.agents.claude_code.replies.key_script import plan_script
-from chorus.agents.claude_code.replies.steps import Script, Step, Stop
-from chorus.model.answer import Decision
+from chorus.agents.claude_code.replies.key_sequences import CannotAnswer, KeySequence, KeyStep, plan_keys
+from chorus.model.answer import PromptAnswer
 from chorus.model.ids import PaneId
-from chorus.model.prompt import Nothing, Prompt, Unknown
+from chorus.model.prompt import NoPrompt, Prompt, UnknownPrompt
 
 
 @dataclass(frozen=True, slots=True)
-class Observation:
-    """The pane at one moment."""
+class PaneView:
+    """A pane at one moment."""
 
     pane: PaneId
-    # Which process a key would reach, told apart from any other; empty when that is not the client.
+    # Identifies the process a key would reach; empty if that is not the client.
     process: str
-    found: Prompt | Unknown | Nothing
+    found: Prompt | UnknownPrompt | NoPrompt
     dead: bool = False
-    in_mode: bool = False  # copy mode, or another mode of tmux's: keys would go there
+    in_mode: bool = False  # copy mode or another tmux mode: keys would go there
     scrolled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Press:
-    """Send this now: one key by its tmux name, or (`literal`) text as it is."""
+class PressKey:
+    """Send one key by its tmux name, or (`literal`) a text."""
 
     key: str
     literal: bool = False
@@ -38,168 +37,170 @@ class Press:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Look again; send nothing."""
+    """Send nothing and look again."""
 
 
 @dataclass(frozen=True, slots=True)
-class Verified:
+class Answered:
     """The answer was given and the dialog is gone."""
 
 
 @dataclass(frozen=True, slots=True)
-class Refuse:
-    """Over, without the answer given. `sent` counts the keys that had already been pressed."""
+class Refused:
+    """The relay ended without giving the answer. `sent` counts the keys that were pressed before."""
 
     reason: str
     sent: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class StillThere:
-    """The last key was pressed, and the same dialog is still drawn. Nothing more is sent."""
+class DialogStillShown:
+    """The last key was pressed, and the same dialog is still shown. Nothing more is sent."""
 
 
-Effect = Press | Wait | Verified | Refuse
+RelayEffect = PressKey | Wait | Answered | Refused
 
 
-class Relay:
-    def __init__(self, decision: Decision) -> None:
-        self._decision = decision
-        self._script: Script | None = None
-        self._step: Step | None = None
-        self._before: Prompt | None = None
-        self._end: Verified | Refuse | None = None
-        self._still_there = False
-        self._held_back = False
+class KeyRelay:
+    def __init__(self, answer: PromptAnswer) -> None:
+        self._answer = answer
+        self._keys: KeySequence | None = None
+        self._step: KeyStep | None = None
+        self._before: Prompt | None = None  # the prompt as shown before the current step
+        self._end: Answered | Refused | None = None
+        self._still_shown = False
+        self._retrying = False
         self.sent = 0
 
-    def observe(self, seen: Observation) -> Effect:
-        """Take one look at the pane; say what to do about it now."""
+    def observe(self, view: PaneView) -> RelayEffect:
+        """Decide what to do about the pane as it is now."""
         if self._end is None:
-            effect = self._look(seen)
-            if isinstance(effect, Verified | Refuse):
+            effect = self._next_effect(view)
+            if isinstance(effect, Answered | Refused):
                 self._end = effect
             return effect
         return self._end
 
-    def expire(self) -> Verified | Refuse | StillThere:
-        """The caller has waited enough: end here, whatever the screen may show later."""
+    def expire(self) -> Answered | Refused | DialogStillShown:
+        """End the relay: the caller has waited long enough, whatever the screen shows later."""
         if self._end is None:
             if self._step is None or not self._step.final:
                 self._end = self._refuse("the screen did not change in time")
-            elif self._still_there:
-                return StillThere()
+            elif self._still_shown:
+                return DialogStillShown()
             else:
-                self._end = Verified()
+                self._end = Answered()
         return self._end
 
-    def not_sent(self, reason: str) -> Refuse:
-        """The key given last did not go out: the pane changed before it could. End here."""
+    def key_not_sent(self, reason: str) -> Refused:
+        """End the relay: the pane changed before the last key could be sent."""
         self.sent -= 1
         self._end = refused = self._refuse(reason)
         return refused
 
-    def hold_back(self) -> bool:
-        """The key given last did not go out: the screen was still being drawn. Whether to look again.
+    def retry_last_key(self) -> bool:
+        """Note that the last key was not sent: the screen was being drawn. Return whether to look again.
 
-        Not for the first key: the same question may have come back, and nothing would tell the two apart.
-        Not for `Tab`, which waits for the footer, the last that is drawn.
+        Not for the first key: the same question may have come back, and the two look alike. Not for `Tab`,
+        which was given only after the footer, drawn last, had offered it.
         """
         assert self._step is not None
         if self.sent < 2 or self._step.key == "Tab":
             return False
         self.sent -= 1
-        self._held_back = True
+        self._retrying = True
         return True
 
-    def _look(self, seen: Observation) -> Effect:
+    def _next_effect(self, view: PaneView) -> RelayEffect:
         step = self._step
-        if step is not None and self._held_back:
-            return self._give_again(step, seen)
+        if step is not None and self._retrying:
+            return self._retry(step, view)
         if step is not None and step.final:
-            return self._verify(seen)
-        problem = _problem(seen, self._decision)
+            return self._verify(view)
+        problem = _problem(view, self._answer)
         if problem is not None:
             return self._refuse(problem)
-        if step is not None and step.half_drawn and isinstance(seen.found, Unknown):
+        if step is not None and step.may_be_unreadable and isinstance(view.found, UnknownPrompt):
             return Wait()
-        if not isinstance(seen.found, Prompt):
-            return self._refuse(f"the prompt is gone: {seen.found.reason}")
+        if not isinstance(view.found, Prompt):
+            return self._refuse(f"the prompt is gone: {view.found.reason}")
         if step is None:
-            return self._begin(seen.found)
-        if step.reached(seen.found):
-            return self._advance(seen.found)
-        if _posture(seen.found) == _posture(self._before) or step.passes(seen.found):
+            return self._begin(view.found)
+        if step.is_done(view.found):
+            return self._advance(view.found)
+        if _input_state(view.found) == _input_state(self._before) or step.is_in_progress(view.found):
             return Wait()
-        return self._refuse("the dialog changed in between")
+        return self._refuse("the dialog changed meanwhile")
 
-    def _begin(self, present: Prompt) -> Effect:
-        decided = self._decision.prompt
-        if present.fingerprint != decided.fingerprint:
-            return self._refuse(f"another prompt is shown: {present.title}: {present.question}")
-        if present.entry is not None:
+    def _begin(self, shown: Prompt) -> RelayEffect:
+        decided = self._answer.prompt
+        if shown.fingerprint != decided.fingerprint:
+            return self._refuse(f"another prompt is shown: {shown.title}: {shown.question}")
+        if shown.text_field is not None:
             return self._refuse("somebody is typing into this dialog")
         try:
-            self._script = plan_script(self._decision.answer, decided, present)
-        except Stop as stop:
-            return self._refuse(str(stop))
-        return self._advance(present)
+            self._keys = plan_keys(self._answer.answer, decided, shown)
+        except CannotAnswer as problem:
+            return self._refuse(str(problem))
+        return self._advance(shown)
 
-    def _advance(self, present: Prompt) -> Effect:
-        assert self._script is not None
+    def _advance(self, shown: Prompt) -> RelayEffect:
+        assert self._keys is not None
         try:
-            step = next(self._script) if self._step is None else self._script.send(present)
-        except Stop as stop:
-            return self._refuse(str(stop))
-        self._step, self._before = step, present
-        self._still_there = step.final
+            step = next(self._keys) if self._step is None else self._keys.send(shown)
+        except CannotAnswer as problem:
+            return self._refuse(str(problem))
+        self._step, self._before = step, shown
+        self._still_shown = step.final
         self.sent += 1
-        return Press(step.key, step.literal)
+        return PressKey(step.key, step.literal)
 
-    def _give_again(self, step: Step, seen: Observation) -> Effect:
-        """The key that was held back, for the dialog as it stood."""
-        problem = _problem(seen, self._decision)
+    def _retry(self, step: KeyStep, view: PaneView) -> RelayEffect:
+        """Give the key that was not sent again, if the dialog is as it was."""
+        problem = _problem(view, self._answer)
         if problem is not None:
             return self._refuse(problem)
-        if isinstance(seen.found, Unknown):
+        if isinstance(view.found, UnknownPrompt):
             return Wait()
-        if isinstance(seen.found, Nothing) or _posture(seen.found) != _posture(self._before):
-            return self._refuse("the dialog changed in between")
-        self._held_back = False
+        if isinstance(view.found, NoPrompt) or _input_state(view.found) != _input_state(self._before):
+            return self._refuse("the dialog changed meanwhile")
+        self._retrying = False
         self.sent += 1
-        return Press(step.key, step.literal)
+        return PressKey(step.key, step.literal)
 
-    def _verify(self, seen: Observation) -> Effect:
-        """After the last key: the dialog has to go. A client that left took it along."""
+    def _verify(self, view: PaneView) -> RelayEffect:
+        """After the last key the dialog has to disappear; if the client is gone, so is the dialog."""
         assert self._before is not None
-        if seen.in_mode or seen.scrolled:
+        if view.in_mode or view.scrolled:
             return Wait()
-        if seen.dead or seen.pane != self._decision.pane or seen.process != self._decision.process:
-            return Verified()
-        same = isinstance(seen.found, Prompt) and seen.found.fingerprint == self._before.fingerprint
-        self._still_there = same
-        # What cannot be read may be the same dialog, half drawn.
-        return Wait() if same or isinstance(seen.found, Unknown) else Verified()
+        if view.dead or view.pane != self._answer.pane or view.process != self._answer.process:
+            return Answered()
+        same = isinstance(view.found, Prompt) and view.found.fingerprint == self._before.fingerprint
+        self._still_shown = same
+        # An unreadable screen may be the same dialog, half drawn.
+        return Wait() if same or isinstance(view.found, UnknownPrompt) else Answered()
 
-    def _refuse(self, reason: str) -> Refuse:
-        return Refuse(reason, self.sent)
+    def _refuse(self, reason: str) -> Refused:
+        return Refused(reason, self.sent)
 
 
-def _problem(seen: Observation, decision: Decision) -> str | None:
-    """Why no key may go to this pane, whatever it shows."""
-    if seen.pane != decision.pane:
-        return f"this is pane {seen.pane}, the prompt was in {decision.pane}"
-    if seen.dead:
+def _problem(view: PaneView, answer: PromptAnswer) -> str | None:
+    """Why no key may be sent to this pane, whatever it shows."""
+    if view.pane != answer.pane:
+        return f"this is pane {view.pane}, the prompt was in {answer.pane}"
+    if view.dead:
         return "the pane is dead"
-    if seen.process != decision.process:
-        return "the client is not in the pane's foreground, or is another one"
-    if seen.in_mode:
+    if view.process != answer.process:
+        return "the client is not in the pane's foreground, or it is another client"
+    if view.in_mode:
         return "the pane is in copy mode"
-    if seen.scrolled:
+    if view.scrolled:
         return "the pane is scrolled back"
     return None
 
 
-def _posture(prompt: Prompt | None) -> object:
-    """What of a prompt moves while it is being answered."""
-    return None if prompt is None else (prompt.fingerprint, prompt.selected, prompt.entry, prompt.ticked)
+def _input_state(prompt: Prompt | None) -> object:
+    """The parts of a prompt that change while it is being answered."""
+    if prompt is None:
+        return None
+    return (prompt.fingerprint, prompt.selected, prompt.text_field, prompt.checked)

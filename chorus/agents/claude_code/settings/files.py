@@ -13,7 +13,7 @@ from enum import Enum
 from pathlib import Path
 
 from chorus.agents.claude_code.settings.hook_entries import (
-    Group,
+    HookGroup,
     SettingsUnreadable,
     add_hooks,
     find_hooks,
@@ -29,7 +29,7 @@ class SettingsNotWritten(ChorusError):
     hint = "See that the file and its directory can be written to, then run this again."
 
 
-class Scope(Enum):
+class SettingsScope(Enum):
     """Whose sessions: all of this user's, everybody's in this repository, this user's in this repository."""
 
     USER = "user"
@@ -38,28 +38,28 @@ class Scope(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class SettingsChange:
     path: Path
     changed: bool
     backup: Path | None  # what the file held before, if it held anything
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
-    scope: Scope
+class HookStatus:
+    scope: SettingsScope
     path: Path
     events: tuple[str, ...]  # those that have a hook of ours
     current: bool  # exactly the hooks this Chorus would put in
     problem: str | None
 
 
-def locate_settings(scope: Scope, environment: Mapping[str, str], work_tree: Path | None) -> Path:
-    if scope is Scope.USER:
+def locate_settings(scope: SettingsScope, environment: Mapping[str, str], work_tree: Path | None) -> Path:
+    if scope is SettingsScope.USER:
         directory = environment.get("CLAUDE_CONFIG_DIR")
         return (Path(directory) if directory else Path(environment["HOME"]) / ".claude") / "settings.json"
     if work_tree is None:
         raise ChorusError("there is no repository here", hint="Run this inside one, or use --user.")
-    name = "settings.json" if scope is Scope.PROJECT else "settings.local.json"
+    name = "settings.json" if scope is SettingsScope.PROJECT else "settings.local.json"
     return work_tree / ".claude" / name
 
 
@@ -69,7 +69,7 @@ def backup_directory() -> Path:
     return (Path(state) if state else Path.home() / ".local" / "state") / "chorus" / "backups"
 
 
-def install_hooks(path: Path, groups: Mapping[str, Group], *, backups: Path) -> Change:
+def install_hooks(path: Path, groups: Mapping[str, HookGroup], *, backups: Path) -> SettingsChange:
     """Put exactly these hooks of ours into the file, which is made if need be."""
     before = _read(path)
     with _naming(path):
@@ -77,7 +77,7 @@ def install_hooks(path: Path, groups: Mapping[str, Group], *, backups: Path) -> 
     return _write(path, before, after, backups)
 
 
-def uninstall_hooks(path: Path, *, backups: Path) -> Change:
+def uninstall_hooks(path: Path, *, backups: Path) -> SettingsChange:
     """Take our hooks out; a file made for them goes away."""
     before = _read(path)
     with _naming(path):
@@ -85,13 +85,13 @@ def uninstall_hooks(path: Path, *, backups: Path) -> Change:
     return _write(path, before, after, backups)
 
 
-def read_status(scope: Scope, path: Path, groups: Mapping[str, Group]) -> Status:
+def read_hook_status(scope: SettingsScope, path: Path, groups: Mapping[str, HookGroup]) -> HookStatus:
     try:
         found = find_hooks(_read(path) or "")
     except SettingsUnreadable as error:
-        return Status(scope, path, (), False, str(error))
+        return HookStatus(scope, path, (), False, str(error))
     current = found == {event: [group] for event, group in groups.items()}
-    return Status(scope, path, tuple(found), current, None)
+    return HookStatus(scope, path, tuple(found), current, None)
 
 
 @contextmanager
@@ -115,9 +115,9 @@ def _read(path: Path) -> str | None:
         raise SettingsNotWritten(f"cannot read {path}: {error.strerror}") from error
 
 
-def _write(path: Path, before: str | None, after: str | None, backups: Path) -> Change:
+def _write(path: Path, before: str | None, after: str | None, backups: Path) -> SettingsChange:
     if before == after:
-        return Change(path, False, None)
+        return SettingsChange(path, False, None)
     real = Path(os.path.realpath(path))
     try:
         backup = _put_away(path, before, backups) if before is not None else None
@@ -129,7 +129,7 @@ def _write(path: Path, before: str | None, after: str | None, backups: Path) -> 
             _replace(real, after.encode(), expected=None if before is None else before.encode())
     except OSError as error:
         raise SettingsNotWritten(f"cannot write {path}: {error.strerror or error}") from error
-    return Change(path, True, backup)
+    return SettingsChange(path, True, backup)
 
 
 def _put_away(path: Path, content: str, backups: Path) -> Path:

@@ -23,7 +23,7 @@ from chorus.agents.claude_code.settings.json_text import (
 )
 from chorus.errors import ChorusError
 
-Group = Mapping[str, Any]
+HookGroup = Mapping[str, Any]
 
 # However it is quoted and wherever it lies: the program's name makes an entry ours.
 _OURS = re.compile(r"""(?:^|[/\s'"])chorus-hook(?:['"\s]|$)""")
@@ -75,7 +75,7 @@ def find_hooks(text: str) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-def add_hooks(text: str | None, groups: Mapping[str, Group]) -> str:
+def add_hooks(text: str | None, groups: Mapping[str, HookGroup]) -> str:
     """The text with exactly these hooks of ours. None: there is no file yet."""
     if text is not None:
         if find_hooks(text) == {event: [group] for event, group in groups.items()}:
@@ -112,7 +112,7 @@ def _cut(text: str, entry: _Entry) -> str | None:
     return text[: entry.root.start] + text[entry.root.end :]
 
 
-def _add_group(text: str, event: str, group: Group) -> str:
+def _add_group(text: str, event: str, group: HookGroup) -> str:
     root = _parse(text)
     hooks = root.member("hooks")
     if hooks is None:
@@ -127,16 +127,16 @@ def _add_group(text: str, event: str, group: Group) -> str:
     return add_child(text, groups, _render_group(group))
 
 
-def _render_hooks(groups: Mapping[str, Group], layout: _Layout) -> str:
+def _render_hooks(groups: Mapping[str, HookGroup], layout: _Layout) -> str:
     inner = [_render_event(event, group, layout.deeper()) for event, group in groups.items()]
     return '"hooks": ' + layout.wrap("{", inner, "}")
 
 
-def _render_event(event: str, group: Group, layout: _Layout) -> str:
+def _render_event(event: str, group: HookGroup, layout: _Layout) -> str:
     return f"{json.dumps(event)}: " + layout.wrap("[", [_render_group(group)], "]")
 
 
-def _render_group(group: Group) -> str:
+def _render_group(group: HookGroup) -> str:
     return json.dumps(group, ensure_ascii=False)
 
 

@@ -1,45 +1,51 @@
-"""A prompt known from the client's own words instead of its screen: a tool and its input.
+"""Prompts made from a permission request instead of a screen: a tool call, or a text of the client.
 
-Receives what a permission hook or the control protocol asks about. Gives the same typed prompt a screen
-gives, with the whole input as its body. Its keys are names for the choices: none of them is ever pressed.
+Gives the same prompt a screen gives, with the whole tool input as its body. Its keys only name the
+options: none of them is ever pressed.
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from chorus.model.prompt import Option, Prompt, fingerprint
-from chorus.model.tools import COMMAND_KEY, PATH_KEYS, QUESTION_TOOL, find_tool
+from chorus.model.tools import COMMAND_KEY, MCP_PREFIX, PATH_KEYS, QUESTION_TOOL, find_tool
+
+# Row ends and the bar beside a long command depend on the screen.
+_BLANKS = re.compile(r"[\s│]+")
 
 
-def told_prompt(tool: str, given: Mapping[str, Any], suggestions: Sequence[Mapping[str, Any]] = ()) -> Prompt:
-    """The prompt for one call. `suggestions`: what the client would change if it is allowed for good."""
-    questions = list(read_questions(given)) if tool == QUESTION_TOOL else []
-    known = find_tool(tool)
+def prompt_for_call(
+    tool: str, tool_input: Mapping[str, Any], suggestions: Sequence[Mapping[str, Any]] = ()
+) -> Prompt:
+    """The prompt for one call. `suggestions`: the permission changes the client offers with an approval."""
+    questions = list(read_questions(tool_input)) if tool == QUESTION_TOOL else []
     if questions:
         kind = "question"
         title = ", ".join(str(question.get("header", "")) for question in questions)
-        asked, options = str(questions[0]["question"]), _choices(questions[0])
+        question, options = str(questions[0]["question"]), _question_options(questions[0])
     else:
+        known = find_tool(tool)
         kind, title = known.prompt_kind, known.prompt_title or f"Use {tool}"
-        asked = "Do you want to proceed?"
-        options = _yes_and_no(suggestions)
+        question = "Do you want to proceed?"
+        options = _permission_options(suggestions)
     labels = [option.label for option in options]
-    exact = json.dumps(given, sort_keys=True, ensure_ascii=False)
+    exact_input = json.dumps(tool_input, sort_keys=True, ensure_ascii=False)
     return Prompt(
         kind=kind,
         tool=tool,
         title=title,
-        question=asked,
+        question=question,
         options=options,
-        fingerprint=fingerprint(tool, title, asked, labels, (exact,)),
-        rule="told",
-        body=tuple(_body(tool, given)),
+        fingerprint=fingerprint(tool, title, question, labels, (exact_input,)),
+        rule="permission-request",
+        body=tuple(_body(tool, tool_input)),
     )
 
 
-def line_prompt(text: str) -> Prompt:
-    """A prompt the client put into words itself, to be answered with yes or no."""
+def prompt_for_text(text: str) -> Prompt:
+    """The prompt for a permission request that is only a text, to be answered with yes or no."""
     options = (Option("y", "Yes", "allow"), Option("n", "No", "deny"))
     title = "Permission request"
     labels = [option.label for option in options]
@@ -50,13 +56,31 @@ def line_prompt(text: str) -> Prompt:
         question=text,
         options=options,
         fingerprint=fingerprint(None, title, text, labels, ()),
-        rule="told",
+        rule="permission-request",
     )
 
 
-def read_questions(given: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The questions of a call that asks some, each with its text and its choices."""
-    questions = given.get("questions")
+def may_be_about(prompt: Prompt, tool: str, tool_input: Mapping[str, Any]) -> bool:
+    """Whether a prompt on the screen could be about this call, whose end is known.
+
+    True in doubt: the prompt is then taken for a new one, which costs the user another look and never
+    sends a wrong key.
+    """
+    if prompt.tool is not None and prompt.tool != tool and not tool.startswith(MCP_PREFIX):
+        return False
+    shown = _BLANKS.sub("", " ".join([prompt.title, prompt.question, *prompt.body]))
+    command = tool_input.get(COMMAND_KEY)
+    if isinstance(command, str):
+        return _BLANKS.sub("", command) in shown
+    path = next((tool_input[key] for key in PATH_KEYS if key in tool_input), None)
+    if isinstance(path, str):
+        return _BLANKS.sub("", path.rsplit("/", 1)[-1]) in shown
+    return True
+
+
+def read_questions(tool_input: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The questions of a call of the question tool."""
+    questions = tool_input.get("questions")
     for question in questions if isinstance(questions, list) else []:
         if isinstance(question, Mapping) and isinstance(question.get("question"), str):
             yield question
@@ -68,18 +92,18 @@ def read_labels(question: Mapping[str, Any]) -> list[str]:
     return [label for label in found if isinstance(label, str)]
 
 
-def _choices(question: Mapping[str, Any]) -> tuple[Option, ...]:
+def _question_options(question: Mapping[str, Any]) -> tuple[Option, ...]:
     labels = read_labels(question)
-    own = Option(str(len(labels) + 1), "Type something.", "other", "instead")
-    return (*(Option(str(n), label, "other") for n, label in enumerate(labels, 1)), own)
+    text_field = Option(str(len(labels) + 1), "Type something.", "other", "replace")
+    return (*(Option(str(n), label, "other") for n, label in enumerate(labels, 1)), text_field)
 
 
-def _yes_and_no(suggestions: Sequence[Mapping[str, Any]]) -> tuple[Option, ...]:
+def _permission_options(suggestions: Sequence[Mapping[str, Any]]) -> tuple[Option, ...]:
     options = [Option("1", "Yes", "allow")]
     if suggestions:
         changes = "; ".join(_render_suggestion(suggestion) for suggestion in suggestions)
         options.append(Option("2", f"Yes, and {changes}", "allow-always"))
-    return (*options, Option(str(len(options) + 1), "No", "deny", "behind"))
+    return (*options, Option(str(len(options) + 1), "No", "deny", "append"))
 
 
 def _render_suggestion(suggestion: Mapping[str, Any]) -> str:
@@ -101,9 +125,9 @@ def _render_rule(rule: object) -> str:
     return str(rule.get("toolName")) + (f"({content})" if content else "")
 
 
-def _body(tool: str, given: Mapping[str, Any]) -> Iterator[str]:
-    """Everything the call is about, in rows; nothing of the input is left out."""
-    rest = dict(given)
+def _body(tool: str, tool_input: Mapping[str, Any]) -> Iterator[str]:
+    """The whole tool input, in rows."""
+    rest = dict(tool_input)
     for name in (*PATH_KEYS, COMMAND_KEY, "url"):
         if isinstance(rest.get(name), str):
             yield from str(rest.pop(name)).split("\n")
@@ -122,13 +146,13 @@ def _body(tool: str, given: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _render_questions(questions: object) -> list[str]:
-    """Each question with its choices, in rows; none if there is more to them than rows would tell."""
+    """Each question with its options, in rows; none if a question has more fields than the rows show."""
     rows: list[str] = []
     for question in questions if isinstance(questions, list) else []:
         match question:
             case {"question": str(text), "header": str(header), "options": list(options), **more}:
                 many = " (several may be chosen)" if more.pop("multiSelect", False) is True else ""
-                if more or not all(map(_is_plain, options)):
+                if more or not all(map(_has_label_and_description, options)):
                     return []
                 rows.append(f"{header}: {text}{many}")
                 rows += [f"  {option['label']}: {option['description']}" for option in options]
@@ -137,5 +161,5 @@ def _render_questions(questions: object) -> list[str]:
     return rows
 
 
-def _is_plain(option: object) -> bool:
+def _has_label_and_description(option: object) -> bool:
     return isinstance(option, Mapping) and set(option) == {"label", "description"}

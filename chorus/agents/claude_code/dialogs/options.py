@@ -1,0 +1,113 @@
+"""The options of a dialog with their keys and meanings, as a rule's labels name them.
+
+A label that no rule names gets no meaning: the dialog does not match then.
+"""
+
+from dataclasses import dataclass
+
+from chorus.agents.claude_code.dialogs.dialog import Dialog, DrawnOption
+from chorus.agents.claude_code.dialogs.rules import LabelRule, PromptRule, PromptRules, RuleMismatch
+from chorus.agents.claude_code.dialogs.screen import join_rows
+from chorus.model.prompt import Option, TextField, TextInput
+
+# Keys as a footer names them, and as tmux does.
+_KEYS = {"Enter": "Enter", "Esc": "Escape", "Tab": "Tab", "shift+Tab": "BTab"}
+# In the footer while the selected option takes a text; gone once its text field is open.
+TAB_TO_AMEND = "Tab to amend"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    options: tuple[Option, ...]
+    selected: str | None
+    text_field: TextField | None
+
+
+@dataclass(frozen=True, slots=True)
+class _LabelledOption:
+    name: str
+    label: str
+    rule: LabelRule
+    typed: str | None = None  # the text in its text field, if that is open
+
+
+def read_options(dialog: Dialog, rule: PromptRule, rules: PromptRules) -> ReadOptions:
+    if not dialog.options:
+        return _read_footer(dialog.footer, rule, rules)
+    last = len(dialog.options) - 1
+    labelled: list[_LabelledOption] = []
+    for index, drawn in enumerate(dialog.options):
+        allowed = rule.first if index == 0 else rule.last if index == last else rule.between
+        labelled.append(_match_label(drawn, {name: rules.label[name] for name in allowed}, dialog))
+    if last < 1 or labelled[0].name == labelled[-1].name:
+        raise RuleMismatch("the first and the last option are not two different ones")
+    keys = _keys(dialog.options)
+    options = tuple(
+        Option(key, one.label, one.rule.meaning, _text_input(one.rule))
+        for key, one in zip(keys, labelled, strict=True)
+    )
+    fields = [
+        TextField(key, one.typed, True)
+        for key, one in zip(keys, labelled, strict=True)
+        if one.typed is not None
+    ]
+    return ReadOptions(options, selected_key(dialog.options, keys), fields[0] if fields else None)
+
+
+def selected_key(options: tuple[DrawnOption, ...], keys: list[str]) -> str | None:
+    return next((key for option, key in zip(options, keys, strict=True) if option.selected), None)
+
+
+def _match_label(drawn: DrawnOption, allowed: dict[str, LabelRule], dialog: Dialog) -> _LabelledOption:
+    text = join_rows(drawn.rows, dialog.edge)
+    for name, label in allowed.items():
+        shown = text.removesuffix(label.hint).rstrip() if label.hint else text
+        if label.text.fullmatch(shown):
+            return _LabelledOption(name, shown, label, "" if label.typed and drawn.selected else None)
+        if not drawn.selected:
+            continue
+        if label.typed:
+            return _LabelledOption(name, label.text.pattern, label, shown)
+        typed = _amendment(shown, label, dialog.footer)
+        if typed is not None:
+            return _LabelledOption(name, label.text.pattern, label, typed)
+    raise RuleMismatch(f"option {text!r} is none of: {', '.join(allowed) or 'no label fits here'}")
+
+
+def _amendment(text: str, label: LabelRule, footer: str) -> str | None:
+    """The text typed behind `Yes,` or `No,`; None if no text field is open there."""
+    lead = f"{label.text.pattern},"
+    if not label.amend or TAB_TO_AMEND in footer or not text.startswith(lead):
+        return None
+    typed = text.removeprefix(lead).lstrip()
+    # A narrow pane shows only the beginning of an empty field's placeholder.
+    cut = typed.endswith("…") and any(shown.startswith(typed[:-1]) for shown in label.amend)
+    return "" if cut or typed in label.amend else typed
+
+
+def _text_input(label: LabelRule) -> TextInput | None:
+    return "replace" if label.typed else "append" if label.amend else None
+
+
+def _keys(options: tuple[DrawnOption, ...]) -> list[str]:
+    """The number of each option; without numbers, the way there from the selected one, and Enter."""
+    at = next((index for index, option in enumerate(options) if option.selected), 0)
+    return [
+        str(option.number)
+        if option.number is not None
+        else " ".join(["Down" if index > at else "Up"] * abs(index - at) + ["Enter"])
+        for index, option in enumerate(options)
+    ]
+
+
+def _read_footer(footer: str, rule: PromptRule, rules: PromptRules) -> ReadOptions:
+    """A notice without a list: its footer names the keys, `KEY to LABEL · KEY to LABEL`."""
+    options: list[Option] = []
+    for part in footer.split(" · "):
+        key, to, text = part.partition(" to ")
+        names = (*rule.first, *rule.between, *rule.last)
+        label = next((rules.label[name] for name in names if rules.label[name].text.fullmatch(text)), None)
+        if not to or key not in _KEYS or label is None:
+            raise RuleMismatch(f"no label matches {part!r} in the footer")
+        options.append(Option(_KEYS[key], text, label.meaning))
+    return ReadOptions(tuple(options), None, None)

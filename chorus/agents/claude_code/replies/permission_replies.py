@@ -1,0 +1,93 @@
+"""The reply to a permission request: the decision as a permission hook or the control protocol takes it.
+
+An answer that does not fit the request is refused, and nothing is sent.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, assert_never
+
+from chorus.agents.claude_code.dialogs.permission_requests import read_labels, read_questions
+from chorus.agents.claude_code.replies.key_sequences import CannotAnswer
+from chorus.model.answer import (
+    Allow,
+    AllowAlways,
+    Answer,
+    ChooseOption,
+    Deny,
+    QuestionAnswer,
+    QuestionAnswers,
+)
+from chorus.model.prompt import Option, Prompt
+
+DEFAULT_DENIAL = "The user does not want this. Stop, and wait for the user to say what to do instead."
+
+
+def plan_permission_reply(
+    answer: Answer,
+    prompt: Prompt,
+    tool_input: Mapping[str, Any],
+    suggestions: Sequence[Mapping[str, Any]] = (),
+) -> dict[str, Any]:
+    """Plan the decision. What is allowed is always given in full: the client runs `updatedInput`."""
+    match answer:
+        case Allow(text):
+            if text is not None:
+                raise CannotAnswer("a permission request takes no text with an approval")
+            if prompt.kind == "question":
+                raise CannotAnswer("a question needs an option or a text as its answer")
+            return {"behavior": "allow", "updatedInput": dict(tool_input)}
+        case AllowAlways():
+            if not suggestions:
+                raise CannotAnswer("no option of this prompt means 'allow-always'")
+            permissions = [dict(suggestion) for suggestion in suggestions]
+            return {"behavior": "allow", "updatedInput": dict(tool_input), "updatedPermissions": permissions}
+        case Deny(text):
+            return {"behavior": "deny", "message": DEFAULT_DENIAL if text is None else text}
+        case ChooseOption(key, text):
+            option = prompt.option(key)
+            if option is None:
+                raise CannotAnswer(f"this prompt has no option {key!r}")
+            meant = _answer_meant_by(option, prompt, text)
+            return plan_permission_reply(meant, prompt, tool_input, suggestions)
+        case QuestionAnswers(answers):
+            return {"behavior": "allow", "updatedInput": _with_answers(tool_input, answers)}
+        case _:
+            assert_never(answer)
+
+
+def _answer_meant_by(option: Option, prompt: Prompt, text: str | None) -> Answer:
+    match option.meaning:
+        case "allow":
+            return Allow(text)
+        case "allow-always":
+            return AllowAlways()
+        case "deny":
+            return Deny(text)
+    labels = () if option.text_input == "replace" else (option.label,)
+    return QuestionAnswers((QuestionAnswer(prompt.question, labels, text),))
+
+
+def _with_answers(tool_input: Mapping[str, Any], given: tuple[QuestionAnswer, ...]) -> dict[str, Any]:
+    questions = {str(question["question"]): question for question in read_questions(tool_input)}
+    answers: dict[str, str] = {}
+    for answer in given:
+        if answer.question not in questions or answer.question in answers:
+            raise CannotAnswer(f"there is no such question: {answer.question!r}")
+        answers[answer.question] = _answer_text(questions[answer.question], answer)
+    if len(answers) != len(questions):
+        raise CannotAnswer(f"the prompt has {len(questions)} question(s), got {len(answers)} answer(s)")
+    return {**tool_input, "answers": answers}
+
+
+def _answer_text(question: Mapping[str, Any], answer: QuestionAnswer) -> str:
+    if answer.text is not None:
+        if answer.labels:
+            raise CannotAnswer("an answer is options or a text, not both")
+        return answer.text
+    known = read_labels(question)
+    for label in answer.labels:
+        if label not in known:
+            raise CannotAnswer(f"not exactly one option is {label!r}")
+    if not answer.labels or (len(answer.labels) > 1 and question.get("multiSelect") is not True):
+        raise CannotAnswer("this question takes exactly one option")
+    return ", ".join(answer.labels)

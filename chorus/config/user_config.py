@@ -1,0 +1,81 @@
+"""The user's configuration file, `$XDG_CONFIG_HOME/chorus/config.toml` (else `~/.config/chorus/config.toml`).
+
+Reads it and a repository's `.chorus.toml` as plain tables, and the user's preferences. A missing file is
+an empty one. Never writes.
+"""
+
+import os
+import tomllib
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from chorus.errors import ChorusError
+
+REPOSITORY_FILE = ".chorus.toml"
+
+RelayMode = Literal["keys", "hook", "auto"]
+
+
+class BadConfig(ChorusError):
+    """A configuration file cannot be read, or does not have the expected form."""
+
+    hint = "Correct the file, or move it away to use the defaults."
+
+
+class Notifications(BaseModel):
+    """How a pending prompt is announced. Everything is off by default."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    bell: bool = False  # ring the terminals attached to the pane's tmux server
+    tmux: bool = False  # keep the tmux option @chorus set to what is pending, for the status line
+    command: tuple[str, ...] = ()  # run this with a title and a text, e.g. ["notify-send"]
+
+
+class Preferences(BaseModel):
+    """The top of the user's config and its `[tell]` table. A repository cannot set them."""
+
+    model_config = ConfigDict(frozen=True, populate_by_name=True)
+
+    # How the user's answer reaches a client with hooks: with keys, through the permission hook, or through
+    # the hook where there is one and else with keys.
+    relay: RelayMode = "keys"
+    notifications: Notifications = Field(default=Notifications(), alias="tell")
+
+
+def user_config_path() -> Path:
+    home = os.environ.get("XDG_CONFIG_HOME")
+    return (Path(home) if home else Path.home() / ".config") / "chorus" / "config.toml"
+
+
+def read_table(path: Path) -> dict[str, Any]:
+    """The whole file as a table."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        raise BadConfig(f"cannot read {path}: {error}") from error
+
+
+def read_section(path: Path, name: str) -> dict[str, Any]:
+    """One table of the file; empty if it is missing."""
+    section = read_table(path).get(name, {})
+    if not isinstance(section, dict):
+        raise BadConfig(f"{path}: {name} is not a table")
+    return section
+
+
+def read_user_section(name: str) -> dict[str, Any]:
+    return read_section(user_config_path(), name)
+
+
+def read_preferences(path: Path | None = None) -> Preferences:
+    file = path or user_config_path()
+    try:
+        return Preferences.model_validate(read_table(file))
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise BadConfig(f"{file}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from error
