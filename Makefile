@@ -1,5 +1,5 @@
-# `make demo` and `make test` are all a fresh machine needs: they make .venv, install what is
-# missing into it, and leave nothing outside this checkout.
+# `make demo` and `make test` are all a fresh machine needs: they create .venv, install what is missing
+# into it, and leave nothing outside this checkout.
 VENV ?= .venv
 PYTHON ?= python3
 BIN := $(VENV)/bin
@@ -12,19 +12,20 @@ OLDER ?= 0.2.110
 export PIP_NO_CACHE_DIR := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test check format bench compare test-older dist-check docs pictures clean tmux
+.PHONY: help demo test test-fast check format bench compare test-older dist-check docs pictures clean tmux
 
 help:
-	@echo 'make demo        the main job, played in a scratch repository'
+	@echo 'make demo        the whole story in a scratch repository'
 	@echo 'make test        every test, with 100 % branch coverage of the pure code'
+	@echo 'make test-fast   the tests of the pure code and the import contract, under a minute, no client'
 	@echo 'make check       format, lint, types, import contract'
 	@echo 'make bench       benchmarks and the long fuzz run, as ratios'
 	@echo 'make test-older  the end-to-end tests with an older client (OLDER=0.2.110, a version of claude-agent-sdk)'
 	@echo 'make dist-check  build the wheel, install it with pip, pipx and uv, play the demo from there'
 	@echo 'make compare     Chorus beside others: same edits, same repositories (installs them into .compare)'
-	@echo 'make docs        write docs/commands.md and docs/chorus.1 anew from the code'
-	@echo 'make pictures    draw the pictures of the guide anew'
-	@echo 'make format      rewrite the sources in house style'
+	@echo 'make docs        regenerate docs/commands.md, docs/chorus.1 and docs/schema.json from the code'
+	@echo 'make pictures    regenerate the pictures of the guide'
+	@echo 'make format      format the sources'
 	@echo 'make clean       remove .venv, .compare and every cache'
 
 $(STAMP): pyproject.toml
@@ -42,6 +43,9 @@ demo: $(STAMP) tmux
 test: $(STAMP) tmux
 	@$(BIN)/python -m pytest -n $(JOBS) --cov --cov-report=term-missing:skip-covered $(PURE_TESTS)
 	@$(BIN)/python -m pytest -n $(JOBS) $(PURE_TESTS:%=--ignore=%)
+
+test-fast: $(STAMP)
+	@$(BIN)/python -m pytest -q -n $(JOBS) $(PURE_TESTS) tests/test_architecture.py
 
 check: $(STAMP)
 	@$(BIN)/ruff format --check --quiet . && $(BIN)/ruff check --quiet .

@@ -1,12 +1,12 @@
-"""Whose change is it? What the agent does to the timeline when calls open and close.
+"""What to record when calls open and close.
 
-Receives what pairing says, in order. Gives the looks and records to perform: before a call that
-names its paths, look at those; before a call that may write anywhere, sweep what moved until then as
-`outside`; when a call ends, record what it changed. Between calls everything that moves is outside.
-Never reads a file and never names one that nobody named.
+Receives the outcomes of pairing, in order, and gives the effects to perform: before a call that names its
+paths, record their present state as outside; before a call that may write anywhere, record everything that
+changed until then as outside; when a call ends, record what it changed. Between calls every change is
+outside. Never reads a file.
 
-A window is the time in which a call may write anywhere. It usually ends with the call; a background
-task's goes on until the client says that the task is over, or its session ends.
+A window is the time in which a call may write anywhere. It usually ends with the call; that of a background
+task goes on until the client reports the task's end, or its session ends.
 """
 
 from collections.abc import Iterable
@@ -34,7 +34,7 @@ from chorus.model.outcomes import (
 )
 from chorus.model.tools import AGENT_TOOLS
 
-# The second record of a call that went on in the background: its own id, made from the first.
+# A call that goes on in the background gets a second record, whose id is the first with this suffix.
 BACKGROUND_SUFFIX = "-background"
 
 
@@ -47,9 +47,9 @@ class RecordOutsideAt:
 
 @dataclass(frozen=True, slots=True)
 class RecordOutsideEverywhere:
-    """Record everything that moved as `outside`, except what open calls name.
+    """Record every change as `outside`, except at the paths that open calls name.
 
-    `until`: when the call was made. Who learns of it late leaves alone what moved after that.
+    `until`: when the call was made. A source that learns of it late leaves later changes alone.
     """
 
     exclude: frozenset[str]
@@ -65,7 +65,7 @@ class RecordNamedPaths:
 
 @dataclass(frozen=True, slots=True)
 class RecordCallWindow:
-    """Record what moved in the action's window as its change, except what open calls name.
+    """Record what changed in the action's window as its change, except at the paths that open calls name.
 
     `shared`: other windows are open, so the client's own list of changed paths decides first.
     """
@@ -77,7 +77,7 @@ class RecordCallWindow:
 
 @dataclass(frozen=True, slots=True)
 class RecordUnchanged:
-    """Remember how the call ended; it changed nothing."""
+    """Mark how the call ended; it changed nothing."""
 
     action: Action
 
@@ -94,7 +94,7 @@ class CallWindows:
         self._background: dict[ToolUseId, Action] = {}
 
     @property
-    def exclude(self) -> frozenset[str]:
+    def open_paths(self) -> frozenset[str]:
         """The paths that open calls name: their change is not outside."""
         return frozenset(path for call in self._named.values() for path in call.paths)
 
@@ -130,13 +130,13 @@ class CallWindows:
     def _open(self, call: Call) -> list[WindowEffect]:
         if call.write_scope is WriteScope.NAMED:
             # What another open call names may hold that call's change by now: it is not outside.
-            own = tuple(path for path in call.paths if path not in self.exclude)
+            own = tuple(path for path in call.paths if path not in self.open_paths)
             self._named[call.id] = call
             return [RecordOutsideAt(own)] if own else []
         if call.write_scope is WriteScope.ANYWHERE and call.tool not in AGENT_TOOLS:
             alone = not self.open
             self._windows[call.id] = call
-            return [RecordOutsideEverywhere(self.exclude, call.time)] if alone else []
+            return [RecordOutsideEverywhere(self.open_paths, call.time)] if alone else []
         return []
 
     def _close(self, action: Action) -> list[WindowEffect]:
@@ -153,14 +153,14 @@ class CallWindows:
         if action.status == "succeeded" and _runs_in_background(action):
             later = action._replace(id=ToolUseId(action.id + BACKGROUND_SUFFIX), report=None)
             self._background[action.id] = later
-        return [RecordCallWindow(action, self.exclude, shared)]
+        return [RecordCallWindow(action, self.open_paths, shared)]
 
     def _end_background(self, ids: Iterable[ToolUseId]) -> list[WindowEffect]:
         effects: list[WindowEffect] = []
         for identity in ids:
             action = self._background.pop(identity, None)
             if action is not None:
-                effects.append(RecordCallWindow(action, self.exclude, self.open))
+                effects.append(RecordCallWindow(action, self.open_paths, self.open))
         return effects
 
     def _background_of(self, session: SessionId) -> list[ToolUseId]:

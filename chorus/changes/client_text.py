@@ -1,18 +1,17 @@
-"""Bytes as the client reads them, and back where that is exact.
+"""Convert file contents to text as the client reads them, and back where that is exact.
 
-Receives bytes, gives the text the client shows for them: UTF-16 by its signature, else UTF-8 with U+FFFD
-for what is not, CRLF as LF. Gives bytes for a text only in a form in which no other bytes are possible.
-Never looks at names or attributes: the client does not either.
+The client decodes UTF-16 by its byte order mark, everything else as UTF-8 with U+FFFD for invalid bytes, and
+reads CRLF as LF. A text is converted back only in a format that allows no other bytes.
 """
 
 from dataclasses import dataclass
 
-UTF16_SIGNATURE = b"\xff\xfe"
+UTF16_BYTE_ORDER_MARK = b"\xff\xfe"
 
 
 @dataclass(frozen=True, slots=True)
 class TextFormat:
-    """How a text is written: its encoding and its line end (None: no line ends, so either fits)."""
+    """Encoding and line end of a file (None: it has no line ends, so either fits)."""
 
     encoding: str
     line_end: str | None
@@ -35,31 +34,31 @@ def plain_lines(text: str) -> str:
     return text.replace("\r\n", "\n")
 
 
-def loosely(text: str) -> str:
-    """The text without what another reader may show otherwise: line ends of any kind, a signature."""
+def normalise_text(text: str) -> str:
+    """The text without what readers differ in: the kind of line ends, a byte order mark."""
     return text.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
 
 
-def is_alike(one: str, other: str | None) -> bool:
-    return other is not None and loosely(one) == loosely(other)
+def is_same_text(one: str, other: str | None) -> bool:
+    return other is not None and normalise_text(one) == normalise_text(other)
 
 
 def find_format(*contents: bytes | None) -> TextFormat | None:
-    """The one form all these contents have; None where they differ or are not exact in any."""
+    """The one format that all these contents have; None if they differ or do not convert exactly."""
     found = PLAIN
     known = [content for content in contents if content]
     for place, content in enumerate(known):
-        form = TextFormat(_encoding(content), _line_end(content))
-        if form.encode(read_text(content)) != content:
+        format_ = TextFormat(_encoding(content), _line_end(content))
+        if format_.encode(read_text(content)) != content:
             return None
-        if place and (form.encoding != found.encoding or _clash(form.line_end, found.line_end)):
+        if place and (format_.encoding != found.encoding or _differ(format_.line_end, found.line_end)):
             return None
-        found = TextFormat(form.encoding, form.line_end or found.line_end)
+        found = TextFormat(format_.encoding, format_.line_end or found.line_end)
     return found
 
 
 def _encoding(data: bytes) -> str:
-    return "utf-16-le" if data.startswith(UTF16_SIGNATURE) else "utf-8"
+    return "utf-16-le" if data.startswith(UTF16_BYTE_ORDER_MARK) else "utf-8"
 
 
 def _line_end(data: bytes) -> str | None:
@@ -69,5 +68,5 @@ def _line_end(data: bytes) -> str | None:
     return "\r\n" if "\r\n" in text else "\n"
 
 
-def _clash(one: str | None, other: str | None) -> bool:
+def _differ(one: str | None, other: str | None) -> bool:
     return one is not None and other is not None and one != other

@@ -1,8 +1,7 @@
-"""What the client says one action did to one file, worked out as text.
+"""What the client reports one action did to one file, as text before and after.
 
-Receives the report and the input of an action. Gives the text before and after, where they can be told.
-The client's text is not the file: it reads CRLF as LF, undecodable bytes as U+FFFD, and prints the tabs
-at the start of a patch line as two blanks each. Never guesses: what does not fit exactly is not told.
+The client's text is not the file: it reads CRLF as LF, undecodable bytes as U+FFFD, and prints the tabs at
+the start of a patch line as two blanks each. What does not fit exactly is treated as not reported.
 """
 
 import re
@@ -18,6 +17,8 @@ _TABS = re.compile(r"^\t+", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
+    """One `old_string`/`new_string` pair of a tool's input."""
+
     old: str
     new: str
     everywhere: bool
@@ -25,32 +26,31 @@ class Replacement:
 
 @dataclass(frozen=True, slots=True)
 class ReportedEdit:
-    """`before` is None where it is not told; `created` says that there was no file."""
+    """The client's report about one path. `before` and `after` are None where they are not reported."""
 
     before: str | None = None
-    created: bool = False
+    created: bool = False  # there was no file before
     after: str | None = None
     hunks: tuple[ReportHunk, ...] = ()
-    swaps: tuple[Replacement, ...] = ()
+    replacements: tuple[Replacement, ...] = ()
 
 
 NO_REPORT = ReportedEdit()
 
 
 def reported_edit(action: Action, file: FileReport | None) -> ReportedEdit:
-    """What `action` claims about the file its report is about."""
     if file is None:
         return NO_REPORT
-    return ReportedEdit(file.before, file.created, file.after, file.hunks, tuple(_swaps(action.input)))
+    return ReportedEdit(file.before, file.created, file.after, file.hunks, tuple(_replacements(action.input)))
 
 
-def text_after(claim: ReportedEdit, before: str | None) -> str | None:
-    """The text the claim makes of `before` (None: no file), or None where that cannot be told."""
-    if claim.after is not None:
-        return claim.after
+def text_after(report: ReportedEdit, before: str | None) -> str | None:
+    """The text that the reported change makes of `before` (None: no file); None if that is unknown."""
+    if report.after is not None:
+        return report.after
     start = before or ""
-    patched = apply_hunks(start, claim.hunks) if claim.hunks else None
-    return patched if patched is not None else _swapped(claim, start)
+    patched = apply_hunks(start, report.hunks) if report.hunks else None
+    return patched if patched is not None else _replaced(report, start)
 
 
 def apply_hunks(text: str, hunks: Sequence[ReportHunk]) -> str | None:
@@ -90,24 +90,24 @@ def _sides(patch: Sequence[str]) -> tuple[list[str], list[str]]:
     return old, new
 
 
-def _swapped(claim: ReportedEdit, start: str) -> str | None:
-    """The strings exchanged, believed only where the patch, tabs shown as it shows them, agrees."""
+def _replaced(report: ReportedEdit, start: str) -> str | None:
+    """Apply the replacements. The result counts only if the patch, with tabs as it prints them, agrees."""
     text = start
-    for swap in claim.swaps:
-        if not swap.old or swap.old not in text:
+    for replacement in report.replacements:
+        if not replacement.old or replacement.old not in text:
             return None
-        text = text.replace(swap.old, swap.new, -1 if swap.everywhere else 1)
-    agreed = apply_hunks(_shown(start), claim.hunks) if claim.hunks else None
-    return text if agreed == _shown(text) else None
+        text = text.replace(replacement.old, replacement.new, -1 if replacement.everywhere else 1)
+    agreed = apply_hunks(_with_printed_tabs(start), report.hunks) if report.hunks else None
+    return text if agreed == _with_printed_tabs(text) else None
 
 
-def _shown(text: str) -> str:
+def _with_printed_tabs(text: str) -> str:
     return _TABS.sub(lambda tabs: "  " * len(tabs[0]), text)
 
 
-def _swaps(inputs: Mapping[str, Any]) -> Iterable[Replacement]:
-    edits = inputs.get("edits")
-    for edit in edits if isinstance(edits, list) else [inputs]:
+def _replacements(tool_input: Mapping[str, Any]) -> Iterable[Replacement]:
+    edits = tool_input.get("edits")
+    for edit in edits if isinstance(edits, list) else [tool_input]:
         if isinstance(edit, Mapping):
             old, new = edit.get("old_string"), edit.get("new_string")
             if isinstance(old, str) and isinstance(new, str):

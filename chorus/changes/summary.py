@@ -1,7 +1,6 @@
-"""A change in words: the first line of a commit, and a line for each file.
+"""The summary of a change: the first line of a commit, and one line per file.
 
-Receives an action and what it did to each file. Gives text for people, in the assistant's own words
-where it used any. Never decides anything, and is never parsed back.
+For people, in the assistant's own words where there are any. Never parsed back.
 """
 
 import re
@@ -26,7 +25,7 @@ class ChangeKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """What became of one file. Counts are None for what has no lines: binary content, links."""
+    """What happened to one file. Counts are None for what has no lines: binary content, links."""
 
     path: str
     change: ChangeKind
@@ -34,11 +33,13 @@ class FileChange:
     removed: int | None = None
 
 
-# Of a line, for the reason of a failure: what was tried stands before it.
-REASON_LENGTH = 44
+# The part of a first line that the reason of a failure may take, after what was tried.
+MAX_REASON_LENGTH = 44
 
-# What Markdown puts around words.
-_MARKS = re.compile(r"^(?:[#>*+-]+\s+)+|[*`]|:$")
+# Lines are counted in so many files, and each gets a line in the message; the others are only counted.
+MAX_FILES = 50
+
+_MARKDOWN = re.compile(r"^(?:[#>*+-]+\s+)+|[*`]|:$")
 
 
 def count_lines(before: bytes | None, after: bytes | None) -> tuple[int | None, int | None]:
@@ -51,17 +52,17 @@ def count_lines(before: bytes | None, after: bytes | None) -> tuple[int | None, 
 
 
 def summarise(action: Action, files: Sequence[FileChange]) -> str:
-    """The first line: why it failed, else what was said, else the tool and what it did."""
+    """The first line: why it failed, else the assistant's words, else the tool and what it did."""
     if action.status == "failed" and action.failure:
-        why = shorten(action.failure, REASON_LENGTH)
+        why = shorten(action.failure, MAX_REASON_LENGTH)
         return f"{shorten(_tool_and_files(action, files), SUBJECT_LENGTH - len(why) - 2)}: {why}"
-    return spoken(action.lead_text) or shorten(_tool_and_files(action, files))
+    return first_words(action.lead_text) or shorten(_tool_and_files(action, files))
 
 
-def spoken(lead_text: str | None) -> str | None:
-    """The first line that has a word in it, without Markdown."""
+def first_words(lead_text: str | None) -> str | None:
+    """The first line that has a word in it, without its Markdown."""
     for line in (lead_text or "").splitlines():
-        words = shorten(_MARKS.sub("", line.strip()).rstrip(" :"))
+        words = shorten(_MARKDOWN.sub("", line.strip()).rstrip(" :"))
         if any(char.isalnum() for char in words):
             return words
     return None
@@ -81,17 +82,32 @@ def render_amount(files: Iterable[FileChange]) -> str:
 def _tool_and_files(action: Action, files: Sequence[FileChange]) -> str:
     command = action.input.get(COMMAND_KEY)
     if isinstance(command, str):
-        tail = f" ({_count(files)})" if files else ""
+        tail = f" ({count_files(len(files))})" if files else ""
         return f"{action.tool}: {shorten(command, SUBJECT_LENGTH - len(action.tool) - 2 - len(tail))}{tail}"
     if not files:
         return " ".join([action.tool, *(_base_name(path) for path in action.paths)])
     if len(files) == 1:
         return f"{action.tool} {_base_name(files[0].path)}: {_amount(files[0])}"
-    return f"{action.tool}: {_count(files)}, {render_amount(files)}"
+    return f"{action.tool}: {count_files(len(files))}, {render_amount(files)}"
 
 
-def _count(files: Sequence[FileChange]) -> str:
-    return "1 file" if len(files) == 1 else f"{len(files)} files"
+def count_files(count: int) -> str:
+    return "1 file" if count == 1 else f"{count} files"
+
+
+def render_files(files: Sequence[FileChange]) -> tuple[str, ...]:
+    """One line per file; only a count for those beyond the limit."""
+    lines = tuple(render_file(file) for file in files[:MAX_FILES])
+    more = len(files) - MAX_FILES
+    return (*lines, f"and {more} more") if more > 0 else lines
+
+
+def count_changed_lines(files: Sequence[FileChange]) -> tuple[int, int] | None:
+    """Lines added and removed in all; None where nothing was counted, or not everything."""
+    if len(files) > MAX_FILES:
+        return None
+    counted = [(f.added, f.removed) for f in files if f.added is not None and f.removed is not None]
+    return (sum(a for a, _ in counted), sum(r for _, r in counted)) if counted else None
 
 
 def _amount(file: FileChange) -> str:

@@ -2,12 +2,12 @@
 
 import argparse
 from collections.abc import Iterator
-from typing import Any
 
 from chorus.commands.access.history import read_actions, read_log
 from chorus.commands.terminal.git_settings import RESET, diff_colours, read_diff, wants_colour
 from chorus.commands.terminal.pager import page
 from chorus.errors import ExitCode, NotFound, UsageError
+from chorus.model.json_api import ActionJson
 from chorus.output import print_json
 from chorus.text.sanitize import printable
 
@@ -29,9 +29,9 @@ def run(args: argparse.Namespace) -> ExitCode:
     return ExitCode.OK
 
 
-def shown_patch(shown: dict[str, Any]) -> Iterator[str]:
+def shown_patch(shown: ActionJson) -> Iterator[str]:
     """The patch of an action as `git diff` would show it to this user."""
-    record = shown["record"]
+    record = shown["timeline"]
     yield from coloured_patch((record and read_diff(f"{record}^", record)) or shown["patch"])
 
 

@@ -8,6 +8,7 @@ from chorus.errors import ChorusError, ExitCode, NotFound, UsageError
 from chorus.history.recorder import Recorder
 from chorus.history.retention import forget_old_records
 from chorus.history.workspace import Workspace
+from chorus.model.lane_name import LANE_REFS, branch_name
 from chorus.output import print_json, print_out
 from chorus.store.maintenance.removal import detach, is_store_missing, remove_leftover_refs
 from chorus.store.maintenance.side_store import pack, size_of
@@ -17,7 +18,6 @@ from chorus.store.repository import Repository
 from chorus.wire.client import stop
 from chorus.wire.home import find_home
 
-LANES = "refs/heads/chorus/"
 # A git setting, lower case as git lists it. Without it nothing is forgotten.
 KEEP_DAYS = "chorus.keepdays"
 DAY_SECONDS = 86_400
@@ -92,10 +92,10 @@ def forget_old(repository: Repository) -> int:
 
 
 def take_out(repository: Repository, store: ObjectStore) -> dict[str, int]:
-    left = repository.refs.list(LANES)
+    left = [name for refs in LANE_REFS for name in repository.refs.list(refs)]
     if left:
         more = f" and {len(left) - 1} more" if len(left) > 1 else ""
-        raise LanesRemain(f"there is still {next(iter(left)).removeprefix('refs/heads/')}{more}")
+        raise LanesRemain(f"there is still {branch_name(left[0])}{more}")
     stop(find_home(Path.cwd()))
     before = size_of(repository.shared_dir)
     return {"brought_home": detach(repository, store), "freed_bytes": before}

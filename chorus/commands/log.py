@@ -13,6 +13,7 @@ from chorus.commands.parser.argument_parser import parse_count
 from chorus.commands.terminal.git_settings import wants_colour
 from chorus.commands.terminal.pager import page
 from chorus.errors import ExitCode
+from chorus.model.json_api import LogEntryJson
 from chorus.output import print_err, print_json
 from chorus.text.sanitize import printable
 
@@ -72,15 +73,15 @@ def run(args: argparse.Namespace) -> ExitCode:
 
 
 def newest_first(
-    first: list[dict[str, Any]], wanted: dict[str, Any], limit: int | None
-) -> Iterator[dict[str, Any]]:
+    first: list[LogEntryJson], wanted: dict[str, Any], limit: int | None
+) -> Iterator[LogEntryJson]:
     """What is read already, then what is older, page by page: each asked for when somebody comes that far."""
     return islice(_pages(first, wanted), limit or None)
 
 
-def _pages(page: list[dict[str, Any]], wanted: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _pages(page: list[LogEntryJson], wanted: dict[str, Any]) -> Iterator[LogEntryJson]:
     size, before = FIRST_SCREEN, None
-    oldest: dict[str, Any] | None = None
+    oldest: LogEntryJson | None = None
     while page:
         # What no action made has no number to ask from: it comes again with what is before the next action.
         places = (place for place, entry in enumerate(page) if oldest and _same(entry, oldest))
@@ -93,7 +94,7 @@ def _pages(page: list[dict[str, Any]], wanted: dict[str, Any]) -> Iterator[dict[
         page = read_log(**wanted, before=before, limit=size)
 
 
-def render(entries: Iterable[dict[str, Any]], width: int, *, colour: bool) -> Iterator[str]:
+def render(entries: Iterable[LogEntryJson], width: int, *, colour: bool) -> Iterator[str]:
     """A heading whenever the turn changes. `width`: of the numbers."""
     for _, turn in groupby(entries, _turns()):
         read = list(_until_lane(turn))
@@ -103,11 +104,11 @@ def render(entries: Iterable[dict[str, Any]], width: int, *, colour: bool) -> It
             yield _line(entry, width, colour)
 
 
-def _turns() -> Callable[[dict[str, Any]], object]:
+def _turns() -> Callable[[LogEntryJson], object]:
     """Which turn an entry stands under: what no action made, under the one before it."""
     turn: object = None
 
-    def turn_of(entry: dict[str, Any]) -> object:
+    def turn_of(entry: LogEntryJson) -> object:
         nonlocal turn
         if entry["status"] != "outside":
             turn = (entry["session"], entry["turn"])
@@ -116,7 +117,7 @@ def _turns() -> Callable[[dict[str, Any]], object]:
     return turn_of
 
 
-def _until_lane(turn: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def _until_lane(turn: Iterable[LogEntryJson]) -> Iterator[LogEntryJson]:
     """As much of a turn as its heading needs: calls that changed nothing are on no lane."""
     for entry in islice(turn, FIRST_SCREEN):
         yield entry
@@ -124,22 +125,22 @@ def _until_lane(turn: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
             return
 
 
-def _same(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    return all(one[key] == other[key] for key in ("n", "id", "record"))
+def _same(one: LogEntryJson, other: LogEntryJson) -> bool:
+    return all(one[key] == other[key] for key in ("n", "id", "timeline"))
 
 
 def paint(text: str, code: str | None, colour: bool) -> str:
     return f"\x1b[{code}m{text}\x1b[0m" if colour and code else text
 
 
-def _heading(entry: dict[str, Any], lane: str | None) -> str:
+def _heading(entry: LogEntryJson, lane: str | None) -> str:
     message = " ".join((entry["message"] or "(no message)").split())
     branch = f"  [{lane}]" if lane else ""
     turn = f"  turn {entry['turn'][:TURN_LENGTH]}" if entry["turn"] else ""
     return printable(f"> {message[:100]}{branch}{turn}")
 
 
-def _line(entry: dict[str, Any], width: int, colour: bool) -> str:
+def _line(entry: LogEntryJson, width: int, colour: bool) -> str:
     number = str(entry["n"]) if entry["n"] is not None else "\u00b7"
     status = "landed" if entry["landed"] and entry["status"] in ("committed", "kept") else entry["status"]
     mark = paint(f"{status:<9}", COLOURS.get(status), colour)
@@ -148,7 +149,7 @@ def _line(entry: dict[str, Any], width: int, colour: bool) -> str:
     return f"  {number:>{width}} {mark} {tool:<12} {_counts(entry, colour)} {printable(_what(entry))}{sub}"
 
 
-def _counts(entry: dict[str, Any], colour: bool) -> str:
+def _counts(entry: LogEntryJson, colour: bool) -> str:
     """Lines added and removed, in a column of their own."""
     added, removed = entry["added"], entry["removed"]
     if added is None or removed is None:
@@ -157,7 +158,7 @@ def _counts(entry: dict[str, Any], colour: bool) -> str:
     return f"{paint(plus, '32', colour)} {paint(minus, '31', colour)}"
 
 
-def _what(entry: dict[str, Any]) -> str:
+def _what(entry: LogEntryJson) -> str:
     """Paths and summary, without what the columns before it say already."""
     paths, summary = entry["paths"], _without_columns(entry)
     more = f" and {len(paths) - MOST_PATHS} more" if len(paths) > MOST_PATHS else ""
@@ -170,7 +171,7 @@ def _what(entry: dict[str, Any]) -> str:
     return summary if not named or named in summary else f"{named}: {summary}" if summary else named
 
 
-def _without_columns(entry: dict[str, Any]) -> str:
+def _without_columns(entry: LogEntryJson) -> str:
     if entry["tool"] == "Revert":
         return str(entry["summary"])  # "Revert 2: …": the number alone would say nothing
     summary = str(entry["summary"]).removeprefix(f"{entry['tool']} ").removeprefix(f"{entry['tool']}: ")

@@ -2,14 +2,19 @@
 
 import argparse
 from collections.abc import Iterator
-from typing import Any
+from typing import Literal
 
 from chorus.commands.access.history import read_action
 from chorus.commands.diff import shown_patch
 from chorus.commands.terminal.pager import page
 from chorus.errors import ExitCode
+from chorus.model.json_api import ActionJson
 from chorus.output import print_json
 from chorus.text.sanitize import printable
+
+FACTS: tuple[
+    Literal["tool", "id", "lane", "commit", "session", "turn", "agent", "source", "time", "reason"], ...
+] = ("tool", "id", "lane", "commit", "session", "turn", "agent", "source", "time", "reason")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -26,10 +31,9 @@ def run(args: argparse.Namespace) -> ExitCode:
     return ExitCode.OK
 
 
-def render(shown: dict[str, Any]) -> Iterator[str]:
+def render(shown: ActionJson) -> Iterator[str]:
     yield printable(f"action {shown['n']}  {shown['status']}  {shown['summary']}")
-    facts = ("tool", "id", "lane", "commit", "session", "turn", "agent", "source", "time", "reason")
-    yield from (printable(f"  {name:<8} {shown[name]}") for name in facts if shown[name])
+    yield from (printable(f"  {name:<8} {shown[name]}") for name in FACTS if shown[name])
     if shown["message"]:
         yield printable(f"  message  {' '.join(shown['message'].split())}")
     yield from (printable(f"  skipped  {text}") for text in shown["skipped"])

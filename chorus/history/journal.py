@@ -1,85 +1,87 @@
-"""Timeline, lanes and notes, written together.
+"""The journal: timeline, lanes and marks of one work tree, written together.
 
-Receives what was observed and whose it is. Gives it a number, a place on the timeline, and, for an
-action, on its lane. The order makes a crash harmless: objects, the lane move set aside, the timeline,
-the lane. Whoever writes next finishes what was set aside. Never looks at the work tree.
+Gives each record its number, its place on the timeline and, for an action, on its lane. The order of the
+writes makes a crash harmless: objects, the saved lane move, the timeline, the lane. Whoever writes next
+finishes what is left (`crash_recovery`). Never looks at the work tree.
 """
 
 import contextlib
+import datetime
 from collections.abc import Iterator, Sequence
-from typing import Any
 
-from chorus.changes.summary import summarise
-from chorus.history.crash_recovery import CrashRecovery, LaneMove
-from chorus.history.describing import (
-    clip,
-    count_changed,
+from chorus.changes.summary import (
+    MAX_FILES,
+    ChangeKind,
+    FileChange,
+    count_changed_lines,
     count_files,
-    day_of,
-    describe,
-    file_lines,
-    parse_time,
-    record_of,
+    count_lines,
+    render_files,
+    summarise,
 )
+from chorus.history.crash_recovery import CrashRecovery, LaneMove
 from chorus.history.head_moves import HeadTracker, render_head
 from chorus.history.lanes import Lane, Lanes, PreparedCommit
-from chorus.history.mark_log import MarkLog
+from chorus.history.mark_log import Mark, MarkLog
 from chorus.history.records import Edit, Record, RecordKind
 from chorus.history.timeline import Timeline
 from chorus.history.timeline_log import TimelineCommit
-from chorus.history.workspace import Workspace
+from chorus.history.workspace import PLAIN_MODES, Workspace
 from chorus.model.action import Action
 from chorus.model.ids import Oid, SessionId
 from chorus.store.refs import RefMoved
+
+# Of the user's message, which goes into two commits per action: about 150 lines.
+MAX_MESSAGE_CHARACTERS = 10_000
 
 
 class Journal:
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
         self.timeline = Timeline(workspace)
-        self.notes = MarkLog(workspace.repository.own_dir / "notes.jsonl")
+        self.marks = MarkLog(workspace.repository.own_dir / "notes.jsonl")
         self.lanes = Lanes(workspace, self.timeline)
         self._recovery = CrashRecovery(workspace, self.timeline)
-        self.moved: dict[str, Oid] = {}
+        self._moved: dict[str, Oid] = {}  # lane commits that were rewritten, by action
         self._calls: set[str] = set()
         self._parents: dict[SessionId, SessionId] = {}
         self._last_number = 0
-        self._heads: HeadTracker | None = None
+        self._head_tracker: HeadTracker | None = None
 
     @property
-    def heads(self) -> HeadTracker:
-        assert self._heads is not None, "writing() comes first"
-        return self._heads
+    def head_tracker(self) -> HeadTracker:
+        assert self._head_tracker is not None, "writing() comes first"
+        return self._head_tracker
 
     def close(self) -> None:
         self._recovery.close()
 
     def refresh(self) -> bool:
-        """Take in what other processes wrote. True if that was anything on the timeline."""
-        for line in self.notes.refresh():
-            self._take(line)
+        """Read what other processes wrote. True if there was anything on the timeline."""
+        for mark in self.marks.refresh():
+            self._take(mark)
         return self.timeline.refresh()
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:
-        """Alone, up to date, with the timeline started and nothing left half done."""
+        """Hold the lock, up to date, with the timeline started and nothing left half done."""
         with self.workspace.recording():
             if self.refresh() or self._recovery.is_needed:
                 self._recovery.recover()
-            if self._heads is None:
+            if self._head_tracker is None:
                 last = self.timeline.records[-1].record if self.timeline.records else None
                 branch = self.timeline.last_branch
-                self._heads = HeadTracker(self.workspace, last.head if last else None, branch)
+                self._head_tracker = HeadTracker(self.workspace, last.head if last else None, branch)
             if not self.timeline.records:
                 self._start()
             yield
 
-    def knows(self, action: str) -> bool:
-        """Whether this action has its record or its note."""
+    def has_action(self, action: str) -> bool:
+        """Whether this action has a record of its own, or a mark as a call without one."""
         recorded = self.timeline.find_action(action)
         return action in self._calls or (recorded is not None and recorded.record.action == action)
 
-    def root(self, session: SessionId | None) -> SessionId | None:
+    def root_session(self, session: SessionId | None) -> SessionId | None:
         """The session that this one continues, through every resume and fork."""
         seen: set[SessionId] = set()
         while session is not None and session in self._parents and session not in seen:
@@ -87,19 +89,25 @@ class Journal:
             session = self._parents[session]
         return session
 
+    def current_commit(self, recorded: TimelineCommit) -> Oid:
+        """The lane commit of an action, also where it was rewritten because the lane had moved."""
+        record = recorded.record
+        assert record.lane_commit is not None
+        return self._moved.get(record.action or "", record.lane_commit.commit)
+
     def append_outside(
         self, edits: Sequence[Edit], reason: str | None, skipped: Sequence[str] = ()
     ) -> TimelineCommit:
-        files = describe(self.workspace, edits)
+        files = describe_edits(self.workspace, edits)
         record = Record(
             kind=RecordKind.OUTSIDE,
             summary=f"outside: {reason or 'changed on disk'} ({count_files(len(edits))})",
             edits=tuple(edits),
-            head=render_head(self.heads.head),
+            head=render_head(self.head_tracker.head),
             reason=reason,
             skipped=tuple(skipped),
-            lines=count_changed(files),
-            notes=file_lines(files),
+            lines=count_changed_lines(files),
+            file_lines=render_files(files),
         )
         with self._recovery.guard():
             return self.timeline.append(record)
@@ -116,24 +124,32 @@ class Journal:
         reason: str | None = None,
         lane: Lane | None = None,
     ) -> TimelineCommit:
-        """Record an action on the timeline and on a lane: its session's, or the one given."""
-        files = describe(self.workspace, edits)
-        record = record_of(action)._replace(
+        """Record an action on the timeline and on a lane (default: its session's)."""
+        files = describe_edits(self.workspace, edits)
+        record = Record(
+            kind=RecordKind.ACTION,
             summary=summarise(action, files),
             edits=tuple(edits),
-            head=render_head(self.heads.head),
+            head=render_head(self.head_tracker.head),
             number=self._next_number(),
-            session=self.root(action.session),
+            action=action.id,
+            tool=action.tool,
+            status=action.status,
+            session=self.root_session(action.session),
+            turn=action.turn,
+            agent=action.agent,
             source=source,
-            skipped=tuple(skipped),
-            contained=tuple(contained),
-            reverts=tuple(reverts),
+            time=action.time,
+            message=clip_message(action.message),
             reason=reason,
-            lines=count_changed(files),
-            notes=file_lines(files),
+            reverts=tuple(reverts),
+            contained=tuple(contained),
+            skipped=tuple(skipped),
+            lines=count_changed_lines(files),
+            file_lines=render_files(files),
         )
         seconds = parse_time(action.time)
-        lane = lane or self._choose(record, seconds)
+        lane = lane or self._choose_lane(record, seconds)
         prepared = self.lanes.prepare(lane, record, edits, seconds)
         return self._commit(prepared, edits, seconds)
 
@@ -148,20 +164,20 @@ class Journal:
         paths: Sequence[str] = (),
         reason: str | None = None,
     ) -> None:
-        """Note a call that changed nothing, or nothing that is not recorded already."""
-        self._note(
+        """Mark a call that changed nothing, or nothing that is not recorded already."""
+        self._append_mark(
             {
                 "kind": "call", "n": self._next_number(), "id": action.id, "status": status, "within": within,
-                "tool": action.tool, "session": self.root(action.session), "turn": action.turn,
+                "tool": action.tool, "session": self.root_session(action.session), "turn": action.turn,
                 "agent": action.agent, "paths": list(paths), "summary": summarise(action, []),
-                "message": clip(action.message), "source": source, "time": action.time,
+                "message": clip_message(action.message), "source": source, "time": action.time,
                 "skipped": list(skipped), "reason": reason, "seconds": self.workspace.now(),
             }
         )  # fmt: skip
 
-    def append_mark(self, values: dict[str, Any]) -> None:
-        """A mark (`kept`, `open`, `landed`, …), a link of sessions, a corrected status, a move of HEAD."""
-        self._note({"seconds": self.workspace.now(), **values})
+    def append_mark(self, mark: Mark) -> None:
+        """Add a mark of actions (`kept`, `landed`, …), a link of sessions, a move of HEAD, …"""
+        self._append_mark({"seconds": self.workspace.now(), **mark})
 
     def _commit(self, prepared: PreparedCommit, edits: Sequence[Edit], seconds: int | None) -> TimelineCommit:
         lane_commit = prepared.record.lane_commit
@@ -174,12 +190,14 @@ class Journal:
                 self._publish_again(prepared, edits, seconds)
         return recorded
 
-    def _choose(self, record: Record, seconds: int | None) -> Lane:
-        heads = self.heads
-        return self.lanes.choose(record.session, heads.branch, heads.base, record.message, day_of(seconds))
+    def _choose_lane(self, record: Record, seconds: int | None) -> Lane:
+        tracker = self.head_tracker
+        return self.lanes.choose(
+            record.session, tracker.branch, tracker.base, record.message, render_day(seconds)
+        )
 
     def _publish_again(self, prepared: PreparedCommit, edits: Sequence[Edit], seconds: int | None) -> None:
-        """Somebody moved the branch meanwhile: the action goes on top of what is there now."""
+        """Put the action on top of what another process has added to the lane meanwhile."""
         while True:
             again = self.lanes.prepare(prepared.lane, prepared.record, edits, seconds)
             assert again.record.lane_commit is not None
@@ -187,30 +205,79 @@ class Journal:
                 self.lanes.publish(again)
             except RefMoved:
                 continue
+            assert prepared.record.action is not None
             commit = again.record.lane_commit.commit
-            self._note({"kind": "moved", "id": prepared.record.action, "commit": commit})
+            self._append_mark({"kind": "moved", "id": prepared.record.action, "commit": commit})
             return
 
     def _start(self) -> None:
         with self._recovery.guard():
             tree, scan = self.workspace.scanner.baseline()
             skipped = tuple(f"{omitted.path} {omitted.why.value}" for omitted in scan.omitted)
-            head = render_head(self.heads.head)
+            head = render_head(self.head_tracker.head)
             record = Record(RecordKind.START, "start: the work tree as it is", head=head, skipped=skipped)
             self.timeline.append_tree(record, tree)
 
     def _next_number(self) -> int:
         return max(self._last_number, self.timeline.last_number) + 1
 
-    def _note(self, values: dict[str, Any]) -> None:
-        self._take(self.notes.append(values))
+    def _append_mark(self, mark: Mark) -> None:
+        self._take(self.marks.append(mark))
 
-    def _take(self, line: dict[str, Any]) -> None:
-        match line.get("kind"):
+    def _take(self, mark: Mark) -> None:
+        match mark.get("kind"):
             case "call":
-                self._calls.add(line["id"])
-                self._last_number = max(self._last_number, line["n"])
+                self._calls.add(mark["id"])
+                self._last_number = max(self._last_number, mark["n"])
             case "moved":
-                self.moved[line["id"]] = Oid(line["commit"])
+                self._moved[mark["id"]] = Oid(mark["commit"])
             case "link":
-                self._parents[SessionId(line["session"])] = SessionId(line["parent"])
+                self._parents[SessionId(mark["session"] or "")] = SessionId(mark["parent"])
+
+
+def describe_edits(workspace: Workspace, edits: Sequence[Edit]) -> list[FileChange]:
+    """What became of each file; lines are counted in the first so many."""
+    counted = [_describe_edit(workspace, edit) for edit in edits[:MAX_FILES]]
+    return counted + [FileChange(edit.path, _kind_of(edit)) for edit in edits[MAX_FILES:]]
+
+
+def _describe_edit(workspace: Workspace, edit: Edit) -> FileChange:
+    kind = _kind_of(edit)
+    if kind is ChangeKind.LINK:
+        return FileChange(edit.path, kind)
+    added, removed = count_lines(workspace.read(edit.before), workspace.read(edit.after))
+    return FileChange(edit.path, kind, added, removed)
+
+
+def _kind_of(edit: Edit) -> ChangeKind:
+    sides = [side for side in (edit.before, edit.after) if side is not None]
+    if any(side.mode not in PLAIN_MODES for side in sides):
+        return ChangeKind.LINK
+    if edit.before is None:
+        return ChangeKind.CREATED
+    if edit.after is None:
+        return ChangeKind.DELETED
+    return ChangeKind.MODE if edit.before.oid == edit.after.oid else ChangeKind.MODIFIED
+
+
+def clip_message(message: str | None) -> str | None:
+    if message is None or len(message) <= MAX_MESSAGE_CHARACTERS:
+        return message
+    return message[:MAX_MESSAGE_CHARACTERS] + "…"
+
+
+def parse_time(text: str | None) -> int | None:
+    """The client's ISO 8601 time as seconds since the epoch."""
+    try:
+        return max(0, int(datetime.datetime.fromisoformat(text or "").timestamp()))
+    except (ValueError, OverflowError):
+        return None
+
+
+def render_day(seconds: int | None) -> str:
+    moment = (
+        datetime.datetime.fromtimestamp(seconds, datetime.UTC)
+        if seconds
+        else datetime.datetime.now(datetime.UTC)
+    )
+    return moment.date().isoformat()

@@ -1,8 +1,8 @@
-"""One action's change, carried over to the lane: a change of the lane's own tree.
+"""An action's change as a change of the lane's own tree.
 
-Receives the lane's tree and the edits as the work tree saw them. Gives the entries to put on the lane: the
-action's change alone wherever it can be told apart from what it was built on, and, before it, the
-missing context where it cannot. Works on git's own form of a file, after its filters. Never moves a ref.
+Receives the lane's tree and the edits as seen in the work tree. Gives the entries to put on the lane: the
+action's change alone where it can be separated from what it was built on; otherwise also the missing
+context, which goes first. Works on files in the form git stores, after its filters. Never moves a ref.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ from chorus.store.objects.trees import TreeEntry
 
 @dataclass(frozen=True, slots=True)
 class LaneChange:
-    """`context` comes first, in a commit of its own. None: there is no such file."""
+    """`context` goes first, in a commit of its own. None: the file is removed."""
 
     context: dict[RepoPath, TreeEntry | None] = field(default_factory=dict)
     changes: dict[RepoPath, TreeEntry | None] = field(default_factory=dict)
@@ -56,7 +56,7 @@ def lane_entry(workspace: Workspace, tree: Oid | None, path: RepoPath) -> TreeEn
 def merge_entries(
     workspace: Workspace, base: TreeEntry | None, ours: TreeEntry | None, theirs: TreeEntry | None
 ) -> TreeEntry | None:
-    """`ours` with the change from `base` to `theirs`; None where the two cannot be told apart."""
+    """`ours` with the change from `base` to `theirs`; None where the two conflict."""
     if base is None or ours is None or theirs is None:
         return None
     if not all(entry.mode in PLAIN_MODES for entry in (base, ours, theirs)):
@@ -73,7 +73,7 @@ def merge_entries(
 def in_the_way(
     workspace: Workspace, tree: Oid | None, path: RepoPath, plan: LaneChange
 ) -> Iterator[RepoPath]:
-    """Files of the lane that are not on this disk and leave no room for `path`."""
+    """Files of the lane that are not on disk and block `path`: one of its parents, or files below it."""
     parent = path.rpartition("/")[0]
     while parent:
         above = RepoPath(parent)

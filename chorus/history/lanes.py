@@ -1,8 +1,8 @@
 """The lanes of one work tree: which branch a session's next action goes to, and the commits on it.
 
-Receives actions as the timeline records them. Gives lane commits, first as objects, then, when the
-timeline has the record, on the branch. One lane per session and branch the user has checked out; a
-branch somebody is on is never moved. Never touches a branch it did not start.
+A lane commit is first written as objects and put on the branch when the timeline has the record. There is
+one lane per session and branch the user has checked out. A branch that is checked out anywhere is never
+moved, nor is one that Chorus did not create.
 """
 
 import os
@@ -11,20 +11,17 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from chorus.history.lane_change import LaneChange, plan_lane_change
-from chorus.history.records import Edit, LaneCommit, Record, RecordKind, identity
+from chorus.history.records import Edit, LaneCommit, Record, RecordKind, identity_trailers
 from chorus.history.timeline import Timeline
 from chorus.history.workspace import Authorship, Workspace
 from chorus.model import commit_message as message
 from chorus.model.commit_message import Text, render_message, shorten
 from chorus.model.ids import LaneName, Oid, RepoPath, SessionId
-from chorus.model.lane_name import PREFIX, name_lane
+from chorus.model.lane_name import BRANCHES, branch_name, choose_lane_name, lane_ref
 from chorus.store.objects.trees import EMPTY_TREE, TreeEntry
 from chorus.store.refs import Head
 
-HEADS = "refs/heads/"
-# For a user who has a branch named `chorus`: none can be made below it.
-CLASH_PREFIX = "chorus-"
-# What names the branch a work tree is on, or comes back to after a rebase.
+# The files that name the branch a work tree is on, or returns to after a rebase.
 BRANCH_FILES = ("HEAD", "rebase-merge/head-name", "rebase-apply/head-name")
 
 Changes: TypeAlias = Mapping[RepoPath, TreeEntry | None]
@@ -32,7 +29,7 @@ Changes: TypeAlias = Mapping[RepoPath, TreeEntry | None]
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """`base`: the commit it started from, None for nothing. `branch`: what HEAD was then."""
+    """`base`: the commit it started from, None for an unborn branch. `branch`: what HEAD was then."""
 
     name: LaneName
     session: SessionId | None
@@ -41,12 +38,12 @@ class Lane:
 
     @property
     def ref(self) -> str:
-        return HEADS + self.name
+        return lane_ref(self.name)
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedCommit:
-    """A lane commit that no ref has yet. `tip`: where the branch must be for it."""
+    """A lane commit that is on no branch yet. `tip`: where the branch must be for it."""
 
     lane: Lane
     tip: Oid | None
@@ -57,14 +54,14 @@ class Lanes:
     def __init__(self, workspace: Workspace, timeline: Timeline) -> None:
         self._workspace = workspace
         self._timeline = timeline
-        self._seen = 0  # so many records, of which this is the last
+        self._seen = 0  # how many records are known, and the last of them
         self._seen_last: Oid | None = None
         self._last: tuple[Oid | None, Oid] = (None, EMPTY_TREE)
         self._by_name: dict[LaneName, Lane] = {}
         self._by_key: dict[tuple[SessionId | None, str], Lane] = {}
 
     def all(self) -> list[Lane]:
-        """Every lane the timeline knows of, oldest first, dropped ones too."""
+        """Every lane of the timeline, oldest first, dropped ones too."""
         self._catch_up()
         return list(self._by_name.values())
 
@@ -74,13 +71,13 @@ class Lanes:
         lane = self._by_key.get((session, branch))
         if lane is not None and self._is_free(lane, head):
             return lane
-        taken = {ref.removeprefix(HEADS) for ref in self._workspace.refs.list(HEADS)} | set(self._by_name)
-        prefix = CLASH_PREFIX if PREFIX.rstrip("/") in taken else PREFIX
-        name = name_lane(session, words, day, taken, prefix)
+        branches = self._workspace.refs.list(BRANCHES)
+        taken = {branch_name(ref) for ref in branches} | set(self._by_name)
+        name = choose_lane_name(session, words, day, taken)
         return Lane(name, session, branch, head.oid)
 
     def find_free(self, name: LaneName, head: Head) -> Lane | None:
-        """The lane of that name, if its branch is there and nobody is on it."""
+        """The lane of that name, if its branch exists and is checked out nowhere."""
         self._catch_up()
         lane = self._by_name.get(name)
         return lane if lane is not None and self._is_free(lane, head) else None
@@ -88,23 +85,23 @@ class Lanes:
     def prepare(
         self, lane: Lane, record: Record, edits: Sequence[Edit], seconds: int | None
     ) -> PreparedCommit:
-        """Write the lane commit, and the context before it where it needs some. No ref moves."""
+        """Write the lane commit, after a context commit where it needs one. No ref moves."""
         tip = self._workspace.refs.read(lane.ref)
         parent = tip or lane.base
         tree = self._tree_of(parent) if parent else None
-        plan = plan_lane_change(self._workspace, tree, edits)
-        record = record._replace(skipped=(*record.skipped, *self._workspace.drain_complaints()))
-        if plan.context:
-            text = self._context_text(lane, record, plan)
-            parent, tree = self._commit(tree, plan.context, parent, text, seconds)
-        text = Text(record.summary, record.message, record.notes, lane_trailers(record))
-        commit, _ = self._commit(tree, plan.changes, parent, text, seconds)
+        change = plan_lane_change(self._workspace, tree, edits)
+        record = record._replace(skipped=(*record.skipped, *self._workspace.drain_filter_failures()))
+        if change.context:
+            text = self._context_text(lane, record, change)
+            parent, tree = self._commit(tree, change.context, parent, text, seconds)
+        text = Text(record.summary, record.message, record.file_lines, commit_trailers(record))
+        commit, _ = self._commit(tree, change.changes, parent, text, seconds)
         return PreparedCommit(
             lane, tip, record._replace(lane_commit=LaneCommit(lane.name, lane.branch, lane.base, commit))
         )
 
     def publish(self, prepared: PreparedCommit) -> None:
-        """Put a prepared commit on its branch, unless the branch has moved since."""
+        """Move the branch to a prepared commit; raises RefMoved if it moved meanwhile."""
         record = prepared.record
         assert record.lane_commit is not None
         reason = f"{record.action}: {record.summary}"
@@ -113,20 +110,20 @@ class Lanes:
     def _commit(
         self, tree: Oid | None, changes: Changes, parent: Oid | None, text: Text, seconds: int | None
     ) -> tuple[Oid, Oid]:
-        """The commit, and its tree. It may be empty: an action that the lane already holds."""
+        """Write a commit; return it and its tree. It may be empty: the lane may have the change already."""
         new = self._workspace.splice(tree, changes) if changes else tree or EMPTY_TREE
         parents = (parent,) if parent else ()
-        moment = Authorship(self._workspace.now(), seconds, by_agent=True)
-        oid = self._workspace.commit(new, parents, render_message(text), moment)
+        authorship = Authorship(self._workspace.now(), seconds, by_agent=True)
+        oid = self._workspace.commit(new, parents, render_message(text), authorship)
         self._last = (oid, new)
         return oid, new
 
     def _tree_of(self, commit: Oid) -> Oid:
-        """Most often the commit made last."""
+        """The tree of a commit, most often of the one written last."""
         return self._last[1] if self._last[0] == commit else self._workspace.store.read_commit(commit).tree
 
-    def _context_text(self, lane: Lane, record: Record, plan: LaneChange) -> Text:
-        trailers = [(message.CONTEXT, f"{self._origin(lane, path)} {path}") for path in plan.context]
+    def _context_text(self, lane: Lane, record: Record, change: LaneChange) -> Text:
+        trailers = [(message.CONTEXT, f"{self._origin(lane, path)} {path}") for path in change.context]
         session = [(message.SESSION, record.session)] if record.session else []
         subject = shorten(f"Context for: {record.summary}")
         return Text(subject, trailers=(*trailers, *session))
@@ -146,14 +143,14 @@ class Lanes:
         return tip is not None and lane.ref not in self._checked_out(head) and self._is_ours(tip)
 
     def _is_ours(self, tip: Oid) -> bool:
-        """A name comes free when its lane is dropped: by now it may be a lane of another work tree."""
+        """Whether a branch is still this work tree's lane: after a drop, another may have taken its name."""
         if tip == self._last[0]:
             return True
         names = message.parse_actions(self._workspace.store.read_commit(tip).message)
         return not names or any(self._timeline.find_action(name) for name in names)
 
     def _checked_out(self, head: Head) -> set[str]:
-        """The branches somebody is on, in any work tree of the repository, or is rebasing."""
+        """The branches checked out or being rebased in any work tree of the repository."""
         common = self._workspace.repository.common_dir
         try:
             others = [f"{common}/worktrees/{name}" for name in os.listdir(f"{common}/worktrees")]  # noqa: PTH208
@@ -163,23 +160,23 @@ class Lanes:
         return {ref for ref in (head.ref, *named) if ref}
 
     def _catch_up(self) -> None:
-        """Learn the lanes from the records added since the last look; all anew if somebody took some away."""
+        """Learn the lanes from new records; from all of them if the history was rewritten."""
         records = self._timeline.records
         if self._seen > len(records) or (self._seen and records[self._seen - 1].oid != self._seen_last):
             self._seen = 0
             self._by_name.clear()
             self._by_key.clear()
         for recorded in records[self._seen :]:
-            place = recorded.record.lane_commit
-            if place is not None:
-                lane = Lane(place.lane, recorded.record.session, place.branch, place.base)
-                lane = self._by_name.setdefault(place.lane, lane)
+            commit = recorded.record.lane_commit
+            if commit is not None:
+                lane = Lane(commit.lane, recorded.record.session, commit.branch, commit.base)
+                lane = self._by_name.setdefault(commit.lane, lane)
                 self._by_key[lane.session, lane.branch] = lane
         self._seen, self._seen_last = len(records), self._timeline.tip
 
 
-def lane_trailers(record: Record) -> tuple[tuple[str, str], ...]:
-    return (*identity(record), *((message.SKIPPED, value) for value in record.skipped))
+def commit_trailers(record: Record) -> tuple[tuple[str, str], ...]:
+    return (*identity_trailers(record), *((message.SKIPPED, value) for value in record.skipped))
 
 
 def read_branch(place: str) -> str | None:

@@ -1,54 +1,120 @@
-"""What is to be remembered though no file changed: one JSON object a line, beside the timeline.
+"""The mark log: what is remembered beside the timeline although no file changed.
 
-Receives and gives plain values. Holds calls that changed nothing (no-op, failed, denied, contained in
-another), marks that people set (kept, landed), links between sessions, moves of HEAD. Lines are only
-added, each whole or not at all; a line that a crash cut short is passed over. Never rewrites a line.
+One JSON object a line, in `notes.jsonl`: calls that changed nothing (no-op, failed, denied, contained in
+another record), marks of actions (kept, landed), links between sessions, moves of HEAD. Lines are only
+added, each whole or not at all; a line that a crash cut short is skipped.
 """
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
+from chorus.model.ids import AgentId, Oid, SessionId, TurnId
 from chorus.store.lock_file import translate_write_errors, write_all
 
 FORMAT = 1
 # How the line of a call begins. In a long history most lines are calls, and few of them are looked at.
-CALL = b'{"v":1,"kind":"call",'
+CALL_START = b'{"v":1,"kind":"call",'
+
+
+class Mark(TypedDict, total=False):
+    """One line of the mark log. Which keys there are depends on `kind`."""
+
+    v: int
+    kind: str  # call, kept, open, landed, moved, status, said, link, head, dropped
+    seconds: int
+    id: str  # the call or action it is about
+    ids: list[str]  # the actions it is about: kept, open, landed
+    commits: list[str]  # landed: the commits that hold them
+    commit: str  # moved: the new lane commit
+    status: str  # call, status
+    summary: str  # call, said
+    head: str
+    parent: str  # link
+    lane: str  # dropped
+    tip: str  # dropped
+    n: int
+    within: str | None
+    tool: str
+    session: SessionId | None
+    turn: TurnId | None
+    agent: AgentId | None
+    paths: list[str]
+    message: str | None
+    source: str | None
+    time: str | None
+    skipped: list[str]
+    reason: str | None
+
+
+class ActionMarks:
+    """What the marks say about actions."""
+
+    __slots__ = ("calls", "kept", "landed", "moved", "statuses", "summaries")
+
+    def __init__(self, lines: Iterable[Mark] = ()) -> None:
+        self.kept: set[str] = set()
+        self.landed: dict[str, tuple[Oid, ...]] = {}
+        self.moved: dict[str, Oid] = {}  # lane commits that were rewritten, by action
+        self.statuses: dict[str, str] = {}
+        # The assistant's own words, where they arrived after the action was recorded.
+        self.summaries: dict[str, str] = {}
+        self.calls: list[Mark] = []
+        self.add(lines)
+
+    def add(self, lines: Iterable[Mark]) -> None:
+        for line in lines:
+            ids = line.get("ids", [])
+            match line.get("kind"):
+                case "call":
+                    self.calls.append(line)
+                case "kept":
+                    self.kept.update(ids)
+                case "open":
+                    self.kept.difference_update(ids)
+                case "landed":
+                    self.landed.update({name: tuple(map(Oid, line["commits"])) for name in ids})
+                case "moved":
+                    self.moved[line["id"]] = Oid(line["commit"])
+                case "status":
+                    self.statuses[line["id"]] = line["status"]
+                case "said":
+                    self.summaries[line["id"]] = line["summary"]
 
 
 class MarkLog:
-    def __init__(self, place: Path) -> None:
-        self._place = place
+    def __init__(self, path: Path) -> None:
+        self._path = path
         self._read_bytes = 0
-        self.lines: list[dict[str, Any]] = []
+        self.lines: list[Mark] = []
 
-    def refresh(self) -> list[dict[str, Any]]:
-        """Read what was added since the last look, and give it."""
+    def refresh(self) -> list[Mark]:
+        """Read and return what was added since the last call."""
         try:
-            if os.stat(self._place).st_size == self._read_bytes:  # noqa: PTH116  hot path
+            if os.stat(self._path).st_size == self._read_bytes:  # noqa: PTH116  hot path
                 return []
-            with self._place.open("rb") as file:
+            with self._path.open("rb") as file:
                 file.seek(self._read_bytes)
                 data = file.read()
         except FileNotFoundError:
             return []
         whole = data[: data.rfind(b"\n") + 1]
         self._read_bytes += len(whole)
-        added = list(parse_lines(whole))
+        added = list(parse_marks(whole))
         self.lines += added
         return added
 
-    def append(self, values: Mapping[str, Any]) -> dict[str, Any]:
+    def append(self, mark: Mark) -> Mark:
         """Add one line. The caller holds the recording lock and has refreshed."""
-        line = {"v": FORMAT, **values}
+        line: Mark = {"v": FORMAT, **mark}
         data = json.dumps(line, separators=(",", ":")).encode() + b"\n"
-        with translate_write_errors(os.fspath(self._place)):
-            self._place.parent.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(self._place, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        with translate_write_errors(os.fspath(self._path)):
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
             try:
-                # What a crash left after the last whole line goes.
+                # Remove what a crash left after the last whole line.
                 os.ftruncate(descriptor, self._read_bytes)
                 os.lseek(descriptor, self._read_bytes, os.SEEK_SET)
                 try:
@@ -63,21 +129,21 @@ class MarkLog:
         return line
 
 
-def read_apart(place: Path) -> tuple[list[bytes], list[dict[str, Any]]]:
-    """The lines of calls as they stand, and all others, parsed. What is not a whole line is passed over."""
+def read_marks(path: Path) -> tuple[list[bytes], list[Mark]]:
+    """The lines of calls, unparsed, and all other lines. What is not a whole line is skipped."""
     try:
-        lines = place.read_bytes().split(b"\n")[:-1]
+        lines = path.read_bytes().split(b"\n")[:-1]
     except FileNotFoundError:
         return [], []
-    others = b"\n".join(line for line in lines if not line.startswith(CALL))
-    return [line for line in lines if line.startswith(CALL)], list(parse_lines(others))
+    others = b"\n".join(line for line in lines if not line.startswith(CALL_START))
+    return [line for line in lines if line.startswith(CALL_START)], list(parse_marks(others))
 
 
-def parse_lines(data: bytes) -> Iterator[dict[str, Any]]:
+def parse_marks(data: bytes) -> Iterator[Mark]:
     for line in data.splitlines():
         try:
             value = json.loads(line)
         except ValueError:
             continue
         if isinstance(value, dict) and value.get("v") == FORMAT:
-            yield value
+            yield value  # type: ignore[misc]  # written by us

@@ -1,8 +1,4 @@
-"""What is different on disk, and what of it git itself put there.
-
-Receives paths to look at, or none for everywhere. Gives the changes nobody has claimed yet; what a move
-of HEAD or of the stash explains is recorded as outside on the way. Never claims a change for an action.
-"""
+"""What is different on disk, without what git itself put there."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -17,43 +13,43 @@ from chorus.store.worktree.scan import ObservedChange, SkippedPath
 
 @dataclass(frozen=True, slots=True)
 class DiskChanges:
+    """What differs from the timeline. `recorded`: what was recorded while looking, as git's own doing."""
+
     edits: tuple[Edit, ...]
     omitted: tuple[SkippedPath, ...]
     recorded: tuple[TimelineCommit, ...]
 
 
 class Observer:
+    """Looks at the work tree. What a move of HEAD or the stash explains is recorded as outside at once."""
+
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._workspace = journal.workspace
 
-    def locate(self, paths: Iterable[str]) -> list[RepoPath]:
-        """The paths a tool names that lie in this work tree."""
-        found = (self._workspace.locate(path) for path in paths)
-        return list(dict.fromkeys(path for path in found if path is not None))
-
     def observe(self, paths: Sequence[RepoPath] | None, exclude: Collection[RepoPath] = ()) -> DiskChanges:
-        """What differs from the timeline at these paths, or anywhere, but for those to spare."""
-        move = self._journal.heads.look()
-        moved = self._journal.heads.paths_of(move) if move else []
-        # Where git wrote is looked at too; where that cannot be told, everything is.
-        asked = None if paths is None or moved is None else [*paths, *moved]
+        """Look at these paths (None: everywhere), except the excluded ones."""
+        tracker = self._journal.head_tracker
+        move = tracker.look()
+        moved = tracker.paths_of(move) if move else []
+        # Look where git wrote too; everywhere, if that cannot be told.
+        wanted = None if paths is None or moved is None else [*paths, *moved]
         tree = self._journal.timeline.tree
         assert tree is not None
-        scan = self._workspace.scanner.changed(tree, asked)
+        scan = self._workspace.scanner.changed(tree, wanted)
         changes = [change for change in scan.changes if change.path not in exclude]
         recorded: list[TimelineCommit] = []
         if move is not None:
-            changes, recorded = self._settle(move, None if moved is None else set(moved), changes)
+            changes, recorded = self._record_move(move, None if moved is None else set(moved), changes)
         if paths is not None:
             changes = [change for change in changes if is_named(change.path, set(paths))]
         return DiskChanges(edits_of(changes), scan.omitted, tuple(recorded))
 
-    def _settle(
+    def _record_move(
         self, move: HeadMove, moved: set[RepoPath] | None, changes: list[ObservedChange]
     ) -> tuple[list[ObservedChange], list[TimelineCommit]]:
-        """Record what the move explains; give what it does not."""
-        explains = self._journal.heads.explains
+        """Record the changes that the move explains; return the others."""
+        explains = self._journal.head_tracker.explains
         made = [
             change
             for change in changes
@@ -68,7 +64,7 @@ class Observer:
 
 
 def is_named(path: RepoPath, names: Collection[str]) -> bool:
-    """Whether a path, or a directory it lies in, is among these."""
+    """Whether a path, or a directory above it, is among these."""
     while path not in names:
         path = RepoPath(path.rpartition("/")[0])
         if not path:

@@ -1,26 +1,31 @@
-"""The recorder: what happens in a work tree goes on its timeline, and what an agent did on its lane.
+"""The recorder: puts what happens in a work tree on its timeline, and what an agent did on its lane.
 
-Receives calls and actions as the client tells them, and hints where to look. Reads the disk, appends to
-the timeline, moves lane branches. An action that is known is never recorded again, whoever tells of it,
-also after a restart. Never changes a file of the user's, HEAD, the index, or a branch that is not a lane.
+Receives calls and actions as the client reports them, and hints where to look. Reads the disk
+(`observation`), decides whose change is whose (`attribution`), and writes both histories (`journal`). An
+action is recorded once, whoever reports it again, also after a restart. Never changes the user's files,
+HEAD, the index, or a branch that is not a lane.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
-from chorus.changes.summary import spoken
-from chorus.history.ascribing import Attributor
+from chorus.changes.summary import first_words
+from chorus.history.attribution import WRITTEN_OVER, Attribution, Attributor, undoes
 from chorus.history.journal import Journal
 from chorus.history.log.entry import LogEntry
 from chorus.history.log.memory_log import MemoryLog
-from chorus.history.observation import DiskChanges, Observer
+from chorus.history.mark_log import Mark
+from chorus.history.observation import DiskChanges, Observer, render_omitted
 from chorus.history.records import Edit
 from chorus.history.timeline_log import TimelineCommit
 from chorus.history.workspace import Workspace
 from chorus.model.action import Action, Status
-from chorus.model.ids import Oid, SessionId, ToolUseId
+from chorus.model.ids import Oid, RepoPath, SessionId, ToolUseId
+from chorus.store.worktree.file_state import SkipReason
 from chorus.store.worktree.work_tree import CAP_BYTES
+
+OTHERS_RAN = "other calls ran at the same time"
 
 
 class Recorder:
@@ -29,9 +34,10 @@ class Recorder:
         self.journal = Journal(workspace)
         self.timeline = self.journal.timeline
         self.lanes = self.journal.lanes
-        self._ledger = MemoryLog(self.timeline, self.journal.notes)
-        self._observing = Observer(self.journal)
-        self._ascribing = Attributor(self.journal, self._observing)
+        self.log = MemoryLog(self.journal)
+        self._observer = Observer(self.journal)
+        self._attributor = Attributor(workspace, self.timeline)
+        self._reported_omissions: set[str] = set()
 
     @classmethod
     def open(cls, path: Path, cap_bytes: int = CAP_BYTES) -> Self:
@@ -50,22 +56,18 @@ class Recorder:
 
     def entries(self) -> list[LogEntry]:
         """Every call and outside change, oldest first."""
-        self.journal.refresh()
-        return self._ledger.entries()
+        return self.log.entries()
 
     def edits(self, entry: LogEntry) -> tuple[Edit, ...]:
         """The paths of an entry, with the file before and after."""
-        recorded = self.timeline.find_commit(entry.timeline) if entry.timeline else None
-        return self.timeline.edits(recorded) if recorded else ()
+        return self.log.edits(entry)
 
     def current_commit(self, recorded: TimelineCommit) -> Oid:
-        """The lane commit of an action: made anew where the lane had moved meanwhile."""
-        record = recorded.record
-        assert record.lane_commit is not None
-        return self.journal.moved.get(record.action or "", record.lane_commit.commit)
+        """The lane commit of an action, also where it was rewritten because the lane had moved."""
+        return self.journal.current_commit(recorded)
 
     def start(self) -> None:
-        """Take the work tree as it is for the beginning, unless there is a timeline already."""
+        """Record the work tree as it is for the beginning, unless there is a timeline already."""
         with self.journal.writing():
             pass
 
@@ -74,18 +76,18 @@ class Recorder:
         hints: Iterable[str] | None,
         exclude: Collection[str] = (),
         *,
-        waits: Callable[[], bool] = lambda: True,
+        is_waiting: Callable[[], bool] = lambda: True,
     ) -> bool:
-        """Before a call: what is there now is not its doing. Whether that could be said.
+        """Record what is different now as outside: the call that starts did not make it.
 
-        `waits`: whether the client stands still. Asked after the look: a client that goes on meanwhile may
-        have written what was seen, and then nothing is recorded.
+        `is_waiting` tells whether the client still waits. Once it goes on it may have written what was
+        seen here; then nothing is recorded, and the result is False.
         """
-        if not waits():
+        if not is_waiting():
             return False
         with self.journal.writing():
             seen = self._observe(hints, exclude)
-            if not waits():
+            if not is_waiting():
                 return False
             if seen.edits:
                 self.journal.append_outside(seen.edits, None)
@@ -94,7 +96,7 @@ class Recorder:
     def record_outside(
         self, hints: Iterable[str] | None = None, exclude: Collection[str] = (), reason: str | None = None
     ) -> list[TimelineCommit]:
-        """Record what moved as outside, but for the paths to spare. Without hints, look everywhere."""
+        """Record what is different as outside. Without hints, look everywhere."""
         with self.journal.writing():
             seen = self._observe(hints, exclude)
             rest = [self.journal.append_outside(seen.edits, reason)] if seen.edits else []
@@ -110,16 +112,21 @@ class Recorder:
     ) -> bool:
         """Record actions that write only the paths they name, oldest first.
 
-        `busy`: paths that calls which are not over name too. `patient`: where another's change lies before
-        these at such a path, record nothing and answer False: that call may be about to end.
+        `open_paths`: what calls that have not ended name. `wait_for_open_calls`: if part of the change at
+        such a path may be an open call's, record nothing and return False: that call may be about to end.
         """
         with self.journal.writing():
             once = {action.id: action for action in reversed(actions)}
-            new = [action for action in reversed(once.values()) if not self.journal.knows(action.id)]
-            paths = set(self._observing.locate(open_paths))
-            return self._ascribing.record_named_paths(
-                new, source, paths, wait_for_open_calls=wait_for_open_calls
-            )
+            new = [action for action in reversed(once.values()) if not self.journal.has_action(action.id)]
+            new = self._without_contained(new, source)
+            located = set(self.workspace.locate_all(open_paths))
+            named = dict.fromkeys(path for action in new for path in self.workspace.locate_all(action.paths))
+            seen = self._observer.observe(list(named))
+            result = self._attributor.attribute(new, seen.edits, located)
+            if wait_for_open_calls and not result.outside_paths.isdisjoint(located):
+                return False
+            self._append_attribution(result, seen, source)
+            return True
 
     def record_window(
         self,
@@ -130,44 +137,117 @@ class Recorder:
         *,
         shared: bool = False,
     ) -> None:
-        """Record what moved while this action ran as its change, but for the paths to spare.
+        """Record what changed while this action ran as its change.
 
-        `shared`: others ran too, so what the client itself lists as changed counts first.
+        `shared`: other calls ran too, so only what the client reports as changed counts, if it does.
         """
         with self.journal.writing():
-            if self.journal.knows(action.id):
+            if self.journal.has_action(action.id):
                 return
-            self._ascribing.record_window(action, self._observe(hints, exclude), source, shared=shared)
+            seen = self._observe(hints, exclude)
+            edits = self._attributor.own_edits(action, seen.edits) if shared else seen.edits
+            skipped = self._new_omissions(seen)
+            if edits:
+                reason = OTHERS_RAN if shared else None
+                self.journal.append_action(action, edits, source=source, skipped=skipped, reason=reason)
+            else:
+                self._append_unchanged(action, source, skipped=skipped)
 
     def record_unchanged(self, action: Action, source: str | None = None) -> None:
-        """Remember a call that changed nothing: how it ended is what its status says."""
+        """Mark a call that changed nothing; its status says how it ended."""
         with self.journal.writing():
-            if not self.journal.knows(action.id):
-                self._ascribing.note(action, source)
+            if not self.journal.has_action(action.id):
+                self._append_unchanged(action, source)
 
     def link_sessions(self, session: SessionId, parent: SessionId) -> None:
-        """`session` goes on where `parent` left off: it writes to the same lane."""
+        """Let `session` continue `parent`: it writes to the same lane."""
         with self.journal.writing():
-            if self.journal.root(session) != self.journal.root(parent):
+            if self.journal.root_session(session) != self.journal.root_session(parent):
                 self.journal.append_mark({"kind": "link", "session": session, "parent": parent})
 
     def correct_status(self, action: ToolUseId, status: Status) -> None:
-        """A call ended otherwise than was told when it was recorded."""
+        """Replace the status of a call that is recorded already."""
         with self.journal.writing():
             self.journal.append_mark({"kind": "status", "id": action, "status": status})
 
     def set_summary(self, action: ToolUseId, lead_text: str) -> None:
-        """What the assistant said before an action that is recorded already."""
-        words = spoken(lead_text)
+        """Replace the summary of an action by the assistant's own words, which arrived later."""
+        words = first_words(lead_text)
         with self.journal.writing():
-            if words is not None and self.journal.knows(action):
+            if words is not None and self.journal.has_action(action):
                 self.journal.append_mark({"kind": "said", "id": action, "summary": words})
 
-    def mark(self, kind: str, ids: Iterable[str], values: Mapping[str, Any] | None = None) -> None:
-        """Remember something about actions: `kept`, `open`, `landed` (with `commits`), …"""
+    def mark(self, kind: str, ids: Iterable[str], commits: Sequence[str] | None = None) -> None:
+        """Mark actions as `kept`, `open` again, or `landed` (with the commits that hold them)."""
+        mark: Mark = {"kind": kind, "ids": list(ids)}
+        if commits is not None:
+            mark["commits"] = list(commits)
         with self.journal.writing():
-            self.journal.append_mark({"kind": kind, "ids": list(ids), **(values or {})})
+            self.journal.append_mark(mark)
 
     def _observe(self, hints: Iterable[str] | None, exclude: Collection[str]) -> DiskChanges:
-        locate = self._observing.locate
-        return self._observing.observe(None if hints is None else locate(hints), set(locate(exclude)))
+        locate_all = self.workspace.locate_all
+        return self._observer.observe(None if hints is None else locate_all(hints), set(locate_all(exclude)))
+
+    def _without_contained(self, actions: Sequence[Action], source: str | None) -> list[Action]:
+        """Mark the calls whose change a record already holds: its writer died before it could."""
+        rest = []
+        for action in actions:
+            holder = self.timeline.find_action(action.id)
+            if holder is None:
+                rest.append(action)
+            else:
+                self._append_unchanged(action, source, within=holder.record.action)
+        return rest
+
+    def _append_attribution(self, result: Attribution, seen: DiskChanges, source: str | None) -> None:
+        """Put the steps on the timeline, and mark the actions for which nothing is left."""
+        actions = result.actions
+        done: set[int] = set()
+        for place, step in enumerate(result.steps):
+            if step.action is None:
+                reason = WRITTEN_OVER if undoes(step, result.steps[:place]) else None
+                self.journal.append_outside(step.edits, reason)
+                continue
+            done.add(step.action)
+            action = actions[step.action]
+            inside = [actions[part].id for part, holder in result.contained.items() if holder == step.action]
+            skipped = self._skipped(action, result.paths[step.action], seen)
+            self.journal.append_action(action, step.edits, source=source, skipped=skipped, contained=inside)
+        for index, action in enumerate(actions):
+            if index not in done:
+                holder_index = result.contained.get(index)
+                within = actions[holder_index].id if holder_index in done else None
+                paths = result.paths[index]
+                skipped = self._skipped(action, paths, seen)
+                self._append_unchanged(action, source, skipped=skipped, within=within, paths=paths)
+
+    def _append_unchanged(
+        self,
+        action: Action,
+        source: str | None,
+        *,
+        skipped: Sequence[str] = (),
+        within: str | None = None,
+        paths: Sequence[RepoPath] = (),
+    ) -> None:
+        """Mark a call that changed nothing, or nothing that another's record does not hold."""
+        paths = paths or self.workspace.locate_all(action.paths)
+        within, reason = self._attributor.explain_missing(action, paths, within)
+        status = "contained" if within else "noop" if action.status == "succeeded" else action.status
+        self.journal.append_call(
+            action, status, source=source, skipped=skipped, within=within, paths=paths, reason=reason
+        )
+
+    def _skipped(self, action: Action, named: Collection[RepoPath], seen: DiskChanges) -> list[str]:
+        """The paths an action names that are not recorded, and why."""
+        outside = [path for path in action.paths if self.workspace.locate(path) is None]
+        omitted = [render_omitted(omitted) for omitted in seen.omitted if omitted.path in named]
+        return [*(f"{path} {SkipReason.OUTSIDE.value}" for path in outside), *omitted]
+
+    def _new_omissions(self, seen: DiskChanges) -> list[str]:
+        """What a scan leaves out, reported once and not after every command."""
+        lines = [render_omitted(omitted) for omitted in seen.omitted]
+        new = [line for line in lines if line not in self._reported_omissions]
+        self._reported_omissions.update(new)
+        return new

@@ -1,7 +1,6 @@
-"""One observed change of a work tree, as a value and as the message of its timeline commit.
+"""A record: one observed change of a work tree, as a value and as the message of its timeline commit.
 
-Receives and gives `Record`s and commit texts. A record says what changed, who caused it, and which lane
-commit holds it. Never reads or writes a store.
+It holds what changed, who caused it, and which lane commit holds it. Pure: no store is read or written.
 """
 
 import re
@@ -16,7 +15,7 @@ from chorus.model.commit_message import Text
 from chorus.model.ids import AgentId, LaneName, Oid, RepoPath, SessionId, ToolUseId, TurnId
 from chorus.store.objects.tree_object import TreeEntry
 
-# Above this many files a message lists none of them: the two trees tell the same, and git shows it faster.
+# Above this many files a message lists none: the two trees hold the same, and git compares them faster.
 MAX_LISTED = 1000
 
 NOTHING = "-"
@@ -25,12 +24,12 @@ _LINES = re.compile(r"\+(\d+) -(\d+)")
 
 
 class RecordKind(Enum):
-    START = "start"  # everything as it was when Chorus first looked
+    START = "start"  # the work tree when Chorus first looked
     ACTION = "action"
     OUTSIDE = "outside"
 
 
-# Tuples: a long history has one of each for every action, and a frozen dataclass takes four times as long.
+# Tuples: a long history has one of each per action, and a frozen dataclass takes four times as long to make.
 
 
 class Edit(NamedTuple):
@@ -42,7 +41,7 @@ class Edit(NamedTuple):
 
 
 class LaneCommit(NamedTuple):
-    """Where an action stands on its lane. `base` is None for a lane that started from nothing."""
+    """The lane commit of an action. `base` is None for a lane that started on an unborn branch."""
 
     lane: LaneName
     branch: str
@@ -73,7 +72,7 @@ class Record(NamedTuple):
     contained: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
     lines: tuple[int, int] | None = None  # added and removed; None: not counted, or nothing has lines
-    notes: tuple[str, ...] = ()  # for people
+    file_lines: tuple[str, ...] = ()  # one line per file, for readers of the commit
 
     @property
     def paths(self) -> tuple[RepoPath, ...]:
@@ -81,7 +80,7 @@ class Record(NamedTuple):
 
     @property
     def files(self) -> int | None:
-        """How many it changed; None where that is not known without a look at the trees."""
+        """How many files it changed; None where only the trees tell."""
         return len(self.edits) if self.listed else self.unlisted
 
 
@@ -89,11 +88,11 @@ def render_record(record: Record) -> str:
     trailers = [
         (message.FORMAT_VERSION, message.FORMAT),
         (message.KIND, record.kind.value),
-        *identity(record),
+        *identity_trailers(record),
     ]
     trailers.append((message.HEAD, record.head))
     if record.lane_commit:
-        trailers += placed(record.lane_commit)
+        trailers += lane_trailers(record.lane_commit)
     if record.lines is not None:
         trailers.append((message.LINES, "+{} -{}".format(*record.lines)))
     trailers += [(message.CONTAINED, value) for value in record.contained]
@@ -103,19 +102,19 @@ def render_record(record: Record) -> str:
         trailers += [(message.EDIT, NOTHING), *([(message.FILES, str(count))] if count else [])]
     else:
         trailers += [(message.EDIT, render_edit(edit)) for edit in record.edits]
-    return message.render_message(Text(record.summary, record.message, record.notes, tuple(trailers)))
+    return message.render_message(Text(record.summary, record.message, record.file_lines, tuple(trailers)))
 
 
 def without_unlisted(record: Record) -> Record:
-    """The record as its message tells it: of too many files, none."""
+    """The record as its message holds it: without the files if there are too many."""
     if len(record.edits) <= MAX_LISTED:
         return record
     return record._replace(edits=(), listed=False, unlisted=len(record.edits))
 
 
-def identity(record: Record) -> list[tuple[str, str]]:
-    """What timeline and lane say alike: which action this is, and whose."""
-    said: list[tuple[str, str | None]] = [
+def identity_trailers(record: Record) -> list[tuple[str, str]]:
+    """The trailers that timeline and lane commits share: which action this is, and whose."""
+    trailers: list[tuple[str, str | None]] = [
         (message.ACTION, record.action),
         (message.NUMBER, None if record.number is None else str(record.number)),
         (message.TOOL, record.tool),
@@ -128,10 +127,10 @@ def identity(record: Record) -> list[tuple[str, str]]:
         (message.REASON, record.reason),
         *((message.REVERTS, value) for value in record.reverts),
     ]
-    return [(key, value) for key, value in said if value is not None]
+    return [(key, value) for key, value in trailers if value is not None]
 
 
-def placed(lane_commit: LaneCommit) -> list[tuple[str, str]]:
+def lane_trailers(lane_commit: LaneCommit) -> list[tuple[str, str]]:
     return [
         (message.LANE, lane_commit.lane),
         (message.BRANCH, lane_commit.branch),
@@ -142,11 +141,11 @@ def placed(lane_commit: LaneCommit) -> list[tuple[str, str]]:
 
 def parse_record(commit_message: str) -> Record:
     text = message.parse_message(commit_message)
-    said = dict(reversed(text.trailers))  # of several with one key, the first
-    one = said.get
+    values = dict(reversed(text.trailers))  # of several with one key, the first
+    one = values.get
 
     def every(key: str) -> tuple[str, ...]:
-        return text.every(key) if key in said else ()
+        return text.every(key) if key in values else ()
 
     if one(message.FORMAT_VERSION) != message.FORMAT:
         version = one(message.FORMAT_VERSION) or "none"
@@ -170,29 +169,29 @@ def parse_record(commit_message: str) -> Record:
         time=one(message.TIME),
         message=text.quoted,
         reason=one(message.REASON),
-        lane_commit=parse_lane_commit(said),
+        lane_commit=parse_lane_commit(values),
         reverts=every(message.REVERTS),
         contained=every(message.CONTAINED),
         skipped=every(message.SKIPPED),
         lines=parse_lines(one(message.LINES)),
-        notes=text.notes,
+        file_lines=text.notes,
     )
 
 
-def parse_lane_commit(said: Mapping[str, str]) -> LaneCommit | None:
-    if message.LANE not in said or message.COMMIT not in said:
+def parse_lane_commit(values: Mapping[str, str]) -> LaneCommit | None:
+    if message.LANE not in values or message.COMMIT not in values:
         return None
-    base = said.get(message.BASE, NOTHING)
+    base = values.get(message.BASE, NOTHING)
     return LaneCommit(
-        lane=LaneName(said[message.LANE]),
-        branch=said.get(message.BRANCH, NOTHING),
+        lane=LaneName(values[message.LANE]),
+        branch=values.get(message.BRANCH, NOTHING),
         base=None if base == NOTHING else Oid(base),
-        commit=Oid(said[message.COMMIT]),
+        commit=Oid(values[message.COMMIT]),
     )
 
 
 def parse_lines(text: str | None) -> tuple[int, int] | None:
-    """`+3 -1`; None for what is not there, or not so."""
+    """`+3 -1`; None for anything else."""
     found = _LINES.fullmatch(text or "")
     return (int(found[1]), int(found[2])) if found else None
 

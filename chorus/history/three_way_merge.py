@@ -1,7 +1,7 @@
-"""The merge of three contents, decided as git decides it.
+"""The three-way merge of file contents, with git's own result.
 
-Receives bytes, gives bytes or None for a conflict. Asks `git merge-file` wherever the answer does not
-follow without it. Never writes into the repository: git gets three files in a scratch directory.
+Runs `git merge-file` only where the result is not clear without it (`changes.merge`). Never writes into the
+repository: git gets three files in a temporary directory.
 """
 
 import tempfile
@@ -14,7 +14,7 @@ NAMES = ("ours", "base", "theirs")
 
 
 def merge_contents(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
-    """`ours` with the change from `base` to `theirs` made to it; None where they conflict."""
+    """`ours` with the change from `base` to `theirs`; None where they conflict."""
     match merge(base, ours, theirs):
         case Merged(data):
             return data
@@ -36,7 +36,7 @@ def merge_with_markers(base: bytes, ours: bytes, theirs: bytes, labels: tuple[st
 
 
 def run_merge_file(base: bytes, ours: bytes, theirs: bytes, *options: str) -> tuple[int, bytes]:
-    """git's return code (the number of conflicts, or an error) and what it made."""
+    """git's return code (the number of conflicts, or an error) and the merged content."""
     with tempfile.TemporaryDirectory(prefix="chorus-merge-") as name:
         folder = Path(name)
         for file, content in zip(NAMES, (ours, base, theirs), strict=True):

@@ -1,28 +1,27 @@
 """The timeline of one work tree: every observed change, in order, each with its cause.
 
-Receives records, gives them back by action, number, lane commit or path. A hidden ref holds a linear
-chain of commits; the tree of each is the raw bytes last seen of every file, and it differs from the tree
-before it in exactly the edits of its record. So the chain is the journal: what is on it happened. Never
-looks at the work tree.
+A hidden ref holds a linear chain of commits. The tree of each is the raw bytes last seen of every file and
+differs from the tree before it by exactly the edits of its record. Records are found by action, number, lane
+commit or path. Never looks at the work tree.
 """
 
 from collections.abc import Iterator
 
 from chorus.history.records import Edit, Record, RecordKind, parse_record, render_record, without_unlisted
-from chorus.history.timeline_log import PREFIX, TimelineCommit, read_timeline
+from chorus.history.timeline_log import REF_PREFIX, TimelineCommit, read_timeline
 from chorus.history.workspace import Authorship, Workspace
 from chorus.model.ids import Oid, RepoPath
 from chorus.store.objects.trees import EMPTY_TREE, TreeEntry
 
-# So many missing records are read one by one; more are read by one `git log`.
-FEW = 16
+# Up to so many missing records are read one by one; more by one `git log`.
+MAX_READ_SINGLY = 16
 
 
 class Timeline:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self.ref = PREFIX + workspace.name
-        self._forget()
+        self.ref = REF_PREFIX + workspace.name
+        self._clear()
 
     @property
     def tip(self) -> Oid | None:
@@ -34,13 +33,13 @@ class Timeline:
         return self.records[-1].tree if self.records else None
 
     def refresh(self) -> bool:
-        """Read what other processes added. True if there was something."""
+        """Read what other processes added. True if there was anything."""
         tip = self._workspace.refs.read(self.ref)
         if tip == self.tip:
             return False
         added = self._read_back(tip)
         if added is None:
-            self._forget()
+            self._clear()
             added = read_timeline(self._workspace.repository.git, tip) if tip else []
         for recorded in added:
             self._take(recorded)
@@ -54,11 +53,11 @@ class Timeline:
 
     def append_tree(self, record: Record, tree: Oid, *, seconds: int | None = None) -> TimelineCommit:
         parents = (self.tip,) if self.tip else ()
-        moment = Authorship(self._workspace.now(), seconds, by_agent=record.kind is RecordKind.ACTION)
-        oid = self._workspace.commit(tree, parents, render_record(record), moment)
+        authorship = Authorship(self._workspace.now(), seconds, by_agent=record.kind is RecordKind.ACTION)
+        oid = self._workspace.commit(tree, parents, render_record(record), authorship)
         self._workspace.refs.update(self.ref, oid, self.tip, f"{record.kind.value}: {record.summary}")
-        # As whoever reads it from the commit will have it.
-        recorded = TimelineCommit(oid, tree, moment.written, without_unlisted(record))
+        # As a reader of the commit gets it.
+        recorded = TimelineCommit(oid, tree, authorship.committed, without_unlisted(record))
         self._take(recorded)
         return recorded
 
@@ -99,10 +98,10 @@ class Timeline:
         return next((lane_commit.branch for lane_commit in placed if lane_commit), None)
 
     def place(self, recorded: TimelineCommit) -> int:
-        """Where a record stands: 0 is the oldest."""
+        """The position of a record: 0 is the oldest."""
         return self._places[recorded.oid]
 
-    def _forget(self) -> None:
+    def _clear(self) -> None:
         self.records: list[TimelineCommit] = []
         self._places: dict[Oid, int] = {}
         self._actions: dict[str, int] = {}
@@ -126,9 +125,9 @@ class Timeline:
             self._touched.setdefault(edit.path, []).append(place)
 
     def _read_back(self, tip: Oid | None) -> list[TimelineCommit] | None:
-        """The few records after the last known one, up to `tip`; None if they are many or do not meet it."""
+        """The few records below `tip` that are not known yet; None if there are many, or none is known."""
         added: list[TimelineCommit] = []
-        while tip is not None and len(added) < FEW:
+        while tip is not None and len(added) < MAX_READ_SINGLY:
             commit = self._workspace.store.read_commit(tip)
             added.append(
                 TimelineCommit(tip, commit.tree, commit.committer.seconds, parse_record(commit.message))

@@ -1,7 +1,9 @@
-"""The chain of timeline commits, as `git log` prints it.
+"""Timeline commits as `git log` prints them.
 
-Receives where it begins. Gives its records: all of them, oldest first, or one by one from the newest end, at
-the cost of those that are taken. Never writes.
+`read_timeline` gives all of them, oldest first. `LogScanner` reads them lazily from the newest end and finds
+records by lines of their messages: parsing a record takes ten times as long as looking at it, so only the
+wanted ones are parsed. A line that begins like one of our trailers is one: nothing else in a message of the
+timeline begins so.
 """
 
 import gc
@@ -17,16 +19,23 @@ from chorus.model import commit_message as message
 from chorus.model.ids import Oid
 from chorus.store.git_process import Git, GitFailed
 
-PREFIX = "refs/chorus/timeline/"
-# Object, tree, seconds, message.
+REF_PREFIX = "refs/chorus/timeline/"
+# Commit, tree, seconds, message.
 FORMAT = "%H %T %ct%n%B"
 LOG = ("log", "--first-parent", "-z", "--encoding=UTF-8", f"--format={FORMAT}")
-# What is read of git's output at a time: some 80 records.
+# What is read of git's output at a time: about 80 records.
 CHUNK_BYTES = 2**16
+
+_NAMES = re.compile(rf"\n((?:{message.ACTION}|{message.NUMBER}|{message.CONTAINED}): .+)".encode())
+_TRAILER = re.compile(rf"\n({message.PREFIX}[A-Za-z]+): (.+)")
+_FORMAT = f"\n{message.FORMAT_VERSION}: {message.FORMAT}\n".encode()
+_REVERTS = f"\n{message.REVERTS}: ".encode()
+_LANE = f"\n{message.LANE}: ".encode()
+_OID_LENGTH = 40
 
 
 class TimelineCommit(NamedTuple):
-    """A record and the timeline commit that holds it. `seconds`: when it was written."""
+    """A commit of the timeline with its record. `seconds`: when it was written."""
 
     oid: Oid
     tree: Oid
@@ -35,34 +44,34 @@ class TimelineCommit(NamedTuple):
 
 
 class TimelineUnreadable(GitFailed):
-    """The chain alone gives no answer: it is not there, cannot be printed to its end, or says too little."""
+    """The timeline cannot be answered from lazily: missing, cut off, or short of what is asked for."""
 
 
 def read_timeline(git: Git, tip: Oid) -> list[TimelineCommit]:
-    """Every record, oldest first: parsed while git still reads what is older."""
+    """Every commit, oldest first, parsed while git still reads older ones."""
     with garbage_collection_paused():
         try:
             return [parse_log_item(item.decode()) for item in read_log_items(git, tip)][::-1]
         except TimelineUnreadable:
-            # Once more, for git's own words about it.
+            # Once more, to raise git's own error message.
             items = git.run(*LOG, tip, "--").decode().split("\0")[:-1]
             return [parse_log_item(item) for item in items][::-1]
 
 
 @contextmanager
 def garbage_collection_paused() -> Iterator[None]:
-    """Nothing of a history that is being read is garbage: looking for some takes a third of the time."""
-    collects = gc.isenabled()
+    """Nothing of a history that is being read is garbage, and looking for some takes a third of the time."""
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if collects:
+        if was_enabled:
             gc.enable()
 
 
 def read_log_items(git: Git, ref: str) -> Generator[bytes, None, None]:
-    """Record after record, unparsed, from the newest on. Who has enough closes it: git is ended then."""
+    """One commit after the other, unparsed, newest first. Closing the generator ends git."""
     process = git.start(*LOG, ref, "--")
     try:
         yield from _split(process)
@@ -82,17 +91,9 @@ def _split(process: subprocess.Popen[bytes]) -> Iterator[bytes]:
 
 
 def parse_log_item(item: str) -> TimelineCommit:
-    header, _, message = item.partition("\n")
+    header, _, text = item.partition("\n")
     oid, tree, seconds = header.split(" ")
-    return TimelineCommit(Oid(oid), Oid(tree), int(seconds), parse_record(message))
-
-
-_NAMES = re.compile(rf"\n((?:{message.ACTION}|{message.NUMBER}|{message.CONTAINED}): .+)".encode())
-_TRAILER = re.compile(rf"\n({message.PREFIX}[A-Za-z]+): (.+)")
-_FORMAT = f"\n{message.FORMAT_VERSION}: {message.FORMAT}\n".encode()
-_REVERTS = f"\n{message.REVERTS}: ".encode()
-_LANE = f"\n{message.LANE}: ".encode()
-_OID_LENGTH = 40
+    return TimelineCommit(Oid(oid), Oid(tree), int(seconds), parse_record(text))
 
 
 class LogScanner:
@@ -100,54 +101,54 @@ class LogScanner:
         self._source = read_log_items(git, ref)
         self._items: list[bytes] = []
         self._parsed: dict[int, TimelineCommit] = {}
-        self._places: dict[bytes, int] = {}  # by the lines that name a record, and by its commit
+        self._places: dict[bytes, int] = {}  # by commit, and by the lines that name a record
         self._reverting: list[int] = []
-        self._known = 0  # how many of those are in `reverted`
-        # Grows with what is asked for: at least what records newer than the last one given took back.
+        self._reverting_done = 0  # how many of those are in `reverted`
+        # Grows while reading: at least the reverts newer than the last record that was asked for.
         self.reverted: set[str] = set()
 
     def close(self) -> None:
         self._source.close()
 
     def record(self, place: int) -> TimelineCommit | None:
-        """The record at a place, 0 being the newest."""
+        """The commit at a place; 0 is the newest."""
         while place >= len(self._items):
-            if not self._read_on():
+            if not self._read_next():
                 return None
-        self._know_above(place)
+        self._apply_reverts_above(place)
         return self._parse(place)
 
     def find(self, *names: str) -> TimelineCommit | None:
-        """The newest record with one of these commits, or with one of these lines in its message."""
+        """The newest with one of these commit ids, or with one of these lines in its message."""
         keys = [name.encode("utf-8", "surrogateescape") for name in names]
         while True:
             places = [self._places[key] for key in keys if key in self._places]
             if places:
                 return self.record(min(places))
-            if not self._read_on():
+            if not self._read_next():
                 return None
 
     def place(self, recorded: TimelineCommit) -> int:
         return self._places[recorded.oid.encode()]
 
-    def holding(self, texts: Sequence[bytes]) -> Iterator[TimelineCommit]:
-        """Every record with one of these texts in its message, newest first."""
+    def containing(self, texts: Sequence[bytes]) -> Iterator[TimelineCommit]:
+        """Every commit with one of these texts in its message, newest first."""
         place = 0
-        while place < len(self._items) or self._read_on():
+        while place < len(self._items) or self._read_next():
             if any(text in self._items[place] for text in texts):
                 yield self._parse(place)
             place += 1
 
     def on_lanes(self) -> Iterator[TimelineCommit]:
-        """Every record of an action, newest first, with what lanes are counted by and no more."""
+        """Every action, newest first, with only what is needed to count lanes."""
         place = 0
-        while place < len(self._items) or self._read_on():
+        while place < len(self._items) or self._read_next():
             if _LANE in self._items[place]:
-                self._know_above(place)
+                self._apply_reverts_above(place)
                 yield parse_brief(self._items[place].decode())
             place += 1
 
-    def _read_on(self) -> bool:
+    def _read_next(self) -> bool:
         item = next(self._source, None)
         if item is None:
             return False
@@ -165,11 +166,11 @@ class LogScanner:
             self._parsed[place] = parse_log_item(self._items[place].decode())
         return self._parsed[place]
 
-    def _know_above(self, place: int) -> None:
-        """A revert that is itself taken back counts no more: so they are taken in from the newest on."""
-        while self._known < len(self._reverting) and self._reverting[self._known] < place:
-            record = self._parse(self._reverting[self._known]).record
-            self._known += 1
+    def _apply_reverts_above(self, place: int) -> None:
+        """Newest first: a revert that was itself reverted does not count."""
+        while self._reverting_done < len(self._reverting) and self._reverting[self._reverting_done] < place:
+            record = self._parse(self._reverting[self._reverting_done]).record
+            self._reverting_done += 1
             if record.action not in self.reverted:
                 self.reverted.update(record.reverts)
 
@@ -178,18 +179,18 @@ def parse_brief(item: str) -> TimelineCommit:
     """The record of an action on a lane, without its text and its files."""
     trailers = item[item.rindex("\n\n") + 1 :]
     if '"' in trailers:
-        return parse_log_item(item)  # values that stand there in another form
-    said = dict(_TRAILER.findall(trailers))
+        return parse_log_item(item)  # some values are JSON strings
+    values = dict(_TRAILER.findall(trailers))
     header, _, _ = item.partition("\n")
     oid, tree, seconds = header.split(" ")
     record = Record(
-        RecordKind(said[message.KIND]),
+        RecordKind(values[message.KIND]),
         "",
-        number=int(said[message.NUMBER]),
-        action=said[message.ACTION],
-        tool=said.get(message.TOOL),
-        session=said.get(message.SESSION),
-        lane_commit=parse_lane_commit(said),
-        reverts=(said[message.REVERTS],) if message.REVERTS in said else (),
+        number=int(values[message.NUMBER]),
+        action=values[message.ACTION],
+        tool=values.get(message.TOOL),
+        session=values.get(message.SESSION),
+        lane_commit=parse_lane_commit(values),
+        reverts=(values[message.REVERTS],) if message.REVERTS in values else (),
     )
     return TimelineCommit(Oid(oid), Oid(tree), int(seconds), record)

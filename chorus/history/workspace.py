@@ -1,7 +1,6 @@
-"""One work tree and what reads and records it.
+"""One work tree with its git store, opened once and shared by timeline and lanes.
 
-Receives a path inside the work tree. Gives the git layer, opened once and shared by timeline and
-lanes, and the lock under which both are written. Never writes by itself.
+Also holds the lock under which both are written, and caches what is asked for twice per record.
 """
 
 import contextlib
@@ -25,23 +24,26 @@ from chorus.store.worktree.scan import Scanner
 from chorus.store.worktree.work_tree import CAP_BYTES, WorkTree
 from chorus.system.file_lock import FileLock
 
-# Who makes the commits of a lane: the agent whose work they hold.
+# The author of actions.
 AGENT_NAME = "Claude"
 AGENT_EMAIL = "noreply@anthropic.com"
 
 PLAIN_MODES = (FILE_MODE, EXECUTABLE_MODE)
 
-# Contents kept in memory: the two sides of the last few edits, unless they are large.
-KEPT_CONTENTS = 16
-KEPT_BYTES = 2**20
+# Contents cached in memory: both sides of the last few edits, unless they are large.
+MAX_CACHED_CONTENTS = 16
+MAX_CACHED_BYTES = 2**20
 
 
 @dataclass(frozen=True, slots=True)
 class Authorship:
-    """When, in seconds since the epoch, something was made (None: when it was written), and by whom."""
+    """When a commit is written and its change was made (None: when it is written), and whether by the agent.
 
-    written: int
-    made: int | None = None
+    Seconds since the epoch.
+    """
+
+    committed: int
+    authored: int | None = None
     by_agent: bool = False
 
 
@@ -56,7 +58,7 @@ class Workspace:
         self.work_tree = WorkTree(repository.work_tree, cap_bytes, exact_names=exact_names, durable=durable)
         self.filters = Filters(repository, self.store)
         self.scanner = Scanner(repository, self.store, self.trees, self.work_tree, self.filters)
-        self._complaints: list[str] = []
+        self._filter_failures: list[str] = []
         self.lock_path = repository.own_dir / "recording.lock"
         self._lock: FileLock | None = None
         self._held = False
@@ -64,7 +66,7 @@ class Workspace:
         self._spliced: tuple[tuple[Oid | None, tuple[tuple[RepoPath, TreeEntry | None], ...]], Oid] | None = (
             None
         )
-        # Answers that hold for as long as the lock is held.
+        # Caches that are valid while the lock is held.
         self._located: dict[str, RepoPath | None] = {}
         self._converts: dict[RepoPath, bool] = {}
 
@@ -79,35 +81,35 @@ class Workspace:
             self._lock = None
 
     def read(self, entry: TreeEntry | None) -> bytes | None:
-        """The bytes of a file, None where there is none. The last few are kept: each is asked for twice."""
+        """The bytes of a file; None where there is none. The last few are cached: each is read twice."""
         if entry is None:
             return None
         data = self._contents.pop(entry.oid, None)
         if data is None:
             data = self.store.read_blob(entry.oid)
-        if len(data) <= KEPT_BYTES:
+        if len(data) <= MAX_CACHED_BYTES:
             self._contents[entry.oid] = data
-            if len(self._contents) > KEPT_CONTENTS:
+            if len(self._contents) > MAX_CACHED_CONTENTS:
                 self._contents.popitem(last=False)
         return data
 
     def normal(self, path: RepoPath, entry: TreeEntry | None) -> TreeEntry | None:
-        """A file of the work tree in git's own form, as `git add` would store it."""
+        """A file of the work tree in the form in which `git add` would store it."""
         if entry is None or entry.mode not in PLAIN_MODES or not self._may_convert(path):
             return entry
         raw = self.read(entry) or b""
         converted = self.filters.to_git(path, raw)
         if converted.note:
-            self._complaints.append(converted.note)
+            self._filter_failures.append(converted.note)
         return (
             entry if converted.data == raw else TreeEntry(entry.mode, self.store.write_blob(converted.data))
         )
 
-    def drain_complaints(self) -> tuple[str, ...]:
+    def drain_filter_failures(self) -> tuple[str, ...]:
         """What filters failed to do since the last call, each once."""
-        said = tuple(dict.fromkeys(self._complaints))
-        self._complaints.clear()
-        return said
+        failures = tuple(dict.fromkeys(self._filter_failures))
+        self._filter_failures.clear()
+        return failures
 
     def locate(self, path: str) -> RepoPath | None:
         """The path a tool names, relative to the work tree; None if it lies outside."""
@@ -115,8 +117,13 @@ class Workspace:
             self._located[path] = self.work_tree.locate(path)
         return self._located[path]
 
+    def locate_all(self, paths: Iterable[str]) -> list[RepoPath]:
+        """Those of the paths that are in this work tree, each once."""
+        found = (self.locate(path) for path in paths)
+        return list(dict.fromkeys(path for path in found if path is not None))
+
     def learn_conversions(self, paths: Iterable[RepoPath]) -> None:
-        """Ask about many paths at once what `normal` would ask about one by one."""
+        """Ask git about many paths at once what `normal` would ask one by one."""
         new = [path for path in paths if path not in self._converts]
         found = self.filters.conversions(new) if new else {}
         self._converts |= {path: conversion != NOTHING for path, conversion in found.items()}
@@ -127,22 +134,22 @@ class Workspace:
 
     @property
     def name(self) -> str:
-        """This work tree among those of its repository, as a part of a ref name."""
+        """The name of this work tree among those of its repository, as a part of a ref name."""
         return work_tree_name(os.fspath(self.repository.git_dir), os.fspath(self.repository.common_dir))
 
     def now(self) -> int:
         return int(time.time())
 
     def splice(self, root: Oid | None, changes: Mapping[RepoPath, TreeEntry | None]) -> Oid:
-        """The tree with these changes. Timeline and lane often make the same change to the same tree."""
-        asked = (root, tuple(changes.items()))
-        if self._spliced is None or self._spliced[0] != asked:
-            self._spliced = (asked, self.trees.splice(root, changes))
+        """The tree with these changes. Cached: timeline and lane often change the same tree alike."""
+        wanted = (root, tuple(changes.items()))
+        if self._spliced is None or self._spliced[0] != wanted:
+            self._spliced = (wanted, self.trees.splice(root, changes))
         return self._spliced[1]
 
     @contextlib.contextmanager
     def recording(self) -> Iterator[None]:
-        """Alone with timeline and lanes: other processes that record here wait. May be nested."""
+        """Hold the lock: other processes that record here wait. May be nested."""
         if self._held:
             yield
             return
@@ -165,10 +172,12 @@ class Workspace:
                 self._lock = FileLock(self.lock_path)
         return self._lock
 
-    def commit(self, tree: Oid, parents: tuple[Oid, ...], message: str, moment: Authorship) -> Oid:
-        """A commit that no ref has yet."""
-        committer = self.repository.signature(moment.written)
-        author = replace(committer, seconds=committer.seconds if moment.made is None else moment.made)
-        if moment.by_agent:
+    def commit(self, tree: Oid, parents: tuple[Oid, ...], message: str, authorship: Authorship) -> Oid:
+        """Write a commit; no ref points at it yet."""
+        committer = self.repository.signature(authorship.committed)
+        author = replace(
+            committer, seconds=committer.seconds if authorship.authored is None else authorship.authored
+        )
+        if authorship.by_agent:
             author = replace(author, name=AGENT_NAME, email=AGENT_EMAIL)
         return self.store.write_commit(Commit(tree, parents, author, committer, message))

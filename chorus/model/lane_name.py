@@ -1,6 +1,8 @@
-"""The name of a lane: the user's first words and a piece of the session's id.
+"""How lanes are named, matched and recognised.
 
-Receives text, gives a branch name that is valid, readable and not taken. Never looks at refs itself.
+A lane is a branch in a namespace of its own: `chorus/fix-the-parser-1a2b`. A user may have a branch named
+`chorus`, below which git can create no other; lanes are in `chorus-lanes/` then. Every place that asks
+whether a ref is a lane, or which lane the user means, asks here.
 """
 
 import re
@@ -8,7 +10,11 @@ from collections.abc import Container
 
 from chorus.model.ids import LaneName, SessionId
 
-PREFIX = "chorus/"
+BRANCHES = "refs/heads/"
+# The first that no branch of the user's is in the way of.
+NAMESPACES = ("chorus/", "chorus-lanes/")
+LANE_REFS = tuple(BRANCHES + namespace for namespace in NAMESPACES)
+
 MAX_WORDS = 5
 MAX_LENGTH = 40
 # Of a UUID, enough to tell the sessions of one repository apart.
@@ -17,14 +23,46 @@ SESSION_CHARACTERS = 4
 _WORD = re.compile(r"[a-z0-9]+")
 
 
-def name_lane(
-    session: SessionId | None, message: str | None, day: str, taken: Container[str], prefix: str = PREFIX
+def lane_ref(name: str) -> str:
+    return BRANCHES + name
+
+
+def is_lane_ref(ref: str) -> bool:
+    """Whether a ref is in one of the namespaces of lanes."""
+    return ref.startswith(LANE_REFS)
+
+
+def branch_name(ref: str) -> str:
+    """The branch of a ref, as git prints it: without `refs/heads/`."""
+    return ref.removeprefix(BRANCHES)
+
+
+def short_lane_name(name: str) -> str:
+    """The name without its namespace."""
+    for namespace in NAMESPACES:
+        if name.startswith(namespace):
+            return name[len(namespace) :]
+    return name
+
+
+def lane_spellings(wanted: str) -> tuple[str, ...]:
+    """The lane names a user may mean by `wanted`: a full name, a name without its namespace, or a ref."""
+    name = branch_name(wanted)
+    return (name, *(namespace + name for namespace in NAMESPACES))
+
+
+def choose_lane_name(
+    session: SessionId | None, message: str | None, day: str, taken: Container[str]
 ) -> LaneName:
-    """`chorus/fix-the-parser-1a2b`; the day stands in for words where there are none."""
+    """Name a new lane by the first words of the message and a piece of the session's id.
+
+    The day replaces the words where there are none. `taken`: the branches there are, and former lanes.
+    """
+    namespace = next((each for each in NAMESPACES if each.rstrip("/") not in taken), NAMESPACES[-1])
     words = _WORD.findall((message or "").lower())[:MAX_WORDS]
     head = "-".join(words)[:MAX_LENGTH].strip("-") or day
     tail = "".join(_WORD.findall((session or "").lower()))[:SESSION_CHARACTERS]
-    name = f"{prefix}{head}-{tail}" if tail else f"{prefix}{head}"
+    name = f"{namespace}{head}-{tail}" if tail else f"{namespace}{head}"
     if name not in taken:
         return LaneName(name)
     count = 2

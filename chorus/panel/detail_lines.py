@@ -3,6 +3,7 @@
 Receives an entry or a turn with its actions; gives lines. All of it is inert.
 """
 
+from chorus.model.lane_name import short_lane_name
 from chorus.panel.clock import render_time
 from chorus.panel.diff_lines import Drawn
 from chorus.panel.items import Entry
@@ -34,7 +35,7 @@ def render_entry_title(entry: Entry) -> Pieces:
 def render_entry_heading(entry: Entry) -> list[Drawn]:
     sign, style = render_sign(entry)
     state = STATUS_WORDS.get(entry.shown, sanitize(entry.shown))
-    parts = [render_time(entry.time), sanitize((entry.lane or "").removeprefix("chorus/"))]
+    parts = [render_time(entry.time), sanitize(short_lane_name(entry.lane or ""))]
     parts += [f"sub-agent {sanitize(entry.agent)}"] if entry.agent else []
     parts += ["takes back " + ", ".join(map(sanitize, entry.reverts[:3]))] if entry.reverts else []
     parts += [f"part of {sanitize(entry.within)}"] if entry.within else []

@@ -6,6 +6,7 @@ commands that answer them. Needs no terminal and loads no toolkit. Everything in
 
 from collections.abc import Iterator
 
+from chorus.model.lane_name import short_lane_name
 from chorus.panel import equivalents
 from chorus.panel.clock import render_time
 from chorus.panel.glyphs import STATE_WORDS
@@ -102,7 +103,7 @@ def render_entry(entry: Entry) -> str:
 
 
 def render_session(session: Session) -> str:
-    name = sanitize((session.lane or session.title or session.id).removeprefix("chorus/"))
+    name = sanitize(short_lane_name(session.lane or session.title or session.id))
     state = STATE_WORDS.get(session.state, sanitize(session.state))
     return f"{render_time(session.last)} session {name} {state}".strip()
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from textual.events import Click
 from textual.message import Message
 
+from chorus.model.lane_name import short_lane_name
 from chorus.panel.glyphs import STATE, STATE_WORDS
 from chorus.panel.items import Session
 from chorus.panel.model import Model
@@ -126,5 +127,5 @@ def _rank(session: Session) -> int:
 def render_name(session: Session, model: Model) -> str:
     """The lane's name without its prefix, else the title, else the start of the id."""
     if lane := model.lane_of(session.id):
-        return sanitize(lane.removeprefix("chorus/"))
+        return sanitize(short_lane_name(lane))
     return sanitize(session.title) or sanitize(session.id[:8])

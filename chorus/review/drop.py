@@ -50,7 +50,7 @@ def restore(recorder: Recorder, name: str) -> list[str]:
 
 def _find_tip(recorder: Recorder, lane: Lane) -> Oid | None:
     """Where the branch was: the stored tip, or, if git deleted the branch later, its last action."""
-    lines, records = recorder.journal.notes.lines, recorder.timeline.records
+    lines, records = recorder.journal.marks.lines, recorder.timeline.records
     stored = next((x["tip"] for x in reversed(lines) if x["kind"] == KIND and x["lane"] == lane.name), None)
     placed = (r for r in reversed(records) if r.record.lane_commit and r.record.lane_commit.lane == lane.name)
     last = next((recorder.current_commit(recorded) for recorded in placed), None)

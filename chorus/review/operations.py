@@ -8,13 +8,15 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from chorus.errors import ChorusError, UsageError
-from chorus.history.log.entry import REVERT, LogEntry, find_reverted
+from chorus.history.log.entry import LogEntry, find_reverted
 from chorus.history.log.lookup import find_entry, find_turn, refuse_unknown_lane
 from chorus.history.recorder import Recorder
 from chorus.history.timeline_log import TimelineCommit
 from chorus.model.ids import RepoPath
 from chorus.model.json_api import HunkJson, KeepJson, RevertJson
+from chorus.model.lane_name import lane_spellings
 from chorus.model.repo_paths import is_at_or_below
+from chorus.model.review_state import REVERT_TOOL
 from chorus.review.revert.apply import NothingToRevert, apply_revert
 from chorus.review.revert.file_content import render_patch
 from chorus.review.revert.hunks import hunks_json, list_hunks, select_hunks
@@ -136,19 +138,20 @@ def _select(entries: Sequence[LogEntry], selection: Selection) -> list[LogEntry]
     if selection.lane is not None:
         refuse_unknown_lane(entries, selection.lane)
     turn = find_turn(entries, selection.turn) if selection.turn is not None else None
+    lanes = lane_spellings(selection.lane) if selection.lane is not None else None
     return [
         entry
         for entry in entries
         if entry.n is not None
         and not entry.reverts
         and turn in (None, entry.turn)
-        and (selection.lane is None or entry.lane in (selection.lane, f"chorus/{selection.lane}"))
+        and (lanes is None or entry.lane in lanes)
     ]
 
 
 def _find_revert(recorder: Recorder, entry: LogEntry) -> TimelineCommit:
     """The revert to undo: the entry itself, or the newest revert of it."""
-    if entry.tool == REVERT and entry.id:
+    if entry.tool == REVERT_TOOL and entry.id:
         own = recorder.timeline.find_action(entry.id)
         if own is not None and entry.status != "reverted":
             return own

@@ -13,13 +13,14 @@ from pathlib import Path
 
 from chorus.errors import ChorusError
 from chorus.model.ids import Oid
+from chorus.model.lane_name import LANE_REFS
 from chorus.store.git_process import Git, GitFailed, error_text
 from chorus.store.lock_file import LockFile
 from chorus.store.objects.commits import Signature, render_signature
 from chorus.system.durable_writes import PendingWrites
 
 NO_OID = Oid("0" * 40)
-OWN_PREFIXES = ("refs/chorus/", "refs/heads/chorus/")
+OWN_PREFIXES = ("refs/chorus/", *LANE_REFS)
 # What each linked work tree has for itself; every other ref is shared.
 WORKTREE_PREFIXES = ("refs/bisect/", "refs/worktree/", "refs/rewritten/")
 MAX_SYMBOLIC_DEPTH = 5  # as many as git follows

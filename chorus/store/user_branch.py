@@ -14,6 +14,7 @@ from typing import Self
 
 from chorus.errors import ChorusError, ExitCode
 from chorus.model.ids import Oid
+from chorus.model.lane_name import branch_name
 from chorus.store.git_process import UserGit, error_text
 from chorus.store.maintenance.side_store import pack_into
 from chorus.store.objects.object_store import ObjectStore
@@ -68,7 +69,7 @@ class UserBranch:
         if not self.is_checked_out:
             elsewhere = self._repository.checked_out().get(self.ref)
             if elsewhere is not None:
-                name = self.ref.removeprefix("refs/heads/")
+                name = branch_name(self.ref)
                 raise BranchBusy(f"{name} is in use in {elsewhere}", hint="Land from that work tree.")
             return
         wait_unlocked(self._repository)

@@ -8,7 +8,7 @@ history.
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, assert_never
+from typing import assert_never
 
 from chorus.changes.call_windows import (
     CallWindows,
@@ -20,10 +20,11 @@ from chorus.changes.call_windows import (
     WindowEffect,
 )
 from chorus.history.log.entry import entry_json
-from chorus.history.log.news import LogChanges
+from chorus.history.log.memory_log import LogChanges
 from chorus.history.recorder import Recorder
 from chorus.model.action import Action
 from chorus.model.ids import RepoPath
+from chorus.model.json_api import LogEntryJson
 from chorus.model.outcomes import LeadTextAdded, Outcome, SessionLinked, StatusCorrected
 from chorus.review.landing.recovery import recover_landing
 from chorus.review.revert.apply import recover_revert
@@ -55,7 +56,7 @@ class Tree:
         self._held_source = ""
         self._held_until = 0.0
         self._hold_seconds = hold_seconds
-        self._news = LogChanges(self.recorder)
+        self._news = LogChanges(self.recorder.journal)
         self._late = False
 
     def start(self) -> None:
@@ -109,10 +110,10 @@ class Tree:
         """
         ready = self._hints.take_settled(grace_seconds)
         if ready is not None:
-            self.recorder.record_outside(ready.where, self.windows.exclude | self._spare)
+            self.recorder.record_outside(ready.where, self.windows.open_paths | self._spare)
         return self._hints.left or bool(self._held)
 
-    def news(self) -> list[dict[str, Any]]:
+    def news(self) -> list[LogEntryJson]:
         """The entries that are new or different since the last call."""
         return [entry_json(entry) for entry in self._news.take()]
 
@@ -153,7 +154,7 @@ class Tree:
         patient = time.monotonic() < self._held_until
         behind = {path for action in actions for path in action.paths} if self._late else set()
         if self.recorder.record_named_paths(
-            ended, source, self.windows.exclude | behind, wait_for_open_calls=patient
+            ended, source, self.windows.open_paths | behind, wait_for_open_calls=patient
         ):
             self._held = []
         else:
@@ -169,7 +170,7 @@ class Tree:
             case RecordOutsideAt(paths):
                 assert waits is not None
                 self.recorder.record_before_call(
-                    [path for path in paths if path not in self._spare], waits=waits
+                    [path for path in paths if path not in self._spare], is_waiting=waits
                 )
             case RecordOutsideEverywhere(exclude, until):
                 await self._hints.settle()
@@ -201,7 +202,9 @@ class Tree:
         """Everything that moved, unless the client goes on meanwhile: then it stays for the window."""
         taken = self._hints.take()
         where = taken.where
-        if (where is None or where) and not self.recorder.record_before_call(where, exclude, waits=waits):
+        if (where is None or where) and not self.recorder.record_before_call(
+            where, exclude, is_waiting=waits
+        ):
             self._hints.put_back(taken)
 
     def _sweep_until(self, until: str | None, exclude: frozenset[str]) -> None:

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
-from chorus.history.log import queries
 from chorus.history.log.filter import LogFilter
 from chorus.history.recorder import Recorder
 from chorus.review.operations import Selection, redo, revert
@@ -72,7 +71,7 @@ def review_one(recorder: Recorder, place: Path, number: int) -> dict[str, float]
     place.write_bytes(place.read_bytes().replace(b"line 5 ", b"line 5 x", 1))
     recorder.record_named_paths([action(name, place)])
     return {
-        "show": timed(lambda: queries.show(recorder, name)),
+        "show": timed(lambda: recorder.log.show(name)),
         "revert": timed(lambda: revert(recorder, Selection([name]))),
         "redo": timed(lambda: redo(recorder, Selection([name]))),
     }
@@ -115,8 +114,8 @@ def measure_log(folder: Path) -> None:
             place = repo / paths[(number * 7919) % len(paths)]
             place.write_bytes(place.read_bytes().replace(b"line 5 ", b"line 5 x", 1))
             recorder.record_named_paths([action(f"t{number}", place)])
-        whole = timed(lambda: queries.log(recorder, LogFilter()))
-        screen = timed(lambda: queries.log(recorder, LogFilter(limit=200)))
+        whole = timed(lambda: recorder.log.select(LogFilter()))
+        screen = timed(lambda: recorder.log.select(LogFilter(limit=200)))
         lane = recorder.lanes.all()[0].name
     print(f"  log of {LONG_HISTORY:,}, kept up to date: first screen {screen / whole:.2f} of all", flush=True)
     command = [sys.executable, "-m", "chorus"]

@@ -63,10 +63,10 @@ def closed(of: Call, status: Status = "succeeded", **input_: object) -> Action:
 def test_an_edit_is_looked_at_before_and_recorded_after() -> None:
     windows, edit = CallWindows(), call("e")
     assert windows.feed(CallOpened(edit)) == [RecordOutsideAt(("/p/a",))]
-    assert windows.exclude == {"/p/a"}
+    assert windows.open_paths == {"/p/a"}
     assert not windows.open
     assert windows.feed(ActionClosed(closed(edit))) == [RecordNamedPaths(closed(edit))]
-    assert windows.exclude == frozenset()
+    assert windows.open_paths == frozenset()
 
 
 def test_a_file_that_another_open_edit_names_is_not_looked_at() -> None:

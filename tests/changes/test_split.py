@@ -21,7 +21,7 @@ from chorus.changes.reported_edits import (
     reported_edit,
     text_after,
 )
-from chorus.changes.split import ChangePart, find_overwritten, is_overwritten, split, writing_order
+from chorus.changes.split import ChangePart, find_overwritten, is_overwritten, split_change, writing_order
 from chorus.model.action import Action, FileReport, ReportHunk, WriteScope
 from chorus.model.ids import ToolUseId
 
@@ -32,7 +32,7 @@ def patch(before: str, after: str) -> tuple[ReportHunk, ...]:
     """A patch without context, as the client would print it."""
     old, new = split_lines(before.encode()), split_lines(after.encode())
 
-    def shown(mark: str, lines: list[bytes]) -> list[str]:
+    def printed(mark: str, lines: list[bytes]) -> list[str]:
         out = []
         for line in lines:
             out.append(mark + line.decode().removesuffix("\n"))
@@ -43,7 +43,7 @@ def patch(before: str, after: str) -> tuple[ReportHunk, ...]:
     return tuple(
         ReportHunk(
             h.before_start + (1 if h.removed else 0), h.removed, h.after_start + 1, h.added,
-            shown("-", old[h.before_start : h.before_end]) + shown("+", new[h.after_start : h.after_end]),
+            printed("-", old[h.before_start : h.before_end]) + printed("+", new[h.after_start : h.after_end]),
         )
         for h in line_hunks(before.encode(), after.encode())
     )  # fmt: skip
@@ -60,10 +60,10 @@ texts = st.builds(lambda body, last: "".join(body) + last, lines, st.sampled_fro
 @given(st.lists(texts, min_size=2, max_size=5), st.sampled_from(["\n", "\r\n"]))
 def test_a_chain_of_edits_is_taken_apart(states: list[str], line_end: str) -> None:
     written = [state.replace("\n", line_end).encode() for state in states]
-    claims = [edit(a, b) for a, b in pairwise(states)]
-    pieces = split(written[0], written[-1], claims)
+    reports = [edit(a, b) for a, b in pairwise(states)]
+    pieces = split_change(written[0], written[-1], reports)
     assert pieces is not None
-    assert [piece.claim for piece in pieces] == list(range(len(claims)))
+    assert [piece.report for piece in pieces] == list(range(len(reports)))
     assert pieces[-1].after == written[-1]
     if "\n" in states[0] + states[-1]:  # else the client would write LF, whatever the middle had here
         assert [piece.after for piece in pieces] == written[1:]
@@ -73,8 +73,8 @@ def test_a_chain_of_edits_is_taken_apart(states: list[str], line_end: str) -> No
 def test_pieces_lead_from_before_to_after_whatever_is_claimed(
     before: bytes | None, after: bytes | None, claimed: list[str]
 ) -> None:
-    claims = [edit(a, b) for a, b in pairwise(claimed)]
-    pieces = split(before, after, claims)
+    reports = [edit(a, b) for a, b in pairwise(claimed)]
+    pieces = split_change(before, after, reports)
     if pieces:
         assert pieces[-1].after == after
     elif pieces is not None:
@@ -83,15 +83,15 @@ def test_pieces_lead_from_before_to_after_whatever_is_claimed(
 
 def test_what_a_claim_leaves_in_a_file_others_write_too_is_not_its_own() -> None:
     before, claimed, after = "def old():\n    pass\n", "def new():\n    pass\n", "def new():\n    return 1\n"
-    claim = edit(before, claimed)
-    assert split(before.encode(), after.encode(), [claim]) == (ChangePart(0, after.encode()),)
+    report = edit(before, claimed)
+    assert split_change(before.encode(), after.encode(), [report]) == (ChangePart(0, after.encode()),)
     own, rest = ChangePart(0, claimed.encode()), ChangePart(None, after.encode())
-    assert split(before.encode(), after.encode(), [claim], busy=True) == (own, rest)
+    assert split_change(before.encode(), after.encode(), [report], is_open=True) == (own, rest)
 
 
 def test_a_claim_that_does_not_say_where_it_started_takes_the_whole_of_a_busy_file_too() -> None:
-    claim = ReportedEdit(hunks=patch("a\n", "b\n"))
-    assert split(b"a\n", b"c\n", [claim], busy=True) == (ChangePart(0, b"c\n"),)
+    report = ReportedEdit(hunks=patch("a\n", "b\n"))
+    assert split_change(b"a\n", b"c\n", [report], is_open=True) == (ChangePart(0, b"c\n"),)
 
 
 def recorded(name: str) -> list[dict[str, Any]]:
@@ -105,10 +105,10 @@ def claim_from(result: dict[str, Any]) -> ReportedEdit:
         ReportHunk(h["oldStart"], h["oldLines"], h["newStart"], h["newLines"], h["lines"])
         for h in result["structuredPatch"]
     )
-    swaps: tuple[Replacement, ...] = ()
+    replacements: tuple[Replacement, ...] = ()
     if "oldString" in result:
-        swaps = (Replacement(result["oldString"], result["newString"], result["replaceAll"]),)
-    return ReportedEdit(result["originalFile"], False, result.get("content"), found, swaps)
+        replacements = (Replacement(result["oldString"], result["newString"], result["replaceAll"]),)
+    return ReportedEdit(result["originalFile"], False, result.get("content"), found, replacements)
 
 
 def test_two_recorded_edits_of_one_file_are_taken_apart() -> None:
@@ -117,7 +117,7 @@ def test_two_recorded_edits_of_one_file_are_taken_apart() -> None:
     assert second.before is not None
     before, between = first.before.encode(), second.before.encode()
     after = between.replace(b"return 1", b"return 8")
-    assert split(before, after, [first, second]) == (ChangePart(0, between), ChangePart(1, after))
+    assert split_change(before, after, [first, second]) == (ChangePart(0, between), ChangePart(1, after))
 
 
 RECORDED_FILES = {
@@ -138,18 +138,18 @@ RECORDED_FILES = {
 @pytest.mark.parametrize("name", RECORDED_FILES)
 def test_the_clients_words_fit_the_bytes_in_every_recorded_form(name: str) -> None:
     result = next(r for r in recorded("fidelity") if r["filePath"].endswith("/" + name))
-    claim = claim_from(result)
+    report = claim_from(result)
     before, after = RECORDED_FILES[name]
-    assert read_text(before) == claim.before
-    assert text_after(claim, claim.before) == read_text(after)
-    assert split(before, after, [claim]) == (ChangePart(0, after),)
+    assert read_text(before) == report.before
+    assert text_after(report, report.before) == read_text(after)
+    assert split_change(before, after, [report]) == (ChangePart(0, after),)
 
 
 def test_what_a_formatter_did_after_the_edit_is_nobodys() -> None:
     lines = [f"line {i}\n" for i in range(20)]
     before, edited = "".join(lines), "".join([*lines[:3], "new\n", *lines[3:]])
     formatted = edited.replace("line 15", "LINE 15").encode()
-    assert split(before.encode(), formatted, [edit(before, edited)]) == (
+    assert split_change(before.encode(), formatted, [edit(before, edited)]) == (
         ChangePart(0, edited.encode()),
         ChangePart(None, formatted),
     )
@@ -157,7 +157,7 @@ def test_what_a_formatter_did_after_the_edit_is_nobodys() -> None:
 
 def test_what_changed_before_the_edit_is_nobodys() -> None:
     seen, found, left = b"one\n", "one\ntwo\n", "one\ntwo\nthree\n"
-    assert split(seen, left.encode(), [edit(found, left)]) == (
+    assert split_change(seen, left.encode(), [edit(found, left)]) == (
         ChangePart(None, found.encode()),
         ChangePart(0, left.encode()),
     )
@@ -168,19 +168,19 @@ def test_what_came_after_an_edit_is_nobodys_among_lines_that_are_all_alike_too()
     before = "".join(f"{row}\n" for row in rows)
     first = before.replace("a\n", "A\n", 1)
     after = first.replace("b\n", "B\n", 1)
-    claim = edit(before, first)
-    assert split(before.encode(), after.encode(), [claim]) == (
+    report = edit(before, first)
+    assert split_change(before.encode(), after.encode(), [report]) == (
         ChangePart(0, first.encode()),
         ChangePart(None, after.encode()),
     )
     beside = first.replace("A\n-\n", "A\n+\n", 1)
-    assert split(before.encode(), beside.encode(), [claim]) == (ChangePart(0, beside.encode()),)
+    assert split_change(before.encode(), beside.encode(), [report]) == (ChangePart(0, beside.encode()),)
 
 
 def test_a_formatter_between_two_edits_is_nobodys() -> None:
     one, two, three, four = "a\n", "a\nb\n", "a\nB\n", "a\nB\nc\n"
     first = ReportedEdit(before=one, after=two)
-    assert split(one.encode(), four.encode(), [first, edit(three, four)]) == (
+    assert split_change(one.encode(), four.encode(), [first, edit(three, four)]) == (
         ChangePart(0, two.encode()),
         ChangePart(None, three.encode()),
         ChangePart(1, four.encode()),
@@ -189,16 +189,16 @@ def test_a_formatter_between_two_edits_is_nobodys() -> None:
 
 def test_a_formatter_in_the_edited_lines_is_counted_as_the_edit() -> None:
     before, edited, after = "a\nb\nc\n", "a\nx=1\nc\n", b"a\nx = 1\nc\n"
-    assert split(before.encode(), after, [edit(before, edited)]) == (ChangePart(0, after),)
+    assert split_change(before.encode(), after, [edit(before, edited)]) == (ChangePart(0, after),)
 
 
 def test_without_a_witness_one_action_takes_all_and_two_take_nothing() -> None:
-    assert split(b"a\n", b"b\n", [NO_REPORT]) == (ChangePart(0, b"b\n"),)
-    assert split(b"a\n", b"b\n", [NO_REPORT, NO_REPORT]) is None
+    assert split_change(b"a\n", b"b\n", [NO_REPORT]) == (ChangePart(0, b"b\n"),)
+    assert split_change(b"a\n", b"b\n", [NO_REPORT, NO_REPORT]) is None
 
 
 def test_a_silent_action_ends_where_the_next_one_says_it_began() -> None:
-    assert split(b"a\n", b"c\n", [NO_REPORT, edit("b\n", "c\n")]) == (
+    assert split_change(b"a\n", b"c\n", [NO_REPORT, edit("b\n", "c\n")]) == (
         ChangePart(0, b"b\n"),
         ChangePart(1, b"c\n"),
     )
@@ -207,38 +207,40 @@ def test_a_silent_action_ends_where_the_next_one_says_it_began() -> None:
 def test_bytes_that_the_text_does_not_determine_are_not_made_up() -> None:
     """Mixed line ends: the text between the two edits says nothing about which line had which."""
     before, after = b"a\r\nb\nc\n", b"A\r\nb\nC\n"
-    assert split(before, after, [edit("a\nb\nc\n", "A\nb\nc\n"), edit("A\nb\nc\n", "A\nb\nC\n")]) is None
+    assert (
+        split_change(before, after, [edit("a\nb\nc\n", "A\nb\nc\n"), edit("A\nb\nc\n", "A\nb\nC\n")]) is None
+    )
 
 
 def test_a_first_claim_that_fits_nothing_starts_from_what_was_seen() -> None:
-    assert split(b"caf\xe9\n", b"x\n", [edit("other\n", "x\n")]) == (ChangePart(0, b"x\n"),)
+    assert split_change(b"caf\xe9\n", b"x\n", [edit("other\n", "x\n")]) == (ChangePart(0, b"x\n"),)
 
 
 def test_a_reader_that_shows_line_ends_otherwise_makes_no_change_of_its_own() -> None:
     """A lone CR, or a signature, that the client shows otherwise is no edit by anybody."""
     before, after = b"\xef\xbb\xbfone\rtwo\nthree\n", b"\xef\xbb\xbfone\rtwo\nTHREE\n"
-    shown = edit("one\ntwo\nthree\n", "one\ntwo\nTHREE\n")
-    assert split(before, after, [shown]) == (ChangePart(0, after),)
+    printed = edit("one\ntwo\nthree\n", "one\ntwo\nTHREE\n")
+    assert split_change(before, after, [printed]) == (ChangePart(0, after),)
 
 
 def test_a_created_file_starts_from_nothing() -> None:
-    assert split(None, b"x\n", [ReportedEdit(created=True, after="x\n")]) == (ChangePart(0, b"x\n"),)
-    assert split(b"old\n", b"x\n", [ReportedEdit(created=True, after="x\n")]) == (
+    assert split_change(None, b"x\n", [ReportedEdit(created=True, after="x\n")]) == (ChangePart(0, b"x\n"),)
+    assert split_change(b"old\n", b"x\n", [ReportedEdit(created=True, after="x\n")]) == (
         ChangePart(None, None),
         ChangePart(0, b"x\n"),
     )
 
 
 def test_a_file_written_and_gone_again_keeps_both_steps() -> None:
-    assert split(None, None, [ReportedEdit(created=True, after="x\n")]) == (
+    assert split_change(None, None, [ReportedEdit(created=True, after="x\n")]) == (
         ChangePart(0, b"x\n"),
         ChangePart(None, None),
     )
-    assert split(b"a\n", None, [edit("a\n", "b\n")]) == (ChangePart(0, None),)
+    assert split_change(b"a\n", None, [edit("a\n", "b\n")]) == (ChangePart(0, None),)
 
 
 def test_two_actions_that_undo_each_other_both_get_their_part() -> None:
-    assert split(b"a\n", b"a\n", [edit("a\n", "b\n"), edit("b\n", "a\n")]) == (
+    assert split_change(b"a\n", b"a\n", [edit("a\n", "b\n"), edit("b\n", "a\n")]) == (
         ChangePart(0, b"b\n"),
         ChangePart(1, b"a\n"),
     )
@@ -246,7 +248,9 @@ def test_two_actions_that_undo_each_other_both_get_their_part() -> None:
 
 def test_text_that_no_encoding_holds_is_not_made_up() -> None:
     assert (
-        split(b"a\n", b"c\n", [ReportedEdit(before="a\n", after="\ud800\n"), ReportedEdit(before="\ud800\n")])
+        split_change(
+            b"a\n", b"c\n", [ReportedEdit(before="a\n", after="\ud800\n"), ReportedEdit(before="\ud800\n")]
+        )
         is None
     )
 
@@ -257,14 +261,19 @@ def test_a_patch_that_is_not_in_its_place_tells_nothing() -> None:
 
 
 def test_exchanged_strings_are_believed_only_with_a_patch_that_agrees() -> None:
-    shown = patch("  x\n", "    x\n")
+    printed = patch("  x\n", "    x\n")
     assert (
-        text_after(ReportedEdit(hunks=shown, swaps=(Replacement("\tx", "\t\tx", False),)), "\tx\n")
+        text_after(ReportedEdit(hunks=printed, replacements=(Replacement("\tx", "\t\tx", False),)), "\tx\n")
         == "\t\tx\n"
     )
-    assert text_after(ReportedEdit(hunks=shown, swaps=(Replacement("\tx", "y", False),)), "\tx\n") is None
-    assert text_after(ReportedEdit(hunks=shown, swaps=(Replacement("z", "y", False),)), "\tx\n") is None
-    assert text_after(ReportedEdit(swaps=(Replacement("\tx", "y", False),)), "\tx\n") is None
+    assert (
+        text_after(ReportedEdit(hunks=printed, replacements=(Replacement("\tx", "y", False),)), "\tx\n")
+        is None
+    )
+    assert (
+        text_after(ReportedEdit(hunks=printed, replacements=(Replacement("z", "y", False),)), "\tx\n") is None
+    )
+    assert text_after(ReportedEdit(replacements=(Replacement("\tx", "y", False),)), "\tx\n") is None
 
 
 def test_a_claim_is_read_off_an_action() -> None:
@@ -278,11 +287,11 @@ def test_a_claim_is_read_off_an_action() -> None:
     file = FileReport("/r/a", before="x")
     assert reported_edit(action(), None) == NO_REPORT
     assert reported_edit(action(content="x"), file) == ReportedEdit(before="x")
-    assert reported_edit(action(old_string="x", new_string="y"), file).swaps == (
+    assert reported_edit(action(old_string="x", new_string="y"), file).replacements == (
         Replacement("x", "y", False),
     )
     edits = [{"old_string": "x", "new_string": "y", "replace_all": True}, "junk"]
-    assert reported_edit(action(edits=edits), file).swaps == (Replacement("x", "y", True),)
+    assert reported_edit(action(edits=edits), file).replacements == (Replacement("x", "y", True),)
 
 
 def test_contents_of_different_forms_have_no_form_in_common() -> None:
@@ -296,24 +305,24 @@ FIRST, SECOND = ROWS.replace("row 5\n", "first\n"), ROWS.replace("row 15\n", "se
 
 
 def test_an_edit_that_another_wrote_over_keeps_what_it_did() -> None:
-    claims = [edit(ROWS, FIRST), edit(ROWS, SECOND)]
-    pieces = split(ROWS.encode(), SECOND.encode(), claims)
+    reports = [edit(ROWS, FIRST), edit(ROWS, SECOND)]
+    pieces = split_change(ROWS.encode(), SECOND.encode(), reports)
     assert pieces == (
         ChangePart(0, FIRST.encode()),
         ChangePart(None, ROWS.encode()),
         ChangePart(1, SECOND.encode()),
     )
-    assert find_overwritten(ROWS.encode(), SECOND.encode(), claims) == {0}
-    assert find_overwritten(ROWS.encode(), SECOND.encode(), claims[::-1]) == {1}
+    assert find_overwritten(ROWS.encode(), SECOND.encode(), reports) == {0}
+    assert find_overwritten(ROWS.encode(), SECOND.encode(), reports[::-1]) == {1}
 
 
 def test_an_edit_that_was_taken_back_by_the_next_is_not_written_over() -> None:
-    claims = [edit(ROWS, FIRST), edit(FIRST, ROWS)]
-    assert find_overwritten(ROWS.encode(), ROWS.encode(), claims) == frozenset()
+    reports = [edit(ROWS, FIRST), edit(FIRST, ROWS)]
+    assert find_overwritten(ROWS.encode(), ROWS.encode(), reports) == frozenset()
 
 
 @pytest.mark.parametrize(
-    ("now", "claim"),
+    ("now", "report"),
     [
         (None, edit(ROWS, FIRST)),  # the file is gone
         (SECOND.encode(), NO_REPORT),
@@ -322,8 +331,8 @@ def test_an_edit_that_was_taken_back_by_the_next_is_not_written_over() -> None:
         (FIRST.encode(), edit(ROWS, FIRST)),
     ],
 )
-def test_what_cannot_be_told_is_not_called_written_over(now: bytes | None, claim: ReportedEdit) -> None:
-    assert not is_overwritten(now, claim)
+def test_what_cannot_be_told_is_not_called_written_over(now: bytes | None, report: ReportedEdit) -> None:
+    assert not is_overwritten(now, report)
 
 
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=5, unique=True), st.randoms())
@@ -334,10 +343,10 @@ def test_edits_told_in_any_order_are_put_into_the_order_of_their_texts(
     states = ["".join(f"row {n}\n" for n in range(10))]
     for row in rows:
         states.append(states[-1].replace(f"row {row}\n", f"new {row}\n"))
-    claims = [edit(a, b) for a, b in pairwise(states)]
-    told = chance.sample(range(len(claims)), len(claims))
-    order = writing_order(states[0].encode(), states[-1].encode(), [claims[n] for n in told])
-    assert [told[place] for place in order] == list(range(len(claims)))
+    reports = [edit(a, b) for a, b in pairwise(states)]
+    told = chance.sample(range(len(reports)), len(reports))
+    order = writing_order(states[0].encode(), states[-1].encode(), [reports[n] for n in told])
+    assert [told[place] for place in order] == list(range(len(reports)))
 
 
 def test_of_two_that_read_the_same_text_the_one_of_which_nothing_is_left_was_first() -> None:
@@ -352,6 +361,6 @@ def test_a_file_is_made_before_it_is_edited() -> None:
 
 
 def test_where_the_texts_do_not_tell_the_order_of_telling_stands() -> None:
-    claims = [NO_REPORT, edit("other\n", "text\n"), ReportedEdit(created=True, after=ROWS)]
-    assert writing_order(ROWS.encode(), SECOND.encode(), claims) == (0, 1, 2)
-    assert writing_order(None, SECOND.encode(), claims[:2]) == (0, 1)
+    reports = [NO_REPORT, edit("other\n", "text\n"), ReportedEdit(created=True, after=ROWS)]
+    assert writing_order(ROWS.encode(), SECOND.encode(), reports) == (0, 1, 2)
+    assert writing_order(None, SECOND.encode(), reports[:2]) == (0, 1)

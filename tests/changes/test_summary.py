@@ -8,9 +8,9 @@ from chorus.changes.summary import (
     ChangeKind,
     FileChange,
     count_lines,
+    first_words,
     render_amount,
     render_file,
-    spoken,
     summarise,
 )
 from chorus.model.action import Action, WriteScope
@@ -39,7 +39,7 @@ def test_what_the_assistant_said_comes_first() -> None:
     [(None, None), ("", None), ("...", None), ("\n## Now the tests\n", "Now the tests"), ("- `x`", "x")],
 )
 def test_only_a_line_with_words_counts_as_said(lead_text: str | None, words: str | None) -> None:
-    assert spoken(lead_text) == words
+    assert first_words(lead_text) == words
 
 
 def test_without_words_the_tool_the_file_and_the_amount_are_named() -> None:

@@ -1,10 +1,11 @@
 """One line of the log says each thing once."""
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from chorus.commands.log import _what, render
+from chorus.model.json_api import LogEntryJson
 
 KNOWN: dict[str, Any] = {"tool": "Edit", "paths": ["src/app.py"], "added": 3, "removed": 1}
 
@@ -32,12 +33,12 @@ KNOWN: dict[str, Any] = {"tool": "Edit", "paths": ["src/app.py"], "added": 3, "r
     ],
 )
 def test_what_the_columns_say_is_not_said_again(entry: dict[str, Any], said: str) -> None:
-    assert _what({**KNOWN, **entry}) == said
+    assert _what(cast("LogEntryJson", {**KNOWN, **entry})) == said
 
 
-def entry(number: int | None, turn: str, status: str, lane: str | None = None) -> dict[str, Any]:
+def entry(number: int | None, turn: str, status: str, lane: str | None = None) -> LogEntryJson:
     about = {"n": number, "session": "s", "turn": turn, "status": status, "lane": lane, "message": turn}
-    return {**KNOWN, "summary": "", "agent": None, "landed": False, **about}
+    return cast("LogEntryJson", {**KNOWN, "summary": "", "agent": None, "landed": False, **about})
 
 
 def test_a_turn_is_headed_by_its_lane_also_where_its_newest_call_changed_nothing() -> None:

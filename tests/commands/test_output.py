@@ -9,6 +9,7 @@ import pytest
 from chorus.commands import log
 from chorus.commands.access.history import read_log
 from chorus.history.recorder import Recorder
+from chorus.model.json_api import LogEntryJson
 from tests.commands.conftest import Shell, on_a_terminal
 from tests.history.agent_at_work import Agent
 from tests.repos import UserRepo
@@ -92,7 +93,7 @@ def test_the_first_screen_comes_before_the_rest_is_asked_for(
     monkeypatch.setattr(log, "FIRST_SCREEN", 2)
     asked: list[dict[str, Any]] = []
 
-    def counted(**wanted: Any) -> list[dict[str, Any]]:
+    def counted(**wanted: Any) -> list[LogEntryJson]:
         asked.append(wanted)
         return read_log(**wanted)
 

@@ -15,25 +15,24 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from chorus.errors import ChorusError
-from chorus.history.log import queries
 from chorus.history.log.disk_log import DiskLog
 from chorus.history.log.entry import (
-    ActionMarks,
     LogEntry,
     entry_json,
     entry_of_call,
     entry_of_record,
     find_reverted,
-    fold_marks,
 )
 from chorus.history.log.file_history import DiskFileHistory, MemoryFileHistory
 from chorus.history.log.filter import LogFilter, parse_since
 from chorus.history.log.lookup import find_turn
+from chorus.history.mark_log import ActionMarks
 from chorus.history.recorder import Recorder
 from chorus.history.records import MAX_LISTED, RecordKind
 from chorus.history.retention import apply_forgetting
 from chorus.history.timeline_log import TimelineUnreadable
 from chorus.model.ids import SessionId, ToolUseId, TurnId
+from chorus.model.json_api import LogEntryJson
 from chorus.review import operations as review
 from chorus.review.blame import blame
 from chorus.review.landing import apply as landing
@@ -56,7 +55,7 @@ numbers = count(1)
 def whole(recorder: Recorder) -> list[LogEntry]:
     """Every entry, oldest first. Calls come by number; outside changes stand where the timeline has them."""
     timeline = recorder.timeline
-    marks = fold_marks(ActionMarks(), recorder.journal.notes.lines)
+    marks = ActionMarks(recorder.journal.marks.lines)
     reverted = find_reverted(timeline.records)
     calls = sorted(marks.calls, key=lambda call: int(call["n"]))
     entries = []
@@ -69,7 +68,7 @@ def whole(recorder: Recorder) -> list[LogEntry]:
     return entries + [entry_of_call(call, marks, reverted, timeline.find_action) for call in calls]
 
 
-def chosen(recorder: Recorder, entries: Sequence[LogEntry], wanted: LogFilter) -> list[dict[str, Any]]:
+def chosen(recorder: Recorder, entries: Sequence[LogEntry], wanted: LogFilter) -> list[LogEntryJson]:
     turn = find_turn(entries, wanted.turn) if wanted.turn is not None else None
     if wanted.before is not None:
         before = wanted.before
@@ -262,20 +261,20 @@ def compare(repo: UserRepo, recorder: Recorder, other: Recorder) -> None:
     with DiskLog.open(repo.path) as newest:
         for each in wanted:
             expected = answer(chosen, recorder, entries, each)
-            assert answer(newest.log, each, locate) == expected
-            assert answer(queries.log, recorder, each) == expected
+            assert answer(newest.select, each, locate) == expected
+            assert answer(recorder.log.select, each) == expected
         assert list(newest.entries())[::-1] == entries
     names = [name for e in entries[-4:] for name in (str(e.n), e.id, e.timeline, e.commit) if name]
     with DiskLog.open(repo.path) as newest:
-        assert newest.lanes() == queries.lanes(recorder)
+        assert newest.lanes() == recorder.log.lanes()
         if entries:
             # By itself, with nothing read before; then among others.
-            assert answer(newest.show, str(entries[0].n)) == answer(queries.show, recorder, str(entries[0].n))
+            assert answer(newest.show, str(entries[0].n)) == answer(recorder.log.show, str(entries[0].n))
         for path in (*FILES, "app.py"):
             known = answer(blame, MemoryFileHistory(recorder), path)
             assert answer(blame, DiskFileHistory(recorder.workspace, newest), path) == known
         for name in (*names, "0000", "none"):
-            assert answer(newest.show, name) == answer(queries.show, recorder, name)
+            assert answer(newest.show, name) == answer(recorder.log.show, name)
 
 
 @contextmanager
@@ -332,7 +331,7 @@ def test_a_note_that_comes_late_goes_where_its_number_belongs(
         recorder.record_unchanged(action("toolu_between", status="denied"))
         agent.edit("one.txt", b"2\n")
         other.timeline.refresh()
-        assert [entry.n for entry in other._ledger.entries()] == [1, 3]
+        assert [entry.n for entry in other.log.known_entries()] == [1, 3]
         assert [entry.n for entry in other.entries()] == [1, 2, 3]
 
 
@@ -368,7 +367,7 @@ def test_words_that_look_like_a_trailer_name_no_record(
     with DiskLog.open(repo.path) as newest:
         assert newest.show("1")["id"] == newest.show(first.id or "")["id"] == first.id
         assert newest.show("1")["status"] == "committed"
-        assert newest.lanes() == queries.lanes(recorder)
+        assert newest.lanes() == recorder.log.lanes()
 
 
 def test_a_history_that_is_not_there_or_says_too_little_is_left_to_who_reads_it_all(
@@ -384,14 +383,14 @@ def test_a_history_that_is_not_there_or_says_too_little_is_left_to_who_reads_it_
     entry = agent.bash(make_many)
     with DiskLog.open(repo.path) as newest, pytest.raises(TimelineUnreadable):
         newest.show(str(entry.n))
-    assert len(queries.show(recorder, str(entry.n))["edits"]) == MAX_LISTED + 1
+    assert len(recorder.log.show(str(entry.n))["edits"]) == MAX_LISTED + 1
     assert entry.lines is None  # counting them all takes too long, and some are not all
     agent.edit("many/7", b"y\n")
     for path, numbers in (("many/7", [1, 2]), ("many/8", [1]), ("many", [1, 2]), ("man", [])):
         wanted = LogFilter(path=str(repo.path / path))
-        assert [found["n"] for found in queries.log(recorder, wanted)] == numbers
+        assert [found["n"] for found in recorder.log.select(wanted)] == numbers
         with DiskLog.open(repo.path) as newest:
-            assert newest.log(wanted, recorder.workspace.locate) == queries.log(recorder, wanted)
+            assert newest.select(wanted, recorder.workspace.locate) == recorder.log.select(wanted)
 
 
 def test_notes_in_another_form_or_order_are_left_to_who_reads_them_all(

@@ -293,9 +293,9 @@ def test_a_move_of_head_is_outside_with_gits_reason_and_the_lane_keeps_its_base(
         second = agent.edit("made.txt", b"made\nmore\n")
         assert second.lane == first.lane
         assert clean.git("rev-parse", f"{second.lane}~2").strip() == base
-        said = [line["reason"] for line in recorder.journal.notes.lines if line["kind"] == "head"]
-        said += [entry.reason or "" for entry in recorder.entries() if entry.status == "outside"]
-        assert any(line.startswith(reason) for line in said), said
+        reasons = [line["reason"] or "" for line in recorder.journal.marks.lines if line["kind"] == "head"]
+        reasons += [entry.reason or "" for entry in recorder.entries() if entry.status == "outside"]
+        assert any(line.startswith(reason) for line in reasons), reasons
         recorder.record_outside()
         assert_whole(clean, recorder)
 

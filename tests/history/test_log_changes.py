@@ -1,7 +1,7 @@
 """What is new in the log, told once, and at the cost of what is new."""
 
 from chorus.history.log.entry import LogEntry
-from chorus.history.log.news import LogChanges
+from chorus.history.log.memory_log import LogChanges
 from chorus.history.recorder import Recorder
 from chorus.review.operations import Selection, keep, revert
 from tests.history.agent_at_work import Agent, action, bash
@@ -12,7 +12,7 @@ def told(news: LogChanges) -> list[tuple[str | None, str]]:
 
 
 def test_each_entry_is_told_once(recorder: Recorder, agent: Agent) -> None:
-    news = LogChanges(recorder)
+    news = LogChanges(recorder.journal)
     first = agent.edit("app.py", b"one\n")
     recorder.record_unchanged(action("failed", "/nowhere", status="failed"))
     assert told(news) == [(first.id, "committed"), ("failed", "failed")]
@@ -23,7 +23,7 @@ def test_each_entry_is_told_once(recorder: Recorder, agent: Agent) -> None:
 
 
 def test_an_entry_that_changes_is_told_again(recorder: Recorder, agent: Agent) -> None:
-    news = LogChanges(recorder)
+    news = LogChanges(recorder.journal)
     first, second = agent.edit("app.py", b"one\n"), agent.edit("run.sh", b"two\n")
     news.take()
     keep(recorder, Selection([str(first.n)]))
@@ -34,7 +34,7 @@ def test_an_entry_that_changes_is_told_again(recorder: Recorder, agent: Agent) -
 
 
 def test_what_is_told_is_what_the_log_says(recorder: Recorder, agent: Agent) -> None:
-    news = LogChanges(recorder)
+    news = LogChanges(recorder.journal)
     seen: dict[tuple[int | None, str | None], LogEntry] = {}
     for number in range(5):
         agent.edit("app.py", b"%d\n" % number)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from chorus.history.ascribing import WRITTEN_OVER
+from chorus.history.attribution import WRITTEN_OVER
 from chorus.history.lanes import PreparedCommit
 from chorus.history.recorder import Recorder
 from chorus.model.action import Action, ChangeReport, FileReport, ReportHunk
@@ -295,7 +295,7 @@ def test_sessions_linked_in_a_circle_do_no_harm(recorder: Recorder) -> None:
     one, two = SessionId("one"), SessionId("two")
     recorder.link_sessions(one, two)
     recorder.link_sessions(two, one)
-    assert recorder.journal.root(one) in (one, two)
+    assert recorder.journal.root_session(one) in (one, two)
 
 
 def test_a_status_learned_later_is_shown(repo: UserRepo, recorder: Recorder) -> None:

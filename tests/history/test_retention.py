@@ -4,7 +4,6 @@ import pytest
 
 from chorus.commands.gc import forget_old
 from chorus.errors import UsageError
-from chorus.history.log import queries
 from chorus.history.recorder import Recorder
 from chorus.history.retention import forget_old_records
 from chorus.review.drop import drop, restore
@@ -120,12 +119,12 @@ def test_who_was_away_while_a_history_was_made_anew_and_went_on_knows_every_lane
     gone = [old.edit("old.txt", b"%d\n" % number) for number in range(3)]
     recorder.mark("kept", [str(entry.id) for entry in gone])
     with Recorder.open(repo.path) as away:
-        assert len(queries.lanes(away)) == 1
+        assert len(away.log.lanes()) == 1
         drop(recorder, str(gone[0].lane))
         old.edit("old.txt", b"on another lane\n")
         assert forget_old_records(recorder, LATER) == 4
         new = Agent(repo, recorder, "new")
         for number in range(6):
             new.edit("new.txt", b"%d\n" % number)
-        assert queries.lanes(away) == queries.lanes(recorder)
-        assert len(queries.lanes(away)) == 2
+        assert away.log.lanes() == recorder.log.lanes()
+        assert len(away.log.lanes()) == 2

@@ -58,7 +58,7 @@ def test_a_file_that_is_left_out_lands_as_a_change_and_is_not_deleted_by_a_rever
     revert(agent.recorder, select(made.n - 3, made.n - 2))
     assert not (sparse.path / "other/b.txt").exists()
     for entry in agent.recorder.entries()[:-2]:
-        agent.recorder.mark("landed", [str(entry.id)], {"commits": [sparse.git("rev-parse", "HEAD").strip()]})
+        agent.recorder.mark("landed", [str(entry.id)], [sparse.git("rev-parse", "HEAD").strip()])
     land(agent)
     assert committed(sparse) == before | {PRESENT: changed[PRESENT]}
 

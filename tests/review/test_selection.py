@@ -5,10 +5,9 @@ from pathlib import Path
 import pytest
 
 from chorus.errors import ChorusError, ExitCode, NotFound, UsageError
-from chorus.history.log import queries
 from chorus.history.log.file_history import MemoryFileHistory
 from chorus.history.log.filter import LogFilter
-from chorus.history.log.news import LogChanges
+from chorus.history.log.memory_log import LogChanges
 from chorus.history.recorder import Recorder
 from chorus.review.blame import blame
 from chorus.review.landing.plan import find_lane
@@ -18,8 +17,8 @@ from tests.history.agent_at_work import Agent, action, entry_of, statuses
 from tests.repos import UserRepo
 
 
-def numbers(recorder: Recorder, wanted: LogFilter) -> list[int]:
-    return [entry["n"] for entry in queries.log(recorder, wanted)]
+def numbers(recorder: Recorder, wanted: LogFilter) -> list[int | None]:
+    return [entry["n"] for entry in recorder.log.select(wanted)]
 
 
 def test_a_revert_and_a_redo_are_nothing_to_be_reviewed(recorder: Recorder, agent: Agent) -> None:
@@ -29,17 +28,17 @@ def test_a_revert_and_a_redo_are_nothing_to_be_reviewed(recorder: Recorder, agen
     revert(recorder, Selection(["2"]))
     redo(recorder, Selection(["2"]))
     assert numbers(recorder, LogFilter(open=True)) == [1, 2]
-    assert queries.lanes(recorder)[0]["open"] == 2
+    assert recorder.log.lanes()[0]["open"] == 2
     keep(recorder, Selection(lane=first.lane))
     assert numbers(recorder, LogFilter(open=True)) == []
-    assert queries.lanes(recorder)[0]["open"] == 0
+    assert recorder.log.lanes()[0]["open"] == 0
 
 
 def test_a_call_whose_change_another_record_holds_fares_as_that_one_does(
     repo: UserRepo, recorder: Recorder
 ) -> None:
     place = repo.path / "app.py"
-    news = LogChanges(recorder)
+    news = LogChanges(recorder.journal)
     recorder.record_before_call([str(place)])
     repo.write("app.py", b"changed by both\n")
     recorder.record_named_paths([action("toolu_x", place), action("toolu_y", place)])

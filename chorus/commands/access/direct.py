@@ -9,33 +9,32 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-from chorus.history.log import json_views as showing
+from chorus.history.log import json_views
 from chorus.history.log.disk_log import DiskLog
 from chorus.history.log.filter import LogFilter
 from chorus.history.timeline_log import TimelineUnreadable, garbage_collection_paused
 from chorus.model.ids import RepoPath
-from chorus.model.json_api import BlameLineJson
+from chorus.model.json_api import ActionJson, BlameLineJson, LaneJson, LogEntryJson
 from chorus.store.git_paths import read_git_paths
 from chorus.store.git_process import Git
 
 
-def log(**wanted: Any) -> list[dict[str, Any]]:  # noqa: ANN401  the fields of Filter
+def log(**wanted: Any) -> list[LogEntryJson]:  # noqa: ANN401  the fields of LogFilter
     asked = LogFilter(**wanted)
     with suppress(TimelineUnreadable), DiskLog.open(Path.cwd()) as newest, garbage_collection_paused():
-        return newest.log(asked, locate)
-    from chorus.history.log import queries  # noqa: PLC0415
+        return newest.select(asked, locate)
     from chorus.history.recorder import Recorder  # noqa: PLC0415
 
     with Recorder.open(Path.cwd()) as recorder:
-        return queries.log(recorder, asked)
+        return recorder.log.select(asked)
 
 
-def add_paths(entries: list[dict[str, Any]]) -> None:
+def add_paths(entries: list[LogEntryJson]) -> None:
     places = read_git_paths(Git(Path.cwd()))
-    showing.add_paths(Git(Path(places.work_tree)), f"{places.git_dir}/chorus", entries)
+    json_views.add_paths(Git(Path(places.work_tree)), f"{places.git_dir}/chorus", entries)
 
 
-def actions(names: Sequence[str]) -> Iterator[dict[str, Any]]:
+def actions(names: Sequence[str]) -> Iterator[ActionJson]:
     """One after the other, each when it is asked for."""
     shown = 0
     with suppress(TimelineUnreadable), DiskLog.open(Path.cwd()) as newest:
@@ -45,22 +44,20 @@ def actions(names: Sequence[str]) -> Iterator[dict[str, Any]]:
             shown += 1
             yield found
         return
-    from chorus.history.log import queries  # noqa: PLC0415
     from chorus.history.recorder import Recorder  # noqa: PLC0415
 
     with Recorder.open(Path.cwd()) as recorder:
         for name in names[shown:]:
-            yield queries.show(recorder, name)
+            yield recorder.log.show(name)
 
 
-def lanes() -> list[dict[str, Any]]:
+def lanes() -> list[LaneJson]:
     with suppress(TimelineUnreadable), DiskLog.open(Path.cwd()) as newest, garbage_collection_paused():
         return newest.lanes()
-    from chorus.history.log import queries  # noqa: PLC0415
     from chorus.history.recorder import Recorder  # noqa: PLC0415
 
     with Recorder.open(Path.cwd()) as recorder:
-        return queries.lanes(recorder)
+        return recorder.log.lanes()
 
 
 def lines(path: str, line: int | None) -> list[BlameLineJson]:

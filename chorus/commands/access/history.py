@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from chorus.errors import NotFound
-from chorus.model.json_api import BlameLineJson
+from chorus.model.json_api import ActionJson, BlameLineJson, LaneJson, LogEntryJson
 from chorus.wire.client import Connection, WatcherGone, connect, connect_or_start
 from chorus.wire.home import find_home
 
@@ -30,7 +30,7 @@ def watcher() -> Iterator[Connection]:
         yield connection
 
 
-def read_log(**wanted: Any) -> list[dict[str, Any]]:  # noqa: ANN401  the fields of Filter
+def read_log(**wanted: Any) -> list[LogEntryJson]:  # noqa: ANN401  the fields of LogFilter
     found = _ask_running("log", **wanted)
     if found is not None:
         return list(found)
@@ -39,7 +39,7 @@ def read_log(**wanted: Any) -> list[dict[str, Any]]:  # noqa: ANN401  the fields
     return direct.log(**wanted)
 
 
-def read_whole_log(**wanted: Any) -> list[dict[str, Any]]:  # noqa: ANN401  the fields of Filter
+def read_whole_log(**wanted: Any) -> list[LogEntryJson]:  # noqa: ANN401  the fields of LogFilter
     """With the files of actions that changed too many to be listed, which git tells and no agent sends."""
     entries = read_log(**wanted)
     if any(entry["timeline"] and not entry["paths"] for entry in entries):
@@ -49,7 +49,7 @@ def read_whole_log(**wanted: Any) -> list[dict[str, Any]]:  # noqa: ANN401  the 
     return entries
 
 
-def read_lanes() -> list[dict[str, Any]]:
+def read_lanes() -> list[LaneJson]:
     found = _ask_running("lanes")
     if found is not None:
         return list(found)
@@ -58,16 +58,16 @@ def read_lanes() -> list[dict[str, Any]]:
     return direct.lanes()
 
 
-def read_action(name: str) -> dict[str, Any]:
+def read_action(name: str) -> ActionJson:
     return next(read_actions([name]))
 
 
-def read_actions(names: Sequence[str]) -> Iterator[dict[str, Any]]:
+def read_actions(names: Sequence[str]) -> Iterator[ActionJson]:
     """Each action when it is asked for: who shows many of them connects once."""
     shown = 0
     with suppress(WatcherGone), _running() as connection:
         for name in names:
-            found = dict(connection.ask("show", cwd=str(Path.cwd()), action=name))
+            found: ActionJson = connection.ask("show", cwd=str(Path.cwd()), action=name)
             shown += 1
             yield found
         return

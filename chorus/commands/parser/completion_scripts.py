@@ -6,9 +6,9 @@ A script asks nothing of Chorus while a person types: words come from the script
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from chorus.commands.parser.reference import Argument, Option, Page
+from chorus.model.lane_name import LANE_REFS
 
-LANES_PREFIX = "refs/heads/"
-LANES = f"git for-each-ref --format='%(refname:lstrip=2)' {LANES_PREFIX}chorus/ 2>/dev/null"
+LANES = f"git for-each-ref --format='%(refname:lstrip=2)' {' '.join(LANE_REFS)} 2>/dev/null"
 FILES = {"FILE", "FILE[:LINE]", "PATH"}
 # Stand for what is looked up while a person types.
 AT_LANES, AT_FILES = "@lanes", "@files"

@@ -1,31 +1,27 @@
-"""The log read from its newest end, as far as somebody asks: for a process that has to answer once.
+"""The log of one work tree read from disk, newest first and only as far as needed.
 
-Receives a directory inside a work tree. Gives the same entries as the recorder, newest first, at the cost of
-those that are taken: what became of an action, only newer records and the notes say. Never writes.
+For a process that asks once, such as `chorus log` without a watcher. Gives the same entries as `MemoryLog`
+at the cost of those that are taken: whatever was decided about an action is in newer records and in the
+mark log. Raises `TimelineUnreadable` where only the whole history can answer.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
-from chorus.history.log.entry import (
-    ActionMarks,
-    FindAction,
-    LogEntry,
-    entry_of_call,
-    entry_of_record,
-    fold_marks,
-)
-from chorus.history.log.filter import LogFilter, list_log
-from chorus.history.log.json_views import HEADS, LaneRow, changes_below, lanes_json, show_json
+from chorus.history.log.entry import FindAction, LogEntry, entry_json, entry_of_call, entry_of_record
+from chorus.history.log.filter import Locate, LogFilter, select_entries
+from chorus.history.log.json_views import LaneRow, changes_below, lanes_json, show_json
 from chorus.history.log.lookup import find_entry
-from chorus.history.mark_log import parse_lines, read_apart
+from chorus.history.mark_log import ActionMarks, Mark, parse_marks, read_marks
 from chorus.history.records import RecordKind
-from chorus.history.timeline_log import PREFIX, LogScanner, TimelineCommit, TimelineUnreadable
+from chorus.history.timeline_log import REF_PREFIX, LogScanner, TimelineCommit, TimelineUnreadable
 from chorus.model.commit_message import ACTION, CONTAINED, NUMBER, render_trailer
-from chorus.model.ids import LaneName, Oid, RepoPath
+from chorus.model.ids import LaneName, Oid
+from chorus.model.json_api import ActionJson, LaneJson, LogEntryJson
+from chorus.model.lane_name import BRANCHES
 from chorus.store.git_paths import GitPaths, read_git_paths
 from chorus.store.git_process import Git
 
@@ -36,12 +32,12 @@ class DiskLog:
     def __init__(self, places: GitPaths) -> None:
         self._git = Git(Path(places.work_tree))
         self._own_dir = f"{places.git_dir}/chorus"
-        # Before the chain: what a note names is on the chain by the time it is written.
-        calls, others = read_apart(Path(self._own_dir) / "notes.jsonl")
-        marks = fold_marks(ActionMarks(), others)
+        # Read before the timeline: a mark is written after the records it names.
+        calls, others = read_marks(Path(self._own_dir) / "notes.jsonl")
+        marks = ActionMarks(others)
         if marks.calls:
-            raise TimelineUnreadable("a call is noted in a form of its own")
-        self.scanner = LogScanner(self._git, PREFIX + places.name)
+            raise TimelineUnreadable("the mark log has a call in another form")
+        self.scanner = LogScanner(self._git, REF_PREFIX + places.name)
         self._calls, self._marks = calls, marks
         self._seen: list[LogEntry] = []
         self._entries = newest_entries(
@@ -59,34 +55,35 @@ class DiskLog:
         self.scanner.close()
 
     def entries(self) -> Iterator[LogEntry]:
-        """Newest first: what was taken before, then what is read now."""
+        """Newest first: those taken before, then those still to be read."""
         yield from self._seen
         for entry in self._entries:
             self._seen.append(entry)
             yield entry
 
-    def log(self, wanted: LogFilter, locate: Callable[[str], RepoPath | None]) -> list[dict[str, Any]]:
+    def select(self, wanted: LogFilter, locate: Locate) -> list[LogEntryJson]:
         """The entries that match, oldest first."""
-        return list_log(self.entries(), wanted, locate, partial(changes_below, self._git))
+        found = select_entries(self.entries(), wanted, locate, partial(changes_below, self._git))
+        return [entry_json(entry) for entry in found]
 
-    def lanes(self) -> list[dict[str, Any]]:
-        """Every lane whose branch is there, oldest first. Calls that changed nothing are on none."""
+    def lanes(self) -> list[LaneJson]:
+        """Every lane whose branch exists, oldest first. Calls that changed nothing are on none."""
         entries: list[LogEntry] = []
         rows: dict[LaneName, LaneRow] = {}
         for recorded in self.scanner.on_lanes():
             entries.append(entry_of_record(recorded, self._marks, self.scanner.reverted))
             if lane_commit := recorded.record.lane_commit:
-                # What the oldest record says of a lane counts, and where that stands.
+                # A lane is what its oldest record says, at the place of that record.
                 rows.pop(lane_commit.lane, None)
                 rows[lane_commit.lane] = LaneRow(lane_commit.lane, lane_commit.base, recorded.record.session)
-        listed = self._git.text("for-each-ref", "--format=%(objectname) %(refname)", HEADS).splitlines()
+        listed = self._git.text("for-each-ref", "--format=%(objectname) %(refname)", BRANCHES).splitlines()
         tips = {name: Oid(oid) for oid, name in (line.split(" ", 1) for line in listed)}
         return lanes_json(entries, reversed(rows.values()), tips.get)
 
-    def show(self, name: str) -> dict[str, Any]:
+    def show(self, name: str) -> ActionJson:
         """The action with that number, id or lane commit, or the outside change with that timeline commit."""
         entry = self._find_call(name) or self._find_record(name)
-        # A lane commit may be abbreviated: whether it is one alone, only the whole log can say.
+        # A lane commit may be abbreviated: only the whole log shows whether it is unique.
         entry = entry or find_entry(list(self.entries())[::-1], name)
         recorded = self.scanner.find(entry.timeline) if entry.timeline else None
         if recorded is not None and not recorded.record.listed:
@@ -107,10 +104,10 @@ class DiskLog:
             place += 1
 
     def _find_call(self, name: str) -> LogEntry | None:
-        said = name.encode("utf-8", "surrogateescape")
+        needle = name.encode("utf-8", "surrogateescape")
         for line in self._calls:
-            if said in line:
-                for call in parse_lines(line):
+            if needle in line:
+                for call in parse_marks(line):
                     if name in (str(call["n"]), call["id"]):
                         return entry_of_call(call, self._marks, self.scanner.reverted, self._find_action)
         return None
@@ -124,20 +121,20 @@ class DiskLog:
         return entry_of_record(found, self._marks, self.scanner.reverted) if found else None
 
     def _find_action(self, name: str) -> TimelineCommit | None:
-        """The record that holds an action: older than whoever asks for it, and read now if need be."""
+        """The record that holds an action, reading on if needed."""
         return self.scanner.find(*(render_trailer(key, name) for key in (ACTION, CONTAINED)))
 
 
 def newest_entries(
     records: Iterable[TimelineCommit],
-    calls: Iterator[dict[str, Any]],
+    calls: Iterator[Mark],
     marks: ActionMarks,
     reverted: Set[str],
     find_action: FindAction,
 ) -> Iterator[LogEntry]:
-    """The entries of records and calls that come newest first: in the order of `Ledger`, from its end.
+    """Merge records and calls, both newest first, into entries in the order of `MemoryLog`, reversed.
 
-    `reverted` grows with what is read: what is said of a record, newer ones say.
+    `reverted` grows while the records are read: the reverts of a record are newer than it.
     """
     unnumbered: list[LogEntry] = []
     call = next(calls, None)
@@ -160,12 +157,12 @@ def newest_entries(
     yield from unnumbered
 
 
-def newest_calls(lines: Sequence[bytes]) -> Iterator[dict[str, Any]]:
-    """The calls of these lines, by number from the last on: each parsed when it is asked for."""
+def newest_calls(lines: Sequence[bytes]) -> Iterator[Mark]:
+    """The calls of these lines, highest number first, each parsed when it is asked for."""
     last = None
     for line in reversed(lines):
-        for call in parse_lines(line):
+        for call in parse_marks(line):
             if last is not None and call["n"] > last:
-                raise TimelineUnreadable(f"call {last} is noted after call {call['n']}")
+                raise TimelineUnreadable(f"call {last} comes after call {call['n']} in the mark log")
             last = call["n"]
             yield call

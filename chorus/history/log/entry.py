@@ -1,26 +1,29 @@
-"""The log: every call and every outside change, with what became of it.
+"""One entry of the log: a call or an outside change, with its review status.
 
-Receives records and notes, gives one `LogEntry` for each, and the JSON of it, whose keys are API. Never
-changes either, and loads nothing that reads them: a first screen of the log waits for what is imported here.
+Made from a timeline record, or from a call in the mark log, and from what the marks and later reverts say
+about it. Imports nothing that reads either: the first screen of `chorus log` waits for what is loaded here.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from datetime import UTC, datetime
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
+from chorus.history.mark_log import ActionMarks, Mark
 from chorus.history.records import RecordKind
 from chorus.history.timeline_log import TimelineCommit
 from chorus.model.ids import AgentId, LaneName, Oid, RepoPath, SessionId, TurnId
+from chorus.model.json_api import ActionStatus, LogEntryJson
+from chorus.model.review_state import is_open
 
-ActionStatus = Literal["committed", "reverted", "kept", "noop", "failed", "denied", "outside"]
-# The tool of an action that takes others back, or brings them back.
-REVERT = "Revert"
-# The record of an action, or the one that holds its change too.
+# Finds the record of an action, or the one that also holds its change.
 FindAction: TypeAlias = Callable[[str], TimelineCommit | None]
 
 
 class LogEntry(NamedTuple):
-    """One line of the log. `n` is None for outside changes, `timeline` for calls that changed nothing."""
+    """One entry. `n` is None for outside changes, `timeline` for calls that changed nothing.
+
+    A tuple: a long log has ten thousand of them. `entry_json` gives the public form.
+    """
 
     n: int | None
     id: str | None
@@ -40,65 +43,26 @@ class LogEntry(NamedTuple):
     timeline: Oid | None = None
     reason: str | None = None
     reverts: tuple[str, ...] = ()
-    within: str | None = None  # the action whose record holds this one's change too
+    within: str | None = None  # the action whose record also holds this one's change
     landed: tuple[Oid, ...] = ()
     skipped: tuple[str, ...] = ()
     lines: tuple[int, int] | None = None  # added, removed
     call_status: str = "succeeded"
-    files: int | None = None  # how many; `paths` is empty where they are too many to be listed
+    files: int | None = None  # how many; `paths` is empty where there are too many to list
 
     @property
     def open(self) -> bool:
-        """Still to be reviewed: not kept, taken back or landed. Taking back is a person's own doing."""
-        if self.status != "committed" or self.landed or self.reverts or self.tool == REVERT:
-            return False
-        return self.within is None  # else its change is reviewed with another action's
-
-
-class ActionMarks:
-    """What the notes say about actions."""
-
-    __slots__ = ("calls", "kept", "landed", "moved", "said", "statuses")
-
-    def __init__(self) -> None:
-        self.kept: set[str] = set()
-        self.landed: dict[str, tuple[Oid, ...]] = {}
-        self.moved: dict[str, Oid] = {}  # lane commits made anew, by action
-        self.statuses: dict[str, str] = {}
-        # In words, where they were not known yet when the action was recorded.
-        self.said: dict[str, str] = {}
-        self.calls: list[dict[str, Any]] = []
+        """Whether it still has to be reviewed."""
+        return is_open(self.status, self.tool, self.reverts, self.within, landed=bool(self.landed))
 
 
 def find_reverted(records: Sequence[TimelineCommit]) -> set[str]:
-    """The actions that are taken back now. A revert that is itself taken back counts no more."""
+    """The actions that are reverted now. A revert that was itself reverted does not count."""
     reverted: set[str] = set()
     for recorded in reversed(records):
         if recorded.record.action not in reverted:
             reverted.update(recorded.record.reverts)
     return reverted
-
-
-def fold_marks(marks: ActionMarks, lines: Iterable[Mapping[str, Any]]) -> ActionMarks:
-    """The same marks, with what these lines say."""
-    for line in lines:
-        ids = line.get("ids", [])
-        match line.get("kind"):
-            case "call":
-                marks.calls.append(dict(line))
-            case "kept":
-                marks.kept.update(ids)
-            case "open":
-                marks.kept.difference_update(ids)
-            case "landed":
-                marks.landed.update({name: tuple(line["commits"]) for name in ids})
-            case "moved":
-                marks.moved[line["id"]] = Oid(line["commit"])
-            case "status":
-                marks.statuses[line["id"]] = line["status"]
-            case "said":
-                marks.said[line["id"]] = line["summary"]
-    return marks
 
 
 def entry_of_record(recorded: TimelineCommit, marks: ActionMarks, reverted: Set[str]) -> LogEntry:
@@ -109,7 +73,7 @@ def entry_of_record(recorded: TimelineCommit, marks: ActionMarks, reverted: Set[
         n=record.number,
         id=record.action,
         status=status_of(recorded, marks, reverted),
-        summary=marks.said.get(name, record.summary),
+        summary=marks.summaries.get(name, record.summary),
         paths=record.paths,
         tool=record.tool,
         session=record.session,
@@ -139,20 +103,20 @@ def status_of(recorded: TimelineCommit, marks: ActionMarks, reverted: Set[str]) 
     return "reverted" if name in reverted else "kept" if name in marks.kept else "committed"
 
 
-def entry_of_call(
-    call: Mapping[str, Any], marks: ActionMarks, reverted: Set[str], find_action: FindAction
-) -> LogEntry:
-    """A call whose change another's record holds fares as that one does."""
-    within = call.get("within")
+STATUS_OF_CALL: dict[str, ActionStatus] = {"denied": "denied", "failed": "failed", "unfinished": "failed"}
+
+
+def entry_of_call(call: Mark, marks: ActionMarks, reverted: Set[str], find_action: FindAction) -> LogEntry:
+    """The entry of a call without a record. If another record holds its change, it has that one's status."""
+    name, within = call["id"], call.get("within")
     holder = find_action(within) if within else None
     lane_commit = holder.record.lane_commit if holder else None
-    status = marks.statuses.get(call["id"], call["status"])
-    fates: dict[str, ActionStatus] = {"denied": "denied", "failed": "failed", "unfinished": "failed"}
+    status = marks.statuses.get(name, call["status"])
     return LogEntry(
         n=call["n"],
-        id=call["id"],
-        status=status_of(holder, marks, reverted) if holder else fates.get(status, "noop"),
-        summary=call["summary"] if status == "failed" else marks.said.get(call["id"], call["summary"]),
+        id=name,
+        status=status_of(holder, marks, reverted) if holder else STATUS_OF_CALL.get(status, "noop"),
+        summary=call["summary"] if status == "failed" else marks.summaries.get(name, call["summary"]),
         paths=tuple(RepoPath(path) for path in call["paths"]),
         tool=call["tool"],
         session=call["session"],
@@ -166,14 +130,14 @@ def entry_of_call(
         commit=lane_commit.commit if lane_commit else None,
         reason=call.get("reason"),
         within=within,
-        landed=marks.landed.get(call["id"], ()),
+        landed=marks.landed.get(name, ()),
         skipped=tuple(call["skipped"]),
         call_status=status,
         files=len(call["paths"]),
     )
 
 
-def entry_json(entry: LogEntry) -> dict[str, Any]:
+def entry_json(entry: LogEntry) -> LogEntryJson:
     return {
         "n": entry.n,
         "id": entry.id,
@@ -198,5 +162,4 @@ def entry_json(entry: LogEntry) -> dict[str, Any]:
         "within": entry.within,
         "reason": entry.reason,
         "skipped": list(entry.skipped),
-        "record": entry.timeline,
     }

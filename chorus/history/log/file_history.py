@@ -1,7 +1,7 @@
-"""What is known of a file's past: the records that changed it, newest first.
+"""What changed a file: the records of a path, newest first, for `chorus blame`.
 
-Receives paths. Of the history on disk, only the records that name a path are parsed; one that is read already
-gives the same (`lanes.known_past`). Never writes.
+`MemoryFileHistory` asks a history that is in memory. `DiskFileHistory` reads the timeline from its newest
+end and parses only the records that name the path.
 """
 
 import json
@@ -28,7 +28,7 @@ class FileHistory(Protocol):
         """The records that changed a path, newest first."""
 
     def place(self, recorded: TimelineCommit) -> int:
-        """Where a record stands: what is older has a lower place."""
+        """The position of a record; older ones have lower numbers."""
 
     def edits(self, recorded: TimelineCommit) -> tuple[Edit, ...]: ...
 
@@ -36,40 +36,6 @@ class FileHistory(Protocol):
         """The file last seen at a path."""
 
     def entry_of(self, action: str) -> LogEntry | None: ...
-
-
-class DiskFileHistory:
-    """Of a history on disk. Raises ChainUnreadable where only all of it can tell."""
-
-    def __init__(self, workspace: Workspace, newest: DiskLog) -> None:
-        self.workspace = workspace
-        self._sieve = newest.scanner
-        self._touching: dict[RepoPath, list[TimelineCommit]] = {}
-        self.entry_of = newest.find_action_entry
-
-    def touching(self, path: RepoPath) -> Iterable[TimelineCommit]:
-        if path not in self._touching:
-            # At the end of a line, plain or as a JSON string; or in a record that lists none of its files.
-            ends = (f" {path}\n", f"{json.dumps(path)[1:]}\n", f"\n{render_trailer(EDIT, NOTHING)}\n")
-            found = self._sieve.holding([end.encode("utf-8", "surrogateescape") for end in ends])
-            own = [r for r in found if any(edit.path == path for edit in self.edits(r))]
-            self._touching[path] = own
-        return self._touching[path]
-
-    def place(self, recorded: TimelineCommit) -> int:
-        return -self._sieve.place(recorded)
-
-    def edits(self, recorded: TimelineCommit) -> tuple[Edit, ...]:
-        if recorded.record.listed:
-            return recorded.record.edits
-        before = self._sieve.record(self._sieve.place(recorded) + 1)
-        changes = self.workspace.trees.diff(before.tree if before else None, recorded.tree)
-        return tuple(Edit(change.path, change.before, change.after) for change in changes)
-
-    def newest(self, path: RepoPath) -> TreeEntry | None:
-        tip = self._sieve.record(0)
-        found = self.workspace.trees.lookup(tip.tree, path) if tip else None
-        return None if found is None or found.is_tree else found
 
 
 class MemoryFileHistory:
@@ -88,3 +54,37 @@ class MemoryFileHistory:
     @cached_property
     def _entries(self) -> dict[str | None, LogEntry]:
         return {entry.id: entry for entry in self._recorder.entries()}
+
+
+class DiskFileHistory:
+    """Raises TimelineUnreadable where only the whole history can tell."""
+
+    def __init__(self, workspace: Workspace, log: DiskLog) -> None:
+        self.workspace = workspace
+        self._scanner = log.scanner
+        self._touching: dict[RepoPath, list[TimelineCommit]] = {}
+        self.entry_of = log.find_action_entry
+
+    def touching(self, path: RepoPath) -> Iterable[TimelineCommit]:
+        if path not in self._touching:
+            # At the end of a line, plain or as a JSON string; or in a record that lists none of its files.
+            ends = (f" {path}\n", f"{json.dumps(path)[1:]}\n", f"\n{render_trailer(EDIT, NOTHING)}\n")
+            found = self._scanner.containing([end.encode("utf-8", "surrogateescape") for end in ends])
+            own = [r for r in found if any(edit.path == path for edit in self.edits(r))]
+            self._touching[path] = own
+        return self._touching[path]
+
+    def place(self, recorded: TimelineCommit) -> int:
+        return -self._scanner.place(recorded)
+
+    def edits(self, recorded: TimelineCommit) -> tuple[Edit, ...]:
+        if recorded.record.listed:
+            return recorded.record.edits
+        before = self._scanner.record(self._scanner.place(recorded) + 1)
+        changes = self.workspace.trees.diff(before.tree if before else None, recorded.tree)
+        return tuple(Edit(change.path, change.before, change.after) for change in changes)
+
+    def newest(self, path: RepoPath) -> TreeEntry | None:
+        tip = self._scanner.record(0)
+        found = self.workspace.trees.lookup(tip.tree, path) if tip else None
+        return None if found is None or found.is_tree else found

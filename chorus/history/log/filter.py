@@ -1,59 +1,58 @@
-"""Which entries of the log are wanted.
+"""Which entries of the log are wanted: `LogFilter`, and the selection by it.
 
-Receives the log, newest first, and what is asked for. Gives the entries that match, taking no more of the
-log than that needs. Never reads anything by itself.
+The log is given newest first, and no more of it is taken than the filter needs.
 """
 
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from itertools import islice
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from chorus.errors import UsageError
-from chorus.history.log.entry import LogEntry, entry_json
+from chorus.history.log.entry import LogEntry
 from chorus.history.log.lookup import find_turn
 from chorus.model.ids import Oid, RepoPath, TurnId
+from chorus.model.lane_name import lane_spellings
 from chorus.model.repo_paths import is_at_or_below
 
 # Whether a timeline commit changed a file, or one below a directory.
-Changes: TypeAlias = Callable[[Oid, RepoPath], bool]
+ChangesPath: TypeAlias = Callable[[Oid, RepoPath], bool]
+# A path as the user gives it, relative to the work tree; None if it is outside.
+Locate: TypeAlias = Callable[[str], RepoPath | None]
 
 
 class LogFilter(NamedTuple):
-    """Which entries are wanted; what is None does not matter."""
+    """Which entries are wanted; None: any."""
 
     lane: str | None = None
     turn: str | None = None
-    path: str | None = None  # as a person names it, or a directory above it
+    path: str | None = None  # as the user gives it; a directory stands for all files below it
     tool: str | None = None
     status: str | None = None
     since: str | None = None
     outside: bool = False
     open: bool = False
-    before: int | None = None  # what comes before the action with this number
-    limit: int | None = None  # the newest so many
+    before: int | None = None  # only what comes before the action with this number
+    limit: int | None = None  # only the newest so many
 
 
-def list_log(
-    newest: Iterable[LogEntry],
-    wanted: LogFilter,
-    locate: Callable[[str], RepoPath | None],
-    changes: Changes,
-) -> list[dict[str, Any]]:
-    """The entries that match, oldest first. `locate`: a path as a person names it, inside the work tree."""
+def select_entries(
+    newest: Iterable[LogEntry], wanted: LogFilter, locate: Locate, changes_path: ChangesPath
+) -> list[LogEntry]:
+    """The entries that match, oldest first."""
     turn = None
     if wanted.turn is not None:
-        # Whether the beginning of a name is one turn's alone, only the whole log can say.
+        # Only the whole log shows whether the start of a turn's name is unique.
         newest = list(newest)
         turn = find_turn(newest, wanted.turn)
-    entries = newest if wanted.before is None else skip_to(newest, wanted.before)
+    entries = newest if wanted.before is None else _skip_to(newest, wanted.before)
     root = locate(wanted.path) if wanted.path is not None else None
-    matches = compile_filter(wanted, turn, root, changes)
-    return [entry_json(entry) for entry in islice(filter(matches, entries), wanted.limit)][::-1]
+    matches = _compile(wanted, turn, root, changes_path)
+    return list(islice(filter(matches, entries), wanted.limit))[::-1]
 
 
-def skip_to(newest: Iterable[LogEntry], before: int) -> Iterator[LogEntry]:
-    """What comes before the action with that number. What no action made has none, but a place."""
+def _skip_to(newest: Iterable[LogEntry], before: int) -> Iterator[LogEntry]:
+    """What comes before the action with that number. Outside changes have no number, only a place."""
     unnumbered: list[LogEntry] = []
     entries = iter(newest)
     for entry in entries:
@@ -68,23 +67,23 @@ def skip_to(newest: Iterable[LogEntry], before: int) -> Iterator[LogEntry]:
     yield from unnumbered
 
 
-def compile_filter(
-    wanted: LogFilter, turn: TurnId | None, root: RepoPath | None, changes: Changes
+def _compile(
+    wanted: LogFilter, turn: TurnId | None, root: RepoPath | None, changes_path: ChangesPath
 ) -> Callable[[LogEntry], bool]:
-    """The one test an entry has to pass: only what is asked for is looked at."""
+    """One test for an entry, made of those the filter asks for."""
     tests: list[Callable[[LogEntry], bool]] = []
     if not (wanted.outside or wanted.status == "outside"):
         tests.append(lambda entry: entry.status != "outside")
     if wanted.lane is not None:
-        names = (wanted.lane, f"chorus/{wanted.lane}")
-        tests.append(lambda entry: entry.lane in names)
+        lanes = lane_spellings(wanted.lane)
+        tests.append(lambda entry: entry.lane in lanes)
     if wanted.turn is not None:
         tests.append(lambda entry: entry.turn == turn)
     if wanted.tool is not None:
         tool = wanted.tool.lower()
         tests.append(lambda entry: (entry.tool or "").lower() == tool)
     if wanted.path is not None:
-        tests.append(lambda entry: root is not None and _touches(entry, root, changes))
+        tests.append(lambda entry: root is not None and _touches(entry, root, changes_path))
     if wanted.since is not None:
         since = parse_since(wanted.since)
         tests.append(lambda entry: entry.seconds >= since)
@@ -95,20 +94,19 @@ def compile_filter(
     return lambda entry: all(test(entry) for test in tests)
 
 
-def _touches(entry: LogEntry, root: RepoPath, changes: Changes) -> bool:
+def _touches(entry: LogEntry, root: RepoPath, changes_path: ChangesPath) -> bool:
     if entry.timeline is not None and not entry.paths:
-        return changes(entry.timeline, root)  # so many files that its message lists none
+        return changes_path(entry.timeline, root)  # too many files for its message to list
     return any(is_at_or_below(path, [root]) for path in entry.paths)
 
 
-# What a person writes after a number.
-_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+_UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 
 
 def parse_since(text: str) -> float:
     """`2h`, `3d`, or a date and time, as seconds since the epoch."""
-    if text[:-1].isdigit() and text[-1:] in _UNITS:
-        return datetime.now(UTC).timestamp() - int(text[:-1]) * _UNITS[text[-1]]
+    if text[:-1].isdigit() and text[-1:] in _UNIT_SECONDS:
+        return datetime.now(UTC).timestamp() - int(text[:-1]) * _UNIT_SECONDS[text[-1]]
     try:
         return datetime.fromisoformat(text).timestamp()
     except ValueError:

@@ -1,85 +1,217 @@
-"""The log of one work tree, kept up to date in memory.
+"""The log of one work tree, kept in memory and brought up to date at each question.
 
-Receives the timeline and the notes, which only grow. Gives every entry, oldest first, at a cost that follows
-what came since it was last asked, not the length of the log. Where what was read no longer stands at the
-beginning, it begins anew. Never changes either.
+For a process that lives on, such as the watcher. Timeline and mark log only grow, so a question costs what
+was added since the last one, not the length of the log. If the history was rewritten (`chorus gc` may drop
+its oldest part), everything is read again. `DiskLog` answers the same questions for a process that asks once.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any, TypeAlias
+from functools import partial
+from typing import NamedTuple
 
-from chorus.history.log.entry import LogEntry
-from chorus.history.log.following import LogFollower
-from chorus.history.mark_log import MarkLog
-from chorus.history.records import RecordKind
-from chorus.history.timeline import Timeline
+from chorus.history.journal import Journal
+from chorus.history.log.entry import LogEntry, entry_json, entry_of_call, entry_of_record, find_reverted
+from chorus.history.log.filter import LogFilter, select_entries
+from chorus.history.log.json_views import LaneRow, changes_below, lanes_json, show_json
+from chorus.history.log.lookup import find_entry
+from chorus.history.mark_log import ActionMarks, Mark
+from chorus.history.records import Edit, RecordKind
 from chorus.history.timeline_log import TimelineCommit
+from chorus.model.ids import Oid
+from chorus.model.json_api import ActionJson, LaneJson, LogEntryJson
 
-Call: TypeAlias = dict[str, Any]
+
+class LogUpdate(NamedTuple):
+    """What was added since the last reading."""
+
+    records: list[TimelineCommit]
+    marks: list[Mark]
+    touched: dict[str, None]  # the calls and actions whose entries may be different now
+
+
+class LogFollower:
+    """Reads what was added to the timeline and the mark log, and keeps what all marks say together."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._timeline = journal.timeline
+        self._mark_log = journal.marks
+        self.restart()
+
+    def restart(self) -> None:
+        """Make the next reading one of everything."""
+        self._record_count = self._mark_count = 0
+        self._last: Oid | None = None
+        self._marks = ActionMarks()
+        self._reverted: set[str] = set()
+
+    def is_current(self) -> bool:
+        """Whether what was read before is still the beginning of the history."""
+        records = self._timeline.records
+        if len(records) < self._record_count or len(self._mark_log.lines) < self._mark_count:
+            return False
+        return self._last is None or records[self._record_count - 1].oid == self._last
+
+    def read(self) -> LogUpdate:
+        all_records, all_marks = self._timeline.records, self._mark_log.lines
+        records, marks = all_records[self._record_count :], all_marks[self._mark_count :]
+        self._record_count, self._mark_count = len(all_records), len(all_marks)
+        self._last = all_records[-1].oid if all_records else None
+        self._marks.add(marks)
+        touched = dict.fromkeys(
+            name for mark in marks for name in mark.get("ids", [mark["id"]] if "id" in mark else [])
+        )
+        if any(recorded.record.reverts for recorded in records):
+            reverted = find_reverted(all_records)
+            touched |= dict.fromkeys(sorted(reverted ^ self._reverted))
+            self._reverted = reverted
+        return LogUpdate(records, marks, touched)
+
+    def entry(self, source: TimelineCommit | Mark) -> LogEntry:
+        """The entry of a record or a call, by all that was read."""
+        if isinstance(source, TimelineCommit):
+            return entry_of_record(source, self._marks, self._reverted)
+        return entry_of_call(source, self._marks, self._reverted, self._timeline.find_action)
 
 
 class MemoryLog:
-    def __init__(self, timeline: Timeline, notes: MarkLog) -> None:
-        self._read = LogFollower(timeline, notes)
-        self._begin()
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._follower = LogFollower(journal)
+        self._restart()
 
     def entries(self) -> list[LogEntry]:
-        """Calls come by number; outside changes stand where the timeline has them."""
-        if not self._read.goes_on():
-            self._begin()
-        records, lines, touched = self._read.read()
-        calls = [line for line in lines if line.get("kind") == "call"]
+        """Every entry, oldest first: calls by number, outside changes where the timeline has them."""
+        self._journal.refresh()
+        return self.known_entries()
+
+    def known_entries(self) -> list[LogEntry]:
+        """The entries of what this process has read already."""
+        if not self._follower.is_current():
+            self._restart()
+        records, marks, touched = self._follower.read()
+        calls = [mark for mark in marks if mark.get("kind") == "call"]
         if any(call["n"] < self._last_number for call in calls):
-            # Its note was read after the record that follows it.
-            self._begin()
-            return self.entries()
-        if records or lines:
-            self._say_again(touched)
+            # Its mark was read after the record that follows it.
+            self._restart()
+            return self.known_entries()
+        if records or marks:
+            self._update(touched)
             self._add(records, calls)
         return list(self._entries)
 
-    def _begin(self) -> None:
-        self._read.begin()
+    def select(self, wanted: LogFilter) -> list[LogEntryJson]:
+        """The entries that match, oldest first."""
+        workspace = self._journal.workspace
+        changes_path = partial(changes_below, workspace.repository.git)
+        found = select_entries(reversed(self.entries()), wanted, workspace.locate, changes_path)
+        return [entry_json(entry) for entry in found]
+
+    def lanes(self) -> list[LaneJson]:
+        """Every lane whose branch exists, oldest first."""
+        entries = self.entries()
+        rows = [LaneRow(lane.name, lane.base, lane.session) for lane in self._journal.lanes.all()]
+        return lanes_json(entries, rows, self._journal.workspace.refs.read)
+
+    def show(self, name: str) -> ActionJson:
+        """The action with that number, id or lane commit, or the outside change with that timeline commit."""
+        entries = self.entries()
+        outside = next((e for e in entries if e.status == "outside" and e.timeline == name), None)
+        entry = outside or find_entry(entries, name)
+        repository = self._journal.workspace.repository
+        return show_json(repository.git, str(repository.own_dir), entry, self.edits(entry))
+
+    def edits(self, entry: LogEntry) -> tuple[Edit, ...]:
+        """The paths of an entry, with the file before and after."""
+        timeline = self._journal.timeline
+        recorded = timeline.find_commit(entry.timeline) if entry.timeline else None
+        return timeline.edits(recorded) if recorded else ()
+
+    def _restart(self) -> None:
+        self._follower.restart()
         self._last_number = 0
         self._entries: list[LogEntry] = []
-        self._places: dict[str, list[int]] = {}
-        # Up to the last record with a number, entries stay where they are; what follows may change places.
-        self._sources: list[TimelineCommit | Call] = []
-        self._open_records: list[TimelineCommit] = []
-        self._open_calls: list[Call] = []
+        self._places: dict[str, list[int]] = {}  # by call or action
+        # Up to the last record with a number the order is final; what follows may still change places.
+        self._sources: list[TimelineCommit | Mark] = []
+        self._loose_records: list[TimelineCommit] = []
+        self._loose_calls: list[Mark] = []
 
-    def _say_again(self, names: Iterable[str]) -> None:
+    def _update(self, names: Iterable[str]) -> None:
         for name in names:
             for place in self._places.get(name, ()):
-                self._entries[place] = self._read.entry(self._sources[place])
+                self._entries[place] = self._follower.entry(self._sources[place])
 
-    def _add(self, records: Sequence[TimelineCommit], calls: Sequence[Call]) -> None:
+    def _add(self, records: Sequence[TimelineCommit], calls: Sequence[Mark]) -> None:
         del self._entries[len(self._sources) :]
-        waiting = sorted([*self._open_calls, *calls], key=lambda call: int(call["n"]))
-        unsettled: list[TimelineCommit] = []
+        calls = sorted([*self._loose_calls, *calls], key=lambda call: call["n"])
+        unnumbered: list[TimelineCommit] = []
         at = 0
-        for recorded in (*self._open_records, *records):
+        for recorded in (*self._loose_records, *records):
             if recorded.record.kind is RecordKind.START:
                 continue
             number = recorded.record.number
             if number is None:
-                unsettled.append(recorded)
+                unnumbered.append(recorded)
                 continue
             first = at
-            while at < len(waiting) and waiting[at]["n"] < number:
+            while at < len(calls) and calls[at]["n"] < number:
                 at += 1
-            self._settle([*unsettled, *waiting[first:at], recorded])
+            self._append([*unnumbered, *calls[first:at], recorded])
             self._last_number = max(self._last_number, number)
-            unsettled = []
-        self._open_records, self._open_calls = unsettled, waiting[at:]
-        self._entries += [self._read.entry(recorded) for recorded in self._open_records]
-        self._entries += [self._read.entry(call) for call in self._open_calls]
+            unnumbered = []
+        self._loose_records, self._loose_calls = unnumbered, calls[at:]
+        self._entries += [self._follower.entry(recorded) for recorded in self._loose_records]
+        self._entries += [self._follower.entry(call) for call in self._loose_calls]
 
-    def _settle(self, sources: Sequence[TimelineCommit | Call]) -> None:
+    def _append(self, sources: Sequence[TimelineCommit | Mark]) -> None:
         for source in sources:
-            entry = self._read.entry(source)
+            entry = self._follower.entry(source)
             for name in (entry.id, entry.within):
                 if name is not None:
                     self._places.setdefault(name, []).append(len(self._entries))
             self._entries.append(entry)
             self._sources.append(source)
+
+
+class LogChanges:
+    """The entries that are new or different since they were last taken, for the event stream."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._taken: dict[tuple[int | None, Oid | None], LogEntry] = {}
+        self._follower = LogFollower(journal)
+        self._restart()
+
+    def take(self) -> list[LogEntry]:
+        self._journal.refresh()
+        if not self._follower.is_current():
+            self._restart()
+        return [entry for entry in self._entries(self._follower.read()) if self._is_new(entry)]
+
+    def _restart(self) -> None:
+        self._follower.restart()
+        self._calls: dict[str, Mark] = {}
+        self._contained: dict[str, list[str]] = {}  # calls by the action whose record holds their change
+
+    def _entries(self, update: LogUpdate) -> list[LogEntry]:
+        for mark in update.marks:
+            if mark.get("kind") == "call":
+                self._calls[mark["id"]] = mark
+                if within := mark.get("within"):
+                    self._contained.setdefault(within, []).append(mark["id"])
+        contained = (call for name in update.touched for call in self._contained.get(name, ()))
+        touched = update.touched | dict.fromkeys(contained)
+        find_action = self._journal.timeline.find_action
+        earlier = [found for name in touched if (found := find_action(name)) is not None]
+        listed = {recorded.oid: recorded for recorded in [*earlier, *update.records]}
+        changes = [recorded for recorded in listed.values() if recorded.record.kind is not RecordKind.START]
+        calls = [self._calls[name] for name in touched if name in self._calls]
+        entries = [self._follower.entry(recorded) for recorded in changes]
+        entries += [self._follower.entry(call) for call in calls]
+        # The sort is stable, so an outside change, which has no number, comes first among what is new.
+        return sorted(entries, key=lambda entry: entry.n or 0) if calls else entries
+
+    def _is_new(self, entry: LogEntry) -> bool:
+        key = (entry.n, entry.timeline)
+        known, self._taken[key] = self._taken.get(key), entry
+        return known != entry

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from chorus.errors import ChorusError, ExitCode
-from chorus.history.lanes import HEADS
 from chorus.history.recorder import Recorder
 from chorus.history.workspace import Workspace
 from chorus.model.ids import Oid
 from chorus.model.json_api import LandedCommitJson, LandJson
+from chorus.model.lane_name import branch_name
 from chorus.review.landing.merge import (
     PathChange,
     PathConflict,
@@ -83,14 +83,16 @@ def apply_landing(
 def mark_landed(recorder: Recorder, plan: LandingPlan, result: LandingResult) -> None:
     """Remember which commit each action landed in; for what the branch already had, its tip."""
     for group, commit in zip(plan.groups, result.commits, strict=True):
-        recorder.mark("landed", group.names, {"commits": [commit or result.tip]})
+        landed_in = commit or result.tip
+        assert landed_in is not None
+        recorder.mark("landed", group.names, [landed_in])
 
 
 def landing_json(plan: LandingPlan, result: LandingResult, *, dry_run: bool) -> LandJson:
     rows = list(zip(plan.groups, result.commits, result.messages, strict=True))
     return {
         "commits": [_commit_json(group, commit, text) for group, commit, text in rows if text],
-        "onto": plan.onto.removeprefix(HEADS),
+        "onto": branch_name(plan.onto),
         "present": [number for group, _, text in rows if not text for number in group.numbers],
         "dry_run": dry_run,
     }
@@ -176,7 +178,7 @@ def _refuse_staged(workspace: Workspace, old: Oid | None, new: Oid | None) -> No
 def _conflict(
     workspace: Workspace, plan: LandingPlan, branch: UserBranch, conflicts: Sequence[PathConflict]
 ) -> LandConflict:
-    name = plan.onto.removeprefix(HEADS)
+    name = branch_name(plan.onto)
     lines = [f"{plan.lane.name} conflicts with {name}; nothing was changed"]
     for conflict in conflicts:
         since = [f"^{plan.lane.base}"] if plan.lane.base else []

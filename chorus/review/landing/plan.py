@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, cast, get_args
 
 from chorus.errors import ChorusError, ExitCode, NotFound, UsageError
-from chorus.history.lanes import HEADS, Lane
+from chorus.history.lanes import Lane
 from chorus.history.log.entry import LogEntry
 from chorus.history.recorder import Recorder
 from chorus.history.workspace import Workspace
 from chorus.model import commit_message
 from chorus.model.commit_message import Text, render_message, shorten
-from chorus.store.refs import OWN_PREFIXES
+from chorus.model.lane_name import BRANCHES, branch_name, is_lane_ref, lane_spellings
 
 GroupBy: TypeAlias = Literal["turn", "action", "all"]
 
@@ -100,9 +100,11 @@ def plan_landing(
 def find_lane(recorder: Recorder, name: str) -> Lane:
     recorder.journal.refresh()
     for lane in recorder.lanes.all():
-        if name in (lane.name, lane.ref, lane.name.removeprefix("chorus/")):
+        if lane.name in lane_spellings(name):
             return lane
-    if name in recorder.workspace.refs.list(HEADS) or f"{HEADS}{name}" in recorder.workspace.refs.list(HEADS):
+    if name in recorder.workspace.refs.list(BRANCHES) or f"{BRANCHES}{name}" in recorder.workspace.refs.list(
+        BRANCHES
+    ):
         raise NothingToLand(
             f"{name} is not a lane of this work tree", hint="Run the command in the work tree of the lane."
         )
@@ -129,11 +131,11 @@ def find_target(workspace: Workspace, onto: str | None) -> str:
         if ref is None:
             raise UsageError("no branch is checked out", hint="Name one with --onto.")
     else:
-        ref = HEADS + onto.removeprefix(HEADS)
-        if ref not in workspace.refs.list(HEADS) and ref != workspace.repository.head().ref:
+        ref = BRANCHES + branch_name(onto)
+        if ref not in workspace.refs.list(BRANCHES) and ref != workspace.repository.head().ref:
             raise NotFound(f"there is no branch {onto}", hint="`git branch` lists the branches.")
-    if ref.startswith(OWN_PREFIXES):
-        raise UsageError(f"{ref.removeprefix(HEADS)} is a lane", hint="Land on a branch of your own.")
+    if is_lane_ref(ref):
+        raise UsageError(f"{branch_name(ref)} is a lane", hint="Land on a branch of your own.")
     return ref
 
 

@@ -103,7 +103,7 @@ def _recover(recorder: Recorder, progress: LandingProgress) -> None:
         update_user_index(workspace, tree_of(workspace, progress.start), tree_of(workspace, tip))
     made = dict(zip(wanted, commits, strict=True))
     for group in progress.groups:
-        recorder.mark("landed", group, {"commits": [made.get(group, tip)]})
+        recorder.mark("landed", group, [made.get(group, tip)])
 
 
 def _find_landed_commits(recorder: Recorder, progress: LandingProgress, tip: Oid | None) -> Sequence[Oid]:

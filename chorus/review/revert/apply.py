@@ -73,7 +73,7 @@ def recover_revert(recorder: Recorder) -> list[TimelineCommit]:
         for path in {edit.path.rpartition("/")[0]: edit.path for edit in edits}.values():
             recorder.workspace.work_tree.remove_scratch_files(path)
         write_if_unchanged(recorder, edits)
-        recorded = [_append(recorder, r) for r in records if not recorder.journal.knows(r.id)]
+        recorded = [_append(recorder, r) for r in records if not recorder.journal.has_action(r.id)]
         pending.clear()
         return recorded
 
@@ -89,7 +89,7 @@ def _append(recorder: Recorder, record: RevertRecord) -> TimelineCommit:
     origin = reverted.record
     # A dropped lane stays dropped, and one that is checked out does not move.
     lane = (
-        recorder.lanes.find_free(origin.lane_commit.lane, recorder.journal.heads.base)
+        recorder.lanes.find_free(origin.lane_commit.lane, recorder.journal.head_tracker.base)
         if origin.lane_commit
         else None
     )

@@ -11,6 +11,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from chorus.errors import ChorusError, ExitCode
+from chorus.model.lane_name import LANE_REFS, branch_name
 from chorus.store.lock_file import LockFile
 from chorus.store.maintenance.side_store import lock_store, pack_into
 from chorus.store.maintenance.sweep import StoreBusy, needed_by_user, refresh_commit_graph, stored_in
@@ -57,7 +58,7 @@ def is_store_missing(repository: Repository) -> bool:
 def remove_leftover_refs(repository: Repository) -> None:
     """What is left of Chorus without its store. A lane that is whole without it stays, as a plain branch."""
     _refuse_lane_in_use(repository)
-    lanes = repository.refs.list("refs/heads/chorus/")
+    lanes = [name for refs in LANE_REFS for name in repository.refs.list(refs)]
     whole = {name for name in lanes if not repository.git.attempt(*WALK, name).returncode}
     remove_refs(repository, keep=whole)
     remove_line(_alternates(repository))
@@ -109,4 +110,4 @@ def _alternates(repository: Repository) -> Path:
 def _refuse_lane_in_use(repository: Repository) -> None:
     used = [ref for ref in repository.checked_out() if ref.startswith(OWN_PREFIXES)]
     if used:
-        raise LaneInUse(f"a work tree is on {used[0].removeprefix('refs/heads/')}")
+        raise LaneInUse(f"a work tree is on {branch_name(used[0])}")

@@ -12,7 +12,6 @@ from typing import Any
 
 from chorus import __version__
 from chorus.errors import UsageError
-from chorus.history.log import queries
 from chorus.model.answer import (
     Allow,
     AllowAlways,
@@ -73,7 +72,7 @@ class Requests(Reviewing):
     async def do_status(self) -> dict[str, Any]:
         watcher = self._watcher
         trees = {root: tree for root, tree in watcher.trees.all.items() if tree.place.is_there()}
-        lanes = [lane for tree in trees.values() for lane in queries.lanes(tree.recorder)]
+        lanes = [lane for tree in trees.values() for lane in tree.recorder.log.lanes()]
         problems = [
             *watcher.tasks.problems.values(),
             *watcher.transcripts.tails.problems,

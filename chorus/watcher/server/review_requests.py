@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chorus.errors import UsageError
-from chorus.history.log import queries
 from chorus.history.log.filter import LogFilter
 from chorus.history.workspace import Workspace
-from chorus.model.json_api import HunkJson, KeepJson, LandJson, RevertJson
+from chorus.model.json_api import ActionJson, HunkJson, KeepJson, LandJson, LaneJson, LogEntryJson, RevertJson
 from chorus.review import drop as dropping
 from chorus.review import operations as review
 from chorus.review.landing.apply import LandingResult, apply_landing, landing_json, mark_landed
@@ -40,14 +39,14 @@ class Reviewing:
         self._watcher = watcher
         self._landing = asyncio.Lock()  # what one landing takes, the next one must not take too
 
-    async def do_lanes(self, cwd: str | None = None) -> list[dict[str, Any]]:
-        return queries.lanes(self._tree(cwd).recorder)
+    async def do_lanes(self, cwd: str | None = None) -> list[LaneJson]:
+        return self._tree(cwd).recorder.log.lanes()
 
-    async def do_log(self, cwd: str | None = None, **wanted: Any) -> list[dict[str, Any]]:  # noqa: ANN401
-        return queries.log(self._tree(cwd).recorder, LogFilter(**wanted))
+    async def do_log(self, cwd: str | None = None, **wanted: Any) -> list[LogEntryJson]:  # noqa: ANN401  the fields of LogFilter
+        return self._tree(cwd).recorder.log.select(LogFilter(**wanted))
 
-    async def do_show(self, action: str | int, cwd: str | None = None) -> dict[str, Any]:
-        return queries.show(self._tree(cwd).recorder, str(action))
+    async def do_show(self, action: str | int, cwd: str | None = None) -> ActionJson:
+        return self._tree(cwd).recorder.log.show(str(action))
 
     async def do_revert(
         self,
@@ -151,7 +150,7 @@ class Reviewing:
             async with self._watcher.intake.history:
                 late = time.monotonic() > deadline
                 with suppress(FileBusy):
-                    done = change(tree.recorder, busy=() if late else tree.windows.exclude)
+                    done = change(tree.recorder, busy=() if late else tree.windows.open_paths)
                     notified = self._notify(tree, done) if notify else []
                     break
             await asyncio.sleep(QUIET_LOOK_SECONDS)

@@ -64,7 +64,7 @@ class Intake:
     def root_of(self, session: SessionId) -> SessionId | None:
         """The session under which the actions of this one are recorded."""
         tree = self._tree_of(session)
-        return tree.recorder.journal.root(session) if tree is not None else None
+        return tree.recorder.journal.root_session(session) if tree is not None else None
 
     def has_hooks(self, session: SessionId) -> bool:
         known = self.roster.sessions.get(session)
