@@ -17,7 +17,7 @@ from chorus.agents.claude_code.events import (
     system,
 )
 from chorus.agents.claude_code.events import messages as said
-from chorus.agents.claude_code.events.blocks import (
+from chorus.agents.claude_code.events.messages import (
     MalformedBlock,
     Other,
     Text,
@@ -26,7 +26,7 @@ from chorus.agents.claude_code.events.blocks import (
     UnknownBlock,
 )
 from chorus.agents.claude_code.events.names import BOOKKEEPING, HOOKS, NOTICES, REQUESTS, SYSTEM_NOTICES
-from chorus.agents.claude_code.events.parser import LONGEST_TYPE
+from chorus.agents.claude_code.events.parser import MAX_TYPE_LENGTH
 from chorus.agents.claude_code.pairing import Pairing
 from chorus.agents.interface import Source
 
@@ -231,7 +231,7 @@ def test_other_requests_are_known(subtype: str) -> None:
     ("value", "kind"),
     [
         ({"type": "from-the-future"}, "from-the-future"),
-        ({"type": "x" * 500}, "x" * LONGEST_TYPE),
+        ({"type": "x" * 500}, "x" * MAX_TYPE_LENGTH),
         ({"type": "system", "subtype": "new_thing"}, "system/new_thing"),
         ({"type": "control_request", "request": {"subtype": "new_thing"}}, "control_request/new_thing"),
         ({"hook_event_name": "NewHook"}, "hook/NewHook"),

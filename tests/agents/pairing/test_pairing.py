@@ -6,7 +6,7 @@ import pytest
 
 from chorus.agents.claude_code.events import Event, Malformed, Unknown
 from chorus.agents.claude_code.pairing import Action, Pairing
-from chorus.agents.claude_code.pairing.calls import ORPHANS_KEPT
+from chorus.agents.claude_code.pairing.calls import MAX_ORPHANS
 from chorus.agents.interface import Source
 from chorus.model.action import WriteScope
 from chorus.model.ids import SessionId, ToolUseId
@@ -101,8 +101,8 @@ def test_a_result_seen_before_its_call_waits_for_it() -> None:
 def test_a_result_without_a_call_is_counted_not_made_up() -> None:
     pairing = Pairing()
     assert closed() == []
-    run([returns(f"t{number}") for number in range(ORPHANS_KEPT + 5)], pairing)
-    assert pairing.problems["result-without-call"] == ORPHANS_KEPT
+    run([returns(f"t{number}") for number in range(MAX_ORPHANS + 5)], pairing)
+    assert pairing.problems["result-without-call"] == MAX_ORPHANS
 
 
 def test_calls_and_results_without_an_id_are_counted() -> None:

@@ -378,10 +378,10 @@ def test_a_call_seen_with_and_without_a_name_joins_both() -> None:
 
 def test_a_result_before_any_turn_ends_none() -> None:
     alone = Turns()
-    assert alone.end()
+    assert alone.on_result()
     assert alone.current is None
-    alone.go_on("p-1")  # type: ignore[arg-type]
-    assert alone.named("p-1").message is None  # type: ignore[arg-type]
+    alone.continue_with("p-1")  # type: ignore[arg-type]
+    assert alone.of_prompt("p-1").message is None  # type: ignore[arg-type]
 
 
 def rests(*events: Event) -> int:

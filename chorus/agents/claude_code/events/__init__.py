@@ -1,4 +1,4 @@
-"""Everything a client says, typed: stream, control protocol, transcripts, hooks, and older notes on them."""
+"""The client's events as types: stream, control protocol, transcripts, hooks, and older spellings of them."""
 
 from chorus.agents.claude_code.events.base import Known, Malformed, Unknown
 from chorus.agents.claude_code.events.parser import Event, parse_event

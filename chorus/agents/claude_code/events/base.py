@@ -1,25 +1,33 @@
-"""What every event has, and the two members that stand for what is not understood.
+"""The base of all events, and the two types for events that are not understood.
 
-The client, its transcripts, its hooks and older descriptions of them spell one fact in several ways
-(`session_id`, `sessionId`). A model here gives the fact one field and reads every spelling. Types are
-strict: a value of the wrong kind makes the event malformed, it is never converted. Fields that only
-decorate are `Loose`: of the wrong kind they count as absent.
+The client, its transcripts, its hooks and older descriptions of them spell one field in several ways
+(`session_id`, `sessionId`). A model has one field that reads every spelling. Types are strict: a value of the
+wrong type makes the event malformed and is never converted. Fields that are not essential are `Loose`: with
+a value of the wrong type they count as absent.
 """
 
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeAlias, final
 
-from pydantic import AliasChoices, AliasPath, BaseModel, ConfigDict, Field, GetPydanticSchema, InstanceOf
+from pydantic import (
+    AliasChoices,
+    AliasPath,
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetPydanticSchema,
+    InstanceOf,
+    ValidationError,
+)
 from pydantic_core import core_schema
 
 from chorus.agents.interface import Source
 from chorus.model.ids import AgentId, SessionId, ToolUseId, TurnId
 
-# The key under which the parser hands a model where its data came from. No JSON can smuggle one in:
-# the parser sets it last.
+# The key under which the parser gives a model its source. The parser sets it last, so that no JSON can.
 SOURCE_KEY = "chorus:source"
 
-# A dictionary taken as it is: neither copied nor looked into, however large.
+# A dictionary taken as it is, neither copied nor validated, however large.
 JsonObject: TypeAlias = InstanceOf[dict]  # type: ignore[type-arg]  # keys of decoded JSON are strings
 
 _ABSENT_IF_WRONG = GetPydanticSchema(
@@ -31,7 +39,7 @@ LooseFlag = Annotated[bool | None, _ABSENT_IF_WRONG]
 LooseObject = Annotated[JsonObject | None, _ABSENT_IF_WRONG]
 
 
-# Both directions of a pipe are one source: what it says of a call, it says once.
+# Both directions of a pipe are one source, which shows each call once.
 _PIPES = {Source.CONTROL_IN: Source.STREAM, Source.CONTROL_OUT: Source.STREAM}
 
 
@@ -40,13 +48,13 @@ def spelled(*names: str | AliasPath) -> AliasChoices:
 
 
 class Model(BaseModel):
-    """Frozen, strict, blind to what it does not name."""
+    """Frozen and strict; ignores fields it does not name."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="ignore", protected_namespaces=())
 
 
 class Known(Model):
-    """An event that is understood."""
+    """An event of a known type."""
 
     source: Source = Field(validation_alias=SOURCE_KEY)
     # A transcript's line may have both: then `session_id` is the session the client was started with.
@@ -62,7 +70,7 @@ class Known(Model):
     cwd: LooseText = None
 
     @property
-    def teller(self) -> Source:
+    def base_source(self) -> Source:
         """The source without the direction."""
         return _PIPES.get(self.source, self.source)
 
@@ -70,7 +78,7 @@ class Known(Model):
 @final
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """A type this version does not know. A newer client must never stop the pipeline."""
+    """An event of an unknown type. A newer client must never stop the pipeline."""
 
     type: str
     source: Source
@@ -79,7 +87,7 @@ class Unknown:
 @final
 @dataclass(frozen=True, slots=True)
 class Malformed:
-    """A known type whose content is not what it should be. Counted and shown, never guessed at."""
+    """An event of a known type with invalid content. It is counted and shown, never guessed at."""
 
     kind: str
     reason: str
@@ -87,3 +95,14 @@ class Malformed:
 
 
 Raw: TypeAlias = dict[str, Any]
+
+
+# A reason is shown to the user, and may quote the value.
+MAX_REASON_LENGTH = 200
+
+
+def first_error(error: ValidationError) -> str:
+    """Why an event is malformed, in one short line."""
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    place = ".".join(map(str, first["loc"]))
+    return f"{place}: {first['msg']}"[:MAX_REASON_LENGTH]

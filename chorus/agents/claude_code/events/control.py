@@ -1,8 +1,8 @@
-"""The control protocol, both directions.
+"""Events of the control protocol, in both directions.
 
-Two spellings are read: the one real clients speak (`control_request`, `can_use_tool`, `request_id`
-beside the request) and the one older notes describe (`sdk_control_request`, `control`, `permission`,
-`tool_input`, `request_id` inside).
+Two spellings are read: that of real clients (`control_request`, `can_use_tool`, `request_id` beside the
+request) and that of older notes (`sdk_control_request`, `control`, `permission`, `tool_input`, `request_id`
+inside).
 """
 
 from typing import Any
@@ -18,7 +18,7 @@ def _inside(*names: str) -> list[AliasPath]:
 
 
 class Request(Known):
-    """Something is asked, of the client or by it. `request` is what the answer must name."""
+    """A request by the client or to it. `request` is the id that the response must name."""
 
     request: str | None = Field(
         None, validation_alias=spelled("request_id", "requestId", *_inside("request_id", "requestId"))
@@ -27,7 +27,7 @@ class Request(Known):
 
 
 class CanUseTool(Request):
-    """May this call run?"""
+    """The client asks whether a call may run."""
 
     call: ToolUseId | None = Field(None, validation_alias=spelled(*_inside("tool_use_id", "toolUseId")))
     tool: str = Field(validation_alias=spelled(*_inside("tool_name", "toolName")))
@@ -42,7 +42,7 @@ class CanUseTool(Request):
 
 
 class HookCallback(Request):
-    """A hook registered over the protocol fires: `input` is what a command hook would read."""
+    """A hook registered over the protocol fires. `input` is the hook event."""
 
     callback: LooseText = Field(None, validation_alias=spelled(*_inside("callback_id")))
     call: ToolUseId | None = Field(None, validation_alias=spelled(*_inside("tool_use_id", "toolUseId")))
@@ -62,18 +62,18 @@ class SetPermissionMode(Request):
 
 
 class McpMessage(Request):
-    """A message for a tool server that lives with whoever drives the client."""
+    """A message for an MCP server inside the program that drives the client."""
 
     server: str = Field(validation_alias=spelled(*_inside("server_name")))
     message: JsonObject = Field(validation_alias=spelled(*_inside("message")))
 
 
 class OtherRequest(Request):
-    """Known, and of no consequence for tool calls."""
+    """A request that is irrelevant to calls."""
 
 
 class Response(Known):
-    """The answer to a request. `payload` is what was asked for; an error has `error` instead."""
+    """The response to a request, with a `payload` or an `error`."""
 
     request: str | None = Field(
         None,
@@ -87,6 +87,6 @@ class Response(Known):
 
 
 class Cancel(Known):
-    """The question is withdrawn: somebody else answered, or the turn was interrupted."""
+    """A request is withdrawn, because it was answered elsewhere or the turn was interrupted."""
 
     request: str = Field(validation_alias=spelled("request_id", "requestId"))

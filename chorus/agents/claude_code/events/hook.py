@@ -1,4 +1,4 @@
-"""What hooks read on their standard input, and what they may answer."""
+"""Hook events, which hooks read from their stdin, and hook output, which they print."""
 
 from typing import Annotated, Any, Literal
 
@@ -11,9 +11,9 @@ from chorus.agents.claude_code.events.base import (
     LooseObject,
     LooseText,
     Model,
+    first_error,
     spelled,
 )
-from chorus.agents.claude_code.events.errors import first_fault
 from chorus.model.ids import ToolUseId
 
 _TOOL = spelled("tool_name", "toolName")
@@ -23,7 +23,7 @@ _CALL = spelled("tool_use_id", "toolUseId")
 
 
 class Hook(Known):
-    """Common to all. `event` is the hook's own name for what happened."""
+    """The base of all hook events."""
 
     event: str = Field(validation_alias="hook_event_name")
     transcript: LooseText = Field(None, validation_alias="transcript_path")
@@ -31,7 +31,7 @@ class Hook(Known):
 
 
 class PreToolUse(Hook):
-    """A call is about to run: the client waits for the hook."""
+    """A call is about to run. The client waits for the hook."""
 
     call: ToolUseId | None = Field(None, validation_alias=_CALL)
     tool: str = Field(validation_alias=_TOOL)
@@ -39,7 +39,7 @@ class PreToolUse(Hook):
 
 
 class PostToolUse(Hook):
-    """A call has run. `input` is what ran."""
+    """A call has run, with this `input`."""
 
     call: ToolUseId | None = Field(None, validation_alias=_CALL)
     tool: str = Field(validation_alias=_TOOL)
@@ -68,11 +68,11 @@ def _parse_batch(value: object) -> tuple[BatchedCall, ...]:
     try:
         return tuple(map(BatchedCall.model_validate, value))
     except ValidationError as error:
-        raise ValueError(first_fault(error)) from None
+        raise ValueError(first_error(error)) from None
 
 
 class PostToolBatch(Hook):
-    """All calls of one assistant message are over, also those that fired no hook of their own."""
+    """All calls of one assistant message are over, including those that fired no hook of their own."""
 
     calls: Annotated[tuple[BatchedCall, ...], PlainValidator(_parse_batch)] = Field(
         validation_alias="tool_calls"
@@ -80,7 +80,7 @@ class PostToolBatch(Hook):
 
 
 class PermissionRequest(Hook):
-    """A dialog opens. It names no call: it is about the `PreToolUse` just before."""
+    """A permission prompt opens. It names no call: it is about the `PreToolUse` just before."""
 
     call: ToolUseId | None = Field(None, validation_alias=_CALL)
     tool: str = Field(validation_alias=_TOOL)
@@ -94,7 +94,7 @@ class PermissionDenied(Hook):
 
 
 class UserPromptSubmit(Hook):
-    """A message is sent. Also fires for what the client says in the user's name."""
+    """A message is sent, by the user or by the client in the user's name."""
 
     text: str = Field(validation_alias="prompt")
 
@@ -116,17 +116,17 @@ class SubagentStop(Hook):
 
 
 class MessageDisplay(Hook):
-    """A piece of the assistant's text goes to the screen."""
+    """A piece of the assistant's text is shown on the screen."""
 
     text: str = Field("", validation_alias="delta")
 
 
 class OtherHook(Hook):
-    """Known, and of no consequence for tool calls."""
+    """A hook event that is irrelevant to calls."""
 
 
 class HookOutput(Known):
-    """What a hook answers. It names no call: only who asked knows which one is meant."""
+    """The output of a hook. It names no call: only the request it replies to tells which call it is about."""
 
     proceed: LooseFlag = Field(None, validation_alias="continue")
     decision: LooseText = None  # the older form: approve, block
@@ -140,7 +140,7 @@ class HookOutput(Known):
 
     @property
     def verdict(self) -> Literal["allow", "deny"] | None:
-        """What the answer does to the call; None where it leaves the question open."""
+        """What the output decides about the call; None if it decides nothing."""
         words = {self.decision, self.permission, self.behavior}
         if words & {"deny", "block"}:
             return "deny"

@@ -1,8 +1,13 @@
-"""What the assistant and the user say, in the stream and in transcripts alike."""
+"""Messages of the assistant and the user, the blocks in them, and the other lines of transcripts.
 
+A block of an unknown type, or a malformed one, does not make the message around it malformed.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Annotated, Any
 
-from pydantic import AliasPath, Field, PlainValidator
+from pydantic import AliasPath, Field, PlainValidator, ValidationError
 
 from chorus.agents.claude_code.events.base import (
     JsonObject,
@@ -10,24 +15,125 @@ from chorus.agents.claude_code.events.base import (
     LooseFlag,
     LooseObject,
     LooseText,
+    Model,
+    first_error,
     spelled,
 )
-from chorus.agents.claude_code.events.blocks import Content, parse_content
 from chorus.model.ids import ToolUseId
 
 _CONTENT = AliasPath("message", "content")
 
 
+class Text(Model):
+    text: str = ""
+
+
+class Thinking(Model):
+    thinking: str = ""
+
+
+class ToolUse(Model):
+    """A tool call. Without an id it can never be paired, which the pairing step counts."""
+
+    id: ToolUseId | None = Field(None, validation_alias=spelled("id", "tool_use_id", "toolUseId"))
+    tool: str = Field(validation_alias=spelled("name", "tool_name", "toolName"))
+    input: JsonObject = Field(
+        default_factory=dict, validation_alias=spelled("input", "tool_input", "toolInput")
+    )
+
+
+class ToolResult(Model):
+    id: ToolUseId | None = Field(None, validation_alias=spelled("tool_use_id", "toolUseId"))
+    # Absent means success: the client leaves it out for Edit, Write and Read.
+    is_error: bool | None = Field(None, validation_alias=spelled("is_error", "isError"))
+    content: Any = None
+
+
+class Other(Model):
+    """A block of a known type that is irrelevant to calls."""
+
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownBlock:
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class MalformedBlock:
+    kind: str
+    reason: str
+
+
+Block = Text | Thinking | ToolUse | ToolResult | Other | UnknownBlock | MalformedBlock
+Content = str | tuple[Block, ...]
+
+_MODELS: dict[str, type[Model]] = {
+    "text": Text,
+    "thinking": Thinking,
+    "tool_use": ToolUse,
+    "tool_result": ToolResult,
+}
+_OTHER_TYPES = (
+    "image",
+    "document",
+    "redacted_thinking",
+    "search_result",
+    "container_upload",
+    "tool_reference",
+    "fallback",
+    # Tools that run on the API's side never touch this machine.
+    "server_tool_use",
+    "web_search_tool_result",
+    "web_fetch_tool_result",
+    "code_execution_tool_result",
+    "bash_code_execution_tool_result",
+    "text_editor_code_execution_tool_result",
+    "tool_search_tool_result",
+    "advisor_tool_result",
+    "mcp_tool_use",
+    "mcp_tool_result",
+)
+_OTHER: type[Model] = Other
+_VALIDATORS: dict[str, Callable[[Any], Any]] = {
+    kind: model.__pydantic_validator__.validate_python
+    for kind, model in {**dict.fromkeys(_OTHER_TYPES, _OTHER), **_MODELS}.items()
+}
+
+
+def parse_content(value: object) -> Content:
+    """Parse a message's content. ValueError: it is neither text nor a list of blocks."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return tuple(map(_parse_block, value))
+    raise ValueError(f"content is {type(value).__name__}, not text or a list of blocks")
+
+
+def _parse_block(value: object) -> Block:
+    if not isinstance(value, dict) or not isinstance(kind := value.get("type"), str):
+        return MalformedBlock("block", "a block without a type")
+    validate = _VALIDATORS.get(kind)
+    if validate is None:
+        return UnknownBlock(kind)
+    try:
+        block: Block = validate(value)
+    except ValidationError as error:
+        return MalformedBlock(kind, first_error(error))
+    return block
+
+
 class Assistant(Known):
-    """Part of what the assistant says. The client prints one block per event; older notes show several."""
+    """A part of an assistant message. The client prints one block per event; older notes show several."""
 
     content: Annotated[Content, PlainValidator(parse_content)] = Field(validation_alias=_CONTENT)
     message_id: LooseText = Field(None, validation_alias=AliasPath("message", "id"))
-    error: Any = None  # set when the client made the message up to say that the API failed
+    error: Any = None  # set if the message is the client's own text about a failed API request
 
 
 class User(Known):
-    """A person's message, a tool's results, or something the client says in the user's name."""
+    """A message of the user, results of tools, or text that the client sends in the user's name."""
 
     content: Annotated[Content, PlainValidator(parse_content)] = Field(validation_alias=_CONTENT)
     response: Any = Field(None, validation_alias=spelled("tool_use_result", "toolUseResult"))
@@ -45,14 +151,14 @@ class User(Known):
 
 
 class Partial(Known):
-    """A fragment of a message still being written. The whole message follows as an `Assistant`."""
+    """A fragment of an unfinished message. The whole message follows as an `Assistant`."""
 
     # "content_block_delta" and the like inside an object, or a bare word in the older `stream` form.
     kind: str = Field(validation_alias=spelled(AliasPath("event", "type"), "event"))
 
 
 class ToolUseLine(Known):
-    """A tool call as an event of its own (older descriptions of the stream)."""
+    """A tool call as an event of its own, as older descriptions of the stream have it."""
 
     id: ToolUseId | None = Field(None, validation_alias=spelled("id", "tool_use_id", "toolUseId"))
     tool: str = Field(validation_alias=spelled("toolName", "tool_name", "name"))
@@ -71,17 +177,17 @@ class ToolResultLine(Known):
 
 
 class TextLine(Known):
-    """Text the assistant says, as an event of its own."""
+    """Text of the assistant as an event of its own."""
 
     text: str
 
 
 class SessionStartLine(Known):
-    """A session begins or is resumed."""
+    """A session starts or is resumed."""
 
 
 class PermissionRequestLine(Known):
-    """The client asks, in words."""
+    """A permission prompt as plain text."""
 
     text: LooseText = Field(None, validation_alias="prompt")
     metadata: LooseObject = None
@@ -89,3 +195,30 @@ class PermissionRequestLine(Known):
 
 class ErrorLine(Known):
     error: Any = None
+
+
+class Summary(Known):
+    """A transcript line with the title of a conversation that ended at `leaf`."""
+
+    leaf: LooseText = Field(None, validation_alias="leafUuid")
+
+
+class QueueOperation(Known):
+    """A transcript line: a message is queued until the running turn ends, or leaves the queue."""
+
+    operation: str
+    text: LooseText = Field(None, validation_alias="content")
+
+
+class Attachment(Known):
+    """A transcript line with something the model gets beside the messages."""
+
+    kind: str = Field(validation_alias=AliasPath("attachment", "type"))
+    text: LooseText = Field(None, validation_alias=AliasPath("attachment", "prompt"))
+    origin: LooseText = Field(None, validation_alias=AliasPath("attachment", "origin", "kind"))
+
+
+class Bookkeeping(Known):
+    """A transcript line with the client's own records: modes, titles, snapshots, costs."""
+
+    type: str

@@ -1,7 +1,7 @@
-"""The words clients use for things that are known and of no consequence for tool calls.
+"""Names of event types that are known but irrelevant to calls.
 
-Gathered from recorded runs of clients 2.1.197 and 2.1.325 and from the words the latter carries. A word
-that is missing here costs nothing but a line under "unknown" in `chorus inspect`.
+Collected from recorded runs of clients 2.1.197 and 2.1.325 and from the strings in the latter. A missing name
+costs nothing but a line under "unknown" in `chorus inspect`.
 """
 
 # Top-level `type`s in the stream.
@@ -54,7 +54,7 @@ HOOKS = (
     "TaskCreated", "TeammateIdle", "UserPromptExpansion", "WorktreeCreate", "WorktreeRemove",
 )  # fmt: skip
 
-# A hook's answer has no type of its own: it is known by what it holds.
+# Hook output has no type of its own: it is recognized by its keys.
 HOOK_OUTPUT_KEYS = frozenset(
     {"continue", "decision", "hookSpecificOutput", "stopReason", "suppressOutput", "systemMessage"}
 )

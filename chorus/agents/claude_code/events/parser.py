@@ -1,8 +1,8 @@
-"""A decoded JSON object in, one typed event out.
+"""Parse a decoded JSON object into one typed event.
 
-The object's own words choose the model: `type`, then `subtype`; `hook_event_name` for hook input. One
-lookup and one validation per event, never a trial of several models. Never raises: what is unknown
-becomes `Unknown`, what is malformed becomes `Malformed`.
+The model is chosen by `type` and `subtype`, or by `hook_event_name` for hook events: one lookup and one
+validation per event, never a trial of several models. Never raises: an unknown type gives `Unknown`, invalid
+content `Malformed`.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -10,17 +10,17 @@ from typing import Any, TypeAlias
 
 from pydantic import ValidationError
 
-from chorus.agents.claude_code.events import control, hook, messages, names, system, transcript
-from chorus.agents.claude_code.events.base import SOURCE_KEY, Known, Malformed, Raw, Unknown
-from chorus.agents.claude_code.events.errors import first_fault
+from chorus.agents.claude_code.events import control, hook, messages, names, system
+from chorus.agents.claude_code.events.base import SOURCE_KEY, Known, Malformed, Raw, Unknown, first_error
 from chorus.agents.interface import Source
 
 Event: TypeAlias = Known | Unknown | Malformed
-_Validate: TypeAlias = Callable[[Any], Known]
+_Validator: TypeAlias = Callable[[Any], Known]
 
-LONGEST_TYPE = 80  # a type is a word; what is longer is data in the wrong place
+# A type is one word; anything longer is data in the wrong place.
+MAX_TYPE_LENGTH = 80
 UNTYPED = "untyped"
-_HOOK = Source.HOOK  # looked up once: that takes longer than finding the model
+_HOOK = Source.HOOK  # a name for the member: the attribute lookup takes longer than finding the model
 
 
 def parse_event(value: Raw, *, source: Source) -> Event:
@@ -31,58 +31,58 @@ def parse_event(value: Raw, *, source: Source) -> Event:
     kind = value["type"]
     if not isinstance(kind, str):
         return Malformed("event", f"type is {type(kind).__name__}, not text", source)
-    validate = _BY_TYPE.get(kind)
-    if validate is not None:
-        return _validated(validate, kind, value, source)
+    validator = _BY_TYPE.get(kind)
+    if validator is not None:
+        return _validate(validator, kind, value, source)
     table = _BY_SUBTYPE.get(kind)
     if table is not None:
         return _parse_subtype(table, kind, value, source)
-    return Unknown(kind[:LONGEST_TYPE], source)
+    return Unknown(kind[:MAX_TYPE_LENGTH], source)
 
 
 def _parse_untyped(value: Raw, source: Source) -> Event:
     name = value.get("hook_event_name")
     if isinstance(name, str):
-        validate = _BY_HOOK.get(name)
-        if validate is None:
-            return Unknown(f"hook/{name}"[:LONGEST_TYPE], source)
-        return _validated(validate, f"hook/{name}", value, source)
+        validator = _BY_HOOK.get(name)
+        if validator is None:
+            return Unknown(f"hook/{name}"[:MAX_TYPE_LENGTH], source)
+        return _validate(validator, f"hook/{name}", value, source)
     if name is not None:
         return Malformed("hook", f"hook_event_name is {type(name).__name__}, not text", source)
     if not names.HOOK_OUTPUT_KEYS.isdisjoint(value):
-        return _validated(_HOOK_OUTPUT, "hook-output", value, source)
+        return _validate(_HOOK_OUTPUT, "hook-output", value, source)
     kind = value.get("type")
-    return Unknown(kind[:LONGEST_TYPE] if isinstance(kind, str) else UNTYPED, source)
+    return Unknown(kind[:MAX_TYPE_LENGTH] if isinstance(kind, str) else UNTYPED, source)
 
 
-def _parse_subtype(table: Mapping[str | None, _Validate], kind: str, value: Raw, source: Source) -> Event:
+def _parse_subtype(table: Mapping[str | None, _Validator], kind: str, value: Raw, source: Source) -> Event:
     request = value.get("request")
     found = request.get("subtype") if isinstance(request, dict) else value.get("subtype")
     if found is not None and not isinstance(found, str):
         return Malformed(kind, f"subtype is {type(found).__name__}, not text", source)
-    validate = table.get(found)
-    label = f"{kind}/{found}"[:LONGEST_TYPE] if found else kind
-    if validate is None:
+    validator = table.get(found)
+    label = f"{kind}/{found}"[:MAX_TYPE_LENGTH] if found else kind
+    if validator is None:
         return Unknown(label, source)
-    return _validated(validate, label, value, source)
+    return _validate(validator, label, value, source)
 
 
-def _validated(validate: _Validate, kind: str, value: Raw, source: Source) -> Event:
+def _validate(validator: _Validator, kind: str, value: Raw, source: Source) -> Event:
     try:
-        return validate({**value, SOURCE_KEY: source})
+        return validator({**value, SOURCE_KEY: source})
     except ValidationError as error:
-        return Malformed(kind, first_fault(error), source)
+        return Malformed(kind, first_error(error), source)
 
 
-def _validator(model: type[Known]) -> _Validate:
-    validate: _Validate = model.__pydantic_validator__.validate_python
+def _validator(model: type[Known]) -> _Validator:
+    validate: _Validator = model.__pydantic_validator__.validate_python
     return validate
 
 
 def _table(
     models: Mapping[str, type[Known]], others: Iterable[str | None], other: type[Known]
-) -> dict[str | None, _Validate]:
-    """Kinds with a model of their own, and those that share one."""
+) -> dict[str | None, _Validator]:
+    """Validators by type: of types with their own model, and of others that share one."""
     shared = dict.fromkeys(others, _validator(other))
     return {**shared, **{kind: _validator(model) for kind, model in models.items()}}
 
@@ -106,12 +106,12 @@ _BY_TYPE = {
             "control_response": control.Response,
             "sdk_control_response": control.Response,
             "control_cancel_request": control.Cancel,
-            "summary": transcript.Summary,
-            "queue-operation": transcript.QueueOperation,
-            "attachment": transcript.Attachment,
+            "summary": messages.Summary,
+            "queue-operation": messages.QueueOperation,
+            "attachment": messages.Attachment,
         },
         names.BOOKKEEPING,
-        transcript.Bookkeeping,
+        messages.Bookkeeping,
     ),
 }
 _SYSTEM = _table(

@@ -1,16 +1,15 @@
-"""`system` and `result` events: what the client says about the session rather than in it."""
+"""`system` and `result` events: what the client reports about the session."""
 
 from typing import Annotated, Any
 
 from pydantic import AliasPath, Field, PlainValidator, ValidationError
 
-from chorus.agents.claude_code.events.base import Known, LooseNumber, LooseText, Model, spelled
-from chorus.agents.claude_code.events.errors import first_fault
+from chorus.agents.claude_code.events.base import Known, LooseNumber, LooseText, Model, first_error, spelled
 from chorus.model.ids import ToolUseId
 
 
 class Init(Known):
-    """A turn begins. Printed again for every turn, also for one that a background task's end starts."""
+    """A turn starts. Printed for every turn, also for one that the end of a background task starts."""
 
     permission_mode: LooseText = Field(None, validation_alias="permissionMode")
     version: LooseText = Field(None, validation_alias=spelled("claude_code_version", "version"))
@@ -44,7 +43,7 @@ class TaskNotification(Known):
 
 
 class DenialNotice(Known):
-    """A call was denied, said at the time of the denial."""
+    """A call was denied. Comes at once, before the result of the turn lists all denials."""
 
     call: ToolUseId | None = Field(None, validation_alias="tool_use_id")
     tool: LooseText = Field(None, validation_alias="tool_name")
@@ -52,21 +51,21 @@ class DenialNotice(Known):
 
 
 class TurnDuration(Known):
-    """The turn is over, or was broken off: the client takes the next message. In transcripts only."""
+    """The turn is over or was interrupted, and the client is idle. In transcripts only."""
 
 
 class CompactBoundary(Known):
-    """What came before is summarised from here on."""
+    """The conversation was compacted here."""
 
 
 class ConversationReset(Known):
-    """The conversation goes on under another id."""
+    """The conversation continues under another id."""
 
     to: str = Field(validation_alias="new_conversation_id")
 
 
 class Notice(Known):
-    """Known, and of no consequence for tool calls."""
+    """An event of a known type that is irrelevant to calls."""
 
     type: str
     subtype: LooseText = None
@@ -85,15 +84,15 @@ def _parse_denials(value: object) -> tuple[Denial, ...] | None:
     try:
         return tuple(map(Denial.model_validate, value))
     except ValidationError as error:
-        raise ValueError(first_fault(error)) from None
+        raise ValueError(first_error(error)) from None
 
 
 class Result(Known):
-    """A turn is over. `subtype` "success" says nothing: `is_error` does."""
+    """A turn is over. Only `is_error` tells whether it failed: `subtype` may be "success" all the same."""
 
     subtype: LooseText = None
     is_error: bool | None = Field(None, validation_alias=spelled("is_error", "isError"))
-    # None where the client does not tell; an empty tuple says that nothing was denied.
+    # None: the client does not say. An empty tuple: nothing was denied.
     denials: Annotated[tuple[Denial, ...] | None, PlainValidator(_parse_denials)] = Field(
         None, validation_alias=spelled("permission_denials", "permissionDenials")
     )
@@ -101,7 +100,7 @@ class Result(Known):
         None, validation_alias=spelled("stop_reason", "stopReason", AliasPath("result", "stopReason"))
     )
     terminal_reason: LooseText = None
-    waiting: LooseNumber = Field(None, validation_alias="queued_turn_count")
+    queued_messages: LooseNumber = Field(None, validation_alias="queued_turn_count")
     origin: LooseText = Field(None, validation_alias=AliasPath("origin", "kind"))
     errors: Any = None
     result: Any = None

@@ -1,52 +1,51 @@
-"""Who really speaks in a `user` event.
+"""Who wrote the text of a `user` event.
 
-The client puts many words into the user's mouth: tool results, notices, summaries, command output. Only
-what a person wrote is a message, and only a message starts a turn.
+The client sends much in the user's name: tool results, notices, summaries, command output. Only what the user
+wrote is a message, and only a message starts a turn.
 """
 
 import re
 from dataclasses import dataclass
 
-from chorus.agents.claude_code.events.blocks import Content, Other, Text
-from chorus.agents.claude_code.events.messages import User
+from chorus.agents.claude_code.events.messages import Content, Other, Text, User
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What a person wrote."""
+    """Text that the user wrote."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A slash command a person gave. It may be local to the client, and then starts nothing."""
+    """A slash command of the user. It may be local to the client, and then it starts no turn."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class TaskNotice:
-    """The client tells the model that a background task is over."""
+    """The client's notice to the model that a background task ended."""
 
     task: str | None
     call: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class Aside:
-    """Anything else: for the model's ears, or for the screen."""
+class ClientText:
+    """Any other text of the client, for the model or for the screen."""
 
-    breaks_off: bool = False  # the turn is over: a person stopped it, or said no to a call
+    interrupts: bool = False  # the turn is over: the user interrupted it, or denied a call
 
 
-Speech = Message | Command | TaskNotice | Aside
+UserText = Message | Command | TaskNotice | ClientText
 
-_ASIDE = re.compile(
+_CLIENT_TEXT = re.compile(
     r"<(local-command-|bash-(input|stdout|stderr)|system-reminder|user-memory-input|teammate-message|tick)"
     r"|This session is being continued from a previous conversation"
 )
-_BREAK = "[Request interrupted by user"
+_INTERRUPTED = "[Request interrupted by user"
 _COMMAND = re.compile(r"<command-(name|message)>")
 _NAME = re.compile(r"<command-name>\s*(.*?)\s*</command-name>", re.DOTALL)
 _ARGUMENTS = re.compile(r"<command-args>\s*(.*?)\s*</command-args>", re.DOTALL)
@@ -54,33 +53,33 @@ _TASK = re.compile(r"<task-id>\s*(.*?)\s*</task-id>", re.DOTALL)
 _CALL = re.compile(r"<tool-use-id>\s*(.*?)\s*</tool-use-id>", re.DOTALL)
 
 
-def read_user(event: User) -> Speech:
+def read_user(event: User) -> UserText:
     if event.parent or event.agent or event.sidechain or event.synthetic or event.summary:
-        return Aside()
-    text = spoken_text(event.content)
+        return ClientText()
+    text = plain_text(event.content)
     if text is None:
-        return Aside()
-    speech = read_text(text)
-    if event.origin not in (None, "human") and not isinstance(speech, TaskNotice):
-        return Aside()
-    return speech
+        return ClientText()
+    found = read_text(text)
+    if event.origin not in (None, "human") and not isinstance(found, TaskNotice):
+        return ClientText()
+    return found
 
 
-def read_text(text: str) -> Speech:
+def read_text(text: str) -> UserText:
     start = text.lstrip()
     if start.startswith("<task-notification>"):
         return TaskNotice(_first(_TASK, text), _first(_CALL, text))
-    if _ASIDE.match(start):
-        return Aside()
-    if start.startswith(_BREAK):
-        return Aside(breaks_off=True)
+    if _CLIENT_TEXT.match(start):
+        return ClientText()
+    if start.startswith(_INTERRUPTED):
+        return ClientText(interrupts=True)
     if _COMMAND.match(start) and (name := _first(_NAME, text)):
         return Command(" ".join(filter(None, [name, _first(_ARGUMENTS, text)])))
     return Message(text)
 
 
-def spoken_text(content: Content) -> str | None:
-    """The text of a message without tool results; None if a person could not have sent it."""
+def plain_text(content: Content) -> str | None:
+    """The text of a message without tool results; None if the user cannot have sent it."""
     if isinstance(content, str):
         return content
     texts = [block.text for block in content if type(block) is Text]

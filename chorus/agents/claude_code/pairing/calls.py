@@ -1,20 +1,24 @@
-"""Every tool call by its id: open, or finished and remembered.
+"""All tool calls by their id: open ones, and the newest finished ones.
 
-Receives what is seen of calls, from any number of sources, in any order, any number of times. Gives each
-call once as opened and once as closed, and then only what is new. Open calls are never forgotten. Of
-finished ones only the newest are remembered, without their input and witness.
+Several sources show the same call, in any order and any number of times. `CallTable` opens each call once and
+closes it once; what is learned after that comes as corrections. Open calls are never dropped. Of the finished
+ones only the newest are kept, without their input and report.
 """
 
 from collections import Counter, OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple, TypeAlias
 
 from chorus.agents.claude_code.change_reports import InvalidReport, parse_report, paths_of
-from chorus.agents.claude_code.pairing.call_facts import Entry, Learned, as_action, as_call
-from chorus.agents.claude_code.pairing.evidence import SETTLING, status_of
-from chorus.agents.claude_code.pairing.sessions import Session
+from chorus.agents.claude_code.events.base import JsonObject
+from chorus.agents.claude_code.pairing.evidence import CLOSING, status_of
+from chorus.agents.claude_code.pairing.sessions import SessionContext, Trust
 from chorus.agents.claude_code.pairing.turns import Turn
-from chorus.model.ids import AgentId, ToolUseId, TurnId
+from chorus.agents.interface import Source
+from chorus.model.action import Action, Call, ChangeReport, Status, WriteScope
+from chorus.model.ids import AgentId, SessionId, ToolUseId, TurnId
 from chorus.model.lru import LruDict
 from chorus.model.outcomes import (
     ActionClosed,
@@ -24,27 +28,114 @@ from chorus.model.outcomes import (
     OwnerCorrected,
     StatusCorrected,
 )
-from chorus.model.tools import READ_ONLY_TOOLS
+from chorus.model.tools import READ_ONLY_TOOLS, write_scope_of
 
-# A finished call costs about 500 bytes, so this many stay below 32 MB. A call seen again after it was
-# forgotten is given again: who records actions knows their ids for good.
-FINISHED_KEPT = 65_536
-# How far back a name learned late (of a turn, a session, a sub-agent) is carried.
-NEWEST = 1024
-# Results whose call was never seen: what was in flight where a recording begins.
-ORPHANS_KEPT = 256
-# Where a command's report names the task that goes on.
-_TASK = "backgroundTaskId"
+# A finished call takes about 500 bytes, so this many stay below 32 MB. A call that is seen again after it was
+# dropped is opened again: the recorder remembers all ids.
+MAX_FINISHED = 65_536
+# How many finished calls are corrected when the name of a turn, a session or a sub-agent is learned late.
+MAX_CORRECTED = 1024
+# Results without a call: those of calls that were running where a recording begins.
+MAX_ORPHANS = 256
+# The key under which a command's report names the task that goes on in the background.
+_TASK_KEY = "backgroundTaskId"
+_NAMED = WriteScope.NAMED  # a name for the member: the attribute lookup takes longer than making an entry
+
+Owner: TypeAlias = tuple[SessionId | None, TurnId | None, AgentId | None]
 
 
-class Ledger:
+class CallUpdate(NamedTuple):
+    """Something that one event says about a call. None: the event does not say."""
+
+    evidence: int
+    response: object = None  # the tool's own result, as it came
+    effective_input: JsonObject | None = None  # the input that ran, where it is not the model's
+    time: str | None = None
+    failure: str | None = None  # the client's own text for a failure
+
+    def merged_with(self, other: "CallUpdate") -> "CallUpdate":
+        return CallUpdate(
+            self.evidence | other.evidence,
+            other.response if self.response is None else self.response,
+            self.effective_input or other.effective_input,
+            self.time or other.time,
+            self.failure or other.failure,
+        )
+
+
+@dataclass(slots=True)
+class CallEntry:
+    """A call as one source shows it. Other sources are merged into it."""
+
+    id: ToolUseId
+    tool: str
+    input: JsonObject  # the model's
+    session: SessionContext
+    trust: Trust
+    sources: tuple[Source, ...]
+    turn: Turn | None = None
+    prompt: TurnId | None = None
+    agent: AgentId | None = None
+    parent: ToolUseId | None = None
+    lead_text: str | None = None
+    time: str | None = None
+    cwd: str | None = None
+    paths: tuple[str, ...] = ()  # named by the model's input
+    evidence: int = 0
+    effective_input: JsonObject | None = None
+    report: ChangeReport | None = None
+    lead_text_given: bool = False  # stays True after the text itself is dropped
+    background: bool = False
+    failure: str | None = None
+    reported_paths: tuple[str, ...] = ()  # named by the tool's own result
+    status: Status | None = None  # as in the last outcome; None while open
+    last_owner: Owner = (None, None, None)  # as in the last outcome
+
+    def owner(self) -> Owner:
+        turn = self.turn
+        return self.session.id, turn.id if turn else None, self.agent
+
+    def merge(self, seen: "CallEntry") -> None:
+        """Fill in what was not known before. The more trusted source decides about the session."""
+        if seen.sources[0] not in self.sources:
+            self.sources += seen.sources
+        if seen.trust > self.trust:
+            self.session, self.trust = seen.session, seen.trust
+        if seen.prompt is not None and self.prompt is None:
+            self.set_prompt(seen.turn, seen.prompt)
+        self.turn = self.turn or seen.turn
+        # No agent means the main agent. The parent call's id is used as agent id until the real one is known.
+        if self.agent is not None and str(self.agent) == self.parent:
+            self.agent = seen.agent or self.agent
+        self.parent = self.parent or seen.parent
+        self.lead_text = self.lead_text or seen.lead_text
+        self.time = self.time or seen.time
+        self.cwd = self.cwd or seen.cwd
+
+    def set_prompt(self, turn: Turn | None, prompt: TurnId) -> None:
+        """Set the prompt that led to this call, which also decides its turn."""
+        self.prompt = prompt
+        if self.turn is None:
+            self.turn = turn
+        elif self.turn.prompt is None:
+            self.session.turns.join(self.turn, prompt)
+        elif self.turn.prompt != prompt:
+            self.turn = turn
+
+    def drop_payload(self) -> None:
+        """Drop what only the action needed; what later corrections need stays."""
+        self.input, self.effective_input, self.report = {}, None, None
+        self.lead_text = self.failure = None
+
+
+class CallTable:
     def __init__(self, problems: Counter[str]) -> None:
         self._problems = problems
-        self._open: dict[ToolUseId, Entry] = {}
-        self._finished: OrderedDict[ToolUseId, Entry] = OrderedDict()
-        self._orphans: LruDict[ToolUseId, Learned] = LruDict(ORPHANS_KEPT)
+        self._open: dict[ToolUseId, CallEntry] = {}
+        self._finished: OrderedDict[ToolUseId, CallEntry] = OrderedDict()
+        self._orphans: LruDict[ToolUseId, CallUpdate] = LruDict(MAX_ORPHANS)
 
-    def find(self, call: ToolUseId) -> Entry | None:
+    def find(self, call: ToolUseId) -> CallEntry | None:
         entry = self._open.get(call)
         return self._finished.get(call) if entry is None else entry
 
@@ -55,49 +146,49 @@ class Ledger:
     def any_open(self) -> bool:
         return bool(self._open)
 
-    def see(self, seen: Entry) -> list[Outcome]:
-        """A call is seen, for the first time or again."""
+    def add(self, seen: CallEntry) -> list[Outcome]:
+        """Add a call that an event shows, for the first time or again."""
         known = self.find(seen.id)
         if known is not None:
-            return self._see_again(known, seen)
+            return self._merge(known, seen)
         seen.paths = paths_of(seen.input, seen.cwd)
         self._open[seen.id] = seen
         opened: list[Outcome] = [CallOpened(as_call(seen))]
         if self._orphans and (orphan := self._orphans.pop(seen.id, None)) is not None:
-            opened += self.learn(seen.id, orphan)
+            opened += self.update(seen.id, orphan)
         return opened
 
-    def name_turn(self, entry: Entry, turn: Turn, prompt: TurnId) -> list[Outcome]:
-        """A later source knows the prompt that led to a call."""
+    def set_prompt(self, entry: CallEntry, turn: Turn, prompt: TurnId) -> list[Outcome]:
+        """Set the prompt of a call, where a later source knows it."""
         if entry.prompt is not None:
             return []
         before = entry.turn
         name = before.id if before else None
-        entry.name_turn(turn, prompt)
-        return self._renamed(entry, before, name)
+        entry.set_prompt(turn, prompt)
+        return self._turn_corrections(entry, before, name)
 
-    def learn(self, call: ToolUseId, learned: Learned) -> list[Outcome]:
-        """Something is learned of a call, which may not have been seen yet."""
+    def update(self, call: ToolUseId, update: CallUpdate) -> list[Outcome]:
+        """Add what an event says about a call, which may not have been seen yet."""
         entry = self.find(call)
         if entry is None:
             known = self._orphans.get(call)
-            self._orphans[call] = known.plus(learned) if known else learned
+            self._orphans[call] = known.merged_with(update) if known else update
             return []
-        evidence, response, ran, time, failure = learned
+        evidence, response, effective_input, time, failure = update
         entry.evidence |= evidence
-        entry.ran = entry.ran or ran
+        entry.effective_input = entry.effective_input or effective_input
         entry.time = entry.time or time
         entry.failure = entry.failure or failure
         if entry.status is not None:
-            outcomes = self._amended(entry)
-            entry.forget()
+            outcomes = self._corrections(entry)
+            entry.drop_payload()
             return outcomes
         if response is not None and entry.report is None and entry.tool not in READ_ONLY_TOOLS:
             self._read_response(entry, response)
-        return self._close(entry) if entry.evidence & SETTLING else []
+        return self._close(entry) if entry.evidence & CLOSING else []
 
-    def end(self, chosen: Callable[[Entry], bool], evidence: int) -> list[Outcome]:
-        """Close the open calls for which no result will come any more."""
+    def close_if(self, chosen: Callable[[CallEntry], bool], evidence: int) -> list[Outcome]:
+        """Close the open calls that will get no result any more."""
         outcomes: list[Outcome] = []
         for entry in list(self._open.values()):
             if chosen(entry):
@@ -105,80 +196,81 @@ class Ledger:
                 outcomes += self._close(entry)
         return outcomes
 
-    def name_agent(self, parent: ToolUseId, agent: AgentId) -> list[Outcome]:
-        """The sub-agent that a call started is known by name now."""
+    def set_agent(self, parent: ToolUseId, agent: AgentId) -> list[Outcome]:
+        """Set the id of the sub-agent that a call started."""
         outcomes: list[Outcome] = []
         for entry in [*self._open.values(), *self._newest()]:
             if entry.parent == parent and entry.agent != agent:
                 entry.agent = agent
-                outcomes += self._amended(entry)
+                outcomes += self._corrections(entry)
         return outcomes
 
-    def name_session(self, session: Session) -> list[Outcome]:
-        """The session of earlier calls is known by name now."""
-        return self._placed_again(lambda entry: entry.session is session)
+    def correct_session(self, session: SessionContext) -> list[Outcome]:
+        """Correct the calls of a session whose id is known only now."""
+        return self._owner_corrections(lambda entry: entry.session is session)
 
-    def forget_orphans(self) -> None:
-        """No call will come any more for the results that have none."""
+    def drop_orphans(self) -> None:
+        """Count the results whose call will not come any more as problems."""
         if self._orphans:
             self._problems["result-without-call"] += len(self._orphans)
             self._orphans.clear()
 
-    def _placed_again(self, concerned: Callable[[Entry], bool]) -> list[Outcome]:
-        entries = filter(concerned, self._newest())
-        return [outcome for entry in entries for outcome in self._amended(entry)]
-
-    def _newest(self) -> list[Entry]:
-        """The finished calls that may still belong to what goes on, oldest first."""
-        return list(islice(reversed(self._finished.values()), NEWEST))[::-1]
-
-    def _see_again(self, entry: Entry, seen: Entry) -> list[Outcome]:
+    def _merge(self, entry: CallEntry, seen: CallEntry) -> list[Outcome]:
         before = entry.turn
         name = before.id if before else None
         entry.merge(seen)
-        return self._renamed(entry, before, name) + self._worded(entry)
+        return self._turn_corrections(entry, before, name) + self._late_lead_text(entry)
 
-    def _worded(self, entry: Entry) -> list[Outcome]:
-        """What was said before a finished call, where that was not known when it was given."""
+    def _late_lead_text(self, entry: CallEntry) -> list[Outcome]:
+        """The lead text of a finished call, if it was not known when the call was closed."""
         lead_text, entry.lead_text = entry.lead_text, None if entry.status else entry.lead_text
-        if entry.status is None or lead_text is None or entry.spoken:
+        if entry.status is None or lead_text is None or entry.lead_text_given:
             return []
-        entry.spoken = True
+        entry.lead_text_given = True
         return [LeadTextAdded(entry.id, lead_text, entry.session.id)]
 
-    def _renamed(self, entry: Entry, turn: Turn | None, name: TurnId | None) -> list[Outcome]:
+    def _turn_corrections(self, entry: CallEntry, turn: Turn | None, name: TurnId | None) -> list[Outcome]:
         if turn is None or turn.id == name:
-            return self._amended(entry)
-        # The turn has its proper name now: that concerns all its calls.
-        return self._placed_again(lambda other: other.turn is turn)
+            return self._corrections(entry)
+        # The turn was renamed, which concerns all of its calls.
+        return self._owner_corrections(lambda other: other.turn is turn)
 
-    def _read_response(self, entry: Entry, response: object) -> None:
-        """Take over what the tool itself reports."""
-        # Not only where the model asked for it: the client moves what takes long to the background.
-        entry.background = entry.background or (isinstance(response, dict) and bool(response.get(_TASK)))
+    def _owner_corrections(self, concerned: Callable[[CallEntry], bool]) -> list[Outcome]:
+        entries = filter(concerned, self._newest())
+        return [outcome for entry in entries for outcome in self._corrections(entry)]
+
+    def _newest(self) -> list[CallEntry]:
+        """The finished calls that may still be corrected, oldest first."""
+        return list(islice(reversed(self._finished.values()), MAX_CORRECTED))[::-1]
+
+    def _read_response(self, entry: CallEntry, response: object) -> None:
+        """Take over what the tool's own result says."""
+        # The model need not have asked for it: the client moves long-running commands to the background too.
+        is_task = isinstance(response, dict) and bool(response.get(_TASK_KEY))
+        entry.background = entry.background or is_task
         try:
             entry.report = parse_report(entry.tool, response, entry.cwd)
         except InvalidReport:
             self._problems["malformed-report"] += 1
         if entry.report is not None:
-            entry.written = entry.report.changed
+            entry.reported_paths = entry.report.changed
         elif isinstance(response, dict):
-            entry.written = entry.written or paths_of(response, entry.cwd)
+            entry.reported_paths = entry.reported_paths or paths_of(response, entry.cwd)
 
-    def _close(self, entry: Entry) -> list[Outcome]:
+    def _close(self, entry: CallEntry) -> list[Outcome]:
         entry.status = status_of(entry.evidence)
-        entry.placed = entry.place()
+        entry.last_owner = entry.owner()
         action = as_action(entry, entry.status)
-        entry.spoken = entry.lead_text is not None
+        entry.lead_text_given = entry.lead_text is not None
         del self._open[entry.id]
         self._finished[entry.id] = entry
-        if len(self._finished) > FINISHED_KEPT:
+        if len(self._finished) > MAX_FINISHED:
             self._finished.popitem(last=False)
-        entry.forget()
+        entry.drop_payload()
         return [ActionClosed(action)]
 
-    def _amended(self, entry: Entry) -> list[Outcome]:
-        """What has changed of a finished call since it was last given."""
+    def _corrections(self, entry: CallEntry) -> list[Outcome]:
+        """What changed about a finished call since its last outcome."""
         if entry.status is None:
             return []
         outcomes: list[Outcome] = []
@@ -186,7 +278,30 @@ class Ledger:
         if status != was:
             entry.status = status
             outcomes.append(StatusCorrected(entry.id, status, was, entry.session.id))
-        if (place := entry.place()) != entry.placed:
-            entry.placed = place
-            outcomes.append(OwnerCorrected(entry.id, *place))
+        if (owner := entry.owner()) != entry.last_owner:
+            entry.last_owner = owner
+            outcomes.append(OwnerCorrected(entry.id, *owner))
         return outcomes
+
+
+def as_call(entry: CallEntry) -> Call:
+    turn = entry.turn
+    return Call(
+        entry.id, entry.tool, entry.input, entry.paths, write_scope_of(entry.tool), entry.session.id,
+        turn.id if turn else None, entry.agent, entry.lead_text, turn.message if turn else None, entry.time,
+    )  # fmt: skip
+
+
+def as_action(entry: CallEntry, status: Status) -> Action:
+    session, turn, agent = entry.last_owner
+    message = entry.turn.message if entry.turn else None
+    effective_input = entry.effective_input
+    paths, write_scope = entry.paths, write_scope_of(entry.tool)
+    if entry.reported_paths and write_scope is _NAMED:
+        paths = entry.reported_paths
+    elif effective_input:
+        paths = paths_of(effective_input, entry.cwd)
+    return Action(
+        entry.id, entry.tool, effective_input or entry.input, status, session, turn, agent, paths,
+        write_scope, entry.report, entry.lead_text, message, entry.time, entry.background, entry.failure,
+    )  # fmt: skip

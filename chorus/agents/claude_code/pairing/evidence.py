@@ -1,7 +1,7 @@
-"""What is known of a call's fate, as a set that only grows, and the status that follows from it.
+"""Evidence about how a call ended, and the status that follows from it.
 
-Sources come late, repeat each other and disagree in detail. Because evidence is only ever added and the
-status is a pure function of all of it, the order of arrival does not matter in the end.
+Sources come late, repeat each other and disagree in detail. Evidence is only ever added, and the status is a
+pure function of all of it, so the order of arrival does not matter in the end.
 """
 
 import re
@@ -11,23 +11,23 @@ from chorus.model.action import Status
 
 
 class Evidence:
-    """Bits of what is known. Plain integers: every event is looked at, and flag classes are slow."""
+    """Bits that are combined with `|`. Plain integers, because every event uses them and Flag is slow."""
 
     NONE: Final = 0
-    SUCCEEDED: Final = 1 << 0  # a result that is no error
+    SUCCEEDED: Final = 1 << 0  # a result that is not an error
     FAILED: Final = 1 << 1  # a result that is an error
-    DENIED: Final = 1 << 2  # somebody or some rule said no: the call did not run
-    REJECTED: Final = 1 << 3  # the client's word for "no" and for "stop" alike: see `status_of`
+    DENIED: Final = 1 << 2  # the user or a rule denied it: the call did not run
+    REJECTED: Final = 1 << 3  # denied or interrupted: the client has one text for both (see `status_of`)
     INTERRUPTED: Final = 1 << 4  # it ran and was stopped
-    HOOKED: Final = 1 << 5  # PreToolUse fired: the call passed validation
-    ASKED: Final = 1 << 6  # a person was asked
-    BATCHED: Final = 1 << 7  # a batch shows it among the calls of a message that are all over
-    UNLISTED: Final = 1 << 8  # its turn's result lists the denials, and it is not among them
+    HOOKED: Final = 1 << 5  # PreToolUse fired, so the call passed validation
+    ASKED: Final = 1 << 6  # the user was asked
+    BATCHED: Final = 1 << 7  # listed in a PostToolBatch: all calls of its message are over
+    UNLISTED: Final = 1 << 8  # not among the denials that its turn's result lists
     TURN_OVER: Final = 1 << 9  # its turn ended without a result for it
 
 
-# Any of these: the call is over.
-SETTLING: Final = (
+# With any of these the call is over.
+CLOSING: Final = (
     Evidence.SUCCEEDED
     | Evidence.FAILED
     | Evidence.REJECTED
@@ -49,18 +49,18 @@ def status_of(evidence: int) -> Status:
     if evidence & Evidence.FAILED:
         return "failed"
     if evidence & Evidence.BATCHED:
-        # A call that runs fires PostToolUse or PostToolUseFailure before its batch is shown. One that
-        # came to PreToolUse and fired neither was stopped there.
+        # A call that runs fires PostToolUse or PostToolUseFailure before its batch. One that fired only
+        # PreToolUse was denied there.
         return "denied" if evidence & Evidence.HOOKED else "succeeded"
-    # A question that was on screen when the turn ended was answered, and not with yes.
+    # A prompt that was open when the turn ended was answered, and not with yes.
     asked, over = evidence & Evidence.ASKED, evidence & Evidence.TURN_OVER
     return "denied" if asked and over else "unfinished"
 
 
 def _was_running(evidence: int) -> bool:
-    """Interrupting a running call gives the same result text as refusing one that never ran.
+    """Tell a call that was interrupted from one that was denied: both have the same result text.
 
-    It ran if nobody was asked although it came as far as the permission check, or if the turn's result
+    It ran if the user was not asked although it came as far as the permission check, or if the turn's result
     lists the denials without it.
     """
     if evidence & Evidence.ASKED:
@@ -68,7 +68,7 @@ def _was_running(evidence: int) -> bool:
     return bool(evidence & (Evidence.HOOKED | Evidence.UNLISTED))
 
 
-# What the client writes into the result of a call it did not run. Prefixes, at the start of the text.
+# How the result text of a call begins that the client did not run.
 _DENIALS = re.compile(
     r"Claude requested permissions? to "
     r"|Permission (to|for) .{1,4000}?has been denied"
@@ -87,13 +87,13 @@ _REJECTIONS = re.compile(
     r"The user doesn't want to (proceed with this tool use|take this action right now)"
     r"|\[Request interrupted by user"
 )
-_FAULT = "<tool_use_error>"
-_FAULT_END = "</tool_use_error>"
-# A reason is one short line; an error may carry a whole log.
-LONGEST_REASON = 1000
+_ERROR_START = "<tool_use_error>"
+_ERROR_END = "</tool_use_error>"
+# A failure is shown as one short line; the error may hold a whole log.
+MAX_FAILURE_LENGTH = 1000
 
-# Why a call did not run, in newer clients' own words. "user-rejected" is also said of an interrupted one.
-_KINDS = {
+# Newer clients name the kind of denial. "user-rejected" may also be an interrupted call.
+_DENIAL_KINDS = {
     "user-rejected": Evidence.REJECTED,
     "permission-rule": Evidence.DENIED,
     "automode-blocked": Evidence.DENIED,
@@ -104,39 +104,39 @@ _KINDS = {
 
 
 def read_result(is_error: bool | None, content: object) -> int:
-    """What a tool result says. Only an explicit error is one: success leaves the mark out."""
+    """Read the evidence in a tool result. It is an error only if marked as one: success has no mark."""
     if not is_error:
         return Evidence.SUCCEEDED
     refusal = _read_refusal(text_of(content))
-    # Unlike a notice of a denial, which comes before it, a result says that the call is over.
+    # Unlike a denial notice, which comes before it, a result also ends the call.
     return refusal if refusal & Evidence.REJECTED else refusal | Evidence.FAILED
 
 
 def read_batched(response: object) -> int:
-    """What the text says that a batch shows of a call which fired no hook of its own."""
+    """Read the evidence in the result text that a batch has for a call."""
     text = text_of(response)
     refusal = _read_refusal(text)
-    if refusal or text.startswith(_FAULT):
+    if refusal or text.startswith(_ERROR_START):
         return refusal or Evidence.FAILED
     return Evidence.NONE
 
 
-def read_reason(evidence: int, content: object) -> str | None:
-    """The client's own words for a failure: the first line that has any, without its marks."""
+def read_failure(evidence: int, content: object) -> str | None:
+    """The client's own text for a failure: its first line, without tags."""
     if not evidence & Evidence.FAILED:
         return None
-    text = text_of(content)[:LONGEST_REASON].replace(_FAULT, "").replace(_FAULT_END, "").strip()
+    text = text_of(content)[:MAX_FAILURE_LENGTH].replace(_ERROR_START, "").replace(_ERROR_END, "").strip()
     return text.removeprefix("Error:").strip().split("\n", 1)[0] or None
 
 
 def read_denial(kind: object, decision: object) -> int:
-    """Newer clients say beside a result why its call did not run."""
-    evidence = _KINDS.get(kind, Evidence.NONE) if isinstance(kind, str) else Evidence.NONE
+    """Read the evidence in the denial kind that newer clients put beside a result."""
+    evidence = _DENIAL_KINDS.get(kind, Evidence.NONE) if isinstance(kind, str) else Evidence.NONE
     return evidence | Evidence.DENIED if decision == "reject" else evidence
 
 
 def text_of(content: object) -> str:
-    """The text of a tool result: as it is, or the first text block of a list."""
+    """The text of a tool result: the content itself, or the first text block of a list."""
     if isinstance(content, str):
         return content
     if isinstance(content, list):

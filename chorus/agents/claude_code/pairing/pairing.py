@@ -1,52 +1,51 @@
-"""The one machine all sources feed."""
+"""`Pairing`: events of all sources in, outcomes out."""
 
 from typing import Any
 
 from chorus.agents.claude_code.events import control, messages, system
 from chorus.agents.claude_code.events.base import Known, Malformed, Unknown
 from chorus.agents.claude_code.events.parser import Event, parse_event
-from chorus.agents.claude_code.pairing import control_rules as from_control
-from chorus.agents.claude_code.pairing import hook_rules as from_hooks
-from chorus.agents.claude_code.pairing import message_rules as from_messages
-from chorus.agents.claude_code.pairing import system_rules as from_system
+from chorus.agents.claude_code.pairing import control_handlers, hook_handlers, message_handlers
 from chorus.agents.claude_code.pairing.evidence import Evidence
-from chorus.agents.claude_code.pairing.sessions import Spot
-from chorus.agents.claude_code.pairing.state import Books, Handlers
+from chorus.agents.claude_code.pairing.sessions import EventContext
+from chorus.agents.claude_code.pairing.state import Handlers, PairingState
 from chorus.agents.interface import Source
 from chorus.model.ids import SessionId
 from chorus.model.outcomes import Outcome
 
-# Events are told apart by their exact type: `isinstance` on a pydantic model is slow where it says no.
+# Handlers are found by the exact type: `isinstance` on a pydantic model is slow where it is False.
 
 
 class Pairing:
+    """Turns the events of all sources into outcomes."""
+
     def __init__(self) -> None:
-        self._books = Books()
-        self.unknown = self._books.unknown  # type -> how many
-        self.problems = self._books.problems  # kind -> how many
+        self._state = PairingState()
+        self.unknown = self._state.unknown  # type -> how many
+        self.problems = self._state.problems  # kind -> how many
 
     def feed(self, event: Event, *, channel: str = "") -> list[Outcome]:
         """Take the next event. `channel` is the pane or pipe it came through.
 
         Events that do not name their session belong to the one last named on their channel.
         """
-        books = self._books
+        state = self._state
         if type(event) is Unknown:
-            books.count(self.unknown, event.type)
+            state.count(self.unknown, event.type)
             return []
         if type(event) is Malformed:
-            books.count(self.problems, f"malformed:{event.kind}")
+            state.count(self.problems, f"malformed:{event.kind}")
             return []
-        hear = _HANDLERS.get(type(event))
-        if hear is None:
+        handle = _HANDLERS.get(type(event))
+        if handle is None:
             return []
-        sessions = books.sessions
-        spot = sessions.place(event, channel)
-        outcomes = hear(books, event, spot)
+        sessions = state.sessions
+        context = sessions.context_of(event, channel)
+        outcomes = handle(state, event, context)
         if sessions.named is not None or sessions.replaced is not None:
-            outcomes = self._change_session(event, spot) + outcomes
+            outcomes = self._change_session(event, context) + outcomes
         if type(event) is control.HookCallback:
-            outcomes = outcomes + self._call_back(event, channel)
+            outcomes = outcomes + self._handle_callback_input(event, channel)
         return [*sessions.take_news(), *outcomes] if sessions.news else outcomes
 
     def feed_value(self, value: dict[str, Any], *, source: Source, channel: str = "") -> list[Outcome]:
@@ -54,37 +53,36 @@ class Pairing:
         return self.feed(parse_event(value, source=source), channel=channel)
 
     def close(self, session: SessionId | None = None) -> list[Outcome]:
-        """Nothing more will come, from that session or at all: what is open stays unfinished."""
-        outcomes = self._books.ledger.end(
+        """Close the open calls as unfinished, because nothing more comes from that session, or from any."""
+        outcomes = self._state.calls.close_if(
             lambda entry: session is None or entry.session.id == session, Evidence.NONE
         )
         if session is None:
-            self._books.ledger.forget_orphans()
+            self._state.calls.drop_orphans()
         return outcomes
 
-    def _change_session(self, event: Known, spot: Spot) -> list[Outcome]:
-        """The channel's session has got its name, or another one took its place."""
-        named, replaced = self._books.sessions.take_change()
-        outcomes = self._books.ledger.name_session(named) if named else []
-        if replaced is not None and type(event) in _BEGINNINGS:
-            # One client after another in one pane: what the first left open stays open for good.
-            gone = spot._replace(session=replaced)
-            outcomes = outcomes + self._books.end_calls(gone, Evidence.NONE, everyone=True)
+    def _change_session(self, event: Known, context: EventContext) -> list[Outcome]:
+        """Handle that the id of the channel's session became known, or that another session replaced it."""
+        named, replaced = self._state.sessions.take_change()
+        outcomes = self._state.calls.correct_session(named) if named else []
+        if replaced is not None and type(event) in _CLIENT_STARTS:
+            # Another client in the same pane: the calls of the first are never finished.
+            gone = context._replace(session=replaced)
+            outcomes = outcomes + self._state.end_calls(gone, Evidence.NONE, all_agents=True)
         return outcomes
 
-    def _call_back(self, event: control.HookCallback, channel: str) -> list[Outcome]:
-        """A hook fires over the control protocol: its input is an event of its own."""
+    def _handle_callback_input(self, event: control.HookCallback, channel: str) -> list[Outcome]:
+        """Handle the hook event inside a callback of the control protocol."""
         inner = parse_event(event.input, source=Source.HOOK)
-        from_control.hear_callback(self._books, event, inner)
+        control_handlers.remember_callback(self._state, event, inner)
         return self.feed(inner, channel=channel)
 
 
-# A client begins to speak: the one that spoke on the channel before is gone.
-_BEGINNINGS = frozenset({system.Init, messages.SessionStartLine})
-# What is not here is known, and says nothing of tool calls.
+# Events with which a client starts: an earlier one on the same channel is gone.
+_CLIENT_STARTS = frozenset({system.Init, messages.SessionStartLine})
+# Events of other types are known, but irrelevant to calls.
 _HANDLERS: Handlers = {
-    **from_messages.HANDLERS,
-    **from_hooks.HANDLERS,
-    **from_control.HANDLERS,
-    **from_system.HANDLERS,
+    **message_handlers.HANDLERS,
+    **hook_handlers.HANDLERS,
+    **control_handlers.HANDLERS,
 }

@@ -1,10 +1,9 @@
-"""Which session an event belongs to, and how sessions hang together.
+"""Which session an event belongs to, and how sessions are linked.
 
-An event that names its session belongs to it. One that does not belongs to the session that was named
-last on the same channel (a pane, a pipe), by whoever is trusted most: `session_start`, then
-`system/init`, then `result`. Where two sources name different sessions for one call, the order of trust
-goes on: then the stream's other events, then hooks, then transcripts, which copy each other's lines when a
-session is forked.
+An event that names its session belongs to it. Any other event belongs to the session named last on the same
+channel (a pane, a pipe), by the most trusted kind of event: `session_start`, then `system/init`, then
+`result`. Where two sources name different sessions for one call, the order of trust continues with the
+stream's other events, then hooks, then transcripts, which copy each other's lines when a session is forked.
 """
 
 from dataclasses import dataclass, field
@@ -20,13 +19,13 @@ from chorus.model.ids import AgentId, SessionId, ToolUseId, TurnId
 from chorus.model.lru import LruDict
 from chorus.model.outcomes import LinkKind, SessionDiscovered, SessionLinked
 
-# Sessions an agent meets in its life; a forgotten one is taken for new when it shows itself again.
-SESSIONS_KEPT = 4096
-# Sub-agents of one session that are still talking.
-SPEAKERS_KEPT = 256
+# A session that was dropped counts as new when it is seen again.
+MAX_SESSIONS = 4096
+# Sub-agents of one session that are still at work.
+MAX_AGENTS_PER_SESSION = 256
 # Sub-agents of all sessions, by the call that started each.
-AGENTS_KEPT = 4096
-# Old transcripts mark a sub-agent's lines without saying which sub-agent.
+MAX_AGENTS = 4096
+# Old transcripts mark the lines of sub-agents without naming the sub-agent.
 SIDECHAIN = AgentId("sidechain")
 
 
@@ -40,70 +39,74 @@ class Trust(IntEnum):
 
 
 @dataclass(slots=True)
-class Speaker:
-    """What an agent said last. The words stand for the calls that follow until a result comes."""
+class LeadText:
+    """An agent's latest text. It leads all calls that follow, until one of them has a result."""
 
     text: str | None = None
     message_id: str | None = None
-    answered: bool = False
+    has_result: bool = False  # of a call behind the text
     in_pieces: bool = False
 
-    def say(self, text: str, message_id: str | None = None) -> None:
+    def set(self, text: str, message_id: str | None = None) -> None:
         text = text.strip()
         if text:
-            self.text, self.message_id, self.answered, self.in_pieces = text, message_id, False, False
+            self.text, self.message_id, self.has_result, self.in_pieces = text, message_id, False, False
 
-    def add(self, piece: str) -> None:
-        """Part of a text that comes in several events."""
-        so_far = self.text if self.in_pieces and not self.answered else None
-        self.text, self.message_id, self.answered, self.in_pieces = (so_far or "") + piece, None, False, True
+    def append(self, piece: str) -> None:
+        """Add to a text that comes in several events."""
+        so_far = self.text if self.in_pieces and not self.has_result else None
+        self.text, self.message_id = (so_far or "") + piece, None
+        self.has_result, self.in_pieces = False, True
 
-    def words_before(self, message_id: str | None) -> str | None:
+    def before(self, message_id: str | None) -> str | None:
+        """The text before a call of that message."""
         same = message_id is not None and message_id == self.message_id
-        return self.text if same or not self.answered else None
+        return self.text if same or not self.has_result else None
 
 
 @dataclass(slots=True)
-class Session:
+class SessionContext:
+    """What pairing remembers of one session."""
+
     id: SessionId | None
     cwd: str | None = None
     turns: Turns = field(default_factory=Turns)
-    speakers: LruDict[tuple[Source, AgentId | None], Speaker] = field(
-        default_factory=lambda: LruDict(SPEAKERS_KEPT)
+    lead_texts: LruDict[tuple[Source, AgentId | None], LeadText] = field(
+        default_factory=lambda: LruDict(MAX_AGENTS_PER_SESSION)
     )
     cleared: bool = False  # its transcript begins with `/clear`
-    written: TurnId | None = None  # the prompt its transcript told of last
-    # Refused calls, until the turn's result tells whether they were denied or interrupted.
+    transcript_prompt: TurnId | None = None  # of the newest message in its transcript
+    # Rejected calls, until the turn's result tells whether they were denied or interrupted.
     rejected: set[ToolUseId] = field(default_factory=set)
 
-    def speaker(self, source: Source, agent: AgentId | None) -> Speaker:
-        """Each source tells the words in its own time, so each has its own memory of them."""
-        found = self.speakers.touch((source, agent))
+    def lead_text_of(self, source: Source, agent: AgentId | None) -> LeadText:
+        """The text of an agent as one source shows it: sources are not in step with each other."""
+        found = self.lead_texts.touch((source, agent))
         if found is None:
-            found = self.speakers[source, agent] = Speaker()
+            found = self.lead_texts[source, agent] = LeadText()
         return found
 
 
-class Spot(NamedTuple):
-    """Where an event belongs, how far that can be trusted, and who told it of whom."""
+class EventContext(NamedTuple):
+    """Which session and agent an event belongs to, how far that can be trusted, and which source said so."""
 
-    session: Session
+    session: SessionContext
     trust: Trust
-    teller: Source
+    source: Source  # without the direction of a pipe
     agent: AgentId | None  # the sub-agent; None for the main agent
-    speaker: Speaker
+    lead_text: LeadText
 
 
 @dataclass(slots=True)
 class _Channel:
-    session: Session
+    session: SessionContext
     trust: Trust
     used: bool = False  # something happened since the session was named
     source: Source | None = None
-    spot: Spot | None = None  # where the main agent's events from that source belong
+    context: EventContext | None = None  # of the main agent's events from that source
 
 
-# Looked up once: a member of an enumeration takes longer to find than a dozen of other steps here.
+# Names for enum members: an attribute lookup takes longer than a dozen of other steps here.
 _EVENT = Trust.EVENT
 _HOOK, _TRANSCRIPT = Source.HOOK, Source.TRANSCRIPT
 _CLAIMS: dict[type[Known], Trust] = {
@@ -113,26 +116,27 @@ _CLAIMS: dict[type[Known], Trust] = {
 }
 
 
-class Sessions:
+class SessionRegistry:
     def __init__(self) -> None:
-        self._by_id: LruDict[SessionId, Session] = LruDict(SESSIONS_KEPT)
-        self._channels: LruDict[str, _Channel] = LruDict(SESSIONS_KEPT)
-        self._linked: LruDict[tuple[SessionId, SessionId, LinkKind], bool] = LruDict(SESSIONS_KEPT)
+        self._by_id: LruDict[SessionId, SessionContext] = LruDict(MAX_SESSIONS)
+        self._channels: LruDict[str, _Channel] = LruDict(MAX_SESSIONS)
+        self._linked: LruDict[tuple[SessionId, SessionId, LinkKind], bool] = LruDict(MAX_SESSIONS)
         self._cleared: tuple[SessionId, str | None] | None = None
-        self.agents: LruDict[ToolUseId, AgentId] = LruDict(AGENTS_KEPT)  # by the call that started each
-        self.named: Session | None = None
-        self.replaced: Session | None = None
-        self.news: list[SessionDiscovered | SessionLinked] = []  # learned, and not told yet
+        self.agents: LruDict[ToolUseId, AgentId] = LruDict(MAX_AGENTS)  # by the call that started each
+        self.named: SessionContext | None = None
+        self.replaced: SessionContext | None = None
+        self.news: list[SessionDiscovered | SessionLinked] = []  # not returned yet
 
     def take_news(self) -> list[SessionDiscovered | SessionLinked]:
         news, self.news = self.news, []
         return news
 
-    def place(self, event: Known, channel: str) -> Spot:
+    def context_of(self, event: Known, channel: str) -> EventContext:
+        """Find the session and agent of an event."""
         held = self._channels.get(channel)
         if (
             held is not None
-            and held.spot is not None
+            and held.context is not None
             and event.session == held.session.id
             and event.source is held.source
             and event.agent is None
@@ -141,10 +145,10 @@ class Sessions:
             and ((cwd := event.cwd) is None or cwd == held.session.cwd)
             and (claim := _CLAIMS.get(type(event), _EVENT)) <= held.trust
         ):
-            # Nearly every event of a stream: the same agent of the same session goes on.
+            # True of nearly every event of a stream: the same agent of the same session continues.
             held.used = held.used or claim is _EVENT
-            return held.spot
-        return self._place_anew(event, channel, held)
+            return held.context
+        return self._find_context(event, channel, held)
 
     def agent_of(self, event: Known) -> AgentId | None:
         """The sub-agent an event is about; None for the main agent."""
@@ -154,51 +158,56 @@ class Sessions:
             return self.agents.touch(event.parent) or AgentId(event.parent)
         return SIDECHAIN if event.sidechain else None
 
-    def take_change(self) -> tuple[Session | None, Session | None]:
-        """The session that was named late, and the one that another took the place of."""
+    def take_change(self) -> tuple[SessionContext | None, SessionContext | None]:
+        """The session whose id became known, and the one that another replaced. Either may be None."""
         change, self.named, self.replaced = (self.named, self.replaced), None, None
         return change
 
-    def _place_anew(self, event: Known, channel: str, held: _Channel | None) -> Spot:
-        own, source, teller = event.session or None, event.source, event.teller
+    def _find_context(self, event: Known, channel: str, held: _Channel | None) -> EventContext:
+        own, source = event.session or None, event.source
         if own and (source is _HOOK or source is _TRANSCRIPT):
             trust = Trust.HOOK if source is _HOOK else Trust.TRANSCRIPT
             session, held = self._known(own, event.cwd), None
         else:
-            session, trust = self._place_stream(event, own, channel)
+            session, trust = self._stream_session(event, own, channel)
             held = self._channels[channel]
         if event.cwd:
             if session.cwd is None and session.id is not None:
                 self.news.append(SessionDiscovered(session.id, event.cwd))
             session.cwd = event.cwd
         agent = self.agent_of(event)
-        spot = Spot(session, trust, teller, agent, session.speaker(teller, agent))
+        base_source = event.base_source
+        lead_text = session.lead_text_of(base_source, agent)
+        context = EventContext(session, trust, base_source, agent, lead_text)
         if held is not None and agent is None and session is held.session:
-            held.source, held.spot = source, spot
-        return spot
+            held.source, held.context = source, context
+        return context
 
     def link(self, session: SessionId | None, parent: SessionId | None, kind: LinkKind) -> None:
-        """Said once per pair and kind."""
+        """Link a session to its parent, once per pair and kind."""
         if not session or not parent or (session, parent, kind) in self._linked:
             return
         self._linked[session, parent, kind] = True
         self.news.append(SessionLinked(session, parent, kind))
 
-    def cleared(self, session: Session) -> None:
-        """The session ends because its conversation is cleared: the next one goes on for it."""
+    def on_cleared(self, session: SessionContext) -> None:
+        """Remember a session that ended with `/clear`: the next one in its directory continues it."""
         if session.id is not None:
             self._cleared = (session.id, session.cwd)
 
-    def began_cleared(self, session: Session) -> None:
+    def on_started_cleared(self, session: SessionContext) -> None:
+        """Link a session that starts after `/clear` to the one that was cleared."""
         if self._cleared is not None and self._cleared[1] == session.cwd:
             parent, self._cleared = self._cleared[0], None
             self.link(session.id, parent, "clear")
 
-    def _place_stream(self, event: Known, own: SessionId | None, channel: str) -> tuple[Session, Trust]:
+    def _stream_session(
+        self, event: Known, own: SessionId | None, channel: str
+    ) -> tuple[SessionContext, Trust]:
         held = self._channels.get(channel)
         claim = _CLAIMS.get(type(event), _EVENT)
         if own is None:  # the client's own input has an empty one
-            held = held or self._hold(channel, Session(None), Trust.TRANSCRIPT)
+            held = held or self._hold(channel, SessionContext(None), Trust.TRANSCRIPT)
         elif held is None or held.session.id is None:
             held = self._hold(channel, self._named(own, held, event.cwd), claim)
         elif own != held.session.id:
@@ -207,8 +216,10 @@ class Sessions:
         held.used = held.used or claim is _EVENT
         return held.session, held.trust
 
-    def _switch(self, event: Known, own: SessionId, held: _Channel, claim: Trust) -> tuple[Session, Trust]:
-        """The channel's session is another than the one the event names."""
+    def _switch(
+        self, event: Known, own: SessionId, held: _Channel, claim: Trust
+    ) -> tuple[SessionContext, Trust]:
+        """Decide between the channel's session and another one that the event names."""
         known = self._by_id.touch(own)
         if claim is _EVENT or (claim is Trust.RESULT and known is not None):
             return self._known(own, event.cwd), claim
@@ -218,15 +229,15 @@ class Sessions:
                 self.link(own, held.session.id, "resume")
             return held.session, held.trust
         self.replaced = held.session
-        held.session, held.trust, held.used, held.spot = self._known(own, event.cwd), claim, False, None
+        held.session, held.trust, held.used, held.context = self._known(own, event.cwd), claim, False, None
         return held.session, claim
 
-    def _hold(self, channel: str, session: Session, trust: Trust) -> _Channel:
+    def _hold(self, channel: str, session: SessionContext, trust: Trust) -> _Channel:
         held = self._channels[channel] = _Channel(session, trust)
         return held
 
-    def _named(self, own: SessionId, held: _Channel | None, cwd: str | None) -> Session:
-        """The session of a channel whose events had none so far: what came before belongs to it too."""
+    def _named(self, own: SessionId, held: _Channel | None, cwd: str | None) -> SessionContext:
+        """Name the session of a channel whose events named none so far: they belong to it too."""
         if held is None or own in self._by_id:
             return self._known(own, cwd)
         session = self._by_id[own] = self.named = held.session
@@ -234,9 +245,9 @@ class Sessions:
         self.news.append(SessionDiscovered(own, session.cwd))
         return session
 
-    def _known(self, own: SessionId, cwd: str | None) -> Session:
+    def _known(self, own: SessionId, cwd: str | None) -> SessionContext:
         session = self._by_id.touch(own)
         if session is None:
-            session = self._by_id[own] = Session(own, cwd)
+            session = self._by_id[own] = SessionContext(own, cwd)
             self.news.append(SessionDiscovered(own, cwd))
         return session

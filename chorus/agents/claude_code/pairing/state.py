@@ -1,67 +1,72 @@
-"""What all parts of pairing share: the ledger, the sessions, and what could not be understood."""
+"""What the event handlers of pairing share: calls, sessions, pending requests, and counts of problems."""
 
 from collections import Counter, deque
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
 from chorus.agents.claude_code.events.base import JsonObject, Known
-from chorus.agents.claude_code.pairing.call_facts import Entry, Learned
-from chorus.agents.claude_code.pairing.calls import Ledger
+from chorus.agents.claude_code.pairing.calls import CallEntry, CallTable, CallUpdate
 from chorus.agents.claude_code.pairing.evidence import Evidence
-from chorus.agents.claude_code.pairing.sessions import SPEAKERS_KEPT, Session, Sessions, Spot, Trust
+from chorus.agents.claude_code.pairing.sessions import (
+    MAX_AGENTS_PER_SESSION,
+    EventContext,
+    SessionContext,
+    SessionRegistry,
+    Trust,
+)
 from chorus.agents.claude_code.pairing.turns import Turn
 from chorus.agents.interface import Source
 from chorus.model.ids import AgentId, SessionId, ToolUseId, TurnId
 from chorus.model.lru import LruDict
 from chorus.model.outcomes import BackgroundTaskEnded, Outcome, TurnStarted
 
-# Boundaries (init, result, message) remembered by uuid, so that a repeat of one changes nothing.
-BOUNDARIES_KEPT = 8192
-# Background tasks remembered by id.
-TASKS_KEPT = 4096
-# Questions without an answer. One waits at a time; hooks ask a few per call.
-QUESTIONS_KEPT = 4096
-# Calls of one agent in one turn that a question may be about: those of one message, and some.
-PRE_KEPT = 16
-# Kinds counted one by one; a stream with more has no kinds but noise.
-KINDS_COUNTED = 1000
-# Looked up once: see `sessions`.
+# Events that start or end something (init, result, message), remembered by uuid so that repeats are ignored.
+MAX_BOUNDARIES = 8192
+# Ended background tasks, by id.
+MAX_TASKS = 4096
+# Unanswered control requests. The client asks one at a time; hooks ask a few per call.
+MAX_REQUESTS = 4096
+# Calls of one agent in one turn that a permission request may be about: those of one message, and some more.
+MAX_PENDING_CALLS = 16
+# Kinds of problems that are counted separately; a stream with more of them is noise.
+MAX_KINDS = 1000
+# Names for enum members: an attribute lookup takes longer than most steps here.
 _STREAM, _TRANSCRIPT = Source.STREAM, Trust.TRANSCRIPT
 
 
-class Made(NamedTuple):
-    """A tool call as it is shown."""
+class ShownCall(NamedTuple):
+    """A tool call as one event shows it."""
 
     call: ToolUseId | None
     tool: str
     input: JsonObject
 
 
-class Question(NamedTuple):
-    """Something the client asked over the control protocol."""
+class ControlRequest(NamedTuple):
+    """A permission request over the control protocol. `by_hook`: a hook callback, not a prompt."""
 
     call: ToolUseId | None
     by_hook: bool
 
 
-class Books:
+class PairingState:
     def __init__(self) -> None:
         self.unknown: Counter[str] = Counter()
         self.problems: Counter[str] = Counter()
-        self.sessions = Sessions()
-        self.ledger = Ledger(self.problems)
-        self.questions: LruDict[str, Question] = LruDict(QUESTIONS_KEPT)  # unanswered, by request id
-        self._pre: LruDict[tuple[SessionId | None, AgentId | None, TurnId | None], deque[Made]] = LruDict(
-            SPEAKERS_KEPT
+        self.sessions = SessionRegistry()
+        self.calls = CallTable(self.problems)
+        self.requests: LruDict[str, ControlRequest] = LruDict(MAX_REQUESTS)  # unanswered, by request id
+        self._pending: LruDict[tuple[SessionId | None, AgentId | None, TurnId | None], deque[ShownCall]] = (
+            LruDict(MAX_AGENTS_PER_SESSION)
         )
-        self._boundaries: LruDict[str, bool] = LruDict(BOUNDARIES_KEPT)
-        self._ended_tasks: LruDict[str, bool] = LruDict(TASKS_KEPT)
+        self._boundaries: LruDict[str, bool] = LruDict(MAX_BOUNDARIES)
+        self._ended_tasks: LruDict[str, bool] = LruDict(MAX_TASKS)
 
     def count(self, counter: Counter[str], kind: str) -> None:
-        counter[kind if kind in counter or len(counter) < KINDS_COUNTED else "other"] += 1
+        counter[kind if kind in counter or len(counter) < MAX_KINDS else "other"] += 1
 
     def is_repeat(self, event: Known) -> bool:
-        """Whether this very event was taken before."""
+        """Whether this very event was handled before. Remembers it."""
         uuid = event.uuid
         if uuid is None:
             return False
@@ -70,99 +75,104 @@ class Books:
         self._boundaries[uuid] = True
         return False
 
-    def turn_of(self, event: Known, session: Session) -> Turn | None:
+    def turn_of(self, event: Known, session: SessionContext) -> Turn | None:
         if event.prompt is not None:
-            return session.turns.named(event.prompt)
-        started = self.ledger.find(event.parent) if event.parent else None
-        # A background sub-agent outlives the turn that started it, and still works for it.
+            return session.turns.of_prompt(event.prompt)
+        started = self.calls.find(event.parent) if event.parent else None
+        # A background sub-agent outlives the turn that started it, and still works for that turn.
         return started.turn if started else session.turns.current
 
-    def remember_pre(self, event: Known, session: Session, made: Made) -> None:
-        """A call comes to its PreToolUse: a question that follows is about it."""
+    def remember_pending(self, event: Known, session: SessionContext, shown: ShownCall) -> None:
+        """Remember a call from its PreToolUse: a permission request that follows is about it."""
         key = (session.id, event.agent, event.prompt)
-        pre = self._pre.touch(key)
-        if pre is None:
-            pre = self._pre[key] = deque(maxlen=PRE_KEPT)
-        if made.call and made not in pre:
-            pre.append(made)
+        pending = self._pending.touch(key)
+        if pending is None:
+            pending = self._pending[key] = deque(maxlen=MAX_PENDING_CALLS)
+        if shown.call and shown not in pending:
+            pending.append(shown)
 
-    def recall_pre(self, event: Known, session: Session) -> list[Made]:
-        return list(self._pre.touch((session.id, event.agent, event.prompt)) or ())
+    def pending_calls(self, event: Known, session: SessionContext) -> list[ShownCall]:
+        return list(self._pending.touch((session.id, event.agent, event.prompt)) or ())
 
-    def see(self, event: Known, spot: Spot, made: Made, message_id: str | None = None) -> list[Outcome]:
-        """A tool call, wherever it is seen."""
-        call, tool, given = made
-        session, trust, teller, agent, speaker = spot
+    def add_call(
+        self, event: Known, context: EventContext, shown: ShownCall, message_id: str | None = None
+    ) -> list[Outcome]:
+        """Handle a tool call, from whichever event shows it."""
+        call, tool, tool_input = shown
+        session, trust, source, agent, lead_text = context
         if not call:
             self.count(self.problems, "call-without-id")
             return []
-        known = self.ledger.find(call)
+        known = self.calls.find(call)
         outcomes: list[Outcome] = []
         if known is None:
-            if teller is _STREAM and agent is None and (turn := session.turns.work()) is not None:
+            if source is _STREAM and agent is None and (turn := session.turns.ensure_running()) is not None:
                 outcomes.append(TurnStarted(session.id, turn.id, turn.message))
         elif trust is _TRANSCRIPT and known.session is not session:
             # Transcripts copy the lines of the session they were forked or resumed from.
             self.sessions.link(session.id, known.session.id, "fork")
-        seen = Entry(
-            call, tool, given, session, trust, (teller,), self.turn_of(event, session), event.prompt, agent,
-            event.parent, speaker.words_before(message_id), event.time, event.cwd or session.cwd,
+        seen = CallEntry(
+            call, tool, tool_input, session, trust, (source,), self.turn_of(event, session), event.prompt,
+            agent, event.parent, lead_text.before(message_id), event.time, event.cwd or session.cwd,
         )  # fmt: skip
-        return outcomes + self.ledger.see(seen)
+        return outcomes + self.calls.add(seen)
 
-    def learn(self, event: Known, spot: Spot, call: ToolUseId | None, learned: Learned) -> list[Outcome]:
-        """A tool's result, or part of one, wherever it is seen."""
+    def update_call(
+        self, event: Known, context: EventContext, call: ToolUseId | None, update: CallUpdate
+    ) -> list[Outcome]:
+        """Handle a tool's result, or a part of one, from whichever event shows it."""
         if not call:
             self.count(self.problems, "result-without-id")
             return []
-        spot.speaker.answered = True
-        if learned.evidence & Evidence.REJECTED and spot.teller is _STREAM:
-            spot.session.rejected.add(call)
-        if event.prompt is None or (entry := self.ledger.find(call)) is None:
-            return self.ledger.learn(call, learned)
-        turn = spot.session.turns.named(event.prompt)
-        return self.ledger.name_turn(entry, turn, event.prompt) + self.ledger.learn(call, learned)
+        context.lead_text.has_result = True
+        if update.evidence & Evidence.REJECTED and context.source is _STREAM:
+            context.session.rejected.add(call)
+        if event.prompt is None or (entry := self.calls.find(call)) is None:
+            return self.calls.update(call, update)
+        turn = context.session.turns.of_prompt(event.prompt)
+        return self.calls.set_prompt(entry, turn, event.prompt) + self.calls.update(call, update)
 
     def end_calls(
-        self, spot: Spot, evidence: int = Evidence.TURN_OVER, *, agent: AgentId | None = None,
-        everyone: bool = False, spare: TurnId | None = None, only: TurnId | None = None,
+        self, context: EventContext, evidence: int = Evidence.TURN_OVER, *, agent: AgentId | None = None,
+        all_agents: bool = False, except_prompt: TurnId | None = None, only_prompt: TurnId | None = None,
         before: str | None = None,
     ) -> list[Outcome]:  # fmt: skip
-        """Close what an agent left open. A source can only speak of calls that it has shown."""
-        if not self.ledger.any_open:
+        """Close the calls an agent left open. A source can only end calls that it has shown itself."""
+        if not self.calls.any_open:
             return []
 
-        def is_over(entry: Entry) -> bool:
-            if entry.session is not spot.session or spot.teller not in entry.sources:
+        def is_over(entry: CallEntry) -> bool:
+            if entry.session is not context.session or context.source not in entry.sources:
                 return False
-            if spare is not None and entry.prompt == spare:
+            if except_prompt is not None and entry.prompt == except_prompt:
                 return False
-            if only is not None and entry.prompt not in (None, only):
+            if only_prompt is not None and entry.prompt not in (None, only_prompt):
                 return False
             if before is not None and entry.time is not None and entry.time >= before:
                 return False
-            return everyone or entry.agent == agent
+            return all_agents or entry.agent == agent
 
-        return self.ledger.end(is_over, evidence)
+        return self.calls.close_if(is_over, evidence)
 
-    def start_turn(self, spot: Spot, turn: Turn | None) -> list[Outcome]:
-        """A turn begins with a message or with `init`."""
-        spot.speaker.text = None  # words of the turn before
-        return [TurnStarted(spot.session.id, turn.id, turn.message)] if turn is not None else []
+    def start_turn(self, context: EventContext, turn: Turn | None) -> list[Outcome]:
+        """Handle the start of a turn. None: the turn is known already."""
+        context.lead_text.text = None  # it belonged to the turn before
+        return [TurnStarted(context.session.id, turn.id, turn.message)] if turn is not None else []
 
-    def name_agent(self, call: ToolUseId, agent: AgentId) -> list[Outcome]:
+    def set_agent(self, call: ToolUseId, agent: AgentId) -> list[Outcome]:
+        """Set the id of the sub-agent that a call started."""
         if self.sessions.agents.touch(call) == agent:
             return []
         self.sessions.agents[call] = agent
-        return self.ledger.name_agent(call, agent)
+        return self.calls.set_agent(call, agent)
 
     def end_task(self, session: SessionId | None, task: str, call: ToolUseId | None) -> list[Outcome]:
-        """A task that outlived its call is over. Said once."""
+        """Handle the end of a background task. Only the first report of it counts."""
         if task in self._ended_tasks:
             return []
         self._ended_tasks[task] = True
         return [BackgroundTaskEnded(session, call, task)]
 
 
-# What each part of pairing offers: for a kind of event, what it tells.
-Handlers: TypeAlias = dict[type[Known], Callable[[Books, Any, Spot], list[Outcome]]]
+# The handler for each type of event.
+Handlers: TypeAlias = dict[type[Known], Callable[[PairingState, Any, EventContext], list[Outcome]]]

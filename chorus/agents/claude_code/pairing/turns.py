@@ -1,9 +1,9 @@
 """Which user message a tool call belongs to.
 
-Hooks and transcripts name each message (`prompt_id`): that name is the turn's id. The stream does not:
-there a turn begins with `system/init`, and the message is told before it, after it or not at all, so
-turns are counted. A turn that a background task's end starts has no message of its own and counts as
-part of the one before.
+Hooks and transcripts name each message (`prompt_id`), and that name is the turn's id. The stream does not:
+there a turn begins with `system/init`, and the message comes before it, after it or not at all, so turns are
+numbered. A turn that starts because a background task ended has no message of its own and counts as part of
+the turn before.
 """
 
 from collections import deque
@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from chorus.model.ids import TurnId
 from chorus.model.lru import LruDict
 
-# Late results name the prompt of an earlier turn; nobody looks further back than this.
-TURNS_KEPT = 1024
-# Messages sent into one turn, beside the first; of a fork's old messages, the newest.
-TURNS_OF_A_PROMPT = 64
-# Messages typed while the agent works. A person types a handful.
-WAITING_KEPT = 64
+# Late results name the prompt of an earlier turn, but none from further back than this.
+MAX_TURNS = 1024
+# Messages sent into one turn after the first; of the old messages that a fork copies, the newest.
+MAX_TURNS_PER_PROMPT = 64
+# Messages that wait while the agent works. A user types a handful.
+MAX_QUEUED = 64
 
 
 @dataclass(slots=True)
@@ -28,35 +28,35 @@ class Turn:
 
 
 class Turns:
-    """The turns of one session."""
+    """The turns of one session, in order."""
 
     def __init__(self) -> None:
         self.current: Turn | None = None
         self._count = 0
-        # A prompt has several turns when a message is sent while the agent works on another.
-        self._by_prompt: LruDict[TurnId, list[Turn]] = LruDict(TURNS_KEPT)
-        self._waiting: deque[str] = deque(maxlen=WAITING_KEPT)
-        self._announced: Turn | None = None  # its message is known, its init has not come yet
-        self._unanswered: deque[Turn] = deque(maxlen=WAITING_KEPT)  # begun, and no result yet
+        # A prompt has several turns if messages are sent while the agent works on the first.
+        self._by_prompt: LruDict[TurnId, list[Turn]] = LruDict(MAX_TURNS)
+        self._queued: deque[str] = deque(maxlen=MAX_QUEUED)
+        self._announced: Turn | None = None  # its message is known, but its init has not come yet
+        self._running: deque[Turn] = deque(maxlen=MAX_QUEUED)  # without a result yet
         self._has_inits = False
-        self._notices = 0
-        self._continued = False  # the running turn was started by a background task's end
+        self._ended_tasks = 0
+        self._continued = False  # the running turn was started by the end of a background task
 
     @property
-    def running(self) -> bool:
-        return bool(self._unanswered)
+    def is_running(self) -> bool:
+        return bool(self._running)
 
-    def named(self, prompt: TurnId) -> Turn:
-        """The newest turn of a prompt, also of one whose message was never seen."""
+    def of_prompt(self, prompt: TurnId) -> Turn:
+        """The newest turn of a prompt. A new one, if its message was never seen."""
         turns = self._by_prompt.touch(prompt)
         if turns is None:
             turns = self._by_prompt[prompt] = [self._new(prompt, None)]
         return turns[-1]
 
-    def hear_prompt(self, prompt: TurnId, text: str, *, live: bool) -> Turn | None:
-        """A message with a name. The turn it starts, or None if the turn is known already.
+    def on_prompt(self, prompt: TurnId, text: str, *, live: bool) -> Turn | None:
+        """Handle a message whose prompt is named. Return the turn it starts; None if that is known already.
 
-        `live` says that the message was sent just now: then it may be that of the running turn.
+        `live`: the message was sent just now, so it may be that of the running turn.
         """
         turns = self._by_prompt.touch(prompt) or []
         for turn in turns:
@@ -64,29 +64,29 @@ class Turns:
                 turn.message = text
                 return None
         running = self.current
-        if not turns and live and running is not None and self._may_be(running, text):
+        if not turns and live and running is not None and self._may_have_message(running, text):
             running.message = text
-            self.name(running, prompt)
+            self._rename(running, prompt)
             return None
-        # Sent while the agent worked on the first; or copied by a fork, which names all old messages alike.
+        # Sent while the agent works on the first, or copied by a fork, which gives all old messages one name.
         turn = self._new(prompt, text, number=len(turns) + 1)
-        self._by_prompt[prompt] = [*turns[-TURNS_OF_A_PROMPT:], turn]
+        self._by_prompt[prompt] = [*turns[-MAX_TURNS_PER_PROMPT:], turn]
         if live and not turns:
             self._announced = turn
         return turn
 
-    def hear_meanwhile(self, text: str) -> Turn | None:
-        """A message that reaches the agent while it works. The turn it starts, unless that is known."""
+    def on_queued_message(self, text: str) -> Turn | None:
+        """Handle a queued message that reaches the working agent. Return the turn it starts, if new."""
         if self.current is not None and self.current.prompt is not None:
-            return self.hear_prompt(self.current.prompt, text, live=False)
+            return self.on_prompt(self.current.prompt, text, live=False)
         return None if self.current is not None and self.current.message == text else self._new(None, text)
 
-    def hear(self, text: str, *, echo: bool, delivered: bool) -> Turn | None:
-        """A message without a name. The turn it starts, or None if it waits or is an echo.
+    def on_message(self, text: str, *, echo: bool, delivered: bool) -> Turn | None:
+        """Handle a message without a name. Return the turn it starts; None if it is queued or an echo.
 
-        `delivered` says that the agent gets it now, in the middle of its work if it works.
+        `delivered`: the agent reads it now, even in the middle of a turn.
         """
-        running = self.current if self.running else None
+        running = self.current if self.is_running else None
         if running is not None and self._has_inits and not self._continued:
             if running.message is None:
                 running.message = text
@@ -94,84 +94,84 @@ class Turns:
             if echo and running.message == text:
                 return None
             if delivered:
-                return self._deliver(text)
+                return self._switch_message(text)
         elif running is not None or not self._has_inits:
             self._continued = False
             self._announced = self._new(None, text)
-            self._unanswered.clear()
+            self._running.clear()
             return self._announced
-        self._waiting.append(text)
+        self._queued.append(text)
         return None
 
-    def count(self, text: str) -> Turn:
-        """A message without a name where every message starts a turn: an old transcript, an old hook."""
+    def add_unnamed(self, text: str) -> Turn:
+        """Start a turn for a message without a name: in old transcripts and old hooks each starts one."""
         return self._new(None, text)
 
-    def go_on(self, prompt: TurnId) -> None:
-        """A prompt that is no message: what it leads to belongs to the turn before."""
+    def continue_with(self, prompt: TurnId) -> None:
+        """Handle a prompt that is not a message: what it leads to belongs to the turn before."""
         if prompt not in self._by_prompt and self.current is not None:
             self._by_prompt[prompt] = [self.current]
 
-    def begin(self) -> Turn | None:
-        """The client begins to work. The turn this starts, or None if it is known already."""
+    def on_init(self) -> Turn | None:
+        """Handle `system/init`. Return the turn it starts; None if that is known already."""
         self._has_inits = True
-        if self._announced is None and not self._waiting and self._notices and self.current is not None:
-            self._notices -= 1
+        if self._announced is None and not self._queued and self._ended_tasks and self.current is not None:
+            self._ended_tasks -= 1
             self._continued = True
-            self._unanswered.append(self.current)
+            self._running.append(self.current)
             return None
-        self._unanswered.clear()
-        return self._work()
+        self._running.clear()
+        return self._start_next()
 
-    def work(self) -> Turn | None:
-        """The agent does something. The turn this starts, if none is running."""
-        return None if self.running else self._work()
+    def ensure_running(self) -> Turn | None:
+        """Start a turn if none is running, because the agent works. Return it, or None."""
+        return None if self.is_running else self._start_next()
 
-    def end(self, waiting: int | None = None) -> bool:
-        """A result came. Whether no turn is running any more.
+    def on_result(self, queued: int | None = None) -> bool:
+        """Handle a result. Return whether no turn is running any more.
 
-        `waiting` is how many messages the client says it still has; the others it has dealt with.
+        `queued` is how many messages still wait, where the client says so.
         """
-        while waiting is not None and len(self._waiting) > max(waiting, 0):
-            self._waiting.popleft()
-        if self._unanswered:
-            self._unanswered.popleft()
-        return not self._unanswered
+        while queued is not None and len(self._queued) > max(queued, 0):
+            self._queued.popleft()
+        if self._running:
+            self._running.popleft()
+        return not self._running
 
-    def notice(self) -> None:
-        """A background task ended: the client will begin to work without a message."""
-        self._notices = min(self._notices + 1, WAITING_KEPT)
+    def on_task_end(self) -> None:
+        """Handle the end of a background task: the client will start to work without a message."""
+        self._ended_tasks = min(self._ended_tasks + 1, MAX_QUEUED)
 
     def join(self, turn: Turn, prompt: TurnId) -> None:
-        """A turn without a name is that of this prompt: one call was seen in both."""
-        turn.message = turn.message or self.named(prompt).message
-        self.name(turn, prompt)
+        """Give a turn without a name this prompt, because one call was seen in both."""
+        turn.message = turn.message or self.of_prompt(prompt).message
+        self._rename(turn, prompt)
 
-    def name(self, turn: Turn, prompt: TurnId) -> None:
+    def _rename(self, turn: Turn, prompt: TurnId) -> None:
         turn.id = turn.prompt = prompt
         self._by_prompt[prompt] = [turn, *self._by_prompt.get(prompt, [])[1:]]
 
-    def _deliver(self, text: str) -> Turn:
-        """The running turn goes on under another message: one result will end both."""
-        if text in self._waiting:
-            self._waiting.remove(text)
-        self._unanswered[-1] = turn = self._new(None, text)
+    def _switch_message(self, text: str) -> Turn:
+        """Continue the running turn under another message: one result will end both."""
+        if text in self._queued:
+            self._queued.remove(text)
+        self._running[-1] = turn = self._new(None, text)
         return turn
 
-    def _work(self) -> Turn | None:
+    def _start_next(self) -> Turn | None:
         self._continued = False
         announced, self._announced = self._announced, None
         if announced is not None and announced is self.current:
-            if self._waiting and self._waiting[0] == announced.message:
-                self._waiting.popleft()
-            self._unanswered.append(announced)
+            if self._queued and self._queued[0] == announced.message:
+                self._queued.popleft()
+            self._running.append(announced)
             return None
-        turn = self._new(None, self._waiting.popleft() if self._waiting else None)
-        self._unanswered.append(turn)
+        turn = self._new(None, self._queued.popleft() if self._queued else None)
+        self._running.append(turn)
         return turn
 
-    def _may_be(self, turn: Turn, text: str) -> bool:
-        current = self.running or turn is self._announced
+    def _may_have_message(self, turn: Turn, text: str) -> bool:
+        current = self.is_running or turn is self._announced
         return current and turn.prompt is None and turn.message in (None, text)
 
     def _new(self, prompt: TurnId | None, message: str | None, *, number: int = 1) -> Turn:

@@ -1,0 +1,100 @@
+"""Handlers for requests and responses of the control protocol."""
+
+from typing import Any, Literal
+
+from chorus.agents.claude_code.events.base import SOURCE_KEY
+from chorus.agents.claude_code.events.control import Cancel, CanUseTool, HookCallback, Response
+from chorus.agents.claude_code.events.hook import HookOutput, PermissionRequest, PreToolUse
+from chorus.agents.claude_code.events.parser import Event
+from chorus.agents.claude_code.pairing.calls import CallUpdate
+from chorus.agents.claude_code.pairing.evidence import Evidence
+from chorus.agents.claude_code.pairing.sessions import EventContext
+from chorus.agents.claude_code.pairing.state import ControlRequest, Handlers, PairingState, ShownCall
+from chorus.agents.interface import Source
+from chorus.model.outcomes import Outcome, PromptClosed, PromptOpened
+
+
+def on_can_use_tool(state: PairingState, event: CanUseTool, context: EventContext) -> list[Outcome]:
+    if event.request is not None and event.request in state.requests:
+        return []
+    outcomes: list[Outcome] = []
+    agent = event.asking_agent or context.agent
+    if event.call:
+        # The request may be seen before the call it is about.
+        outcomes += state.add_call(
+            event, context._replace(agent=agent), ShownCall(event.call, event.tool, event.input)
+        )
+        outcomes += state.calls.update(event.call, CallUpdate(Evidence.ASKED))
+    if event.request is not None:
+        state.requests[event.request] = ControlRequest(event.call, by_hook=False)
+    suggestions = read_suggestions(event.suggestions)
+    prompt = PromptOpened(
+        context.session.id, event.call, event.tool, event.input, agent, event.request, event.text, suggestions
+    )
+    return [*outcomes, prompt]
+
+
+def on_hook_callback(state: PairingState, event: HookCallback, context: EventContext) -> list[Outcome]:
+    """Do nothing: `Pairing` handles the hook event inside the callback as an event of its own."""
+    return []
+
+
+def remember_callback(state: PairingState, event: HookCallback, inner: Event) -> None:
+    """Remember a hook callback that can deny a call: one that fires before the call runs."""
+    if event.request is not None and isinstance(inner, PreToolUse | PermissionRequest):
+        state.requests[event.request] = ControlRequest(inner.call or event.call, by_hook=True)
+
+
+def on_response(state: PairingState, event: Response, context: EventContext) -> list[Outcome]:
+    request = state.requests.pop(event.request, None) if event.request is not None else None
+    payload = event.payload
+    if request is None or payload is None:
+        return []
+    verdict, effective_input = (
+        _read_hook_output(payload) if request.by_hook else _read_permission_result(payload)
+    )
+    outcomes: list[Outcome] = []
+    if request.call and (verdict == "deny" or effective_input is not None):
+        evidence = Evidence.DENIED if verdict == "deny" else Evidence.NONE
+        outcomes += state.calls.update(request.call, CallUpdate(evidence, effective_input=effective_input))
+    if verdict is not None and not request.by_hook:
+        outcomes.append(PromptClosed(context.session.id, request.call, event.request, verdict))
+    return outcomes
+
+
+def on_cancel(state: PairingState, event: Cancel, context: EventContext) -> list[Outcome]:
+    request = state.requests.pop(event.request, None)
+    if request is None or request.by_hook:
+        return []
+    return [PromptClosed(context.session.id, request.call, event.request, "cancelled")]
+
+
+def read_suggestions(value: object) -> tuple[dict[str, Any], ...]:
+    return tuple(item for item in value if isinstance(item, dict)) if isinstance(value, list) else ()
+
+
+_Verdict = tuple[Literal["allow", "deny"] | None, dict[str, Any] | None]
+
+
+def _read_permission_result(payload: dict[str, Any]) -> _Verdict:
+    behavior, effective_input = payload.get("behavior"), payload.get("updatedInput")
+    if behavior == "deny":
+        return "deny", None
+    if behavior == "allow":
+        return "allow", effective_input if isinstance(effective_input, dict) else None
+    return None, None
+
+
+def _read_hook_output(payload: dict[str, Any]) -> _Verdict:
+    # All fields of a hook's output are optional and loose, so this cannot fail.
+    output = HookOutput.model_validate({**payload, SOURCE_KEY: Source.CONTROL_IN})
+    effective_input = output.specific.get("updatedInput") if output.specific else None
+    return output.verdict, effective_input if isinstance(effective_input, dict) else None
+
+
+HANDLERS: Handlers = {
+    CanUseTool: on_can_use_tool,
+    HookCallback: on_hook_callback,
+    Response: on_response,
+    Cancel: on_cancel,
+}

@@ -1,0 +1,318 @@
+"""Handlers for messages and for events about the session, in the stream and in transcripts alike."""
+
+from chorus.agents.claude_code.events.base import Known
+from chorus.agents.claude_code.events.messages import (
+    Assistant,
+    Attachment,
+    MalformedBlock,
+    PermissionRequestLine,
+    SessionStartLine,
+    Text,
+    TextLine,
+    ToolResult,
+    ToolResultLine,
+    ToolUse,
+    ToolUseLine,
+    UnknownBlock,
+    User,
+)
+from chorus.agents.claude_code.events.system import (
+    CompactBoundary,
+    ConversationReset,
+    DenialNotice,
+    Init,
+    Result,
+    TaskNotification,
+    TaskStarted,
+    TaskUpdated,
+    TurnDuration,
+)
+from chorus.agents.claude_code.events.user_text import (
+    ClientText,
+    Command,
+    Message,
+    TaskNotice,
+    read_text,
+    read_user,
+)
+from chorus.agents.claude_code.pairing.calls import CallEntry, CallUpdate
+from chorus.agents.claude_code.pairing.evidence import Evidence, read_denial, read_failure, read_result
+from chorus.agents.claude_code.pairing.sessions import EventContext
+from chorus.agents.claude_code.pairing.state import Handlers, PairingState, ShownCall
+from chorus.agents.claude_code.pairing.turns import Turn
+from chorus.agents.interface import Source
+from chorus.model.ids import AgentId, SessionId, ToolUseId
+from chorus.model.outcomes import Outcome, PromptOpened, SessionIdle, TurnEnded
+from chorus.model.tools import AGENT_TOOLS
+
+_NOT_UNDERSTOOD = (UnknownBlock, MalformedBlock)
+# The type of a task that is a sub-agent, and the statuses of a task that is not over.
+_AGENT_TASK = "local_agent"
+_RUNNING_STATUSES = frozenset({None, "pending", "running"})
+
+
+def on_assistant(state: PairingState, event: Assistant, context: EventContext) -> list[Outcome]:
+    outcomes: list[Outcome] = []
+    lead_text = context.lead_text
+    blocks = (Text.model_construct(text=event.content),) if isinstance(event.content, str) else event.content
+    for block in blocks:
+        if type(block) is ToolUse:
+            outcomes += state.add_call(
+                event, context, ShownCall(block.id, block.tool, block.input), event.message_id
+            )
+        elif type(block) is Text:
+            if event.error is None:  # else it is the client's own text about a failed API request
+                lead_text.set(block.text, event.message_id)
+        elif isinstance(block, _NOT_UNDERSTOOD):
+            _count_block(state, "assistant", block)
+    return outcomes
+
+
+def on_tool_use(state: PairingState, event: ToolUseLine, context: EventContext) -> list[Outcome]:
+    return state.add_call(event, context, ShownCall(event.id, event.tool, event.input))
+
+
+def on_text(state: PairingState, event: TextLine, context: EventContext) -> list[Outcome]:
+    context.lead_text.append(event.text)
+    return []
+
+
+def on_tool_result(state: PairingState, event: ToolResultLine, context: EventContext) -> list[Outcome]:
+    evidence = read_result(event.is_error, event.content)
+    failure = read_failure(evidence, event.content)
+    update = CallUpdate(evidence, event.response, None, event.time, failure)
+    return state.update_call(event, context, event.id, update)
+
+
+def on_session_start(state: PairingState, event: SessionStartLine, context: EventContext) -> list[Outcome]:
+    """The client starts again: the calls it left open are never finished."""
+    return state.end_calls(context, Evidence.NONE, all_agents=True)
+
+
+def on_permission_request(
+    state: PairingState, event: PermissionRequestLine, context: EventContext
+) -> list[Outcome]:
+    return [PromptOpened(context.session.id, None, None, {}, None, None, event.text, ())]
+
+
+def on_user(state: PairingState, event: User, context: EventContext) -> list[Outcome]:
+    if event.forked_from:
+        state.sessions.link(context.session.id, SessionId(event.forked_from), "fork")
+    if context.session.cleared and event.started_as and event.started_as != context.session.id:
+        state.sessions.link(context.session.id, SessionId(event.started_as), "clear")
+    results = []
+    for block in event.content if type(event.content) is tuple else ():
+        if type(block) is ToolResult:
+            results.append(block)
+        elif isinstance(block, _NOT_UNDERSTOOD):
+            _count_block(state, "user", block)
+    if len(results) == 1:
+        return _on_tool_result_block(state, event, context, results[0], alone=True)
+    if not results:
+        return _on_user_text(state, event, context)
+    return [o for block in results for o in _on_tool_result_block(state, event, context, block, alone=False)]
+
+
+def _on_tool_result_block(
+    state: PairingState, event: User, context: EventContext, block: ToolResult, *, alone: bool
+) -> list[Outcome]:
+    evidence = read_result(block.is_error, block.content)
+    if not evidence & Evidence.SUCCEEDED:
+        evidence |= _read_meta(event.results_meta, block.id)
+        if alone:
+            evidence |= read_denial(event.denial, event.decision)
+    # The tool's own result is beside the message, so it is one call's only if there is one result block.
+    response = event.response if alone else None
+    failure = read_failure(evidence, block.content)
+    outcomes = state.update_call(
+        event, context, block.id, CallUpdate(evidence, response, None, event.time, failure)
+    )
+    if block.id and isinstance(response, dict) and "agentId" in response:
+        outcomes = outcomes + _set_agent(state, state.calls.find(block.id), response["agentId"])
+    return outcomes
+
+
+def _set_agent(state: PairingState, entry: CallEntry | None, agent: object) -> list[Outcome]:
+    if entry is None or entry.tool not in AGENT_TOOLS or not isinstance(agent, str):
+        return []
+    return state.set_agent(entry.id, AgentId(agent))
+
+
+def _read_meta(meta: object, call: ToolUseId | None) -> int:
+    evidence = Evidence.NONE
+    for item in meta if isinstance(meta, list) else []:
+        if isinstance(item, dict) and item.get("id") == call:
+            decided = item.get("permission_decision")
+            decision = decided.get("decision") if isinstance(decided, dict) else None
+            evidence |= read_denial(item.get("non_execution_kind"), decision)
+    return evidence
+
+
+def _on_user_text(state: PairingState, event: User, context: EventContext) -> list[Outcome]:
+    user_text = read_user(event)
+    if isinstance(user_text, ClientText):
+        # Older clients report the end of a turn only if it was not interrupted.
+        in_transcript = event.source is Source.TRANSCRIPT
+        return on_idle(state, event, context) if user_text.interrupts and in_transcript else []
+    if state.is_repeat(event):
+        return []
+    if isinstance(user_text, TaskNotice):
+        return on_task_notice(state, event, context, user_text)
+    if event.source is Source.TRANSCRIPT:
+        return _on_transcript_message(state, event, context, user_text)
+    turns = context.session.turns
+    known = turns.current
+    turn = turns.on_message(
+        user_text.text, echo=event.source is not Source.CONTROL_IN, delivered=bool(event.replay)
+    )
+    if turn is None:
+        return []
+    # A message that is delivered into a running turn ends no calls: they may still run.
+    ended = [] if turn is known or event.replay else state.end_calls(context)
+    return ended + state.start_turn(context, turn)
+
+
+def _on_transcript_message(
+    state: PairingState, event: User, context: EventContext, user_text: Message | Command
+) -> list[Outcome]:
+    """Handle a message in a transcript. Its line may be after the calls it led to, so times decide."""
+    session, outcomes = context.session, list[Outcome]()
+    session.cleared = session.cleared or user_text.text == "/clear"
+    if isinstance(user_text, Message):  # a command may be local to the client, and then it ends no calls
+        outcomes += state.end_calls(context, except_prompt=event.prompt, before=event.time)
+    session.transcript_prompt = event.prompt
+    turn: Turn | None
+    if event.prompt is None:
+        turn = session.turns.add_unnamed(user_text.text)
+    else:
+        turn = session.turns.on_prompt(event.prompt, user_text.text, live=False)
+    return outcomes + state.start_turn(context, turn)
+
+
+def on_attachment(state: PairingState, event: Attachment, context: EventContext) -> list[Outcome]:
+    """Handle a queued message, or the end of a task, that reaches the agent while it works."""
+    if event.kind != "queued_command" or event.text is None or context.agent is not None:
+        return []
+    user_text = read_text(event.text)
+    if isinstance(user_text, TaskNotice):
+        return on_task_notice(state, event, context, user_text)
+    if not isinstance(user_text, Message) or event.origin not in (None, "human") or state.is_repeat(event):
+        return []
+    return state.start_turn(context, context.session.turns.on_queued_message(user_text.text))
+
+
+def on_task_notice(
+    state: PairingState, event: Known, context: EventContext, notice: TaskNotice
+) -> list[Outcome]:
+    """Handle the notice that a background task ended. The client continues with the same turn."""
+    if event.prompt is not None:
+        context.session.turns.continue_with(event.prompt)
+    if notice.task is None:
+        return []
+    call = ToolUseId(notice.call) if notice.call else None
+    return state.end_task(context.session.id, notice.task, call)
+
+
+def _count_block(state: PairingState, place: str, block: UnknownBlock | MalformedBlock) -> None:
+    if isinstance(block, UnknownBlock):
+        state.count(state.unknown, f"{place}/{block.type}"[:80])
+    else:
+        state.count(state.problems, f"malformed:{place}/{block.kind}")
+
+
+def on_init(state: PairingState, event: Init, context: EventContext) -> list[Outcome]:
+    if state.is_repeat(event):
+        return []
+    # A turn begins only after the one before is over, with or without a result.
+    outcomes = state.end_calls(context)
+    return outcomes + state.start_turn(context, context.session.turns.on_init())
+
+
+def on_result(state: PairingState, event: Result, context: EventContext) -> list[Outcome]:
+    if state.is_repeat(event):
+        return []
+    session, outcomes = context.session, list[Outcome]()
+    for denial in event.denials or ():
+        if denial.call:
+            session.rejected.discard(denial.call)
+            outcomes += state.calls.update(denial.call, CallUpdate(Evidence.DENIED))
+    if event.denials is not None:
+        for call in session.rejected:
+            outcomes += state.calls.update(call, CallUpdate(Evidence.UNLISTED))
+        session.rejected.clear()
+    turn = session.turns.current
+    # The result of a turn may be held back until its background tasks are over. By then the next turn has
+    # begun, and this result does not end the calls of that one.
+    if session.turns.on_result(event.queued_messages):
+        outcomes += state.end_calls(context)
+        outcomes.append(TurnEnded(session.id, turn.id if turn else None))
+    return outcomes
+
+
+def on_task_start(state: PairingState, event: TaskStarted, context: EventContext) -> list[Outcome]:
+    if event.call is None or event.task_type != _AGENT_TASK:
+        return []
+    return state.set_agent(event.call, AgentId(event.task))
+
+
+def on_task_update(state: PairingState, event: TaskUpdated, context: EventContext) -> list[Outcome]:
+    if event.status in _RUNNING_STATUSES:
+        return []
+    return state.end_calls(context, agent=AgentId(event.task))
+
+
+def on_task_end(state: PairingState, event: TaskNotification, context: EventContext) -> list[Outcome]:
+    outcomes = state.end_calls(context, agent=AgentId(event.task))
+    if event.call is not None and state.calls.is_open(event.call):
+        return outcomes  # a foreground task: its own result follows
+    ended = state.end_task(context.session.id, event.task, event.call)
+    if ended:
+        context.session.turns.on_task_end()
+    return outcomes + ended
+
+
+def on_denial(state: PairingState, event: DenialNotice, context: EventContext) -> list[Outcome]:
+    if event.call is None:
+        return []
+    return state.calls.update(event.call, CallUpdate(Evidence.DENIED))
+
+
+def on_compaction(state: PairingState, event: CompactBoundary, context: EventContext) -> list[Outcome]:
+    if not state.is_repeat(event):
+        state.sessions.link(context.session.id, context.session.id, "compact")
+    return []
+
+
+def on_idle(state: PairingState, event: Known, context: EventContext) -> list[Outcome]:
+    """Handle the end of a turn, unless a hook has already shown the message of the next one."""
+    session, turn = context.session, context.session.turns.current
+    newer = turn is not None and turn.prompt is not None and turn.prompt != session.transcript_prompt
+    if session.id is None or context.agent is not None or newer or state.is_repeat(event):
+        return []
+    return [SessionIdle(session.id)]
+
+
+def on_reset(state: PairingState, event: ConversationReset, context: EventContext) -> list[Outcome]:
+    state.sessions.link(SessionId(event.to), context.session.id, "clear")
+    return []
+
+
+HANDLERS: Handlers = {
+    Assistant: on_assistant,
+    User: on_user,
+    ToolUseLine: on_tool_use,
+    ToolResultLine: on_tool_result,
+    TextLine: on_text,
+    SessionStartLine: on_session_start,
+    PermissionRequestLine: on_permission_request,
+    Attachment: on_attachment,
+    Init: on_init,
+    Result: on_result,
+    TaskStarted: on_task_start,
+    TaskUpdated: on_task_update,
+    TaskNotification: on_task_end,
+    DenialNotice: on_denial,
+    CompactBoundary: on_compaction,
+    TurnDuration: on_idle,
+    ConversationReset: on_reset,
+}
