@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Self
 
 from chorus.demo import story
-from chorus.demo.script import render_script
 from chorus.errors import ChorusError
 from chorus.output import print_err
 from chorus.wire.client import stop
@@ -24,8 +23,6 @@ from chorus.wire.home import Home, find_home
 
 GIT_CONFIG = "[user]\n\tname = Ada Demo\n\temail = ada@example.com\n[init]\n\tdefaultBranch = main\n"
 INHERITED = ("PATH", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "COLORTERM", "TMPDIR", "TZ")
-# Slow enough to follow, and for the transcript to be on disk before the next thing happens.
-PACE_SECONDS = 0.2
 # A Unix socket's address has room for 107 bytes; the socket's own name takes some.
 LONGEST_ROOT = 80
 REMOVE_SECONDS = 5.0
@@ -98,10 +95,7 @@ class Scratch:
 
     def _put_programs(self) -> None:
         """A `claude` for this place (the stand-in, with the story as its script) and this `chorus`."""
-        script = self.root / "script.json"
-        told = {message.text: message.replies for message in story.messages(str(self.project))}
-        script.write_text(render_script(told, pace_seconds=PACE_SECONDS), encoding="utf-8")
-        self._put_program("claude", "chorus.demo.standin", "--script", str(script))
+        self._put_program("claude", "chorus.demo.stand_in")
         self._put_program("chorus", "chorus")
 
     def _put_program(self, name: str, module: str, *arguments: str) -> None:

@@ -34,7 +34,7 @@ SCRIPT = {
 def play_session(repo: UserRepo, tmp_path: Path) -> None:
     script = tmp_path / "script.json"
     script.write_text(json.dumps(SCRIPT))
-    command = [sys.executable, "-m", "chorus.demo.standin", "-p", "go", "--script", str(script), "--verbose"]
+    command = [sys.executable, "-m", "tests.client_double", "-p", "go", "--script", str(script), "--verbose"]
     command += ["--output-format", "stream-json", "--dangerously-skip-permissions"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     subprocess.run(command, cwd=repo.path, env=environment, check=True, capture_output=True, timeout=120)

@@ -53,7 +53,7 @@ def client_command(
     replies = [[*pause, call] for call in calls]
     script.write_text(json.dumps({"scripts": {"go": [*replies, [*pause, {"say": "Done."}]]}}))
     more = ["--settings", settings] if settings else []
-    client = [sys.executable, "-m", "chorus.demo.standin", "-p", "go", "--script", str(script)]
+    client = [sys.executable, "-m", "tests.client_double", "-p", "go", "--script", str(script)]
     return [*client, "--output-format", "stream-json", "--verbose", "--dangerously-skip-permissions", *more]
 
 

@@ -17,7 +17,7 @@ from chorus.demo.performance import find_prefix, perform
 from chorus.demo.player import StoryBroken
 from chorus.demo.real import NoClient, find_client
 from chorus.demo.scratch import Scratch
-from chorus.demo.script import Text, ToolUse, parse_script, render_script
+from chorus.demo.script import Text, ToolUse
 from chorus.demo.stage import NotSeen, Stage
 from chorus.panel.keys import ANSWERING, REVIEWING
 from chorus.wire.client import WatcherGone, connect
@@ -45,16 +45,6 @@ def test_the_edits_of_the_story_apply_one_after_another() -> None:
     assert files["/p/greet.py"] == story.FINAL_GREET
     compile(story.FINAL_GREET, "greet.py", "exec")
     compile(story.TESTS, "test_greet.py", "exec")
-
-
-def test_a_script_comes_out_of_its_json_as_it_went_in() -> None:
-    told = {message.text: message.replies for message in story.messages("/p")}
-
-    script = parse_script(render_script(told), cwd="/p")
-
-    assert {key: [list(reply) for reply in replies] for key, replies in script.replies.items()} == {
-        key: [list(reply) for reply in replies] for key, replies in told.items()
-    }
 
 
 def test_the_scratch_place_leaves_no_file_and_no_agent() -> None:
@@ -95,7 +85,7 @@ def test_commands_in_the_scratch_place_see_nothing_of_ones_own(
 def test_the_stand_in_starts_about_as_fast_as_python() -> None:
     """What it imports decides; heavy libraries would show in every hook and every test."""
     code = (
-        "import sys; import chorus.demo.standin.__main__, chorus.demo.standin.interactive\n"
+        "import sys; import tests.client_double.__main__, tests.client_double.interactive\n"
         "heavy = {'pydantic', 'orjson', 'libtmux', 'git', 'asyncio', 'http.client', 'urllib.request'}\n"
         "sys.exit(' '.join(sorted(heavy & set(sys.modules))) or 0)"
     )

@@ -21,7 +21,7 @@ from chorus.watcher.prompts.audit_log import Audit
 from chorus.watcher.prompts.pane_prompts import Desks
 from chorus.watcher.prompts.pressing import PromptRefused
 from chorus.watcher.prompts.prompts import NoSuchPrompt, Prompts
-from tests.demo.conftest import StandIn
+from tests.client_double.conftest import ClientDouble
 from tests.lab.client import say
 from tests.lab.terminal import Pane, Terminal, wait_until
 from tests.screens import shipped_rules
@@ -36,7 +36,7 @@ async def nobody(*_: object) -> None:
 
 @dataclass(slots=True)
 class Asking:
-    stand_in: StandIn
+    client_double: ClientDouble
     terminal: Terminal
     pane: Pane
     audit: Audit
@@ -100,12 +100,12 @@ class Asking:
     def hear_transcript(self) -> None:
         """What the session has written of itself by now."""
         pairing = Pairing()
-        for line in self.stand_in.transcript():
+        for line in self.client_double.transcript():
             self.prompts.hear(pairing.feed(parse_event(line, source=Source.TRANSCRIPT)))
 
     def pressed(self) -> list[str]:
         """Every key that reached the client since it asked."""
-        return [key for read in self.stand_in.pressed() for key in read["keys"]][self.keys_before :]
+        return [key for read in self.client_double.pressed() for key in read["keys"]][self.keys_before :]
 
     def expect_keys(self, *keys: str) -> None:
         """Exactly these reached the client, the test's own among them."""
@@ -125,8 +125,8 @@ def end(text: str = "All done.") -> Sequence[dict[str, Any]]:
 Open = Callable[..., Awaitable[Asking]]
 
 
-def stand_in_pane(stand_in: StandIn, terminal: Terminal, *arguments: str) -> Pane:
-    return stand_in.interactive(terminal, "--permission-mode", "default", *arguments)
+def stand_in_pane(client_double: ClientDouble, terminal: Terminal, *arguments: str) -> Pane:
+    return client_double.interactive(terminal, "--permission-mode", "default", *arguments)
 
 
 def recorded(path: Path) -> list[dict[str, Any]]:

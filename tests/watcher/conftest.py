@@ -6,14 +6,14 @@ import pytest
 
 from chorus.wire.client import stop
 from chorus.wire.home import Home, find_home
-from tests.demo.conftest import StandIn, project, stand_in
+from tests.client_double.conftest import ClientDouble, client_double, project
 
-__all__ = ["project", "stand_in"]  # fixtures
+__all__ = ["client_double", "project"]  # fixtures
 
 
 @pytest.fixture
-def home(stand_in: StandIn) -> Iterator[Home]:
+def home(client_double: ClientDouble) -> Iterator[Home]:
     """Whatever agent was started in it is stopped at the end."""
-    home = find_home(stand_in.project)
+    home = find_home(client_double.project)
     yield home
     stop(home)

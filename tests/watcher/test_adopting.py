@@ -10,7 +10,7 @@ from chorus.agents.claude_code.hooks.program import (
 )
 from chorus.wire.client import connect, connect_or_start, stop
 from chorus.wire.home import Home
-from tests.demo.conftest import StandIn
+from tests.client_double.conftest import ClientDouble
 from tests.lab.client import say
 from tests.lab.sitting import terminal_of
 from tests.lab.terminal import Pane, Terminal
@@ -21,16 +21,16 @@ terminal = terminal_of(width=100, height=36)
 SECONDS = 60.0
 
 
-def start_hooked(stand_in: StandIn, terminal: Terminal, home: Home) -> Pane:
+def start_hooked(client_double: ClientDouble, terminal: Terminal, home: Home) -> Pane:
     """An agent that was told of no pane, and a client with hooks in its settings."""
-    stand_in.scripts = {
+    client_double.scripts = {
         "go": [[write("one.txt")], [write("two.txt")], end()],
         "more": [[write("three.txt")], end()],
     }
     with connect_or_start(home):
         pass
     hooks = render_settings(None, hook=find_plugin_directory() / HOOK_PROGRAM, chorus=find_chorus_program())
-    return stand_in_pane(stand_in, terminal, "--settings", hooks)
+    return stand_in_pane(client_double, terminal, "--settings", hooks)
 
 
 def ask(home: Home, do: str, **arguments: Any) -> Any:
@@ -51,9 +51,9 @@ def approve(home: Home, prompt: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_a_session_told_of_by_hooks_alone_is_answered_in_its_pane_while_it_runs_there(
-    stand_in: StandIn, terminal: Terminal, home: Home
+    client_double: ClientDouble, terminal: Terminal, home: Home
 ) -> None:
-    pane = start_hooked(stand_in, terminal, home)
+    pane = start_hooked(client_double, terminal, home)
     say(pane, "go")
     assert approve(home, next_prompt(home, "one.txt"))["how"] == "keys"
     next_prompt(home, "two.txt")
@@ -66,8 +66,8 @@ def test_a_session_told_of_by_hooks_alone_is_answered_in_its_pane_while_it_runs_
     assert not (home.root / "panes.json").exists()  # nobody named it
 
     # Another client in the same pane, without hooks: nobody has asked Chorus to look at it.
-    words = ["env", *(f"{name}={value}" for name, value in stand_in.environment().items())]
-    words += stand_in.command("--permission-mode", "default")
+    words = ["env", *(f"{name}={value}" for name, value in client_double.environment().items())]
+    words += client_double.command("--permission-mode", "default")
     terminal.tmux("respawn-pane", "-k", "-t", pane.id, *words)
     pane.wait_for(r"─{10}\n❯\s", seconds=SECONDS)
     say(pane, "more")

@@ -9,7 +9,7 @@ import pytest
 from chorus.wire.client import connect
 from chorus.wire.home import Home
 from chorus.wire.protocol import WatcherError
-from tests.demo.conftest import StandIn
+from tests.client_double.conftest import ClientDouble
 from tests.lab.sitting import terminal_of
 from tests.lab.terminal import Pane, Terminal
 from tests.waiting import wait_for
@@ -22,18 +22,22 @@ terminal = terminal_of(width=70, height=36)
 
 
 @pytest.fixture
-def pane(stand_in: StandIn, terminal: Terminal, home: Home) -> Pane:
+def pane(client_double: ClientDouble, terminal: Terminal, home: Home) -> Pane:
     """A client that asks twice, and says how it goes on."""
     first, second = ({"show": [text], "options": ["Yes", "No"]} for text in (QUESTION, "And now?"))
-    stand_in.scripts = {
+    client_double.scripts = {
         "go": [[{"wait": "{cwd}/gate"}, first, {"say": "First."}, second, {"say": "Second."}]]
     }
     events = ("-p", "go", "--output-format", "stream-json", "--verbose")
-    pane = terminal.open(stand_in.command(*events), cwd=stand_in.project, environment=stand_in.environment())
+    pane = terminal.open(
+        client_double.command(*events), cwd=client_double.project, environment=client_double.environment()
+    )
     pane.wait_for('"subtype":"init"')
     attach = [sys.executable, "-m", "chorus", "attach", "-L", terminal.name]
-    subprocess.run(attach, cwd=stand_in.project, env=stand_in.environment(), check=True, capture_output=True)
-    (stand_in.project / "gate").touch()
+    subprocess.run(
+        attach, cwd=client_double.project, env=client_double.environment(), check=True, capture_output=True
+    )
+    (client_double.project / "gate").touch()
     return pane
 
 
@@ -51,11 +55,13 @@ def answer(home: Home, prompt: dict[str, Any], decision: str, **more: str) -> An
         return agent.ask("answer", **given, **more)
 
 
-def typed(stand_in: StandIn) -> list[str]:
-    return [bytes.fromhex(read["bytes"]).decode() for read in stand_in.pressed()]
+def typed(client_double: ClientDouble) -> list[str]:
+    return [bytes.fromhex(read["bytes"]).decode() for read in client_double.pressed()]
 
 
-def test_each_line_is_answered_with_one_key_and_enter(pane: Pane, home: Home, stand_in: StandIn) -> None:
+def test_each_line_is_answered_with_one_key_and_enter(
+    pane: Pane, home: Home, client_double: ClientDouble
+) -> None:
     first = waiting(home)
     assert (first["kind"], first["question"], first["pane"]) == ("permission", QUESTION, pane.id)
     with pytest.raises(WatcherError, match="no words"):
@@ -66,15 +72,15 @@ def test_each_line_is_answered_with_one_key_and_enter(pane: Pane, home: Home, st
     with pytest.raises(WatcherError, match="answered or withdrawn"):
         answer(home, first, "allow")
     answer(home, second, "deny")
-    wait_for(lambda: len(typed(stand_in)) == 2, what="both lines", seconds=SECONDS)
+    wait_for(lambda: len(typed(client_double)) == 2, what="both lines", seconds=SECONDS)
 
-    assert typed(stand_in) == ["y\n", "n\n"]
+    assert typed(client_double) == ["y\n", "n\n"]
     with connect(home) as agent:
         assert agent.ask("prompts") == []
 
 
 def test_behind_anything_else_no_key_is_sent(
-    pane: Pane, home: Home, stand_in: StandIn, terminal: Terminal
+    pane: Pane, home: Home, client_double: ClientDouble, terminal: Terminal
 ) -> None:
     first = waiting(home)
     pane.type("hm")
@@ -88,5 +94,5 @@ def test_behind_anything_else_no_key_is_sent(
         answer(home, second, "allow")
     terminal.tmux("send-keys", "-t", pane.id, "-X", "cancel")
     pane.press("n", "Enter")
-    wait_for(lambda: len(typed(stand_in)) == 2, what="both lines", seconds=SECONDS)
-    assert typed(stand_in) == ["hm\n", "n\n"]
+    wait_for(lambda: len(typed(client_double)) == 2, what="both lines", seconds=SECONDS)
+    assert typed(client_double) == ["hm\n", "n\n"]

@@ -11,7 +11,7 @@ import pytest
 from chorus.wire.client import connect, connect_or_start, is_locked
 from chorus.wire.handover import write_environment
 from chorus.wire.home import Home
-from tests.demo.conftest import StandIn
+from tests.client_double.conftest import ClientDouble
 from tests.lab.sitting import terminal_of
 from tests.lab.terminal import Pane, Terminal, wait_until
 from tests.waiting import wait_for
@@ -25,17 +25,17 @@ HEADLESS = f"-p --verbose {STREAMS} --permission-prompt-tool stdio --permission-
 
 
 @pytest.fixture
-def pane(stand_in: StandIn, terminal: Terminal, home: Home) -> Pane:
+def pane(client_double: ClientDouble, terminal: Terminal, home: Home) -> Pane:
     """A run that writes two files and waits for a third, each when it is allowed to."""
     wait = {"tool": "Bash", "input": {"command": WAIT}}
-    stand_in.scripts = {"go": [[write("one.txt")], [write("two.txt")], [wait], [{"say": "All said."}]]}
+    client_double.scripts = {"go": [[write("one.txt")], [write("two.txt")], [wait], [{"say": "All said."}]]}
     home.root.mkdir(parents=True)
     pipe = home.root / "run-1.in"
     os.mkfifo(pipe, 0o600)
-    environment = str(write_environment(home, stand_in.environment()))
+    environment = str(write_environment(home, client_double.environment()))
     feeder = [sys.executable, "-P", "-m", "chorus.watcher.panes.feeder", str(pipe), environment]
-    command = [*feeder, *stand_in.command(*HEADLESS.split())]
-    pane = terminal.open(command, cwd=stand_in.project, environment=stand_in.environment())
+    command = [*feeder, *client_double.command(*HEADLESS.split())]
+    pane = terminal.open(command, cwd=client_double.project, environment=client_double.environment())
     with connect_or_start(home) as agent:
         agent.ask("watch", socket=str(terminal.socket()), pane=pane.id, run="run-1", pipe=str(pipe))
         agent.ask("send", run="run-1", message="go")
@@ -76,7 +76,7 @@ def answers(home: Home) -> list[str]:
 
 
 def test_what_a_headless_session_asks_outlives_the_agent_and_is_answered_once(
-    pane: Pane, home: Home, stand_in: StandIn, terminal: Terminal
+    pane: Pane, home: Home, client_double: ClientDouble, terminal: Terminal
 ) -> None:
     before = waiting(home, about="one.txt")
     terminal.tmux("send-keys", "-R", "-t", pane.id)
@@ -88,7 +88,7 @@ def test_what_a_headless_session_asks_outlives_the_agent_and_is_answered_once(
     answer(home, again, "allow")
 
     waiting(home, about="two.txt")
-    assert (stand_in.project / "one.txt").exists()
+    assert (client_double.project / "one.txt").exists()
     kill_agent(home)
     second = waiting(home, about="two.txt")
     assert listed(home) == ["two.txt"]
@@ -98,7 +98,7 @@ def test_what_a_headless_session_asks_outlives_the_agent_and_is_answered_once(
     kill_agent(home)
     for _ in range(20):
         assert listed(home) == []  # though the command runs, and the pane shows that it was asked about
-    (stand_in.project / "gate").touch()
-    wait_for(lambda: "All said." in str(stand_in.transcript()), what="the end", seconds=SECONDS)
+    (client_double.project / "gate").touch()
+    wait_for(lambda: "All said." in str(client_double.transcript()), what="the end", seconds=SECONDS)
     assert answers(home) == ["allow", "deny", "allow"]
-    assert not (stand_in.project / "two.txt").exists()
+    assert not (client_double.project / "two.txt").exists()

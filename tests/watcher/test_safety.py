@@ -15,7 +15,7 @@ from chorus.model.ids import PaneId
 from chorus.tmux.panes import read_pane
 from chorus.tmux.tmux_server import TmuxServer
 from chorus.watcher.prompts.audit_log import Audit
-from tests.demo.conftest import StandIn
+from tests.client_double.conftest import ClientDouble
 from tests.lab.client import INPUT_BOX, say
 from tests.lab.sitting import terminal_of
 from tests.lab.terminal import Terminal, wait_until
@@ -36,8 +36,8 @@ terminal = terminal_of(width=100, height=36)
 
 
 @pytest.fixture
-def asking(stand_in: StandIn, terminal: Terminal, tmp_path: Path) -> Asking:
-    stand_in.scripts = {
+def asking(client_double: ClientDouble, terminal: Terminal, tmp_path: Path) -> Asking:
+    client_double.scripts = {
         "one": [[write("a.txt")], end()],
         "two": [[write("a.txt")], [write("b.txt")], end()],
         "again": [[BUILD], [{"wait": "{cwd}/gate"}, BUILD], end()],
@@ -49,7 +49,9 @@ def asking(stand_in: StandIn, terminal: Terminal, tmp_path: Path) -> Asking:
             end(),
         ],
     }
-    return Asking(stand_in, terminal, stand_in_pane(stand_in, terminal), Audit(tmp_path / "prompts.jsonl"))
+    return Asking(
+        client_double, terminal, stand_in_pane(client_double, terminal), Audit(tmp_path / "prompts.jsonl")
+    )
 
 
 async def test_an_approval_is_one_key_and_verified(asking: Asking) -> None:
@@ -61,7 +63,7 @@ async def test_an_approval_is_one_key_and_verified(asking: Asking) -> None:
     assert asking.rung == [(1, 1), (0, 0)]
     asking.pane.wait_for("● All done")
     asking.expect_keys("1")
-    assert (asking.stand_in.project / "a.txt").exists()
+    assert (asking.client_double.project / "a.txt").exists()
 
 
 async def test_two_approvals_at_once_are_one_key(asking: Asking) -> None:
@@ -73,7 +75,7 @@ async def test_two_approvals_at_once_are_one_key(asking: Asking) -> None:
     assert "already answered" in str(both[1])
     asking.pane.wait_for("create b.txt")
     asking.expect_keys("1")
-    assert not (asking.stand_in.project / "b.txt").exists()
+    assert not (asking.client_double.project / "b.txt").exists()
 
 
 async def test_a_prompt_answered_in_the_pane_gets_no_key(asking: Asking) -> None:
@@ -103,10 +105,10 @@ async def test_a_prompt_that_was_replaced_gets_no_key(asking: Asking, message: s
 async def test_the_same_question_asked_again_is_another_prompt(asking: Asking) -> None:
     prompt = await asking.ask("again")
     asking.pane.press("1")
-    wait_until((asking.stand_in.project / "built").exists, what="the first one runs")
+    wait_until((asking.client_double.project / "built").exists, what="the first one runs")
     asking.pane.wait_gone("Esc to cancel")
     assert asking.listed() == []
-    (asking.stand_in.project / "gate").touch()
+    (asking.client_double.project / "gate").touch()
     asking.pane.wait_settled("Esc to cancel")
 
     await asking.refused(prompt, "answered or withdrawn")
@@ -120,10 +122,12 @@ async def test_the_second_of_two_same_calls_is_another_prompt_once_the_session_t
     prompt = await asking.ask("twins")
     asking.hear_transcript()
     asking.pane.press("1")
-    wait_until((asking.stand_in.project / "built").exists, what="the first one runs")
+    wait_until((asking.client_double.project / "built").exists, what="the first one runs")
     asking.pane.wait_settled("Esc to cancel")
 
-    wait_until(lambda: '"tool_result"' in str(asking.stand_in.transcript()).replace("'", '"'), what="its end")
+    wait_until(
+        lambda: '"tool_result"' in str(asking.client_double.transcript()).replace("'", '"'), what="its end"
+    )
     asking.hear_transcript()
     await asking.refused(prompt, "answered or withdrawn")
     (present,) = asking.listed()
@@ -138,9 +142,9 @@ async def test_the_same_question_asked_again_unseen_is_another_prompt_once_the_s
     """Nobody looked while the dialog was gone; the transcript says that the call is over."""
     prompt = await asking.ask("again")
     asking.pane.press("1")
-    wait_until((asking.stand_in.project / "built").exists, what="the first one runs")
+    wait_until((asking.client_double.project / "built").exists, what="the first one runs")
     asking.pane.wait_gone("Esc to cancel")
-    (asking.stand_in.project / "gate").touch()
+    (asking.client_double.project / "gate").touch()
     asking.pane.wait_settled("Esc to cancel")
 
     asking.hear_transcript()
@@ -195,15 +199,17 @@ async def test_a_shell_that_shows_the_same_dialog_gets_no_key(asking: Asking, tm
     wait_until(lambda: keys.read_bytes() == b"x", what="the sentinel, and only it, arrives")
 
 
-async def test_a_stopped_client_gets_no_key(stand_in: StandIn, terminal: Terminal, tmp_path: Path) -> None:
+async def test_a_stopped_client_gets_no_key(
+    client_double: ClientDouble, terminal: Terminal, tmp_path: Path
+) -> None:
     """Stopped where it stands, with no shell to take over: its screen may be out of date."""
-    stand_in.scripts = {"one": [[write("a.txt")], end()]}
+    client_double.scripts = {"one": [[write("a.txt")], end()]}
     # tmux itself wakes the first process of a pane; a child of it stays stopped.
-    script = shlex.join(stand_in.command("--permission-mode", "default")) + "; true"
+    script = shlex.join(client_double.command("--permission-mode", "default")) + "; true"
     command = ["sh", "-c", script]
-    pane = terminal.open(command, cwd=stand_in.project, environment=stand_in.environment())
+    pane = terminal.open(command, cwd=client_double.project, environment=client_double.environment())
     pane.wait_for(INPUT_BOX)
-    asking = Asking(stand_in, terminal, pane, Audit(tmp_path / "prompts.jsonl"))
+    asking = Asking(client_double, terminal, pane, Audit(tmp_path / "prompts.jsonl"))
     prompt = await asking.ask("one")
     assert asking.watched.client is not None
     client = asking.watched.client.pid
@@ -216,14 +222,16 @@ async def test_a_stopped_client_gets_no_key(stand_in: StandIn, terminal: Termina
 
 
 async def test_a_shell_in_front_of_a_suspended_client_gets_no_key(
-    stand_in: StandIn, terminal: Terminal, tmp_path: Path
+    client_double: ClientDouble, terminal: Terminal, tmp_path: Path
 ) -> None:
-    stand_in.scripts = {"one": [[write("a.txt")], end()]}
-    pane = terminal.open(["bash", "--norc", "-i"], cwd=stand_in.project, environment=stand_in.environment())
-    pane.type(shlex.join([sys.executable, "-m", "chorus.demo.standin", "--permission-mode", "default"]))
+    client_double.scripts = {"one": [[write("a.txt")], end()]}
+    pane = terminal.open(
+        ["bash", "--norc", "-i"], cwd=client_double.project, environment=client_double.environment()
+    )
+    pane.type(shlex.join([sys.executable, "-m", "tests.client_double", "--permission-mode", "default"]))
     pane.press("Enter")
     pane.wait_for(INPUT_BOX)
-    asking = Asking(stand_in, terminal, pane, Audit(tmp_path / "prompts.jsonl"))
+    asking = Asking(client_double, terminal, pane, Audit(tmp_path / "prompts.jsonl"))
     prompt = await asking.ask("one")
     assert asking.watched.client is not None
     shown = pane.screen().rstrip("\n")
@@ -268,11 +276,11 @@ async def test_a_dead_pane_gets_no_key(asking: Asking) -> None:
 async def test_a_pane_of_the_same_number_on_a_new_server_gets_no_key(asking: Asking) -> None:
     prompt = await asking.ask("one")
     asking.terminal.stop()
-    asking.pane = same = stand_in_pane(asking.stand_in, asking.terminal)
+    asking.pane = same = stand_in_pane(asking.client_double, asking.terminal)
     assert same.id == prompt["pane"]
     say(same, "one")
     same.wait_settled("Esc to cancel")
-    asking.keys_before = len([key for read in asking.stand_in.pressed() for key in read["keys"]])
+    asking.keys_before = len([key for read in asking.client_double.pressed() for key in read["keys"]])
 
     await asking.refused(prompt, "nothing was sent")
     await asking.watch()
@@ -286,12 +294,12 @@ async def test_a_pane_of_the_same_number_on_a_new_server_gets_no_key(asking: Ask
 async def test_the_same_pane_number_on_another_server_gets_no_key(asking: Asking) -> None:
     prompt = await asking.ask("one")
     with Terminal(width=100, height=36) as elsewhere:
-        other = stand_in_pane(asking.stand_in, elsewhere)
+        other = stand_in_pane(asking.client_double, elsewhere)
         assert other.id == asking.pane.id
         asking.watched.address = type(asking.watched.address)(elsewhere.socket())
         say(other, "one")
         other.wait_settled("Esc to cancel")
-        asking.keys_before = len([key for read in asking.stand_in.pressed() for key in read["keys"]])
+        asking.keys_before = len([key for read in asking.client_double.pressed() for key in read["keys"]])
 
         await asking.refused(prompt, "foreground")
         assert asking.pressed() == []
@@ -303,14 +311,14 @@ async def test_text_that_imitates_a_prompt_is_no_prompt(asking: Asking) -> None:
     asking.pane.wait_for(r"❯ 1\. Yes")
 
     assert asking.listed() == []
-    (asking.stand_in.project / "gate").touch()
+    (asking.client_double.project / "gate").touch()
 
 
 async def test_a_dialog_nobody_knows_gets_no_key(asking: Asking) -> None:
     await asking.watch()
     say(asking.pane, "strange")
     asking.pane.wait_settled("Shall the new thing happen")
-    asking.keys_before = len([key for read in asking.stand_in.pressed() for key in read["keys"]])
+    asking.keys_before = len([key for read in asking.client_double.pressed() for key in read["keys"]])
 
     (listed,) = wait_for(asking.listed, what="the dialog is listed")
     assert listed["kind"] == "unknown"

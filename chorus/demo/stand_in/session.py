@@ -1,0 +1,152 @@
+"""A session of the stand-in, and what the client writes about one: its registration and its transcript."""
+
+import json
+import os
+import re
+import subprocess
+import time
+import uuid
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+# The client the stand-in was measured against.
+CLIENT_VERSION = "2.1.325"
+MODEL = "claude-opus-5-5"
+USAGE = {
+    "input_tokens": 10,
+    "cache_creation_input_tokens": 0,
+    "cache_read_input_tokens": 0,
+    "output_tokens": 5,
+}
+
+Json = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Session:
+    cwd: Path
+    mode: str
+    id: str = field(default_factory=lambda: str(uuid.uuid4()))
+    prompt_id: str | None = None
+
+    @property
+    def config(self) -> Path:
+        return Path(os.environ.get("HOME", "/")) / ".claude"
+
+    @property
+    def transcript(self) -> Path:
+        """The client names the directory after the project: all but letters and digits become dashes."""
+        return self.config / "projects" / re.sub(r"[^a-zA-Z0-9]", "-", str(self.cwd)) / f"{self.id}.jsonl"
+
+    def environment(self) -> dict[str, str]:
+        """The environment of hooks and commands."""
+        return {
+            **os.environ,
+            "CLAUDECODE": "1",
+            "CLAUDE_CODE_ENTRYPOINT": "cli",
+            "CLAUDE_CODE_SESSION_ID": self.id,
+            "CLAUDE_PID": str(os.getpid()),
+            "CLAUDE_PROJECT_DIR": str(self.cwd),
+        }
+
+
+class Registration:
+    """The file that tells which session this process runs."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._path = session.config / "sessions" / f"{os.getpid()}.json"
+        self._status = ""
+
+    def update(self, status: str) -> None:
+        """Write the file if the status (idle, busy or waiting) changed."""
+        if status == self._status:
+            return
+        self._status = status
+        value = {
+            "pid": os.getpid(),
+            "sessionId": self._session.id,
+            "cwd": str(self._session.cwd),
+            "version": CLIENT_VERSION,
+            "kind": "interactive",
+            "entrypoint": "cli",
+            "procStart": _process_start(),  # tells an old file of a reused process id
+            "status": status,
+            **({"waitingFor": "permission prompt"} if status == "waiting" else {}),
+            "updatedAt": round(time.time() * 1000),
+        }
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        fresh = self._path.with_suffix(".new")
+        fresh.write_text(json.dumps(value))
+        fresh.replace(self._path)
+
+    def remove(self) -> None:
+        self._path.unlink(missing_ok=True)
+
+
+class Transcript:
+    """The session's messages, one JSON object per line."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._last: str | None = None
+        command = ["git", "-C", str(session.cwd), "symbolic-ref", "--short", "-q", "HEAD"]
+        self._branch = subprocess.run(command, capture_output=True, text=True).stdout.strip()
+
+    def add_user(self, content: object, **fields: object) -> str:
+        """Add a message of the user, or the results of tool calls."""
+        message = {"role": "user", "content": content}
+        return self._add({"promptId": self._session.prompt_id, "type": "user", "message": message, **fields})
+
+    def add_assistant(self, message_id: str, block: Json, stop_reason: str) -> str:
+        """Add one block of a message of the model."""
+        message = {
+            "id": message_id,
+            "type": "message",
+            "role": "assistant",
+            "model": MODEL,
+            "content": [block],
+            "stop_reason": stop_reason,
+            "stop_sequence": None,
+            "usage": USAGE,
+        }
+        return self._add({"type": "assistant", "message": message})
+
+    def _add(self, fields: Json) -> str:
+        line = {
+            "parentUuid": self._last,
+            "isSidechain": False,
+            **fields,
+            "uuid": str(uuid.uuid4()),
+            "timestamp": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            "userType": "external",
+            "entrypoint": "cli",
+            "cwd": str(self._session.cwd),
+            "sessionId": self._session.id,
+            "version": CLIENT_VERSION,
+            "gitBranch": self._branch,
+        }
+        path = self._session.transcript
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n")
+        self._last = str(line["uuid"])
+        return self._last
+
+
+def set_process_name() -> None:
+    """Appear as `claude` in the list of processes, where the system lets a process name itself."""
+    with suppress(OSError):
+        Path("/proc/self/comm").write_text("claude")
+
+
+def _process_start() -> str:
+    try:
+        stat = Path("/proc/self/stat").read_text()
+    except OSError:
+        return ""
+    # The name may contain anything, so the fields are counted after its closing bracket.
+    return stat.rpartition(")")[2].split()[19]

@@ -1,0 +1,26 @@
+"""A hook that is an address: the same JSON posted, the reply's body taken as its output."""
+
+import http.client
+from urllib.parse import urlsplit
+
+from tests.client_double.settings import Hook
+
+FAILED = 400
+
+
+def post(hook: Hook, data: str) -> tuple[str, str | None]:
+    """The reply's body, and what went wrong if something did."""
+    address = urlsplit(hook.target)
+    connection = http.client.HTTPConnection(address.netloc, timeout=hook.timeout_seconds)
+    headers = {"Content-Type": "application/json", **dict(hook.headers)}
+    try:
+        connection.request("POST", address.path or "/", data.encode(), headers)
+        answer = connection.getresponse()
+        body = answer.read().decode(errors="replace")
+    except ConnectionRefusedError:
+        return "", f"connect ECONNREFUSED {address.netloc}"
+    except (OSError, http.client.HTTPException) as error:
+        return "", str(error)
+    finally:
+        connection.close()
+    return body, None if answer.status < FAILED else f"HTTP {answer.status}"

@@ -1,0 +1,112 @@
+"""Who the session is: its id, its directory, its permission mode, where its transcript lies."""
+
+import json
+import os
+import re
+import subprocess
+import time
+import uuid
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+MODEL = "claude-opus-5-5"
+EFFORT = "medium"
+
+
+@dataclass(slots=True)
+class Session:
+    cwd: Path
+    home: Path
+    version: str
+    interactive: bool
+    mode: str
+    id: str = field(default_factory=lambda: str(uuid.uuid4()))
+    prompt_id: str | None = None
+
+    @property
+    def entrypoint(self) -> str:
+        return "cli" if self.interactive else "sdk-cli"
+
+    @property
+    def config(self) -> Path:
+        chosen = os.environ.get("CLAUDE_CONFIG_DIR")
+        return Path(chosen) if chosen else self.home / ".claude"
+
+    @property
+    def projects(self) -> Path:
+        """Where this project's transcripts lie: its path with everything but letters and digits dashed."""
+        return self.config / "projects" / re.sub(r"[^a-zA-Z0-9]", "-", str(self.cwd))
+
+    @property
+    def transcript(self) -> Path:
+        return self.projects / f"{self.id}.jsonl"
+
+    def agent_transcript(self, agent_id: str) -> Path:
+        return self.projects / self.id / "subagents" / f"agent-{agent_id}.jsonl"
+
+    def task_output(self, task_id: str) -> Path:
+        root = Path(os.environ.get("TMPDIR", "/tmp")) / f"claude-{os.getuid()}"
+        return root / self.projects.name / self.id / "tasks" / f"{task_id}.output"
+
+    def git_branch(self) -> str:
+        command = ["git", "-C", str(self.cwd), "symbolic-ref", "--short", "-q", "HEAD"]
+        done = subprocess.run(command, capture_output=True, text=True)
+        return done.stdout.strip()
+
+    def environment(self) -> dict[str, str]:
+        """What hooks and commands find in their environment beside what the client was given."""
+        return {
+            **os.environ,
+            "CLAUDECODE": "1",
+            "CLAUDE_CODE_ENTRYPOINT": self.entrypoint,
+            "CLAUDE_CODE_SESSION_ID": self.id,
+            "CLAUDE_PID": str(os.getpid()),
+            "CLAUDE_PROJECT_DIR": str(self.cwd),
+            "PWD": str(self.cwd),
+        }
+
+
+class Registration:
+    """The file that says which session this process runs; gone when the process ends in order."""
+
+    def __init__(self, session: Session) -> None:
+        self._path = session.config / "sessions" / f"{os.getpid()}.json"
+
+    def write(self, session: Session, status: str = "idle") -> None:
+        """Say which session this is, and whether it is idle, busy or waiting for the person."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        value = {
+            "pid": os.getpid(),
+            "sessionId": session.id,
+            "cwd": str(session.cwd),
+            "version": session.version,
+            "kind": "interactive",
+            "entrypoint": session.entrypoint,
+            # When this process began, so that nobody takes an old note for its own.
+            "procStart": _process_start(),
+            "status": status,
+            **({"waitingFor": "permission prompt"} if status == "waiting" else {}),
+            "updatedAt": round(time.time() * 1000),
+        }
+        fresh = self._path.with_suffix(".new")
+        fresh.write_text(json.dumps(value))
+        fresh.replace(self._path)
+
+    def remove(self) -> None:
+        self._path.unlink(missing_ok=True)
+
+
+def _process_start() -> str:
+    try:
+        stat = Path("/proc/self/stat").read_text()
+    except OSError:
+        return ""
+    # The name may hold anything, so the fields are counted behind its closing bracket.
+    return stat.rpartition(")")[2].split()[19]
+
+
+def take_name() -> None:
+    """Be called `claude` in the list of processes, where the system lets a process name itself."""
+    with suppress(OSError):
+        Path("/proc/self/comm").write_text("claude")

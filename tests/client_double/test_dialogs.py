@@ -1,0 +1,186 @@
+"""The stand-in draws the dialogs the real client draws, row for row, and takes keys as it does."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.client_double.change import Change
+from tests.client_double.dialog_text import APP, CALLS, PROJECT
+from tests.client_double.front import Answer, Question
+from tests.client_double.permissions import Permissions
+from tests.client_double.screen.dialogs import dialog_for, reordered
+from tests.client_double.screen.fixed_dialogs import LEAVE_PLAN, Placard
+from tests.client_double.screen.open_dialog import Content, Standing
+from tests.client_double.screen.questions import Questionnaire
+from tests.client_double.session import Session
+from tests.client_double.settings import Settings
+from tests.client_double.values import Agent, Call
+
+SCREENS = Path(__file__).parents[2] / "fixtures" / "standin" / "screens"
+CWD = Path(PROJECT)
+ASKED = [name for name in CALLS if not name.startswith("ask")]
+
+
+def dialog_on(screen: str) -> list[str]:
+    """The rows of a recorded screen from the dialog's first rule on."""
+    rows = screen.rstrip("\n").split("\n")
+    first = next(at for at, row in enumerate(rows) if re.fullmatch(r"─{20,}|▔+.*", row))
+    return rows[first:]
+
+
+def plain(rows: list[str]) -> list[str]:
+    return [re.sub(r"\x1b\[[0-9;]*m", "", row).rstrip() for row in rows]
+
+
+def question_of(name: str, agent: Agent | None = None) -> Question:
+    tool, arguments = CALLS[name]
+    filled = {key: v.replace("{cwd}", PROJECT) if isinstance(v, str) else v for key, v in arguments.items()}
+    call = Call("toolu_1", tool, filled, agent)
+    session = Session(CWD, Path("/nowhere"), "2.1.325", True, "default")
+    verdict = Permissions(session, Settings(Path("/nowhere"), CWD, None)).judge(call)
+    assert verdict.ask
+    return Question(call, verdict, change_of(call))
+
+
+def change_of(call: Call) -> Change | None:
+    path = Path(str(call.input.get("file_path", "")))
+    match call.tool:
+        case "Edit":
+            after = APP.replace(call.input["old_string"], call.input["new_string"])
+            return Change(path, APP, after, b"", "", {})
+        case "Write":
+            return Change(path, APP if path.name == "app.py" else None, call.input["content"], b"", "", {})
+    return None
+
+
+def standing_of(name: str, agent: Agent | None = None) -> Standing:
+    question = question_of(name, agent)
+    change, content = question.change, None
+    if change is not None:
+        fresh = change.before is None
+        hunks = () if fresh else tuple(change.patch)
+        content = Content(question.call.tool, hunks, change.after if fresh else None)
+    return Standing(dialog_for(question, CWD, {}), content, complete=True)
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize("name", ASKED)
+def test_a_permission_dialog_is_the_clients_row_for_row(name: str, columns: int) -> None:
+    recorded = dialog_on((SCREENS / f"{name}_{columns}.txt").read_text())
+
+    assert plain(standing_of(name).render(columns))[1:] == recorded
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize("name", ["ask", "askmulti"])
+def test_a_question_is_the_clients_row_for_row(name: str, columns: int) -> None:
+    recorded = dialog_on((SCREENS / f"{name}_{columns}.txt").read_text())
+
+    assert plain(Questionnaire(CALLS[name][1]["questions"]).render(columns)) == recorded
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_leaving_plan_mode_is_asked_as_the_client_asks_it(columns: int) -> None:
+    recorded = dialog_on((SCREENS / f"plan_{columns}.txt").read_text())
+    placard = Placard(LEAVE_PLAN, (Answer(True), Answer(False)), at_the_bottom=True)
+
+    # The first row carries the effort as well, which is no part of the question.
+    assert plain(placard.render(columns))[1:] == recorded[1:]
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_a_sub_agents_dialog_says_whose_it_is(columns: int) -> None:
+    recorded = dialog_on((SCREENS / f"subagent_{columns}.txt").read_text())
+    agent = Agent("a1", "general-purpose", "Small job", "toolu_0", background=True)
+
+    drawn = plain(standing_of("edit", agent).render(columns))
+
+    assert drawn[2] == recorded[1]
+    assert drawn[-1] == recorded[-1]
+
+
+def test_a_dialog_is_first_drawn_without_its_change() -> None:
+    standing = standing_of("edit")
+    standing.complete = False
+
+    rows = plain(standing.render(80))
+
+    assert "…" in rows
+    assert " 1 -def old():" not in rows
+    assert " ❯ 1. Yes" in rows
+
+
+@pytest.mark.parametrize(
+    ("keys", "answer"),
+    [
+        (["1"], Answer(True)),
+        (["enter"], Answer(True)),
+        (["2"], Answer(True, always=True, switch_mode="acceptEdits")),
+        (["btab"], Answer(True, always=True, switch_mode="acceptEdits")),
+        (["down", "enter"], Answer(True, always=True, switch_mode="acceptEdits")),
+        (["3"], Answer(False)),
+        (["escape"], Answer(False)),
+        (["tab", *"do b", "enter"], Answer(True, feedback="do b")),
+        (["down", "down", "tab", *"use 4", "enter"], Answer(False, feedback="use 4")),
+    ],
+)
+def test_a_key_answers_an_edit_dialog_as_it_answers_the_clients(keys: list[str], answer: Answer) -> None:
+    standing = standing_of("edit")
+
+    answers = [standing.press(key) for key in keys]
+
+    assert answers == [*[None] * (len(keys) - 1), answer]
+
+
+@pytest.mark.parametrize("key", ["y", "n", "4", "0", "ctrl-c", "paste:1", "x", "left"])
+def test_every_other_key_does_nothing(key: str) -> None:
+    standing = standing_of("edit")
+    before = standing.render(80)
+
+    assert standing.press(key) is None
+    assert standing.render(80) == before
+
+
+def test_the_digit_of_no_is_not_the_same_in_every_dialog() -> None:
+    assert standing_of("touch").press("3") == Answer(True, switch_mode="auto")
+    assert standing_of("touch").press("4") == Answer(False)
+    assert standing_of("loop").press("3") == Answer(False)
+
+
+def test_words_typed_into_an_option_stand_behind_it() -> None:
+    standing = standing_of("touch")
+    standing.press("tab")
+
+    assert " ❯ 1. Yes, and tell Claude what to do next" in plain(standing.render(120))
+    standing.press("w")
+    assert " ❯ 1. Yes, w" in plain(standing.render(120))
+
+
+def test_several_questions_are_answered_one_by_one_and_submitted() -> None:
+    form = Questionnaire(CALLS["askmulti"][1]["questions"])
+
+    for key in ("1", "2", "tab", "1"):
+        assert form.press(key) is None
+    answer = form.press("1")
+
+    assert answer is not None
+    assert answer.answers == {"Which features?": "Log, Undo", "Which language?": "Python"}
+
+
+def test_a_question_takes_words_of_ones_own() -> None:
+    form = Questionnaire(CALLS["ask"][1]["questions"])
+
+    answers = [form.press(key) for key in ("3", "G", "o", "enter")]
+
+    assert answers[-1] == Answer(True, answers={"Which language?": "Go"})
+
+
+def test_a_script_may_give_a_dialog_other_options() -> None:
+    dialog = reordered(dialog_for(question_of("edit"), CWD, {}), ["No", "Yes", "Ask me later"])
+    standing = Standing(dialog)
+
+    assert " ❯ 1. No" in plain(standing.render(80))
+    assert standing.press("1") == Answer(False)
+    assert standing.press("2") == Answer(True)
+    assert standing.press("3") == Answer(False)
