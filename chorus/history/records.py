@@ -174,7 +174,7 @@ def parse_record(commit_message: str) -> Record:
         contained=every(message.CONTAINED),
         skipped=every(message.SKIPPED),
         lines=parse_lines(one(message.LINES)),
-        file_lines=text.notes,
+        file_lines=text.body_lines,
     )
 
 

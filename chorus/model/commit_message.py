@@ -1,8 +1,7 @@
-"""What a commit says: text for people, trailers for machines, and the way back.
+"""Commit messages: text for people and trailers for machines, rendered and parsed.
 
-Receives the parts of a commit message. Gives its text, and the same parts back from the text, whatever
-characters they hold: what would not survive a line of a message is written as a JSON string. Never
-raises on a message that somebody else wrote; it then finds what can be found.
+Every part is parsed back exactly, whatever characters it holds: what does not fit a line of a message is
+written as a JSON string. Parsing a message that somebody else wrote never fails and gives what it can.
 
     Accept blanks around numbers                  subject, in words
 
@@ -10,7 +9,7 @@ raises on a message that somebody else wrote; it then finds what can be found.
     >
     > Tests too, please.
 
-    src/parser.py: +3 −1                          notes, one per file
+    src/parser.py: +3 −1                          body lines, one per file
 
     Chorus-Action: toolu_01A                      trailers, as `git interpret-trailers` reads them
     Chorus-Tool: Edit
@@ -24,7 +23,7 @@ from chorus.text.sanitize import printable
 
 FORMAT = "1"
 
-# What `git log --oneline` shows without wrapping beside an abbreviated id.
+# What `git log --oneline` prints on one line beside an abbreviated id.
 SUBJECT_LENGTH = 72
 
 PREFIX = "Chorus-"
@@ -62,12 +61,12 @@ _ACTION_LINE = re.compile(rf"^{ACTION}: (.+)$", re.MULTILINE)
 class Text(NamedTuple):
     """The parts of a commit message. `trailers` has at least one; keys are plain words.
 
-    A tuple, as everything that is made once for each record of a long history.
+    A tuple: one is made for each record of a long history.
     """
 
     subject: str
     quoted: str | None = None
-    notes: tuple[str, ...] = ()
+    body_lines: tuple[str, ...] = ()
     trailers: tuple[tuple[str, str], ...] = ()
 
     def first(self, key: str) -> str | None:
@@ -86,8 +85,8 @@ def render_message(text: Text) -> str:
         paragraphs.append("\n".join(f"> {line}".rstrip(" ") for line in shown))
         if not all(_survives_quoting(line) for line in lines):
             trailers.append((MESSAGE, text.quoted))
-    if text.notes:
-        paragraphs.append("\n".join(_render_value(note) for note in text.notes))
+    if text.body_lines:
+        paragraphs.append("\n".join(_render_value(line) for line in text.body_lines))
     paragraphs.append("\n".join(render_trailer(key, value) for key, value in trailers))
     return "\n\n".join(paragraphs) + "\n"
 
@@ -108,7 +107,7 @@ def parse_message(message: str) -> Text:
     return Text(
         subject=_parse_value(subject),
         quoted=quoted,
-        notes=tuple(_parse_value(line) for paragraph in paragraphs for line in paragraph.split("\n")),
+        body_lines=tuple(_parse_value(line) for paragraph in paragraphs for line in paragraph.split("\n")),
         trailers=tuple(trailers or ()),
     )
 
@@ -119,7 +118,7 @@ def render_trailer(key: str, value: str) -> str:
 
 
 def parse_actions(message: str) -> tuple[str, ...]:
-    """Every action a message names, also where somebody squashed several into one."""
+    """Every action a message names: a squashed commit names several."""
     return tuple(_parse_value(value) for value in _ACTION_LINE.findall(message))
 
 
@@ -134,9 +133,9 @@ def shorten(words: str, length: int = SUBJECT_LENGTH) -> str:
 
 
 def _render_value(value: str) -> str:
-    """The value itself where a line can hold it, else a JSON string in ASCII.
+    """The value itself if it fits a line, else a JSON string in ASCII.
 
-    What begins like one of our trailers is no plain line either: it might be read as one.
+    A value that begins like one of our trailers is quoted too: it could be read as one.
     """
     plain = value.isprintable() and value == value.strip() and value[:1] not in ("", '"', ">")
     return value if plain and not value.startswith(PREFIX) else json.dumps(value)
@@ -153,7 +152,7 @@ def _parse_value(value: str) -> str:
 
 
 def _parse_trailers(paragraph: str) -> list[tuple[str, str]] | None:
-    """None where a line is no trailer: then none of them is."""
+    """The trailers; None if any line is not one."""
     trailers: list[tuple[str, str]] = _TRAILER.findall(paragraph)
     if len(trailers) != paragraph.count("\n") + 1:
         return None

@@ -1,7 +1,7 @@
-"""The JSON records of Chorus: what the watcher sends, what `--json` prints, what the panel reads.
+"""The JSON records of Chorus: what the watcher sends, what `--json` prints and what the panel reads.
 
 Each record is defined here once, as a typed dictionary: at run time it is the decoded JSON itself, so a
-short command pays for no conversion. Keys are API; docs/json.md says which may change.
+short command pays for no conversion. Keys are API: they may be added, but not renamed or removed.
 `chorus.model.schema` gives the pydantic validator and the JSON schema of each.
 """
 

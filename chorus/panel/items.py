@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-OPEN_STATUS = "committed"
-REVERT = "Revert"  # the tool of what a person takes back, or brings back
+from chorus.model.review_state import OPEN_STATUS, is_open
+
 # The statuses of actions that changed files; the others are calls that left nothing behind.
 CHANGE_STATUSES = frozenset({"committed", "kept", "reverted"})
 
@@ -42,10 +42,8 @@ class Entry:
 
     @property
     def open(self) -> bool:
-        """Still to be looked at: not kept, taken back or landed, and no taking back itself."""
-        if self.status != OPEN_STATUS or self.landed or self.reverts or self.tool == REVERT:
-            return False
-        return self.within is None  # else its change is part of another action's
+        """Whether it still has to be reviewed."""
+        return is_open(self.status, self.tool, self.reverts, self.within, landed=self.landed)
 
     @property
     def shown(self) -> str:

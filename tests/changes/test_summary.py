@@ -5,12 +5,15 @@ from typing import Any
 import pytest
 
 from chorus.changes.summary import (
+    MAX_FILES,
     ChangeKind,
     FileChange,
+    count_changed_lines,
     count_lines,
     first_words,
     render_amount,
     render_file,
+    render_files,
     summarise,
 )
 from chorus.model.action import Action, WriteScope
@@ -95,3 +98,14 @@ def test_lines_are_counted_unless_the_content_is_binary() -> None:
     assert count_lines(None, b"a\n") == (1, 0)
     assert count_lines(b"\0", None) == (None, None)
     assert count_lines(b"", b"\0") == (None, None)
+
+
+def test_files_beyond_the_limit_are_only_counted() -> None:
+    assert render_files([APP, LOGO]) == ("src/app.py: +3 −1", "logo.png: new, binary")
+    assert render_files([APP] * (MAX_FILES + 2))[-2:] == ("src/app.py: +3 −1", "and 2 more")
+
+
+def test_changed_lines_are_counted_only_if_all_files_can_be() -> None:
+    assert count_changed_lines([APP, LOGO, APP]) == (6, 2)
+    assert count_changed_lines([LOGO]) is None
+    assert count_changed_lines([APP] * (MAX_FILES + 1)) is None

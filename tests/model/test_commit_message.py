@@ -47,7 +47,7 @@ texts = st.builds(
     Text,
     subject=awkward,
     quoted=st.none() | awkward,
-    notes=st.lists(awkward, max_size=3).map(tuple),
+    body_lines=st.lists(awkward, max_size=3).map(tuple),
     trailers=st.lists(st.tuples(keys, awkward), min_size=1, max_size=4).map(tuple),
 )
 
@@ -76,7 +76,7 @@ def test_a_message_that_somebody_else_wrote_is_no_trouble(message: str) -> None:
 PLAIN = Text(
     subject="Accept blanks around numbers",
     quoted="The parser should accept blanks.\n\nTests too, please.",
-    notes=("src/parser.py: +3 −1",),
+    body_lines=("src/parser.py: +3 −1",),
     trailers=((ACTION, "toolu_01A"), (TOOL, "Edit"), (SESSION, "s-1"), (FORMAT_VERSION, FORMAT)),
 )
 
@@ -93,9 +93,9 @@ def test_a_message_reads_like_one_written_by_hand() -> None:
 @pytest.mark.parametrize("quoted", [None, "", "a\tb\r", "> \0 "])
 @pytest.mark.parametrize("notes", [(), ("one", "two")])
 def test_what_does_not_survive_as_a_quote_is_kept_beside_it(
-    quoted: str | None, notes: tuple[str, ...]
+    quoted: str | None, body_lines: tuple[str, ...]
 ) -> None:
-    text = Text("s", quoted, notes, ((ACTION, "x"),))
+    text = Text("s", quoted, body_lines, ((ACTION, "x"),))
     assert parse_message(render_message(text)) == text
 
 
@@ -121,7 +121,9 @@ def test_nothing_but_a_trailer_is_taken_for_one() -> None:
 
 def test_a_last_paragraph_with_a_line_that_is_no_trailer_has_none() -> None:
     message = "Subject\n\nChorus-Action: toolu_01A\nand a word more\n"
-    assert parse_message(message) == Text("Subject", notes=("Chorus-Action: toolu_01A", "and a word more"))
+    assert parse_message(message) == Text(
+        "Subject", body_lines=("Chorus-Action: toolu_01A", "and a word more")
+    )
 
 
 def test_actions_are_found_in_a_squashed_message() -> None:

@@ -156,12 +156,14 @@ def render_commit_message(group: CommitGroup, by: GroupBy, message: str | None) 
         return "\n\n".join(filter(None, (subject.strip(), body.strip(), rest)))
     asked = list(dict.fromkeys(shorten(e.message) for e in entries if e.message and shorten(e.message)))
     if by == "action" or not asked:
-        notes = [f"For: {line}" for line in asked]
-        return render_message(Text(shorten(entries[0].summary), notes=tuple(notes), trailers=trailers))
+        body_lines = [f"For: {line}" for line in asked]
+        return render_message(
+            Text(shorten(entries[0].summary), body_lines=tuple(body_lines), trailers=trailers)
+        )
     more = [f"Also: {line}" for line in asked[1:]]
     done = [f"- {shorten(entry.summary)}" for entry in entries]
     subject = _first_message_line(entries, asked[0])
-    return render_message(Text(subject, notes=(*more, *done), trailers=trailers))
+    return render_message(Text(subject, body_lines=(*more, *done), trailers=trailers))
 
 
 def _first_message_line(entries: Sequence[LogEntry], fallback: str) -> str:

@@ -1,0 +1,36 @@
+import json
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from chorus.model import json_api
+from chorus.model.schema import PUBLISHED, render_schema, validator
+
+LANE: dict[str, Any] = {
+    "name": "chorus/go", "ref": "refs/heads/chorus/go", "base": None, "tip": "a" * 40, "session": "s",
+    "actions": 2, "open": 1,
+}  # fmt: skip
+
+
+def test_a_record_that_fits_is_accepted_as_it_is() -> None:
+    assert validator(json_api.LaneJson).validate_python(LANE, strict=True) == LANE
+
+
+@pytest.mark.parametrize(
+    "wrong", [{**LANE, "actions": "2"}, {key: LANE[key] for key in LANE if key != "tip"}]
+)
+def test_a_record_with_a_wrong_or_missing_value_is_rejected(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        validator(json_api.LaneJson).validate_python(wrong, strict=True)
+
+
+def test_a_key_that_is_not_required_may_be_missing() -> None:
+    watcher = {"pid": 1, "version": "1", "protocol": 1, "repository": "/r"}
+    assert validator(json_api.WatcherJson).validate_python(watcher) == watcher
+
+
+def test_the_published_schema_is_json_and_defines_every_record() -> None:
+    schema = render_schema()
+    assert json.loads(json.dumps(schema)) == schema
+    assert set(schema["$defs"]) == set(PUBLISHED)
