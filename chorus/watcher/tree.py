@@ -28,7 +28,7 @@ from chorus.model.json_api import LogEntryJson
 from chorus.model.outcomes import LeadTextAdded, Outcome, SessionLinked, StatusCorrected
 from chorus.review.landing.recovery import recover_landing
 from chorus.review.revert.apply import recover_revert
-from chorus.system.file_watch.watch import FileWatch
+from chorus.system.file_watch import FileWatch
 from chorus.system.pinned_directory import PinnedDirectory
 from chorus.watcher.sources.file_hints import Hints
 

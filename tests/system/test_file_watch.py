@@ -3,12 +3,12 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from chorus.system.file_watch.watch import MAX_PATHS, FileWatch, WatchedChanges
+from chorus.system.file_watch import MAX_PATHS, FileWatch, WatchedChanges
 from tests.waiting import wait_for
 
 
@@ -16,7 +16,7 @@ class Watched:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.wakes = 0
-        self.watch = FileWatch(root, root / ".git", wake=self._wake, skip={"node_modules"})
+        self.watch = FileWatch(root, root / ".git", wake=self._wake)
         self.seen: set[str] = set()
         self.head = self.lost = False
 
@@ -50,7 +50,7 @@ class Watched:
 
 @pytest.fixture
 def watched(tmp_path: Path) -> Iterator[Watched]:
-    for name in (".git/logs", "src/deep", "node_modules/left-pad"):
+    for name in (".git/logs", "src/deep", "docs"):
         (tmp_path / name).mkdir(parents=True)
     one = Watched(tmp_path)
     one.watch.start()
@@ -112,8 +112,12 @@ def _write_until_seen(watched: Watched, path: str) -> bool:
     return watched.sees(path)
 
 
-def test_git_and_skipped_directories_are_not_looked_at_but_head_is(watched: Watched) -> None:
-    (watched.root / "node_modules/left-pad/index.js").write_text("x")
+def test_git_directories_are_not_watched_but_head_is(watched: Watched) -> None:
+    (watched.root / "src/nested/.git").mkdir(parents=True)
+    watched.wait_told()
+    watched.take()
+    watched.seen.clear()
+    (watched.root / "src/nested/.git/config").write_text("x")
     (watched.root / ".git/objects").mkdir()
     (watched.root / ".git/HEAD").write_text("ref: refs/heads/other\n")
     wait_for(watched.sees_head)
@@ -184,7 +188,7 @@ def test_directories_at_the_top_that_come_and_go_leave_nothing_behind(watched: W
 LIMITED = """
 import sys, threading
 from pathlib import Path
-from chorus.system.file_watch.watch import FileWatch
+from chorus.system.file_watch import FileWatch
 limit, root = Path("/proc/sys/user/max_inotify_watches"), Path(sys.argv[1])
 limit.write_text(sys.argv[2])
 watch = FileWatch(root, root / ".git", wake=lambda: None)
@@ -222,7 +226,7 @@ def test_a_limit_reached_below_a_watched_directory_is_a_stated_problem(
 CLOSED = """
 import sys, threading
 from pathlib import Path
-from chorus.system.file_watch.watch import FileWatch
+from chorus.system.file_watch import FileWatch
 root = Path(sys.argv[1])
 closed = [root / "data", root / "src/deep"]
 for place in closed:
@@ -255,7 +259,7 @@ def test_a_directory_that_only_others_may_look_into_is_watched_once_it_is_open(t
     command = [*plain, sys.executable, "-c", CLOSED, str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
 
-    assert done.stdout.splitlines() == ["['data', 'src']", "['data/x', 'src/deep/x'] None"], done.stderr
+    assert done.stdout.splitlines() == ["['data', 'src/deep']", "['data/x', 'src/deep/x'] None"], done.stderr
 
 
 def test_without_a_watch_every_look_asks_for_a_scan(tmp_path: Path) -> None:
@@ -265,3 +269,49 @@ def test_without_a_watch_every_look_asks_for_a_scan(tmp_path: Path) -> None:
     assert watch.take().lost
     assert watch.take().lost
     watch.stop()
+
+
+def test_both_names_of_a_rename_are_reported_without_delay(watched: Watched) -> None:
+    (watched.root / "src/old.py").write_text("x")
+    watched.wait_told()
+    watched.take()
+    (watched.root / "src/old.py").rename(watched.root / "src/deep/new.py")
+    watched.wait_told()
+    assert watched.take().paths == {"src/old.py", "src/deep/new.py"}
+
+
+def test_a_directory_that_was_renamed_is_watched_under_its_new_name(watched: Watched) -> None:
+    (watched.root / "src").rename(watched.root / "lib")
+    watched.wait_told()
+    assert watched.take().paths == {"src", "lib"}
+    (watched.root / "lib/deep/a.py").write_text("x")
+    watched.wait_told()
+    assert watched.take().paths == {"lib/deep/a.py"}
+
+
+def test_an_overflow_of_the_kernels_queue_is_a_loss_and_the_watch_goes_on(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The queue is filled while its reader is held up, as on a busy machine."""
+    size = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
+    held = threading.Lock()
+    monkeypatch.setattr("chorus.system.inotify.os.read", _wait_for(held, os.read))
+    with held:
+        (watched.root / "src/first").touch()
+        for number in range(size // 2 + 10):  # made and closed after writing: two events each
+            (watched.root / f"src/{number}").touch()
+        (watched.root / "unseen").mkdir()
+    wait_for(watched.sees_loss)
+    watched.wait_told()
+    watched.take()
+    (watched.root / "unseen/a.py").write_text("x")
+    watched.wait_told()
+    assert watched.take().paths == {"unseen/a.py"}
+
+
+def _wait_for(held: threading.Lock, read: Callable[[int, int], bytes]) -> Callable[[int, int], bytes]:
+    def read_later(descriptor: int, size: int) -> bytes:
+        with held:
+            return read(descriptor, size)
+
+    return read_later

@@ -10,8 +10,7 @@ import pytest
 from watchdog.events import FileSystemEvent
 from watchdog.observers.api import EventEmitter
 
-from chorus.system.file_watch.barrier import MARK
-from chorus.system.file_watch.watch import FileWatch
+from chorus.system.file_watch import BARRIER_DIRECTORY, FileWatch
 from chorus.watcher.sources.file_hints import MAX_MISSED_BARRIERS, Hints
 
 
@@ -40,7 +39,7 @@ async def test_a_watch_that_never_answers_is_not_asked_for_ever(
     queue_event = EventEmitter.queue_event
 
     def lose_marks(emitter: EventEmitter, event: FileSystemEvent) -> None:
-        if MARK not in str(event.src_path):
+        if BARRIER_DIRECTORY not in str(event.src_path):
             queue_event(emitter, event)
 
     monkeypatch.setattr(EventEmitter, "queue_event", lose_marks)

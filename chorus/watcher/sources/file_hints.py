@@ -16,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 
 from chorus.model.ids import RepoPath
-from chorus.system.file_watch.watch import FileWatch
+from chorus.system.file_watch import FileWatch
 
 log = logging.getLogger("chorus.watcher")
 
