@@ -91,7 +91,7 @@ def test_a_message_reads_like_one_written_by_hand() -> None:
 
 
 @pytest.mark.parametrize("quoted", [None, "", "a\tb\r", "> \0 "])
-@pytest.mark.parametrize("notes", [(), ("one", "two")])
+@pytest.mark.parametrize("body_lines", [(), ("one", "two")])
 def test_what_does_not_survive_as_a_quote_is_kept_beside_it(
     quoted: str | None, body_lines: tuple[str, ...]
 ) -> None:
