@@ -4,6 +4,8 @@ VENV ?= .venv
 PYTHON ?= python3
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# What `chorus` itself needs, without the tools of `make test`.
+RUNTIME_STAMP := $(VENV)/.runtime-installed
 # Tests that drive a real client wait for it most of the time: one more than there are processors.
 JOBS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 # What tests the pure code: run by itself, with branch coverage.
@@ -32,12 +34,18 @@ $(STAMP): pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv "$(VENV)"
 	@echo 'installing into $(VENV) ...'
 	@$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch $@ $(RUNTIME_STAMP)
+
+$(RUNTIME_STAMP): pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv "$(VENV)"
+	@echo 'installing into $(VENV) ...'
+	@$(BIN)/python -m pip install --quiet --editable .
 	@touch $@
 
 tmux:
 	@sh .ci/need tmux tmux
 
-demo: $(STAMP) tmux
+demo: $(RUNTIME_STAMP) tmux
 	@$(BIN)/chorus demo
 
 test: $(STAMP) tmux

@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from chorus.demo.performance import perform, perform_for_person
+from chorus.demo.run import play_headless, play_interactive
 from chorus.errors import ExitCode
 
 
@@ -14,7 +14,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> ExitCode:
     if args.headless or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        perform(real=args.real)
+        play_headless(real=args.real)
     else:
-        perform_for_person(real=args.real)
+        play_interactive(real=args.real)
     return ExitCode.OK

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from chorus.demo import story
+from chorus.demo.demo_tmux import INPUT_BOX, DemoTmux
 from chorus.demo.player import ASKED
-from chorus.demo.scratch import Scratch
-from chorus.demo.stage import INPUT_BOX, Stage
+from chorus.demo.scratch_repository import ScratchRepository
 from chorus.errors import ChorusError
 
 LOOK_SECONDS = 0.3
@@ -22,15 +22,15 @@ PREFIX = "C-b"
 WELCOME = "left: the client · right: Chorus · press Enter to send the message"
 ASKING = "the client asks · in the panel (C-b →) press a: approve"
 MORE = "each action is a commit · in the client (C-b ←) Enter asks for more"
-TAKE_BACK = "'Goodbye' is wrong · choose it in the panel (C-b →) and press r twice"
+REVERT = "'Goodbye' is wrong · choose it in the panel (C-b →) and press r twice"
 LAND = "only that edit is gone · press l, then ctrl+l: the rest lands on main"
 THE_END = "landed · C-b c: shell for `git log` · C-b d leaves nothing behind"
 
 
 @dataclass(frozen=True, slots=True)
 class Guide:
-    scratch: Scratch
-    stage: Stage
+    scratch: ScratchRepository
+    stage: DemoTmux
     left: threading.Event  # set when the person has left
     prefix: str = PREFIX
 
@@ -54,7 +54,7 @@ class Guide:
             self.stage.type(second.text)
             yield MORE
         if self._until(lambda: self._shows(f"● {second.last_words}")):
-            yield TAKE_BACK
+            yield REVERT
         if self._until(lambda: self._file("greet.py") == story.FINAL_GREET):
             yield LAND
         if self._until(lambda: len(self.scratch.git("rev-list", "main").split()) > 1):

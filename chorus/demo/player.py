@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from chorus.demo import story
-from chorus.demo.scratch import Scratch
-from chorus.demo.stage import PATIENCE_SECONDS, POLL_SECONDS, Stage
+from chorus.demo.demo_tmux import POLL_SECONDS, WAIT_TIMEOUT_SECONDS, DemoTmux
+from chorus.demo.scratch_repository import ScratchRepository
 from chorus.errors import ChorusError, ExitCode
 from chorus.output import print_err, print_out
 
@@ -19,14 +19,14 @@ ASKED = r"Do you want to proceed\?[\s\S]*Esc to cancel"
 PERMISSION_MODE = ("--permission-mode", "acceptEdits")
 
 
-class StoryBroken(ChorusError):
+class StoryFailed(ChorusError):
     """A step of the demo did not hold: this is a bug of Chorus."""
 
     exit_code = ExitCode.BUG
 
 
-class Player:
-    def __init__(self, scratch: Scratch, stage: Stage) -> None:
+class StoryPlayer:
+    def __init__(self, scratch: ScratchRepository, stage: DemoTmux) -> None:
         self._scratch = scratch
         self._stage = stage
         self._feature, self._polish = story.messages(str(scratch.project))
@@ -114,11 +114,11 @@ class Player:
 
     def _wait_for(self, look: Callable[[], list[Any]]) -> list[Any]:
         """What is looked for, once there is any; nothing, when it never comes."""
-        deadline = time.monotonic() + PATIENCE_SECONDS
+        deadline = time.monotonic() + WAIT_TIMEOUT_SECONDS
         while not (found := look()) and time.monotonic() < deadline:
             time.sleep(POLL_SECONDS)
         return found
 
     def _check(self, holds: bool, what: str) -> None:
         if not holds:
-            raise StoryBroken(f"the demo expected that {what}")
+            raise StoryFailed(f"the demo expected that {what}")

@@ -15,7 +15,7 @@ from chorus.wire.client import Connection, connect, connect_or_start
 from chorus.wire.home import Home, find_home
 from tests.bench.kills import session
 from tests.e2e.scenarios import in_directory, write
-from tests.e2e.watching import Watching, run_git
+from tests.e2e.watched_session import WatchedSession, run_git
 from tests.lab.client import find_client
 from tests.lab.script import Text
 from tests.waiting import wait_for
@@ -33,27 +33,27 @@ def main() -> None:
     if find_client() is None or shutil.which("tmux") is None:
         print("  no client or no tmux on this machine: not measured")
         return
-    with session() as watching:
-        watching.start_hooked()
-        measure_commits(watching)
-        measure_idle(watching)
-    with session() as watching:
-        measure_flood(watching)
+    with session() as watched:
+        watched.start_hooked()
+        measure_commits(watched)
+        measure_idle(watched)
+    with session() as watched:
+        measure_flood(watched)
 
 
-def measure_commits(watching: Watching) -> None:
+def measure_commits(watched: WatchedSession) -> None:
     """From the moment a file is written to the moment its lane commit is told of."""
-    script = [[in_directory(write(f"f{n}.txt", f"{n}\n"), watching.project)] for n in range(WRITES)]
-    watching.client.stub.scripts["write"] = [*script, [Text("Written.")]]
+    script = [[in_directory(write(f"f{n}.txt", f"{n}\n"), watched.project)] for n in range(WRITES)]
+    watched.client.model_server.scripts["write"] = [*script, [Text("Written.")]]
     told: dict[str, float] = {}
     # Left open: closing it would wait for the thread that reads it.
-    agent = connect(find_home(watching.project))
+    agent = connect(find_home(watched.project))
     agent.ask("subscribe")
     threading.Thread(target=_listen, args=(agent, told), daemon=True).start()
-    watching.send("write")
+    watched.send("write")
     wait_for(lambda: len(told) == WRITES, what="every commit", seconds=240)
-    late = sorted(at - (watching.project / path).stat().st_mtime for path, at in told.items())
-    beside = [_time(partial(_commit, watching.project, n)) for n in range(20)]
+    late = sorted(at - (watched.project / path).stat().st_mtime for path, at in told.items())
+    beside = [_time(partial(_commit, watched.project, n)) for n in range(20)]
     floor = statistics.median(beside)
     for name, seconds in {"p50": late[len(late) // 2], "p99": late[int(len(late) * 0.99)]}.items():
         print(f"  write to lane commit, {name:<10}{seconds * 1000:8.1f} ms {seconds / floor:7.2f}x")
@@ -74,26 +74,26 @@ def _commit(project: Path, number: int) -> None:
     assert run_git(project, *author, "commit", "-qm", "own", f"own{number}").returncode == 0
 
 
-def measure_idle(watching: Watching) -> None:
-    pid = _pid(find_home(watching.project))
+def measure_idle(watched: WatchedSession) -> None:
+    pid = _pid(find_home(watched.project))
     before, began = _processor(pid), time.monotonic()
     time.sleep(IDLE_SECONDS)
     share = (_processor(pid) - before) / (time.monotonic() - began)
     print(f"  doing nothing beside a client for {IDLE_SECONDS:.0f} s: {share:.2%} of one core")
 
 
-def measure_flood(watching: Watching) -> None:
+def measure_flood(watched: WatchedSession) -> None:
     """A pane prints the events of a headless session as fast as it can."""
-    project = watching.project
+    project = watched.project
     events = project.parent / "events.jsonl"
     count = _write_events(events, project)
     command = ["sh", "-c", f'read go; cat "{events}"; exec sleep 600']
-    pane = watching.terminal.open(command, cwd=project, environment={"PATH": os.environ["PATH"]})
+    pane = watched.terminal.open(command, cwd=project, environment={"PATH": os.environ["PATH"]})
     home = find_home(project)
     pipe = project.parent / "no-input"
     os.mkfifo(pipe)
     with connect_or_start(home) as agent:
-        socket = str(watching.terminal.socket())
+        socket = str(watched.terminal.socket())
         agent.ask("watch", socket=socket, pane=pane.id, run="flood", pipe=str(pipe))
         pid = _pid(home)
         processor, began = _processor(pid), time.monotonic()

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from chorus.agents.claude_code.hooks.spool import Spool
+from chorus.demo.model_server.server import ModelServer
 from tests.lab.client import Client, find_client, prepare_home, read_version
 from tests.lab.hooks import HOOK
 from tests.lab.script import Text, ToolUse, Turn
-from tests.lab.stub import Stub
 
 ROUNDS = 150
 PAYLOAD = json.dumps({"hook_event_name": "PreToolUse", "tool_input": {"content": "x" * 4000}}).encode()
@@ -74,9 +74,9 @@ def _measure_client(place: Path) -> None:
         "true": [{"type": "command", "command": "true", "timeout": 5, "if": "Edit(true)"}],
         "ours": [{"type": "command", "command": str(HOOK), "args": [], "timeout": 5, "if": "Edit(ours)"}],
     }
-    with Stub() as stub, _agent(project):
-        stub.scripts["go"] = _edits(project, list(hooks))
-        client = Client(binary, home, project, stub)
+    with ModelServer() as model_server, _agent(project):
+        model_server.scripts["go"] = _edits(project, list(hooks))
+        client = Client(binary, home, project, model_server)
         taken: dict[str, list[float]] = {name: [] for name in hooks}
         for _ in range(CLIENT_ROUNDS):
             for number, seconds in enumerate(
@@ -95,12 +95,12 @@ def _time_edits(client: Client, entries: list[dict[str, Any]]) -> list[float]:
     """Seconds from each request of the model to the next: one edit, its hooks, and the client's own work."""
     for name in ("none", "true", "ours"):
         (client.project / name).write_text("a0\n")
-    client.stub.requests.clear()
+    client.model_server.requests.clear()
     groups = [{"matcher": "Edit", "hooks": entries}]
     settings = json.dumps({"hooks": {"PreToolUse": groups, "PostToolUse": groups}})
     run = client.headless("go", "--permission-mode", "acceptEdits", "--settings", settings)
     assert (client.project / "ours").read_text() == f"a{EDITS}\n", run.stderr
-    times = [request.at for request in client.stub.messages()]
+    times = [request.at for request in client.model_server.messages()]
     return [after - before for before, after in itertools.pairwise(times)]
 
 

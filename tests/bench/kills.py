@@ -12,14 +12,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from chorus.demo.model_server.server import ModelServer
 from chorus.system.processes import read_process
 from chorus.wire.client import connect_or_start, start, stop
 from chorus.wire.home import Home, find_home
 from tests.e2e.scenarios import bash, edit, in_directory, read, write
-from tests.e2e.watching import MODES, Watching, run_git
+from tests.e2e.watched_session import MODES, WatchedSession, run_git
 from tests.lab.client import Client, find_client, prepare_home, read_version
 from tests.lab.script import Pause, Text
-from tests.lab.stub import Stub
 from tests.lab.terminal import Terminal
 from tests.waiting import wait_for
 
@@ -43,11 +43,11 @@ def main() -> None:
 def kill_through(mode: str) -> None:
     dice = random.Random(mode)
     started = time.perf_counter()
-    with session() as watching:
-        watching.client.stub.scripts["work"] = script(watching.project)
-        MODES[mode](watching)
-        watching.send("work")
-        home = find_home(watching.project)
+    with session() as watched:
+        watched.client.model_server.scripts["work"] = script(watched.project)
+        MODES[mode](watched)
+        watched.send("work")
+        home = find_home(watched.project)
         killed = 0
         while killed < KILLS:
             time.sleep(dice.random() * LIFE_SECONDS)
@@ -55,11 +55,11 @@ def kill_through(mode: str) -> None:
             if dice.random() < 0.5:  # else a hook does, or the next turn of this loop
                 start(home)
         connect_or_start(home).close()
-        wait_until_over(watching)
+        wait_until_over(watched)
         expected = [("Write", "Edit", "Bash", "Edit", "Edit")[n % 5] for n in range(5 * ROUNDS)]
         with suppress(AssertionError):  # what is missing then is said by name
-            wait_for(lambda: len(watching.actions()) >= len(expected), what="every action", seconds=60)
-        expect_everything(watching, expected)
+            wait_for(lambda: len(watched.actions()) >= len(expected), what="every action", seconds=60)
+        expect_everything(watched, expected)
     seconds = time.perf_counter() - started
     print(
         f"  {mode:<9} {killed} kills, {len(expected)} actions: each recorded once, exactly ({seconds:.0f} s)",
@@ -89,22 +89,22 @@ def changes() -> Iterator[tuple[str, str | None, str]]:
         yield "app.py", f"c {n}", f"C {n}"
 
 
-def expect_everything(watching: Watching, tools: list[str]) -> None:
-    found = watching.actions()
+def expect_everything(watched: WatchedSession, tools: list[str]) -> None:
+    found = watched.actions()
     seen = [(entry["tool"], entry["status"], entry["paths"]) for entry in found]
-    assert [entry["tool"] for entry in found] == tools, (seen, watching.log("--outside"))
+    assert [entry["tool"] for entry in found] == tools, (seen, watched.log("--outside"))
     for entry, (path, before, after) in zip(found, changes(), strict=True):
         assert (entry["status"], entry["paths"]) == ("committed", [path]), entry
-        shown = run_git(watching.project, "show", "--format=", "-U0", entry["commit"]).stdout
+        shown = run_git(watched.project, "show", "--format=", "-U0", entry["commit"]).stdout
         lines = [line for line in shown.splitlines() if line[:1] in "+-" and line[:3] not in ("+++", "---")]
         assert lines == ([f"-{before}"] if before else []) + [f"+{after}"], (entry, lines)
-    (lane,) = watching.chorus("lanes")
-    count = run_git(watching.project, "rev-list", "--count", f"{lane['base']}..{lane['tip']}").stdout
+    (lane,) = watched.chorus("lanes")
+    count = run_git(watched.project, "rev-list", "--count", f"{lane['base']}..{lane['tip']}").stdout
     assert int(count) == len(tools)
     for path in {path for path, _, _ in changes()}:
-        shown = run_git(watching.project, "show", f"{lane['tip']}:{path}").stdout
-        assert shown == (watching.project / path).read_text(), path
-    outside = [entry for entry in watching.log("--outside") if entry["status"] == "outside"]
+        shown = run_git(watched.project, "show", f"{lane['tip']}:{path}").stdout
+        assert shown == (watched.project / path).read_text(), path
+    outside = [entry for entry in watched.log("--outside") if entry["status"] == "outside"]
     assert outside == [], outside
 
 
@@ -120,18 +120,18 @@ def kill_agent(home: Home) -> bool:
     return True
 
 
-def wait_until_over(watching: Watching) -> None:
-    if watching.pane is not None:
-        watching.pane.wait_for("All done", seconds=DEADLINE_SECONDS)
+def wait_until_over(watched: WatchedSession) -> None:
+    if watched.pane is not None:
+        watched.pane.wait_for("All done", seconds=DEADLINE_SECONDS)
     else:
-        wait_for(lambda: '"result":"All done."' in watching.printed(), seconds=DEADLINE_SECONDS)
+        wait_for(lambda: '"result":"All done."' in watched.printed(), seconds=DEADLINE_SECONDS)
 
 
 @contextmanager
-def session() -> Iterator[Watching]:
+def session() -> Iterator[WatchedSession]:
     binary = find_client()
     assert binary is not None
-    with tempfile.TemporaryDirectory() as place, Stub() as stub, Terminal() as terminal:
+    with tempfile.TemporaryDirectory() as place, ModelServer() as model_server, Terminal() as terminal:
         project, home = Path(place) / "proj", Path(place) / "home"
         project.mkdir()
         # Three lines apart: each edit has a place of its own.
@@ -141,5 +141,5 @@ def session() -> Iterator[Watching]:
         for words in (["init", "-q"], ["add", "."], [*author, "commit", "-qm", "first"]):
             subprocess.run(["git", *words], cwd=project, check=True)
         prepare_home(home, [project], version=read_version(binary))
-        yield Watching(Client(binary, home, project, stub), terminal)
+        yield WatchedSession(Client(binary, home, project, model_server), terminal)
         stop(find_home(project))

@@ -13,8 +13,7 @@ import pytest
 
 from tests.client_double.dialog_text import APP
 from tests.lab.client import Run
-from tests.lab.sitting import terminal_of
-from tests.lab.terminal import Pane, Terminal
+from tests.lab.terminal import Pane, Terminal, terminal_fixture
 
 ROOT = Path(__file__).parents[2]
 Steps = Sequence[Mapping[str, Any]]
@@ -87,4 +86,4 @@ def client_double(project: Path, sealed_environment: Path, tmp_path: Path) -> Cl
     return ClientDouble(sealed_environment, project, tmp_path)
 
 
-terminal = terminal_of(width=100, height=36)
+terminal = terminal_fixture(width=100, height=36)

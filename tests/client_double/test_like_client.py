@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
+from chorus.demo.model_server.server import ModelServer
 from tests.client_double.conftest import ClientDouble
 from tests.client_double.dialog_text import CALLS
 from tests.lab.client import Client, Run, find_client, prepare_home, read_version
 from tests.lab.script import Text, ToolUse
-from tests.lab.stub import Stub
 
 pytestmark = pytest.mark.client
 
@@ -91,10 +91,10 @@ def client(client_double: ClientDouble, tmp_path: Path) -> Iterator[Client]:
     home = tmp_path / "client-home"
     prepare_home(home, [client_double.project], version=found[1])
     (home / ".gitconfig").write_text((client_double.home / ".gitconfig").read_text())
-    with Stub(
+    with ModelServer(
         {"go on": steps(SCRIPT, client_double.project), "inner job": steps(INNER, client_double.project)}
-    ) as stub:
-        yield Client(found[0], home, client_double.project, stub)
+    ) as model_server:
+        yield Client(found[0], home, client_double.project, model_server)
 
 
 def steps(script: Sequence[Sequence[Json]], cwd: Path) -> list[list[Text | ToolUse]]:

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from chorus.demo.scratch import CommandFailed, Scratch
-from chorus.demo.stage import Stage
+from chorus.demo.demo_tmux import DemoTmux
+from chorus.demo.scratch_repository import CommandFailed, ScratchRepository
 from chorus.errors import ExitCode
 from tests.client_double.conftest import ClientDouble
 from tests.waiting import wait_for
@@ -44,8 +44,8 @@ SCRIPT = {
 class Newer:
     """A session with the altered client, watched by Chorus."""
 
-    scratch: Scratch
-    stage: Stage
+    scratch: ScratchRepository
+    stage: DemoTmux
     keys: Path
 
     def prompts(self) -> list[dict[str, Any]]:
@@ -61,7 +61,7 @@ class Newer:
 
 @pytest.fixture
 def newer() -> Iterator[Newer]:
-    with Scratch() as scratch, Stage(scratch) as stage:
+    with ScratchRepository() as scratch, DemoTmux(scratch) as stage:
         script, keys = scratch.root / "newer.json", scratch.root / "keys.jsonl"
         script.write_text(json.dumps(SCRIPT))
         words = [sys.executable, "-P", "-m", "tests.client_double", "--script", str(script)]

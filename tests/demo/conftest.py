@@ -1,5 +1,5 @@
 """A tmux terminal for tests in which a user drives the demo."""
 
-from tests.lab.sitting import terminal_of
+from tests.lab.terminal import terminal_fixture
 
-terminal = terminal_of(width=100, height=36)
+terminal = terminal_fixture(width=100, height=36)

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from chorus.demo import guide, story
-from chorus.demo.performance import find_prefix, perform
-from chorus.demo.player import StoryBroken
-from chorus.demo.real import NoClient, find_client
-from chorus.demo.scratch import Scratch
+from chorus.demo.demo_tmux import DemoTmux, ScreenTimeout
+from chorus.demo.player import StoryFailed
+from chorus.demo.real_client import ClientNotInstalled, find_installed_client
+from chorus.demo.run import find_prefix, play_headless
+from chorus.demo.scratch_repository import ScratchRepository
 from chorus.demo.script import Text, ToolUse
-from chorus.demo.stage import NotSeen, Stage
 from chorus.panel.keys import ANSWERING, REVIEWING
 from chorus.wire.client import WatcherGone, connect
 from chorus.wire.home import Home, find_home
@@ -48,7 +48,7 @@ def test_the_edits_of_the_story_apply_one_after_another() -> None:
 
 
 def test_the_scratch_place_leaves_no_file_and_no_agent() -> None:
-    with Scratch() as scratch:
+    with ScratchRepository() as scratch:
         scratch.chorus("hooks", "wake", str(scratch.project / ".git"))
         home = find_home(scratch.project)
         pid = wait_for(lambda: pid_of_agent(home), what="an agent that answers")
@@ -71,7 +71,7 @@ def test_commands_in_the_scratch_place_see_nothing_of_ones_own(
 ) -> None:
     monkeypatch.setenv("GIT_DIR", "/nowhere")
     monkeypatch.setenv("ANTHROPIC_API_KEY", "secret")
-    with Scratch() as scratch:
+    with ScratchRepository() as scratch:
         seen = scratch.run(["env"])
         claude = scratch.run(["sh", "-c", "command -v claude"]).strip()
         version = scratch.run(["claude", "--version"])
@@ -118,8 +118,8 @@ def test_the_demo_plays_to_its_end_and_every_step_holds(tmp_path: Path) -> None:
 @pytest.mark.client
 def test_the_real_client_plays_the_same_story(tmp_path: Path) -> None:
     try:
-        find_client()
-    except NoClient:
+        find_installed_client()
+    except ClientNotInstalled:
         pytest.skip("no Claude Code on this machine")
     done = play("--real", tmp=tmp_path / "tmp")
 
@@ -130,9 +130,9 @@ def test_the_real_client_plays_the_same_story(tmp_path: Path) -> None:
 
 
 def test_a_client_that_cannot_start_is_shown_with_its_last_words() -> None:
-    with Scratch() as scratch, Stage(scratch) as stage:
+    with ScratchRepository() as scratch, DemoTmux(scratch) as stage:
         (scratch.programs / "claude").write_text("#!/bin/sh\necho no licence\nexit 3\n")
-        with pytest.raises(NotSeen, match="the client ended:\nno licence"):
+        with pytest.raises(ScreenTimeout, match="the client ended:\nno licence"):
             stage.start_client(panel=False)
 
 
@@ -141,8 +141,8 @@ def test_a_step_that_does_not_hold_ends_the_demo_with_a_failure(
 ) -> None:
     monkeypatch.setattr(story, "FINAL_GREET", "something else\n")
 
-    with pytest.raises(StoryBroken, match="only the wrong edit is gone"):
-        perform(real=False)
+    with pytest.raises(StoryFailed, match="only the wrong edit is gone"):
+        play_headless(real=False)
 
     assert "the wrong one is taken back" not in capfd.readouterr().err
 
@@ -150,14 +150,14 @@ def test_a_step_that_does_not_hold_ends_the_demo_with_a_failure(
 def test_the_hints_name_keys_the_panel_has() -> None:
     words = {key.keys[0]: key.word for key in (*ANSWERING, *REVIEWING)}
 
-    named = ((guide.ASKING, "a", "approve"), (guide.TAKE_BACK, "r", "revert"), (guide.LAND, "l", "land"))
+    named = ((guide.ASKING, "a", "approve"), (guide.REVERT, "r", "revert"), (guide.LAND, "l", "land"))
     for hint, key, word in named:
         assert words[key] == word
         assert f"press {key}" in hint
 
 
 def test_every_hint_fits_a_narrow_terminal_also_inside_another_tmux() -> None:
-    hints = (guide.WELCOME, guide.ASKING, guide.MORE, guide.TAKE_BACK, guide.LAND, guide.THE_END)
+    hints = (guide.WELCOME, guide.ASKING, guide.MORE, guide.REVERT, guide.LAND, guide.THE_END)
     assert max(len(f" 1/6  {hint.replace('C-b', 'C-b C-b')}") for hint in hints) <= 80
 
 
@@ -198,7 +198,7 @@ def test_a_person_is_led_through_the_story(terminal: Terminal) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT])
 def test_a_demo_ended_from_outside_leaves_nothing(number: signal.Signals, tmp_path: Path) -> None:
-    code = "from chorus.demo.performance import perform; perform(real=False)"
+    code = "from chorus.demo.run import play_headless; play_headless(real=False)"
     environment = {**os.environ, "TMPDIR": "/tmp", "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(
         [sys.executable, "-c", code], stderr=subprocess.PIPE, text=True, env=environment

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from chorus.demo.model_server.server import ModelServer
 from tests.lab.client import Client, find_client, prepare_home, read_version
-from tests.lab.habits import NEWEST, Habits, habits_of
-from tests.lab.reading import ReadingStub
-from tests.lab.sitting import terminal_of
-from tests.lab.stub import Stub
+from tests.lab.client_behavior import NEWEST, ClientBehavior, behavior_of
+from tests.lab.reading_model import ReadingModelServer
+from tests.lab.terminal import terminal_fixture
 
 
 @functools.cache
@@ -21,16 +21,16 @@ def _binary() -> tuple[Path, str] | None:
 
 
 @pytest.fixture
-def habits() -> Habits:
+def behavior() -> ClientBehavior:
     """What the client that is tested here does in its own way."""
     found = _binary()
-    return habits_of(found[1]) if found else NEWEST
+    return behavior_of(found[1]) if found else NEWEST
 
 
 @pytest.fixture
-def stub(habits: Habits) -> Iterator[Stub]:
-    with Stub() if habits.edits_unread_files else ReadingStub() as stub:
-        yield stub
+def model_server(behavior: ClientBehavior) -> Iterator[ModelServer]:
+    with ModelServer() if behavior.edits_unread_files else ReadingModelServer() as model_server:
+        yield model_server
 
 
 @pytest.fixture
@@ -45,13 +45,13 @@ def project(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def client(stub: Stub, project: Path, sealed_environment: Path) -> Client:
+def client(model_server: ModelServer, project: Path, sealed_environment: Path) -> Client:
     found = _binary()
     if found is None:
         pytest.skip("no Claude Code client: claude-agent-sdk ships none for this platform")
     binary, version = found
     prepare_home(sealed_environment, [project], version=version)
-    return Client(binary, sealed_environment, project, stub)
+    return Client(binary, sealed_environment, project, model_server)
 
 
-terminal = terminal_of()
+terminal = terminal_fixture()

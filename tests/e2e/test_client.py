@@ -25,20 +25,23 @@ def edit_of_app(project: Path) -> ToolUse:
 
 
 def test_a_headless_run_prints_one_event_per_line_and_edits_the_file(client: Client, project: Path) -> None:
-    client.stub.scripts["rename"] = [[Text("Renaming."), edit_of_app(project)], [Text("Renamed.")]]
+    client.model_server.scripts["rename"] = [[Text("Renaming."), edit_of_app(project)], [Text("Renamed.")]]
 
     run = client.headless("rename it", "--permission-mode", "acceptEdits")
 
     assert run.code == 0, run.stderr
     assert [event["type"] for event in run.events()][-1] == "result"
     assert "def new()" in (project / "app.py").read_text()
-    assert len(client.stub.messages()) == 2
+    assert len(client.model_server.messages()) == 2
 
 
 def test_an_edit_in_default_mode_asks_and_the_digit_of_yes_approves(
     client: Client, project: Path, terminal: Terminal
 ) -> None:
-    client.stub.scripts["rename"] = [[Text("Renaming."), edit_of_app(project)], [Text("All renamed.")]]
+    client.model_server.scripts["rename"] = [
+        [Text("Renaming."), edit_of_app(project)],
+        [Text("All renamed.")],
+    ]
     pane = client.interactive(terminal, "--permission-mode", "default")
     say(pane, "rename it")
 
@@ -58,7 +61,7 @@ def test_a_prompt_is_answered_by_the_one_key_its_label_calls_for(
     plain = tmp_path / "claude"
     plain.symlink_to(client.binary)
     client = replace(client, binary=plain)
-    client.stub.scripts["rename"] = [[edit_of_app(project)], [Text("All renamed.")]]
+    client.model_server.scripts["rename"] = [[edit_of_app(project)], [Text("All renamed.")]]
     pane = client.interactive(terminal, "--permission-mode", "default")
     say(pane, "rename it")
     pane.wait_settled(r"Do you want to make this edit[\s\S]*3\. No")
@@ -78,7 +81,7 @@ def test_a_prompt_is_answered_by_the_one_key_its_label_calls_for(
 
 def test_a_sub_agent_follows_its_own_script(client: Client, project: Path) -> None:
     task = {"description": "rename", "prompt": "do the renaming", "subagent_type": "general-purpose"}
-    client.stub.scripts = {
+    client.model_server.scripts = {
         "do the renaming": [[edit_of_app(project)], [Text("I renamed it.")]],
         "delegate": [[ToolUse("Agent", task)], [Text("Delegated.")]],
     }
@@ -92,7 +95,7 @@ def test_a_sub_agent_follows_its_own_script(client: Client, project: Path) -> No
 
 def test_two_sessions_at_once_are_told_apart(client: Client, project: Path) -> None:
     gate = threading.Event()
-    client.stub.scripts = {
+    client.model_server.scripts = {
         "first": [[WaitFor(gate), edit_of_app(project)], [Text("First done.")]],
         "second": [[Text("Second done.")]],
     }
@@ -100,7 +103,7 @@ def test_two_sessions_at_once_are_told_apart(client: Client, project: Path) -> N
     assert first.stdin is not None
     first.stdin.close()
     first.stdin = None
-    wait_until(lambda: len(client.stub.messages()) == 1, what="the first waits")
+    wait_until(lambda: len(client.model_server.messages()) == 1, what="the first waits")
 
     second = client.headless("the second")
     gate.set()
@@ -108,11 +111,11 @@ def test_two_sessions_at_once_are_told_apart(client: Client, project: Path) -> N
 
     assert "Second done." in second.stdout
     assert "First done." in out, err
-    assert len({request.session for request in client.stub.messages()}) == 2
+    assert len({request.session for request in client.model_server.messages()}) == 2
 
 
 def test_a_model_that_is_overloaded_once_is_asked_again(client: Client) -> None:
-    client.stub.scripts["hello"] = [[Refuse(529), Text("Here I am.")]]
+    client.model_server.scripts["hello"] = [[Refuse(529), Text("Here I am.")]]
 
     run = client.headless("hello")
 
@@ -121,7 +124,7 @@ def test_a_model_that_is_overloaded_once_is_asked_again(client: Client) -> None:
 
 
 def test_thinking_and_a_dropped_connection_are_taken_in_stride(client: Client, project: Path) -> None:
-    client.stub.scripts["think"] = [[Thinking("Hmm."), Text("Well."), Cut()], [Text("never")]]
+    client.model_server.scripts["think"] = [[Thinking("Hmm."), Text("Well."), Cut()], [Text("never")]]
 
     run = client.headless("think about it")
 

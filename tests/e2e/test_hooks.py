@@ -20,7 +20,7 @@ from chorus.agents.claude_code.hooks.program import (
 from chorus.agents.claude_code.hooks.spool import HeldHook, Spool
 from chorus.agents.claude_code.settings.files import install_hooks, uninstall_hooks
 from tests.lab.client import Client, say
-from tests.lab.habits import Habits
+from tests.lab.client_behavior import ClientBehavior
 from tests.lab.script import Text, ToolUse
 from tests.lab.terminal import Terminal, wait_until
 
@@ -82,7 +82,7 @@ def test_the_agent_sees_the_file_before_and_after_the_edit(
     client: Client, project: Path, agent: Agent
 ) -> None:
     read = ToolUse("Read", {"file_path": str(project / "app.py")})
-    client.stub.scripts["rename"] = [[read, edit_of_app(project)], [Text("Renamed.")]]
+    client.model_server.scripts["rename"] = [[read, edit_of_app(project)], [Text("Renamed.")]]
 
     run = client.headless("rename it", "--permission-mode", "acceptEdits", "--settings", SETTINGS)
 
@@ -94,14 +94,14 @@ def test_the_agent_sees_the_file_before_and_after_the_edit(
 
 
 def test_what_the_agent_answers_reaches_the_model(client: Client, project: Path, agent: Agent) -> None:
-    client.stub.scripts["rename"] = [[edit_of_app(project)], [Text("Renamed.")]]
+    client.model_server.scripts["rename"] = [[edit_of_app(project)], [Text("Renamed.")]]
     for event in ("UserPromptSubmit", "PostToolUse"):
         output = {"hookEventName": event, "additionalContext": f"taken back: {event}"}
         agent.answers[event] = {"hookSpecificOutput": output}
 
     client.headless("rename it", "--permission-mode", "acceptEdits", "--settings", SETTINGS)
 
-    first, second = client.stub.messages()
+    first, second = client.model_server.messages()
     assert any("taken back: UserPromptSubmit" in text for text in first.texts())
     assert any("taken back: PostToolUse" in text for text in second.texts())
 
@@ -109,7 +109,7 @@ def test_what_the_agent_answers_reaches_the_model(client: Client, project: Path,
 def test_the_hooks_leave_no_trace_on_the_screen(
     client: Client, project: Path, agent: Agent, terminal: Terminal
 ) -> None:
-    client.stub.scripts["rename"] = [[edit_of_app(project)], [Text("All renamed.")]]
+    client.model_server.scripts["rename"] = [[edit_of_app(project)], [Text("All renamed.")]]
     pane = client.interactive(terminal, "--permission-mode", "acceptEdits", "--settings", SETTINGS)
     say(pane, "rename it")
 
@@ -126,7 +126,7 @@ def test_the_hooks_leave_no_trace_on_the_screen(
 def test_an_agent_that_hangs_or_is_gone_shows_nothing_and_loses_nothing(
     client: Client, project: Path, terminal: Terminal
 ) -> None:
-    client.stub.scripts["rename"] = [[edit_of_app(project)], [Text("All renamed.")]]
+    client.model_server.scripts["rename"] = [[edit_of_app(project)], [Text("All renamed.")]]
     spool = Spool(project / ".git" / "chorus" / "spool")
     spool.open()  # and nobody looks
     pane = client.interactive(terminal, "--permission-mode", "acceptEdits", "--settings", SETTINGS)
@@ -148,7 +148,7 @@ def test_an_agent_that_hangs_or_is_gone_shows_nothing_and_loses_nothing(
 
 
 def ask_for_edit(client: Client, project: Path, terminal: Terminal) -> Any:
-    client.stub.scripts["rename"] = [[edit_of_app(project)], [Text("The end.")]]
+    client.model_server.scripts["rename"] = [[edit_of_app(project)], [Text("The end.")]]
     pane = client.interactive(terminal, "--permission-mode", "default", "--settings", SETTINGS)
     say(pane, "rename it")
     pane.wait_settled("Do you want to make this edit")
@@ -186,7 +186,7 @@ def test_a_prompt_answered_at_the_terminal_needs_no_hook(
 
 
 def test_the_plugin_is_valid_and_runs(client: Client, project: Path, agent: Agent) -> None:
-    client.stub.scripts["rename"] = [[edit_of_app(project)], [Text("Renamed.")]]
+    client.model_server.scripts["rename"] = [[edit_of_app(project)], [Text("Renamed.")]]
     validate = client.command("plugin", "validate", "--strict", str(find_plugin_directory()))
     done = subprocess.run(validate, env=client.environment(), capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
@@ -200,7 +200,7 @@ def test_the_plugin_is_valid_and_runs(client: Client, project: Path, agent: Agen
 
 def test_hooks_given_twice_run_once(client: Client, project: Path, agent: Agent, tmp_path: Path) -> None:
     """`chorus claude` in a repository that also has them installed."""
-    client.stub.scripts["rename"] = [[edit_of_app(project)], [Text("Renamed.")]]
+    client.model_server.scripts["rename"] = [[edit_of_app(project)], [Text("Renamed.")]]
     install_hooks(
         project / ".claude/settings.local.json", render_hook_groups(HOOK, None), backups=tmp_path / "backups"
     )
@@ -217,10 +217,10 @@ def touch_again(path: Path) -> None:
 
 
 def test_hooks_put_into_a_running_session_are_used_and_taken_out_again(
-    client: Client, agent: Agent, terminal: Terminal, tmp_path: Path, habits: Habits
+    client: Client, agent: Agent, terminal: Terminal, tmp_path: Path, behavior: ClientBehavior
 ) -> None:
     path, backups = client.project / ".claude" / "settings.local.json", tmp_path / "backups"
-    if not habits.sees_new_settings_directory:
+    if not behavior.sees_new_settings_directory:
         path.parent.mkdir()
     pane = client.interactive(terminal, "--permission-mode", "acceptEdits")
     said = 0
@@ -228,13 +228,13 @@ def test_hooks_put_into_a_running_session_are_used_and_taken_out_again(
     def say_one() -> None:
         nonlocal said
         said += 1
-        client.stub.scripts[f"question {said}."] = [[Text(f"Answer {said}.")]]
+        client.model_server.scripts[f"question {said}."] = [[Text(f"Answer {said}.")]]
         say(pane, f"question {said}.")
         pane.wait_settled(f"Answer {said}\\.")
 
     def heard() -> bool:
         before = len(agent.seen)
-        if not habits.sees_early_settings:
+        if not behavior.sees_early_settings:
             touch_again(path)
         say_one()
         return len(agent.seen) > before

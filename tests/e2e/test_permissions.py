@@ -13,11 +13,11 @@ import pytest
 
 from chorus.wire.client import connect, stop
 from chorus.wire.home import find_home
-from tests.e2e.answering import ASKING, SECONDS, Asked, Call, Unasked, play
+from tests.e2e.asked_session import ASKING, SECONDS, Asked, Call, Unasked, play
 from tests.e2e.scenarios import APP, bash, edit, read, write
-from tests.e2e.watching import Watching
+from tests.e2e.watched_session import WatchedSession
 from tests.lab.client import Client
-from tests.lab.habits import Habits
+from tests.lab.client_behavior import ClientBehavior
 from tests.lab.script import Text, ToolUse
 from tests.lab.terminal import Terminal
 from tests.lab.web import Site
@@ -36,16 +36,16 @@ def site(tmp_path: Path) -> Iterator[Site]:
 
 
 @pytest.fixture
-def asking(client: Client, terminal: Terminal, site: Site) -> Iterator[Watching]:
+def asking(client: Client, terminal: Terminal, site: Site) -> Iterator[WatchedSession]:
     # The client asks its maker about every host before it fetches, unless told not to.
     settings = client.home / ".claude" / "settings.json"
     settings.parent.mkdir()
     settings.write_text(json.dumps({"skipWebFetchPreflight": True}))
     client.extra_environment["NODE_EXTRA_CA_CERTS"] = str(site.certificate)
-    client.stub.scripts["Web page content:"] = [[Text(SUMMARY)]]
-    watching = Watching(client, terminal)
-    watching.start_adopted(*ASKING)
-    yield watching
+    client.model_server.scripts["Web page content:"] = [[Text(SUMMARY)]]
+    watched = WatchedSession(client, terminal)
+    watched.start_adopted(*ASKING)
+    yield watched
     stop(find_home(client.project))
 
 
@@ -104,11 +104,11 @@ def pages(site: Site) -> list[Call]:
     ]
 
 
-def granted(site: Site, habits: Habits) -> list[Call]:
+def granted(site: Site, behavior: ClientBehavior) -> list[Call]:
     """Each yes that holds for longer, and the same once more, which is not asked about."""
     config = "git config -f kept.ini keep."
     command = Asked(bash(f"{config}one yes"), "bash", ALWAYS, {"kept.ini": FIRST})
-    if habits.offers_auto_mode:
+    if behavior.offers_auto_mode:
         why = "choose one: 2: Yes, and don’t ask again for: git config"
         command = replace(command, answer=["approve", "--option", "2"], refused=(ALWAYS, why))
     return [
@@ -123,28 +123,30 @@ def granted(site: Site, habits: Habits) -> list[Call]:
     ]  # fmt: skip
 
 
-def narrow(habits: Habits) -> list[Call]:
+def narrow(behavior: ClientBehavior) -> list[Call]:
     """In a pane of 40 columns the newest client leaves out what would hold for longer."""
-    left_out = None if habits.grants_in_narrow_panes else (ALWAYS, "no option of this prompt means")
+    left_out = None if behavior.grants_in_narrow_panes else (ALWAYS, "no option of this prompt means")
     return [Asked(keep("m.txt"), "mcp", NO, {"m.txt": None}, refused=left_out)]
 
 
-def resize(asking: Watching, columns: int) -> None:
+def resize(asking: WatchedSession, columns: int) -> None:
     assert asking.pane is not None
     asking.terminal.tmux("resize-window", "-t", asking.pane.id, "-x", str(columns))
     asking.pane.wait_for(rf"(?m)^─{{{columns}}}\n❯", seconds=SECONDS)
 
 
-def ask_about_edits(asking: Watching, habits: Habits) -> None:
+def ask_about_edits(asking: WatchedSession, behavior: ClientBehavior) -> None:
     """Go on from the mode in which edits are not asked about to the one in which they are."""
     assert asking.pane is not None
     for mode in ("accept edits on", "plan mode on", "auto mode on"):
         asking.pane.wait_for(mode, seconds=SECONDS)
         asking.pane.press("BTab")
-    asking.pane.wait_for(habits.asking_mode, seconds=SECONDS)
+    asking.pane.wait_for(behavior.asking_mode, seconds=SECONDS)
 
 
-def test_every_permission_is_answered_as_decided(asking: Watching, site: Site, habits: Habits) -> None:
+def test_every_permission_is_answered_as_decided(
+    asking: WatchedSession, site: Site, behavior: ClientBehavior
+) -> None:
     play(asking, "edits", EDITS)
     play(asking, "writes", WRITES)
     play(asking, "commands", COMMANDS)
@@ -152,13 +154,13 @@ def test_every_permission_is_answered_as_decided(asking: Watching, site: Site, h
     assert site.visited == ["/one"]
     play(asking, "tools", TOOL_SERVER)
     resize(asking, 40)
-    play(asking, "narrow", narrow(habits))
+    play(asking, "narrow", narrow(behavior))
     resize(asking, asking.terminal.width)
-    play(asking, "grants", granted(site, habits))
+    play(asking, "grants", granted(site, behavior))
     assert site.visited == ["/one", "/three", "/four"]
-    ask_about_edits(asking, habits)
+    ask_about_edits(asking, behavior)
     play(asking, "files", FILES)
-    ask_about_edits(asking, habits)
+    ask_about_edits(asking, behavior)
     play(asking, "agent", SUB_AGENT, agent="make s.txt and more")
 
     rules = json.loads((asking.project / ".claude" / "settings.local.json").read_text())
@@ -177,13 +179,13 @@ def test_every_permission_is_answered_as_decided(asking: Watching, site: Site, h
         *COMMANDS,
         *pages(site),
         *TOOL_SERVER,
-        *narrow(habits),
-        *granted(site, habits),
+        *narrow(behavior),
+        *granted(site, behavior),
         *FILES,
         *SUB_AGENT,
     ]
     asked = [step for step in steps if isinstance(step, Asked)]
     assert len(given) == len(asked)
     refused = [entry["keys"] for entry in audit if entry["refused"] is not None]
-    assert refused == [[]] * habits.answers_without_option
+    assert refused == [[]] * behavior.answers_without_option
     assert len(refused) == sum(step.refused is not None for step in asked)

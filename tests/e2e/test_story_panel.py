@@ -9,7 +9,7 @@ import pytest
 from chorus.wire.client import stop
 from chorus.wire.home import find_home
 from tests.e2e.scenarios import APP, edit, in_directory, read, write
-from tests.e2e.watching import Watching, run_git
+from tests.e2e.watched_session import WatchedSession, run_git
 from tests.lab.client import INPUT_BOX, Client, say
 from tests.lab.script import Step, Text
 from tests.lab.terminal import Pane, Terminal
@@ -25,19 +25,19 @@ NOTES = "old is new now\n"
 
 
 @pytest.fixture
-def watching(client: Client) -> Iterator[Watching]:
+def watched(client: Client) -> Iterator[WatchedSession]:
     with Terminal(width=200, height=50) as terminal:
-        yield Watching(client, terminal)
+        yield WatchedSession(client, terminal)
         stop(find_home(client.project))
 
 
-def open_both(watching: Watching) -> tuple[Pane, Pane]:
+def open_both(watched: WatchedSession) -> tuple[Pane, Pane]:
     """`chorus claude` as a person starts it: the client on the left, the panel on the right."""
     command = [sys.executable, "-m", "chorus", "claude", "--", "--permission-mode", "default"]
-    session = watching.terminal.open(command, cwd=watching.project, environment=watching.environment())
+    session = watched.terminal.open(command, cwd=watched.project, environment=watched.environment())
     session.wait_for(INPUT_BOX, seconds=SECONDS)
-    listed = watching.terminal.tmux("list-panes", "-a", "-F", "#{@chorus_panel} #{pane_id}").splitlines()
-    panel = Pane(watching.terminal, next(line.split()[1] for line in listed if line.startswith("1 ")))
+    listed = watched.terminal.tmux("list-panes", "-a", "-F", "#{@chorus_panel} #{pane_id}").splitlines()
+    panel = Pane(watched.terminal, next(line.split()[1] for line in listed if line.startswith("1 ")))
     panel.wait_for("Queue nothing open", seconds=SECONDS)
     return session, panel
 
@@ -58,18 +58,20 @@ def press(panel: Pane, key: str, *, seeing: str, gives: str) -> str:
 
 
 def test_an_edit_is_approved_taken_back_redone_kept_and_landed_without_leaving_the_panel(
-    watching: Watching,
+    watched: WatchedSession,
 ) -> None:
-    project = watching.project
+    project = watched.project
     first = run_git(project, "rev-parse", "HEAD").stdout
-    session, panel = open_both(watching)
+    session, panel = open_both(watched)
     turns: list[list[Step]] = [
         [read("app.py")],
         [edit("app.py", "old", "new")],
         [write("notes.txt", NOTES)],
         [Text("Renamed it.")],
     ]
-    watching.client.stub.scripts["rename old to new"] = [[in_directory(s, project) for s in t] for t in turns]
+    watched.client.model_server.scripts["rename old to new"] = [
+        [in_directory(s, project) for s in t] for t in turns
+    ]
     say(session, "rename old to new")
 
     # Approve: the panel shows the question with the change it is about, and one key answers it.
@@ -84,7 +86,7 @@ def test_an_edit_is_approved_taken_back_redone_kept_and_landed_without_leaving_t
     panel.wait_settled(r"(?s)Queue 2 open.*○ +Edit +app\.py.*○ +Write +notes\.txt", seconds=SECONDS)
     assert ((project / "app.py").read_text(), (project / "notes.txt").read_text()) == (NEW, NOTES)
     assert run_git(project, "rev-parse", "HEAD").stdout == first
-    numbers = {entry["tool"]: entry["n"] for entry in watching.actions()}
+    numbers = {entry["tool"]: entry["n"] for entry in watched.actions()}
 
     # Take the first one back, alone, after a look at what that does.
     panel.press("Up")
@@ -100,7 +102,7 @@ def test_an_edit_is_approved_taken_back_redone_kept_and_landed_without_leaving_t
     panel.wait_settled("Queue nothing open", seconds=SECONDS)
 
     # Land: one commit of the turn on the person's branch, the work tree as it was.
-    lane = watching.chorus("lanes")[0]["name"]
+    lane = watched.chorus("lanes")[0]["name"]
     press(panel, "l", seeing="Queue nothing open", gives=f"(?s)Land {lane}.*1 commit on main")
     press(panel, "C-l", seeing="1 commit on main", gives="landed 1 commit on main")
     assert run_git(project, "log", "--format=%s", "main").stdout.splitlines()[1:] == ["first"]
@@ -114,7 +116,7 @@ def test_an_edit_is_approved_taken_back_redone_kept_and_landed_without_leaving_t
 
     # Leave: the panel goes, the session and the watching stay.
     panel.press("q")
-    wait_for(lambda: panel.id not in watching.terminal.tmux("list-panes", "-a", "-F", "#{pane_id}").split())
-    assert watching.chorus("status")["ok"]
-    assert session.id in watching.terminal.tmux("list-panes", "-a", "-F", "#{pane_id}").split()
+    wait_for(lambda: panel.id not in watched.terminal.tmux("list-panes", "-a", "-F", "#{pane_id}").split())
+    assert watched.chorus("status")["ok"]
+    assert session.id in watched.terminal.tmux("list-panes", "-a", "-F", "#{pane_id}").split()
     assert UserRepo(project).fsck() == ""

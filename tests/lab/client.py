@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from chorus.demo.real import client_environment, find_bundled
-from chorus.demo.real import prepare_home as prepare
-from tests.lab.stub import Stub
+from chorus.demo.model_server.server import ModelServer
+from chorus.demo.real_client import client_environment, find_bundled
+from chorus.demo.real_client import prepare_home as prepare
 from tests.lab.terminal import Pane, Terminal
 
 NAMED_BY = "TEST_CLIENT"
@@ -55,7 +55,7 @@ class Client:
     binary: Path
     home: Path
     project: Path
-    stub: Stub
+    model_server: ModelServer
     extra_environment: dict[str, str] = field(default_factory=dict)
 
     def environment(self) -> dict[str, str]:
@@ -65,7 +65,7 @@ class Client:
             "PATH": os.environ["PATH"],
             "LANG": "C.UTF-8",
             "TERM": "xterm-256color",
-            **client_environment(self.stub.url),
+            **client_environment(self.model_server.url),
             **self.extra_environment,
         }
 

@@ -1,6 +1,6 @@
-"""What the scripted model says and does, as data. See `chorus.demo.model.steps`."""
+"""What the scripted model says and does, as data. See `chorus.demo.model_server.steps`."""
 
-from chorus.demo.model.steps import (
+from chorus.demo.model_server.steps import (
     THE_END,
     Cut,
     Refuse,

@@ -2,14 +2,17 @@
 
 import os
 import re
+import shutil
 import socket
 import subprocess
 import time
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
+
+import pytest
 
 # A deadline, not a wait: what is looked for shows within a second on an idle machine.
 WAIT_SECONDS = 90.0
@@ -129,3 +132,16 @@ class Pane:
         except NotShown as error:
             raise NotShown(f"{error}\n{screen}") from None
         return screen
+
+
+def terminal_fixture(*, width: int = 120, height: int = 40) -> object:
+    """To be bound to the name `terminal` where it is wanted."""
+
+    @pytest.fixture(name="terminal")
+    def sit_down() -> Iterator[Terminal]:
+        if shutil.which("tmux") is None:
+            pytest.skip("no tmux on this machine")
+        with Terminal(width=width, height=height) as terminal:
+            yield terminal
+
+    return sit_down

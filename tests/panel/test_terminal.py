@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.lab.sitting import terminal_of
-from tests.lab.terminal import Pane, Terminal
+from tests.lab.terminal import Pane, Terminal, terminal_fixture
 from tests.panel.agent import ScriptedAgent
 from tests.panel.story import entry, prompt
 from tests.waiting import wait_for
@@ -18,7 +17,7 @@ ROOT = Path(__file__).parent.parent.parent
 PANEL = [sys.executable, "-P", "-m", "chorus", "panel"]
 
 
-terminal = terminal_of(width=100, height=32)
+terminal = terminal_fixture(width=100, height=32)
 
 
 @pytest.fixture

@@ -8,13 +8,12 @@ import pytest
 from chorus.tmux.address import Address
 from chorus.tmux.control_connection import ControlConnection
 from chorus.tmux.tmux_server import Tmux, TmuxServer
-from tests.lab.sitting import terminal_of
-from tests.lab.terminal import Pane, Terminal
+from tests.lab.terminal import Pane, Terminal, terminal_fixture
 
 Open = Callable[..., Pane]
 
 
-terminal = terminal_of(width=60, height=8)
+terminal = terminal_fixture(width=60, height=8)
 
 
 @pytest.fixture

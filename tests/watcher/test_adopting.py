@@ -12,12 +12,11 @@ from chorus.wire.client import connect, connect_or_start, stop
 from chorus.wire.home import Home
 from tests.client_double.conftest import ClientDouble
 from tests.lab.client import say
-from tests.lab.sitting import terminal_of
-from tests.lab.terminal import Pane, Terminal
+from tests.lab.terminal import Pane, Terminal, terminal_fixture
 from tests.waiting import wait_for
 from tests.watcher.asking import end, stand_in_pane, write
 
-terminal = terminal_of(width=100, height=36)
+terminal = terminal_fixture(width=100, height=36)
 SECONDS = 60.0
 
 

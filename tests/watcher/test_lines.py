@@ -10,15 +10,14 @@ from chorus.wire.client import connect
 from chorus.wire.home import Home
 from chorus.wire.protocol import WatcherError
 from tests.client_double.conftest import ClientDouble
-from tests.lab.sitting import terminal_of
-from tests.lab.terminal import Pane, Terminal
+from tests.lab.terminal import Pane, Terminal, terminal_fixture
 from tests.waiting import wait_for
 
 QUESTION = "Allow Claude to execute 'rm -rf build' in a directory whose name is long enough to wrap around?"
 SECONDS = 60.0
 
 
-terminal = terminal_of(width=70, height=36)
+terminal = terminal_fixture(width=70, height=36)
 
 
 @pytest.fixture

@@ -5,11 +5,10 @@ from pathlib import Path
 from chorus.model.ids import PaneId
 from chorus.tmux.address import Address
 from chorus.watcher.panes.panes import Panes, WatchedPane
-from tests.lab.sitting import terminal_of
-from tests.lab.terminal import Terminal
+from tests.lab.terminal import Terminal, terminal_fixture
 from tests.watcher.asking import nobody
 
-terminal = terminal_of(width=80, height=10)
+terminal = terminal_fixture(width=80, height=10)
 
 
 class Ear:

@@ -12,12 +12,11 @@ from chorus.wire.client import connect, connect_or_start, is_locked
 from chorus.wire.handover import write_environment
 from chorus.wire.home import Home
 from tests.client_double.conftest import ClientDouble
-from tests.lab.sitting import terminal_of
-from tests.lab.terminal import Pane, Terminal, wait_until
+from tests.lab.terminal import Pane, Terminal, terminal_fixture, wait_until
 from tests.waiting import wait_for
 from tests.watcher.asking import write
 
-terminal = terminal_of(width=70, height=20)
+terminal = terminal_fixture(width=70, height=20)
 SECONDS = 60.0
 WAIT = "until test -e gate; do sleep 0.02; done"
 STREAMS = "--input-format stream-json --output-format stream-json"

@@ -17,8 +17,7 @@ from chorus.tmux.tmux_server import TmuxServer
 from chorus.watcher.prompts.audit_log import Audit
 from tests.client_double.conftest import ClientDouble
 from tests.lab.client import INPUT_BOX, say
-from tests.lab.sitting import terminal_of
-from tests.lab.terminal import Terminal, wait_until
+from tests.lab.terminal import Terminal, terminal_fixture, wait_until
 from tests.waiting import wait_for
 from tests.watcher.asking import Asking, end, stand_in_pane, write
 
@@ -32,7 +31,7 @@ BUILD = {"tool": "Bash", "input": {"command": "npm run build; touch built", "des
 ONE_KEY = {"key": "1", "how": "keys", "verified": True}
 
 
-terminal = terminal_of(width=100, height=36)
+terminal = terminal_fixture(width=100, height=36)
 
 
 @pytest.fixture

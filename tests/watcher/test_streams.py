@@ -8,10 +8,9 @@ from chorus.model.ids import PaneId
 from chorus.tmux.address import Address
 from chorus.tmux.tmux_server import TmuxServer
 from chorus.watcher.panes.pane_stream import PaneStream
-from tests.lab.sitting import terminal_of
-from tests.lab.terminal import Terminal
+from tests.lab.terminal import Terminal, terminal_fixture
 
-terminal = terminal_of(width=80, height=10)
+terminal = terminal_fixture(width=80, height=10)
 SECONDS = 60.0
 
 

@@ -12,7 +12,7 @@ import time
 from contextlib import suppress
 from typing import Self
 
-from chorus.demo.scratch import Scratch
+from chorus.demo.scratch_repository import ScratchRepository
 from chorus.errors import ChorusError
 from chorus.model.ids import PaneId
 from chorus.tmux.address import Address
@@ -24,16 +24,16 @@ from chorus.tmux.tmux_server import TmuxServer
 INPUT_BOX = r"─{10}\n❯\s"
 POLL_SECONDS = 0.02
 # Far longer than anything on stage takes: it only bounds a story that has gone wrong.
-PATIENCE_SECONDS = 60.0
-GOODBYE_SECONDS = 10.0
+WAIT_TIMEOUT_SECONDS = 60.0
+EXIT_TIMEOUT_SECONDS = 10.0
 
 
-class NotSeen(ChorusError):
+class ScreenTimeout(ChorusError):
     """The screen did not come to what the story says."""
 
 
-class Stage:
-    def __init__(self, scratch: Scratch, *, width: int = 120, height: int = 40) -> None:
+class DemoTmux:
+    def __init__(self, scratch: ScratchRepository, *, width: int = 120, height: int = 40) -> None:
         self._scratch = scratch
         self._size = (width, height)
         self.address = Address(scratch.root / "tmux.sock")
@@ -72,7 +72,7 @@ class Stage:
         except FileNotFoundError as error:
             raise TmuxNotInstalled from error
         except subprocess.CalledProcessError as error:
-            raise NotSeen(f"tmux did not start: {error.stderr.strip()}") from error
+            raise ScreenTimeout(f"tmux did not start: {error.stderr.strip()}") from error
         self.pane = PaneId(done.stdout.strip())
         self.wait_for(INPUT_BOX)
         self.tmux.run(["set-option", "-g", "remain-on-exit", "off"])
@@ -91,22 +91,22 @@ class Stage:
 
     def wait_for(self, pattern: str) -> str:
         """Wait until the screen shows the pattern; give that screen."""
-        deadline = time.monotonic() + PATIENCE_SECONDS
+        deadline = time.monotonic() + WAIT_TIMEOUT_SECONDS
         while True:
             seen = read_screen(self.tmux, self.pane)
             screen = seen.text
             if re.search(pattern, screen):
                 return screen
             if seen.pane.dead:
-                raise NotSeen(f"the client ended:\n{read_history(self.tmux, self.pane).strip()}")
+                raise ScreenTimeout(f"the client ended:\n{read_history(self.tmux, self.pane).strip()}")
             if time.monotonic() > deadline:
-                raise NotSeen(f"the screen does not show {pattern!r}:\n{screen.rstrip()}")
+                raise ScreenTimeout(f"the screen does not show {pattern!r}:\n{screen.rstrip()}")
             time.sleep(POLL_SECONDS)
 
 
 def _await_end(pids: list[int]) -> None:
     """Until these are gone: a client says goodbye through its hooks, and the agent must still be there."""
-    deadline = time.monotonic() + GOODBYE_SECONDS
+    deadline = time.monotonic() + EXIT_TIMEOUT_SECONDS
     for pid in pids:
         with suppress(ProcessLookupError):
             while time.monotonic() < deadline:

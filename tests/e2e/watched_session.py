@@ -22,7 +22,7 @@ ALLOW = ("--permission-mode", "bypassPermissions")
 
 
 @dataclass(slots=True)
-class Watching:
+class WatchedSession:
     """A project, a client, a terminal, and `chorus` as a person types it there."""
 
     client: Client
@@ -84,7 +84,7 @@ class Watching:
         """Nothing yet: the first message starts the run."""
 
     def say(self, step: Say) -> None:
-        self.client.stub.scripts[step.message] = step.script
+        self.client.model_server.scripts[step.message] = step.script
         self.send(step.message)
         last = step.script[-1][-1]
         assert isinstance(last, Text), "every script ends with a text"
@@ -143,27 +143,27 @@ class Watching:
         )
 
 
-def play(watching: Watching, scenario: Scenario) -> None:
-    watching.client.stub.scripts.update(scenario.tasks)
+def play(watched: WatchedSession, scenario: Scenario) -> None:
+    watched.client.model_server.scripts.update(scenario.tasks)
     for step in scenario.steps:
         match step:
             case Say():
-                watching.say(step)
+                watched.say(step)
             case UserWrites(path, text):
-                watching.log()  # the person writes when the agent is done, and takes a moment
-                (watching.project / path).write_text(text)
+                watched.log()  # the person writes when the agent is done, and takes a moment
+                (watched.project / path).write_text(text)
             case LetGo(path):
-                watching.log()
+                watched.log()
                 Path(path).touch()
 
 
-def expect_recorded(watching: Watching, expected: Sequence[Expected], *, skip: int) -> None:
+def expect_recorded(watched: WatchedSession, expected: Sequence[Expected], *, skip: int) -> None:
     """After so many others the log holds exactly these, each with exactly its change on the lane."""
     wanted = [(one.tool, one.status) for one in expected]
     found: list[dict[str, Any]] = []
 
     def recorded() -> bool:
-        found[:] = watching.actions()[skip:]
+        found[:] = watched.actions()[skip:]
         return [(entry["tool"], entry["status"]) for entry in found] == wanted
 
     try:
@@ -172,7 +172,7 @@ def expect_recorded(watching: Watching, expected: Sequence[Expected], *, skip: i
         seen = [(entry["tool"], entry["status"], entry["paths"]) for entry in found]
         raise AssertionError(f"the log holds {seen}, not {wanted}") from None
     for entry, one in zip(found, expected, strict=True):
-        expect_change(watching.project, entry, one)
+        expect_change(watched.project, entry, one)
 
 
 def run_git(project: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -192,8 +192,8 @@ def expect_change(project: Path, entry: dict[str, Any], wanted: Expected) -> Non
         assert sorted(names) == sorted(wanted.after)
 
 
-MODES: dict[str, Callable[[Watching], None]] = {
-    "hooked": Watching.start_hooked,
-    "adopted": Watching.start_adopted,
-    "headless": Watching.start_headless,
+MODES: dict[str, Callable[[WatchedSession], None]] = {
+    "hooked": WatchedSession.start_hooked,
+    "adopted": WatchedSession.start_adopted,
+    "headless": WatchedSession.start_headless,
 }

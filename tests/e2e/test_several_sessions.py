@@ -9,7 +9,7 @@ import pytest
 from chorus.wire.client import stop
 from chorus.wire.home import find_home
 from tests.e2e.scenarios import Say, edit, in_directory, read, write
-from tests.e2e.watching import Watching, run_git
+from tests.e2e.watched_session import WatchedSession, run_git
 from tests.lab.client import Client, say
 from tests.lab.script import Text
 from tests.lab.terminal import Terminal
@@ -23,8 +23,8 @@ EDITS = 40
 
 
 @pytest.fixture
-def watching(client: Client, terminal: Terminal) -> Iterator[Watching]:
-    yield Watching(client, terminal)
+def watched(client: Client, terminal: Terminal) -> Iterator[WatchedSession]:
+    yield WatchedSession(client, terminal)
     stop(find_home(client.project))
 
 
@@ -33,20 +33,20 @@ def lines(name: str) -> str:
     return "".join(f"{name} {number}\nfiller {number}\nmore {number}\n" for number in range(EDITS))
 
 
-def script(watching: Watching, who: str) -> list[list[Any]]:
+def script(watched: WatchedSession, who: str) -> list[list[Any]]:
     own = f"{who}.txt"
     turns: list[list[Any]] = [[read("shared.txt")], [read(own)]]
     for number in range(EDITS):
         path = "shared.txt" if number % 2 else own
         turns.append([edit(path, f"{who} {number}\n", f"{who} {number} changed\n")])
     turns.append([Text(f"{who} is done.")])
-    return [[in_directory(step, watching.project) for step in turn] for turn in turns]
+    return [[in_directory(step, watched.project) for step in turn] for turn in turns]
 
 
 def test_two_sessions_in_one_work_tree_get_a_lane_each_with_only_their_own(
     client: Client, terminal: Terminal
 ) -> None:
-    one, two = Watching(client, terminal), Watching(client, terminal)
+    one, two = WatchedSession(client, terminal), WatchedSession(client, terminal)
     project = client.project
     shared = "".join(a + b for a, b in zip(_thirds("ann"), _thirds("bob"), strict=True))
     for name, text in {"shared.txt": shared, "ann.txt": lines("ann"), "bob.txt": lines("bob")}.items():
@@ -55,13 +55,13 @@ def test_two_sessions_in_one_work_tree_get_a_lane_each_with_only_their_own(
     one.start_hooked()
     two.start_hooked()
     try:
-        for watching, who in ((one, "ann"), (two, "bob")):
-            client.stub.scripts[f"{who} begins"] = script(watching, who)
-            assert watching.pane is not None
-            say(watching.pane, f"{who} begins")
-        for watching, who in ((one, "ann"), (two, "bob")):
-            assert watching.pane is not None
-            watching.pane.wait_for(f"{who} is done", seconds=180)
+        for watched, who in ((one, "ann"), (two, "bob")):
+            client.model_server.scripts[f"{who} begins"] = script(watched, who)
+            assert watched.pane is not None
+            say(watched.pane, f"{who} begins")
+        for watched, who in ((one, "ann"), (two, "bob")):
+            assert watched.pane is not None
+            watched.pane.wait_for(f"{who} is done", seconds=180)
         wait_for(lambda: len(_edits(one)) == 2 * EDITS, what=f"{2 * EDITS} edits, not {len(_edits(one))}")
 
         lanes = one.chorus("lanes")
@@ -89,9 +89,9 @@ def _thirds(who: str) -> list[str]:
     return [f"{who} {number}\nfiller-{who}-{number}\nmore-{who}-{number}\n" for number in range(EDITS)]
 
 
-def _edits(watching: Watching) -> list[dict[str, Any]]:
+def _edits(watched: WatchedSession) -> list[dict[str, Any]]:
     """The edits that the client says succeeded."""
-    return [e for e in watching.actions() if e["tool"] == "Edit" and e["status"] in {"committed", "noop"}]
+    return [e for e in watched.actions() if e["tool"] == "Edit" and e["status"] in {"committed", "noop"}]
 
 
 def _unchanged(project: Path, who: str) -> int:
@@ -100,19 +100,19 @@ def _unchanged(project: Path, who: str) -> int:
     return sum(f"{who} {number} changed\n" not in text for number in range(1, EDITS, 2))
 
 
-def test_when_tmux_dies_the_state_is_clear_and_attach_recovers(watching: Watching) -> None:
-    watching.start_adopted()
-    made = [[in_directory(write("a.txt", "a\n"), watching.project)], [Text("Made a.")]]
-    watching.say(Say("first", made))
-    watching.terminal.stop()
+def test_when_tmux_dies_the_state_is_clear_and_attach_recovers(watched: WatchedSession) -> None:
+    watched.start_adopted()
+    made = [[in_directory(write("a.txt", "a\n"), watched.project)], [Text("Made a.")]]
+    watched.say(Say("first", made))
+    watched.terminal.stop()
     wait_for(
-        lambda: all(s["state"] == "gone" for s in watching.chorus("status")["sessions"]),
+        lambda: all(s["state"] == "gone" for s in watched.chorus("status")["sessions"]),
         what="the sessions' end",
     )
-    watching.start_adopted()
-    again = [[in_directory(write("b.txt", "b\n"), watching.project)], [Text("Made b.")]]
-    watching.say(Say("second", again))
+    watched.start_adopted()
+    again = [[in_directory(write("b.txt", "b\n"), watched.project)], [Text("Made b.")]]
+    watched.say(Say("second", again))
     wait_for(
-        lambda: [e["paths"] for e in watching.actions()] == [["a.txt"], ["b.txt"]],
+        lambda: [e["paths"] for e in watched.actions()] == [["a.txt"], ["b.txt"]],
         what="both files in the log",
     )

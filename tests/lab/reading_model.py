@@ -11,9 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from chorus.demo.model.request import Request
-from chorus.demo.model.server import Stub
-from chorus.demo.model.steps import Refuse, Step, Turn
+from chorus.demo.model_server.request import Request
+from chorus.demo.model_server.server import ModelServer
+from chorus.demo.model_server.steps import Refuse, Step, Turn
 from chorus.demo.script import ToolUse
 
 MARK = "toolu_again_"
@@ -23,7 +23,7 @@ EDITING = ("Edit", "Write")
 Message = Mapping[str, Any]
 
 
-class ReadingStub(Stub):
+class ReadingModelServer(ModelServer):
     def turn_for(self, request: Request) -> Turn:
         messages = request.body.get("messages", [])
         if again := _refused(messages):

@@ -24,7 +24,7 @@ from chorus.wire.home import Home, find_home
 GIT_CONFIG = "[user]\n\tname = Ada Demo\n\temail = ada@example.com\n[init]\n\tdefaultBranch = main\n"
 INHERITED = ("PATH", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "COLORTERM", "TMPDIR", "TZ")
 # A Unix socket's address has room for 107 bytes; the socket's own name takes some.
-LONGEST_ROOT = 80
+MAX_ROOT_LENGTH = 80
 REMOVE_SECONDS = 5.0
 
 
@@ -32,10 +32,10 @@ class CommandFailed(ChorusError):
     """A command of the story did not do what it should."""
 
 
-class Scratch:
+class ScratchRepository:
     def __init__(self) -> None:
         root = tempfile.mkdtemp(prefix="chorus-demo-")
-        if len(root) > LONGEST_ROOT:
+        if len(root) > MAX_ROOT_LENGTH:
             Path(root).rmdir()
             root = tempfile.mkdtemp(prefix="chorus-demo-", dir="/tmp")
         self.root = Path(root).resolve()

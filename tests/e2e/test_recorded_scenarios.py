@@ -7,7 +7,7 @@ import pytest
 from chorus.wire.client import stop
 from chorus.wire.home import find_home
 from tests.e2e.scenarios import SCENARIOS, placed
-from tests.e2e.watching import MODES, Watching, expect_recorded, play
+from tests.e2e.watched_session import MODES, WatchedSession, expect_recorded, play
 from tests.lab.client import Client
 from tests.lab.terminal import Terminal
 from tests.repos import UserRepo
@@ -16,15 +16,15 @@ pytestmark = pytest.mark.client
 
 
 @pytest.fixture
-def watching(client: Client, terminal: Terminal) -> Iterator[Watching]:
-    yield Watching(client, terminal)
+def watched(client: Client, terminal: Terminal) -> Iterator[WatchedSession]:
+    yield WatchedSession(client, terminal)
     stop(find_home(client.project))
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_what_the_client_does_is_recorded_exactly_and_once(watching: Watching, mode: str) -> None:
+def test_what_the_client_does_is_recorded_exactly_and_once(watched: WatchedSession, mode: str) -> None:
     """One session plays every scenario, one after the other."""
-    project = watching.project
+    project = watched.project
     scenarios = [placed(scenario, number, project) for number, scenario in enumerate(SCENARIOS)]
     for path, text in {path: text for one in scenarios for path, text in one.files.items()}.items():
         (project / path).parent.mkdir(exist_ok=True)
@@ -34,12 +34,12 @@ def test_what_the_client_does_is_recorded_exactly_and_once(watching: Watching, m
     (project / "mine.txt").write_text("not committed\n")
     before = repo.fingerprint()
 
-    watching.deny("Edit(//**/denied.txt)")
-    MODES[mode](watching)
+    watched.deny("Edit(//**/denied.txt)")
+    MODES[mode](watched)
     done = 0
     for scenario in scenarios:
-        play(watching, scenario)
-        expect_recorded(watching, scenario.expected, skip=done)
+        play(watched, scenario)
+        expect_recorded(watched, scenario.expected, skip=done)
         done += len(scenario.expected)
 
     after = repo.fingerprint()
@@ -47,6 +47,6 @@ def test_what_the_client_does_is_recorded_exactly_and_once(watching: Watching, m
     assert (project / "mine.txt").read_text() == "not committed\n"
     assert repo.fsck() == ""
     outside = {
-        p for entry in watching.log("--outside") if entry["status"] == "outside" for p in entry["paths"]
+        p for entry in watched.log("--outside") if entry["status"] == "outside" for p in entry["paths"]
     }
     assert outside == {path for scenario in scenarios for path in scenario.outside}

@@ -13,26 +13,26 @@ from pathlib import Path
 from typing import Any, Self
 
 from chorus.demo import story
-from chorus.demo.model.server import Stub
-from chorus.demo.scratch import Scratch
+from chorus.demo.model_server.server import ModelServer
+from chorus.demo.scratch_repository import ScratchRepository
 from chorus.errors import NotFound
 
 # Never sent anywhere but to loopback; the client wants to see one.
 KEY = "sk-ant-dummy"
 
 
-class NoClient(NotFound):
+class ClientNotInstalled(NotFound):
     hint = "Install Claude Code, or leave --real away: the stand-in needs nothing."
 
 
-def find_client() -> Path:
+def find_installed_client() -> Path:
     """The `claude` on the PATH, or the one the SDK for Python brings along."""
     found = shutil.which("claude")
     if found is not None:
         return Path(found)
     bundled = find_bundled()
     if bundled is None:
-        raise NoClient("there is no Claude Code on this machine")
+        raise ClientNotInstalled("there is no Claude Code on this machine")
     return bundled
 
 
@@ -83,11 +83,11 @@ def prepare_home(home: Path, projects: Iterable[Path], **more: str) -> None:
 class RealClient:
     """Puts the real client in the stand-in's place for as long as the block lasts."""
 
-    def __init__(self, scratch: Scratch) -> None:
+    def __init__(self, scratch: ScratchRepository) -> None:
         self._scratch = scratch
-        self._client = find_client()
+        self._client = find_installed_client()
         told = {message.text: message.replies for message in story.messages(str(scratch.project))}
-        self._model = Stub(told)
+        self._model = ModelServer(told)
 
     def __enter__(self) -> Self:
         self._model.__enter__()

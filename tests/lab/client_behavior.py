@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Habits:
+class ClientBehavior:
     """The newest client's; a row of the table says what an older one does otherwise."""
 
     # It edits a file that it has not read, or that was changed since it read it.
@@ -25,9 +25,9 @@ class Habits:
     answers_without_option: int = 3
 
 
-NEWEST = Habits()
-BY_VERSION: dict[tuple[int, ...], Habits] = {
-    (2, 1, 191): Habits(
+NEWEST = ClientBehavior()
+BY_VERSION: dict[tuple[int, ...], ClientBehavior] = {
+    (2, 1, 191): ClientBehavior(
         edits_unread_files=False,
         sees_early_settings=False,
         sees_new_settings_directory=False,
@@ -36,11 +36,11 @@ BY_VERSION: dict[tuple[int, ...], Habits] = {
         grants_in_narrow_panes=True,
         answers_without_option=1,
     ),
-    (2, 1, 257): Habits(sees_early_settings=False),
+    (2, 1, 257): ClientBehavior(sees_early_settings=False),
     (2, 1, 325): NEWEST,
 }
 
 
-def habits_of(version: str) -> Habits:
+def behavior_of(version: str) -> ClientBehavior:
     number = tuple(map(int, version.split(".")))
     return next((BY_VERSION[known] for known in sorted(BY_VERSION, reverse=True) if known <= number), NEWEST)

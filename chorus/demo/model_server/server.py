@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
-from chorus.demo.model import wire
-from chorus.demo.model.request import Request, read_session, spoken
-from chorus.demo.model.steps import (
+from chorus.demo.model_server import sse
+from chorus.demo.model_server.request import Request, read_session, user_texts
+from chorus.demo.model_server.steps import (
     THE_END,
     Cut,
     Refuse,
@@ -30,7 +30,7 @@ from chorus.demo.script import Pause, Text, Thinking, ToolUse
 ERROR_KINDS = {400: "invalid_request_error", 401: "authentication_error", 429: "rate_limit_error"}
 
 
-class Stub:
+class ModelServer:
     def __init__(self, scripts: Mapping[str, Script] | None = None) -> None:
         self.scripts: dict[str, Script] = dict(scripts or {})
         self.requests: list[Request] = []
@@ -38,7 +38,7 @@ class Stub:
         self._spent: Counter[tuple[str | None, int]] = Counter()
         self._lock = threading.Lock()
         self._server = _Server(("127.0.0.1", 0), _Handler)
-        self._server.stub = self
+        self._server.model_server = self
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
 
     @property
@@ -89,14 +89,14 @@ class Stub:
     def _script_named_in(self, message: Mapping[str, Any]) -> Script | None:
         if message["role"] != "user":
             return None
-        text = "\n".join(spoken(message))
+        text = "\n".join(user_texts(message))
         return next((script for key, script in self.scripts.items() if key in text), None)
 
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
-    stub: Stub
+    model_server: ModelServer
 
     def handle_error(self, request: object, client_address: object) -> None:
         """A client that leaves in the middle of an answer is ordinary: it was interrupted or killed."""
@@ -113,20 +113,20 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(404, b"{}")
 
     def do_POST(self) -> None:
-        stub = self.server.stub
+        model_server = self.server.model_server
         body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or b"{}")
-        request = stub.record(self.path, body)
+        request = model_server.record(self.path, body)
         if "count_tokens" in self.path:
             self._answer(200, b'{"input_tokens": 10}')
             return
-        turn = stub.turn_for(request)
-        model = str(body.get("model", "stub"))
-        if turn and isinstance(turn[0], Refuse) and stub.spend(request, turn[0]):
+        turn = model_server.turn_for(request)
+        model = str(body.get("model", "scripted"))
+        if turn and isinstance(turn[0], Refuse) and model_server.spend(request, turn[0]):
             self._refuse(turn[0].status)
         elif body.get("stream"):
             self._stream(request, model, turn)
         else:
-            self._answer(200, wire.render_whole(model, turn))
+            self._answer(200, sse.render_whole(model, turn))
 
     def _stream(self, request: Request, model: str, turn: Turn) -> None:
         self.send_response(200)
@@ -139,31 +139,31 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(b"0\r\n\r\n")
 
     def _play(self, request: Request, model: str, turn: Turn) -> Iterator[bytes]:
-        stub, index = self.server.stub, 0
-        yield wire.render_start(model)
+        model_server, index = self.server.model_server, 0
+        yield sse.render_start(model)
         for step in turn:
             match step:
                 case Text() | Thinking() | ToolUse():
-                    yield from wire.render_block(index, step)
+                    yield from sse.render_block(index, step)
                     index += 1
                 case Pause(seconds):
-                    stub.closing.wait(seconds)
+                    model_server.closing.wait(seconds)
                 case WaitFor(gate):
-                    while not (gate.wait(0.02) or stub.closing.is_set()):
+                    while not (gate.wait(0.02) or model_server.closing.is_set()):
                         pass
-                case StreamError(kind) if stub.spend(request, step):
-                    yield wire.render_event("error", error=wire.render_error(kind))
+                case StreamError(kind) if model_server.spend(request, step):
+                    yield sse.render_event("error", error=sse.render_error(kind))
                     return
-                case Cut() if stub.spend(request, step):
+                case Cut() if model_server.spend(request, step):
                     self.close_connection = True
                     return
                 case Refuse() | StreamError() | Cut() | Stop():
                     pass
-        yield wire.render_end(turn)
+        yield sse.render_end(turn)
 
     def _refuse(self, status: int) -> None:
         kind = ERROR_KINDS.get(status, "overloaded_error")
-        self._answer(status, json.dumps({"type": "error", "error": wire.render_error(kind)}).encode())
+        self._answer(status, json.dumps({"type": "error", "error": sse.render_error(kind)}).encode())
 
     def _answer(self, status: int, body: bytes) -> None:
         self.send_response(status)

@@ -8,9 +8,9 @@ import pytest
 from chorus.wire.client import WatcherGone, connect, stop
 from chorus.wire.home import find_home
 from chorus.wire.protocol import WatcherError
-from tests.e2e.answering import ASKING, Asked, ask, next_prompt, no_prompt, play
+from tests.e2e.asked_session import ASKING, Asked, ask, next_prompt, no_prompt, play
 from tests.e2e.scenarios import write
-from tests.e2e.watching import Watching
+from tests.e2e.watched_session import WatchedSession
 from tests.lab.client import Client
 from tests.lab.script import Step, Text, ToolUse
 from tests.lab.terminal import Terminal, wait_until
@@ -19,10 +19,10 @@ pytestmark = pytest.mark.client
 
 
 @pytest.fixture
-def asking(client: Client, terminal: Terminal) -> Iterator[Watching]:
-    watching = Watching(client, terminal)
-    watching.start_adopted(*ASKING)
-    yield watching
+def asking(client: Client, terminal: Terminal) -> Iterator[WatchedSession]:
+    watched = WatchedSession(client, terminal)
+    watched.start_adopted(*ASKING)
+    yield watched
     stop(find_home(client.project))
 
 
@@ -62,18 +62,18 @@ QUESTIONS = [
 ]  # fmt: skip
 
 
-def test_every_question_is_answered_and_only_the_prompt_that_was_decided_on(asking: Watching) -> None:
+def test_every_question_is_answered_and_only_the_prompt_that_was_decided_on(asking: WatchedSession) -> None:
     """In one session: most of the time goes into starting a client."""
     answer_only_what_was_decided_on(asking)
     answer_every_kind_of_question(asking)
     wait_until(lambda: states(asking) == ["idle"], what="the client is known to rest")
 
 
-def states(asking: Watching) -> list[str]:
+def states(asking: WatchedSession) -> list[str]:
     return [session["state"] for session in asking.chorus("status")["sessions"]]
 
 
-def answer_only_what_was_decided_on(asking: Watching) -> None:
+def answer_only_what_was_decided_on(asking: WatchedSession) -> None:
     turns: list[list[Step]] = [[write("a.txt", "a\n")], [write("b.txt", "b\n")], [Text("Both there.")]]
     prompt = ask(asking, "go on", turns)
     assert asking.pane is not None
@@ -108,8 +108,8 @@ def answer_only_what_was_decided_on(asking: Watching) -> None:
     assert (refused["keys"], given["keys"]) == ([], ["3"])
 
 
-def answer_every_kind_of_question(asking: Watching) -> None:
+def answer_every_kind_of_question(asking: WatchedSession) -> None:
     play(asking, "questions", QUESTIONS)
-    (several,) = (t for t in asking.client.stub.messages()[-1].texts() if "Eve the 2nd" in t)
+    (several,) = (t for t in asking.client.model_server.messages()[-1].texts() if "Eve the 2nd" in t)
     assert "Python" in several
     assert "Log, Redo" in several

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from types import FrameType
 
+from chorus.demo.demo_tmux import DemoTmux
 from chorus.demo.guide import PREFIX, Guide
-from chorus.demo.player import PERMISSION_MODE, Player
-from chorus.demo.real import RealClient
-from chorus.demo.scratch import Scratch
-from chorus.demo.stage import Stage
+from chorus.demo.player import PERMISSION_MODE, StoryPlayer
+from chorus.demo.real_client import RealClient
+from chorus.demo.scratch_repository import ScratchRepository
 from chorus.errors import ChorusError
 from chorus.output import print_err
 from chorus.tmux.address import select_address
@@ -37,15 +37,15 @@ BAR = [
 ]
 
 
-def perform(*, real: bool) -> None:
+def play_headless(*, real: bool) -> None:
     """The story by itself."""
     with _staged(real=real) as (scratch, stage):
         print_err(f"chorus demo: playing in {scratch.project}")
-        Player(scratch, stage).play()
+        StoryPlayer(scratch, stage).play()
     print_err("chorus demo: every step held; nothing of it is left")
 
 
-def perform_for_person(*, real: bool) -> None:
+def play_interactive(*, real: bool) -> None:
     """The story for a person, who drives it; hints stand in the bar below."""
     size = os.get_terminal_size()
     with _staged(real=real, width=size.columns, height=size.lines) as (scratch, stage):
@@ -62,14 +62,16 @@ def perform_for_person(*, real: bool) -> None:
 
 
 @contextmanager
-def _staged(*, real: bool, width: int = 120, height: int = 40) -> Iterator[tuple[Scratch, Stage]]:
+def _staged(
+    *, real: bool, width: int = 120, height: int = 40
+) -> Iterator[tuple[ScratchRepository, DemoTmux]]:
     with ExitStack() as things:
         for number in (signal.SIGTERM, signal.SIGHUP):
             things.callback(signal.signal, number, signal.signal(number, _leave))
-        scratch = things.enter_context(Scratch())
+        scratch = things.enter_context(ScratchRepository())
         if real:
             things.enter_context(RealClient(scratch))
-        yield scratch, things.enter_context(Stage(scratch, width=width, height=height))
+        yield scratch, things.enter_context(DemoTmux(scratch, width=width, height=height))
 
 
 def find_prefix(environment: Mapping[str, str]) -> str:
@@ -88,7 +90,7 @@ def _leave(number: int, frame: FrameType | None) -> None:
     raise SystemExit(128 + number)
 
 
-def _attach(stage: Stage) -> None:
+def _attach(stage: DemoTmux) -> None:
     environment = {name: value for name, value in os.environ.items() if name != "TMUX"}
     command = ["tmux", "-S", str(stage.address.socket), "attach-session"]
     subprocess.run(command, env=environment)

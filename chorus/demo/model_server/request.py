@@ -26,7 +26,7 @@ def read_session(body: Mapping[str, Any]) -> str | None:
         return None
 
 
-def spoken(message: Mapping[str, Any]) -> list[str]:
+def user_texts(message: Mapping[str, Any]) -> list[str]:
     """The texts of a message that a person (or a parent agent) wrote: no tool results, no reminders."""
     content = message["content"]
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content

@@ -5,7 +5,7 @@ import uuid
 from collections.abc import Iterator
 from typing import Any
 
-from chorus.demo.model.steps import Stop, Turn
+from chorus.demo.model_server.steps import Stop, Turn
 from chorus.demo.script import Text, Thinking, ToolUse
 
 USAGE = {

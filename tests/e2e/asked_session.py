@@ -19,7 +19,7 @@ from chorus.errors import ExitCode
 from chorus.wire.client import connect
 from chorus.wire.home import find_home
 from tests.e2e.scenarios import in_directory
-from tests.e2e.watching import Watching
+from tests.e2e.watched_session import WatchedSession
 from tests.lab.client import INPUT_BOX, say
 from tests.lab.script import Step, Text, ToolUse
 from tests.waiting import wait_for
@@ -64,36 +64,38 @@ class Unasked:
 Call = Asked | Unasked
 
 
-def ask(asking: Watching, message: str, turns: Sequence[Sequence[Step]]) -> dict[str, Any]:
+def ask(asking: WatchedSession, message: str, turns: Sequence[Sequence[Step]]) -> dict[str, Any]:
     """Have the model call tools; the prompt that comes of it."""
     tell(asking, message, turns)
     return next_prompt(asking)
 
 
-def tell(asking: Watching, message: str, turns: Sequence[Sequence[Step]]) -> None:
-    asking.client.stub.scripts[message] = [[in_directory(s, asking.project) for s in turn] for turn in turns]
+def tell(asking: WatchedSession, message: str, turns: Sequence[Sequence[Step]]) -> None:
+    asking.client.model_server.scripts[message] = [
+        [in_directory(s, asking.project) for s in turn] for turn in turns
+    ]
     assert asking.pane is not None
     asking.pane.wait_for(INPUT_BOX, seconds=SECONDS)
     say(asking.pane, message)
 
 
-def waiting(asking: Watching) -> list[dict[str, Any]]:
+def waiting(asking: WatchedSession) -> list[dict[str, Any]]:
     with connect(find_home(asking.project)) as agent:
         return list(agent.ask("prompts"))
 
 
-def next_prompt(asking: Watching, *, but: str = "") -> dict[str, Any]:
+def next_prompt(asking: WatchedSession, *, but: str = "") -> dict[str, Any]:
     def look() -> dict[str, Any] | None:
         return next((p for p in waiting(asking) if p["id"] != but and p["kind"] != "unknown"), None)
 
     return wait_for(look, what="a prompt", seconds=SECONDS, every=EVERY)
 
 
-def no_prompt(asking: Watching) -> None:
+def no_prompt(asking: WatchedSession) -> None:
     wait_for(lambda: waiting(asking) == [], what="the end of the prompt", seconds=SECONDS, every=EVERY)
 
 
-def command(asking: Watching, *words: str) -> tuple[int, str, str]:
+def command(asking: WatchedSession, *words: str) -> tuple[int, str, str]:
     """A command as a person types it in the project, without the time another interpreter takes to start."""
     with (
         contextlib.chdir(asking.project),
@@ -104,7 +106,7 @@ def command(asking: Watching, *words: str) -> tuple[int, str, str]:
     return code, said.getvalue(), noted.getvalue()
 
 
-def give(asking: Watching, verb: str, prompt: Mapping[str, Any], *words: str) -> dict[str, Any]:
+def give(asking: WatchedSession, verb: str, prompt: Mapping[str, Any], *words: str) -> dict[str, Any]:
     """Answer a prompt; what the command says of it."""
     code, said, noted = command(asking, verb, prompt["id"], *words, "--json")
     assert (code, noted) == (ExitCode.OK, ""), (verb, words, code, noted)
@@ -112,14 +114,16 @@ def give(asking: Watching, verb: str, prompt: Mapping[str, Any], *words: str) ->
     return done
 
 
-def play(asking: Watching, name: str, steps: Sequence[Call], *, agent: str | None = None) -> None:
+def play(asking: WatchedSession, name: str, steps: Sequence[Call], *, agent: str | None = None) -> None:
     """One message, to its end. The calls are the model's own, or those of an agent that it gives a task."""
     assert asking.pane is not None
     last, ids = f"That was {name}.", [f"toolu_{name}_{number}" for number in range(len(steps))]
     calls: list[list[Step]] = [[replace(step.call, id=id)] for step, id in zip(steps, ids, strict=True)]
     if agent is not None:
         turns: list[list[Step]] = [*calls, [Text("It is done.")]]
-        asking.client.stub.scripts[agent] = [[in_directory(s, asking.project) for s in t] for t in turns]
+        asking.client.model_server.scripts[agent] = [
+            [in_directory(s, asking.project) for s in t] for t in turns
+        ]
         given = {"description": "do it", "prompt": agent, "subagent_type": "general-purpose"}
         calls = [[ToolUse("Agent", given)]]
     tell(asking, f"{name}, please", [*calls, [Text(last)]])
@@ -136,7 +140,7 @@ def play(asking: Watching, name: str, steps: Sequence[Call], *, agent: str | Non
     assert final == {path: _text(asking.project / path) for path in final}
 
 
-def respond(asking: Watching, step: Asked, *, but: str) -> str:
+def respond(asking: WatchedSession, step: Asked, *, but: str) -> str:
     """Answer the prompt that comes, which is not the one answered before; its id."""
     prompt = next_prompt(asking, but=but)
     assert prompt["kind"] == step.kind, prompt
@@ -150,7 +154,7 @@ def respond(asking: Watching, step: Asked, *, but: str) -> str:
     return str(prompt["id"])
 
 
-def expect_told(asking: Watching, steps: Mapping[str, Call]) -> None:
+def expect_told(asking: WatchedSession, steps: Mapping[str, Call]) -> None:
     """The transcript holds the end of each call: a rejection for what was denied, a result for the rest."""
     told = wait_for(
         lambda: _whole(results(asking), steps), what="the end of each call", seconds=SECONDS, every=EVERY
@@ -162,7 +166,7 @@ def expect_told(asking: Watching, steps: Mapping[str, Call]) -> None:
         )
 
 
-def results(asking: Watching) -> dict[str, dict[str, Any]]:
+def results(asking: WatchedSession) -> dict[str, dict[str, Any]]:
     """The results in the session's transcripts, its sub-agents' among them, by the id of the call."""
     rows = (
         json.loads(row)
@@ -184,14 +188,14 @@ def _ends_the_turn(step: Call) -> bool:
     return isinstance(step, Asked) and step.answer == ["deny"]
 
 
-def _is_so(asking: Watching, step: Call) -> bool:
+def _is_so(asking: WatchedSession, step: Call) -> bool:
     as_wanted = all(_text(asking.project / path) == text for path, text in step.files.items())
     return as_wanted and (step.heard is None or _heard(asking, step.heard))
 
 
-def _heard(asking: Watching, words: str) -> bool:
+def _heard(asking: WatchedSession, words: str) -> bool:
     """Whether the model was told this: by the person, or by a tool."""
-    newest = asking.client.stub.messages()[-3:]
+    newest = asking.client.model_server.messages()[-3:]
     return any(words in text for request in newest for text in request.texts())
 
 

@@ -1,0 +1,73 @@
+"""The real client after a revert: the model hears what was taken back, and its next edit works."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from chorus.wire.client import stop
+from chorus.wire.home import find_home
+from tests.e2e.scenarios import APP, Say, edit, in_directory, read, write
+from tests.e2e.watched_session import MODES, WatchedSession
+from tests.lab.client import Client
+from tests.lab.script import Text
+from tests.lab.terminal import Terminal
+from tests.waiting import wait_for
+
+pytestmark = pytest.mark.client
+
+REVERTED, RESTORED = "The user reverted changes of yours", "The user restored changes of yours"
+
+
+@pytest.fixture
+def watched(client: Client, terminal: Terminal) -> Iterator[WatchedSession]:
+    yield WatchedSession(client, terminal)
+    stop(find_home(client.project))
+
+
+def do(watched: WatchedSession, message: str, *turns: list[object]) -> None:
+    script = [[in_directory(step, watched.project) for step in turn] for turn in turns]
+    watched.say(Say(message, script))
+
+
+def edits(watched: WatchedSession) -> list[dict[str, object]]:
+    return [entry for entry in watched.actions() if entry["tool"] == "Edit"]
+
+
+def heard(watched: WatchedSession) -> list[str]:
+    """What Chorus said to the model, by the newest request."""
+    texts = watched.client.model_server.messages()[-1].texts()
+    return [text for text in texts if REVERTED in text or RESTORED in text]
+
+
+@pytest.mark.parametrize("mode", ["hooked", "headless"])
+def test_the_model_hears_of_a_revert_and_its_next_edit_of_the_file_works(
+    watched: WatchedSession, mode: str
+) -> None:
+    MODES[mode](watched)
+    do(watched, "rename", [read("app.py")], [edit("app.py", "old", "new")], [Text("Renamed.")])
+    wait_for(lambda: len(edits(watched)) == 1, what="the edit", seconds=60)
+
+    done = watched.chorus("revert", str(edits(watched)[0]["n"]))
+    assert done["notified"] == [edits(watched)[0]["session"]]
+    assert (watched.project / "app.py").read_text() == APP
+    do(watched, "again", [read("app.py")], [edit("app.py", "old", "newer")], [Text("Renamed again.")])
+
+    (said,) = heard(watched)
+    assert REVERTED in said
+    assert "app.py" in said
+    assert (watched.project / "app.py").read_text() == APP.replace("old", "newer")
+    wait_for(lambda: len(edits(watched)) == 2, what="the second edit", seconds=60)
+    assert [entry["status"] for entry in edits(watched)] == ["reverted", "committed"]
+    if mode == "hooked":
+        expect_silence_and_redo(watched, str(edits(watched)[1]["n"]))
+
+
+def expect_silence_and_redo(watched: WatchedSession, number: str) -> None:
+    assert watched.chorus("revert", number, "--no-tell")["notified"] == []
+    do(watched, "one more", [write("b.txt", "b\n")], [Text("Made b.")])
+    assert len(heard(watched)) == 1
+
+    assert watched.chorus("redo", number)["notified"]
+    do(watched, "and now", [read("app.py")], [edit("app.py", "newer", "newest")], [Text("Changed it.")])
+    assert [RESTORED in said for said in heard(watched)] == [False, True]
+    assert (watched.project / "app.py").read_text() == APP.replace("old", "newest")
