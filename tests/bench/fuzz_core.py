@@ -116,8 +116,8 @@ def _run(data: bytes, chance: random.Random, pairing: Pairing) -> int:
     reassembler = Reassembler(
         width=width,
         unwrapped=chance.random() < 0.5,
-        doubtful=chance.random() < 0.5,
-        cap=chance.choice((CAP, 500)),
+        allow_inexact=chance.random() < 0.5,
+        max_size=chance.choice((CAP, 500)),
     )
     cut = chance.randrange(len(data) + 1)
     documents = reassembler.feed(data[:cut]) + reassembler.feed(data[cut:]) + reassembler.close()

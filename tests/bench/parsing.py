@@ -8,7 +8,7 @@ import orjson
 
 from chorus.agents.claude_code.events import parse_event
 from chorus.agents.claude_code.terminal import Reassembler
-from chorus.agents.claude_code.terminal.seen_documents import Seen
+from chorus.agents.claude_code.terminal.documents import SeenDocuments
 from chorus.agents.interface import Source
 from tests.agents.recordings import RECORDINGS
 
@@ -61,7 +61,7 @@ def _reassemble(chunks: list[bytes], *, unwrapped: bool) -> int:
 
 
 def _catch_up(chunks: list[bytes]) -> int:
-    reassembler, seen = Reassembler(unwrapped=True), Seen()
+    reassembler, seen = Reassembler(unwrapped=True), SeenDocuments()
     count = 0
     for chunk in chunks:
         for document in reassembler.feed(chunk):

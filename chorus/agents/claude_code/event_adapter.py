@@ -5,7 +5,7 @@ from typing import Any
 
 from chorus.agents.claude_code.pairing import Pairing
 from chorus.agents.claude_code.terminal import Reassembler
-from chorus.agents.claude_code.terminal.seen_documents import Seen
+from chorus.agents.claude_code.terminal.documents import SeenDocuments
 from chorus.agents.interface import DocumentFilter, HookSession, OutcomeReader, StreamReader
 from chorus.model.ids import SessionId
 
@@ -18,7 +18,7 @@ class ClaudeEvents:
         return Reassembler(unwrapped=True)
 
     def document_filter(self) -> DocumentFilter:
-        return Seen()
+        return SeenDocuments()
 
     def read_outcomes(self) -> OutcomeReader:
         return Pairing()

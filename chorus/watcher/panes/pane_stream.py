@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from chorus.agents.claude_code.terminal import Reassembler
-from chorus.agents.claude_code.terminal.seen_documents import Seen
+from chorus.agents.claude_code.terminal.documents import SeenDocuments
 from chorus.agents.interface import Document
 from chorus.model.ids import PaneId
 from chorus.tmux.pipe import PanePipe, open_pipe
@@ -35,7 +35,7 @@ class PaneStream:
         self._pipe: PanePipe = open_pipe(tmux, pane, fifo)
         self._hear = hear
         self._since = since
-        self._seen = Seen()
+        self._seen = SeenDocuments()
         # Neither the pipe nor a joined capture wraps: an object that goes on over a newline was cut off.
         self._reassembler = Reassembler(unwrapped=True)
         self._busy = asyncio.Lock()

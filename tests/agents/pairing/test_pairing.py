@@ -619,7 +619,7 @@ def test_other_control_messages_say_nothing_of_calls() -> None:
 
 
 def test_only_the_newest_finished_calls_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chorus.agents.claude_code.pairing.calls.FINISHED_KEPT", 2)
+    monkeypatch.setattr("chorus.agents.claude_code.pairing.calls.MAX_FINISHED", 2)
     pairing = Pairing()
     for call in ("a", "b", "c"):
         run([calls(call), returns(call)], pairing)

@@ -32,7 +32,7 @@ def size_of(name: str) -> int:
 def check_wrapped(name: str, width: int, *, keep_blanks: bool = False) -> None:
     """Nothing is lost or altered, what is in doubt is marked, and the actions are those of the table."""
     lines = lines_of(name)
-    reassembler = Reassembler(width=width, doubtful=True)
+    reassembler = Reassembler(width=width, allow_inexact=True)
     shown = capture(lines, width, keep_blanks=keep_blanks)
     documents = reassembler.feed(shown.encode()) + reassembler.close()
     assert len(documents) == len(lines), f"{name} at {width}"

@@ -173,7 +173,7 @@ def test_nesting_that_no_decoder_follows_is_noise(how: dict[str, bool]) -> None:
 def test_an_object_over_the_cap_is_dropped_and_counted(how: dict[str, bool]) -> None:
     big = b'{"a":"' + b"x" * 200_000 + b'"}'
     for size in (1, 1000, 10**6):
-        reassembler = Reassembler(cap=100_000, **how)
+        reassembler = Reassembler(max_size=100_000, **how)
         data = EVENT + b"\n" + big + b"\n" + NEXT + b"\n"
         documents = [d for i in range(0, len(data), size) for d in reassembler.feed(data[i : i + size])]
         assert [d.text for d in documents] == [EVENT, NEXT]
@@ -182,12 +182,12 @@ def test_an_object_over_the_cap_is_dropped_and_counted(how: dict[str, bool]) -> 
 
 def test_an_object_of_exactly_the_cap_is_given() -> None:
     text = b'{"a":"' + b"x" * 100 + b'"}'
-    assert Reassembler(cap=len(text)).feed(text + b"\n")
-    assert not Reassembler(cap=len(text) - 1).feed(text + b"\n")
+    assert Reassembler(max_size=len(text)).feed(text + b"\n")
+    assert not Reassembler(max_size=len(text) - 1).feed(text + b"\n")
 
 
 def test_a_line_without_end_takes_no_memory() -> None:
-    reassembler = Reassembler(cap=100_000)
+    reassembler = Reassembler(max_size=100_000)
     tracemalloc.start()
     try:
         for _ in range(2000):
@@ -200,6 +200,6 @@ def test_a_line_without_end_takes_no_memory() -> None:
 
 
 def test_a_long_line_without_end_breaks_off_what_was_open() -> None:
-    reassembler = Reassembler(cap=1000)
+    reassembler = Reassembler(max_size=1000)
     reassembler.feed(b'{"a":"x\n' + b"y" * 100_000)
     assert reassembler.problems == {"cut-off": 1, "noise": 1}

@@ -144,13 +144,13 @@ def test_behind_one_that_was_cut_off(cut: str, at: int, following: list[str], wi
     data=st.binary(max_size=300),
     cuts=CUTS,
     width=st.sampled_from([None, 2, 20]),
-    cap=st.sampled_from([10, 10**6]),
+    max_size=st.sampled_from([10, 10**6]),
 )
-def test_any_bytes_are_survived(data: bytes, cuts: list[int], width: int | None, cap: int) -> None:
-    reassembler = Reassembler(width=width, cap=cap)
+def test_any_bytes_are_survived(data: bytes, cuts: list[int], width: int | None, max_size: int) -> None:
+    reassembler = Reassembler(width=width, max_size=max_size)
     reassembler.feed(data)
     reassembler.close()
-    reassembler = Reassembler(unwrapped=True, cap=cap)
+    reassembler = Reassembler(unwrapped=True, max_size=max_size)
     documents = reassembler.feed(data) + reassembler.close()
     assert all(d.text in data for d in documents)
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chorus.agents.claude_code.terminal.reassembler import DEFAULT_CAP
+from chorus.agents.claude_code.terminal.reassembler import DEFAULT_MAX_SIZE
 from chorus.agents.claude_code.terminal.recording import BEGINNING, Observed, Recording, unwrap
 from chorus.agents.interface import Source
 from tests.agents.recordings import RECORDINGS
@@ -88,10 +88,10 @@ def test_what_only_begins_like_json_for_people_is_read_as_rows() -> None:
 
 
 def test_a_file_for_people_that_is_too_long_is_read_as_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chorus.agents.claude_code.terminal.recording.DEFAULT_CAP", 10_000)
+    monkeypatch.setattr("chorus.agents.claude_code.terminal.recording.DEFAULT_MAX_SIZE", 10_000)
     observed, _ = read(pieces(b"{\n" + b'"x":1,\n' * 2000 + b"}\n" + LINE, 1000))
     assert [seen.value for seen in observed][-1] == INIT
-    assert DEFAULT_CAP > 10_000
+    assert DEFAULT_MAX_SIZE > 10_000
 
 
 def test_a_log_of_control_mode_tells_panes_apart() -> None:

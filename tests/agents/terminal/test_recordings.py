@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from chorus.agents.claude_code.terminal import Reassembler
-from chorus.agents.claude_code.terminal.seen_documents import Seen
+from chorus.agents.claude_code.terminal.documents import SeenDocuments
 from chorus.agents.interface import Document
 from tests.agents.recordings import RECORDINGS
 from tests.agents.terminal.replays import NAMES, WIDTHS, check_wrapped, size_of
@@ -73,7 +73,7 @@ def test_in_random_chunks_with_carriage_returns(path: Path) -> None:
 def test_twice_over_gives_everything_once(path: Path) -> None:
     """Caught up by a capture, then read on by a pipe that began in the middle of an event."""
     data = path.read_bytes()
-    seen = Seen()
+    seen = SeenDocuments()
     given = [d for d in read(Reassembler(), [data[: len(data) * 2 // 3]]) if seen.is_new(d)]
     given += [d for d in read(Reassembler(unwrapped=True), [data[len(data) // 3 :]]) if seen.is_new(d)]
     given += [d for d in read(Reassembler(), [data]) if seen.is_new(d)]
@@ -103,7 +103,7 @@ def test_wrapped(path: Path, keep_blanks: bool) -> None:
 
         if len(shown) > LARGE:
             continue
-        everything = read(Reassembler(width=width, doubtful=True), [shown])
+        everything = read(Reassembler(width=width, allow_inexact=True), [shown])
         assert [d.value.get("uuid") for d in everything] == [
             d.value.get("uuid") for d in read(Reassembler(), [path.read_bytes()])
         ]

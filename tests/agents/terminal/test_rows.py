@@ -6,7 +6,7 @@ import random
 import pytest
 
 from chorus.agents.claude_code.terminal import Reassembler
-from chorus.agents.claude_code.terminal.seams import OneLine, Restored
+from chorus.agents.claude_code.terminal.line_wrap import JoinedRows, NoWrap
 from chorus.agents.interface import Document
 from tests.agents.terminal.tmux_rows import capture, is_ambiguous
 
@@ -90,7 +90,7 @@ def test_blanks_are_either_kept_or_lost() -> None:
 
 
 def test_a_doubtful_document_is_given_on_request_and_marked() -> None:
-    reassembler = Reassembler(width=20, doubtful=True)
+    reassembler = Reassembler(width=20, allow_inexact=True)
     documents = reassembler.feed(capture(['{"a":"1234567890123日"}', '{"b":1}'], 20)) + reassembler.close()
     assert documents == [
         Document('{"a":"1234567890123日"}'.encode(), {"a": "1234567890123日"}, exact=False),
@@ -189,7 +189,7 @@ def test_an_object_over_the_cap_is_followed_to_its_end() -> None:
     for width in (20, 80):
         data = capture([NEXT, big, PLAIN, big[:-5], NEXT], width)
         for size in (7, 1000, 10**6):
-            reassembler = Reassembler(width=width, cap=5000)
+            reassembler = Reassembler(width=width, max_size=5000)
             documents = [d for i in range(0, len(data), size) for d in reassembler.feed(data[i : i + size])]
             documents += reassembler.close()
             assert [d.text.decode() for d in documents] == [NEXT, PLAIN, NEXT]
@@ -225,11 +225,11 @@ def test_a_row_may_end_one_object_and_begin_the_next() -> None:
 
 
 def test_a_source_that_never_wraps_ends_its_line_with_every_row() -> None:
-    seams = OneLine()
-    assert seams.blanks_lost(b"{", b"}", in_string=True) is None
-    assert seams.restore(b"{\n}") is None
-    seams.learn(Restored(b"{}"))
-    assert not seams.contradicted([b"{"])
+    seams = NoWrap()
+    assert seams.missing_blanks(b"{", b"}", in_string=True) is None
+    assert seams.join_rows(b"{\n}") is None
+    seams.learn(JoinedRows(b"{}"))
+    assert not seams.contradicts([b"{"])
 
 
 def test_a_row_far_longer_than_the_pane_is_survived() -> None:
@@ -247,9 +247,9 @@ def test_a_part_of_what_was_cut_off_is_not_found_through_another_part() -> None:
 
 def test_a_row_that_was_glued_and_broke_off_again_is_not_read_for_ever() -> None:
     """Its last part ends with the row, so the row is read once more: from the part, not from the start."""
-    glued = '":"cont{"type":"event","event":{"type":"stop","":n,"":""}'
-    assert read(f'{{"":"","\n{glued}', width=80)[0] == []
-    assert read(f'{{"":"","\n{glued}\n{NEXT}\n', width=80)[0] == [NEXT]
+    next_starts = '":"cont{"type":"event","event":{"type":"stop","":n,"":""}'
+    assert read(f'{{"":"","\n{next_starts}', width=80)[0] == []
+    assert read(f'{{"":"","\n{next_starts}\n{NEXT}\n', width=80)[0] == [NEXT]
 
 
 def test_objects_glued_to_each_other_over_rows_are_not_read_for_ever() -> None:
@@ -260,7 +260,7 @@ def test_objects_glued_to_each_other_over_rows_are_not_read_for_ever() -> None:
 def test_a_row_that_ends_an_object_over_the_cap_may_begin_the_next() -> None:
     long = json.dumps({"uuid": "u3", "text": "word " * 40})
     shown = capture(['{"a":"' + "x" * 300, long], 80)
-    assert read(shown, width=80, cap=250) == ([long], {"too-long": 1})
+    assert read(shown, width=80, max_size=250) == ([long], {"too-long": 1})
 
 
 def test_what_may_be_a_part_of_one_cut_off_is_counted_with_it_where_rows_cannot_be_restored() -> None:

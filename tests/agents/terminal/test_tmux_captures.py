@@ -88,7 +88,7 @@ def test_a_plain_capture_with_the_width(run: str) -> None:
     assert problems.pop("noise") == 1
     assert problems == {"ambiguous-wrap": len(truth(run)) - len(documents)}
 
-    documents, _ = read(captured(run, "capture.txt"), width=RUNS[run], doubtful=True)
+    documents, _ = read(captured(run, "capture.txt"), width=RUNS[run], allow_inexact=True)
     assert [d.value["uuid"] for d in documents] == [d.value["uuid"] for d in read(b"\n".join(truth(run)))[0]]
     assert set(texts([d for d in documents if d.exact])) < set(truth(run))
 

@@ -1,4 +1,4 @@
-"""Terminal bytes in, whole JSON objects out: see `Reassembler`."""
+"""Whole JSON objects out of the text of a terminal: see `Reassembler`."""
 
 from chorus.agents.claude_code.terminal.reassembler import Reassembler
 

@@ -1,17 +1,16 @@
-"""How many columns text takes in a tmux pane.
+"""The width of text in the cells of a tmux pane, and whether every terminal counts the same.
 
-Receives one row of text. Gives its width in cells and whether every terminal would count the same.
 Checked against tmux 3.3a, 3.5a and 3.8 for every code point. Versions differ about joined and modified emoji,
 flags, format characters, symbols that became wide, and code points newer than their tables: those are counted
-as 3.3a does, and called unsure.
+as 3.3a does, and marked unsure.
 """
 
 import re
 import unicodedata
 
-# Characters of one cell for everybody, and most of all there are.
+# Characters that are one cell wide everywhere, and that most text consists of.
 _PLAIN = bytes(range(0x20, 0x7F))
-# As tmux 3.3a does: a character behind a joiner shares the cell of the one before.
+# As in tmux 3.3a, a character after a joiner shares the cell of the one before.
 _JOINED = re.compile("\u200d+[^\x00-\x7f\u200d]?")
 # Added to the width of a character that terminals disagree about; far above the width of any row.
 _UNSURE = 1 << 32
@@ -30,7 +29,7 @@ _PREPENDED = frozenset({0xAD, 0x6DD, 0x70F, 0x8E2, 0x110BD, 0x110CD, *range(0x60
 
 
 class _Widths(dict[str, int]):
-    """Filled as characters are met: a lookup costs a tenth of asking unicodedata."""
+    """Filled on demand: a lookup costs a tenth of asking unicodedata."""
 
     def __missing__(self, char: str) -> int:
         self[char] = width = _width(char)
@@ -41,7 +40,7 @@ _WIDTHS = _Widths()
 
 
 def count_cells(row: str) -> tuple[int, bool]:
-    """The row's cells, and whether that number is sure."""
+    """The number of cells of a row, and whether all terminals agree about it."""
     beyond = row.encode("utf-8", "surrogatepass").translate(None, _PLAIN).decode("utf-8", "surrogatepass")
     cells = len(row) - len(beyond) + sum(map(_WIDTHS.__getitem__, beyond))
     if cells < _UNSURE:

@@ -1,8 +1,8 @@
-"""tmux control-mode text in, the bytes each pane printed out.
+"""Read the output of panes from a log of tmux control mode (`tmux -C`).
 
-Receives what `tmux -C` prints, in chunks cut anywhere. Gives the output of panes with its escapes undone, as
-bytes: a UTF-8 character may be split between two messages. Passes over every other notification and the
-replies to commands, whose text may look like anything.
+The text comes in chunks cut anywhere. The output is unescaped but not decoded, because a UTF-8 character may
+be split between two messages. Other notifications, and replies to commands, are skipped: their text may be
+anything.
 """
 
 import re
@@ -25,7 +25,7 @@ class PaneOutput:
 class ControlMode:
     def __init__(self) -> None:
         self._line = bytearray()
-        self._reply: bytes | None = None  # what names the reply we are inside of
+        self._reply: bytes | None = None  # the number of the reply that is being skipped
 
     def feed(self, chunk: bytes) -> list[PaneOutput]:
         """Take the next piece; return the output of the lines it completed."""
@@ -51,13 +51,13 @@ class ControlMode:
         if found is None:
             return None
         pane = PaneId((found[1] or found[2]).decode())
-        return PaneOutput(pane, _OCTAL.sub(_undo, line[found.end() :]))
+        return PaneOutput(pane, _OCTAL.sub(_unescape, line[found.end() :]))
 
 
 def is_control_mode(beginning: bytes) -> bool:
-    """Whether a recording is of `tmux -C`, told by how every such session begins."""
+    """Whether a recording begins as every `tmux -C` session does."""
     return _REPLY.match(beginning.removeprefix(b"\x1bP1000p")) is not None
 
 
-def _undo(escape: re.Match[bytes]) -> bytes:
+def _unescape(escape: re.Match[bytes]) -> bytes:
     return bytes([int(escape[1], 8) & 0xFF])

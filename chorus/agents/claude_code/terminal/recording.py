@@ -1,9 +1,8 @@
-"""Any recording in, its objects out, with where each was seen.
+"""Read the events of any recording, with the source of each.
 
-Receives the bytes of one file in chunks: a stream, a capture of a pane, a log of tmux control mode, a
-transcript, hook inputs, both directions of the control protocol. Finds out by itself which it is. Objects
-come bare, as the client printed or wrote them, or wrapped by whoever recorded them: `{dir, msg}` for a
-direction, `{stdin}` around a hook's input.
+A recording is a stream, a capture of a pane, a log of tmux control mode, a transcript, hook events, or both
+directions of the control protocol: which one is found out by itself. Objects are bare, as the client printed
+or wrote them, or wrapped by the recorder: `{dir, msg}` for a direction, `{stdin}` around a hook event.
 """
 
 import json
@@ -14,17 +13,17 @@ from typing import Any, NamedTuple
 from chorus.agents.claude_code.events.names import BOOKKEEPING
 from chorus.agents.claude_code.terminal import Reassembler
 from chorus.agents.claude_code.terminal.control_mode import ControlMode, is_control_mode
-from chorus.agents.claude_code.terminal.reassembler import DEFAULT_CAP
+from chorus.agents.claude_code.terminal.reassembler import DEFAULT_MAX_SIZE
 from chorus.agents.interface import Document, Source
 from chorus.model.ids import PaneId
 
-# Enough to tell what a recording is.
+# Enough bytes to tell what a recording is.
 BEGINNING = 4096
 
 _TRANSCRIPT_TYPES = frozenset({*BOOKKEEPING, "attachment", "queue-operation", "summary"})
 _SIGNATURE = b"\xef\xbb\xbf"
 _NOTIFICATION = re.compile(rb"%(extended-)?output %\d+ ")
-# JSON written for people: an opening bracket alone on its line.
+# Indented JSON: an opening bracket alone on its line.
 _PRETTY = re.compile(rb"\s*[{\[]\s*\n")
 
 
@@ -37,21 +36,21 @@ class Observed(NamedTuple):
 class Recording:
     def __init__(self, *, width: int | None = None) -> None:
         self._width = width
-        self._held: bytearray | None = bytearray()  # until it is clear what this is
+        self._held: bytearray | None = bytearray()  # until it is clear what kind of recording this is
         self._pretty = False
         self._control: ControlMode | None = None
         self._panes: dict[str, Reassembler] = {}
 
     @property
     def problems(self) -> Counter[str]:
-        """What was passed over, by kind: see `Reassembler`."""
+        """What was skipped, by kind: see `Reassembler`."""
         return sum((pane.problems for pane in self._panes.values()), Counter())
 
     def feed(self, chunk: bytes) -> list[Observed]:
         if self._held is None:
             return self._read(chunk)
         self._held += chunk
-        if len(self._held) < (DEFAULT_CAP if self._pretty else BEGINNING):
+        if len(self._held) < (DEFAULT_MAX_SIZE if self._pretty else BEGINNING):
             return []
         if not self._pretty and self._decide():
             return []
@@ -72,7 +71,7 @@ class Recording:
         return given
 
     def _decide(self) -> bool:
-        """Look at the beginning; whether the whole must be held to be read."""
+        """Decide what kind of recording it is; return whether it must be read as a whole."""
         beginning = bytes(self._held or b"").removeprefix(_SIGNATURE)
         self._held = bytearray(beginning)
         if is_control_mode(beginning) or _NOTIFICATION.match(beginning):
@@ -95,15 +94,16 @@ class Recording:
     def _pane(self, channel: PaneId) -> Reassembler:
         pane = self._panes.get(channel)
         if pane is None:
-            # What a control-mode client is sent is not wrapped: the width is that of captures only.
+            # Control mode does not wrap: the width is for captures only.
             width = None if self._control else self._width
             unwrapped = self._control is not None
-            pane = Reassembler(width=width, unwrapped=unwrapped, doubtful=True)
+            pane = Reassembler(width=width, unwrapped=unwrapped, allow_inexact=True)
             self._panes[channel] = pane
         return pane
 
 
 def unwrap(value: dict[str, Any]) -> tuple[dict[str, Any], Source]:
+    """The event in an object, without the recorder's wrapper, and its source."""
     inner = value.get("msg")
     if isinstance(inner, dict) and value.get("dir") in ("in", "out"):
         return inner, Source.CONTROL_IN if value["dir"] == "in" else Source.CONTROL_OUT
@@ -130,7 +130,7 @@ def _observed(value: dict[str, Any], channel: str) -> Observed:
 
 
 def _parse_pretty(data: bytes) -> list[dict[str, Any]] | None:
-    """The objects of a file written for people, one after another or in a list; None if it is not one."""
+    """The objects of indented JSON, one after another or in a list; None if it is not JSON."""
     decoder, values, place = json.JSONDecoder(), list[dict[str, Any]](), 0
     try:
         text = data.decode()

@@ -1,27 +1,24 @@
-"""Whole rows of terminal text in, the objects in them out.
+"""Find the JSON objects in rows of terminal text.
 
-Receives rows, each with its newline, any number at a time, and hands what it finds to a `Judge`. An object
-may go on over as many rows as the source's seams allow. When the text stops being that object, its rows
-are read again for others. Two objects that could both go on at one byte differ in whether it is inside a
-string, and rows known to begin a mere part of one are passed over, so no byte is scanned more than a few
-times.
+Takes whole rows, any number at a time, and passes what it finds to a `DocumentCollector`. An object may
+continue over as many rows as the source's `LineWrap` allows. If the text turns out not to be that object, its
+rows are read again for others. No byte is scanned more than a few times: two readings that are both possible
+at one byte differ in whether it is inside a string, and rows that begin with a part of an object are skipped.
 """
 
 from collections import Counter
 from dataclasses import dataclass
 
-from chorus.agents.claude_code.terminal.decoding import parse_object
-from chorus.agents.claude_code.terminal.judging import Judge, Place
-from chorus.agents.claude_code.terminal.openings import Opening, Wreck
-from chorus.agents.claude_code.terminal.scanning import DEAD, DONE, OPEN, Scan
-from chorus.agents.claude_code.terminal.seams import Seams
-from chorus.agents.claude_code.terminal.skimming import Guess, Skimmer
+from chorus.agents.claude_code.terminal.documents import BrokenObject, DocumentCollector, ObjectPlace
+from chorus.agents.claude_code.terminal.json_objects import COMPLETE, INVALID, OPEN, ObjectScan, parse_object
+from chorus.agents.claude_code.terminal.line_wrap import LineWrap
+from chorus.agents.claude_code.terminal.open_objects import EndFinder, Guess, OpenObject
 from chorus.agents.claude_code.terminal.terminal_noise import (
-    find_glued,
+    ends_row,
     find_next,
     find_start,
+    find_start_after_cut,
     may_follow,
-    nothing_follows,
     tidy_rows,
 )
 
@@ -30,7 +27,7 @@ _BRACE, _RETURN = b"}\r"
 
 @dataclass(slots=True)
 class _Piece:
-    """Rows to be read. A position names a row for as long as it may be read again."""
+    """Rows to be read. A row keeps its position for as long as it may be read again."""
 
     data: bytes
     position: int
@@ -38,21 +35,25 @@ class _Piece:
     clean: bool = True
 
     def tidy(self) -> None:
-        """Make what is left clean; positions only have to grow, not to count bytes."""
+        """Clean the remaining rows. Positions must grow, but need not be exact."""
         self.position += self.next
         self.data, self.next, self.clean = tidy_rows(self.data[self.next :]), 0, True
 
 
 class RowReader:
-    def __init__(self, seams: Seams, judge: Judge, problems: Counter[str], *, cap: int) -> None:
-        self._seams = seams
-        self._judge = judge
+    """Reads the rows of one source."""
+
+    def __init__(
+        self, wrap: LineWrap, collector: DocumentCollector, problems: Counter[str], *, max_size: int
+    ) -> None:
+        self._wrap = wrap
+        self._collector = collector
         self._problems = problems
-        self._cap = cap
+        self._max_size = max_size
         self._todo: list[_Piece] = []
         self._received = 0
-        self._open: Opening | None = None
-        self._skimmer = Skimmer(seams, judge, cap=cap)
+        self._open: OpenObject | None = None
+        self._end_finder = EndFinder(wrap, collector, max_size=max_size)
 
     def read(self, rows: bytes) -> None:
         self._todo.append(_Piece(rows, self._received, clean=False))
@@ -60,31 +61,31 @@ class RowReader:
         self._drain()
 
     def read_row(self, row: bytes) -> None:
-        """Take one row without its newline."""
+        """Read one row without its newline."""
         plain = row.startswith(b"{") and row.endswith(b"}")
-        if plain and self._open is None and self._judge.is_calm and self._give_plain(row):
+        if plain and self._open is None and self._collector.expects_documents and self._give_plain_row(row):
             self._received += len(row) + 1
         else:
             self.read(row + b"\n")
 
     def finish(self) -> None:
-        """No more rows come: what is open is cut off."""
+        """Handle the end of the text: an open object is cut off."""
         while self._open is not None:
-            if self._open.skimmed is None:
+            if self._open.unscanned is None:
                 self._break_off(self._open, self._received)
             else:
-                self._follow_skimmed(self._open, self._received)
+                self._scan_unscanned(self._open, self._received)
             self._drain()
 
     def skip_row(self, beginning: bytes) -> None:
-        """A row too long to be kept came; this is how it began."""
+        """Handle a row that is too long to be kept, of which this is the beginning."""
         self.finish()
         self._problems["noise" if find_start(beginning) is None else "too-long"] += 1
 
     def _drain(self) -> None:
         while self._todo:
             piece = self._todo[-1]
-            if self._open is None and self._judge.is_calm:
+            if self._open is None and self._collector.expects_documents:
                 self._read_plain_rows(piece)
             if piece.next >= len(piece.data):
                 self._todo.pop()
@@ -92,153 +93,153 @@ class RowReader:
                 piece.tidy()
             elif self._open is None:
                 self._read_row(piece)
-            elif self._open.skimmed is None:
+            elif self._open.unscanned is None:
                 self._read_on(piece, self._open)
             else:
-                self._skim(piece, self._open)
+                self._search(piece, self._open)
 
     def _read_row(self, piece: _Piece) -> None:
         position, row = _take_row(piece)
-        wreck = self._judge.wreck
-        if wreck.until and position >= wreck.until:
-            wreck = self._judge.wreck = Wreck()
-        start = None if position in wreck.inner_rows else wreck.glued.get(position, find_start(row))
+        broken = self._collector.broken
+        if broken.until and position >= broken.until:
+            broken = self._collector.broken = BrokenObject()
+        start = None if position in broken.inner_rows else broken.next_starts.get(position, find_start(row))
         if start is None:
-            self._judge.noise(row, position)
-        elif len(row) - start > self._cap:
+            self._collector.add_noise(row, position)
+        elif len(row) - start > self._max_size:
             self._problems["too-long"] += 1
         elif start == 0 and (value := parse_object(row)) is not None:
-            self._judge.decoded(row.rstrip(b" \t"), value, Place(position, 0, row))
+            self._collector.add_decoded(row.rstrip(b" \t"), value, ObjectPlace(position, 0, row))
         else:
             self._scan_row(row, position, start)
 
     def _read_plain_rows(self, piece: _Piece) -> None:
-        """Take rows that are one object each, the way nearly all are, with no more work than that."""
+        """Read rows that are one object each, as nearly all are, without any other work."""
         data, start = piece.data, piece.next
         while data.startswith(b"{", start):
             end = data.find(b"\n", start)
             row = data[start : end - (data[end - 1] == _RETURN)]
-            if row[-1] != _BRACE or not self._give_plain(row):
+            if row[-1] != _BRACE or not self._give_plain_row(row):
                 break
             start = end + 1
         piece.next = start
 
-    def _give_plain(self, row: bytes) -> bool:
-        value = parse_object(row) if len(row) <= self._cap else None
+    def _give_plain_row(self, row: bytes) -> bool:
+        value = parse_object(row) if len(row) <= self._max_size else None
         if value is None:
             return False
-        self._judge.give(row, value, True)
+        self._collector.give(row, value, True)
         return True
 
     def _scan_row(self, row: bytes, position: int, start: int) -> None:
-        """Read a row with more in it than one object, or less."""
+        """Read a row that is not exactly one object."""
         found: int | None = start
         while found is not None:
             start = found
-            scan = Scan()
+            scan = ObjectScan()
             progress = scan.feed(row, start)
             if progress is OPEN:
                 self._begin(row, position, start, scan)
                 return
-            if progress is DONE and may_follow(row, scan.end):
-                self._judge.object_in_row(row[start : scan.end], Place(position, start, row))
+            if progress is COMPLETE and may_follow(row, scan.end):
+                self._collector.add_row_object(row[start : scan.end], ObjectPlace(position, start, row))
                 found = self._next_in_row(row, position, scan.end)
                 continue
-            found = find_glued(row, scan.end) if progress is DEAD else None
+            found = find_start_after_cut(row, scan.end) if progress is INVALID else None
             if found is None or found <= start:
-                self._judge.noise(row[start:], position)
+                self._collector.add_noise(row[start:], position)
                 return
             self._problems["cut-off"] += 1
 
     def _next_in_row(self, row: bytes, position: int, ended: int) -> int | None:
         found = find_next(row, ended)
-        if found is None and not nothing_follows(row, ended):
-            self._judge.noise(row[ended:], position)
+        if found is None and not ends_row(row, ended):
+            self._collector.add_noise(row[ended:], position)
         return found
 
-    def _begin(self, row: bytes, position: int, start: int, scan: Scan) -> None:
-        if (position, start) in self._judge.wreck.given_up:
-            self._judge.noise(row[start:], position)
+    def _begin(self, row: bytes, position: int, start: int, scan: ObjectScan) -> None:
+        if (position, start) in self._collector.broken.abandoned:
+            self._collector.add_noise(row[start:], position)
             return
-        self._judge.begun()
-        sure = self._judge.wreck.is_sure(position, start)
-        opening = Opening(start, sure, self._seams.begin(), scan, [row], [position])
-        self._open = opening
-        if not self._seams.wraps:
-            self._break_off(opening, position + len(row) + 1)
+        self._collector.on_object_start()
+        sure = self._collector.broken.is_sure(position, start)
+        open_object = OpenObject(start, sure, self._wrap.for_object(), scan, [row], [position])
+        self._open = open_object
+        if not self._wrap.wraps:
+            self._break_off(open_object, position + len(row) + 1)
         else:
-            self._skimmer.begin(opening, position)
+            self._end_finder.start(open_object, position)
 
-    def _read_on(self, piece: _Piece, opening: Opening) -> None:
+    def _read_on(self, piece: _Piece, open_object: OpenObject) -> None:
         resume = piece.next
         position, row = _take_row(piece)
-        scan = opening.scan
-        gap = opening.seams.blanks_lost(opening.rows[-1], row, in_string=scan.in_string)
-        if gap is None or scan.feed(b" " * gap) is DEAD:
+        scan = open_object.scan
+        gap = open_object.wrap.missing_blanks(open_object.rows[-1], row, in_string=scan.in_string)
+        if gap is None or scan.feed(b" " * gap) is INVALID:
             piece.next = resume
-            self._break_off(opening, position)
+            self._break_off(open_object, position)
             return
-        opening.add(row, position)
+        open_object.add(row, position)
         progress = scan.feed(row)
         if progress is OPEN:
-            if scan.offset > self._cap:
-                opening.forget()
-            self._skimmer.begin(opening, position + len(row) + 1)
-        elif progress is DONE and may_follow(row, scan.end):
-            self._complete(opening, row, position)
+            if scan.offset > self._max_size:
+                open_object.drop_rows()
+            self._end_finder.start(open_object, position + len(row) + 1)
+        elif progress is COMPLETE and may_follow(row, scan.end):
+            self._complete(open_object, row, position)
         else:
-            self._break_off(opening, position + len(row) + 1, died_in=row)
+            self._break_off(open_object, position + len(row) + 1, failed_in=row)
 
-    def _complete(self, opening: Opening, row: bytes, position: int) -> None:
+    def _complete(self, open_object: OpenObject, row: bytes, position: int) -> None:
         self._open = None
-        end = opening.scan.end
-        if opening.too_long:
+        end = open_object.scan.end
+        if open_object.too_long:
             self._problems["too-long"] += 1
         else:
-            raw = b"\n".join([*opening.rows[:-1], row[:end]])
-            place = Place(opening.positions[0], opening.start, row)
-            self._judge.object_in_rows(opening.seams.restore(raw), place)
+            raw = b"\n".join([*open_object.rows[:-1], row[:end]])
+            place = ObjectPlace(open_object.positions[0], open_object.start, row)
+            self._collector.add_joined_object(open_object.wrap.join_rows(raw), place)
         found = self._next_in_row(row, position, end)
         if found is not None:
             self._scan_row(row, position, found)
 
-    def _break_off(self, opening: Opening, until: int, died_in: bytes | None = None) -> None:
-        """The text is not that object, or not all of it: read its rows again for what begins in them."""
+    def _break_off(self, open_object: OpenObject, until: int, failed_in: bytes | None = None) -> None:
+        """Handle text that is not that object, or not all of it: read its rows again for objects in them."""
         self._open = None
-        followed = opening.rows if died_in is None else opening.rows[:-1]
-        self._problems[opening.problem(followed)] += 1
-        wreck = self._judge.wreck
-        wreck.until = max(wreck.until, until)
-        wreck.inner_rows.update(opening.inner_rows)
-        if not opening.too_long:  # else its first row is forgotten
-            wreck.give_up(opening.positions[0], opening.start)
-        first = 0 if opening.too_long else 1
-        glued = None if died_in is None else opening.glued()
-        if glued is not None:
-            index, start = glued
-            wreck.glue(opening.positions[index], start, sure=opening.sure)
+        followed = open_object.rows if failed_in is None else open_object.rows[:-1]
+        self._problems[open_object.problem(followed)] += 1
+        broken = self._collector.broken
+        broken.until = max(broken.until, until)
+        broken.inner_rows.update(open_object.inner_rows)
+        if not open_object.too_long:  # else its first row was dropped
+            broken.abandon(open_object.positions[0], open_object.start)
+        first = 0 if open_object.too_long else 1
+        next_starts = None if failed_in is None else open_object.next_starts()
+        if next_starts is not None:
+            index, start = next_starts
+            broken.add_next_start(open_object.positions[index], start, sure=open_object.sure)
             first = min(first, index)
-        inner = opening.last_inner(in_row=died_in is not None)
+        inner = open_object.last_inner(in_row=failed_in is not None)
         if inner is not None:
             index, start = inner
-            wreck.glue(opening.positions[index], start, sure=False)
+            broken.add_next_start(open_object.positions[index], start, sure=False)
             first = min(first, index)
-        self._read_again(opening.rows[first:], opening.positions[first:])
+        self._read_again(open_object.rows[first:], open_object.positions[first:])
 
     def _read_again(self, rows: list[bytes], positions: list[int]) -> None:
         if rows:
             self._todo.append(_Piece(b"".join(row + b"\n" for row in rows), positions[0]))
 
-    def _skim(self, piece: _Piece, opening: Opening) -> None:
-        guess, piece.next = self._skimmer.skim(opening, piece.data, piece.next)
+    def _search(self, piece: _Piece, open_object: OpenObject) -> None:
+        guess, piece.next = self._end_finder.search(open_object, piece.data, piece.next)
         if guess is Guess.RIGHT:
             self._open = None
         elif guess is Guess.WRONG:
-            self._follow_skimmed(opening, piece.position + piece.next)
+            self._scan_unscanned(open_object, piece.position + piece.next)
 
-    def _follow_skimmed(self, opening: Opening, until: int) -> None:
-        position = opening.positions[-1] + len(opening.rows[-1]) + 1
-        self._todo.append(_Piece(self._skimmer.give_up(opening, until), position))
+    def _scan_unscanned(self, open_object: OpenObject, until: int) -> None:
+        position = open_object.positions[-1] + len(open_object.rows[-1]) + 1
+        self._todo.append(_Piece(self._end_finder.give_up(open_object, until), position))
 
 
 def _take_row(piece: _Piece) -> tuple[int, bytes]:

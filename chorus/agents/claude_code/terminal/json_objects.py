@@ -1,15 +1,19 @@
-"""Follows one JSON object through text that comes in pieces.
+"""JSON objects in text that comes in pieces: find where one ends, and decode it.
 
-Receives bytes from the object's opening brace on, cut anywhere. Tells whether the object is still open,
-where it closed, or where the text stopped being JSON. Never builds a value (the decoder does), never looks
-at a byte twice. It is as strict as the grammar about quotes, escapes, brackets, commas and colons, and lax
-only about the inside of numbers and literals: what it calls closed still has to decode.
+`ObjectScan` follows an object from its opening brace through pieces cut anywhere. It tells whether the object
+is still open, where it ends, or where the text stops being JSON, and looks at each byte once. It is as strict
+as the grammar about quotes, escapes, brackets, commas and colons, and lax only about the inside of numbers
+and literals: what it calls complete must still be decoded.
 """
 
+import json
 import re
 from enum import Enum, auto
+from typing import Any, NoReturn
 
-# orjson refuses deeper nesting, so following it further could never end in a document.
+import orjson
+
+# orjson refuses deeper nesting.
 MAX_DEPTH = 1024
 
 _IN_STRING = re.compile(rb'[^"\\\x00-\x1f]*+(?:\\["\\/bfnrtu][^"\\\x00-\x1f]*+)*+')
@@ -21,16 +25,17 @@ _ARRAY = -1  # on the stack; an object is there by the offset of its brace
 
 class Progress(Enum):
     OPEN = auto()
-    DONE = auto()
-    DEAD = auto()
+    COMPLETE = auto()
+    INVALID = auto()
 
 
-# A scan takes a step for every token, and a member of an enumeration takes longer to look up than the step.
-OPEN, DONE, DEAD = Progress
-# Where a scan stands.
+# Names for enum members: a scan takes a step for every token, and the attribute lookup takes longer than
+# that.
+OPEN, COMPLETE, INVALID = Progress
+# The states of a scan.
 _VALUE, _FIRST_ITEM, _FIRST_KEY, _KEY, _COLON, _AFTER, _IN_KEY, _IN_VALUE, _BARE_WORD = range(9)
 
-# What one byte outside strings leads to; the brackets, which also work the stack, are not here.
+# The next state by state and byte, outside strings. Brackets are not here: they also change the stack.
 _STEPS: dict[tuple[int, int], int] = {
     (_FIRST_KEY, ord('"')): _IN_KEY,
     (_KEY, ord('"')): _IN_KEY,
@@ -40,8 +45,8 @@ _STEPS: dict[tuple[int, int], int] = {
 }
 
 
-class Scan:
-    """`end` is where in the last piece the scan stopped; `offset` counts the bytes of the pieces before."""
+class ObjectScan:
+    """`end` is where in the last piece the scan stopped; `offset` is the size of the pieces before."""
 
     __slots__ = ("_at", "_escaped", "end", "last_closed", "offset", "stack")
 
@@ -82,9 +87,9 @@ class Scan:
             else:
                 alive = self._structure(text)
             if not alive:
-                return DEAD
+                return INVALID
             if not self.stack:
-                return DONE
+                return COMPLETE
         return OPEN
 
     def _run(self, run: re.Pattern[bytes], text: bytes) -> None:
@@ -112,7 +117,7 @@ class Scan:
         return True
 
     def _structure(self, text: bytes) -> bool:
-        """Take what stands outside strings; say whether it may stand there."""
+        """Take a token outside strings; return whether it is allowed there."""
         byte = text[self.end]
         if byte in b" \t":
             self._run(_BLANKS, text)
@@ -143,3 +148,29 @@ class Scan:
         else:
             return False
         return True
+
+
+def parse_object(text: bytes) -> dict[str, Any] | None:
+    """Decode a text; None if it is not exactly one JSON object."""
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def parse_unusual_object(text: bytes) -> dict[str, Any] | None:
+    """Decode what orjson refuses although it is JSON, with the slower standard decoder.
+
+    That is a lone surrogate escape, which the client prints when a string was cut inside a surrogate pair,
+    and a number too large for a double.
+    """
+    try:
+        value = json.loads(text.decode("utf-8"), parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _refuse(name: str) -> NoReturn:
+    raise ValueError(name)  # NaN and Infinity are Python's, not JSON's

@@ -1,5 +1,5 @@
 from chorus.agents.claude_code.terminal import Reassembler
-from chorus.agents.claude_code.terminal.seen_documents import Seen
+from chorus.agents.claude_code.terminal.documents import SeenDocuments
 from chorus.agents.interface import Document
 
 
@@ -13,7 +13,7 @@ CONTROL = b'{"type":"control_request","request_id":"r"}'
 
 
 def test_a_capture_and_the_pipe_behind_it_give_each_event_once() -> None:
-    seen = Seen()
+    seen = SeenDocuments()
     capture = [d for d in documents(FIRST, CONTROL) if seen.is_new(d)]
     again = [d for d in documents(FIRST, CONTROL, SECOND) if seen.is_new(d)]
     assert [d.text for d in capture] == [FIRST, CONTROL]
@@ -21,14 +21,14 @@ def test_a_capture_and_the_pipe_behind_it_give_each_event_once() -> None:
 
 
 def test_an_event_is_known_by_its_uuid_whatever_else_it_says() -> None:
-    seen = Seen()
+    seen = SeenDocuments()
     [one, other] = documents(FIRST, b'{"uuid":"1","b":2}')
     assert seen.is_new(one)
     assert not seen.is_new(other)
 
 
 def test_a_uuid_that_is_none_is_part_of_the_text() -> None:
-    seen = Seen()
+    seen = SeenDocuments()
     for document in documents(
         b'{"uuid":null,"a":1}', b'{"uuid":null,"a":2}', b'{"uuid":"","a":1}', b'{"uuid":""}'
     ):
@@ -36,7 +36,7 @@ def test_a_uuid_that_is_none_is_part_of_the_text() -> None:
 
 
 def test_memory_is_bounded_and_keeps_what_is_still_shown() -> None:
-    seen = Seen(limit=2)
+    seen = SeenDocuments(limit=2)
     [first, second, control] = documents(FIRST, SECOND, CONTROL)
     assert seen.is_new(first)
     assert seen.is_new(second)

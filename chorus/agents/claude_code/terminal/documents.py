@@ -1,0 +1,185 @@
+"""Which of the objects found in a stream are documents, and which documents are new.
+
+`DocumentCollector` takes the objects that the row reader finds, and the rows without any. It passes on whole
+documents and counts everything else as a problem. It never passes on a part of a larger object, and a text
+that may differ from what was printed only on request, marked as inexact. `SeenDocuments` recognizes the
+documents of output that is read more than once.
+"""
+
+from collections import Counter, deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any
+
+from chorus.agents.claude_code.terminal.json_objects import parse_object, parse_unusual_object
+from chorus.agents.claude_code.terminal.line_wrap import AMBIGUOUS, JoinedRows, LineWrap
+from chorus.agents.interface import Document
+from chorus.model.lru import LruDict
+
+# Text, value, and whether the text is certainly what was printed.
+Give = Callable[[bytes, dict[str, Any], bool], None]
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectPlace:
+    """Where an object was found: the position of its first row, its start in that row, and its last row."""
+
+    position: int
+    start: int
+    last_row: bytes
+
+
+@dataclass(slots=True)
+class BrokenObject:
+    """What is known of an object that broke off, while its rows are read again for others that start in them.
+
+    Rows are named by their position in bytes from the start of the source; `start` is an offset in a row.
+    """
+
+    until: int = 0
+    # Rows that begin with an object inside the broken one: a part of it, not a document.
+    inner_rows: set[int] = field(default_factory=set)
+    # Row → start of the next object in it, because the broken one could not continue there.
+    next_starts: dict[int, int] = field(default_factory=dict)
+    # Objects that either end the broken one or follow it: (row, start).
+    disputed: set[tuple[int, int]] = field(default_factory=set)
+    # Starts of objects that broke off: (row, start).
+    abandoned: set[tuple[int, int]] = field(default_factory=set)
+
+    def is_sure(self, row: int, start: int) -> bool:
+        """Whether an object that starts there cannot be a part of the broken one."""
+        return row >= self.until or (self.next_starts.get(row) == start and (row, start) not in self.disputed)
+
+    def abandon(self, row: int, start: int) -> None:
+        """Never read an object from there again, because it broke off: else reading would not end."""
+        self.abandoned.add((row, start))
+        if self.next_starts.get(row) == start:
+            del self.next_starts[row]
+
+    def add_next_start(self, row: int, start: int, *, sure: bool) -> None:
+        """Read an object from there next time.
+
+        `sure`: the object that it was read as a part of is not a part of another.
+        """
+        if sure:
+            self.next_starts[row] = start
+            self.disputed.discard((row, start))
+        elif row not in self.next_starts:
+            self.next_starts[row] = start
+            self.disputed.add((row, start))
+            self.inner_rows.discard(row)
+
+
+class DocumentCollector:
+    def __init__(self, wrap: LineWrap, give: Give, problems: Counter[str], *, allow_inexact: bool) -> None:
+        self.give = give
+        self.broken = BrokenObject()
+        self._wrap = wrap
+        self._problems = problems
+        self._doubtful = allow_inexact
+        # The rows of noise right above, as many as `LineWrap.looks_full` needs.
+        self._above: deque[bytes] = deque(maxlen=2)
+        self._started = False
+
+    @property
+    def expects_documents(self) -> bool:
+        """Whether an object that fills a row can only be a document: no noise above, no broken object."""
+        return self._started and not self._above and not self.broken.until
+
+    def on_object_start(self) -> None:
+        """Note that an object starts: a row that ends in a brace is no longer the source's cut first row."""
+        self._started = True
+
+    def add_noise(self, row: bytes, position: int) -> None:
+        if not row or row.isspace():
+            self._above.clear()
+            return
+        self._above.append(row)
+        if position >= self.broken.until:  # else it is counted with the broken object
+            cut = not self._started and row.endswith(b"}") and not row.startswith(b"{")
+            self._problems["cut-off" if cut else "noise"] += 1
+
+    def add_row_object(self, text: bytes, place: ObjectPlace) -> None:
+        value = parse_object(text)
+        if value is None:
+            value = parse_unusual_object(text)
+        if value is None:
+            self._problems["malformed"] += 1
+        else:
+            self.add_decoded(text, value, place)
+
+    def add_joined_object(self, joined: JoinedRows | None, place: ObjectPlace) -> None:
+        if self._is_disputed(place) and (joined is None or joined.problem is not None):
+            return
+        if joined is None:
+            self._problems["unknown-width"] += 1
+            self._above.clear()
+            return
+        self._wrap.learn(joined)
+        text = joined.text[place.start :]
+        if joined.problem is None:
+            self.add_row_object(text, place)
+            return
+        self._problems[joined.problem] += 1
+        value = parse_object(text) if joined.problem == AMBIGUOUS and self._doubtful else None
+        if value is not None:
+            self.add_decoded(text, value, place, exact=False)
+
+    def add_decoded(
+        self, text: bytes, value: dict[str, Any], place: ObjectPlace, *, exact: bool = True
+    ) -> None:
+        self._started = True
+        if not self._is_part(value, place):
+            self._above.clear()
+            self.give(text, value, exact)
+
+    def _is_part(self, value: dict[str, Any], place: ObjectPlace) -> bool:
+        """Whether the object may be a part of a larger one that is not complete."""
+        if isinstance(value.get("uuid"), str):
+            return False  # only events of the client have one
+        if self._is_disputed(place):
+            return True
+        if place.position < self.broken.until:
+            # It was read as a part of the broken object before, and nothing contradicts that.
+            doubt = not self.broken.is_sure(place.position, place.start)
+        else:
+            doubt = self._wrap.looks_full(self._above, place.last_row)
+        if doubt:
+            self._problems[AMBIGUOUS] += 1
+        return doubt
+
+    def _is_disputed(self, place: ObjectPlace) -> bool:
+        """Whether it was found inside a broken object, and is counted with that one."""
+        return (place.position, place.start) in self.broken.disputed
+
+
+# An event takes at least one row, and no scrollback in use has this many.
+DEFAULT_LIMIT = 100_000
+
+
+class SeenDocuments:
+    """Recognizes documents that overlapping captures, or a capture and a pipe, show again.
+
+    A document is known by its uuid, or by its exact text where it has none (control messages, older formats),
+    so two equal ones count as one. Only the last `limit` are kept: older ones have scrolled out of every
+    capture.
+    """
+
+    def __init__(self, *, limit: int = DEFAULT_LIMIT) -> None:
+        self._known: LruDict[str | bytes, bool] = LruDict(limit)
+
+    def is_new(self, document: Document) -> bool:
+        """Whether the document is new. Remembers it."""
+        key = _key(document)
+        if self._known.touch(key):
+            return False
+        self._known[key] = True
+        return True
+
+
+def _key(document: Document) -> str | bytes:
+    uuid = document.value.get("uuid")
+    if isinstance(uuid, str) and uuid:
+        return uuid
+    return blake2b(document.text, digest_size=16).digest()
