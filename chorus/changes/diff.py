@@ -1,8 +1,8 @@
-"""Two byte strings in, the lines that differ out.
+"""A line diff of two byte strings.
 
-Receives the whole content before and after. Gives hunks: which lines of the one stand in place of
-which lines of the other. A line ends with its newline; the last may have none, and then differs
-from the same text with one. Never decodes, never guesses: the hunks applied to the one give the other.
+Gives hunks: which lines of the one replace which lines of the other. A line includes its newline; a last line
+without one differs from the same text with one. Nothing is decoded; the hunks applied to the one give the
+other exactly.
 """
 
 from bisect import bisect_left
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 # Beyond this many edits between two anchors the search for the shortest script costs more than a
-# reader gains from it: the stretch is shown as replaced.
+# reader gains from it: the whole stretch counts as replaced.
 MAX_EDITS = 400
 
 
@@ -84,7 +84,7 @@ def _starts_line(data: bytes, position: int, head: int) -> bool:
 
 
 def _common_prefix(a: bytes, b: bytes) -> int:
-    """Compares slices, doubling, so that the work is done by memcmp."""
+    """Compare slices of doubling length, so that memcmp does the work."""
     done, step = 0, 64
     limit = min(len(a), len(b))
     while done < limit and step:

@@ -1,18 +1,17 @@
-"""Three byte strings in, their merge out, wherever git could not decide otherwise.
+"""A three-way merge of lines that never differs from git's.
 
-Receives a base and two contents made from it. Gives the merged bytes where the two changes are kept
-apart by lines that no diff of these files can count as changed, whatever choices it makes among equal
-lines; says `UNDECIDED` where that cannot be shown (git itself is asked then), `CONFLICT` where lines
-mean nothing. Never writes a marker, never takes one side's word for a line both changed.
+Gives the merged bytes where the two changes are separated by lines that no diff of these files can count as
+changed, whatever it chooses among equal lines. Otherwise the result is `UNDECIDED` (run git then), or
+`CONFLICT` for binary contents. Never writes conflict markers.
 
-Why a stretch is safe. git diffs base and side by the shortest edit script, after cutting off equal
-ends and passing over some lines that occur very often, then slides each group of changed lines past
-equal lines. Take any script of D edits whose unchanged blocks each hold a line that occurs once on
-both sides. No line of such a block is passed over (that needs lines without a partner on both sides of
-it, and the single line ends the search), so git's script has at most D edits too. A single line that
-it does not match costs two edits, so it leaves at most D/2 of them unmatched: of the first D/2 + 1 in
-a block one is matched, and of the last D/2 + 1. Between those two the block is the same on both
-sides, so the shortest script changes nothing there; and no group slides past a line that occurs once.
+Why a stretch is safe. git diffs base and side by the shortest edit script, after cutting off equal ends and
+ignoring some lines that occur very often, then slides each group of changed lines past equal lines. Take any
+script of D edits whose unchanged blocks each hold a line that occurs once on both sides. No line of such a
+block is ignored (that needs lines without a partner on both sides of it, and the single line ends the
+search), so git's script has at most D edits too. A single line that it does not match costs two edits, so it
+leaves at most D/2 of them unmatched: of the first D/2 + 1 in a block one is matched, and of the last
+D/2 + 1. Between those two the block is the same on both sides, so the shortest script changes nothing there;
+and no group slides past a line that occurs once.
 """
 
 from collections import Counter
@@ -22,14 +21,14 @@ from itertools import pairwise
 
 from chorus.changes.diff import Hunk, common_ends, hunks_of_lines, split_lines
 
-# git's search is exact below 256 edits from either end; far below that it surely is.
+# git's search is exact below 256 edits from either end; this is safely below.
 MAX_EDITS = 200
-# Above this size git's own merge, process and all, is faster than looking at every line here.
+# Above this size running `git merge-file` is faster than looking at every line here.
 MAX_LINE_BYTES = 128 * 1024
-# Lines looked at in a gap to find one that occurs once: the longest are the likeliest.
-ANCHORS_TRIED = 8
-# Bytes of a gap looked at for such a line.
-GAP_SAMPLE = 8192
+# Lines of a gap tried to find one that occurs once, the longest first.
+MAX_ANCHORS_TRIED = 8
+# Bytes of a gap searched for such a line.
+GAP_SAMPLE_BYTES = 8192
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +56,7 @@ def merge(base: bytes, ours: bytes, theirs: bytes) -> Merged | Verdict:
 
 
 def _merge_apart(base: bytes, ours: bytes, theirs: bytes) -> Merged | None:
-    """One side's whole change stands before the other's: no line needs to be looked at."""
+    """Merge if one side's whole change is before the other's: no single line has to be compared."""
     head_ours, tail_ours = common_ends(base, ours)
     head_theirs, tail_theirs = common_ends(base, theirs)
     if len(base) - tail_ours < head_theirs:
@@ -74,10 +73,10 @@ def _merge_apart(base: bytes, ours: bytes, theirs: bytes) -> Merged | None:
 
 def _holds_single_line(gap: bytes, sides: tuple[bytes, ...]) -> bool:
     """Whether a line of `gap` occurs once in each side, even counting where it ends another line."""
-    sample = gap if len(gap) <= 2 * GAP_SAMPLE else gap[:GAP_SAMPLE]
+    sample = gap if len(gap) <= 2 * GAP_SAMPLE_BYTES else gap[:GAP_SAMPLE_BYTES]
     lines = [line + b"\n" for line in sample.split(b"\n")[:-1]]
     lines.sort(key=len, reverse=True)
-    return any(all(side.count(line) == 1 for side in sides) for line in lines[:ANCHORS_TRIED])
+    return any(all(side.count(line) == 1 for side in sides) for line in lines[:MAX_ANCHORS_TRIED])
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +89,7 @@ class _Stretch:
 
 
 def _merge_zones(base: bytes, ours: bytes, theirs: bytes) -> Merged | None:
-    """The changes of both sides take turns: look at every line."""
+    """Merge changes of both sides that alternate, line by line."""
     if max(len(base), len(ours), len(theirs)) > MAX_LINE_BYTES:
         return None
     sides = [split_lines(side) for side in (base, ours, theirs)]
@@ -121,7 +120,7 @@ def _single_lines(sides: list[list[bytes]]) -> set[bytes]:
 
 @dataclass(frozen=True, slots=True)
 class _Zone:
-    """Base lines `start:end` that a side surely has unchanged, `shift` lines further on."""
+    """Base lines `start:end` that a side certainly has unchanged, `shift` lines further on."""
 
     start: int
     end: int
@@ -129,7 +128,7 @@ class _Zone:
 
 
 def _stretches(base: list[bytes], side: list[bytes], single: set[bytes]) -> list[_Stretch]:
-    """Where git may see a change of this side: all that lies between two zones."""
+    """Where git may see a change of this side: everything between two zones."""
     zones = _zones(base, hunks_of_lines(base, side), single)
     return [_Stretch(a.end, b.start, side[a.end + a.shift : b.start + b.shift]) for a, b in pairwise(zones)]
 
@@ -151,7 +150,7 @@ def _zones(base: list[bytes], hunks: list[Hunk], single: set[bytes]) -> list[_Zo
 
 
 def _joined(hunks: list[Hunk], base: list[bytes], single: set[bytes]) -> list[Hunk]:
-    """Hunks with no single line between them, as one."""
+    """Join hunks with no single line between them."""
     apart = hunks[:1]
     for hunk in hunks[1:]:
         last = apart[-1]

@@ -2,7 +2,7 @@
 
 Receives the actions that name some paths, oldest first, and the edits found there. Gives the steps to
 record, in order: what no action reports, as outside, then each action's own edits. What is left after the
-last action belongs to nobody yet and waits for the next look. Never records, never invents bytes.
+last action has no owner yet and waits for the next look. Never records, never invents bytes.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -43,12 +43,12 @@ class Attribution:
     actions: Sequence[Action]
     paths: Sequence[Sequence[RepoPath]]
     steps: list[RecordStep] = field(default_factory=list)
-    # Actions whose change cannot be told apart, by index, with the action that gets it.
+    # Actions whose change cannot be separated, by index, with the action that gets it.
     contained: dict[int, int] = field(default_factory=dict)
 
     @property
     def outside_paths(self) -> set[RepoPath]:
-        """The paths of which a part is nobody's."""
+        """The paths of which a part is outside."""
         return {edit.path for step in self.steps if step.action is None for edit in step.edits}
 
 

@@ -22,7 +22,7 @@ from chorus.changes.summary import (
 from chorus.history.crash_recovery import CrashRecovery, LaneMove
 from chorus.history.head_moves import HeadTracker, render_head
 from chorus.history.lanes import Lane, Lanes, PreparedCommit
-from chorus.history.mark_log import Mark, MarkLog
+from chorus.history.mark_log import FILE_NAME, Mark, MarkLog
 from chorus.history.records import Edit, Record, RecordKind
 from chorus.history.timeline import Timeline
 from chorus.history.timeline_log import TimelineCommit
@@ -39,7 +39,7 @@ class Journal:
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
         self.timeline = Timeline(workspace)
-        self.marks = MarkLog(workspace.repository.own_dir / "notes.jsonl")
+        self.marks = MarkLog(workspace.repository.own_dir / FILE_NAME)
         self.lanes = Lanes(workspace, self.timeline)
         self._recovery = CrashRecovery(workspace, self.timeline)
         self._moved: dict[str, Oid] = {}  # lane commits that were rewritten, by action

@@ -1,6 +1,6 @@
 """The mark log: what is remembered beside the timeline although no file changed.
 
-One JSON object a line, in `notes.jsonl`: calls that changed nothing (no-op, failed, denied, contained in
+One JSON object a line: calls that changed nothing (no-op, failed, denied, contained in
 another record), marks of actions (kept, landed), links between sessions, moves of HEAD. Lines are only
 added, each whole or not at all; a line that a crash cut short is skipped.
 """
@@ -14,6 +14,7 @@ from typing import TypedDict
 from chorus.model.ids import AgentId, Oid, SessionId, TurnId
 from chorus.store.lock_file import translate_write_errors, write_all
 
+FILE_NAME = "notes.jsonl"
 FORMAT = 1
 # How the line of a call begins. In a long history most lines are calls, and few of them are looked at.
 CALL_START = b'{"v":1,"kind":"call",'

@@ -32,7 +32,7 @@ class Observer:
         tracker = self._journal.head_tracker
         move = tracker.look()
         moved = tracker.paths_of(move) if move else []
-        # Look where git wrote too; everywhere, if that cannot be told.
+        # Look where git wrote too; everywhere, if that is unknown.
         wanted = None if paths is None or moved is None else [*paths, *moved]
         tree = self._journal.timeline.tree
         assert tree is not None

@@ -2,7 +2,7 @@
 
 Receives calls and actions as the client reports them, and hints where to look. Reads the disk
 (`observation`), decides whose change is whose (`attribution`), and writes both histories (`journal`). An
-action is recorded once, whoever reports it again, also after a restart. Never changes the user's files,
+action is recorded once, even if it is reported again, also after a restart. Never changes the user's files,
 HEAD, the index, or a branch that is not a lane.
 """
 

@@ -126,7 +126,7 @@ class WatcherJson(TypedDict):
 
 
 class StatusJson(TypedDict):
-    """What the watcher watches right now. `watcher` is None where nobody watches."""
+    """What the watcher watches right now. `watcher` is None if none is running."""
 
     watcher: WatcherJson | None
     ok: bool

@@ -60,7 +60,7 @@ def closed(of: Call, status: Status = "succeeded", **input_: object) -> Action:
     )
 
 
-def test_an_edit_is_looked_at_before_and_recorded_after() -> None:
+def test_the_named_paths_of_an_edit_are_recorded_before_and_after() -> None:
     windows, edit = CallWindows(), call("e")
     assert windows.feed(CallOpened(edit)) == [RecordOutsideAt(("/p/a",))]
     assert windows.open_paths == {"/p/a"}
@@ -69,8 +69,8 @@ def test_an_edit_is_looked_at_before_and_recorded_after() -> None:
     assert windows.open_paths == frozenset()
 
 
-def test_a_file_that_another_open_edit_names_is_not_looked_at() -> None:
-    """It may hold that edit by now, which is told of a moment later."""
+def test_a_path_that_another_open_edit_names_is_not_recorded_before() -> None:
+    """It may hold that edit by now, which is reported a moment later."""
     windows, first, second = CallWindows(), call("1"), call("2", paths=("/p/a", "/p/b"))
     windows.feed(CallOpened(first))
     assert windows.feed(CallOpened(second)) == [RecordOutsideAt(("/p/b",))]
@@ -78,7 +78,7 @@ def test_a_file_that_another_open_edit_names_is_not_looked_at() -> None:
 
 
 @pytest.mark.parametrize("status", ["failed", "denied"])
-def test_an_edit_that_failed_or_was_denied_is_only_noted(status: Status) -> None:
+def test_an_edit_that_failed_or_was_denied_is_only_marked(status: Status) -> None:
     windows, edit = CallWindows(), call("e")
     windows.feed(CallOpened(edit))
     assert windows.feed(ActionClosed(closed(edit, status))) == [RecordUnchanged(closed(edit, status))]
@@ -91,7 +91,7 @@ def test_an_edit_cut_off_by_a_kill_may_have_been_written() -> None:
     assert windows.feed(ActionClosed(cut)) == [RecordNamedPaths(cut)]
 
 
-def test_bash_sweeps_first_and_owns_what_moves_until_it_ends() -> None:
+def test_bash_records_outside_changes_first_and_owns_what_changes_until_it_ends() -> None:
     windows, bash = CallWindows(), call("b", "Bash")
     assert windows.feed(CallOpened(bash)) == [RecordOutsideEverywhere(frozenset())]
     assert windows.open
@@ -109,7 +109,7 @@ def test_a_failed_command_may_have_changed_files_but_a_denied_one_has_not() -> N
     assert not windows.open
 
 
-def test_a_second_window_does_not_sweep_away_the_firsts_changes() -> None:
+def test_a_second_window_does_not_record_the_firsts_changes_as_outside() -> None:
     windows, one, two = CallWindows(), call("1", "Bash"), call("2", "mcp__x__y")
     windows.feed(CallOpened(one))
     assert windows.feed(CallOpened(two)) == []
@@ -117,7 +117,7 @@ def test_a_second_window_does_not_sweep_away_the_firsts_changes() -> None:
     assert windows.feed(ActionClosed(closed(two))) == [RecordCallWindow(closed(two), frozenset(), False)]
 
 
-def test_what_an_open_edit_names_is_spared_from_a_sweep_and_a_window() -> None:
+def test_what_an_open_edit_names_is_excluded_from_outside_changes_and_windows() -> None:
     windows, edit, bash = CallWindows(), call("e"), call("b", "Bash")
     windows.feed(CallOpened(edit))
     assert windows.feed(CallOpened(bash)) == [RecordOutsideEverywhere(frozenset({"/p/a"}))]
@@ -182,5 +182,5 @@ def test_tools_that_write_nothing_themselves_leave_no_trace(tool: str) -> None:
         PromptClosed(S, None, None, "allow"),
     ],
 )
-def test_what_changes_no_file_asks_for_nothing(outcome: Outcome) -> None:
+def test_outcomes_that_change_no_file_have_no_effect(outcome: Outcome) -> None:
     assert CallWindows().feed(outcome) == []

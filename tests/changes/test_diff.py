@@ -61,7 +61,7 @@ def test_equal_contents_are_all_common() -> None:
     assert hunks(b"a\nb", b"a\nb") == ()
 
 
-def test_lines_that_occur_often_are_matched_all_the_same() -> None:
+def test_lines_that_occur_often_are_still_matched() -> None:
     before, after = b"x\na\na\nb\na\na\nb\n", b"a\na\nb\nb\na\na\ny\n"
     found = hunks(before, after)
     assert applied(before, after, found) == after
@@ -84,7 +84,7 @@ def test_a_missing_final_newline_is_a_change_of_the_last_line() -> None:
     assert hunks(b"a\nb\n", b"a\nb") == (Hunk(1, 2, 1, 2),)
 
 
-def test_a_stretch_without_an_end_in_sight_counts_as_replaced() -> None:
+def test_a_stretch_with_too_many_edits_counts_as_replaced() -> None:
     """Lines that occur twice on each side, all out of order: no anchors, and too many edits to search."""
     size = MAX_EDITS + 50
     before = [b"%d\n" % (i % size) for i in range(2 * size)]

@@ -1,4 +1,4 @@
-"""Where the merge decides, it decides as `git merge-file` does; elsewhere it says that it does not know."""
+"""Where the merge decides, it decides as `git merge-file` does; elsewhere it is undecided."""
 
 import random
 import subprocess
@@ -65,7 +65,7 @@ class Author:
 
 @given(st.integers(0, 2**40))
 @settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_whatever_is_decided_is_what_git_decides(tmp_path: Path, seed: int) -> None:
+def test_every_decision_is_the_one_of_git(tmp_path: Path, seed: int) -> None:
     author = Author(seed)
     lines = author.file()
     base, ours, theirs = (
@@ -82,7 +82,7 @@ def numbered(count: int = 100) -> list[bytes]:
     return [b"line %d\n" % i for i in range(count)]
 
 
-def test_a_side_that_did_not_change_gives_way() -> None:
+def test_an_unchanged_side_takes_the_others_change() -> None:
     assert merge(b"a\n", b"a\n", b"b\n") == Merged(b"b\n")
     assert merge(b"a\n", b"b\n", b"a\n") == Merged(b"b\n")
 
@@ -101,7 +101,7 @@ def test_changes_far_apart_are_both_made(swapped: bool) -> None:
     assert merge(b"".join(base), b"".join(ours), b"".join(theirs)) == Merged(expected)
 
 
-def test_changes_that_take_turns_are_all_made(tmp_path: Path) -> None:
+def test_alternating_changes_are_all_made(tmp_path: Path) -> None:
     base = numbered()
     ours = [*base[:10], b"ours\n", *base[11:90], b"ours too\n", *base[90:]]
     theirs = [*base[:50], b"theirs\n", *base[51:]]
@@ -146,7 +146,7 @@ def test_too_many_changes_to_be_sure_are_not_decided() -> None:
     assert merge(b"".join(base), b"".join(ours), b"".join(theirs)) is UNDECIDED
 
 
-def test_a_long_gap_needs_only_one_look_at_its_beginning() -> None:
+def test_only_the_beginning_of_a_long_gap_is_searched() -> None:
     base = numbered(5000)
     ours, theirs = [b"o\n", *base], [*base, b"t\n"]
     assert merge(b"".join(base), b"".join(ours), b"".join(theirs)) == Merged(
@@ -154,7 +154,7 @@ def test_a_long_gap_needs_only_one_look_at_its_beginning() -> None:
     )
 
 
-def test_a_big_file_with_changes_that_take_turns_is_left_to_git() -> None:
+def test_a_big_file_with_alternating_changes_is_left_to_git() -> None:
     base = numbered(MAX_LINE_BYTES // 8)
     ours, theirs = [b"o\n", *base, b"o\n"], [*base[:500], b"t\n", *base[500:]]
     assert merge(b"".join(base), b"".join(ours), b"".join(theirs)) is UNDECIDED

@@ -1,4 +1,4 @@
-"""Each action gets its own part of a shared change, or none is made up."""
+"""Each action gets its own part of a shared change, and no bytes are invented."""
 
 import json
 import random
@@ -58,7 +58,7 @@ texts = st.builds(lambda body, last: "".join(body) + last, lines, st.sampled_fro
 
 
 @given(st.lists(texts, min_size=2, max_size=5), st.sampled_from(["\n", "\r\n"]))
-def test_a_chain_of_edits_is_taken_apart(states: list[str], line_end: str) -> None:
+def test_a_chain_of_edits_is_split(states: list[str], line_end: str) -> None:
     written = [state.replace("\n", line_end).encode() for state in states]
     reports = [edit(a, b) for a, b in pairwise(states)]
     pieces = split_change(written[0], written[-1], reports)
@@ -70,10 +70,10 @@ def test_a_chain_of_edits_is_taken_apart(states: list[str], line_end: str) -> No
 
 
 @given(st.none() | st.binary(max_size=40), st.none() | st.binary(max_size=40), st.lists(texts, max_size=4))
-def test_pieces_lead_from_before_to_after_whatever_is_claimed(
-    before: bytes | None, after: bytes | None, claimed: list[str]
+def test_parts_lead_from_before_to_after_whatever_is_reported(
+    before: bytes | None, after: bytes | None, reported: list[str]
 ) -> None:
-    reports = [edit(a, b) for a, b in pairwise(claimed)]
+    reports = [edit(a, b) for a, b in pairwise(reported)]
     pieces = split_change(before, after, reports)
     if pieces:
         assert pieces[-1].after == after
@@ -81,15 +81,15 @@ def test_pieces_lead_from_before_to_after_whatever_is_claimed(
         assert before == after
 
 
-def test_what_a_claim_leaves_in_a_file_others_write_too_is_not_its_own() -> None:
-    before, claimed, after = "def old():\n    pass\n", "def new():\n    pass\n", "def new():\n    return 1\n"
-    report = edit(before, claimed)
+def test_what_a_report_leaves_in_a_file_with_an_open_call_is_not_its_own() -> None:
+    before, reported, after = "def old():\n    pass\n", "def new():\n    pass\n", "def new():\n    return 1\n"
+    report = edit(before, reported)
     assert split_change(before.encode(), after.encode(), [report]) == (ChangePart(0, after.encode()),)
-    own, rest = ChangePart(0, claimed.encode()), ChangePart(None, after.encode())
+    own, rest = ChangePart(0, reported.encode()), ChangePart(None, after.encode())
     assert split_change(before.encode(), after.encode(), [report], is_open=True) == (own, rest)
 
 
-def test_a_claim_that_does_not_say_where_it_started_takes_the_whole_of_a_busy_file_too() -> None:
+def test_a_report_without_a_start_takes_the_whole_change_also_with_an_open_call() -> None:
     report = ReportedEdit(hunks=patch("a\n", "b\n"))
     assert split_change(b"a\n", b"c\n", [report], is_open=True) == (ChangePart(0, b"c\n"),)
 
@@ -100,7 +100,7 @@ def recorded(name: str) -> list[dict[str, Any]]:
     return [result for result in results if result.get("structuredPatch")]
 
 
-def claim_from(result: dict[str, Any]) -> ReportedEdit:
+def report_from(result: dict[str, Any]) -> ReportedEdit:
     found = tuple(
         ReportHunk(h["oldStart"], h["oldLines"], h["newStart"], h["newLines"], h["lines"])
         for h in result["structuredPatch"]
@@ -111,8 +111,8 @@ def claim_from(result: dict[str, Any]) -> ReportedEdit:
     return ReportedEdit(result["originalFile"], False, result.get("content"), found, replacements)
 
 
-def test_two_recorded_edits_of_one_file_are_taken_apart() -> None:
-    first, second = map(claim_from, recorded("parallel_same_file"))
+def test_two_recorded_edits_of_one_file_are_split() -> None:
+    first, second = map(report_from, recorded("parallel_same_file"))
     assert first.before is not None
     assert second.before is not None
     before, between = first.before.encode(), second.before.encode()
@@ -136,16 +136,16 @@ RECORDED_FILES = {
 
 
 @pytest.mark.parametrize("name", RECORDED_FILES)
-def test_the_clients_words_fit_the_bytes_in_every_recorded_form(name: str) -> None:
+def test_the_clients_text_fits_the_bytes_in_every_recorded_form(name: str) -> None:
     result = next(r for r in recorded("fidelity") if r["filePath"].endswith("/" + name))
-    report = claim_from(result)
+    report = report_from(result)
     before, after = RECORDED_FILES[name]
     assert read_text(before) == report.before
     assert text_after(report, report.before) == read_text(after)
     assert split_change(before, after, [report]) == (ChangePart(0, after),)
 
 
-def test_what_a_formatter_did_after_the_edit_is_nobodys() -> None:
+def test_what_a_formatter_did_after_the_edit_is_outside() -> None:
     lines = [f"line {i}\n" for i in range(20)]
     before, edited = "".join(lines), "".join([*lines[:3], "new\n", *lines[3:]])
     formatted = edited.replace("line 15", "LINE 15").encode()
@@ -155,7 +155,7 @@ def test_what_a_formatter_did_after_the_edit_is_nobodys() -> None:
     )
 
 
-def test_what_changed_before_the_edit_is_nobodys() -> None:
+def test_what_changed_before_the_edit_is_outside() -> None:
     seen, found, left = b"one\n", "one\ntwo\n", "one\ntwo\nthree\n"
     assert split_change(seen, left.encode(), [edit(found, left)]) == (
         ChangePart(None, found.encode()),
@@ -163,7 +163,7 @@ def test_what_changed_before_the_edit_is_nobodys() -> None:
     )
 
 
-def test_what_came_after_an_edit_is_nobodys_among_lines_that_are_all_alike_too() -> None:
+def test_what_came_after_an_edit_is_outside_also_among_equal_lines() -> None:
     rows = ["a", "-", "-", "b", "-", "-", "c", "-", "-"] * 3
     before = "".join(f"{row}\n" for row in rows)
     first = before.replace("a\n", "A\n", 1)
@@ -177,7 +177,7 @@ def test_what_came_after_an_edit_is_nobodys_among_lines_that_are_all_alike_too()
     assert split_change(before.encode(), beside.encode(), [report]) == (ChangePart(0, beside.encode()),)
 
 
-def test_a_formatter_between_two_edits_is_nobodys() -> None:
+def test_a_formatter_between_two_edits_is_outside() -> None:
     one, two, three, four = "a\n", "a\nb\n", "a\nB\n", "a\nB\nc\n"
     first = ReportedEdit(before=one, after=two)
     assert split_change(one.encode(), four.encode(), [first, edit(three, four)]) == (
@@ -192,32 +192,32 @@ def test_a_formatter_in_the_edited_lines_is_counted_as_the_edit() -> None:
     assert split_change(before.encode(), after, [edit(before, edited)]) == (ChangePart(0, after),)
 
 
-def test_without_a_witness_one_action_takes_all_and_two_take_nothing() -> None:
+def test_without_a_report_one_action_takes_all_and_two_cannot_be_split() -> None:
     assert split_change(b"a\n", b"b\n", [NO_REPORT]) == (ChangePart(0, b"b\n"),)
     assert split_change(b"a\n", b"b\n", [NO_REPORT, NO_REPORT]) is None
 
 
-def test_a_silent_action_ends_where_the_next_one_says_it_began() -> None:
+def test_an_action_without_a_report_ends_where_the_next_one_began() -> None:
     assert split_change(b"a\n", b"c\n", [NO_REPORT, edit("b\n", "c\n")]) == (
         ChangePart(0, b"b\n"),
         ChangePart(1, b"c\n"),
     )
 
 
-def test_bytes_that_the_text_does_not_determine_are_not_made_up() -> None:
-    """Mixed line ends: the text between the two edits says nothing about which line had which."""
+def test_bytes_that_the_text_does_not_determine_are_not_invented() -> None:
+    """Mixed line ends: the text between the two edits does not show which line had which."""
     before, after = b"a\r\nb\nc\n", b"A\r\nb\nC\n"
     assert (
         split_change(before, after, [edit("a\nb\nc\n", "A\nb\nc\n"), edit("A\nb\nc\n", "A\nb\nC\n")]) is None
     )
 
 
-def test_a_first_claim_that_fits_nothing_starts_from_what_was_seen() -> None:
+def test_a_first_report_that_fits_nothing_starts_from_what_was_seen() -> None:
     assert split_change(b"caf\xe9\n", b"x\n", [edit("other\n", "x\n")]) == (ChangePart(0, b"x\n"),)
 
 
-def test_a_reader_that_shows_line_ends_otherwise_makes_no_change_of_its_own() -> None:
-    """A lone CR, or a signature, that the client shows otherwise is no edit by anybody."""
+def test_line_ends_shown_differently_are_not_a_change() -> None:
+    """A lone CR, or a byte order mark, that the client shows differently is not an edit."""
     before, after = b"\xef\xbb\xbfone\rtwo\nthree\n", b"\xef\xbb\xbfone\rtwo\nTHREE\n"
     printed = edit("one\ntwo\nthree\n", "one\ntwo\nTHREE\n")
     assert split_change(before, after, [printed]) == (ChangePart(0, after),)
@@ -246,7 +246,7 @@ def test_two_actions_that_undo_each_other_both_get_their_part() -> None:
     )
 
 
-def test_text_that_no_encoding_holds_is_not_made_up() -> None:
+def test_text_that_cannot_be_encoded_is_not_invented() -> None:
     assert (
         split_change(
             b"a\n", b"c\n", [ReportedEdit(before="a\n", after="\ud800\n"), ReportedEdit(before="\ud800\n")]
@@ -255,12 +255,12 @@ def test_text_that_no_encoding_holds_is_not_made_up() -> None:
     )
 
 
-def test_a_patch_that_is_not_in_its_place_tells_nothing() -> None:
+def test_a_patch_that_does_not_apply_gives_no_text() -> None:
     assert apply_hunks("a\nb\n", patch("x\n", "y\n")) is None
     assert apply_hunks("a\n", (*patch("a\n", "b\n"), *patch("a\n", "b\n"))) is None
 
 
-def test_exchanged_strings_are_believed_only_with_a_patch_that_agrees() -> None:
+def test_replacements_count_only_with_a_patch_that_agrees() -> None:
     printed = patch("  x\n", "    x\n")
     assert (
         text_after(ReportedEdit(hunks=printed, replacements=(Replacement("\tx", "\t\tx", False),)), "\tx\n")
@@ -276,7 +276,7 @@ def test_exchanged_strings_are_believed_only_with_a_patch_that_agrees() -> None:
     assert text_after(ReportedEdit(replacements=(Replacement("\tx", "y", False),)), "\tx\n") is None
 
 
-def test_a_claim_is_read_off_an_action() -> None:
+def test_a_reported_edit_is_read_from_an_action() -> None:
     def action(**inputs: Any) -> Action:
         return Action(
             id=ToolUseId("t"), tool="Edit", input=inputs, status="succeeded", session=None, turn=None,
@@ -294,7 +294,7 @@ def test_a_claim_is_read_off_an_action() -> None:
     assert reported_edit(action(edits=edits), file).replacements == (Replacement("x", "y", True),)
 
 
-def test_contents_of_different_forms_have_no_form_in_common() -> None:
+def test_contents_of_different_formats_have_no_common_format() -> None:
     assert find_format(b"a\r\n", b"a\n") is None
     assert find_format("\ufeffa\n".encode("utf-16-le"), b"a\n") is None
     assert find_format(b"a", b"a\r\n") == find_format(b"a\r\n", b"a", None)
@@ -304,7 +304,7 @@ ROWS = "".join(f"row {number}\n" for number in range(20))
 FIRST, SECOND = ROWS.replace("row 5\n", "first\n"), ROWS.replace("row 15\n", "second\n")
 
 
-def test_an_edit_that_another_wrote_over_keeps_what_it_did() -> None:
+def test_an_edit_that_another_overwrote_keeps_its_change() -> None:
     reports = [edit(ROWS, FIRST), edit(ROWS, SECOND)]
     pieces = split_change(ROWS.encode(), SECOND.encode(), reports)
     assert pieces == (
@@ -316,7 +316,7 @@ def test_an_edit_that_another_wrote_over_keeps_what_it_did() -> None:
     assert find_overwritten(ROWS.encode(), SECOND.encode(), reports[::-1]) == {1}
 
 
-def test_an_edit_that_was_taken_back_by_the_next_is_not_written_over() -> None:
+def test_an_edit_undone_by_the_next_is_not_overwritten() -> None:
     reports = [edit(ROWS, FIRST), edit(FIRST, ROWS)]
     assert find_overwritten(ROWS.encode(), ROWS.encode(), reports) == frozenset()
 
@@ -327,29 +327,29 @@ def test_an_edit_that_was_taken_back_by_the_next_is_not_written_over() -> None:
         (None, edit(ROWS, FIRST)),  # the file is gone
         (SECOND.encode(), NO_REPORT),
         (SECOND.encode(), ReportedEdit(before=ROWS, hunks=patch("other\n", "text\n"))),  # does not fit
-        (b"one\r\ntwo\n", edit(ROWS, FIRST)),  # no form in which the client's text is exact
+        (b"one\r\ntwo\n", edit(ROWS, FIRST)),  # no format in which the client's text is exact
         (FIRST.encode(), edit(ROWS, FIRST)),
     ],
 )
-def test_what_cannot_be_told_is_not_called_written_over(now: bytes | None, report: ReportedEdit) -> None:
+def test_an_unknown_change_is_not_called_overwritten(now: bytes | None, report: ReportedEdit) -> None:
     assert not is_overwritten(now, report)
 
 
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=5, unique=True), st.randoms())
-def test_edits_told_in_any_order_are_put_into_the_order_of_their_texts(
+def test_edits_reported_in_any_order_are_sorted_by_their_texts(
     rows: list[int], chance: random.Random
 ) -> None:
-    """Each changes another row of the text the one before left."""
+    """Each changes another line of the text that the one before left."""
     states = ["".join(f"row {n}\n" for n in range(10))]
     for row in rows:
         states.append(states[-1].replace(f"row {row}\n", f"new {row}\n"))
     reports = [edit(a, b) for a, b in pairwise(states)]
-    told = chance.sample(range(len(reports)), len(reports))
-    order = writing_order(states[0].encode(), states[-1].encode(), [reports[n] for n in told])
-    assert [told[place] for place in order] == list(range(len(reports)))
+    arrival = chance.sample(range(len(reports)), len(reports))
+    order = writing_order(states[0].encode(), states[-1].encode(), [reports[n] for n in arrival])
+    assert [arrival[place] for place in order] == list(range(len(reports)))
 
 
-def test_of_two_that_read_the_same_text_the_one_of_which_nothing_is_left_was_first() -> None:
+def test_of_two_edits_of_the_same_text_the_overwritten_one_was_first() -> None:
     lost, kept = edit(ROWS, FIRST), edit(ROWS, SECOND)
     assert writing_order(ROWS.encode(), SECOND.encode(), [kept, lost]) == (1, 0)
     assert writing_order(ROWS.encode(), SECOND.encode(), [lost, kept]) == (0, 1)
@@ -360,7 +360,7 @@ def test_a_file_is_made_before_it_is_edited() -> None:
     assert writing_order(None, FIRST.encode(), [edited, made]) == (1, 0)
 
 
-def test_where_the_texts_do_not_tell_the_order_of_telling_stands() -> None:
+def test_where_the_texts_do_not_decide_the_order_of_arrival_is_kept() -> None:
     reports = [NO_REPORT, edit("other\n", "text\n"), ReportedEdit(created=True, after=ROWS)]
     assert writing_order(ROWS.encode(), SECOND.encode(), reports) == (0, 1, 2)
     assert writing_order(None, SECOND.encode(), reports[:2]) == (0, 1)

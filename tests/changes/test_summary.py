@@ -1,4 +1,4 @@
-"""A change is told in the assistant's words, or by tool, file and amount."""
+"""A change is summarised in the assistant's words, or by tool, file and amount."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ def action(tool: str = "Edit", lead_text: str | None = None, **inputs: Any) -> A
     )  # fmt: skip
 
 
-def test_what_the_assistant_said_comes_first() -> None:
+def test_the_assistants_words_come_first() -> None:
     assert summarise(action(lead_text="I'll make the **parser** accept blanks:\n\nmore"), [APP]) == (
         "I'll make the parser accept blanks"
     )
@@ -41,16 +41,16 @@ def test_what_the_assistant_said_comes_first() -> None:
     ("lead_text", "words"),
     [(None, None), ("", None), ("...", None), ("\n## Now the tests\n", "Now the tests"), ("- `x`", "x")],
 )
-def test_only_a_line_with_words_counts_as_said(lead_text: str | None, words: str | None) -> None:
+def test_only_a_line_with_words_counts(lead_text: str | None, words: str | None) -> None:
     assert first_words(lead_text) == words
 
 
-def test_without_words_the_tool_the_file_and_the_amount_are_named() -> None:
+def test_without_the_assistants_words_the_tool_the_file_and_the_amount_are_named() -> None:
     assert summarise(action(), [APP]) == "Edit app.py: +3 −1"
     assert summarise(action("mcp__x"), [APP, LOGO]) == "mcp__x: 2 files, +3 −1"
 
 
-def test_a_failure_says_why_whatever_was_said_before_it() -> None:
+def test_a_failure_is_summarised_by_its_reason() -> None:
     failed = action(lead_text="I rename it.")._replace(
         status="failed", failure="String to replace not found in file."
     )
@@ -62,7 +62,7 @@ def test_a_failure_says_why_whatever_was_said_before_it() -> None:
     assert summarise(failed._replace(failure=None), [APP]) == "I rename it."
 
 
-def test_a_call_that_changed_nothing_is_named_by_what_it_was_to_change() -> None:
+def test_a_call_that_changed_nothing_is_named_by_its_paths_or_command() -> None:
     assert summarise(action("Bash", command="make"), []) == "Bash: make"
     assert summarise(action()._replace(paths=("/r/src/app.py",)), []) == "Edit app.py"
     assert summarise(action("mcp__x"), []) == "mcp__x"

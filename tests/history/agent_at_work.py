@@ -1,4 +1,4 @@
-"""Stands in for the client: changes files the way its tools do, and tells the recorder what it did."""
+"""A stand-in for the client: changes files as its tools do and reports them to the recorder."""
 
 import itertools
 from pathlib import Path
@@ -43,7 +43,7 @@ def reported(path: Path, before: str | None, after: str | None) -> ChangeReport:
 
 
 class Agent:
-    """A session at work in a user's repository, watched through hooks: a look before, a record after."""
+    """A session at work in a user's repository, seen through hooks before and after each call."""
 
     numbers = itertools.count(1)
 
@@ -113,7 +113,7 @@ def replayed(recorder: Recorder) -> dict[str, tuple[int, bytes]]:
 
 
 def on_disk(repo: UserRepo) -> dict[str, tuple[int, bytes]]:
-    """Every file git would follow, as it stands on disk."""
+    """Every file that git tracks or would add, as it is on disk."""
     names = repo.git("ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")
     found = {}
     for name in filter(None, dict.fromkeys(names)):

@@ -1,4 +1,4 @@
-"""What the tests of this room share: a recorder on a user's repository, and an agent at work in it."""
+"""Fixtures of the history tests: a recorder on a user's repository, and an agent at work in it."""
 
 import tempfile
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ def agent(repo: UserRepo, recorder: Recorder) -> Agent:
 
 @pytest.fixture
 def memory_path(tmp_path: Path) -> Iterator[Path]:
-    """A scratch directory in memory where there is one: a disk would spend the time on flushing."""
+    """A temporary directory in memory if possible: a disk would spend the time on flushing."""
     memory = Path("/dev/shm")
     if not memory.is_dir():
         yield tmp_path

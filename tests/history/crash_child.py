@@ -35,7 +35,7 @@ def run_and_die(work: Callable[[], object], at_call: int | None = None) -> int:
 
 
 def run_and_be_killed(work: Callable[[], object], within_seconds: float, dice: random.Random) -> bool:
-    """Run `work` in a child and kill it at a random moment. True if it got to its end."""
+    """Run `work` in a child and kill it at a random moment. True if it finished."""
     child = os.fork()
     if child == 0:
         work()

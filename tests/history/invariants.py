@@ -8,7 +8,7 @@ from chorus.review.verify import verify
 from tests.history.agent_at_work import on_disk, replayed
 from tests.repos import UserRepo
 
-# Not a complaint: git says so wherever nothing is committed yet.
+# Not an error: git prints this where nothing is committed yet.
 UNBORN = "notice: HEAD points to an unborn branch (main)"
 
 
@@ -25,7 +25,7 @@ def assert_whole(repo: UserRepo, recorder: Recorder, *, raw: bool = True) -> Non
 
 @contextmanager
 def untouched(repo: UserRepo) -> Iterator[None]:
-    """What happens in the block leaves everything that is the user's as it was."""
+    """Assert that the block changes nothing of the user's."""
     before = repo.fingerprint()
     yield
     assert repo.fingerprint() == before

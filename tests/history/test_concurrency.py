@@ -1,4 +1,4 @@
-"""Two recorders and a busy user at the same time: nobody meets a lock, nothing is lost."""
+"""Two recorders and a user at the same time: no lock is in the way, nothing is lost."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ EDITS = 15
 
 
 class WholeRepo(UserRepo):
-    """Its files are replaced whole, as the client does: git reads no half of one."""
+    """Replaces its files as a whole, as the client does: git never reads half a file."""
 
     def write(self, path: str, data: bytes) -> Path:
         place = self.path / path
@@ -53,7 +53,9 @@ def record_edits(repo: UserRepo, session: str) -> None:
         ["checkout -q -B other", "checkout -q main", "pack-refs --all", "stash list"],
     ],
 )
-def test_two_recorders_and_a_busy_user(template_repo: Path, memory_path: Path, commands: list[str]) -> None:
+def test_two_recorders_beside_a_user_who_commits_and_rebases(
+    template_repo: Path, memory_path: Path, commands: list[str]
+) -> None:
     repo = UserRepo.copy(template_repo, memory_path / "repo")
     repo.git("commit", "-qam", "clean")
     sessions = ("one", "two")

@@ -19,7 +19,7 @@ POINTS = int(os.environ.get("CHORUS_CRASH_POINTS", "25"))
 
 
 class Story:
-    """What a client did, told to the recorder from the start each time: it was not there to hear it."""
+    """What a client did, reported to the recorder from the start each time it plays."""
 
     def __init__(self, repo: UserRepo) -> None:
         self.repo = repo
@@ -29,13 +29,13 @@ class Story:
     def edit(self, name: str, before: str | None, after: str, session: str = "session-a") -> None:
         place = self.repo.write(name, after.encode())
         done = action(f"t{len(self.ids)}", place, session=session, report=reported(place, before, after))
-        self.tell(done, lambda recorder: recorder.record_named_paths([done]))
+        self.report(done, lambda recorder: recorder.record_named_paths([done]))
 
-    def note(self) -> None:
+    def deny(self) -> None:
         done = bash(f"t{len(self.ids)}", status="denied")
-        self.tell(done, lambda recorder: recorder.record_unchanged(done))
+        self.report(done, lambda recorder: recorder.record_unchanged(done))
 
-    def tell(self, done: Action, event: Callable[[Recorder], object]) -> None:
+    def report(self, done: Action, event: Callable[[Recorder], object]) -> None:
         self.ids.append(done.id)
         self.events.append(event)
 
@@ -55,12 +55,12 @@ def started(template: Path, place: Path) -> Story:
     text = "".join(LINES)
     story.edit("new.txt", None, "new\n")
     story.edit("long.txt", text, text + "more\n")
-    story.note()
+    story.deny()
     story.edit("new.txt", "new\n", "new\nand more\n", session="session-b")
     return story
 
 
-def assert_told_once(story: Story) -> None:
+def assert_recorded_once(story: Story) -> None:
     with Recorder.open(story.repo.path) as recorder:
         for event in story.events:
             event(recorder)
@@ -74,16 +74,16 @@ def assert_told_once(story: Story) -> None:
         assert dict(line.split() for line in refs.splitlines()) == tips
 
 
-def test_killed_before_any_one_of_its_writing_calls(template_repo: Path, memory_path: Path) -> None:
+def test_a_kill_before_any_writing_call_loses_nothing(template_repo: Path, memory_path: Path) -> None:
     calls = run_and_die(started(template_repo, memory_path / "count").play)
     assert calls > 100
     for number in range(0, calls, max(1, calls // POINTS)):
         story = started(template_repo, memory_path / f"at-{number}")
         run_and_die(story.play, at_call=number)
-        assert_told_once(story)
+        assert_recorded_once(story)
 
 
-def test_killed_before_the_timeline_has_begun(template_repo: Path, memory_path: Path) -> None:
+def test_a_kill_before_the_timeline_starts_loses_nothing(template_repo: Path, memory_path: Path) -> None:
     def start(place: Path) -> UserRepo:
         return UserRepo.copy(template_repo, place)
 
@@ -99,16 +99,16 @@ def test_killed_before_the_timeline_has_begun(template_repo: Path, memory_path: 
             assert_whole(repo, recorder)
 
 
-def test_killed_at_random_moments(template_repo: Path, memory_path: Path) -> None:
+def test_kills_at_random_moments_lose_nothing(template_repo: Path, memory_path: Path) -> None:
     story = started(template_repo, memory_path / "repo")
     dice = random.Random(1)
     for _ in range(RANDOM_KILLS):
         run_and_be_killed(story.play, 0.05, dice)
-    assert_told_once(story)
+    assert_recorded_once(story)
 
 
-def test_settling_leaves_the_agents_own_lock_alone(repo: UserRepo) -> None:
-    """A second agent would start beside the first without it."""
+def test_recovery_leaves_the_watchers_own_lock_alone(repo: UserRepo) -> None:
+    """Without it, a second watcher would start beside the first."""
     own = repo.git_dir / "chorus"
     own.mkdir()
     (own / "agent.lock").write_text("1\n")
@@ -119,10 +119,10 @@ def test_settling_leaves_the_agents_own_lock_alone(repo: UserRepo) -> None:
     assert not (own / "index.lock").exists()
 
 
-def test_killed_after_the_record_of_two_and_before_the_note_of_one(
+def test_a_kill_between_a_shared_record_and_the_mark_of_its_second_call(
     template_repo: Path, memory_path: Path
 ) -> None:
-    """Two edits that cannot be told apart: the last has both, and the log still has the other."""
+    """Two edits that cannot be separated: the last has both, and the log still has the other."""
 
     def play(repo: UserRepo) -> Callable[[], object]:
         place = repo.path / "app.py"

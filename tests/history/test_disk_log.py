@@ -1,4 +1,4 @@
-"""The log kept up to date, and the log read from its newest end: both say what the whole of it says."""
+"""The log in memory and the log read from disk: both are the same as reading everything."""
 
 import json
 import os
@@ -49,11 +49,11 @@ TURNS = ("turn-1", "turn-12", "other")
 numbers = count(1)
 
 
-# --- The whole log, the plain way: everything read, then sorted out. ---
+# --- The whole log, the simple way: everything read, then sorted. ---
 
 
 def whole(recorder: Recorder) -> list[LogEntry]:
-    """Every entry, oldest first. Calls come by number; outside changes stand where the timeline has them."""
+    """Every entry, oldest first: calls by number, outside changes where the timeline has them."""
     timeline = recorder.timeline
     marks = ActionMarks(recorder.journal.marks.lines)
     reverted = find_reverted(timeline.records)
@@ -93,8 +93,8 @@ def chosen(recorder: Recorder, entries: Sequence[LogEntry], wanted: LogFilter) -
 
 
 def is_to_be_reviewed(entry: LogEntry) -> bool:
-    stands = entry.status == "committed" and not entry.landed
-    return stands and entry.tool != "Revert" and entry.within is None
+    present = entry.status == "committed" and not entry.landed
+    return present and entry.tool != "Revert" and entry.within is None
 
 
 # --- What can happen in a history. ---
@@ -114,7 +114,7 @@ class Scene:
         self.recorder = recorder
 
     def play(self, step: Step) -> None:
-        # What cannot be done now (a conflict, nothing to land) is not done: the log stays as it was.
+        # What is impossible now (a conflict, nothing to land) is skipped: the log stays as it was.
         with suppress(ChorusError):
             getattr(self, step.what)(step)
 
@@ -152,7 +152,7 @@ class Scene:
         self.write(step)
         self.recorder.record_outside()
 
-    def note(self, step: Step) -> None:
+    def unchanged(self, step: Step) -> None:
         status: Any = ("succeeded", "failed", "denied", "unfinished")[step.at % 4]
         self.recorder.record_unchanged(
             action(f"toolu_{next(numbers)}", status=status)._replace(turn=TurnId(step.turn))
@@ -181,8 +181,8 @@ class Scene:
     def reopen(self, step: Step) -> None:
         self.recorder.mark("open", [self.pick(step).id or ""])
 
-    def say(self, step: Step) -> None:
-        self.recorder.set_summary(ToolUseId(self.pick(step).id or ""), "Now it is said in words.")
+    def summarise(self, step: Step) -> None:
+        self.recorder.set_summary(ToolUseId(self.pick(step).id or ""), "Now in other words.")
 
     def correct(self, step: Step) -> None:
         self.recorder.correct_status(ToolUseId(self.pick(step).id or ""), "failed")
@@ -192,16 +192,30 @@ class Scene:
 
     def land(self, step: Step) -> None:
         plan = plan_landing(self.recorder, self.pick(step, "committed", "kept").lane or "", "turn")
-        note = PendingLanding(self.recorder.workspace.repository.own_dir)
-        with note.locked():
+        pending = PendingLanding(self.recorder.workspace.repository.own_dir)
+        with pending.locked():
             landing.mark_landed(
-                self.recorder, plan, landing.apply_landing(self.recorder.workspace, plan, note, dry_run=False)
+                self.recorder,
+                plan,
+                landing.apply_landing(self.recorder.workspace, plan, pending, dry_run=False),
             )
-            note.clear()
+            pending.clear()
 
 
-ALWAYS = ["edit", "edit", "edit", "outside", "note", "command", "pair", "revert", "revert", "redo", "redo"]
-SOMETIMES = ["keep", "reopen", "say", "correct", "link", "land"]
+ALWAYS = [
+    "edit",
+    "edit",
+    "edit",
+    "outside",
+    "unchanged",
+    "command",
+    "pair",
+    "revert",
+    "revert",
+    "redo",
+    "redo",
+]
+SOMETIMES = ["keep", "reopen", "summarise", "correct", "link", "land"]
 
 
 def steps() -> st.SearchStrategy[list[Step]]:
@@ -242,7 +256,7 @@ def filters(root: Path) -> list[LogFilter]:
 
 
 def answer(ask: Callable[..., Any], *arguments: Any) -> Any:
-    """What is answered, or why not."""
+    """The answer, or the error."""
     try:
         return ask(*arguments)
     except ChorusError as error:
@@ -250,7 +264,7 @@ def answer(ask: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def compare(repo: UserRepo, recorder: Recorder, other: Recorder) -> None:
-    """The kept log, the same in another process, and the one read from its newest end, with every filter."""
+    """The log in memory, here and in another process, and the one on disk, with every filter."""
     entries = whole(recorder)
     assert recorder.entries() == other.entries() == entries
     locate = recorder.workspace.locate
@@ -268,7 +282,7 @@ def compare(repo: UserRepo, recorder: Recorder, other: Recorder) -> None:
     with DiskLog.open(repo.path) as newest:
         assert newest.lanes() == recorder.log.lanes()
         if entries:
-            # By itself, with nothing read before; then among others.
+            # Alone, with nothing read before; then after others.
             assert answer(newest.show, str(entries[0].n)) == answer(recorder.log.show, str(entries[0].n))
         for path in (*FILES, "app.py"):
             known = answer(blame, MemoryFileHistory(recorder), path)
@@ -310,24 +324,26 @@ def test_the_log_is_the_same_whichever_way_it_is_read(template_repo: Path) -> No
     limits(given(steps())(check))()
 
 
-def test_a_call_held_by_another_record_is_read_with_that_record(repo: UserRepo, recorder: Recorder) -> None:
+def test_a_call_contained_in_another_record_is_read_with_that_record(
+    repo: UserRepo, recorder: Recorder
+) -> None:
     repo.write("a.txt", b"line\n")
     now = Scene(repo, recorder)
     now.pair(Step("pair", "a.txt", "turn-1", 0))
     assert [entry.within for entry in recorder.entries()] == [None, recorder.entries()[0].id]
-    now.note(Step("note", "a.txt", "turn-1", 1))
+    now.unchanged(Step("unchanged", "a.txt", "turn-1", 1))
 
     with DiskLog.open(repo.path) as newest:
         assert list(newest.entries())[::-1] == whole(recorder)
 
 
-def test_a_note_that_comes_late_goes_where_its_number_belongs(
+def test_a_mark_that_is_read_late_goes_where_its_number_belongs(
     repo: UserRepo, recorder: Recorder, agent: Agent
 ) -> None:
     agent.edit("one.txt", b"1\n")
     with Recorder.open(repo.path) as other:
         other.entries()
-        # As when a writer notes a call and records an action between a reader's two looks.
+        # As when a writer marks a call and records an action between two reads of a reader.
         recorder.record_unchanged(action("toolu_between", status="denied"))
         agent.edit("one.txt", b"2\n")
         other.timeline.refresh()
@@ -335,7 +351,7 @@ def test_a_note_that_comes_late_goes_where_its_number_belongs(
         assert [entry.n for entry in other.entries()] == [1, 2, 3]
 
 
-def test_a_history_whose_beginning_is_forgotten_is_read_anew(
+def test_a_history_whose_oldest_part_was_dropped_is_read_again(
     repo: UserRepo, recorder: Recorder, agent: Agent
 ) -> None:
     for text in (b"1\n", b"2\n", b"3\n"):
@@ -358,7 +374,7 @@ def test_only_what_is_taken_is_read(repo: UserRepo, agent: Agent) -> None:
         assert (len(newest.scanner._items), len(newest.scanner._parsed)) == (10, 2)
 
 
-def test_words_that_look_like_a_trailer_name_no_record(
+def test_text_that_looks_like_a_trailer_is_not_taken_for_one(
     repo: UserRepo, recorder: Recorder, agent: Agent
 ) -> None:
     first = agent.edit("one.txt", b"1\n")
@@ -370,7 +386,7 @@ def test_words_that_look_like_a_trailer_name_no_record(
         assert newest.lanes() == recorder.log.lanes()
 
 
-def test_a_history_that_is_not_there_or_says_too_little_is_left_to_who_reads_it_all(
+def test_a_missing_history_and_unlisted_files_need_the_whole_history(
     repo: UserRepo, recorder: Recorder, agent: Agent
 ) -> None:
     with DiskLog.open(repo.path) as newest, pytest.raises(TimelineUnreadable):
@@ -393,7 +409,7 @@ def test_a_history_that_is_not_there_or_says_too_little_is_left_to_who_reads_it_
             assert newest.select(wanted, recorder.workspace.locate) == recorder.log.select(wanted)
 
 
-def test_notes_in_another_form_or_order_are_left_to_who_reads_them_all(
+def test_marks_in_another_form_or_order_need_the_whole_history(
     repo: UserRepo, recorder: Recorder, agent: Agent
 ) -> None:
     agent.edit("one.txt", b"1\n")
@@ -415,7 +431,7 @@ def test_notes_in_another_form_or_order_are_left_to_who_reads_them_all(
         assert len(other.entries()) == 2
 
 
-def test_a_damaged_beginning_is_said_and_does_not_hide_what_is_newer(
+def test_a_damaged_beginning_is_reported_and_does_not_hide_newer_entries(
     repo: UserRepo, recorder: Recorder, agent: Agent
 ) -> None:
     for text in (b"1\n", b"2\n", b"3\n", b"4\n"):

@@ -1,4 +1,4 @@
-"""Of a long history only what names a file is parsed, and blame says the same."""
+"""Of a long history only the records that name a file are parsed, and blame gives the same."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from chorus.review.blame import blame
 from tests.history.agent_at_work import Agent
 from tests.repos import UserRepo
 
-# The last ones do not stand in a message as they are.
+# The last ones are quoted in a message.
 NAMES = ("a b.txt", "dir/ü.txt", "-x", 'q"x', "tail ", "new\nline", "\udcff")
 
 
@@ -44,4 +44,4 @@ def test_only_the_records_that_name_the_file_are_parsed(repo: UserRepo, agent: A
         agent.edit(f"{number}.txt", b"x\n")
     with DiskLog.open(repo.path) as newest:
         assert blame(DiskFileHistory(agent.recorder.workspace, newest), "7.txt")[0]["n"] == 8
-        assert len(newest.scanner._parsed) == 2  # the newest record too: it tells what was last seen
+        assert len(newest.scanner._parsed) == 2  # the newest record too: it has the content last seen

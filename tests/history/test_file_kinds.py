@@ -73,7 +73,7 @@ def test_a_filter_runs_for_the_lane_and_its_raw_bytes_are_on_the_timeline(
         assert_whole(repo, recorder)
 
 
-def test_a_required_filter_that_fails_leaves_raw_bytes_and_a_word(repo: UserRepo) -> None:
+def test_a_required_filter_that_fails_leaves_raw_bytes_and_is_reported(repo: UserRepo) -> None:
     repo.commit("plain", **{"big.bin": b"content\n"})
     repo.write(".gitattributes", b"*.bin filter=lfs\n")
     repo.git("config", "filter.lfs.clean", "false")
@@ -174,7 +174,7 @@ def test_binary_content_is_whole(repo: UserRepo, agent: Agent) -> None:
 
 
 @pytest.mark.skipif(os.getuid() == 0, reason="root reads everything")
-def test_an_unreadable_file_is_skipped_and_said(repo: UserRepo, agent: Agent) -> None:
+def test_an_unreadable_file_is_skipped_and_reported(repo: UserRepo, agent: Agent) -> None:
     agent.recorder.start()
     repo.write("secret.txt", b"x\n").chmod(0)
     agent.recorder.record_named_paths([action("t1", repo.path / "secret.txt")])
@@ -191,7 +191,7 @@ def test_a_pipe_is_never_waited_for(repo: UserRepo, agent: Agent) -> None:
     assert [line.split()[0] for line in entry_of(agent.recorder, "t1").skipped] == ["pipe"]
 
 
-def test_a_huge_file_is_left_out_and_said(repo: UserRepo) -> None:
+def test_a_huge_file_is_skipped_and_reported(repo: UserRepo) -> None:
     with Recorder.open(repo.path, cap_bytes=1000) as recorder:
         entry = Agent(repo, recorder).edit("huge.txt", b"x" * 2000)
         assert entry.status == "noop"
@@ -282,7 +282,7 @@ def test_a_file_that_vanishes_before_it_is_read_is_gone(repo: UserRepo, agent: A
     assert_whole(repo, agent.recorder)
 
 
-def test_an_ignored_file_that_git_tracks_is_followed(repo: UserRepo, agent: Agent) -> None:
+def test_an_ignored_file_that_git_tracks_is_recorded(repo: UserRepo, agent: Agent) -> None:
     repo.write("kept.log", b"one\n")
     repo.git("add", "-f", "kept.log")
     repo.git("commit", "-qm", "kept")

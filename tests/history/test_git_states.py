@@ -350,7 +350,7 @@ def test_without_a_reflog_a_commit_on_top_of_the_last_is_still_just_a_commit(cle
         assert_whole(clean, recorder)
 
 
-def test_an_edit_of_another_session_is_not_swept_up_with_a_move_of_head(clean: UserRepo) -> None:
+def test_an_edit_of_another_session_is_not_recorded_as_a_move_of_head(clean: UserRepo) -> None:
     """Two recorders; the user commits one session's edit before that session's recorder has seen it."""
     with Recorder.open(clean.path) as one, Recorder.open(clean.path) as two:
         one.start()
@@ -399,7 +399,7 @@ def test_a_commit_of_the_users_on_a_lane_is_built_upon(clean: UserRepo) -> None:
         assert lane_subjects(clean, second.lane)[1] == "mine"
 
 
-def test_a_branch_named_chorus_is_no_obstacle(clean: UserRepo) -> None:
+def test_a_branch_named_chorus_moves_lanes_to_another_namespace(clean: UserRepo) -> None:
     clean.git("branch", "chorus")
     with Recorder.open(clean.path) as recorder:
         agent = Agent(clean, recorder)
@@ -420,7 +420,7 @@ def test_two_recorders_in_one_work_tree_share_timeline_and_numbers(clean: UserRe
 
 
 @pytest.mark.parametrize("words", [["gc", "-q"], ["gc", "-q", "--prune=now"], ["pack-refs", "--all"]])
-def test_the_users_housekeeping_takes_nothing_away(clean: UserRepo, words: list[str]) -> None:
+def test_the_users_gc_and_pack_refs_remove_nothing(clean: UserRepo, words: list[str]) -> None:
     with Recorder.open(clean.path) as recorder:
         agent = Agent(clean, recorder)
         for number in range(5):

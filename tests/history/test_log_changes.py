@@ -1,4 +1,4 @@
-"""What is new in the log, told once, and at the cost of what is new."""
+"""The changes of the log since they were last taken."""
 
 from chorus.history.log.entry import LogEntry
 from chorus.history.log.memory_log import LogChanges
@@ -7,34 +7,34 @@ from chorus.review.operations import Selection, keep, revert
 from tests.history.agent_at_work import Agent, action, bash
 
 
-def told(news: LogChanges) -> list[tuple[str | None, str]]:
-    return [(entry.id, entry.status) for entry in news.take()]
+def taken(changes: LogChanges) -> list[tuple[str | None, str]]:
+    return [(entry.id, entry.status) for entry in changes.take()]
 
 
-def test_each_entry_is_told_once(recorder: Recorder, agent: Agent) -> None:
-    news = LogChanges(recorder.journal)
+def test_each_entry_is_taken_once(recorder: Recorder, agent: Agent) -> None:
+    changes = LogChanges(recorder.journal)
     first = agent.edit("app.py", b"one\n")
     recorder.record_unchanged(action("failed", "/nowhere", status="failed"))
-    assert told(news) == [(first.id, "committed"), ("failed", "failed")]
-    assert told(news) == []
+    assert taken(changes) == [(first.id, "committed"), ("failed", "failed")]
+    assert taken(changes) == []
     second = agent.edit("app.py", b"two\n")
     recorder.record_window(bash("noop"))
-    assert told(news) == [(second.id, "committed"), ("noop", "noop")]
+    assert taken(changes) == [(second.id, "committed"), ("noop", "noop")]
 
 
-def test_an_entry_that_changes_is_told_again(recorder: Recorder, agent: Agent) -> None:
-    news = LogChanges(recorder.journal)
+def test_an_entry_that_changes_is_taken_again(recorder: Recorder, agent: Agent) -> None:
+    changes = LogChanges(recorder.journal)
     first, second = agent.edit("app.py", b"one\n"), agent.edit("run.sh", b"two\n")
-    news.take()
+    changes.take()
     keep(recorder, Selection([str(first.n)]))
-    assert told(news) == [(first.id, "kept")]
+    assert taken(changes) == [(first.id, "kept")]
     revert(recorder, Selection([str(second.n)]))
-    assert (second.id, "reverted") in told(news)
-    assert told(news) == []
+    assert (second.id, "reverted") in taken(changes)
+    assert taken(changes) == []
 
 
-def test_what_is_told_is_what_the_log_says(recorder: Recorder, agent: Agent) -> None:
-    news = LogChanges(recorder.journal)
+def test_the_changes_add_up_to_the_log(recorder: Recorder, agent: Agent) -> None:
+    changes = LogChanges(recorder.journal)
     seen: dict[tuple[int | None, str | None], LogEntry] = {}
     for number in range(5):
         agent.edit("app.py", b"%d\n" % number)
@@ -42,6 +42,6 @@ def test_what_is_told_is_what_the_log_says(recorder: Recorder, agent: Agent) -> 
         recorder.record_outside()
         if number == 3:
             revert(recorder, Selection(["1"]), markers=True)
-        seen |= {(entry.n, entry.timeline): entry for entry in news.take()}
+        seen |= {(entry.n, entry.timeline): entry for entry in changes.take()}
     assert list(seen.values()) != []
     assert {(e.n, e.timeline): e for e in recorder.entries()} == seen

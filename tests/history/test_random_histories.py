@@ -1,4 +1,4 @@
-"""Random histories of two sessions and a user: an action is taken back as git merges, or not at all."""
+"""Random histories of two sessions and a user: an action is reverted as git merges, or not at all."""
 
 import os
 import subprocess
@@ -21,11 +21,11 @@ from tests.history.agent_at_work import Agent, action, on_disk, replayed
 from tests.repos import UserRepo
 
 EXAMPLES = int(os.environ.get("CHORUS_HISTORIES", "12"))
-# A failing history is short as it is; making it shorter would take minutes.
+# A failing history is short already; shrinking it would take minutes.
 PHASES = (Phase.explicit, Phase.generate)
 MEMORY = Path("/dev/shm")
 FILES = ("a.txt", "b.txt", "dir/c.txt", "new.txt")
-# Few different lines: the same text stands in many places, as it does in code.
+# Few different lines: the same text occurs in many places, as in code.
 WORDS = (b"x = 1\n", b"}\n", b"\n", b"one\r\n", b"$& \\1 .*\n", b"end")
 
 File = tuple[int, bytes]
@@ -34,7 +34,7 @@ Disk = dict[str, File]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Somebody changes something: lines of a file, a whole file, its mode, or several files at once."""
+    """One change by the user or a session: lines, a whole file, a mode, or several files at once."""
 
     who: str
     what: str
@@ -113,7 +113,7 @@ CHANGES: dict[str, Callable[[UserRepo, Path, Step], None]] = {
 
 
 def everything_else(repo: UserRepo, lane: str | None) -> dict[str, object]:
-    """What taking an action of this lane back must leave alone, but for files."""
+    """What reverting an action of this lane must leave alone, apart from files."""
     refs = repo.git("for-each-ref", "--format=%(refname) %(objectname)").splitlines()
     own = ("refs/chorus/timeline/", f"refs/heads/{lane} ")
     return {
@@ -124,7 +124,7 @@ def everything_else(repo: UserRepo, lane: str | None) -> dict[str, object]:
 
 
 def merged_by_git(folder: Path, base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
-    """What git makes of the three; None: it would not.
+    """The merge by git; None where it conflicts.
 
     Where one side changed nothing, or both did the same, it compares no lines, in binary files either.
     """
@@ -138,7 +138,7 @@ def merged_by_git(folder: Path, base: bytes, ours: bytes, theirs: bytes) -> byte
 
 
 def undone(folder: Path, before: File | None, after: File | None, now: File | None) -> File | str | None:
-    """The file without the change from `before` to `after`; "conflict" where that cannot be."""
+    """The file without the change from `before` to `after`, or "conflict"."""
     if now in (after, before):
         return before
     if before is None or after is None or now is None:
@@ -149,7 +149,7 @@ def undone(folder: Path, before: File | None, after: File | None, now: File | No
 
 
 def expected(folder: Path, recorder: Recorder, entry: LogEntry, disk: Disk) -> Disk | None:
-    """The disk once the action is taken back, by git's own merge; None where that cannot be done."""
+    """The disk after the revert, by git's own merge; None where it conflicts."""
     result = dict(disk)
     for edit in recorder.edits(entry):
         read = recorder.workspace.read
@@ -190,7 +190,7 @@ def many(check: Callable[[list[Step]], None], *people: str) -> None:
     limits(given(steps(*people))(check))()
 
 
-def test_an_action_is_taken_back_as_git_merges_or_not_at_all_and_comes_back(
+def test_an_action_is_reverted_as_git_merges_or_not_at_all_and_redone(
     template_repo: Path, tmp_path: Path
 ) -> None:
     def check(played: list[Step]) -> None:
@@ -202,7 +202,7 @@ def test_an_action_is_taken_back_as_git_merges_or_not_at_all_and_comes_back(
     many(check, "session-a", "session-a", "session-b", "user")
 
 
-def test_all_actions_taken_back_newest_first_give_the_starting_files(template_repo: Path) -> None:
+def test_reverting_all_actions_newest_first_gives_the_starting_files(template_repo: Path) -> None:
     def check(played: list[Step]) -> None:
         with history(template_repo, played) as (repo, recorder, start):
             for entry in reversed(changes(recorder)):

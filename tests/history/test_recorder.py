@@ -74,7 +74,7 @@ def test_a_lane_holds_the_agents_change_and_not_the_users_in_the_same_file(
     assert b"user's own" not in lane_file(repo, entry.lane, "long.txt")
 
 
-def test_a_change_that_cannot_be_told_apart_brings_its_context_first(repo: UserRepo, agent: Agent) -> None:
+def test_a_change_that_cannot_be_separated_gets_a_context_commit_first(repo: UserRepo, agent: Agent) -> None:
     repo.write("app.py", b"x = user\ny = 2\n")
     agent.recorder.record_outside()
     entry = agent.edit("app.py", b"x = user + 1\ny = 2\n", lead_text="Add one")
@@ -84,7 +84,9 @@ def test_a_change_that_cannot_be_told_apart_brings_its_context_first(repo: UserR
     assert context.strip().endswith(" app.py")
 
 
-def test_every_action_is_recorded_once_however_often_it_is_told(repo: UserRepo, recorder: Recorder) -> None:
+def test_every_action_is_recorded_once_however_often_it_is_reported(
+    repo: UserRepo, recorder: Recorder
+) -> None:
     recorder.start()
     repo.write("app.py", b"new\n")
     done = action("t1", repo.path / "app.py")
@@ -140,7 +142,7 @@ def test_what_the_user_did_between_two_actions_is_outside(repo: UserRepo, agent:
     assert outside.n is None
 
 
-def test_two_edits_found_at_once_are_taken_apart(repo: UserRepo, recorder: Recorder) -> None:
+def test_two_edits_found_at_once_are_split(repo: UserRepo, recorder: Recorder) -> None:
     place = repo.path / "app.py"
     recorder.start()
     states = ["x = 1\ny = 2\n", "x = 7\ny = 2\n", "x = 7\ny = 8\n"]
@@ -153,7 +155,7 @@ def test_two_edits_found_at_once_are_taken_apart(repo: UserRepo, recorder: Recor
     assert patch_of(repo, entry_of(recorder, "t2").commit) == ["-y = 2", "+y = 8"]
 
 
-def test_edits_that_cannot_be_taken_apart_are_recorded_once(repo: UserRepo, recorder: Recorder) -> None:
+def test_edits_that_cannot_be_split_are_recorded_once(repo: UserRepo, recorder: Recorder) -> None:
     recorder.start()
     repo.write("app.py", b"both\n")
     place = repo.path / "app.py"
@@ -178,7 +180,7 @@ ROWS = "".join(f"row {number}\n" for number in range(20))
 
 
 def write_over(repo: UserRepo, recorder: Recorder) -> dict[str, Action]:
-    """Two clients read the same text; the second to write takes the first one's change away."""
+    """Two clients read the same text; the second to write overwrites the first one's change."""
     place = repo.path / "rows.txt"
     repo.write("rows.txt", ROWS.encode())
     recorder.start()
@@ -191,11 +193,11 @@ def write_over(repo: UserRepo, recorder: Recorder) -> dict[str, Action]:
 
 @pytest.mark.parametrize("told", [["first", "second"], ["second", "first"]])
 def test_of_two_edits_that_read_the_file_at_once_each_has_its_own(
-    repo: UserRepo, recorder: Recorder, told: list[str]
+    repo: UserRepo, recorder: Recorder, order: list[str]
 ) -> None:
-    told_of = write_over(repo, recorder)
-    recorder.record_named_paths([told_of[name] for name in told])
-    entries = {name: entry_of(recorder, name) for name in told}
+    written_over = write_over(repo, recorder)
+    recorder.record_named_paths([written_over[name] for name in order])
+    entries = {name: entry_of(recorder, name) for name in order}
     assert patch_of(repo, entries["first"].commit) == ["-row 5", "+first"]
     assert patch_of(repo, entries["second"].commit) == ["-row 15", "+second"]
     assert entries["first"].lane != entries["second"].lane
@@ -204,33 +206,37 @@ def test_of_two_edits_that_read_the_file_at_once_each_has_its_own(
     assert replayed(recorder) == on_disk(repo)
 
 
-def test_an_edit_written_over_and_told_of_first_keeps_its_own(repo: UserRepo, recorder: Recorder) -> None:
-    told_of = write_over(repo, recorder)
-    recorder.record_named_paths([told_of["first"]])
-    recorder.record_named_paths([told_of["second"]])
+def test_an_overwritten_edit_that_is_reported_first_keeps_its_change(
+    repo: UserRepo, recorder: Recorder
+) -> None:
+    written_over = write_over(repo, recorder)
+    recorder.record_named_paths([written_over["first"]])
+    recorder.record_named_paths([written_over["second"]])
     assert patch_of(repo, entry_of(recorder, "first").commit) == ["-row 5", "+first"]
     assert patch_of(repo, entry_of(recorder, "second").commit) == ["-row 15", "+second"]
     assert replayed(recorder) == on_disk(repo)
 
 
-def test_an_edit_written_over_before_it_was_seen_is_said_to_be(repo: UserRepo, recorder: Recorder) -> None:
-    told_of = write_over(repo, recorder)
-    recorder.record_named_paths([told_of["second"]])
-    recorder.record_named_paths([told_of["first"]])
+def test_an_edit_overwritten_before_it_was_seen_is_reported_as_such(
+    repo: UserRepo, recorder: Recorder
+) -> None:
+    written_over = write_over(repo, recorder)
+    recorder.record_named_paths([written_over["second"]])
+    recorder.record_named_paths([written_over["first"]])
     first = entry_of(recorder, "first")
     assert (first.status, first.within, first.reason) == ("noop", None, WRITTEN_OVER)
     assert replayed(recorder) == on_disk(repo)
 
 
 def swapped(place: Path, name: str, old: str, new: str) -> Action:
-    """An edit as the client tells of it: the text it read, the patch, the strings."""
+    """An edit as the client reports it: the text it read, the patch, the strings."""
     at = ROWS.splitlines(keepends=True).index(old) + 1
     hunk = ReportHunk(at, 1, at, 1, ["-" + old.rstrip("\n"), "+" + new.rstrip("\n")])
     report = ChangeReport((FileReport(str(place), before=ROWS, hunks=(hunk,)),), (str(place),))
     return action(name, place, session=name, report=report, old_string=old, new_string=new)
 
 
-def test_paths_outside_and_ignored_files_are_skipped_and_said(
+def test_paths_outside_and_ignored_files_are_skipped_and_reported(
     repo: UserRepo, agent: Agent, tmp_path: Path
 ) -> None:
     (tmp_path / "elsewhere.txt").write_text("x")
@@ -273,14 +279,14 @@ def test_a_formatter_after_the_edit_is_left_for_the_next_look(repo: UserRepo, re
     assert_whole(repo, recorder)
 
 
-def test_an_action_told_twice_in_one_breath_is_recorded_once(repo: UserRepo, recorder: Recorder) -> None:
+def test_an_action_reported_twice_at_once_is_recorded_once(repo: UserRepo, recorder: Recorder) -> None:
     recorder.start()
     place = repo.write("app.py", b"new\n")
     recorder.record_named_paths([action("t1", place), action("t1", place)])
     assert [entry.id for entry in recorder.entries()] == ["t1"]
 
 
-def test_a_session_that_goes_on_under_another_id_keeps_its_lane(repo: UserRepo, recorder: Recorder) -> None:
+def test_a_session_that_continues_under_another_id_keeps_its_lane(repo: UserRepo, recorder: Recorder) -> None:
     first = Agent(repo, recorder, "old-session").edit("app.py", b"one\n")
     recorder.link_sessions(SessionId("new-session"), SessionId("old-session"))
     second = Agent(repo, recorder, "new-session").edit("app.py", b"two\n")
@@ -291,7 +297,7 @@ def test_a_session_that_goes_on_under_another_id_keeps_its_lane(repo: UserRepo, 
         assert third.session == "old-session"
 
 
-def test_sessions_linked_in_a_circle_do_no_harm(recorder: Recorder) -> None:
+def test_sessions_linked_in_a_circle_end_the_search(recorder: Recorder) -> None:
     one, two = SessionId("one"), SessionId("two")
     recorder.link_sessions(one, two)
     recorder.link_sessions(two, one)
@@ -328,7 +334,7 @@ def test_a_lane_moved_while_an_action_is_recorded_is_built_upon(repo: UserRepo, 
         assert entry_of(again, "t2").commit == second.commit
 
 
-def test_a_timeline_taken_away_begins_anew(repo: UserRepo, agent: Agent) -> None:
+def test_a_deleted_timeline_starts_again(repo: UserRepo, agent: Agent) -> None:
     first = agent.edit("app.py", b"one\n")
     repo.git("update-ref", "-d", "refs/chorus/timeline/main")
     second = agent.edit("app.py", b"two\n")
@@ -343,7 +349,7 @@ def test_a_very_long_message_is_cut(repo: UserRepo, agent: Agent) -> None:
     assert len(entry.message) < 20_000
 
 
-def test_what_a_repository_without_a_timeline_shows_is_nothing(repo: UserRepo, recorder: Recorder) -> None:
+def test_a_repository_without_a_timeline_has_no_entries(repo: UserRepo, recorder: Recorder) -> None:
     with untouched(repo):
         assert recorder.entries() == []
         assert verify(recorder) == []

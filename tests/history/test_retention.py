@@ -1,4 +1,4 @@
-"""What is done with can be forgotten; what somebody may still ask for cannot."""
+"""Old records are dropped unless they are open, young or on a lane."""
 
 import pytest
 
@@ -17,7 +17,7 @@ from tests.repos import UserRepo
 LATER = 10**11
 
 
-def test_reviewed_actions_of_dropped_lanes_are_forgotten_and_the_rest_is_as_it_was(
+def test_reviewed_actions_of_dropped_lanes_are_dropped_and_the_rest_stays(
     repo: UserRepo, recorder: Recorder
 ) -> None:
     old, new = Agent(repo, recorder, "old"), Agent(repo, recorder, "new")
@@ -41,9 +41,7 @@ def test_reviewed_actions_of_dropped_lanes_are_forgotten_and_the_rest_is_as_it_w
         assert_whole(repo, again)
 
 
-def test_what_was_taken_back_is_forgotten_together_with_its_revert(
-    repo: UserRepo, recorder: Recorder
-) -> None:
+def test_a_reverted_action_is_dropped_together_with_its_revert(repo: UserRepo, recorder: Recorder) -> None:
     agent = Agent(repo, recorder)
     lane = str(agent.edit("gone.txt", b"one\n").lane)
     revert(recorder, Selection(["1"]))
@@ -59,9 +57,7 @@ def test_what_was_taken_back_is_forgotten_together_with_its_revert(
     assert_whole(repo, recorder)
 
 
-def test_open_actions_young_records_and_lanes_that_are_there_are_kept(
-    repo: UserRepo, recorder: Recorder
-) -> None:
+def test_open_actions_young_records_and_existing_lanes_are_kept(repo: UserRepo, recorder: Recorder) -> None:
     agent = Agent(repo, recorder)
     entries = [agent.edit("app.py", b"%d\n" % number) for number in range(3)]
     assert forget_old_records(recorder, LATER) == 0
@@ -72,7 +68,7 @@ def test_open_actions_young_records_and_lanes_that_are_there_are_kept(
     assert len(recorder.entries()) == 3
 
 
-def test_another_process_learns_that_the_beginning_is_gone(repo: UserRepo, recorder: Recorder) -> None:
+def test_another_process_notices_that_the_oldest_records_are_gone(repo: UserRepo, recorder: Recorder) -> None:
     agent = Agent(repo, recorder)
     entries = [agent.edit("app.py", b"%d\n" % number) for number in range(4)]
     recorder.mark("kept", [str(entry.id) for entry in entries])
@@ -85,7 +81,7 @@ def test_another_process_learns_that_the_beginning_is_gone(repo: UserRepo, recor
         assert_whole(repo, other)
 
 
-def test_gc_forgets_by_the_users_own_setting(repo: UserRepo, recorder: Recorder) -> None:
+def test_gc_drops_old_records_by_the_users_setting(repo: UserRepo, recorder: Recorder) -> None:
     agent = Agent(repo, recorder)
     entries = [agent.edit("app.py", b"%d\n" % number) for number in range(4)]
     recorder.mark("kept", [str(entry.id) for entry in entries])
@@ -99,7 +95,7 @@ def test_gc_forgets_by_the_users_own_setting(repo: UserRepo, recorder: Recorder)
         forget_old(Repository.open(repo.path))
 
 
-def test_a_lane_of_which_half_is_forgotten_can_come_back(repo: UserRepo, recorder: Recorder) -> None:
+def test_a_lane_of_which_half_was_dropped_can_be_restored(repo: UserRepo, recorder: Recorder) -> None:
     agent = Agent(repo, recorder)
     made = agent.edit("new.txt", b"1\n")
     recorder.mark("kept", [str(made.id)])
@@ -112,7 +108,7 @@ def test_a_lane_of_which_half_is_forgotten_can_come_back(repo: UserRepo, recorde
     assert_whole(repo, recorder)
 
 
-def test_who_was_away_while_a_history_was_made_anew_and_went_on_knows_every_lane(
+def test_a_process_that_missed_a_rewrite_of_the_history_knows_every_lane(
     repo: UserRepo, recorder: Recorder
 ) -> None:
     old = Agent(repo, recorder, "old")

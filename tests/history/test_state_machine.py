@@ -84,7 +84,7 @@ class UserAndAgents(RuleBasedStateMachine):
         lines[at : at + (kind != "add")] = new
         return b"".join(lines)
 
-    # What the user does.
+    # Steps of the user.
 
     @rule(name=files, at=places, kind=st.sampled_from(["add", "replace", "remove"]))
     def user_edits(self, name: str, at: int, kind: str) -> None:
@@ -104,7 +104,7 @@ class UserAndAgents(RuleBasedStateMachine):
     def user_runs_git(self, words: str) -> None:
         subprocess.run(["git", *words.split()], cwd=self.repo.path, capture_output=True)
 
-    # What agents do, seen through hooks: a look before, a record after.
+    # Steps of agents seen through hooks: recorded before and after.
 
     @rule(session=sessions, name=files, at=places, kind=st.sampled_from(["add", "replace", "remove"]))
     def agent_edits(self, session: str, name: str, at: int, kind: str) -> None:
@@ -128,7 +128,7 @@ class UserAndAgents(RuleBasedStateMachine):
         touched = [name for name in before if before[name] != after[name]]
         self.expect(done, {n: before[n] for n in touched}, {n: after[n] for n in touched})
 
-    # What agents do, seen late: only the client's words tell it from what else is on disk.
+    # Steps of agents seen late: only the client's report separates them from other changes.
 
     @rule(session=sessions, name=files, at=places, then=places)
     def agent_edits_twice_before_anybody_looks(self, session: str, name: str, at: int, then: int) -> None:
@@ -137,14 +137,14 @@ class UserAndAgents(RuleBasedStateMachine):
         for place in (at, then):
             self.repo.write(name, self.changed(name, session, place, "add"))
             states.append(self.read(name))
-        self.record_named_paths(session, name, list(itertools.pairwise(states)), told=True)
+        self.record_named_paths(session, name, list(itertools.pairwise(states)), with_report=True)
 
     @rule(session=sessions, name=files, at=places, users=places)
-    def agent_edits_after_an_edit_nobody_saw(self, session: str, name: str, at: int, users: int) -> None:
+    def agent_edits_after_an_unseen_edit(self, session: str, name: str, at: int, users: int) -> None:
         self.repo.write(name, self.changed(name, "user", users, "add"))
         before, after = self.read(name), self.changed(name, session, at, "add")
         self.repo.write(name, after)
-        self.record_named_paths(session, name, [(before, after)], told=True)
+        self.record_named_paths(session, name, [(before, after)], with_report=True)
 
     @rule(name=files, at=places, then=places, late=st.booleans())
     def agents_write_over_each_other(self, name: str, at: int, then: int, late: bool) -> None:
@@ -176,13 +176,17 @@ class UserAndAgents(RuleBasedStateMachine):
         self.recorder = Recorder.open(self.repo.path)
 
     def record_named_paths(
-        self, session: str, name: str, steps: list[tuple[bytes | None, bytes | None]], told: bool = False
+        self,
+        session: str,
+        name: str,
+        steps: list[tuple[bytes | None, bytes | None]],
+        with_report: bool = False,
     ) -> None:
         place = self.repo.path / name
         done = []
         for before, after in steps:
             texts = [None if side is None else side.decode() for side in (before, after)]
-            report = reported(place, texts[0], texts[1]) if told else None
+            report = reported(place, texts[0], texts[1]) if with_report else None
             done.append(action(f"t{next(self.numbers)}", place, session=session, report=report))
         self.recorder.record_named_paths(done)
         for act, (before, after) in zip(done, steps, strict=True):
@@ -237,7 +241,7 @@ class UserAndAgents(RuleBasedStateMachine):
         self.check_context(made.parents[0], recorded)
 
     def check_context(self, oid: Oid, recorded: TimelineCommit) -> None:
-        """What stands below an action's commit is the base, another action, or context that says so."""
+        """The parent of an action's commit is the base, another action, or a context commit."""
         lane_commit = recorded.record.lane_commit
         assert lane_commit is not None
         if oid != lane_commit.base and self.recorder.timeline.find_commit(oid) is None:

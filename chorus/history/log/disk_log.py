@@ -15,7 +15,7 @@ from chorus.history.log.entry import FindAction, LogEntry, entry_json, entry_of_
 from chorus.history.log.filter import Locate, LogFilter, select_entries
 from chorus.history.log.json_views import LaneRow, changes_below, lanes_json, show_json
 from chorus.history.log.lookup import find_entry
-from chorus.history.mark_log import ActionMarks, Mark, parse_marks, read_marks
+from chorus.history.mark_log import FILE_NAME, ActionMarks, Mark, parse_marks, read_marks
 from chorus.history.records import RecordKind
 from chorus.history.timeline_log import REF_PREFIX, LogScanner, TimelineCommit, TimelineUnreadable
 from chorus.model.commit_message import ACTION, CONTAINED, NUMBER, render_trailer
@@ -33,7 +33,7 @@ class DiskLog:
         self._git = Git(Path(places.work_tree))
         self._own_dir = f"{places.git_dir}/chorus"
         # Read before the timeline: a mark is written after the records it names.
-        calls, others = read_marks(Path(self._own_dir) / "notes.jsonl")
+        calls, others = read_marks(Path(self._own_dir) / FILE_NAME)
         marks = ActionMarks(others)
         if marks.calls:
             raise TimelineUnreadable("the mark log has a call in another form")
@@ -73,7 +73,7 @@ class DiskLog:
         for recorded in self.scanner.on_lanes():
             entries.append(entry_of_record(recorded, self._marks, self.scanner.reverted))
             if lane_commit := recorded.record.lane_commit:
-                # A lane is what its oldest record says, at the place of that record.
+                # The oldest record of a lane defines it and its place in the list.
                 rows.pop(lane_commit.lane, None)
                 rows[lane_commit.lane] = LaneRow(lane_commit.lane, lane_commit.base, recorded.record.session)
         listed = self._git.text("for-each-ref", "--format=%(objectname) %(refname)", BRANCHES).splitlines()

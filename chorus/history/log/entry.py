@@ -1,7 +1,7 @@
 """One entry of the log: a call or an outside change, with its review status.
 
-Made from a timeline record, or from a call in the mark log, and from what the marks and later reverts say
-about it. Imports nothing that reads either: the first screen of `chorus log` waits for what is loaded here.
+Made from a timeline record or a call in the mark log, with the marks and later reverts of it. Imports nothing
+that reads either: the first screen of `chorus log` waits for what is loaded here.
 """
 
 from collections.abc import Callable, Sequence, Set

@@ -26,7 +26,7 @@ class LogFilter(NamedTuple):
 
     lane: str | None = None
     turn: str | None = None
-    path: str | None = None  # as the user gives it; a directory stands for all files below it
+    path: str | None = None  # as the user gives it; a directory means all files below it
     tool: str | None = None
     status: str | None = None
     since: str | None = None

@@ -30,7 +30,7 @@ class LogUpdate(NamedTuple):
 
 
 class LogFollower:
-    """Reads what was added to the timeline and the mark log, and keeps what all marks say together."""
+    """Reads what was added to the timeline and the mark log, and keeps the sum of all marks."""
 
     def __init__(self, journal: Journal) -> None:
         self._timeline = journal.timeline
