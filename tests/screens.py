@@ -5,13 +5,12 @@ After recording new screens, `python -m tests.screens` rewrites the table; its d
 """
 
 import json
-import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from chorus.agents.claude_code.dialogs.reader import read_screen
-from chorus.agents.claude_code.dialogs.rules import PromptRules, parse_rules
+from chorus.agents.claude_code.dialogs.rules import PromptRules, read_prompt_rules
 from chorus.model.prompt import screen_reading_json
 
 ROOT = Path(__file__).parent.parent
@@ -21,7 +20,7 @@ RULES_FILE = ROOT / "chorus" / "agents" / "claude_code" / "dialogs" / "rules.tom
 
 
 def shipped_rules() -> PromptRules:
-    return parse_rules(tomllib.loads(RULES_FILE.read_text(encoding="utf-8")))
+    return read_prompt_rules()
 
 
 def screen_names() -> list[str]:

@@ -1,7 +1,6 @@
-"""The policy on disk: the user's config, and the repository's file that may only make it stricter.
+"""Read the policy of the user's config and of the repository's file, and append rules to the user's config.
 
-Reads both into one checked policy, resolves paths for it, and appends a rule to the user's config. Appending
-leaves every byte before it as it is, and writes nothing that could not be read back.
+Appending leaves every byte before the new rule as it is, and writes nothing that could not be read back.
 """
 
 import json
@@ -17,27 +16,26 @@ from chorus.system.git_files import find_work_tree
 
 
 def read_policy(root: Path) -> Policy:
-    """The policy for a work tree."""
     return parse_policy(
         read_section(user_config_path(), "policy"), read_section(root / REPOSITORY_FILE, "policy")
     )
 
 
 def work_tree_of(start: Path) -> Path:
-    """The nearest directory upwards that holds `.git`; else where we are."""
+    """The work tree that contains `start`; outside of one, `start` itself."""
     try:
         here = start.resolve()
         return find_work_tree(here) or here
     except (OSError, ValueError) as error:
-        raise BadConfig(f"{start} cannot be looked at for a policy: {error}") from error
+        raise BadConfig(f"cannot find the work tree of {start}: {error}") from error
 
 
 def path_resolver(working: Path) -> Callable[[str], str | None]:
-    """Resolves paths as a process in `working` would: links followed as far as they exist."""
+    """Return a function that resolves paths as a process in `working` does, following existing links."""
 
-    def resolve(named: str) -> str | None:
+    def resolve(path: str) -> str | None:
         try:
-            return str((working / named).resolve())
+            return str((working / path).resolve())
         except (OSError, ValueError, RuntimeError):
             return None
 
@@ -45,7 +43,7 @@ def path_resolver(working: Path) -> Callable[[str], str | None]:
 
 
 def append_rule(path: Path, rule: dict[str, str]) -> None:
-    """Add `[[policy.rule]]` at the end of the file, creating it if need be."""
+    """Add a `[[policy.rule]]` at the end of the file; create the file if it is missing."""
     target = path.resolve()
     try:
         old = target.read_text(encoding="utf-8") if target.exists() else ""
@@ -59,17 +57,17 @@ def append_rule(path: Path, rule: dict[str, str]) -> None:
 
 
 def _check(old: str, new: str, rule: dict[str, str], target: Path) -> None:
-    """The new text must be the old table with this rule added, and a policy that can be read."""
+    """Check that the new text is the old table with this rule added, and a valid policy."""
     try:
         before, after = tomllib.loads(old), tomllib.loads(new)
     except tomllib.TOMLDecodeError as error:
         raise BadConfig(
-            f"{target} cannot be added to: {error}", hint="Add the rule by hand, where the other ones are."
+            f"cannot append a rule to {target}: {error}", hint="Add the rule by hand, next to the others."
         ) from error
     rules: list[Any] = before.setdefault("policy", {}).setdefault("rule", [])
     rules.append(rule)
     if before != after:
-        raise BadConfig(f"adding a rule to {target} would change something else")
+        raise BadConfig(f"appending a rule to {target} would change something else")
     parse_policy(after["policy"])
 
 

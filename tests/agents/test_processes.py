@@ -27,7 +27,7 @@ def client(tmp_path: Path) -> Iterator[Process]:
 
 def _executed(pid: int) -> Process | None:
     process = read_process(pid)
-    # It has its name a moment before its arguments and its environment.
+    # Its name is set a moment before its arguments and its environment.
     return process if process and process.name == "claude" and process.arguments else None
 
 
@@ -37,7 +37,7 @@ def config_of(tmp_path: Path) -> Path:
     return tmp_path / ".claude"
 
 
-def test_the_session_is_the_one_the_client_notes_for_its_process(tmp_path: Path, client: Process) -> None:
+def test_the_session_is_read_from_the_clients_session_file(tmp_path: Path, client: Process) -> None:
     note = {"sessionId": "s-1", "cwd": "/somewhere/else", "procStart": client.started, "version": "2.1.191"}
     (config_of(tmp_path) / f"sessions/{client.pid}.json").write_text(json.dumps(note))
     found = read_client(client)
@@ -47,7 +47,7 @@ def test_the_session_is_the_one_the_client_notes_for_its_process(tmp_path: Path,
     assert found.version == "2.1.191"
 
 
-def test_a_note_of_an_earlier_process_with_the_same_number_is_not_believed(
+def test_a_session_file_of_an_earlier_process_with_the_same_id_is_ignored(
     tmp_path: Path, client: Process
 ) -> None:
     note = {"sessionId": "s-1", "procStart": "1"}
@@ -58,14 +58,14 @@ def test_a_note_of_an_earlier_process_with_the_same_number_is_not_believed(
 
 
 @pytest.mark.parametrize("rubbish", ["", "[]", "{", '{"sessionId": 3}'])
-def test_a_note_that_says_nothing_is_as_good_as_none(tmp_path: Path, client: Process, rubbish: str) -> None:
+def test_an_invalid_session_file_is_ignored(tmp_path: Path, client: Process, rubbish: str) -> None:
     (config_of(tmp_path) / f"sessions/{client.pid}.json").write_text(rubbish)
     found = read_client(client)
     assert found is not None
     assert (found.session, found.transcript) == (None, None)
 
 
-def test_without_a_note_the_newest_transcript_since_its_start_is_taken(
+def test_without_a_session_file_the_newest_transcript_since_the_start_is_used(
     tmp_path: Path, client: Process
 ) -> None:
     slug = "".join(c if c.isascii() and c.isalnum() else "-" for c in str(tmp_path / "my.proj"))
@@ -100,5 +100,5 @@ def test_a_process_that_is_gone_is_none(client: Process) -> None:
         ("", (), False),
     ],
 )
-def test_a_client_is_known_by_its_name(name: str, arguments: tuple[str, ...], expected: bool) -> None:
+def test_a_client_is_recognized_by_its_name(name: str, arguments: tuple[str, ...], expected: bool) -> None:
     assert is_client(Process(1, "1", name, arguments, 1, 1)) is expected

@@ -1,4 +1,4 @@
-"""The hook program: silent, quick, and nothing is lost. Its other side is the real spool."""
+"""The hook program is silent and quick, and loses no event. Tested against the real spool."""
 
 import json
 import os
@@ -30,15 +30,15 @@ def project(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def spool(project: Path) -> Iterator[Spool]:
-    """The agent's side, open but not looking: an agent that hangs."""
+    """A spool that is open and not read: a watcher that hangs."""
     spool = Spool(project / ".git" / "chorus" / "spool")
     spool.open()
     yield spool
     spool.close(asleep=True)
 
 
-class Agent(threading.Thread):
-    """An agent that releases every event at once, with the answer it was given."""
+class FakeWatcher(threading.Thread):
+    """A watcher that releases every event at once, with a fixed answer."""
 
     def __init__(self, spool: Spool, answer: dict[str, Any] | None = None) -> None:
         super().__init__(daemon=True)
@@ -53,7 +53,7 @@ class Agent(threading.Thread):
                 self.spool.release(event, self.answer)
                 self.spool.forget(event)
 
-    def __enter__(self) -> "Agent":
+    def __enter__(self) -> "FakeWatcher":
         self.start()
         return self
 
@@ -66,59 +66,59 @@ def files(project: Path) -> list[Path]:
     return sorted((project / ".git" / "chorus" / "spool").glob("[0-9]*"))
 
 
-def test_a_repository_that_never_used_chorus_is_left_alone(project: Path) -> None:
+def test_a_repository_where_chorus_was_never_used_is_left_alone(project: Path) -> None:
     assert run_hook(project, EVENT) == b""
     assert list((project / ".git").iterdir()) == []
 
 
-def test_a_place_that_is_no_repository_is_left_alone(tmp_path: Path) -> None:
+def test_a_directory_that_is_no_repository_is_left_alone(tmp_path: Path) -> None:
     assert run_hook(tmp_path, EVENT) == b""
     assert run_hook(Path("/"), EVENT) == b""
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.fixture
-def patience(tmp_path: Path) -> dict[str, str]:
-    """An environment in which a pause is a second long: a busy machine must not decide a test."""
-    directory = tmp_path / "patient"
+def slow_sleep(tmp_path: Path) -> dict[str, str]:
+    """An environment in which every pause takes a second, so that a busy machine does not decide a test."""
+    directory = tmp_path / "slow"
     directory.mkdir()
     (directory / "sleep").write_text("#!/bin/sh\nexec /bin/sleep 1\n")
     (directory / "sleep").chmod(0o755)
     return {"PATH": f"{directory}:{os.environ['PATH']}"}
 
 
-def test_an_event_reaches_the_agent_before_the_client_goes_on(
-    project: Path, spool: Spool, patience: dict[str, str]
+def test_an_event_reaches_the_watcher_before_the_client_continues(
+    project: Path, spool: Spool, slow_sleep: dict[str, str]
 ) -> None:
-    with Agent(spool) as agent:
-        environment = {**patience, "TMUX": "/tmp/s,9,0", "TMUX_PANE": "%3"}
+    with FakeWatcher(spool) as watcher:
+        environment = {**slow_sleep, "TMUX": "/tmp/s,9,0", "TMUX_PANE": "%3"}
         assert run_hook(project, EVENT, environment=environment) == b""
 
-    assert [event.value for event in agent.seen] == [EVENT]
-    event = agent.seen[0]
+    assert [event.value for event in watcher.seen] == [EVENT]
+    event = watcher.seen[0]
     assert (event.client_pid, event.pane, event.tmux_socket) == (77, "%3", "/tmp/s")
     assert files(project) == []
 
 
-@pytest.mark.parametrize(("name", "is_told"), [("claude", True), ("editor", False)])
-def test_a_client_that_does_not_say_which_process_it_is_is_known_as_the_one_that_runs_the_hook(
-    project: Path, spool: Spool, tmp_path: Path, name: str, is_told: bool
+@pytest.mark.parametrize(("name", "is_client"), [("claude", True), ("editor", False)])
+def test_a_client_without_claude_pid_is_the_process_that_runs_the_hook(
+    project: Path, spool: Spool, tmp_path: Path, name: str, is_client: bool
 ) -> None:
     client = tmp_path / name
-    # Something is left to do after the hook: so no shell lets the hook take its own place.
+    # With a command after the hook, no shell replaces itself by the hook.
     client.write_text('#!/bin/sh\n"$@"\n:\n')
     client.chmod(0o755)
     environment = {"PATH": os.environ["PATH"], "CLAUDE_PROJECT_DIR": str(project)}
-    with Agent(spool) as agent:
+    with FakeWatcher(spool) as watcher:
         started = subprocess.Popen([client, HOOK], stdin=subprocess.PIPE, env=environment)
         started.communicate(json.dumps(EVENT).encode(), timeout=30)
 
-    assert [event.client_pid for event in agent.seen] == [started.pid if is_told else None]
+    assert [event.client_pid for event in watcher.seen] == [started.pid if is_client else None]
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingHook:
-    """A hook that has given its event and waits, for as long as the test takes: its pauses end with `go`."""
+    """A hook that has written its event and waits until the test creates the file `go`."""
 
     process: subprocess.Popen[bytes]
     event: HookEvent
@@ -132,8 +132,8 @@ class WaitingHook:
 
 
 @pytest.fixture
-def waiting(project: Path, spool: Spool, tmp_path: Path) -> WaitingHook:
-    directory, go = tmp_path / "patience", tmp_path / "go"
+def waiting_hook(project: Path, spool: Spool, tmp_path: Path) -> WaitingHook:
+    directory, go = tmp_path / "gated", tmp_path / "go"
     directory.mkdir()
     (directory / "sleep").write_text(f"#!/bin/sh\nuntil [ -e {go} ]; do /bin/sleep 0.01; done\n")
     (directory / "sleep").chmod(0o755)
@@ -149,21 +149,21 @@ def waiting(project: Path, spool: Spool, tmp_path: Path) -> WaitingHook:
     return WaitingHook(hook, taken[0], go)
 
 
-def test_the_client_does_not_go_on_before_the_agent_has_taken_the_event(
-    spool: Spool, waiting: WaitingHook
+def test_the_client_does_not_continue_before_the_watcher_has_taken_the_event(
+    spool: Spool, waiting_hook: WaitingHook
 ) -> None:
-    assert waiting.process.poll() is None
-    assert spool.is_hook_waiting(waiting.event)
+    assert waiting_hook.process.poll() is None
+    assert spool.is_hook_waiting(waiting_hook.event)
 
-    spool.release(waiting.event)
+    spool.release(waiting_hook.event)
 
-    assert not spool.is_hook_waiting(waiting.event)
-    assert waiting.finish() == b""
+    assert not spool.is_hook_waiting(waiting_hook.event)
+    assert waiting_hook.finish() == b""
 
 
 @pytest.fixture
 def pauses(tmp_path: Path) -> Path:
-    """A directory for PATH whose `sleep` notes how long it is asked to."""
+    """A directory for PATH whose `sleep` only logs its argument."""
     directory = tmp_path / "bin"
     directory.mkdir()
     sleep = directory / "sleep"
@@ -172,7 +172,7 @@ def pauses(tmp_path: Path) -> Path:
     return directory
 
 
-def test_an_agent_that_hangs_delays_one_event_and_loses_none(
+def test_a_watcher_that_hangs_delays_one_event_and_loses_none(
     project: Path, spool: Spool, pauses: Path, tmp_path: Path
 ) -> None:
     environment = {"PATH": f"{pauses}:{os.environ['PATH']}"}
@@ -187,19 +187,19 @@ def test_an_agent_that_hangs_delays_one_event_and_loses_none(
     assert not any(spool.is_hook_waiting(event) for event in late)
 
 
-def test_an_agent_that_recovers_is_waited_for_again(
-    project: Path, spool: Spool, patience: dict[str, str]
+def test_a_watcher_that_recovers_is_waited_for_again(
+    project: Path, spool: Spool, slow_sleep: dict[str, str]
 ) -> None:
     run_hook(project, {"n": 1})
     assert (project / ".git/chorus/spool/late").exists()
 
-    with Agent(spool) as agent:
-        wait_until(lambda: len(agent.seen) == 1, what="the agent works again")
-        run_hook(project, {"n": 2}, environment=patience)
-        assert len(agent.seen) == 2
+    with FakeWatcher(spool) as watcher:
+        wait_until(lambda: len(watcher.seen) == 1, what="the watcher works again")
+        run_hook(project, {"n": 2}, environment=slow_sleep)
+        assert len(watcher.seen) == 2
 
 
-def test_the_hook_of_a_permission_prompt_waits_for_a_busy_agent(project: Path, spool: Spool) -> None:
+def test_the_hook_of_a_permission_prompt_waits_for_a_busy_watcher(project: Path, spool: Spool) -> None:
     run_hook(project, EVENT)
     assert (project / ".git/chorus/spool/late").exists()
     hook = start_hook(project)
@@ -207,7 +207,7 @@ def test_the_hook_of_a_permission_prompt_waits_for_a_busy_agent(project: Path, s
     place = project / ".git/chorus/spool"
     wait_until(lambda: bool(list(place.glob(f"{hook.pid}.*"))), what="its event")
 
-    # Each of these ends at once, because the agent is late; two without the mark wait to their end.
+    # Each of these ends at once while the watcher is marked late; without the mark they wait their full time.
     for _ in range(2):
         (place / "late").unlink()
         run_hook(project, EVENT)
@@ -221,13 +221,13 @@ def test_the_hook_of_a_permission_prompt_waits_for_a_busy_agent(project: Path, s
 
 
 @pytest.mark.parametrize("pid", [None, "", "4194305", "x"], ids=["none", "empty", "dead", "nonsense"])
-def test_without_an_agent_the_event_waits_on_disk_and_the_client_does_not(
+def test_without_a_watcher_the_event_stays_on_disk_and_the_client_continues(
     project: Path, spool: Spool, pauses: Path, tmp_path: Path, pid: str | None
 ) -> None:
-    note = project / ".git/chorus/spool/agent"
-    note.unlink()
+    pid_file = project / ".git/chorus/spool/agent"
+    pid_file.unlink()
     if pid is not None:
-        note.write_text(f"{pid}\n")
+        pid_file.write_text(f"{pid}\n")
 
     run_hook(project, EVENT, "true", environment={"PATH": f"{pauses}:{os.environ['PATH']}"})
 
@@ -235,7 +235,7 @@ def test_without_an_agent_the_event_waits_on_disk_and_the_client_does_not(
     assert [event.value for event in spool.take()] == [EVENT]
 
 
-def test_the_first_event_without_an_agent_starts_one_and_only_the_first(project: Path, spool: Spool) -> None:
+def test_only_the_first_event_without_a_watcher_starts_one(project: Path, spool: Spool) -> None:
     (project / ".git/chorus/spool/agent").unlink()
     calls = project / "calls"
     starter = project / "starter"
@@ -251,7 +251,7 @@ def test_the_first_event_without_an_agent_starts_one_and_only_the_first(project:
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="a zombie shows only in /proc")
-def test_a_killed_agent_that_nobody_has_buried_does_not_count_as_one(project: Path, spool: Spool) -> None:
+def test_a_killed_watcher_that_is_a_zombie_counts_as_gone(project: Path, spool: Spool) -> None:
     dead = subprocess.Popen(["true"])
     os.waitid(os.P_PID, dead.pid, os.WEXITED | os.WNOWAIT)  # it ends, and stays a zombie
     (project / ".git/chorus/spool/agent").write_text(f"{dead.pid}\n")
@@ -260,11 +260,11 @@ def test_a_killed_agent_that_nobody_has_buried_does_not_count_as_one(project: Pa
     program.write_text(f'#!/bin/sh\necho "$@" > {woken}\n')
     program.chmod(0o755)
     run_hook(project, EVENT, str(program))
-    wait_until(woken.exists, what="an agent is started")
+    wait_until(woken.exists, what="a watcher is started")
     dead.wait()
 
 
-def test_a_stopped_agent_is_not_started_by_a_hook(project: Path) -> None:
+def test_a_stopped_watcher_is_not_started_by_a_hook(project: Path) -> None:
     spool = Spool(project / ".git" / "chorus" / "spool")
     spool.open()
     spool.close(asleep=True)
@@ -281,68 +281,70 @@ def test_a_stopped_agent_is_not_started_by_a_hook(project: Path) -> None:
     wait_until((project / "called").exists, what="the starter runs")
 
 
-def test_an_answer_of_the_agent_is_printed_as_one_line(
-    project: Path, spool: Spool, patience: dict[str, str]
+def test_an_answer_of_the_watcher_is_printed_as_one_line(
+    project: Path, spool: Spool, slow_sleep: dict[str, str]
 ) -> None:
     answer = {"hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": 'a "b"\n\\ 日本'}}
-    with Agent(spool, answer) as agent:
-        out = run_hook(project, EVENT, environment=patience)
+    with FakeWatcher(spool, answer) as watcher:
+        out = run_hook(project, EVENT, environment=slow_sleep)
 
     assert json.loads(out) == answer
     assert out.count(b"\n") == 1
-    assert spool.take_printed_answers() == {agent.seen[0].name: True}
+    assert spool.take_printed_answers() == {watcher.seen[0].name: True}
 
 
-def test_a_held_hook_waits_for_the_decision_and_prints_it(spool: Spool, waiting: WaitingHook) -> None:
-    held = spool.hold(waiting.event)
-    waiting.go.touch()
+def test_a_held_hook_waits_for_the_decision_and_prints_it(spool: Spool, waiting_hook: WaitingHook) -> None:
+    held = spool.hold(waiting_hook.event)
+    waiting_hook.go.touch()
     with pytest.raises(subprocess.TimeoutExpired):
-        waiting.process.wait(timeout=0.5)
+        waiting_hook.process.wait(timeout=0.5)
 
     held.answer({"decision": "allow"})
 
-    assert json.loads(waiting.finish()) == {"decision": "allow"}
+    assert json.loads(waiting_hook.finish()) == {"decision": "allow"}
     held.close()
 
 
-def test_a_held_hook_that_is_let_go_says_nothing(project: Path, spool: Spool, waiting: WaitingHook) -> None:
-    held = spool.hold(waiting.event)
-    waiting.go.touch()
+def test_a_held_hook_that_is_released_prints_nothing(
+    project: Path, spool: Spool, waiting_hook: WaitingHook
+) -> None:
+    held = spool.hold(waiting_hook.event)
+    waiting_hook.go.touch()
     with pytest.raises(subprocess.TimeoutExpired):
-        waiting.process.wait(timeout=0.5)
+        waiting_hook.process.wait(timeout=0.5)
 
     held.close()
 
-    assert waiting.finish() == b""
+    assert waiting_hook.finish() == b""
     assert list((project / ".git/chorus/spool/answers").iterdir()) == []
 
 
-def test_thirty_six_hooks_at_once_with_large_events_all_survive_whole(project: Path, spool: Spool) -> None:
-    with Agent(spool) as agent:
+def test_thirty_six_hooks_at_once_write_large_events_completely(project: Path, spool: Spool) -> None:
+    with FakeWatcher(spool) as watcher:
         hooks = [start_hook(project) for _ in range(36)]
         payloads = [json.dumps({"n": n, "x": "é" * 200_000}, ensure_ascii=False).encode() for n in range(36)]
         for hook, payload in zip(hooks, payloads, strict=True):
             threading.Thread(target=hook.communicate, args=(payload,), daemon=True).start()
         for hook in hooks:
             assert hook.wait(timeout=60) == 0
-        wait_until(lambda: len(agent.seen) == 36, what="all events")
+        wait_until(lambda: len(watcher.seen) == 36, what="all events")
 
-    assert sorted(event.value["n"] for event in agent.seen) == list(range(36))
-    assert all(event.value["x"] == "é" * 200_000 for event in agent.seen)
+    assert sorted(event.value["n"] for event in watcher.seen) == list(range(36))
+    assert all(event.value["x"] == "é" * 200_000 for event in watcher.seen)
     assert not spool.problems
 
 
-def test_an_event_of_several_megabytes_survives_whole(project: Path, spool: Spool) -> None:
+def test_an_event_of_several_megabytes_is_written_completely(project: Path, spool: Spool) -> None:
     event = {"content": 'line \\ " 日本\n' * 300_000}
     run_hook(project, event)
 
     assert [found.value for found in spool.take()] == [event]
 
 
-def test_a_file_left_by_another_process_of_the_same_number_is_not_overwritten(
+def test_a_file_of_an_earlier_process_with_the_same_id_is_not_overwritten(
     project: Path, spool: Spool
 ) -> None:
-    """Process ids come round again; the shell that writes is told its own through a wrapper."""
+    """Process ids are reused; a wrapper creates the files under the id the hook will have."""
     directory = project / ".git" / "chorus" / "spool"
     claim = f'for n in 0 1 2; do echo old > "{directory}/$$.$n"; done; exec "{HOOK}" true'
     environment = {"CLAUDE_PROJECT_DIR": str(project), "PATH": os.environ["PATH"]}
@@ -353,7 +355,7 @@ def test_a_file_left_by_another_process_of_the_same_number_is_not_overwritten(
 
 
 @pytest.mark.parametrize("where", ["sub/dir", "a b/'c' \"d\" $e", "new\nline", "日本"])
-def test_a_hook_run_from_below_finds_its_repository(project: Path, spool: Spool, where: str) -> None:
+def test_a_hook_run_in_a_subdirectory_finds_its_repository(project: Path, spool: Spool, where: str) -> None:
     below = project / where
     below.mkdir(parents=True)
     run_hook(below, {"n": 1}, "true")
@@ -363,16 +365,16 @@ def test_a_hook_run_from_below_finds_its_repository(project: Path, spool: Spool,
 
 
 @pytest.mark.parametrize("name", ["plain", "with blanks", "new\nline", "$(touch x)`id`;*"])
-def test_a_repository_with_an_odd_name_works(tmp_path: Path, patience: dict[str, str], name: str) -> None:
+def test_a_repository_with_an_odd_name_works(tmp_path: Path, slow_sleep: dict[str, str], name: str) -> None:
     project = tmp_path / name
     (project / ".git").mkdir(parents=True)
     spool = Spool(project / ".git" / "chorus" / "spool")
     spool.open()
-    with Agent(spool) as agent:
-        run_hook(project, EVENT, environment=patience)
+    with FakeWatcher(spool) as watcher:
+        run_hook(project, EVENT, environment=slow_sleep)
     spool.close(asleep=True)
 
-    assert len(agent.seen) == 1
+    assert len(watcher.seen) == 1
 
 
 def test_a_linked_work_tree_uses_the_spool_of_its_repository(
@@ -404,7 +406,7 @@ def test_a_work_tree_with_a_relative_link_uses_it_too(project: Path, spool: Spoo
 
 def test_a_directory_that_cannot_be_written_to_stops_nothing(project: Path, spool: Spool) -> None:
     directory = project / ".git" / "chorus" / "spool"
-    if os.getuid() == 0:  # nothing is forbidden to root: the way in is blocked by a file instead
+    if os.getuid() == 0:  # root may write anywhere, so a file is in the way instead
         shutil.rmtree(directory)
         directory.write_text("")
     else:
@@ -419,13 +421,13 @@ def test_a_directory_that_cannot_be_written_to_stops_nothing(project: Path, spoo
             spool.open()
 
 
-def test_a_path_without_programs_loses_nothing(project: Path, spool: Spool) -> None:
+def test_with_an_empty_path_no_event_is_lost(project: Path, spool: Spool) -> None:
     run_hook(project, EVENT, environment={"PATH": "/nonexistent"})
 
     assert [event.value for event in spool.take()] == [EVENT]
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a directory to somebody else")
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a directory to another user")
 def test_a_spool_of_another_user_is_not_written_to(project: Path, spool: Spool) -> None:
     os.chown(project / ".git" / "chorus" / "spool", 65534, 65534)
 
@@ -434,7 +436,7 @@ def test_a_spool_of_another_user_is_not_written_to(project: Path, spool: Spool) 
     assert files(project) == []
 
 
-def test_a_spool_nobody_empties_ends_somewhere(project: Path, spool: Spool, tmp_path: Path) -> None:
+def test_a_spool_that_nobody_empties_is_limited(project: Path, spool: Spool, tmp_path: Path) -> None:
     (project / ".git/chorus/spool/agent").unlink()
     text = HOOK.read_text()
     assert "-gt 10000" in text
@@ -447,7 +449,7 @@ def test_a_spool_nobody_empties_ends_somewhere(project: Path, spool: Spool, tmp_
     assert len(files(project)) == 4
 
 
-def test_a_hook_ends_when_the_agent_dies_while_it_waits(project: Path, spool: Spool) -> None:
+def test_a_hook_ends_when_the_watcher_dies_while_it_waits(project: Path, spool: Spool) -> None:
     stand_in = subprocess.Popen(["sleep", "60"])
     (project / ".git/chorus/spool/agent").write_text(f"{stand_in.pid}\n")
     hook = start_hook(project)
@@ -470,7 +472,7 @@ def test_the_hook_program_is_plain_posix_shell() -> None:
         subprocess.run([*words, HOOK], check=True)
 
 
-AGENT = """
+WATCHER_PROGRAM = """
 import os, select, sys
 from pathlib import Path
 from chorus.agents.claude_code.hooks.spool import Spool
@@ -485,43 +487,43 @@ while True:
 """
 
 
-def test_no_event_is_lost_while_the_agent_is_killed_again_and_again(project: Path, tmp_path: Path) -> None:
+def test_no_event_is_lost_while_the_watcher_is_killed_again_and_again(project: Path, tmp_path: Path) -> None:
     spool, log = project / ".git" / "chorus" / "spool", tmp_path / "log"
-    command = [sys.executable, "-c", AGENT, str(spool), str(log)]
+    command = [sys.executable, "-c", WATCHER_PROGRAM, str(spool), str(log)]
     log.touch()
     spool.mkdir(parents=True)
     for killed in range(6):
-        agent = subprocess.Popen(command, cwd=HOOK.parent.parent)
+        watcher = subprocess.Popen(command, cwd=HOOK.parent.parent)
         hooks = [start_hook(project, "true") for _ in range(8)]
         for n, hook in enumerate(hooks):
             send(hook, {"n": killed * 8 + n})
             if n == killed:
-                wait_until((spool / "agent").exists, what="an agent")
-        agent.kill()
-        agent.wait()
+                wait_until((spool / "agent").exists, what="a watcher")
+        watcher.kill()
+        watcher.wait()
         for hook in hooks:
             assert hook.communicate(timeout=10) == (b"", b"")
             assert hook.returncode == 0
 
-    agent = subprocess.Popen(command, cwd=HOOK.parent.parent)
-    wait_until(lambda: len(set(log.read_text().split())) == 48, what="every event was told")
-    agent.kill()
-    agent.wait()
+    watcher = subprocess.Popen(command, cwd=HOOK.parent.parent)
+    wait_until(lambda: len(set(log.read_text().split())) == 48, what="every event was read")
+    watcher.kill()
+    watcher.wait()
     assert not list(spool.glob("[0-9]*")) + list((spool / "aside").iterdir())
 
 
 @pytest.mark.parametrize(
     "shell", ["dash", "bash --posix", "busybox sh", "zsh --emulate sh", "ksh", "mksh", "yash"]
 )
-def test_other_shells_run_it_as_well(
-    project: Path, spool: Spool, patience: dict[str, str], shell: str
+def test_other_shells_run_the_hook_program(
+    project: Path, spool: Spool, slow_sleep: dict[str, str], shell: str
 ) -> None:
     words = shell.split()
     if shutil.which(words[0]) is None:
         pytest.skip(f"no {words[0]} on this machine")
-    environment = {"CLAUDE_PROJECT_DIR": str(project), **patience}
-    with Agent(spool, {"x": 1}) as agent:
+    environment = {"CLAUDE_PROJECT_DIR": str(project), **slow_sleep}
+    with FakeWatcher(spool, {"x": 1}) as watcher:
         done = subprocess.run([*words, HOOK], input=b'{"n": 1}', env=environment, capture_output=True)
 
     assert (done.returncode, done.stdout, done.stderr) == (0, b'{"x":1}\n', b"")
-    assert len(agent.seen) == 1
+    assert len(watcher.seen) == 1

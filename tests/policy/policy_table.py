@@ -1,4 +1,4 @@
-"""Commands and what they come to under the policy of test_policy.py."""
+"""Commands and the decisions about them under the policy of test_policy.py."""
 
 ALLOW = [
     "bash -e -u -c ls",

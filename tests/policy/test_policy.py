@@ -1,4 +1,4 @@
-"""What each command and each file comes to, under one policy."""
+"""The decision about each command and file under one policy."""
 
 import posixpath
 from dataclasses import replace
@@ -47,7 +47,7 @@ UNGUARDED = replace(
 
 
 def resolve(named: str) -> str | None:
-    """A disk without a disk: two links, the home unknown, everything else what it says."""
+    """Resolve paths without a disk: two links, the home directory unknown, everything else as written."""
     if named.startswith("~") or "\0" in named:
         return None
     path = posixpath.normpath(posixpath.join(ROOT, named))
@@ -67,7 +67,7 @@ def test_a_command_whose_every_part_is_allowed_is_allowed(command: str) -> None:
 
 
 @pytest.mark.parametrize("command", ALLOW_WITHOUT_GUARDS)
-def test_a_guarded_path_makes_what_might_touch_it_asked(command: str) -> None:
+def test_a_command_that_might_touch_a_restricted_path_is_asked(command: str) -> None:
     assert bash(command, UNGUARDED).decision == "allow", bash(command, UNGUARDED).findings
     assert bash(command).decision == "ask", bash(command).findings
 
@@ -88,7 +88,7 @@ def test_a_command_with_a_forbidden_part_is_denied(command: str) -> None:
     assert bash(command).decision == "deny", bash(command).findings
 
 
-def test_the_table_is_long_and_says_each_thing_once() -> None:
+def test_the_table_is_long_and_has_no_duplicates() -> None:
     table = [*ALLOW, *ALLOW_WITHOUT_GUARDS, *ASK, *DENY, *ASK_RATHER_THAN_DENY]
     assert len(table) == len(set(table))
     assert len(table) > 300

@@ -1,4 +1,4 @@
-"""Rules as people write them: checked, ordered, and never loosened by a repository."""
+"""Rules are checked and ordered, and a repository can never loosen them."""
 
 from typing import Any
 
@@ -10,8 +10,8 @@ from chorus.policy.verdict import Verdict, judge_call
 from tests.policy.test_policy import POLICY, ROOT, bash, resolve
 
 
-def call(tool: str, policy: Policy = POLICY, **given: Any) -> Verdict:
-    return judge_call(tool, given, policy, root=ROOT, resolve=resolve)
+def call(tool: str, policy: Policy = POLICY, **tool_input: Any) -> Verdict:
+    return judge_call(tool, tool_input, policy, root=ROOT, resolve=resolve)
 
 
 def rules(*table: dict[str, Any]) -> Policy:
@@ -49,11 +49,11 @@ def rules(*table: dict[str, Any]) -> Policy:
         ("MultiEdit", "a.py", "ask"),
     ],
 )
-def test_a_file_is_judged_by_where_it_really_is(tool: str, path: str, decision: str) -> None:
+def test_a_file_is_judged_by_its_resolved_path(tool: str, path: str, decision: str) -> None:
     assert call(tool, file_path=path).decision == decision
 
 
-def test_a_rule_covers_a_guarded_file_when_it_names_it() -> None:
+def test_a_rule_covers_a_protected_file_only_if_it_names_it() -> None:
     policy = rules({"decision": "allow", "tool": "Edit", "path": ".claude/agents/**"})
     assert call("Edit", policy, file_path=".claude/agents/a.md").decision == "allow"
     assert call("Edit", policy, file_path=".claude/agents/.git/x").decision == "ask"
@@ -66,16 +66,16 @@ def test_a_notebook_is_named_by_its_own_key() -> None:
     assert call("NotebookEdit", policy, file_path="a.ipynb").decision == "ask"
 
 
-@pytest.mark.parametrize("given", [{}, {"file_path": ""}, {"file_path": 3}, {"file_path": None}])
-def test_a_call_without_its_file_is_asked(given: dict[str, Any]) -> None:
-    assert call("Edit", **given).decision == "ask"
+@pytest.mark.parametrize("tool_input", [{}, {"file_path": ""}, {"file_path": 3}, {"file_path": None}])
+def test_a_call_without_its_file_is_asked(tool_input: dict[str, Any]) -> None:
+    assert call("Edit", **tool_input).decision == "ask"
 
 
 @pytest.mark.parametrize(
-    "given", [{}, {"command": None}, {"command": ["ls"]}, {"command": ""}, {"command": "#"}]
+    "tool_input", [{}, {"command": None}, {"command": ["ls"]}, {"command": ""}, {"command": "#"}]
 )
-def test_a_call_without_a_command_is_asked(given: dict[str, Any]) -> None:
-    assert call("Bash", **given).decision == "ask"
+def test_a_call_without_a_command_is_asked(tool_input: dict[str, Any]) -> None:
+    assert call("Bash", **tool_input).decision == "ask"
 
 
 def test_a_command_that_leaves_the_sandbox_is_asked() -> None:
@@ -84,7 +84,7 @@ def test_a_command_that_leaves_the_sandbox_is_asked() -> None:
 
 
 @pytest.mark.parametrize("tool", ["AskUserQuestion", "ExitPlanMode", "EnterPlanMode"])
-def test_a_question_is_never_answered_by_rule(tool: str) -> None:
+def test_a_question_is_never_answered_by_a_rule(tool: str) -> None:
     assert call(tool, rules({"decision": "deny", "tool": "*"})).decision == "ask"
 
 
@@ -95,12 +95,12 @@ def test_an_unknown_tool_needs_a_rule_of_its_own() -> None:
     assert call("Unheard").decision == "ask"
 
 
-def test_a_guarded_path_holds_for_tools_nobody_knows() -> None:
+def test_a_restricted_path_holds_for_unknown_tools() -> None:
     assert call("mcp__lab__poke", what={"files": ["a", {"x": ".env"}], "n": 1}).decision == "deny"
     assert call("mcp__lab__poke", what="~/x").decision == "allow"
 
 
-def test_deny_goes_before_ask_goes_before_allow_in_any_order() -> None:
+def test_deny_comes_before_ask_and_ask_before_allow_in_any_order() -> None:
     table = [{"decision": decision, "command": "ls *"} for decision in ("allow", "ask", "deny")]
     for order in (table, table[::-1]):
         assert bash("ls", rules(*order)).decision == "deny"
@@ -123,14 +123,14 @@ def test_findings_name_the_rule_and_its_reason() -> None:
     assert findings[1].because == "rule `deny command='rm -rf *'`: gone is gone"
 
 
-def test_a_pattern_without_an_end_fits_its_words_only() -> None:
+def test_a_pattern_without_a_last_star_matches_its_words_only() -> None:
     policy = rules({"decision": "allow", "command": "npm test"})
     assert bash("npm test", policy).decision == "allow"
     assert bash("npm test --x", policy).decision == "ask"
     assert bash("npm", policy).decision == "ask"
 
 
-def test_a_star_inside_a_pattern_is_one_word() -> None:
+def test_a_star_inside_a_pattern_matches_one_word() -> None:
     policy = rules(
         {"decision": "allow", "command": "npm run build:*"}, {"decision": "allow", "command": "cp * b"}
     )
@@ -140,13 +140,13 @@ def test_a_star_inside_a_pattern_is_one_word() -> None:
     assert bash('cp "$x" b', policy).decision == "ask"
 
 
-def test_a_forbidden_name_may_be_a_pattern() -> None:
+def test_a_denied_command_name_may_be_a_pattern() -> None:
     policy = rules({"decision": "deny", "command": "mkfs* *"})
     assert bash("mkfs.ext4 /dev/sda", policy).decision == "deny"
     assert bash("$x", policy).decision == "ask"
 
 
-def test_a_repository_may_forbid_and_may_not_allow() -> None:
+def test_a_repository_may_deny_but_not_allow() -> None:
     allow = {"decision": "allow", "command": "ls *"}
     deny = {"decision": "deny", "command": "ls -R *"}
     policy = parse_policy({"rule": [allow], "per_minute": 5}, {"rule": [{**allow, "command": "rm *"}, deny]})
@@ -158,13 +158,13 @@ def test_a_repository_may_forbid_and_may_not_allow() -> None:
 
 
 @pytest.mark.parametrize(("own", "theirs", "limit"), [(5, 3, 3), (5, 100, 5), (5, None, 5), (None, 0, 0)])
-def test_a_repository_may_lower_the_limit_only(own: int | None, theirs: int | None, limit: int) -> None:
+def test_a_repository_can_only_lower_the_limit(own: int | None, theirs: int | None, limit: int) -> None:
     tables = [{} if value is None else {"per_minute": value} for value in (own, theirs)]
     assert parse_policy(*tables).per_minute == limit
 
 
 @pytest.mark.parametrize(
-    ("rule", "said"),
+    ("rule", "message"),
     [
         ({"decision": "allow"}, "needs a tool, a command or a path"),
         ({"decision": "allow", "path": "src/**"}, "needs a tool or a command"),
@@ -181,12 +181,12 @@ def test_a_repository_may_lower_the_limit_only(own: int | None, theirs: int | No
         ({"decision": "deny", "tool": "Edit", "colour": "red"}, "rule.0.colour"),
     ],
 )
-def test_a_rule_that_says_too_much_or_too_little_is_refused(rule: dict[str, Any], said: str) -> None:
-    with pytest.raises(BadPolicy, match=said):
+def test_an_invalid_rule_is_refused_with_a_reason(rule: dict[str, Any], message: str) -> None:
+    with pytest.raises(BadPolicy, match=message):
         rules(rule)
 
 
-def test_only_so_many_approvals_fit_in_any_minute() -> None:
+def test_approvals_are_limited_in_any_minute() -> None:
     throttle = ApprovalRateLimit()
     assert [throttle.try_acquire(now, 2) for now in (0.0, 1.0, 2.0, 59.9, 60.0, 60.5, 61.0, 200.0)] == [
         True, True, False, False, True, False, True, True,

@@ -1,4 +1,4 @@
-"""Whatever is done to a command, it never becomes easier to allow."""
+"""No change to a command makes it easier to allow."""
 
 import random
 import re
@@ -14,7 +14,7 @@ from tests.policy.policy_table import ALLOW, ASK, ASK_RATHER_THAN_DENY, DENY
 from tests.policy.test_policy import bash
 from tests.shells import harmless, scripts
 
-# What the grammar fits only in company is asked about alone, though nothing is wrong with it.
+# Commands that only parse together with others: alone they are asked about, though they are harmless.
 FITS_IN_COMPANY = "CI=1 > /dev/null"
 STRICT = [command for command in (*ASK, *ASK_RATHER_THAN_DENY, *DENY) if command != FITS_IN_COMPANY]
 # Ways to run a command inside something else.
@@ -40,7 +40,7 @@ def wrapped(wrapper: str, command: str) -> str:
 @settings(max_examples=600, deadline=None)
 def test_wrapping_an_asked_or_denied_command_never_allows_it(command: str, wrappers: list[str]) -> None:
     for wrapper in wrappers:
-        # What waits for its second half is another command once a next line gives it one.
+        # An incomplete command becomes another one if the next line completes it.
         assume(not (command.rstrip().endswith(("|", "&&")) and wrapper.startswith("COMMAND\n")))
         command = wrapped(wrapper, command)
     assert bash(command).decision != "allow", command
@@ -52,9 +52,11 @@ def test_wrapping_an_asked_or_denied_command_never_allows_it(command: str, wrapp
     st.sampled_from([";", "&&", "||", "|", "\n", " & "]),
 )
 @settings(max_examples=400, deadline=None)
-def test_company_never_allows_an_asked_or_denied_command(command: str, other: str, between: str) -> None:
-    # A command with an open quote, comment or here-document swallows what follows it; on its own line
-    # before it, it cannot.
+def test_another_command_beside_it_never_allows_an_asked_or_denied_command(
+    command: str, other: str, between: str
+) -> None:
+    # A command with an open quote, a comment or a here-document swallows what follows it, but not what is
+    # on a line before it.
     assert bash(f"{other}{between}{command}").decision != "allow" or swallows(other)
 
 
@@ -76,12 +78,12 @@ def test_noise_in_a_denied_command_allows_only_what_does_not_run_it(
 
 @given(st.text(max_size=60))
 @settings(max_examples=300, deadline=None)
-def test_any_text_at_all_gets_a_verdict(text: str) -> None:
+def test_any_text_gets_a_verdict(text: str) -> None:
     assert bash(text).decision in {"allow", "ask", "deny"}
 
 
-def test_what_the_analysis_finds_harmless_does_no_harm_in_bash(tmp_path: Path) -> None:
-    """A small, fixed part of the benchmark's run."""
+def test_a_command_that_is_found_harmless_does_no_harm_in_bash(tmp_path: Path) -> None:
+    """A small, fixed part of the benchmark."""
     for folder in ("bin", "work"):
         (tmp_path / folder).mkdir()
     for name, text in (("ok", "exit 0"), ("evil", f": > {tmp_path}/EVIL")):
@@ -99,9 +101,11 @@ def test_a_word_is_unknown_as_soon_as_a_part_of_it_is() -> None:
     assert not (Word("a") + UNKNOWN).known
 
 
-def test_a_command_nobody_would_read_is_not_analysed() -> None:
+def test_a_very_long_command_is_not_analysed() -> None:
     assert "longer than" in parse_shell("ls " + "a" * 10_000).not_analysed[0]
-    assert any("nested too deeply" in why for why in parse_shell("( " * 400 + "ls" + " )" * 400).not_analysed)
+    assert any(
+        "nested too deeply" in reason for reason in parse_shell("( " * 400 + "ls" + " )" * 400).not_analysed
+    )
 
 
 def test_every_word_of_a_plain_command_is_known() -> None:

@@ -1,8 +1,7 @@
-"""A client that runs already: which session it is in, and where it keeps its transcript.
+"""Find the session and transcript of a running client.
 
-Receives a process, gives what its own files say of it. The client writes `sessions/PID.json` into its
-configuration directory and keeps it current (`/clear` changes the session in it); clients that write no
-such file are matched by the newest transcript of the directory they run in.
+The client writes `sessions/PID.json` into its configuration directory and keeps it current (`/clear` changes
+the session in it). Clients that write no such file are matched by the newest transcript of their directory.
 """
 
 import json
@@ -21,7 +20,7 @@ PRINT_FLAGS = frozenset({"-p", "--print"})
 
 
 def is_client(process: Process) -> bool:
-    """Whether this is Claude Code, by its own name or that of the script an interpreter runs."""
+    """Whether this is Claude Code, by the name of the program or of the script an interpreter runs."""
     names = [Path(word).name for word in process.arguments[:2]]
     if process.name in CLIENT_NAMES or (names and names[0] in CLIENT_NAMES):
         return True
@@ -29,24 +28,26 @@ def is_client(process: Process) -> bool:
 
 
 def read_client(process: Process) -> RunningClient | None:
-    """What the running client says of itself; None if it is gone."""
+    """Read the files of a running client; None if it is gone."""
     try:
         cwd = str(Path(f"/proc/{process.pid}/cwd").readlink())
         environment = _environment(process.pid)
     except OSError:
         return None
     config = _config_directory(environment)
-    told = _read_session_file(config, process)
-    cwd = told.get("cwd", cwd)
-    session = told.get("sessionId")
+    file = _read_session_file(config, process)
+    cwd = file.get("cwd", cwd)
+    session = file.get("sessionId")
     transcript = (
-        transcript_of(config / "projects", cwd, session) if session else _newest(config, cwd, process)
+        transcript_of(config / "projects", cwd, session)
+        if session
+        else _newest_transcript(config, cwd, process)
     )
     if session is None and transcript is not None:
         session = transcript.stem
     headless = not PRINT_FLAGS.isdisjoint(process.arguments)
     known = SessionId(session) if session else None
-    return RunningClient(process, cwd, headless, known, transcript, told.get("version"))
+    return RunningClient(process, cwd, headless, known, transcript, file.get("version"))
 
 
 def _environment(pid: int) -> dict[str, str]:
@@ -60,18 +61,18 @@ def _config_directory(environment: Mapping[str, str]) -> Path:
 
 
 def _read_session_file(config: Path, process: Process) -> Mapping[str, Any]:
-    """The client's own note; empty when there is none, or it is that of an earlier process of this number."""
+    """The client's session file; empty if there is none, or it is of an earlier process with this id."""
     try:
-        told = json.loads((config / "sessions" / f"{process.pid}.json").read_bytes())
+        value = json.loads((config / "sessions" / f"{process.pid}.json").read_bytes())
     except (OSError, ValueError):
         return {}
-    if not isinstance(told, dict) or told.get("procStart", process.started) != process.started:
+    if not isinstance(value, dict) or value.get("procStart", process.started) != process.started:
         return {}
-    return {name: value for name, value in told.items() if isinstance(value, str)}
+    return {key: text for key, text in value.items() if isinstance(text, str)}
 
 
-def _newest(config: Path, cwd: str, process: Process) -> Path | None:
-    """The transcript last written in this directory since the process began."""
+def _newest_transcript(config: Path, cwd: str, process: Process) -> Path | None:
+    """The transcript of this directory that was written last since the process started."""
     directory = transcript_of(config / "projects", cwd, "any").parent
     try:
         began = Path(f"/proc/{process.pid}").stat().st_mtime

@@ -1,4 +1,4 @@
-"""Rules are data: checked when they are read, extended by the user, accounted for when asked."""
+"""Rules are data: checked when they are read, extended by the user, explained on request."""
 
 import tomllib
 from typing import Any
@@ -47,18 +47,18 @@ USERS_RULE = {
 }
 
 
-def test_every_shipped_rule_names_the_versions_it_was_seen_on() -> None:
+def test_every_shipped_rule_lists_the_client_versions_it_was_seen_on() -> None:
     assert all(rule.seen for rule in RULES.rule)
     assert len({rule.name for rule in RULES.rule}) == len(RULES.rule)
 
 
-def test_a_dialog_no_rule_fits_is_unknown() -> None:
+def test_a_dialog_that_matches_no_rule_is_unknown() -> None:
     reading = read_screen(NEW_DIALOG, RULES)
     assert isinstance(reading.found, UnknownPrompt)
     assert [attempt.rule for attempt in reading.attempts] == [rule.name for rule in RULES.rule]
 
 
-def test_a_rule_in_the_users_config_makes_it_known() -> None:
+def test_a_rule_in_the_users_config_makes_it_a_prompt() -> None:
     found = read_screen(NEW_DIALOG, parse_rules(shipped(), USERS_RULE)).found
     assert isinstance(found, Prompt)
     assert (found.kind, found.tool, found.keys_with_meaning("deny")) == ("rocket", "Launch", ("2",))
@@ -66,7 +66,7 @@ def test_a_rule_in_the_users_config_makes_it_known() -> None:
     assert found.option("3") is None
 
 
-def test_one_text_for_an_empty_field_is_as_good_as_a_list() -> None:
+def test_a_single_placeholder_is_the_same_as_a_list_of_one() -> None:
     label = {"text": "Not today", "meaning": "deny", "amend": "say when"}
     rules = parse_rules(shipped(), {**USERS_RULE, "label": {"not-today": label}})
     open_field = NEW_DIALOG.replace("❯ 1. Yes", "  1. Yes").replace(
@@ -77,7 +77,7 @@ def test_one_text_for_an_empty_field_is_as_good_as_a_list() -> None:
     assert found.text_field == TextField("2", "", True)
 
 
-def test_the_users_quiet_screens_ask_nothing() -> None:
+def test_a_screen_the_user_lists_as_quiet_is_no_prompt() -> None:
     screen = "─" * 40 + "\n  Nothing to see here\n"
     assert isinstance(read_screen(screen, RULES).found, UnknownPrompt)
     assert isinstance(read_screen(screen, parse_rules(shipped(), USERS_RULE)).found, NoPrompt)
@@ -88,7 +88,7 @@ def test_an_empty_section_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("extra", "said"),
+    ("extra", "message"),
     [
         ({"rule": [{**USERS_RULE["rule"][0], "title": "("}]}, "is not a pattern"),  # type: ignore[index]
         ({"rule": [{**USERS_RULE["rule"][0], "title": 3}]}, "rule.0.title"),  # type: ignore[index]
@@ -99,27 +99,27 @@ def test_an_empty_section_changes_nothing() -> None:
         ({"format": 2}, "format 2 is not known"),
     ],
 )
-def test_a_rule_that_cannot_be_right_is_refused_with_its_place(extra: dict[str, Any], said: str) -> None:
-    with pytest.raises(BadPromptRules, match=said):
+def test_an_invalid_rule_is_refused_with_its_location(extra: dict[str, Any], message: str) -> None:
+    with pytest.raises(BadPromptRules, match=message):
         parse_rules(shipped(), extra)
 
 
-def test_the_account_of_a_prompt_says_why_each_rule_before_did_not_fit() -> None:
+def test_the_explanation_of_a_prompt_has_the_reason_why_each_earlier_rule_did_not_match() -> None:
     lines = explain_reading(read_screen(screen_text("recordings/tui/bash_80.txt"), RULES))
     assert lines[0] == "edit: no, the title is 'Bash command'"
     assert lines[-1] == "bash: yes, every part matches; this is a prompt of kind bash"
 
 
-def test_the_account_of_an_unknown_dialog_ends_with_the_verdict() -> None:
+def test_the_explanation_of_an_unknown_dialog_ends_with_the_result() -> None:
     assert explain_reading(read_screen(NEW_DIALOG, RULES))[-1] == "unknown: no rule matches this dialog"
 
 
-def test_the_account_of_a_quiet_screen_says_why_nothing_is_asked() -> None:
+def test_the_explanation_of_a_screen_without_a_prompt_has_the_reason() -> None:
     lines = explain_reading(read_screen(screen_text("recordings/tui/fake_prompt_in_text.txt"), RULES))
     assert lines == ["none: the input box is shown: no prompt is pending"]
 
 
-def test_a_prompt_goes_by_the_start_of_its_fingerprint() -> None:
+def test_the_id_of_a_prompt_is_the_start_of_its_fingerprint() -> None:
     found = read_screen(screen_text("recordings/tui/edit_80.txt"), RULES).found
     assert isinstance(found, Prompt)
     assert found.fingerprint.startswith(found.id)

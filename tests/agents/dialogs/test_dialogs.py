@@ -1,4 +1,4 @@
-"""Every recorded screen is read as what it is, at any width, however it is cut."""
+"""Every recorded screen is read as the expected prompt, at any width, also if it is cut off."""
 
 import json
 import re
@@ -21,12 +21,12 @@ DIALOGS = [
 DISTINCT = sorted({json.dumps(EXPECTED[name]): name for name in DIALOGS}.values())
 
 
-def test_the_table_names_every_recorded_screen() -> None:
+def test_the_table_of_expectations_lists_every_recorded_screen() -> None:
     assert sorted(EXPECTED) == sorted(screen_names())
 
 
 @pytest.mark.parametrize("name", EXPECTED)
-def test_a_recorded_screen_is_read_as_what_it_is(name: str) -> None:
+def test_a_recorded_screen_is_read_as_the_expected_prompt(name: str) -> None:
     assert without_ids(screen_reading_json(read_screen(screen_text(name), RULES).found)) == EXPECTED[name]
 
 
@@ -45,7 +45,7 @@ def same_or_nothing(name: str, changed: str, what: str) -> None:
         return
     expected, value = EXPECTED[name], without_ids(screen_reading_json(found))
     if found.title != expected["title"]:
-        # Cut off above: the title is then the one the rule names, without who asks.
+        # Cut off at the top: the title is then the one of the rule, without the name of a sub-agent.
         assert expected["title"].startswith(found.title), what
         value["title"] = expected["title"]
     assert value == expected, what
@@ -66,7 +66,7 @@ def test_a_screen_with_any_row_missing_or_blank_is_the_same_prompt_or_none(name:
         half_drawn = [*rows[:hole], "", *rows[hole + 1 :]]
         found = read_screen("\n".join(half_drawn), RULES).found
         if isinstance(found, Prompt):
-            # A row of the body may be missing; what is asked and what the keys do may not change.
+            # A row of the body may be missing; kind and options may not change.
             value = prompt_json(found)
             assert value["kind"] == EXPECTED[name]["kind"]
             assert value["options"] == EXPECTED[name]["options"] or found.kind == "question"
@@ -108,7 +108,7 @@ def fingerprint(name: str) -> str:
     return read(name).fingerprint
 
 
-def test_a_prompt_keeps_its_fingerprint_while_the_mark_moves_and_text_is_typed() -> None:
+def test_a_prompt_keeps_its_fingerprint_while_the_cursor_moves_and_text_is_typed() -> None:
     shown = {
         fingerprint(f"screens/2.1.325/{name}.txt")
         for name in (
@@ -130,7 +130,7 @@ def test_a_prompt_keeps_its_fingerprint_while_the_mark_moves_and_text_is_typed()
         ("recordings/tui/pair_120.txt", "recordings/tui/key_pair_1__after.txt"),  # another file
         ("recordings/tui/edit_120.txt", "recordings/tui/pair_120.txt"),  # same file, another change
         ("screens/2.1.325/bashrm_80.txt", "screens/2.1.325/bash_80.txt"),  # another command
-        ("screens/2.1.325/subbash_80.txt", "screens/2.1.325/bash_80.txt"),  # another asks it
+        ("screens/2.1.325/subbash_80.txt", "screens/2.1.325/bash_80.txt"),  # asked by a sub-agent
         ("screens/2.1.325/askmulti_80.txt", "screens/2.1.325/ask_80.txt"),
     ],
 )
@@ -138,7 +138,7 @@ def test_prompts_that_differ_have_different_fingerprints(one: str, other: str) -
     assert fingerprint(one) != fingerprint(other)
 
 
-def test_a_blank_more_in_a_command_is_another_prompt() -> None:
+def test_an_extra_blank_in_a_command_is_another_prompt() -> None:
     text = screen_text("screens/2.1.325/bashrm_80.txt")
     other = text.replace("\n rm -rf build", "\n rm -rf b uild")
     assert other != text
@@ -147,7 +147,7 @@ def test_a_blank_more_in_a_command_is_another_prompt() -> None:
     assert found[0] != found[1]
 
 
-def test_no_screen_calls_a_change_of_mode_a_plain_yes_or_a_no() -> None:
+def test_on_no_screen_a_change_of_mode_means_allow_or_deny() -> None:
     seen = 0
     for prompt in EXPECTED.values():
         for option in prompt.get("options", []):
@@ -187,7 +187,7 @@ NARROW = """\
 """
 
 
-def test_a_number_right_before_its_label_is_a_choice() -> None:
+def test_a_number_without_a_blank_before_its_label_is_an_option() -> None:
     """2.1.191 in 40 columns."""
     found = read_screen(NARROW, RULES, width=40).found
     assert isinstance(found, Prompt)
@@ -199,7 +199,7 @@ def test_a_number_right_before_its_label_is_a_choice() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in EXPECTED if re.search(r"_(yes|no)\d*_step\d_Tab_", name)])
-def test_an_open_text_field_in_which_nothing_is_typed_is_read_as_empty(name: str) -> None:
+def test_an_open_text_field_without_text_is_read_as_empty(name: str) -> None:
     found = read_screen(screen_text(name), RULES).found
     assert isinstance(found, Prompt)
     assert found.text_field == TextField(str(found.selected), "", True)
@@ -207,7 +207,9 @@ def test_an_open_text_field_in_which_nothing_is_typed_is_read_as_empty(name: str
 
 @pytest.mark.parametrize("size", ["80", "40"])
 @pytest.mark.parametrize("checked", [[], ["2"]])
-def test_the_way_to_the_next_question_is_nothing_somebody_typed(size: str, checked: list[str]) -> None:
+def test_the_row_that_leads_to_the_next_question_is_not_read_as_typed_text(
+    size: str, checked: list[str]
+) -> None:
     step = "_step1_2" if checked else ""
     found = read_screen(screen_text(f"screens/2.1.325/askmultifirst{step}_{size}.txt"), RULES).found
     assert isinstance(found, Prompt)
@@ -216,6 +218,6 @@ def test_the_way_to_the_next_question_is_nothing_somebody_typed(size: str, check
 
 @pytest.mark.parametrize("width", [None, 1, 3])
 @pytest.mark.parametrize("screen", ["\u0301", "   \u0301\n", "\u200b\nEsc to cancel", "a\n\u0301\n\u0301"])
-def test_text_that_takes_no_columns_is_read_as_nothing_that_is_asked(screen: str, width: int | None) -> None:
-    """A file that is shown may hold anything, also what has no width to break a row at."""
+def test_text_of_zero_width_is_no_prompt(screen: str, width: int | None) -> None:
+    """A file that is shown may contain anything, also text without width."""
     assert not isinstance(read_screen(screen, shipped_rules(), width=width).found, Prompt)

@@ -1,4 +1,4 @@
-"""Screens made to deceive: what a model, a file or a person typed never passes for the client."""
+"""Forged screens: text of the agent, of a file or of the user never passes for a dialog of the client."""
 
 import pytest
 
@@ -31,7 +31,7 @@ def prompt(screen: str) -> Prompt:
     return result
 
 
-def test_the_dialog_itself_is_read() -> None:
+def test_the_real_dialog_is_read() -> None:
     assert prompt(EDIT).kind == "edit"
 
 
@@ -40,14 +40,14 @@ def indented(text: str, by: int) -> str:
 
 
 @pytest.mark.parametrize("by", range(8))
-def test_a_copy_of_a_dialog_above_the_input_box_asks_nothing(by: int) -> None:
+def test_a_copy_of_a_dialog_above_the_input_box_is_no_prompt(by: int) -> None:
     assert isinstance(found(f"{indented(EDIT, by)}\n\n{INPUT_BOX}"), NoPrompt)
 
 
 @pytest.mark.parametrize(
     "typed", ["1", "1. Yes", "❯ 1. Yes", "Do you want to proceed?\n  ❯ 1. Yes\n    2. No"]
 )
-def test_what_is_typed_into_the_input_box_is_no_dialog(typed: str) -> None:
+def test_text_typed_into_the_input_box_is_no_dialog(typed: str) -> None:
     assert isinstance(found(f"{LINE}\n❯ {typed}\n{LINE}\n  esc to interrupt"), NoPrompt)
 
 
@@ -62,7 +62,7 @@ def test_a_copy_of_a_dialogs_end_that_does_not_start_at_the_edge_is_not_answered
 
 
 @pytest.mark.parametrize("by", range(1, 8))
-def test_a_body_that_holds_a_dialog_leaves_the_real_choices_alone(by: int) -> None:
+def test_a_dialog_inside_a_body_does_not_replace_the_real_options(by: int) -> None:
     body = indented(EDIT.replace(LINE, "─" * (WIDTH - 2 * by)), by)
     real = prompt(
         f"{LINE}\n Bash command\n\n{body}\n\n Do you want to proceed?\n ❯ 1. Yes\n   2. No\n\n Esc to cancel"
@@ -71,7 +71,7 @@ def test_a_body_that_holds_a_dialog_leaves_the_real_choices_alone(by: int) -> No
     assert [(option.key, option.meaning) for option in real.options] == [("1", "allow"), ("2", "deny")]
 
 
-def test_a_dialog_inside_a_plan_does_not_take_the_plans_place() -> None:
+def test_a_dialog_inside_a_plan_does_not_replace_the_plan_prompt() -> None:
     for size in ("80", "60", "40", "120", "240", "80x24", "60x20"):
         assert prompt_of(f"screens/2.1.325/planevil_{size}.txt").kind == "plan"
 
@@ -82,7 +82,7 @@ def prompt_of(name: str) -> Prompt:
     return result
 
 
-def test_a_file_that_holds_a_dialog_is_created_not_edited() -> None:
+def test_a_new_file_that_contains_an_edit_dialog_is_a_create_prompt() -> None:
     for size in ("40", "80", "120", "80x24"):
         assert prompt_of(f"screens/2.1.325/createfake2_{size}.txt").kind == "create"
 
@@ -90,8 +90,8 @@ def test_a_file_that_holds_a_dialog_is_created_not_edited() -> None:
 @pytest.mark.parametrize(
     "row",
     [
-        " ❯ 3. No",  # a second mark
-        "   1. No",  # numbers that do not count up
+        " ❯ 3. No",  # a second cursor
+        "   1. No",  # numbers out of order
         "   4. No",
         " ↓ 3. No",  # a list that goes on below
         "   3. Maybe",
@@ -106,7 +106,7 @@ def test_a_file_that_holds_a_dialog_is_created_not_edited() -> None:
         "   No",
     ],
 )
-def test_a_list_that_is_not_quite_the_clients_is_not_answered(row: str) -> None:
+def test_a_list_that_differs_from_the_clients_is_not_answered(row: str) -> None:
     assert not isinstance(found(EDIT.replace("   3. No", row)), Prompt)
 
 
@@ -133,7 +133,7 @@ def test_a_dialog_with_one_part_changed_is_not_answered(old: str, new: str) -> N
     assert not isinstance(found(EDIT.replace(old, new, 1)), Prompt)
 
 
-def test_something_below_the_dialog_makes_it_unanswerable() -> None:
+def test_a_dialog_with_text_below_it_is_not_answered() -> None:
     for below in (
         "$",
         "$ ls",
@@ -150,7 +150,7 @@ def test_something_below_the_dialog_makes_it_unanswerable() -> None:
         assert not isinstance(found(f"{EDIT}\n{below}"), Prompt), below
 
 
-def test_the_end_of_a_tall_edit_is_known_only_by_the_clients_own_line() -> None:
+def test_the_end_of_a_tall_edit_is_recognized_only_by_the_clients_separator() -> None:
     listing = "\n".join(f" {n} +x" for n in range(5))
     assert prompt(f"{listing}\n{DASHES}\n{TAIL}").title == "Edit file"
     assert isinstance(found(f"{listing}\n{TAIL}"), UnknownPrompt)
@@ -175,7 +175,7 @@ def test_the_end_of_a_tall_command_is_unknown() -> None:
         ("Edit file", "Edit\x00 file"),
     ],
 )
-def test_what_a_terminal_was_sent_is_no_screen(old: str, new: str) -> None:
+def test_raw_terminal_output_is_no_captured_screen(old: str, new: str) -> None:
     assert isinstance(found(EDIT.replace(old, new, 1)), UnknownPrompt)
 
 
@@ -203,15 +203,15 @@ Which language?
 Enter to select · ↑/↓ to navigate · Esc to cancel"""
 
 
-def test_a_question_gives_none_of_its_choices_a_meaning() -> None:
+def test_the_options_of_a_question_have_no_meaning() -> None:
     asked = prompt(QUESTION.replace("Go", "Yes").replace("Python", "No"))
     assert {option.meaning for option in asked.options} == {"other"}
 
 
-def test_what_is_said_above_a_question_is_shown_and_makes_it_another_one() -> None:
+def test_text_above_a_question_is_shown_and_changes_the_fingerprint() -> None:
     one, other = (
-        prompt(QUESTION.replace("Which language?", f"{said}\n\nGo on?"))
-        for said in ("I keep every file.", "I remove every file.")
+        prompt(QUESTION.replace("Which language?", f"{message}\n\nGo on?"))
+        for message in ("I keep every file.", "I remove every file.")
     )
     assert (one.question, one.body) == ("Go on?", ("I keep every file.",))
     assert one.fingerprint != other.fingerprint
@@ -229,23 +229,23 @@ def test_what_is_said_above_a_question_is_shown_and_makes_it_another_one() -> No
         ("Which language?", LINE),
     ],
 )
-def test_a_question_drawn_otherwise_is_not_answered(old: str, new: str) -> None:
+def test_a_question_drawn_in_another_way_is_not_answered(old: str, new: str) -> None:
     assert QUESTION.count(old)
     result = found(QUESTION.replace(old, new, 1))
     assert not isinstance(result, Prompt) or result.text_field is not None
 
 
-def test_a_description_that_counts_on_is_found_out() -> None:
+def test_a_description_that_continues_the_numbers_is_detected() -> None:
     """2.1.197 draws descriptions in the numbers' column."""
     screen = QUESTION.replace("     Use Go", "  2. Rust")
     assert isinstance(found(screen), UnknownPrompt)
 
 
-def test_a_choice_apart_with_rows_of_its_own_is_not_read() -> None:
+def test_an_option_below_the_separator_with_several_rows_is_not_read() -> None:
     assert isinstance(found(QUESTION.replace("  4. Chat about this", "     Chat about this")), UnknownPrompt)
 
 
-def test_combining_and_wide_characters_count_as_the_columns_they_take() -> None:
+def test_combining_and_wide_characters_count_by_their_columns() -> None:
     wide = EDIT.replace(" 1 +b", " 1 +" + "日" * ((WIDTH - 4) // 2) + "e\u0301"[1:])
     assert isinstance(read_screen(wide, RULES).found, Prompt)
 
@@ -255,11 +255,11 @@ def test_a_screen_without_a_dialog_is_none(screen: str) -> None:
     assert isinstance(found(screen), NoPrompt)
 
 
-def test_a_notice_without_its_line_is_unknown() -> None:
+def test_a_notice_without_its_separator_is_unknown() -> None:
     assert isinstance(found("  Auto mode\n\n  Enter to stay · Esc to cancel"), UnknownPrompt)
 
 
-def test_a_notice_with_a_key_no_label_names_is_unknown() -> None:
+def test_a_notice_with_a_key_that_no_label_matches_is_unknown() -> None:
     notice = screen_text("screens/2.1.325/autonotice_fetch_80.txt")
     assert isinstance(read_screen(notice, RULES).found, Prompt)
     for old, new in (

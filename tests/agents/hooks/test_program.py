@@ -1,4 +1,4 @@
-"""The hook program is found, and the settings that run it say the same everywhere."""
+"""The hook program is found, and the settings that run it are the same everywhere."""
 
 import json
 import os
@@ -25,7 +25,7 @@ from chorus.agents.claude_code.settings.hook_entries import SettingsUnreadable, 
 ROOT = Path(__file__).parents[3]
 
 
-def test_the_plugin_says_what_the_settings_say(tmp_path: Path) -> None:
+def test_the_plugin_has_the_same_hooks_as_the_settings(tmp_path: Path) -> None:
     plugin = json.loads((find_plugin_directory() / "hooks.json").read_text())["hooks"]
     at_a_plain_path = tmp_path / HOOK_PROGRAM
     at_a_plain_path.touch(0o755)
@@ -44,7 +44,7 @@ def test_the_plugin_has_the_version_of_chorus() -> None:
     )
 
 
-def test_a_wheel_holds_the_plugin_with_a_program_that_can_be_run(tmp_path: Path) -> None:
+def test_a_wheel_contains_the_plugin_with_an_executable_program(tmp_path: Path) -> None:
     pytest.importorskip("hatchling", reason="the build backend is not installed here")
     build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
     subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
@@ -81,7 +81,7 @@ def test_a_hook_at_an_odd_path_or_not_executable_is_run_by_a_shell(
     assert shlex.split(entry["command"]) == ["sh", str(hook)]
 
 
-def test_hooks_for_everybody_run_where_chorus_is_and_are_silent_where_it_is_not(tmp_path: Path) -> None:
+def test_shared_hooks_run_where_chorus_is_installed_and_are_silent_elsewhere(tmp_path: Path) -> None:
     command = render_portable_hook_groups()["Stop"]["hooks"][0]["command"]
     without = subprocess.run(["/bin/sh", "-c", command], env={"PATH": str(tmp_path)}, capture_output=True)
     hook = tmp_path / HOOK_PROGRAM
@@ -96,7 +96,7 @@ def test_hooks_for_everybody_run_where_chorus_is_and_are_silent_where_it_is_not(
     assert find_hooks(add_hooks(None, render_portable_hook_groups())).keys() == set(EVENTS)
 
 
-def test_the_users_own_settings_go_along_with_ours(tmp_path: Path) -> None:
+def test_the_users_own_settings_are_merged_with_ours(tmp_path: Path) -> None:
     theirs = {"model": "opus", "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "mine"}]}]}}
     path = tmp_path / "mine.json"
     path.write_text(json.dumps(theirs))
@@ -112,7 +112,7 @@ def test_the_users_own_settings_go_along_with_ours(tmp_path: Path) -> None:
     assert set(json.loads(render_settings(None, hook=hook, chorus=None))) == {"hooks"}
 
 
-def test_settings_of_the_user_that_cannot_be_read_are_an_error(tmp_path: Path) -> None:
+def test_unreadable_settings_of_the_user_are_an_error(tmp_path: Path) -> None:
     for given in (str(tmp_path / "none.json"), "{broken", os.fspath(tmp_path)):
         with pytest.raises(SettingsUnreadable):
             render_settings(given, hook=tmp_path / HOOK_PROGRAM, chorus=None)

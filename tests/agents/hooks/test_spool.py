@@ -1,4 +1,4 @@
-"""The agent's side of the hooks: order, completeness, nothing lost across a restart."""
+"""The spool gives complete events in order, and loses none across a restart."""
 
 import os
 import time
@@ -32,7 +32,7 @@ def put(directory: Path, name: str, body: bytes, *, age: float = 0.0) -> None:
     os.utime(directory / name, ns=(stamp, stamp))
 
 
-def test_events_come_in_the_order_they_were_written_whatever_they_are_called(
+def test_events_come_in_the_order_they_were_written_whatever_their_names(
     directory: Path, spool: Spool
 ) -> None:
     put(directory, "30.0", b'{"n": 1}', age=3)
@@ -43,7 +43,7 @@ def test_events_come_in_the_order_they_were_written_whatever_they_are_called(
     assert spool.take() == []
 
 
-def test_events_of_the_same_instant_come_in_the_order_of_their_processes(
+def test_events_of_the_same_time_come_in_the_order_of_their_process_ids(
     directory: Path, spool: Spool
 ) -> None:
     for name in ("1000.0", "999.0", "1001.0"):
@@ -53,14 +53,14 @@ def test_events_of_the_same_instant_come_in_the_order_of_their_processes(
     assert [event.name for event in spool.take()] == ["999.0", "1000.0", "1001.0"]
 
 
-def test_files_of_any_other_name_are_nobodys_business(directory: Path, spool: Spool) -> None:
+def test_files_with_other_names_are_ignored(directory: Path, spool: Spool) -> None:
     for name in ("1", "1.x", ".1.0", "x.0", "12a.0"):
         put(directory, name, b"{}")
 
     assert spool.take() == []
 
 
-def test_what_is_not_whole_yet_is_left_until_it_is(directory: Path, spool: Spool) -> None:
+def test_an_incomplete_event_is_left_until_it_is_complete(directory: Path, spool: Spool) -> None:
     whole = b'{"a": {"b": "}"}}'
     for end in range(len(whole)):
         put(directory, "5.0", whole[:end])
@@ -71,7 +71,7 @@ def test_what_is_not_whole_yet_is_left_until_it_is(directory: Path, spool: Spool
     assert not spool.problems
 
 
-def test_what_was_cut_off_is_put_aside_and_counted(directory: Path, spool: Spool) -> None:
+def test_an_event_that_was_cut_off_is_quarantined_and_counted(directory: Path, spool: Spool) -> None:
     for n in range(MAX_QUARANTINED + 5):
         put(directory, f"{n}.0", b'{"cut', age=CUT_OFF_SECONDS + 1)
 
@@ -80,7 +80,7 @@ def test_what_was_cut_off_is_put_aside_and_counted(directory: Path, spool: Spool
     assert len(list((directory / "aside").iterdir())) == MAX_QUARANTINED
 
 
-def test_an_event_released_and_not_forgotten_is_found_by_the_next_agent(
+def test_an_event_released_and_not_forgotten_is_found_by_the_next_watcher(
     directory: Path, spool: Spool
 ) -> None:
     put(directory, "1.0", b'{"n": 1}', age=2)
@@ -110,7 +110,7 @@ def test_releasing_and_forgetting_twice_does_no_harm(directory: Path, spool: Spo
     assert spool.take() == []
 
 
-def test_a_number_used_again_by_a_later_hook_is_a_new_event(directory: Path, spool: Spool) -> None:
+def test_a_process_id_reused_by_a_later_hook_is_a_new_event(directory: Path, spool: Spool) -> None:
     for n in range(2):
         put(directory, "1.0", b'{"n": %d}' % n)
         (event,) = spool.take()
@@ -118,9 +118,7 @@ def test_a_number_used_again_by_a_later_hook_is_a_new_event(directory: Path, spo
         spool.forget(event)
 
 
-def test_an_event_not_dealt_with_and_a_later_one_of_the_same_name_are_two(
-    directory: Path, spool: Spool
-) -> None:
+def test_an_unhandled_event_and_a_later_one_of_the_same_name_are_two(directory: Path, spool: Spool) -> None:
     put(directory, "1.0", b'{"n": 1}', age=1)
     (first,) = spool.take()
     spool.release(first)
@@ -142,7 +140,7 @@ def test_an_event_not_dealt_with_and_a_later_one_of_the_same_name_are_two(
     after.close(asleep=True)
 
 
-def test_a_hook_may_be_held_where_an_old_answer_lies(directory: Path, spool: Spool) -> None:
+def test_a_hook_may_be_held_where_an_old_answer_is_left(directory: Path, spool: Spool) -> None:
     put(directory, "1.0", b"{}")
     (directory / "answers" / "1.0").write_text("old")
     (event,) = spool.take()
@@ -153,7 +151,7 @@ def test_a_hook_may_be_held_where_an_old_answer_lies(directory: Path, spool: Spo
     held.close()
 
 
-def test_an_answer_nobody_reads_goes_away(directory: Path, spool: Spool) -> None:
+def test_an_answer_that_nobody_reads_is_deleted(directory: Path, spool: Spool) -> None:
     put(directory, "1.0", b"{}")
     (event,) = spool.take()
     spool.release(event, {"x": 1})
@@ -166,7 +164,7 @@ def test_an_answer_nobody_reads_goes_away(directory: Path, spool: Spool) -> None
     assert not answer.exists()
 
 
-def test_what_an_earlier_agent_left_is_cleared_and_its_marks_removed(directory: Path) -> None:
+def test_answers_and_marks_of_an_earlier_watcher_are_removed(directory: Path) -> None:
     first = Spool(directory)
     first.open()
     (directory / "late").touch()
@@ -192,11 +190,11 @@ def test_nobody_else_may_read_the_spool(directory: Path, spool: Spool) -> None:
     "content",
     [b"", b"1", HEAD, HEAD + b"[1]", HEAD + b'"x"', b"2\t1\t2\t3\n{}", b"1\t2\n{}", HEAD + b"{}{}", b"{}"],
 )
-def test_what_is_no_event_of_this_protocol_is_none(content: bytes) -> None:
+def test_a_file_that_is_no_event_of_this_protocol_is_none(content: bytes) -> None:
     assert parse_event_file("1.0", content, written_ns=1) is None
 
 
-def test_a_lone_surrogate_and_bytes_that_are_not_utf8_do_not_stop_an_event() -> None:
+def test_a_lone_surrogate_and_invalid_utf8_do_not_stop_an_event() -> None:
     event = parse_event_file("1.0", HEAD + b'{"a": "\\ud800", "b": "\xff"}\n', written_ns=1)
 
     assert event is not None
@@ -210,9 +208,7 @@ def test_a_session_outside_tmux_has_no_pane() -> None:
     assert (event.client_pid, event.pane, event.tmux_socket) == (None, None, None)
 
 
-def test_an_event_nobody_can_deal_with_is_put_aside_and_its_hook_goes_on(
-    directory: Path, spool: Spool
-) -> None:
+def test_an_event_that_fails_is_quarantined_and_its_hook_released(directory: Path, spool: Spool) -> None:
     put(directory, "7.0", b'{"n": 1}')
     put(directory, "8.0", b'{"n": 2}')
     odd, _ = spool.take()

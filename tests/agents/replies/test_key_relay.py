@@ -1,4 +1,4 @@
-"""A key goes out for the prompt that was decided on, or not at all."""
+"""A key is sent for the prompt that was answered, or not at all."""
 
 from dataclasses import replace
 
@@ -51,7 +51,7 @@ def seen(found: str | Prompt | UnknownPrompt | NoPrompt, **other: object) -> Pan
     return replace(look, **other)  # type: ignore[arg-type]
 
 
-def decided(name: str, answer: Answer) -> PromptAnswer:
+def answer_to(name: str, answer: Answer) -> PromptAnswer:
     return PromptAnswer(prompt(name), PANE, "10@1", answer)
 
 
@@ -86,8 +86,8 @@ EDIT = "edit_80"
         ("trust_80", Deny(), "Enter"),
     ],
 )
-def test_the_key_is_the_one_the_label_calls_for(name: str, answer: Answer, key: str) -> None:
-    relay = KeyRelay(decided(name, answer))
+def test_the_key_is_the_one_drawn_before_the_label(name: str, answer: Answer, key: str) -> None:
+    relay = KeyRelay(answer_to(name, answer))
     assert relay.observe(seen(name)) == PressKey(key)
     assert relay.observe(seen(name)) == Wait()
     assert relay.observe(seen(GONE)) == Answered()
@@ -96,7 +96,7 @@ def test_the_key_is_the_one_the_label_calls_for(name: str, answer: Answer, key: 
 
 
 @pytest.mark.parametrize(
-    ("name", "answer", "why"),
+    ("name", "answer", "reason"),
     [
         (
             "bash_80",
@@ -139,16 +139,18 @@ def test_the_key_is_the_one_the_label_calls_for(name: str, answer: Answer, key: 
         ),
     ],
 )
-def test_an_answer_that_fits_no_one_option_sends_nothing(name: str, answer: Answer, why: str) -> None:
-    relay = KeyRelay(decided(name, answer))
+def test_an_answer_that_does_not_fit_exactly_one_option_sends_nothing(
+    name: str, answer: Answer, reason: str
+) -> None:
+    relay = KeyRelay(answer_to(name, answer))
     effect = relay.observe(seen(name))
     assert isinstance(effect, Refused)
-    assert why in effect.reason
+    assert reason in effect.reason
     assert effect.sent == 0
 
 
 @pytest.mark.parametrize(
-    ("look", "why"),
+    ("look", "reason"),
     [
         (seen(GONE), "the prompt is gone"),
         (seen(UnknownPrompt("half drawn")), "the prompt is gone"),
@@ -166,21 +168,21 @@ def test_an_answer_that_fits_no_one_option_sends_nothing(name: str, answer: Answ
         (seen(EDIT, pane=PaneId("%2")), "this is pane %2"),
     ],
 )
-def test_anything_but_the_decided_prompt_in_its_pane_gets_no_key(look: PaneView, why: str) -> None:
-    relay = KeyRelay(decided(EDIT, Allow()))
+def test_no_key_is_sent_unless_the_answered_prompt_is_in_its_pane(look: PaneView, reason: str) -> None:
+    relay = KeyRelay(answer_to(EDIT, Allow()))
     effect = relay.observe(look)
     assert isinstance(effect, Refused)
-    assert why in effect.reason
+    assert reason in effect.reason
     assert effect.sent == 0
-    assert relay.observe(seen(EDIT)) == effect  # over is over
+    assert relay.observe(seen(EDIT)) == effect  # the end is final
 
 
 def drive(relay: KeyRelay, names: list[str]) -> list[object]:
     return [relay.observe(seen(name)) for name in names]
 
 
-def test_a_denial_with_words_is_typed_step_by_step_and_read_back() -> None:
-    relay = KeyRelay(decided(EDIT, Deny("use tabs; 1 2 3")))
+def test_a_denial_with_a_text_is_typed_step_by_step_and_checked() -> None:
+    relay = KeyRelay(answer_to(EDIT, Deny("use tabs; 1 2 3")))
     names = [EDIT, EDIT, "edit_no_step1_Down_80", "edit_no_step2_Down_80", "edit_no_step3_Tab_80"]
     assert drive(relay, names) == [
         PressKey("Down"),
@@ -195,9 +197,9 @@ def test_a_denial_with_words_is_typed_step_by_step_and_read_back() -> None:
     assert relay.observe(seen("edit_no_step5_Enter_80")) == Answered()
 
 
-def test_a_dialog_drawn_in_pieces_is_waited_for() -> None:
-    """An older client moves its mark first, and says in the footer a moment later what can be done there."""
-    relay = KeyRelay(decided(EDIT, Deny("use tabs; 1 2 3")))
+def test_a_dialog_drawn_in_pieces_is_awaited() -> None:
+    """An older client moves its cursor first and draws the footer a moment later."""
+    relay = KeyRelay(answer_to(EDIT, Deny("use tabs; 1 2 3")))
     first, second = prompt("edit_no_step1_Down_80"), prompt("edit_no_step2_Down_80")
     pieces = [prompt(EDIT), replace(first, selected=None), first]
     assert [relay.observe(seen(piece)) for piece in pieces] == [PressKey("Down"), Wait(), PressKey("Down")]
@@ -209,8 +211,8 @@ def test_a_dialog_drawn_in_pieces_is_waited_for() -> None:
     assert gone == Refused("the prompt is gone: something else", 4)
 
 
-def test_words_that_the_footer_never_offers_are_not_typed() -> None:
-    relay = KeyRelay(decided(EDIT, Deny("use tabs")))
+def test_a_text_is_not_typed_if_the_footer_never_offers_it() -> None:
+    relay = KeyRelay(answer_to(EDIT, Deny("use tabs")))
     first = prompt("edit_no_step1_Down_80")
     silent = replace(prompt("edit_no_step2_Down_80"), footer=first.footer)
     assert [relay.observe(seen(look)) for look in (EDIT, first, silent, silent)] == [
@@ -219,28 +221,28 @@ def test_words_that_the_footer_never_offers_are_not_typed() -> None:
     assert relay.expire() == Refused("the screen did not change in time", 2)
 
 
-def test_a_remark_with_a_yes_opens_the_field_where_the_mark_stands() -> None:
-    relay = KeyRelay(decided(EDIT, Allow("use tabs")))
+def test_a_text_with_an_approval_opens_the_field_of_the_selected_option() -> None:
+    relay = KeyRelay(answer_to(EDIT, Allow("use tabs")))
     names = [EDIT, "edit_yes_step1_Tab_80", "edit_yes_step2_use-tabs_80", "edit_yes_step3_Enter_80"]
     assert drive(relay, names) == [
         PressKey("Tab"), PressKey("use tabs", literal=True), PressKey("Enter"), Answered(),
     ]  # fmt: skip
 
 
-def test_the_mark_may_start_below() -> None:
-    relay = KeyRelay(decided(EDIT, Allow("use tabs")))
+def test_the_cursor_may_start_below_the_option() -> None:
+    relay = KeyRelay(answer_to(EDIT, Allow("use tabs")))
     assert drive(relay, ["edit_no_step2_Down_80", "edit_no_step1_Down_80", EDIT]) == [
         PressKey("Up"), PressKey("Up"), PressKey("Tab"),
     ]  # fmt: skip
 
 
-def test_words_for_a_dialog_with_no_mark_are_refused() -> None:
-    relay = KeyRelay(decided(EDIT, Deny("no")))
+def test_a_text_for_a_dialog_without_a_cursor_is_refused() -> None:
+    relay = KeyRelay(answer_to(EDIT, Deny("no")))
     assert relay.observe(seen(replace(prompt(EDIT), selected=None))) == Refused("no option is selected")
 
 
-def test_words_where_the_footer_does_not_offer_them_are_refused() -> None:
-    relay = KeyRelay(decided(EDIT, Allow("no")))
+def test_a_text_is_refused_where_the_footer_does_not_offer_it() -> None:
+    relay = KeyRelay(answer_to(EDIT, Allow("no")))
     effect = relay.observe(seen(replace(prompt(EDIT), footer="Esc to cancel")))
     assert effect == Refused("this dialog takes no text with 'Yes'")
 
@@ -248,15 +250,17 @@ def test_words_where_the_footer_does_not_offer_them_are_refused() -> None:
 @pytest.mark.parametrize(
     "surprise",
     [
-        prompt("edit_no_step2_Down_80"),  # further than the key moved it
+        prompt("edit_no_step2_Down_80"),  # the cursor further than the key moved it
         replace(prompt(EDIT), text_field=TextField("1", "x", True)),
         prompt("bash_80"),
         GONE,
         UnknownPrompt("half drawn"),
     ],
 )
-def test_a_surprise_between_two_keys_ends_it(surprise: Prompt | UnknownPrompt | NoPrompt) -> None:
-    relay = KeyRelay(decided(EDIT, Deny("use tabs")))
+def test_an_unexpected_screen_between_two_keys_ends_the_relay(
+    surprise: Prompt | UnknownPrompt | NoPrompt,
+) -> None:
+    relay = KeyRelay(answer_to(EDIT, Deny("use tabs")))
     relay.observe(seen(EDIT))
     effect = relay.observe(seen(surprise))
     assert isinstance(effect, Refused)
@@ -268,16 +272,16 @@ def test_a_surprise_between_two_keys_ends_it(surprise: Prompt | UnknownPrompt | 
     "text_field",
     [None, TextField("1", "use", True), TextField("3", "used", True), TextField("3", "use", False)],
 )
-def test_text_that_reads_back_otherwise_is_not_sent_off(text_field: TextField | None) -> None:
-    relay = KeyRelay(decided(EDIT, Deny("use tabs")))
+def test_a_text_that_is_shown_differently_is_not_submitted(text_field: TextField | None) -> None:
+    relay = KeyRelay(answer_to(EDIT, Deny("use tabs")))
     drive(relay, [EDIT, "edit_no_step1_Down_80", "edit_no_step2_Down_80", "edit_no_step3_Tab_80"])
     effect = relay.observe(seen(replace(prompt(EDIT), text_field=text_field, selected="3")))
     assert isinstance(effect, Refused)
     assert effect.sent == 4
 
 
-def test_a_plan_is_sent_back_with_what_to_change() -> None:
-    relay = KeyRelay(decided("plan_80", Deny("more tests")))
+def test_a_plan_is_denied_with_a_text() -> None:
+    relay = KeyRelay(answer_to("plan_80", Deny("more tests")))
     names = [
         "plan_80",
         "plan_feedback_step1_3_80",
@@ -291,8 +295,8 @@ def test_a_plan_is_sent_back_with_what_to_change() -> None:
     ]  # fmt: skip
 
 
-def test_a_list_without_numbers_is_walked_and_the_client_may_leave() -> None:
-    relay = KeyRelay(decided("trust_80", Allow()))
+def test_a_list_without_numbers_is_walked_and_the_client_may_exit() -> None:
+    relay = KeyRelay(answer_to("trust_80", Allow()))
     assert drive(relay, ["trust_80", "trust_80", "trust_step1_Down_80"]) == [
         PressKey("Down"),
         Wait(),
@@ -307,12 +311,12 @@ FEATURES = QuestionAnswer("Which features?", ("Logging", "Metrics"))
 
 
 def test_a_single_question_is_answered_with_one_number() -> None:
-    relay = KeyRelay(decided("ask_80", QuestionAnswers((QuestionAnswer("Which language?", ("Python",)),))))
+    relay = KeyRelay(answer_to("ask_80", QuestionAnswers((QuestionAnswer("Which language?", ("Python",)),))))
     assert drive(relay, ["ask_80", "ask_pick_step1_2_80"]) == [PressKey("2"), Answered()]
 
 
-def test_a_single_question_is_answered_in_words() -> None:
-    relay = KeyRelay(decided("ask_80", QuestionAnswers((QuestionAnswer("Which language?", text="Rust"),))))
+def test_a_single_question_is_answered_with_a_text() -> None:
+    relay = KeyRelay(answer_to("ask_80", QuestionAnswers((QuestionAnswer("Which language?", text="Rust"),))))
     names = ["ask_80", "ask_free_step1_3_80", "ask_free_step2_Rust_80", "ask_free_step3_Enter_80"]
     assert drive(relay, names) == [
         PressKey("3"),
@@ -323,7 +327,7 @@ def test_a_single_question_is_answered_in_words() -> None:
 
 
 def test_several_questions_are_answered_in_order_and_the_summary_checked() -> None:
-    relay = KeyRelay(decided("askmulti_80", QuestionAnswers((LANGUAGE, FEATURES))))
+    relay = KeyRelay(answer_to("askmulti_80", QuestionAnswers((LANGUAGE, FEATURES))))
     names = [
         "askmulti_80",
         "askmulti_step1_1_80",
@@ -339,14 +343,14 @@ def test_several_questions_are_answered_in_order_and_the_summary_checked() -> No
 
 def test_the_order_of_checked_labels_does_not_matter() -> None:
     backwards = QuestionAnswer("Which features?", ("Metrics", "Logging"))
-    relay = KeyRelay(decided("askmulti_80", QuestionAnswers((LANGUAGE, backwards))))
+    relay = KeyRelay(answer_to("askmulti_80", QuestionAnswers((LANGUAGE, backwards))))
     drive(relay, ["askmulti_80", "askmulti_step1_1_80", "askmulti_step2_1_80", "askmulti_step3_2_80"])
     assert relay.observe(seen("askmulti_step4_Tab_80")) == PressKey("1")
 
 
-def test_words_for_the_first_of_several_questions_lead_to_the_next() -> None:
+def test_a_text_for_the_first_of_several_questions_leads_to_the_next() -> None:
     relay = KeyRelay(
-        decided("askmulti_80", QuestionAnswers((QuestionAnswer("Which language?", text="Rust"), FEATURES)))
+        answer_to("askmulti_80", QuestionAnswers((QuestionAnswer("Which language?", text="Rust"), FEATURES)))
     )
     names = [
         "askmulti_80",
@@ -362,9 +366,9 @@ def test_words_for_the_first_of_several_questions_lead_to_the_next() -> None:
     ]
 
 
-def test_a_tick_too_many_is_taken_away() -> None:
+def test_a_box_checked_by_mistake_is_unchecked() -> None:
     relay = KeyRelay(
-        decided("askonlymulti_80", QuestionAnswers((QuestionAnswer("Which features?", ("Logging",)),)))
+        answer_to("askonlymulti_80", QuestionAnswers((QuestionAnswer("Which features?", ("Logging",)),)))
     )
     names = [
         "askonlymulti_step2_2_80",
@@ -375,8 +379,8 @@ def test_a_tick_too_many_is_taken_away() -> None:
     assert drive(relay, names) == [PressKey("2"), PressKey("Tab"), PressKey("1"), Answered()]
 
 
-def test_a_summary_that_says_otherwise_is_not_submitted() -> None:
-    relay = KeyRelay(decided("askmulti_80", QuestionAnswers((LANGUAGE, FEATURES))))
+def test_a_summary_with_other_answers_is_not_submitted() -> None:
+    relay = KeyRelay(answer_to("askmulti_80", QuestionAnswers((LANGUAGE, FEATURES))))
     names = ["askmulti_80", "askmulti_step1_1_80", "askmulti_step2_1_80", "askmulti_step3_2_80"]
     drive(relay, names)
     effect = relay.observe(seen("askmulti_free_step4_Tab_80"))
@@ -384,9 +388,9 @@ def test_a_summary_that_says_otherwise_is_not_submitted() -> None:
     assert "the client's summary does not show 'Go'" in effect.reason
 
 
-def test_a_next_question_that_is_not_the_expected_one_ends_it() -> None:
+def test_an_unexpected_next_question_ends_the_relay() -> None:
     relay = KeyRelay(
-        decided("askmulti_80", QuestionAnswers((LANGUAGE, QuestionAnswer("Which colour?", ("Red",)))))
+        answer_to("askmulti_80", QuestionAnswers((LANGUAGE, QuestionAnswer("Which colour?", ("Red",)))))
     )
     effects = drive(relay, ["askmulti_80", "askmulti_step1_1_80"])
     assert effects[0] == PressKey("1")
@@ -402,20 +406,20 @@ def test_a_label_that_wraps_into_its_description_is_still_found() -> None:
     assert relay.observe(seen(longer)) == PressKey("1")
 
 
-def test_running_out_of_time_before_a_key_refuses() -> None:
-    relay = KeyRelay(decided(EDIT, Allow()))
+def test_a_timeout_before_the_first_key_is_a_refusal() -> None:
+    relay = KeyRelay(answer_to(EDIT, Allow()))
     assert relay.expire() == Refused("the screen did not change in time")
     assert relay.expire() == relay.observe(seen(EDIT))
 
 
-def test_running_out_of_time_between_keys_says_how_many_went_out() -> None:
-    relay = KeyRelay(decided(EDIT, Deny("x")))
+def test_a_timeout_between_keys_reports_how_many_were_sent() -> None:
+    relay = KeyRelay(answer_to(EDIT, Deny("x")))
     relay.observe(seen(EDIT))
     assert relay.expire() == Refused("the screen did not change in time", sent=1)
 
 
-def test_a_dialog_that_stays_after_its_key_is_reported_and_left_alone() -> None:
-    relay = KeyRelay(decided(EDIT, Allow()))
+def test_a_dialog_still_shown_after_its_key_is_reported_and_gets_no_other_key() -> None:
+    relay = KeyRelay(answer_to(EDIT, Allow()))
     assert relay.observe(seen(EDIT)) == PressKey("1")
     assert relay.expire() == DialogStillShown()
     assert relay.observe(seen(EDIT)) == Wait()
@@ -423,132 +427,136 @@ def test_a_dialog_that_stays_after_its_key_is_reported_and_left_alone() -> None:
     assert relay.sent == 1
 
 
-def test_a_screen_that_cannot_be_read_after_the_key_is_waited_out() -> None:
-    relay = KeyRelay(decided(EDIT, Allow()))
+def test_an_unreadable_screen_after_the_last_key_is_awaited() -> None:
+    relay = KeyRelay(answer_to(EDIT, Allow()))
     relay.observe(seen(EDIT))
     assert relay.observe(seen(UnknownPrompt("half drawn"))) == Wait()
     assert relay.expire() == Answered()
 
 
-def test_two_answers_to_one_prompt_are_one_key() -> None:
-    desk = PromptAppearances()
-    waiting = desk.observe(seen(EDIT))
+def test_two_answers_to_one_prompt_send_one_key() -> None:
+    appearances = PromptAppearances()
+    waiting = appearances.observe(seen(EDIT))
     assert waiting is not None
-    first = desk.claim(decided(EDIT, Allow()), waiting.serial)
+    first = appearances.claim(answer_to(EDIT, Allow()), waiting.serial)
     assert isinstance(first, KeyRelay)
-    assert desk.claim(decided(EDIT, Allow()), waiting.serial) == Refused("this prompt is already answered")
+    assert appearances.claim(answer_to(EDIT, Allow()), waiting.serial) == Refused(
+        "this prompt is already answered"
+    )
     assert first.observe(seen(EDIT)) == PressKey("1")
-    desk.release(first, waiting.serial)
-    assert desk.claim(decided(EDIT, Deny()), waiting.serial) == Refused("this prompt is already answered")
+    appearances.release(first, waiting.serial)
+    assert appearances.claim(answer_to(EDIT, Deny()), waiting.serial) == Refused(
+        "this prompt is already answered"
+    )
 
 
 def test_an_answer_that_sent_nothing_leaves_the_prompt_open() -> None:
-    desk = PromptAppearances()
-    waiting = desk.observe(seen(EDIT))
+    appearances = PromptAppearances()
+    waiting = appearances.observe(seen(EDIT))
     assert waiting is not None
-    relay = desk.claim(decided(EDIT, Allow()), waiting.serial)
+    relay = appearances.claim(answer_to(EDIT, Allow()), waiting.serial)
     assert isinstance(relay, KeyRelay)
     relay.observe(seen(EDIT, in_mode=True))
-    desk.release(relay, waiting.serial)
-    assert isinstance(desk.claim(decided(EDIT, Allow()), waiting.serial), KeyRelay)
-    desk.release(relay, waiting.serial + 1)
+    appearances.release(relay, waiting.serial)
+    assert isinstance(appearances.claim(answer_to(EDIT, Allow()), waiting.serial), KeyRelay)
+    appearances.release(relay, waiting.serial + 1)
 
 
 def test_the_same_question_asked_again_is_another_appearance() -> None:
-    desk = PromptAppearances()
-    first = desk.observe(seen(EDIT))
+    appearances = PromptAppearances()
+    first = appearances.observe(seen(EDIT))
     assert first is not None
-    assert desk.observe(seen(GONE)) is None
-    assert desk.claim(decided(EDIT, Allow()), first.serial) == Refused("the prompt is gone")
-    again = desk.observe(seen(EDIT))
+    assert appearances.observe(seen(GONE)) is None
+    assert appearances.claim(answer_to(EDIT, Allow()), first.serial) == Refused("the prompt is gone")
+    again = appearances.observe(seen(EDIT))
     assert again is not None
-    assert isinstance(desk.claim(decided(EDIT, Allow()), first.serial), Refused)
-    assert isinstance(desk.claim(decided(EDIT, Allow()), again.serial), KeyRelay)
+    assert isinstance(appearances.claim(answer_to(EDIT, Allow()), first.serial), Refused)
+    assert isinstance(appearances.claim(answer_to(EDIT, Allow()), again.serial), KeyRelay)
 
 
-def test_an_appearance_outlasts_what_hides_it_but_not_its_process() -> None:
-    desk = PromptAppearances()
-    first = desk.observe(seen(EDIT))
+def test_an_appearance_survives_being_hidden_but_not_another_process() -> None:
+    appearances = PromptAppearances()
+    first = appearances.observe(seen(EDIT))
     for look in (
         seen(UnknownPrompt("x")),
         seen(GONE, in_mode=True),
         seen(GONE, scrolled=True),
         seen("edit_no_step1_Down_80"),
     ):
-        still = desk.observe(look)
+        still = appearances.observe(look)
         assert still is not None
         assert still.serial == first.serial  # type: ignore[union-attr]
-    other = desk.observe(seen(EDIT, process="77@7"))
+    other = appearances.observe(seen(EDIT, process="77@7"))
     assert other is not None
     assert other.serial != first.serial  # type: ignore[union-attr]
-    assert desk.observe(seen(EDIT, dead=True)) is None
+    assert appearances.observe(seen(EDIT, dead=True)) is None
 
 
-def test_a_decision_on_one_prompt_does_not_open_another() -> None:
-    desk = PromptAppearances()
-    waiting = desk.observe(seen(EDIT))
+def test_an_answer_to_one_prompt_does_not_claim_another() -> None:
+    appearances = PromptAppearances()
+    waiting = appearances.observe(seen(EDIT))
     assert waiting is not None
-    refused = desk.claim(decided("bash_80", Allow()), waiting.serial)
+    refused = appearances.claim(answer_to("bash_80", Allow()), waiting.serial)
     assert isinstance(refused, Refused)
     assert "another prompt is shown" in refused.reason
 
 
-def test_a_key_that_did_not_go_out_gives_the_prompt_back() -> None:
-    desk = PromptAppearances()
-    waiting = desk.observe(seen(EDIT))
+def test_a_prompt_whose_key_was_not_sent_may_be_answered_again() -> None:
+    appearances = PromptAppearances()
+    waiting = appearances.observe(seen(EDIT))
     assert waiting is not None
-    relay = desk.claim(decided(EDIT, Allow()), waiting.serial)
+    relay = appearances.claim(answer_to(EDIT, Allow()), waiting.serial)
     assert isinstance(relay, KeyRelay)
     assert relay.observe(seen(EDIT)) == PressKey("1")
 
     assert relay.key_not_sent("the pane changed") == Refused("the pane changed", sent=0)
 
     assert relay.observe(seen(EDIT)) == Refused("the pane changed", sent=0)
-    desk.release(relay, waiting.serial)
-    assert isinstance(desk.claim(decided(EDIT, Allow()), waiting.serial), KeyRelay)
+    appearances.release(relay, waiting.serial)
+    assert isinstance(appearances.claim(answer_to(EDIT, Allow()), waiting.serial), KeyRelay)
 
 
 def held_back() -> KeyRelay:
-    relay = KeyRelay(decided(EDIT, Deny("use tabs")))
+    relay = KeyRelay(answer_to(EDIT, Deny("use tabs")))
     assert drive(relay, [EDIT, "edit_no_step1_Down_80"]) == [PressKey("Down"), PressKey("Down")]
     assert relay.retry_last_key()
     assert relay.sent == 1
     return relay
 
 
-def test_a_key_held_back_while_the_dialog_is_drawn_is_given_once_more() -> None:
+def test_a_key_not_sent_while_the_dialog_is_drawn_is_given_again() -> None:
     relay = held_back()
     assert relay.observe(seen(UnknownPrompt("half drawn"))) == Wait()
     assert relay.observe(seen("edit_no_step1_Down_80")) == PressKey("Down")
     assert relay.observe(seen("edit_no_step1_Down_80")) == Wait()
     assert relay.observe(seen("edit_no_step2_Down_80")) == PressKey("Tab")
-    assert not relay.retry_last_key()  # its footer was there: the screen was whole
+    assert not relay.retry_last_key()  # its footer was drawn: the screen was complete
     assert relay.sent == 3
 
 
 @pytest.mark.parametrize(
-    ("look", "why"),
+    ("look", "reason"),
     [
-        (seen(EDIT), "changed meanwhile"),  # the same question again, with the mark where it begins
+        (seen(EDIT), "changed meanwhile"),  # the same question again, with the cursor at its start
         (seen(GONE), "changed meanwhile"),
         (seen("edit_no_step1_Down_80", in_mode=True), "copy mode"),
     ],
 )
-def test_a_key_held_back_is_not_given_to_anything_else(look: PaneView, why: str) -> None:
+def test_a_key_to_retry_is_not_given_for_another_screen(look: PaneView, reason: str) -> None:
     effect = held_back().observe(look)
     assert isinstance(effect, Refused)
-    assert why in effect.reason
+    assert reason in effect.reason
     assert effect.sent == 1
 
 
-def test_a_first_key_is_not_held_back() -> None:
-    relay = KeyRelay(decided(EDIT, Allow()))
+def test_the_first_key_is_not_retried() -> None:
+    relay = KeyRelay(answer_to(EDIT, Allow()))
     assert relay.observe(seen(EDIT)) == PressKey("1")
     assert not relay.retry_last_key()
 
 
-def test_a_client_that_is_not_in_front_gets_no_key() -> None:
-    effect = KeyRelay(decided(EDIT, Allow())).observe(seen(EDIT, process=""))
+def test_a_client_in_the_background_gets_no_key() -> None:
+    effect = KeyRelay(answer_to(EDIT, Allow())).observe(seen(EDIT, process=""))
 
     assert isinstance(effect, Refused)
     assert "foreground" in effect.reason
@@ -556,12 +564,14 @@ def test_a_client_that_is_not_in_front_gets_no_key() -> None:
 
 
 def test_a_prompt_answered_another_way_gets_no_key() -> None:
-    desk = PromptAppearances()
-    desk.mark_answered()
-    waiting = desk.observe(seen(EDIT))
+    appearances = PromptAppearances()
+    appearances.mark_answered()
+    waiting = appearances.observe(seen(EDIT))
     assert waiting is not None
-    desk.mark_answered()
-    assert desk.claim(decided(EDIT, Allow()), waiting.serial) == Refused("this prompt is already answered")
+    appearances.mark_answered()
+    assert appearances.claim(answer_to(EDIT, Allow()), waiting.serial) == Refused(
+        "this prompt is already answered"
+    )
 
 
 @pytest.mark.parametrize(
@@ -578,19 +588,19 @@ def test_a_prompt_answered_another_way_gets_no_key() -> None:
         ),
     ],
 )
-def test_an_answer_is_recorded_in_words(answer: Answer, words: str) -> None:
+def test_an_answer_is_described_for_the_audit_log(answer: Answer, words: str) -> None:
     assert describe_answer(answer) == words
 
 
-def test_a_prompt_whose_call_has_ended_is_asked_anew() -> None:
-    desk = PromptAppearances()
-    desk.begin_new_appearance()
-    first = desk.observe(seen(EDIT))
+def test_a_prompt_whose_call_has_ended_is_a_new_appearance() -> None:
+    appearances = PromptAppearances()
+    appearances.begin_new_appearance()
+    first = appearances.observe(seen(EDIT))
     assert first is not None
-    relay = desk.claim(decided(EDIT, Allow()), first.serial)
+    relay = appearances.claim(answer_to(EDIT, Allow()), first.serial)
     assert isinstance(relay, KeyRelay)
-    desk.begin_new_appearance()
-    assert isinstance(desk.claim(decided(EDIT, Allow()), first.serial), Refused)
-    again = desk.observe(seen(EDIT))
+    appearances.begin_new_appearance()
+    assert isinstance(appearances.claim(answer_to(EDIT, Allow()), first.serial), Refused)
+    again = appearances.observe(seen(EDIT))
     assert again is not None
-    assert isinstance(desk.claim(decided(EDIT, Allow()), again.serial), KeyRelay)
+    assert isinstance(appearances.claim(answer_to(EDIT, Allow()), again.serial), KeyRelay)

@@ -54,7 +54,7 @@ ANSWERS: list[Answer] = [
 
 @dataclass
 class Client:
-    """What the pane really holds, and what it shows."""
+    """The real dialog in the pane, and what its screen shows, which may lag behind."""
 
     chance: random.Random
     instance: int = 0
@@ -64,7 +64,7 @@ class Client:
     unreadable: bool = False
     lag: int = 0
     stale: Prompt | None = None
-    # (instance, label taken or None for a key on the way) of every key that came in
+    # For every key received: the instance, and the label it chose or None.
     keys: list[tuple[int, str | None]] = field(default_factory=list)
 
     def ask(self, dialog: Prompt | None) -> None:
@@ -95,7 +95,7 @@ class Client:
             assert self.instance == instance + 1
 
     def _take(self, key: str, literal: bool) -> str | None:
-        """What this key does to the dialog: the label it takes, or None when it only moves something."""
+        """Apply this key to the dialog; return the label it chooses, or None if it chooses none."""
         dialog = self.dialog
         assert dialog is not None
         if dialog.text_field is not None:
@@ -154,12 +154,12 @@ class Client:
 @dataclass
 class Run:
     relay: KeyRelay
-    decision: PromptAnswer
+    prompt_answer: PromptAnswer
 
 
 def play(seed: int) -> tuple[int, int]:
     chance = random.Random(seed)
-    client, desk = Client(chance), PromptAppearances()
+    client, appearances = Client(chance), PromptAppearances()
     client.ask(chance.choice(POOL))
     listed: list[PromptAppearance] = []
     runs: list[Run] = []
@@ -174,14 +174,16 @@ def play(seed: int) -> tuple[int, int]:
             case 3:
                 client.unreadable = not client.unreadable
             case 4:
-                waiting = desk.observe(client.look())
+                waiting = appearances.observe(client.look())
                 listed += [waiting] if waiting is not None else []
             case 5 if listed:
-                # Mostly what is shown now; sometimes what was listed long ago.
+                # Mostly the prompt shown now; sometimes one listed long ago.
                 appearance = listed[-1] if chance.random() < 0.7 else chance.choice(listed)
-                decision = PromptAnswer(appearance.prompt, PANE, appearance.process, chance.choice(ANSWERS))
-                relay = desk.claim(decision, appearance.serial)
-                runs += [Run(relay, decision)] if isinstance(relay, KeyRelay) else []
+                prompt_answer = PromptAnswer(
+                    appearance.prompt, PANE, appearance.process, chance.choice(ANSWERS)
+                )
+                relay = appearances.claim(prompt_answer, appearance.serial)
+                runs += [Run(relay, prompt_answer)] if isinstance(relay, KeyRelay) else []
             case 6 if runs:
                 step(client, chance.choice(runs))
     finals = [instance for instance, taken in client.keys if taken is not None]
@@ -191,25 +193,25 @@ def play(seed: int) -> tuple[int, int]:
 
 def step(client: Client, run: Run) -> None:
     look = client.look()
-    # A screen that still shows the last prompt while the next one is already there is the client's
-    # own lag: it follows a key of ours, and no key may follow in it.
+    # A screen may still show the last prompt while the next one is already open: the client lags after a
+    # key, and no key may be given for that screen.
     lagging = client.dialog is None or look.found != client.dialog
     instance, dialog = client.instance, client.dialog
     effect = run.relay.observe(look)
     if not isinstance(effect, PressKey):
         return
     assert not lagging, "a key was given for a screen of the past"
-    assert client.process == run.decision.process, "a key was given to another process"
+    assert client.process == run.prompt_answer.process, "a key was given to another process"
     assert dialog is not None
-    assert dialog.fingerprint == run.decision.prompt.fingerprint, "a key was given for another prompt"
+    assert dialog.fingerprint == run.prompt_answer.prompt.fingerprint, "a key was given for another prompt"
     client.press(effect.key, effect.literal)
     if client.keys[-1][1] is not None:
-        assert client.keys[-1] == (instance, expected_label(run.decision))
+        assert client.keys[-1] == (instance, expected_label(run.prompt_answer))
 
 
-def expected_label(decision: PromptAnswer) -> str:
-    prompt = decision.prompt
-    match decision.answer:
+def expected_label(prompt_answer: PromptAnswer) -> str:
+    prompt = prompt_answer.prompt
+    match prompt_answer.answer:
         case ChooseOption(key):
             wanted = [option.label for option in prompt.options if option.key == key]
         case Deny() if prompt.kind == "question":
@@ -222,11 +224,11 @@ def expected_label(decision: PromptAnswer) -> str:
     return wanted[0]
 
 
-def test_ten_thousand_interleavings_send_no_key_to_another_prompt() -> None:
+def test_no_interleaving_sends_a_key_to_another_prompt() -> None:
     keys = answers = 0
     for seed in range(RUNS):
-        sent, given = play(seed)
-        keys, answers = keys + sent, answers + given
-    # The runs are not idle: thousands of keys went out, and thousands of answers were given.
+        sent, tool_input = play(seed)
+        keys, answers = keys + sent, answers + tool_input
+    # The runs do something: thousands of keys were sent, and thousands of answers given.
     assert keys > RUNS / 4
     assert answers > RUNS / 10

@@ -1,4 +1,4 @@
-"""Settings files on disk: every byte comes back, links stay links, what is not understood is left alone."""
+"""Settings files on disk: every byte is restored, links stay links, unreadable files are left alone."""
 
 from pathlib import Path
 
@@ -34,9 +34,7 @@ def backups(tmp_path: Path) -> Path:
         b'{"hooks": {"Stop": []}}',
     ],
 )
-def test_the_file_comes_back_byte_for_byte_with_its_mode(
-    tmp_path: Path, backups: Path, content: bytes
-) -> None:
+def test_uninstalling_restores_every_byte_and_the_mode(tmp_path: Path, backups: Path, content: bytes) -> None:
     path = tmp_path / "settings.json"
     path.write_bytes(content)
     path.chmod(0o640)
@@ -55,9 +53,7 @@ def test_the_file_comes_back_byte_for_byte_with_its_mode(
     assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".")] == []
 
 
-def test_a_file_that_was_not_there_is_made_and_goes_away_with_its_directory(
-    tmp_path: Path, backups: Path
-) -> None:
+def test_a_missing_file_is_created_and_removed_with_its_directory(tmp_path: Path, backups: Path) -> None:
     path = tmp_path / ".claude" / "settings.local.json"
 
     assert install_hooks(path, GROUPS, backups=backups).backup is None
@@ -83,7 +79,7 @@ def test_a_link_stays_a_link_and_its_target_is_changed(tmp_path: Path, backups: 
     assert target.read_text() == '{"a": 1}'
 
 
-def test_a_link_that_leads_nowhere_yet_stays_one_too(tmp_path: Path, backups: Path) -> None:
+def test_a_dangling_link_stays_a_link(tmp_path: Path, backups: Path) -> None:
     path = tmp_path / "settings.json"
     path.symlink_to("later.json")
 
@@ -94,7 +90,7 @@ def test_a_link_that_leads_nowhere_yet_stays_one_too(tmp_path: Path, backups: Pa
 
 
 @pytest.mark.parametrize("content", [b"{", b"// hi\n{}", b"[]", b'{"hooks": 1}', b"\xff\xfe"])
-def test_a_file_that_is_not_understood_is_left_alone(tmp_path: Path, backups: Path, content: bytes) -> None:
+def test_a_file_that_cannot_be_parsed_is_left_alone(tmp_path: Path, backups: Path, content: bytes) -> None:
     path = tmp_path / "settings.json"
     path.write_bytes(content)
 
@@ -105,7 +101,7 @@ def test_a_file_that_is_not_understood_is_left_alone(tmp_path: Path, backups: Pa
     assert not backups.exists()
 
 
-def test_what_cannot_be_read_or_written_is_an_error_with_a_hint(tmp_path: Path, backups: Path) -> None:
+def test_a_file_that_cannot_be_read_or_written_is_an_error_with_a_hint(tmp_path: Path, backups: Path) -> None:
     (tmp_path / "settings.json").mkdir()
     with pytest.raises(SettingsNotWritten):
         install_hooks(tmp_path / "settings.json", GROUPS, backups=backups)
@@ -140,11 +136,11 @@ def test_each_scope_has_its_file(tmp_path: Path) -> None:
     assert locate_settings(SettingsScope.USER, moved, None) == Path("/etc/cc/settings.json")
     assert locate_settings(SettingsScope.PROJECT, home, tmp_path) == tmp_path / ".claude/settings.json"
     assert locate_settings(SettingsScope.LOCAL, home, tmp_path) == tmp_path / ".claude/settings.local.json"
-    with pytest.raises(ChorusError, match="no repository"):
+    with pytest.raises(ChorusError, match="not in a git repository"):
         locate_settings(SettingsScope.LOCAL, home, None)
 
 
-def test_the_status_tells_old_hooks_from_current_ones(tmp_path: Path, backups: Path) -> None:
+def test_the_status_distinguishes_old_hooks_from_current_ones(tmp_path: Path, backups: Path) -> None:
     path = tmp_path / "settings.json"
     assert read_hook_status(SettingsScope.USER, path, GROUPS).events == ()
     install_hooks(path, {"Old": GROUPS["Stop"]}, backups=backups)

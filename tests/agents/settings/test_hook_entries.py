@@ -1,4 +1,4 @@
-"""Hooks put into a settings text and taken out again: nothing else moves, and it all comes back."""
+"""Hooks added to a settings text and removed again: nothing else changes, and the text is restored."""
 
 import json
 from typing import Any
@@ -47,7 +47,7 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
-def test_taking_the_hooks_out_gives_back_the_text_as_it_was(text: str) -> None:
+def test_removing_the_hooks_restores_the_text(text: str) -> None:
     with_hooks = add_hooks(text, GROUPS)
 
     assert find_hooks(with_hooks) == {event: [group] for event, group in GROUPS.items()}
@@ -55,7 +55,7 @@ def test_taking_the_hooks_out_gives_back_the_text_as_it_was(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
-def test_everything_else_means_what_it_meant(text: str) -> None:
+def test_all_other_settings_keep_their_values(text: str) -> None:
     def load(content: str) -> dict[str, Any]:
         value: dict[str, Any] = json.loads(content.removeprefix("\ufeff").strip() or "{}")
         return value
@@ -67,13 +67,13 @@ def test_everything_else_means_what_it_meant(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
-def test_putting_them_in_twice_is_putting_them_in_once(text: str) -> None:
+def test_adding_the_hooks_twice_is_adding_them_once(text: str) -> None:
     once = add_hooks(text, GROUPS)
 
     assert add_hooks(once, GROUPS) == once
 
 
-def test_a_file_that_was_not_there_is_made_in_plain_layout_and_goes_away_again() -> None:
+def test_a_missing_file_is_created_in_plain_layout_and_removed_again() -> None:
     text = add_hooks(None, GROUPS)
 
     assert text.startswith('{\n  "hooks": {\n    "PreToolUse": [\n      {')
@@ -81,7 +81,7 @@ def test_a_file_that_was_not_there_is_made_in_plain_layout_and_goes_away_again()
     assert remove_hooks(text) is None
 
 
-def test_hooks_of_another_place_or_an_older_version_are_replaced() -> None:
+def test_hooks_of_another_path_or_an_older_version_are_replaced() -> None:
     text = '{\n  "model": "opus"\n}\n'
     old = {event: {"hooks": [{**OURS, "command": "'/old place/chorus-hook'"}]} for event in ("Stop", "Old")}
 
@@ -109,7 +109,7 @@ def test_what_the_user_added_beside_our_hooks_stays() -> None:
     assert json.loads(after) == {"hooks": {"Stop": [THEIRS], "Other": [THEIRS]}}
 
 
-def test_reformatted_and_emptied_hooks_leave_no_shell_behind() -> None:
+def test_reformatted_hooks_leave_no_empty_containers_behind() -> None:
     text = add_hooks('{"model": "opus"}', GROUPS)
     reformatted = json.dumps(json.loads(text), indent=8)
 
@@ -133,13 +133,13 @@ def test_reformatted_and_emptied_hooks_leave_no_shell_behind() -> None:
         "[" * 9999,
     ],
 )
-def test_what_the_client_cannot_read_is_refused(text: str) -> None:
+def test_settings_the_client_cannot_read_are_refused(text: str) -> None:
     with pytest.raises(SettingsUnreadable) as caught:
         add_hooks(text, GROUPS)
     assert caught.value.hint
 
 
-def test_entries_of_any_other_shape_are_nobodys_business() -> None:
+def test_entries_of_any_other_form_are_ignored() -> None:
     inner = '[3, {"command": 4}, {"command": "chorus-hooks"}]'
     text = f'{{"hooks": {{"Stop": [1, {{"hooks": 2}}, {{"hooks": {inner}}}], "X": 5}}}}'
 
@@ -163,7 +163,7 @@ files = (
 
 @settings(max_examples=60)
 @given(value=files, indent=st.sampled_from([None, 0, 1, 2, 4, "\t"]), ascii_only=st.booleans())
-def test_any_settings_come_back_to_the_character(
+def test_adding_and_removing_restores_any_settings_to_the_character(
     value: dict[str, Any], indent: Any, ascii_only: bool
 ) -> None:
     text = json.dumps(value, indent=indent, ensure_ascii=ascii_only)
@@ -176,7 +176,7 @@ def test_any_settings_come_back_to_the_character(
 
 
 @given(value=json_values)
-def test_every_part_of_a_text_is_found_where_it_stands(value: Any) -> None:
+def test_every_value_of_a_text_is_found_at_its_position(value: Any) -> None:
     text = " " + json.dumps(value, indent=1) + "\n"
 
     def check(node: Any) -> None:
@@ -187,6 +187,6 @@ def test_every_part_of_a_text_is_found_where_it_stands(value: Any) -> None:
     check(parse_json(text))
 
 
-def test_a_text_that_is_not_json_has_no_parts() -> None:
+def test_a_text_that_is_not_json_is_refused() -> None:
     with pytest.raises(NotJson):
         parse_json("{} {}")

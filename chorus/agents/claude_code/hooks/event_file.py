@@ -1,4 +1,4 @@
-"""One event as the hook program writes it: a line about the hook, then the JSON object the client sent."""
+"""One event file of the hook program: a line about the hook, then the JSON object the client sent."""
 
 import json
 import os
@@ -14,10 +14,10 @@ VERSION = b"1"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HookEvent:
-    """One event. Two with the same content are two; process ids, and so names, come round again."""
+    """One event. Compared by identity: names repeat, because process ids are reused."""
 
-    name: str  # of its file: the hook's process id and a counter
-    written_ns: int  # by the clock of the file system
+    name: str  # the file name: the hook's process id and a counter
+    written_ns: int  # modification time of the file
     value: dict[str, Any]
     client_pid: int | None
     pane: PaneId | None
@@ -25,7 +25,7 @@ class HookEvent:
 
 
 def parse_event_file(name: str, content: bytes, *, written_ns: int) -> HookEvent | None:
-    """The event, or None while its file is not whole: no part of a JSON object is one."""
+    """The event, or None while the file is incomplete: no part of a JSON object is one."""
     head, found, body = content.partition(b"\n")
     fields = head.split(b"\t")
     if not found or len(fields) < 4 or fields[0] != VERSION:
@@ -48,7 +48,7 @@ def _parse_object(body: bytes) -> dict[str, Any] | None:
     try:
         value = orjson.loads(body)
     except orjson.JSONDecodeError:
-        # Half a surrogate pair, which the client can send, is more than orjson takes.
+        # The client can send half a surrogate pair, which orjson rejects.
         try:
             value = json.loads(body.decode("utf-8", "surrogateescape"))
         except ValueError:

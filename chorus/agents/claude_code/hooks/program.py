@@ -1,7 +1,7 @@
-"""The hook program and the settings that make the client run it.
+"""Find the hook program, and render the settings that make the client run it.
 
-Finds it in a checkout (`hooks/`) and in an installed wheel (`chorus/plugin/`), and renders the hooks for
-one process (`--settings`) or for a settings file.
+The program is in `hooks/` of a checkout and in `chorus/plugin/` of an installed wheel. The hooks are rendered
+for one process (`--settings`) or for a settings file.
 """
 
 import json
@@ -32,70 +32,71 @@ EVENTS = (
     "SubagentStart",
     "SubagentStop",
 )
-# The hook limits itself to 0.3 s; this is for a disk that hangs. The client complains on the screen when
-# it has to end a UserPromptSubmit hook, so it is long.
+# The hook limits itself to 0.3 s; this is for a disk that hangs. It is long because the client shows an error
+# when it has to kill a UserPromptSubmit hook.
 TIMEOUT_SECONDS = 10
-# For settings that others get as well: each has Chorus elsewhere, or not at all, and then nothing happens.
+# For settings that are shared: others have Chorus elsewhere or not at all, and then it does nothing.
 PORTABLE_COMMAND = f"command -v {HOOK_PROGRAM} >/dev/null 2>&1 || exit 0; exec {HOOK_PROGRAM}"
-# A permission hook may wait for a person.
+# A permission hook may wait for the user.
 PERMISSION_TIMEOUT_SECONDS = 3600
 
 
 class HookProgramMissing(ChorusError):
-    """The installation is not whole."""
+    """The installation is incomplete."""
 
-    hint = "Install chorus again."
+    hint = "Reinstall chorus."
 
 
 def find_plugin_directory() -> Path:
-    """The plugin's directory."""
     package = Path(chorus.__file__).parent
-    for place in (package / "plugin", package.parent / "hooks"):
-        if (place / HOOK_PROGRAM).is_file():
-            return place
+    for directory in (package / "plugin", package.parent / "hooks"):
+        if (directory / HOOK_PROGRAM).is_file():
+            return directory
     raise HookProgramMissing(f"the hook program {HOOK_PROGRAM} is missing from {package}")
 
 
 def find_chorus_program() -> str | None:
-    """The `chorus` program of this very installation, for the hook to start the agent with."""
+    """The `chorus` program of this installation, with which the hook starts the watcher."""
     beside = Path(sysconfig.get_path("scripts")) / "chorus"
     return str(beside) if os.access(beside, os.X_OK) else shutil.which("chorus")
 
 
 def render_hook_groups(hook: Path, chorus: str | None) -> dict[str, HookGroup]:
-    """What to run for each event, as the client's settings say it."""
+    """The hook group of each event, in the form of the client's settings."""
     command = _render_command(hook, chorus)
     return {event: _render_group(event, command) for event in EVENTS}
 
 
 def render_portable_hook_groups() -> dict[str, HookGroup]:
-    """The same for a file that travels: the hook is looked for on PATH."""
+    """The same for a shared settings file: the hook is looked up on PATH."""
     return {event: _render_group(event, {"command": PORTABLE_COMMAND}) for event in EVENTS}
 
 
-def render_settings(given: str | None, *, hook: Path, chorus: str | None) -> str:
-    """The value for `--settings`: our hooks, and what the user gave there, a file or JSON.
+def render_settings(user_value: str | None, *, hook: Path, chorus: str | None) -> str:
+    """The value for `--settings`: our hooks merged into the user's value, a file or JSON.
 
-    The client takes only the last `--settings`, so both must be in one.
+    The client uses only the last `--settings`, so both must be in one value.
     """
-    return json.dumps(json.loads(add_hooks(_read_given(given), render_hook_groups(hook, chorus))))
+    return json.dumps(
+        json.loads(add_hooks(_read_settings_value(user_value), render_hook_groups(hook, chorus)))
+    )
 
 
 def split_settings_option(arguments: Sequence[str]) -> tuple[list[str], str | None]:
-    """The client's arguments without `--settings`, and the value that counts: the last."""
+    """The client's arguments without `--settings`, and its last value, which is the one that counts."""
     rest: list[str] = []
-    given: str | None = None
+    value: str | None = None
     words = iter(arguments)
     for word in words:
         if word == "--":
-            return [*rest, word, *words], given
+            return [*rest, word, *words], value
         if word == "--settings":
-            given = next(words, None)
+            value = next(words, None)
         elif word.startswith("--settings="):
-            given = word.partition("=")[2]
+            value = word.partition("=")[2]
         else:
             rest.append(word)
-    return rest, given
+    return rest, value
 
 
 def _render_group(event: str, command: Mapping[str, Any]) -> HookGroup:
@@ -107,9 +108,9 @@ def _render_group(event: str, command: Mapping[str, Any]) -> HookGroup:
 
 
 def _render_command(hook: Path, chorus: str | None) -> Mapping[str, Any]:
-    """With `args` the client starts the program itself; without, the user's shell does, which costs more.
+    """With `args` the client starts the program itself; without, through the user's shell, which costs more.
 
-    A client that does not know `args` gives the command to a shell: so it must be a plain word there too.
+    A client that does not know `args` passes the command to a shell, so it must be a plain word there too.
     """
     plain = re.fullmatch(r"[A-Za-z0-9_./+@%:,-]+", str(hook)) is not None
     if plain and os.access(hook, os.X_OK):
@@ -118,12 +119,12 @@ def _render_command(hook: Path, chorus: str | None) -> Mapping[str, Any]:
     return {"command": shlex.join(words)}
 
 
-def _read_given(given: str | None) -> str | None:
-    if given is None:
+def _read_settings_value(value: str | None) -> str | None:
+    if value is None:
         return None
-    if given.lstrip().startswith("{"):
-        return given
+    if value.lstrip().startswith("{"):
+        return value
     try:
-        return Path(given).read_bytes().decode()
+        return Path(value).read_bytes().decode()
     except (OSError, UnicodeDecodeError) as error:
-        raise SettingsUnreadable(f"cannot read the settings {given}: {error}") from error
+        raise SettingsUnreadable(f"cannot read the settings {value}: {error}") from error

@@ -128,6 +128,7 @@ class KeyRelay:
             return self._begin(view.found)
         if step.is_done(view.found):
             return self._advance(view.found)
+        assert self._before is not None
         if _input_state(view.found) == _input_state(self._before) or step.is_in_progress(view.found):
             return Wait()
         return self._refuse("the dialog changed meanwhile")
@@ -162,6 +163,7 @@ class KeyRelay:
             return self._refuse(problem)
         if isinstance(view.found, UnknownPrompt):
             return Wait()
+        assert self._before is not None
         if isinstance(view.found, NoPrompt) or _input_state(view.found) != _input_state(self._before):
             return self._refuse("the dialog changed meanwhile")
         self._retrying = False
@@ -199,8 +201,6 @@ def _problem(view: PaneView, answer: PromptAnswer) -> str | None:
     return None
 
 
-def _input_state(prompt: Prompt | None) -> object:
+def _input_state(prompt: Prompt) -> object:
     """The parts of a prompt that change while it is being answered."""
-    if prompt is None:
-        return None
     return (prompt.fingerprint, prompt.selected, prompt.text_field, prompt.checked)

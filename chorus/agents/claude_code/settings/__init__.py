@@ -1,0 +1,1 @@
+"""Claude Code's settings files: add and remove Chorus's hooks, and change nothing else."""

@@ -1,7 +1,6 @@
-"""The client's settings files on disk: Chorus's hooks put in and taken out.
+"""Add Chorus's hooks to the client's settings files, and remove them without a trace.
 
-Gives back every byte that was there before. A file that is not read as settings is left alone; one that
-is a link keeps being one; what is written is written whole or not at all, after a copy was put away.
+A file that cannot be parsed is left alone, a symlink stays one, and every write is atomic, after a backup.
 """
 
 import os
@@ -24,13 +23,13 @@ from chorus.system.atomic_file import replace_file
 
 
 class SettingsNotWritten(ChorusError):
-    """The disk refused."""
+    """A settings file cannot be read or written."""
 
-    hint = "See that the file and its directory can be written to, then run this again."
+    hint = "Make the file and its directory writable, then run this again."
 
 
 class SettingsScope(Enum):
-    """Whose sessions: all of this user's, everybody's in this repository, this user's in this repository."""
+    """Whose sessions: all of the user's, everybody's in this repository, the user's in this repository."""
 
     USER = "user"
     PROJECT = "project"
@@ -41,15 +40,15 @@ class SettingsScope(Enum):
 class SettingsChange:
     path: Path
     changed: bool
-    backup: Path | None  # what the file held before, if it held anything
+    backup: Path | None  # the previous content, if there was any
 
 
 @dataclass(frozen=True, slots=True)
 class HookStatus:
     scope: SettingsScope
     path: Path
-    events: tuple[str, ...]  # those that have a hook of ours
-    current: bool  # exactly the hooks this Chorus would put in
+    events: tuple[str, ...]  # those with a hook of ours
+    current: bool  # exactly the hooks this version of Chorus installs
     problem: str | None
 
 
@@ -58,29 +57,29 @@ def locate_settings(scope: SettingsScope, environment: Mapping[str, str], work_t
         directory = environment.get("CLAUDE_CONFIG_DIR")
         return (Path(directory) if directory else Path(environment["HOME"]) / ".claude") / "settings.json"
     if work_tree is None:
-        raise ChorusError("there is no repository here", hint="Run this inside one, or use --user.")
+        raise ChorusError("not in a git repository", hint="Run this inside one, or use --user.")
     name = "settings.json" if scope is SettingsScope.PROJECT else "settings.local.json"
     return work_tree / ".claude" / name
 
 
 def backup_directory() -> Path:
-    """Where copies of settings files go before they are changed."""
+    """Where settings files are backed up before they are changed."""
     state = os.environ.get("XDG_STATE_HOME")
     return (Path(state) if state else Path.home() / ".local" / "state") / "chorus" / "backups"
 
 
 def install_hooks(path: Path, groups: Mapping[str, HookGroup], *, backups: Path) -> SettingsChange:
-    """Put exactly these hooks of ours into the file, which is made if need be."""
+    """Make these the only hooks of ours in the file; create it if it is missing."""
     before = _read(path)
-    with _naming(path):
+    with _with_path(path):
         after = add_hooks(before, groups)
     return _write(path, before, after, backups)
 
 
 def uninstall_hooks(path: Path, *, backups: Path) -> SettingsChange:
-    """Take our hooks out; a file made for them goes away."""
+    """Remove our hooks, and the file if it was created for them."""
     before = _read(path)
-    with _naming(path):
+    with _with_path(path):
         after = None if before is None else remove_hooks(before)
     return _write(path, before, after, backups)
 
@@ -95,8 +94,8 @@ def read_hook_status(scope: SettingsScope, path: Path, groups: Mapping[str, Hook
 
 
 @contextmanager
-def _naming(path: Path) -> Iterator[None]:
-    """There are three such files: which one it is belongs to the message."""
+def _with_path(path: Path) -> Iterator[None]:
+    """Add the path to the message of an error: there are three such files."""
     try:
         yield
     except SettingsUnreadable as error:
@@ -105,7 +104,7 @@ def _naming(path: Path) -> Iterator[None]:
 
 def _read(path: Path) -> str | None:
     try:
-        # As bytes: a text read would turn its line ends into ours.
+        # As bytes: reading text would convert its line ends.
         return path.read_bytes().decode()
     except FileNotFoundError:
         return None
@@ -120,7 +119,7 @@ def _write(path: Path, before: str | None, after: str | None, backups: Path) -> 
         return SettingsChange(path, False, None)
     real = Path(os.path.realpath(path))
     try:
-        backup = _put_away(path, before, backups) if before is not None else None
+        backup = _back_up(path, before, backups) if before is not None else None
         if after is None:
             path.unlink()
             _remove_if_empty(path.parent)
@@ -132,7 +131,7 @@ def _write(path: Path, before: str | None, after: str | None, backups: Path) -> 
     return SettingsChange(path, True, backup)
 
 
-def _put_away(path: Path, content: str, backups: Path) -> Path:
+def _back_up(path: Path, content: str, backups: Path) -> Path:
     backups.mkdir(mode=0o700, parents=True, exist_ok=True)
     flat = str(path.absolute()).strip("/").replace("/", "-")[-150:]
     backup = backups / f"{flat}.{secrets.token_hex(4)}"
@@ -141,11 +140,11 @@ def _put_away(path: Path, content: str, backups: Path) -> Path:
 
 
 def _replace(path: Path, content: bytes, *, expected: bytes | None) -> None:
-    """Swap the file for one with this content and the same mode, unless somebody else changed it just now."""
+    """Replace the file, unless another program changed it meanwhile."""
 
     def check() -> None:
         if expected is not None and path.read_bytes() != expected:
-            raise SettingsNotWritten(f"{path} was changed by another program just now")
+            raise SettingsNotWritten(f"{path} was changed by another program meanwhile")
 
     replace_file(path, content, check=check)
 

@@ -1,8 +1,7 @@
-"""The client's settings text, with Chorus's hooks put in or taken out, and nothing else changed.
+"""Add Chorus's hooks to the text of the client's settings, and remove them, changing nothing else.
 
-Taking out what was put in gives back the text as it was, to the character. That works because what is
-made here begins with a blank or a line break, and what is put into an empty list or object of the
-user's does not. Never reads or writes a file.
+Removing what was added restores the text to the character. That works because an object or list created
+here begins with a blank or a line break inside, and what is added to an empty one of the user's does not.
 """
 
 import itertools
@@ -25,21 +24,21 @@ from chorus.errors import ChorusError
 
 HookGroup = Mapping[str, Any]
 
-# However it is quoted and wherever it lies: the program's name makes an entry ours.
-_OURS = re.compile(r"""(?:^|[/\s'"])chorus-hook(?:['"\s]|$)""")
-# Some editors begin a file with it; the client takes no notice.
+# An entry is ours if it runs the hook program, however quoted and wherever installed.
+_OUR_COMMAND = re.compile(r"""(?:^|[/\s'"])chorus-hook(?:['"\s]|$)""")
+# Some editors begin a file with it; the client ignores it.
 _BYTE_ORDER_MARK = "\ufeff"
 
 
 class SettingsUnreadable(ChorusError):
-    """A settings file the client itself cannot use, or of another shape than it documents."""
+    """A settings file is not valid JSON, or not of the form the client documents."""
 
-    hint = "Mend the file by hand (the client ignores it as it is), then run this again."
+    hint = "Correct the file (the client ignores it as it is), then run this again."
 
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """One hook of ours and everything it stands in, outermost first."""
+    """One hook of ours and the nodes that contain it, outermost first."""
 
     root: Node
     hooks: Node
@@ -51,7 +50,7 @@ class _Entry:
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """How lines are broken: `newline` None puts everything on one line."""
+    """Line breaks and indentation. Without `newline`, everything is on one line."""
 
     newline: str | None
     indent: str = ""
@@ -68,7 +67,7 @@ class _Layout:
 
 
 def find_hooks(text: str) -> dict[str, list[dict[str, Any]]]:
-    """The groups that hold hooks of ours, by event."""
+    """The groups with hooks of ours, by event."""
     found: dict[str, list[dict[str, Any]]] = {}
     for entry in _entries(text):
         found.setdefault(str(entry.event.key), []).append(entry.group.value)
@@ -76,7 +75,7 @@ def find_hooks(text: str) -> dict[str, list[dict[str, Any]]]:
 
 
 def add_hooks(text: str | None, groups: Mapping[str, HookGroup]) -> str:
-    """The text with exactly these hooks of ours. None: there is no file yet."""
+    """The text with exactly these hooks of ours; `text` is None if there is no file yet."""
     if text is not None:
         if find_hooks(text) == {event: [group] for event, group in groups.items()}:
             return text
@@ -91,7 +90,7 @@ def add_hooks(text: str | None, groups: Mapping[str, HookGroup]) -> str:
 
 
 def remove_hooks(text: str) -> str | None:
-    """The text without hooks of ours. None: nothing else is left, and the file was made for them."""
+    """The text without hooks of ours; None if the file was created for them and nothing else is left."""
     remaining: str | None = text
     while remaining is not None and (entry := next(_entries(remaining), None)) is not None:
         remaining = _cut(remaining, entry)
@@ -99,7 +98,7 @@ def remove_hooks(text: str) -> str | None:
 
 
 def _cut(text: str, entry: _Entry) -> str | None:
-    """Cut our hook, and with it whatever holds nothing else and was made for it."""
+    """Cut our hook, with every container that was created for it and contains nothing else."""
     if len(entry.list.children) > 1:
         return cut_child(text, entry.list, entry.hook)
     chain = [entry.group, entry.event, entry.hooks, entry.root]
@@ -141,7 +140,7 @@ def _render_group(group: HookGroup) -> str:
 
 
 def _layout_within(text: str, parent: Node) -> _Layout:
-    """The layout of the parent's children, as far as it has any."""
+    """The layout of the parent's children."""
     indent = indent_of(text, parent.children[-1].whole_start) if parent.children else None
     if indent is None:
         return _Layout(None)
@@ -149,7 +148,7 @@ def _layout_within(text: str, parent: Node) -> _Layout:
 
 
 def _unit(text: str) -> str:
-    """One step of indentation, as the first indented line shows it."""
+    """One step of indentation, taken from the first indented line."""
     first = re.search(r"\n([ \t]+)\S", text)
     return first[1] if first else "  "
 
@@ -163,7 +162,7 @@ def _entries(text: str) -> Iterator[_Entry]:
         for group in event.children:
             inner = group.member("hooks")
             for hook in inner.children if inner else []:
-                if isinstance(hook.value, dict) and _OURS.search(str(hook.value.get("command"))):
+                if isinstance(hook.value, dict) and _OUR_COMMAND.search(str(hook.value.get("command"))):
                     assert hooks is not None
                     assert inner is not None
                     yield _Entry(root, hooks, event, group, inner, hook)

@@ -1,7 +1,7 @@
-"""Where things stand in a JSON text, and how to add or cut one without touching the rest.
+"""Edit a JSON text in place: add or cut one value without touching the rest.
 
-Receives text that may be laid out in any way, gives text that differs only by what was added or cut;
-cutting what was added gives back every character. Never re-renders a value somebody else wrote.
+The text may be laid out in any way. Cutting what was added restores every character, and no value of others
+is rendered anew.
 """
 
 import json
@@ -20,7 +20,7 @@ class NotJson(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A value and where it stands. A member of an object begins with its key."""
+    """A value and its position in the text. A member of an object begins with its key."""
 
     kind: Literal["object", "array", "plain"]
     start: int
@@ -35,7 +35,7 @@ class Node:
         return self.start if self.key_start is None else self.key_start
 
     def member(self, key: str) -> "Node | None":
-        """The member that counts: of several with one key, readers take the last."""
+        """The member with this key; of several the last, as JSON readers take it."""
         return next((child for child in reversed(self.children) if child.key == key), None)
 
 
@@ -50,7 +50,7 @@ def parse_json(text: str, begin: int = 0) -> Node:
 
 
 def add_child(text: str, parent: Node, child: str) -> str:
-    """Put a child (with its key, if the parent is an object) at the end of its parent."""
+    """Add a child (with its key, if the parent is an object) at the end of its parent."""
     if not parent.children:
         return text[: parent.start + 1] + child + text[parent.start + 1 :]
     last = parent.children[-1]
@@ -58,7 +58,7 @@ def add_child(text: str, parent: Node, child: str) -> str:
 
 
 def cut_child(text: str, parent: Node, child: Node) -> str:
-    """The opposite of `add_child`, wherever the child stands now."""
+    """Undo `add_child`, also if other children have been added since."""
     place = parent.children.index(child)
     if place > 0:
         start, end = parent.children[place - 1].end, child.end
@@ -70,7 +70,7 @@ def cut_child(text: str, parent: Node, child: Node) -> str:
 
 
 def indent_of(text: str, at: int) -> str | None:
-    """The blanks before this place on its line, or None if something else stands there."""
+    """The blanks before this position on its line, or None if there is anything else."""
     begin = text.rfind("\n", 0, at) + 1
     return text[begin:at] if begin and not text[begin:at].strip(" \t") else None
 
@@ -84,7 +84,7 @@ def _gap(text: str, at: int) -> str:
     return " " if indent is None else newline_of(text) + indent
 
 
-def _scan(text: str, at: int, value: Any, key: str | None = None, key_start: int | None = None) -> Node:  # noqa: ANN401
+def _scan(text: str, at: int, value: Any, key: str | None = None, key_start: int | None = None) -> Node:  # noqa: ANN401  a JSON value
     if text[at] == "{":
         kind: Literal["object", "array", "plain"] = "object"
     elif text[at] == "[":

@@ -1,11 +1,16 @@
-"""A call the client asks about in words becomes a prompt, and an answer to it the client's decision."""
+"""A permission request becomes a prompt, and an answer to it the client's decision."""
 
 import json
 from typing import Any
 
 import pytest
 
-from chorus.agents.claude_code.dialogs.permission_requests import prompt_for_call, prompt_for_text
+from chorus.agents.claude_code.dialogs.permission_requests import (
+    may_be_about,
+    prompt_for_call,
+    prompt_for_text,
+)
+from chorus.agents.claude_code.dialogs.reader import read_screen
 from chorus.agents.claude_code.replies.key_sequences import CannotAnswer
 from chorus.agents.claude_code.replies.permission_replies import DEFAULT_DENIAL, plan_permission_reply
 from chorus.model.answer import (
@@ -17,6 +22,8 @@ from chorus.model.answer import (
     QuestionAnswer,
     QuestionAnswers,
 )
+from chorus.model.prompt import Prompt
+from tests.screens import screen_text, shipped_rules
 
 EDIT = {"file_path": "/p/app.py", "old_string": "a\nb", "new_string": "c", "replace_all": False}
 BASH = {"command": "make &&\n ls", "description": "Build"}
@@ -44,7 +51,7 @@ BARE = {"questions": [{"question": "Q"}]}
 
 
 @pytest.mark.parametrize(
-    ("tool", "given", "kind", "title", "body"),
+    ("tool", "tool_input", "kind", "title", "body"),
     [
         ("Edit", EDIT, "edit", "Edit file", ["/p/app.py", "-a", "-b", "+c", "replace_all: false"]),
         ("Edit", {"old_string": 1}, "edit", "Edit file", ["old_string: 1"]),
@@ -56,10 +63,10 @@ BARE = {"questions": [{"question": "Q"}]}
         ("AskUserQuestion", {"questions": "?"}, "tool", "Use AskUserQuestion", ["questions: ?"]),
     ],
 )
-def test_a_call_is_shown_with_all_of_its_input(
-    tool: str, given: dict[str, Any], kind: str, title: str, body: list[str]
+def test_a_prompt_for_a_call_shows_the_whole_input(
+    tool: str, tool_input: dict[str, Any], kind: str, title: str, body: list[str]
 ) -> None:
-    prompt = prompt_for_call(tool, given)
+    prompt = prompt_for_call(tool, tool_input)
 
     assert (prompt.kind, prompt.title, list(prompt.body)) == (kind, title, body)
     assert [(o.key, o.label, o.meaning) for o in prompt.options] == [
@@ -78,7 +85,7 @@ def answer_one(question: str, labels: tuple[str, ...], text: str | None = None) 
 TWICE = QuestionAnswers((QuestionAnswer("Which?", ("Go",)),) * 2)
 
 
-def test_questions_are_shown_in_rows_each_with_its_choices() -> None:
+def test_questions_are_shown_in_rows_with_their_options() -> None:
     several = {**PLAIN, "question": "How?", "header": "B", "multiSelect": True}
     assert list(prompt_for_call("AskUserQuestion", {"questions": [PLAIN, several]}).body) == [
         "A: Which?",
@@ -92,12 +99,12 @@ def test_questions_are_shown_in_rows_each_with_its_choices() -> None:
     "more",
     [{**PLAIN, "preview": 1}, {**PLAIN, "options": [{"label": "x"}]}, {**PLAIN, "options": ["x"]}, "odd"],
 )
-def test_a_question_with_more_to_it_is_shown_as_it_was_asked(more: object) -> None:
+def test_a_question_with_unknown_fields_is_shown_as_json(more: object) -> None:
     (row,) = prompt_for_call("AskUserQuestion", {"questions": [PLAIN, more]}).body
     assert json.loads(row.removeprefix("questions: ")) == [PLAIN, more]
 
 
-def test_what_would_change_for_good_is_said() -> None:
+def test_suggested_permission_changes_are_in_the_label() -> None:
     yes, always, no = prompt_for_call("Bash", BASH, SUGGESTIONS).options
 
     assert always.label == (
@@ -116,7 +123,7 @@ def test_calls_that_differ_anywhere_have_different_fingerprints() -> None:
     )
 
 
-def test_a_question_is_shown_with_its_choices_and_a_field() -> None:
+def test_a_question_has_its_options_and_a_text_field() -> None:
     prompt = prompt_for_call("AskUserQuestion", BOTH)
 
     assert (prompt.kind, prompt.title, prompt.question) == ("question", "W, F", "Which?")
@@ -140,7 +147,7 @@ ALLOWED = {"behavior": "allow", "updatedInput": BASH}
         (ChooseOption("3", "not so"), {"behavior": "deny", "message": "not so"}),
     ],
 )
-def test_an_answer_is_said_as_the_client_reads_it(answer: Answer, decision: dict[str, Any]) -> None:
+def test_an_answer_becomes_the_decision_the_client_expects(answer: Answer, decision: dict[str, Any]) -> None:
     assert (
         plan_permission_reply(answer, prompt_for_call("Bash", BASH, SUGGESTIONS), BASH, SUGGESTIONS)
         == decision
@@ -148,7 +155,7 @@ def test_an_answer_is_said_as_the_client_reads_it(answer: Answer, decision: dict
 
 
 @pytest.mark.parametrize(
-    ("given", "answer", "answers"),
+    ("tool_input", "answer", "answers"),
     [
         (ASK, ChooseOption("2"), {"Which?": "Rust"}),
         (ASK, ChooseOption("3", "Zig"), {"Which?": "Zig"}),
@@ -160,15 +167,15 @@ def test_an_answer_is_said_as_the_client_reads_it(answer: Answer, decision: dict
         ),
     ],
 )
-def test_questions_are_answered_in_words(
-    given: dict[str, Any], answer: Answer, answers: dict[str, str]
+def test_answers_to_questions_are_added_to_the_input(
+    tool_input: dict[str, Any], answer: Answer, answers: dict[str, str]
 ) -> None:
-    decision = plan_permission_reply(answer, prompt_for_call("AskUserQuestion", given), given)
-    assert decision == {"behavior": "allow", "updatedInput": {**given, "answers": answers}}
+    decision = plan_permission_reply(answer, prompt_for_call("AskUserQuestion", tool_input), tool_input)
+    assert decision == {"behavior": "allow", "updatedInput": {**tool_input, "answers": answers}}
 
 
 @pytest.mark.parametrize(
-    ("tool", "given", "answer", "why"),
+    ("tool", "tool_input", "answer", "reason"),
     [
         ("Bash", BASH, AllowAlways(), "allow-always"),
         ("Bash", BASH, Allow("but"), "takes no text"),
@@ -184,16 +191,40 @@ def test_questions_are_answered_in_words(
         ("AskUserQuestion", BARE, answer_one("Q", ("a",)), "not exactly one"),
     ],
 )  # fmt: skip
-def test_an_answer_that_does_not_fit_says_nothing(
-    tool: str, given: dict[str, Any], answer: Answer, why: str
+def test_an_answer_that_does_not_fit_is_refused(
+    tool: str, tool_input: dict[str, Any], answer: Answer, reason: str
 ) -> None:
-    with pytest.raises(CannotAnswer, match=why):
-        plan_permission_reply(answer, prompt_for_call(tool, given), given)
+    with pytest.raises(CannotAnswer, match=reason):
+        plan_permission_reply(answer, prompt_for_call(tool, tool_input), tool_input)
 
 
-def test_a_prompt_in_the_clients_own_words_is_answered_yes_or_no() -> None:
+def test_a_permission_request_with_only_a_text_is_answered_yes_or_no() -> None:
     prompt = prompt_for_text("Allow it?")
 
     assert (prompt.kind, prompt.tool, prompt.question) == ("permission", None, "Allow it?")
     assert plan_permission_reply(ChooseOption("y"), prompt, {})["behavior"] == "allow"
     assert plan_permission_reply(Deny(), prompt, {})["behavior"] == "deny"
+
+
+def prompt(name: str) -> Prompt:
+    found = read_screen(screen_text(f"screens/2.1.325/{name}.txt"), shipped_rules()).found
+    assert isinstance(found, Prompt)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "tool", "tool_input", "expected"),
+    [
+        ("bashrm_80", "Bash", {"command": "rm -rf build"}, True),
+        ("bashrm_80", "Bash", {"command": "rm -rf dist"}, False),
+        ("bashrm_80", "Edit", {"file_path": "/p/app.py"}, False),
+        ("edit_80", "Edit", {"file_path": "/src/proj/app.py"}, True),
+        ("edit_80", "Edit", {"file_path": "/src/proj/other.py"}, False),
+        ("edit_80", "Edit", {}, True),
+        ("mcp_80", "mcp__any__thing", {}, True),
+    ],
+)
+def test_a_prompt_may_only_be_about_a_call_that_fits_its_dialog(
+    name: str, tool: str, tool_input: dict[str, Any], expected: bool
+) -> None:
+    assert may_be_about(prompt(name), tool, tool_input) is expected
