@@ -191,7 +191,7 @@ def write_over(repo: UserRepo, recorder: Recorder) -> dict[str, Action]:
     }
 
 
-@pytest.mark.parametrize("told", [["first", "second"], ["second", "first"]])
+@pytest.mark.parametrize("order", [["first", "second"], ["second", "first"]])
 def test_of_two_edits_that_read_the_file_at_once_each_has_its_own(
     repo: UserRepo, recorder: Recorder, order: list[str]
 ) -> None:
