@@ -56,15 +56,15 @@ def _is_terminal() -> bool:
 def _run_panel(args: argparse.Namespace, home: Home, work_tree: Path) -> ExitCode:
     for name in ("COLUMNS", "LINES"):
         os.environ.pop(name, None)  # of the terminal the tmux server was started from, not of this pane
-    from chorus.panel.feed import Feed, Inbox  # noqa: PLC0415  each way of running pays for its own
+    from chorus.panel.feed import Feed, FeedReader  # noqa: PLC0415  each way of running pays for its own
 
-    inbox = Inbox(Feed(home, work_tree))
-    inbox.start()  # the agent is asked while the toolkit loads, which takes longer
-    from chorus.panel.app import Panel, Settings  # noqa: PLC0415
-    from chorus.panel.glyphs import wants_ascii  # noqa: PLC0415
-    from chorus.panel.palette import count_colours, is_dark  # noqa: PLC0415
+    reader = FeedReader(Feed(home, work_tree))
+    reader.start()  # the agent is asked while the toolkit loads, which takes longer
+    from chorus.panel.app import Panel, PanelSettings  # noqa: PLC0415
+    from chorus.panel.labels import wants_ascii  # noqa: PLC0415
+    from chorus.panel.theme import count_colours, is_dark  # noqa: PLC0415
 
-    settings = Settings(
+    settings = PanelSettings(
         home,
         work_tree,
         dark=is_dark(os.environ, args.theme),
@@ -72,7 +72,7 @@ def _run_panel(args: argparse.Namespace, home: Home, work_tree: Path) -> ExitCod
         ascii=args.ascii or (wants_ascii(os.environ) and not args.unicode),
         bell=args.bell,
     )
-    panel = Panel(settings, inbox)
+    panel = Panel(settings, reader)
     panel.run()
     return ExitCode.BUG if panel.return_code else ExitCode.OK
 

@@ -1,52 +1,47 @@
-"""The side panel: what the sessions did and ask, in a pane beside them.
+"""The side panel: what the sessions did, and the prompts they wait on.
 
-A client of the agent and nothing more: it shows what the feed says, and every key becomes a request.
-Closing it never stops the watching; several may be open at once.
+A client of the watcher: it shows what the feed brings, and every key becomes a request. Closing it never
+stops the watcher; several may be open at once.
 """
 
+import os
+import shlex
+import subprocess
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 from typing import Any, ClassVar
 
-from textual.app import App, ComposeResult, SystemCommand
-from textual.containers import Container, Vertical
-from textual.events import DescendantFocus, Resize
-from textual.events import Key as KeyEvent
+from textual.app import App, ComposeResult, SuspendNotSupported, SystemCommand
+from textual.events import DescendantFocus, Key, Resize
 from textual.filter import LineFilter
 from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Input
 
-from chorus.errors import ChorusError
-from chorus.panel import asking, keys
-from chorus.panel.answering import Answering
-from chorus.panel.bars import KeyBar, Rule, Said, StatusLine
-from chorus.panel.bell import Bell
-from chorus.panel.deeds import Deeds
-from chorus.panel.diff_view import DiffView
-from chorus.panel.feed import Inbox
-from chorus.panel.landing import Landing
-from chorus.panel.model import Change, Model
-from chorus.panel.palette import choose_palette
-from chorus.panel.pane import Look
-from chorus.panel.prompt_card import PromptCard
-from chorus.panel.queue import Queue
-from chorus.panel.reading import Reading
-from chorus.panel.reviewing import Reviewing
-from chorus.panel.sessions_bar import SessionsBar
-from chorus.panel.stage import Stage
-from chorus.panel.themes import CSS, AsciiFilter, render_theme
-from chorus.panel.waiting import Waiting
+from chorus.panel import command_lines, keys
+from chorus.panel.answers import Answers
+from chorus.panel.editor import editor_command
+from chorus.panel.feed import FeedReader
+from chorus.panel.forms.help_screen import HelpScreen
+from chorus.panel.model import ModelChange, PanelModel
+from chorus.panel.review import Review
+from chorus.panel.theme import CSS, Appearance, AsciiFilter, choose_palette, toolkit_theme
+from chorus.panel.view import PanelView
+from chorus.panel.watcher_client import WatcherClient
+from chorus.panel.widgets.bars import KeyBar
+from chorus.panel.widgets.prompt_card import GUARD_SECONDS, PromptCard
+from chorus.panel.widgets.queue import Queue
+from chorus.panel.widgets.sessions_bar import SessionsBar
 from chorus.wire.home import Home
 
-# Requests about a prompt of the repository, whichever work tree it is in; the others are about ours.
-EVERYWHERE = frozenset({"answer"})
+# Keys that act on the row under the cursor.
+ROW_KEYS = frozenset({"keep", "keep_turn", "revert", "revert_turn", "redo", "edit", "copy"})
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class PanelSettings:
     home: Home
     work_tree: Path
     dark: bool = True
@@ -61,170 +56,204 @@ class Panel(App[None]):
     COMMAND_PALETTE_BINDING = "f1"
     ESCAPE_TO_MINIMIZE: ClassVar[bool] = False
 
-    class News(Message):
+    class FeedReady(Message):
         """The feed has messages."""
 
-    class Asked(Message):
-        """A request left for the agent."""
-
-        def __init__(self, do: str, arguments: dict[str, Any]) -> None:
-            super().__init__()
-            self.do = do
-            self.arguments = arguments
-
-    def __init__(self, settings: Settings, inbox: Inbox) -> None:
+    def __init__(self, settings: PanelSettings, reader: FeedReader) -> None:
         palette = choose_palette(dark=settings.dark, colours=settings.colours)
         super().__init__(ansi_color=True if palette.plain else None)
         self.settings = settings
-        self.look = Look(palette)
-        self.model = Model()
-        self._inbox = inbox
-        self._bell = Bell()
+        self.appearance = Appearance(palette)
+        self.model = PanelModel()
+        self._reader = reader
         self._ascii = AsciiFilter() if settings.ascii else None
-        self.sessions = SessionsBar(self.look, self.model, id="sessions")
-        self.card = PromptCard(self.look, id="prompt")
-        self.queue = Queue(self.look, self.model, id="queue")
-        self.queue_rule = Rule(self.look, id="queue-rule")
-        self.diff = DiffView(self.look, id="diff")
-        self.diff_rule = Rule(self.look, id="diff-rule")
-        self.filter = Input(placeholder="filter: words, paths, tools, numbers", id="filter", compact=True)
-        self.status = StatusLine(self.look, id="status")
-        self.key_bar = KeyBar(self.look, id="keys")
-        self.left = Vertical(self.queue_rule, self.filter, self.queue, id="left")
-        self.right = Vertical(self.diff_rule, self.diff, id="right")
-        self.body = Container(self.left, self.right, id="body")
-        self.stage = Stage(self)
-        self.reading = Reading(self, self.diff, self.diff_rule)
-        self.answering = Answering(self, self.card)
-        self.reviewing = Reviewing(self, self.queue)
-        self.landing = Landing(self, self.queue)
-        self.waiting = Waiting(self)
-        self.deeds = Deeds(self)
-        self._choose_theme()
+        self._known_prompts: set[str] | None = None
+        client = WatcherClient(settings.home, settings.work_tree, on_change=self._refresh_progress)
+        self.view = view = PanelView(self, self.model, client, self.appearance)
+        self._answers = Answers(view.card, view.status, self.model, client, view.show_prompt)
+        self._review = Review(view.queue, view.status, self.model, client)
+        self._answer_keys = self._bind_answer_keys()
+        self._keys = self._bind_keys()
+        self._set_theme(dark=settings.dark)
 
     def compose(self) -> ComposeResult:
-        yield self.sessions
-        yield self.card
-        yield self.body
-        yield self.status
-        yield self.key_bar
+        return self.view.compose()
 
     def on_mount(self) -> None:
-        self.queue.focus()
-        self.stage.refresh()
-        self._inbox.listen(lambda: self.post_message(self.News()))
+        self.view.queue.focus()
+        self.view.refresh()
+        self._reader.listen(lambda: self.post_message(self.FeedReady()))
 
     def on_unmount(self) -> None:
-        self._inbox.stop()
+        self._reader.stop()
 
-    def on_panel_news(self) -> None:
-        change = Change.NOTHING
-        for message in self._inbox.drain():
-            one = self.model.feed(message)
-            if Change.NOTICE in one and self.model.notice is not None:
-                level = "warning" if self.model.notice.level == "warning" else "info"
-                self.say(Said(self.model.notice.text, level))
-            change |= one
+    def on_panel_feed_ready(self) -> None:
+        change = ModelChange.NOTHING
+        for message in self._reader.drain():
+            changed = self.model.feed(message)
+            if ModelChange.ALERT in changed and (alert := self.model.alert) is not None:
+                self.view.status.show(alert.text, "warning" if alert.level == "warning" else "info")
+            change |= changed
         if not self.screen_stack:
             return  # the panel is being closed
-        if Change.PROMPTS in change and self._bell.rings_for(self.model.prompts) and self.settings.bell:
+        if ModelChange.PROMPTS in change and self._has_new_prompt() and self.settings.bell:
             self.bell()
-        self.stage.update(change)
+        self.view.update(change)
 
     def on_resize(self, event: Resize) -> None:
-        self.stage.arrange(event.size)  # the panel's own is still the one of before, under a form
+        self.view.arrange(event.size)  # under a form, the app's own size is not up to date yet
 
     def on_descendant_focus(self, event: DescendantFocus) -> None:
-        self.queue.refresh()
+        self.view.queue.refresh()
 
-    def on_key(self, event: KeyEvent) -> None:
-        if len(self.screen_stack) > 1 or (self.filter.has_focus and event.key != "escape"):
+    def on_key(self, event: Key) -> None:
+        if len(self.screen_stack) > 1 or (self.view.filter.has_focus and event.key != "escape"):
             return
-        if event.key == "tab" and self.stage.fold_prompt():
+        if event.key == "tab" and self.view.fold_prompt():
             event.stop()
-        elif key := keys.BY_KEY.get(event.key):
+        elif binding := keys.BY_KEY.get(event.key):
             event.stop()
             event.prevent_default()
-            self.deeds.do(key.deed, event.key, event.time)
+            self._run_key(binding.name, event.key, event.time)
 
     def on_key_bar_pressed(self, event: KeyBar.Pressed) -> None:
-        if key := keys.BY_LABEL.get(event.key):
-            self.deeds.do(key.deed, event.key, event.time)
+        if binding := keys.BY_LABEL.get(event.key):
+            self._run_key(binding.name, event.key, event.time)
 
     def on_prompt_card_chosen(self, event: PromptCard.Chosen) -> None:
-        self.answering.choose(event.option, event.pressed)
+        self._answers.option(event.option.key, event.pressed)
 
     def on_queue_moved(self, event: Queue.Moved) -> None:
-        self.stage.cursor_moved(event.row)
+        self.view.select_row(event.row)
 
     def on_queue_opened(self, event: Queue.Opened) -> None:
-        self.stage.open_diff()
+        self.view.open_diff()
 
     def on_diff_view_left(self) -> None:
-        self.stage.close_diff()
+        self.view.close_diff()
 
     def on_sessions_bar_picked(self, event: SessionsBar.Picked) -> None:
-        self.stage.pick_session(None if self.queue.view.session == event.session else event.session)
+        picked = self.view.queue.view.session
+        self.view.pick_session(None if picked == event.session else event.session)
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        if event.input is self.filter:
-            self.queue.set_view(needle=event.value)
-            self.stage.refresh_rules()
+        if event.input is self.view.filter:
+            self.view.set_filter(event.value)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        if event.input is self.filter:
-            self.queue.focus()
-
-    async def ask(
-        self, do: str, arguments: dict[str, Any], *, label: str, starts: bool = True
-    ) -> dict[str, Any]:
-        """Ask the agent; what takes longer than half a second is shown as going on."""
-        if do not in EVERYWHERE:
-            arguments = {"cwd": str(self.settings.work_tree), **arguments}
-        self.post_message(self.Asked(do, arguments))
-        with self.waiting.during(label):
-            answer = await asking.ask(self.settings.home, do, starts=starts, **arguments)
-        return answer if isinstance(answer, dict) else {}
-
-    def say(self, said: Said) -> None:
-        self.status.say(said)
-
-    def say_error(self, error: ChorusError, command: str) -> None:
-        text = f"{error} {error.hint}" if error.hint else str(error)
-        self.say(Said(text, "error", command))
-
-    def unfold_prompt(self) -> None:
-        self.stage.unfold_prompt()
+        if event.input is self.view.filter:
+            self.view.queue.focus()
 
     def get_line_filters(self) -> list[LineFilter]:
         filters = list(super().get_line_filters())
         return [*filters, self._ascii] if self._ascii else filters
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        for key in keys.ALL:
-            if key.deed not in {"option", "palette"}:
+        for key in keys.ALL_KEYS:
+            if key.name not in {"option", "palette"}:
                 help_text = f"{key.label}   {key.command}" if key.command else key.label
-                yield SystemCommand(key.help, help_text, self._deed(key.deed))
-        yield SystemCommand(
-            "light colours", "for a terminal with a light background", self._theme(dark=False)
-        )
-        yield SystemCommand("dark colours", "for a terminal with a dark background", self._theme(dark=True))
+                yield SystemCommand(key.help, help_text, self._key_runner(key.name))
+        for dark, name in ((False, "light"), (True, "dark")):
+            help_text = f"for a terminal with a {name} background"
+            yield SystemCommand(f"{name} colours", help_text, self._theme_changer(dark=dark))
 
-    def _deed(self, deed: str) -> Callable[[], None]:
-        return lambda: self.deeds.do(deed, "", monotonic())
+    def _bind_answer_keys(self) -> dict[str, Callable[[float], None]]:
+        answers = self._answers
+        return {
+            "approve": answers.approve,
+            "always": answers.always,
+            "deny": answers.deny,
+            "deny_with_message": answers.deny_with_message,
+        }
 
-    def _theme(self, *, dark: bool) -> Callable[[], None]:
+    def _bind_keys(self) -> dict[str, Callable[[], object]]:
+        review, view = self._review, self.view
+        return {
+            "next_prompt": view.next_prompt,
+            "keep": review.keep,
+            "keep_turn": lambda: review.keep(turn=True),
+            "revert": review.revert,
+            "revert_turn": lambda: review.revert(turn=True),
+            "redo": review.redo,
+            "land": review.land,
+            "edit": self._edit,
+            "copy": self._copy,
+            "filter": view.open_filter,
+            "scope": view.next_scope,
+            "session": view.next_session,
+            "zoom": view.zoom,
+            "back": view.back,
+            "help": lambda: self.push_screen(HelpScreen(self.appearance)),
+            "palette": self.action_command_palette,
+            "quit": self.exit,
+        }
+
+    def _run_key(self, name: str, key: str, pressed: float) -> None:
+        """Do what a key is bound to. `pressed`: when; it was not meant for what has changed since."""
+        if name == "option":
+            self._answers.option(key, pressed)
+        elif name in self._answer_keys:
+            self._answer_keys[name](pressed)
+        elif name in ROW_KEYS and pressed < self.view.queue.auto_moved_at + GUARD_SECONDS:
+            self.view.status.show(
+                "the cursor has just moved to a new action: check it, then press again", "warning"
+            )
+        else:
+            self._keys[name]()
+
+    def _copy(self) -> None:
+        """Copy the id of the action, or of the turn."""
+        entry, group = self.view.queue.entry, self.view.queue.group
+        text = entry.id if entry else (group[1] if group else "")
+        if text:
+            self.copy_to_clipboard(text)
+            self.view.status.show(f"copied {text}", "done", command_lines.show(text) if entry else "")
+
+    def _edit(self) -> None:
+        """Open the first file of the action in the editor, at its first change, with the panel suspended."""
+        status, entry = self.view.status, self.view.queue.entry
+        if entry is None or not entry.paths:
+            status.show("put the cursor on an action with a file", "warning")
+            return
+        path = Path(self.settings.work_tree, entry.paths[0])
+        if not path.exists():
+            status.show(f"{entry.paths[0]} no longer exists", "warning")
+            return
+        patch = self.view.details.patch
+        command = editor_command(os.environ, path, patch.first_changed_line() if patch else 1)
+        try:
+            with self.suspend():
+                subprocess.run(command, cwd=self.settings.work_tree)
+        except SuspendNotSupported:
+            status.show("an editor cannot be opened in this terminal", "warning")
+        except OSError as error:
+            status.show(f"cannot start {command[0]}: {error.strerror}", "error")
+        else:
+            status.show(f"opened {entry.paths[0]}", "done", shlex.join(command))
+
+    def _has_new_prompt(self) -> bool:
+        """Return whether a prompt came since the last call; those pending at the start are not new."""
+        known, pending = self._known_prompts, set(self.model.prompts)
+        self._known_prompts = (known or set()) | pending
+        return known is not None and not pending <= known
+
+    def _refresh_progress(self) -> None:
+        self.view.refresh_progress()
+
+    def _key_runner(self, name: str) -> Callable[[], None]:
+        return lambda: self._run_key(name, "", monotonic())
+
+    def _theme_changer(self, *, dark: bool) -> Callable[[], None]:
         def change() -> None:
-            self.look.palette = choose_palette(dark=dark, colours=self.settings.colours)
-            self._choose_theme(dark=dark)
+            self.appearance.palette = choose_palette(dark=dark, colours=self.settings.colours)
+            self._set_theme(dark=dark)
             self.screen.refresh(layout=True)
-            self.stage.refresh()
+            self.view.refresh()
 
         return change
 
-    def _choose_theme(self, *, dark: bool | None = None) -> None:
-        dark = self.settings.dark if dark is None else dark
-        theme = render_theme(self.look.palette, dark=dark)
+    def _set_theme(self, *, dark: bool) -> None:
+        theme = toolkit_theme(self.appearance.palette, dark=dark)
         if not isinstance(theme, str):
             self.register_theme(theme)
             theme = theme.name

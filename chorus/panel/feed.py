@@ -1,8 +1,8 @@
-"""Everything the agent says, from the first connection to the last, through its restarts.
+"""One stream of messages from the watcher, across its restarts.
 
-Gives one stream of messages: `link` (connecting, live, lost), `snapshot` (how things stand), `log`
-(pages of actions, newest page first) and then the agent's own events. Read by one thread that lives
-as long as the panel does: nothing that was read is lost to a restart of the reader. Never draws.
+First `link` (connecting, live or lost), `snapshot` (sessions, lanes, prompts) and `log` (pages of entries,
+newest page first), then the watcher's own events. One thread reads it for as long as the panel runs: a
+worker that is restarted could lose what it had read.
 """
 
 import threading
@@ -19,17 +19,18 @@ from chorus.wire.home import Home
 from chorus.wire.protocol import Message, ProtocolError
 
 # A page is decoded in a few milliseconds, so an event that comes in between does not wait.
-PAGE = 500
-# Older actions are a matter for `chorus log`: nobody scrolls back further.
-MOST_ENTRIES = 20_000
-# How often a lost agent is looked for: unfelt by a person, and nothing for the machine.
+PAGE_ENTRIES = 500
+# Older entries are shown by `chorus log`: nobody scrolls back further.
+MAX_ENTRIES = 20_000
+# How often a lost watcher is looked for: too short to notice, and no load.
 RETRY_SECONDS = 0.25
+RECONNECTED = "connected again"
 
 T = TypeVar("T")
 
 
 class Feed:
-    """`work_tree`: whose lanes and actions are told; sessions and prompts are the whole repository's."""
+    """The messages of one watcher. Lanes and entries are those of `work_tree`, sessions and prompts all."""
 
     def __init__(
         self,
@@ -45,7 +46,7 @@ class Feed:
         self._connection: Connection | None = None
 
     def messages(self) -> Iterator[Message]:
-        """Blocks between messages; ends after `stop`."""
+        """Yield messages, blocking in between, until `stop`."""
         yield _link("connecting")
         was_live = False
         while not self._stopped.is_set():
@@ -53,11 +54,11 @@ class Feed:
                 connection = self._connect(self._home)
             except (ChorusError, OSError) as error:
                 yield _link("lost", str(error))
-                self._wait_for_agent()
+                self._wait_for_watcher()
             else:
                 yield from self._follow(connection, again=was_live)
                 was_live = True
-            # `chorus stop` is meant: only the first connection starts an agent, later ones wait for it.
+            # Only the first connection starts a watcher: after `chorus stop` the panel waits for a new one.
             self._connect = connect
 
     def stop(self) -> None:
@@ -73,7 +74,7 @@ class Feed:
                 yield from filter(self._is_ours, _catch_up(connection, self._work_tree, again=again))
                 if not self._stopped.is_set():
                     yield from filter(self._is_ours, connection.events())
-                    raise WatcherGone("the agent went away")
+                    raise WatcherGone("the watcher closed the connection")
         except (ChorusError, OSError) as error:
             if not self._stopped.is_set():
                 yield _link("lost", str(error))
@@ -82,18 +83,18 @@ class Feed:
             self._connection = None
 
     def _is_ours(self, message: Message) -> bool:
-        """Actions are numbered in each work tree anew: those of another one are not told."""
+        """Return whether a message is not about another work tree, which has its own action numbers."""
         return message.get("work_tree") in (None, self._work_tree)
 
-    def _wait_for_agent(self) -> None:
+    def _wait_for_watcher(self) -> None:
         while not self._stopped.wait(RETRY_SECONDS):
             with suppress(ChorusError, OSError):
                 connect(self._home).close()
                 return
 
 
-class Inbox:
-    """Carries messages from the feed's thread to whoever drains them, with one wake-up per batch."""
+class FeedReader:
+    """Reads the feed in a thread and collects messages for the app, with one wake-up per batch."""
 
     def __init__(self, feed: Feed) -> None:
         self._feed = feed
@@ -106,11 +107,11 @@ class Inbox:
         self._thread.start()
 
     def listen(self, wake: Callable[[], object]) -> None:
-        """Call `wake` (from the feed's thread) whenever messages wait; at once if some already do."""
+        """Call `wake` (from the feed's thread) when messages have come; at once if some have already."""
         with self._lock:
             self._wake = wake
-            waiting = bool(self._messages)
-        if waiting:
+            has_messages = bool(self._messages)
+        if has_messages:
             wake()
 
     def drain(self) -> list[Message]:
@@ -135,39 +136,38 @@ class Inbox:
 
 
 def _catch_up(connection: Connection, cwd: str, *, again: bool) -> Iterator[Message]:
-    """How things stand now. Subscribed first: what happens meanwhile comes as events afterwards."""
+    """Yield the present state. Subscribes first: what happens meanwhile follows as events."""
     connection.ask("subscribe")
     hello = _ask(connection, "hello", dict)
     yield {
         "event": "snapshot",
-        "repository": hello.get("repository", ""),
         "sessions": _ask(connection, "sessions", list),
         "lanes": _ask(connection, "lanes", list, cwd=cwd),
         "prompts": _ask(connection, "prompts", list),
     }
-    text = "connected again" if again else ""
+    text = RECONNECTED if again else ""
     if (version := hello.get("chorus")) != __version__:
-        text = f"the agent is chorus {version}, this panel {__version__}: open the panel anew"
+        text = f"the watcher is chorus {version}, this panel {__version__}: reopen the panel"
     yield _link("live", text)
     yield from _read_log(connection, cwd)
 
 
 def _read_log(connection: Connection, cwd: str) -> Iterator[Message]:
-    """The log, newest page first. An event that came in meanwhile is newer than the page it follows."""
+    """Yield the log, newest page first. An event that came in meanwhile is newer than the page it follows."""
     before: dict[str, int] = {}
-    read, limit = 0, PAGE
+    read, limit = 0, PAGE_ENTRIES
     while True:
         page = _ask(connection, "log", list, cwd=cwd, limit=limit, outside=True, **before)
         numbers = [entry["n"] for entry in page if entry["n"] is not None]
         whole = len(page) < limit
-        older = not whole and read + len(page) >= MOST_ENTRIES
-        if not (numbers or whole or older):
-            limit *= 2  # nothing but changes no action made: a page is told by its actions
+        last = whole or read + len(page) >= MAX_ENTRIES
+        if not (numbers or last):
+            limit *= 2  # nothing but outside changes: the next page is requested by an action's number
             continue
-        read, limit = read + len(page), PAGE
-        yield {"event": "log", "entries": page, "complete": whole or older, "older": older}
+        read, limit = read + len(page), PAGE_ENTRIES
+        yield {"event": "log", "entries": page, "complete": last}
         yield from connection.take_events()
-        if whole or older:
+        if last:
             return
         before = {"before": numbers[0]}
 
@@ -175,7 +175,7 @@ def _read_log(connection: Connection, cwd: str) -> Iterator[Message]:
 def _ask(connection: Connection, do: str, kind: type[T], **arguments: object) -> T:
     answer = connection.ask(do, **arguments)
     if not isinstance(answer, kind):
-        raise ProtocolError(f"the agent answers {do} with {type(answer).__name__}, not {kind.__name__}")
+        raise ProtocolError(f"the watcher answered {do} with {type(answer).__name__}, not {kind.__name__}")
     return answer
 
 

@@ -1,44 +1,35 @@
-"""Every key of the panel in one table: what it does and which command does the same.
+"""Every key of the panel in one table: what it does, and the command that does the same.
 
-The panel's keys, its help, its command palette and its key bar are all made from this table.
+The key bindings, the help, the command palette and the key bar are all made from it.
 """
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class KeyBinding:
     keys: tuple[str, ...]
-    deed: str
-    word: str
+    name: str
+    word: str  # for the key bar
     help: str
     command: str = ""
-    # How the key is written for people, where its name is not what is printed on it.
-    printed: str = ""
+    printed: str = ""  # the key as the user knows it, where its name differs
 
     @property
     def label(self) -> str:
         return self.printed or self.keys[0]
 
 
-ANSWERING = (
-    Key(("a",), "approve", "approve", "approve the prompt that is shown", "chorus approve ID"),
-    Key(
-        ("A",),
-        "always",
-        "always",
-        "approve it, and change what is asked from now on",
-        "chorus approve ID --always",
+ANSWER_KEYS = (
+    KeyBinding(("a",), "approve", "approve", "approve the prompt", "chorus approve ID"),
+    KeyBinding(
+        ("A",), "always", "always", 'approve it with "don\'t ask again"', "chorus approve ID --always"
     ),
-    Key(("d",), "deny", "deny", "deny it", "chorus deny ID"),
-    Key(
-        ("D",),
-        "deny_saying",
-        "deny, why",
-        "deny it, and say why",
-        "chorus deny ID --message TEXT",
+    KeyBinding(("d",), "deny", "deny", "deny it", "chorus deny ID"),
+    KeyBinding(
+        ("D",), "deny_with_message", "deny, why", "deny it with a message", "chorus deny ID --message TEXT"
     ),
-    Key(
+    KeyBinding(
         tuple("123456789"),
         "option",
         "option",
@@ -46,67 +37,66 @@ ANSWERING = (
         "chorus approve ID --option KEY",
         "1…9",
     ),
-    Key(("p",), "next_prompt", "next prompt", "show the next open prompt", "chorus prompts"),
+    KeyBinding(("p",), "next_prompt", "next prompt", "show the next pending prompt", "chorus prompts"),
 )
-REVIEWING = (
-    Key(("k",), "keep", "keep", "keep the action: it leaves the queue", "chorus keep N"),
-    Key(("K",), "keep_turn", "keep turn", "keep every action of the turn", "chorus keep --turn T"),
-    Key(("r",), "revert", "revert", "take the action back, after a preview", "chorus revert N"),
-    Key(
+REVIEW_KEYS = (
+    KeyBinding(("k",), "keep", "keep", "keep the action (mark it as reviewed)", "chorus keep N"),
+    KeyBinding(("K",), "keep_turn", "keep turn", "keep every action of the turn", "chorus keep --turn T"),
+    KeyBinding(("r",), "revert", "revert", "revert the action, after a preview", "chorus revert N"),
+    KeyBinding(
         ("R",),
         "revert_turn",
         "revert turn",
-        "take the whole turn back, after a preview",
+        "revert the whole turn, after a preview",
         "chorus revert --turn T",
     ),
-    Key(("u",), "redo", "redo", "bring back what was taken back", "chorus redo N"),
-    Key(("l",), "land", "land", "make clean commits of the lane", "chorus land LANE"),
-    Key(("o",), "edit", "open", "open the file in $EDITOR", "$EDITOR FILE"),
-    Key(("y",), "copy", "copy id", "copy the action's id to the clipboard", "chorus show ID"),
+    KeyBinding(("u",), "redo", "redo", "redo what was reverted", "chorus redo N"),
+    KeyBinding(("l",), "land", "land", "land the lane as commits on a branch", "chorus land LANE"),
+    KeyBinding(("o",), "edit", "open", "open the file in $EDITOR", "$EDITOR FILE"),
+    KeyBinding(("y",), "copy", "copy id", "copy the action's id to the clipboard", "chorus show ID"),
 )
-SEEING = (
-    Key(("slash",), "filter", "filter", "show only what matches; escape shows all again", "chorus log", "/"),
-    Key(
+VIEW_KEYS = (
+    KeyBinding(("slash",), "filter", "filter", "filter the queue; esc ends the filter", "chorus log", "/"),
+    KeyBinding(
         ("t",),
         "scope",
         "changes/open/all",
-        "show changes, only what is open, or everything",
+        "show changes, only open, or everything",
         "chorus log --outside",
     ),
-    Key(
+    KeyBinding(
         ("s",), "session", "session", "show one session's actions, then the next one's", "chorus log --lane L"
     ),
-    Key(("z",), "zoom", "zoom", "give the whole panel to the diff, and back"),
-    Key(("escape",), "back", "back", "leave the diff, the filter or the zoom", "", "esc"),
-    Key(("question_mark",), "help", "help", "show the keys", "chorus panel --help", "?"),
-    Key(("colon",), "palette", "commands", "find a command by name", "", ":"),
-    Key(("q", "ctrl+c"), "quit", "quit", "close the panel; the agent goes on"),
+    KeyBinding(("z",), "zoom", "zoom", "show only the diff, and back"),
+    KeyBinding(("escape",), "back", "back", "close the diff, the filter or the zoom", "", "esc"),
+    KeyBinding(("question_mark",), "help", "help", "show the keys", "chorus panel --help", "?"),
+    KeyBinding(("colon",), "palette", "commands", "find a command by name", "", ":"),
+    KeyBinding(("q", "ctrl+c"), "quit", "quit", "close the panel; the watcher keeps running"),
 )
-# Keys of the panes themselves, for the help only.
-MOVING = (
+# Keys that the widgets bind themselves, for the help.
+MOVE_KEYS = (
     ("↓ j ctrl+n", "down"),
     ("↑ ctrl+p", "up (k keeps)"),
     ("pgdn ctrl+d · pgup ctrl+u", "a page down, up"),
-    ("g · G", "first, last; on the last row new actions are followed"),
+    ("g · G", "first, last; on the last row the cursor follows new actions"),
     ("n · N", "next, previous open action"),
     ("] · [", "next, previous turn"),
     ("space · ← → · - =", "fold a turn; fold, unfold it; all of them"),
     ("enter", "to the diff, and back"),
     ("tab", "prompt, queue, diff in turn"),
-    ("v · ← →", "in the diff: side by side or not; sideways"),
+    ("v · ← →", "in the diff: side by side or not; scroll sideways"),
 )
 
-ALL = (*ANSWERING, *REVIEWING, *SEEING)
-BY_KEY = {name: key for key in ALL for name in key.keys}
-BY_LABEL = {key.label: key for key in ALL}
+ALL_KEYS = (*ANSWER_KEYS, *REVIEW_KEYS, *VIEW_KEYS)
+BY_KEY = {key: binding for binding in ALL_KEYS for key in binding.keys}
+BY_LABEL = {binding.label: binding for binding in ALL_KEYS}
+_BY_NAME = {binding.name: binding for binding in ALL_KEYS}
 
 
 def bar_keys(*, prompt: bool, entry_open: bool, reverted: bool) -> list[tuple[str, str]]:
-    """The keys worth showing at the foot, the most wanted first, help last."""
-    deeds = ["approve", "always", "deny"] if prompt else []
-    deeds += ["redo"] if reverted else []
-    deeds += ["keep", "revert"] if entry_open else []
-    deeds += ["keep_turn", "land", "filter", "scope"]
-    named = {key.deed: key for key in ALL}
-    shown = [(named[deed].label, named[deed].word) for deed in deeds]
-    return [*shown, ("?", "help")]
+    """Return the keys for the key bar, the most useful first, help last."""
+    names = ["approve", "always", "deny"] if prompt else []
+    names += ["redo"] if reverted else []
+    names += ["keep", "revert"] if entry_open else []
+    names += ["keep_turn", "land", "filter", "scope"]
+    return [*((_BY_NAME[name].label, _BY_NAME[name].word) for name in names), ("?", "help")]

@@ -1,21 +1,18 @@
-"""How the panel divides the space it has.
-
-Receives the size of the terminal and what there is to show; gives the arrangement. Pure: every size a
-terminal can have gives one, and a test goes through them.
-"""
+"""How the panel divides the screen. Pure: every size a terminal can have gives an arrangement."""
 
 from dataclasses import dataclass
 
-# Queue and diff beside each other: both still wide enough for code.
-SIDE_FROM = 100
-# Below this, queue and diff take turns.
-STACKED_FROM = 14
-# Below this, an open prompt takes the space of the queue.
-PROMPT_ALONE_BELOW = 18
-# Below this, margins and what is said twice go.
-SHORT_BELOW = 24
-# What the queue keeps beside a long prompt: its heading and so many rows.
-QUEUE_BESIDE = 4
+# From this width on, queue and diff are side by side: both still wide enough for code.
+MIN_SIDE_WIDTH = 100
+# With fewer rows, queue and diff take turns.
+MIN_STACKED_ROWS = 14
+# On a shorter screen, a pending prompt takes the space of the queue.
+MIN_BOTH_HEIGHT = 18
+# On a shorter screen there are no margins, and the keys are not shown twice.
+MIN_TALL_HEIGHT = 24
+# What the queue keeps beside a long prompt: its heading and a few rows.
+QUEUE_ROWS_BESIDE_PROMPT = 4
+MAX_SESSION_ROWS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,32 +35,32 @@ def plan_arrangement(
     prompt_folded: bool,
     zoomed: bool = False,
 ) -> Arrangement:
-    """`prompt_rows`: what the open prompt would like to have, 0 without one; `queue_rows`: all there are.
+    """`prompt_rows`: what the pending prompt wants, 0 without one; `queue_rows`: all there are.
 
-    `zoomed`: the diff gets everything, an open prompt one line.
+    `zoomed`: the diff gets everything, a pending prompt one line.
     """
-    short = height < SHORT_BELOW
-    session_rows = 1 if short else max(min(sessions, 4), 1)
+    short = height < MIN_TALL_HEIGHT
+    session_rows = 1 if short else max(min(sessions, MAX_SESSION_ROWS), 1)
     rows = height - session_rows - 2
     if zoomed:
         return Arrangement(
             "-diff", session_rows, min(prompt_rows, 1), prompt_small=prompt_rows > 0, short=short
         )
-    alone = prompt_rows > 0 and height < PROMPT_ALONE_BELOW
+    alone = prompt_rows > 0 and height < MIN_BOTH_HEIGHT
     if alone and not prompt_folded:
         return Arrangement("-none", session_rows, rows, prompt_small=False, short=short)
     small = alone and prompt_folded
     margin = 0 if short else 2
-    # The prompt is what holds everything up: it gets what it needs to be read.
-    most = 1 if small else rows - margin - 1 - min(max(queue_rows, 1), QUEUE_BESIDE)
-    prompt = min(prompt_rows, most) if prompt_rows else 0
+    # The session waits for the prompt: it gets the rows it needs to be read.
+    room = 1 if small else rows - margin - 1 - min(max(queue_rows, 1), QUEUE_ROWS_BESIDE_PROMPT)
+    prompt = min(prompt_rows, room) if prompt_rows else 0
     left = rows - prompt - (margin if prompt else 0)
     return Arrangement(_plan_body(width, left, diff_open), session_rows, prompt, small, short)
 
 
 def _plan_body(width: int, rows: int, diff_open: bool) -> str:
-    if width >= SIDE_FROM and rows >= 5:
-        return "-diff" if diff_open and rows < STACKED_FROM // 2 else "-side"
-    if rows >= STACKED_FROM:
+    if width >= MIN_SIDE_WIDTH and rows >= 5:
+        return "-diff" if diff_open and rows < MIN_STACKED_ROWS // 2 else "-side"
+    if rows >= MIN_STACKED_ROWS:
         return "-stacked"
     return "-diff" if diff_open else "-queue"

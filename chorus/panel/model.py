@@ -1,8 +1,6 @@
-"""What the panel knows: the agent's messages in, the state to show out.
+"""The panel's state: sessions, lanes, prompts, log entries and progress, built from the feed's messages.
 
-Receives every message the feed gives, in order. Keeps sessions, lanes, prompts, actions, progress and
-the link to the agent; says after each message what changed. Never draws, asks or waits: the same
-messages always give the same state.
+Does no I/O and has no clock: the same messages always give the same state.
 """
 
 from bisect import insort
@@ -12,7 +10,11 @@ from dataclasses import dataclass
 from enum import Flag, auto
 from typing import Any
 
-from chorus.panel.item_parsing import (
+from chorus.panel.items import (
+    LaneInfo,
+    LogEntry,
+    PendingPrompt,
+    SessionInfo,
     outside_id,
     parse_entry,
     parse_lane,
@@ -20,63 +22,65 @@ from chorus.panel.item_parsing import (
     parse_prompt,
     parse_session,
 )
-from chorus.panel.items import Entry, Lane, Prompt, Session
+from chorus.wire.protocol import Message
 
-Message = dict[str, Any]
+# A turn, with its session.
 Group = tuple[str, str]
-# Between two actions there is room for any number of changes nobody told us of.
+# Outside changes are numbered in steps of this: any number of them fits between two actions.
 OUTSIDE_STEP = 2.0**-24
 
 
-class Change(Flag):
+class ModelChange(Flag):
+    """What a message changed."""
+
     NOTHING = 0
     LINK = auto()
     SESSIONS = auto()
     PROMPTS = auto()
     QUEUE = auto()
     PROGRESS = auto()
-    NOTICE = auto()
+    ALERT = auto()
     LOADED = auto()
 
 
 @dataclass(frozen=True, slots=True)
-class Notice:
+class WatcherAlert:
+    """A warning or piece of information from the watcher, for the status line."""
+
     level: str
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class TaskProgress:
     what: str
     done: int
     total: int | None
 
 
-class Model:
+class PanelModel:
     def __init__(self) -> None:
-        self.link = "connecting"
+        self.link = "connecting"  # then "live" or "lost"
         self.link_text = ""
-        self.repository = ""
-        self.sessions: dict[str, Session] = {}
-        self.lanes: dict[str, Lane] = {}
-        self.prompts: dict[str, Prompt] = {}
-        self.entries: dict[float, Entry] = {}
+        self.sessions: dict[str, SessionInfo] = {}
+        self.lanes: dict[str, LaneInfo] = {}
+        self.prompts: dict[str, PendingPrompt] = {}
+        self.entries: dict[float, LogEntry] = {}
         # Turn -> numbers of its actions, ascending; turns in the order of their first action.
         self.groups: dict[Group, list[float]] = {}
-        # Turn -> how often something in it changed: whoever planned its rows knows when to do so anew.
-        self.stamps: dict[Group, int] = {}
-        # Session -> how many of its actions are still to be looked at.
+        # Turn -> how often something in it changed: tells whether its planned rows are still valid.
+        self.versions: dict[Group, int] = {}
+        # Session -> how many of its actions are still to be reviewed.
         self.open_counts: Counter[str] = Counter()
-        self.progress: dict[str, Progress] = {}
-        self.notice: Notice | None = None
+        self.progress: dict[str, TaskProgress] = {}
+        self.alert: WatcherAlert | None = None
         self.complete = False
-        self.older_left_out = False
         self._unconfirmed: set[float] = set()
-        # What no action changed -> the number it goes by here.
+        # Timeline commit of an outside change -> its number here.
         self._outside: dict[str, float] = {}
 
-    def feed(self, message: Message) -> Change:
-        """Take one message; say what it changed. A message of an unknown kind changes nothing."""
+    def feed(self, message: Message) -> ModelChange:
+        """Take one message and return what it changed. A message of an unknown kind changes nothing."""
         match message.get("event"):
             case "action":
                 return self._take_entries([message.get("entry")])
@@ -86,7 +90,7 @@ class Model:
                 return self._take_prompt(parse_prompt(message.get("prompt")))
             case "prompt-gone":
                 gone = self.prompts.pop(str(message.get("id")), None)
-                return Change.PROMPTS if gone else Change.NOTHING
+                return ModelChange.PROMPTS if gone else ModelChange.NOTHING
             case "session":
                 return self._take_session(parse_session(message.get("session")))
             case "lane":
@@ -94,24 +98,24 @@ class Model:
             case "progress":
                 return self._take_progress(message)
             case "notice":
-                self.notice = Notice(str(message.get("level")), str(message.get("text")))
-                return Change.NOTICE
+                self.alert = WatcherAlert(str(message.get("level")), str(message.get("text")))
+                return ModelChange.ALERT
             case "link":
                 return self._take_link(str(message.get("state")), str(message.get("text", "")))
             case "snapshot":
                 return self._take_snapshot(message)
-        return Change.NOTHING
+        return ModelChange.NOTHING
 
     @property
     def open_count(self) -> int:
         return self.open_counts.total()
 
     def origin_of(self, session: str) -> str:
-        """Where it began, before it was cleared, resumed or forked: what it does goes by that name."""
-        passed = {session}
-        while (known := self.sessions.get(session)) and known.parent and known.parent not in passed:
+        """Return the first session that this one continues: the log has its actions under that id."""
+        visited = {session}
+        while (known := self.sessions.get(session)) and known.parent and known.parent not in visited:
             session = known.parent
-            passed.add(session)
+            visited.add(session)
         return session
 
     def lane_of(self, session: str) -> str | None:
@@ -121,7 +125,7 @@ class Model:
         names = {session, self.origin_of(session)}
         return next((lane.name for lane in self.lanes.values() if lane.session in names), None)
 
-    def _take_entries(self, values: list[Any]) -> Change:
+    def _take_entries(self, values: list[Any]) -> ModelChange:
         regroup = False
         taken = 0
         for entry in self._parse_entries(values):
@@ -130,7 +134,7 @@ class Model:
             self.entries[entry.n] = entry
             self._unconfirmed.discard(entry.n)
             self.open_counts[entry.session] += entry.open
-            self.stamps[entry.group] = self.stamps.get(entry.group, 0) + 1
+            self.versions[entry.group] = self.versions.get(entry.group, 0) + 1
             if old is not None:
                 self.open_counts[old.session] -= old.open
                 if old.group == entry.group:
@@ -141,10 +145,10 @@ class Model:
             regroup |= old is not None or numbers[0] == entry.n
         if regroup:
             self.groups = dict(sorted(self.groups.items(), key=lambda item: item[1][0]))
-        return Change.QUEUE if taken else Change.NOTHING
+        return ModelChange.QUEUE if taken else ModelChange.NOTHING
 
-    def _parse_entries(self, values: list[Any]) -> Iterator[Entry]:
-        """The entries one by one, in their order: what no action made stands where it was told."""
+    def _parse_entries(self, values: list[Any]) -> Iterator[LogEntry]:
+        """Parse entries in their order; an outside change comes after the action it follows."""
         numbers = [entry.n for entry in map(parse_entry, values) if entry]
         after = numbers[0] - 1 if numbers else None
         for value in values:
@@ -158,8 +162,8 @@ class Model:
                 n = self._outside[identity]
                 yield parse_outside(value, n, self.entries.get(int(n)))
 
-    def _take_log(self, message: Message) -> Change:
-        """One page of the log; the last one settles which actions of before are gone."""
+    def _take_log(self, message: Message) -> ModelChange:
+        """Take one page of the log; after the last one, entries that were in none are removed."""
         change = self._take_entries(_list(message, "entries"))
         if message.get("complete"):
             for n in self._unconfirmed:
@@ -168,54 +172,52 @@ class Model:
                 self._leave_group(gone)
             self._unconfirmed = set()
             self.complete = True
-            self.older_left_out = bool(message.get("older"))
-            change |= Change.QUEUE | Change.LOADED
+            change |= ModelChange.QUEUE | ModelChange.LOADED
         return change
 
-    def _leave_group(self, entry: Entry) -> None:
+    def _leave_group(self, entry: LogEntry) -> None:
         numbers = self.groups[entry.group]
         numbers.remove(entry.n)
-        self.stamps[entry.group] += 1
+        self.versions[entry.group] += 1
         if not numbers:
             del self.groups[entry.group]
 
-    def _take_prompt(self, prompt: Prompt | None) -> Change:
+    def _take_prompt(self, prompt: PendingPrompt | None) -> ModelChange:
         if prompt is None or self.prompts.get(prompt.id) == prompt:
-            return Change.NOTHING
+            return ModelChange.NOTHING
         self.prompts[prompt.id] = prompt
-        return Change.PROMPTS
+        return ModelChange.PROMPTS
 
-    def _take_session(self, session: Session | None) -> Change:
+    def _take_session(self, session: SessionInfo | None) -> ModelChange:
         if session is None:
-            return Change.NOTHING
+            return ModelChange.NOTHING
         self.sessions[session.id] = session
-        return Change.SESSIONS
+        return ModelChange.SESSIONS
 
-    def _take_lane(self, lane: Lane | None) -> Change:
+    def _take_lane(self, lane: LaneInfo | None) -> ModelChange:
         if lane is None:
-            return Change.NOTHING
+            return ModelChange.NOTHING
         self.lanes[lane.name] = lane
-        return Change.SESSIONS
+        return ModelChange.SESSIONS
 
-    def _take_progress(self, message: Message) -> Change:
+    def _take_progress(self, message: Message) -> ModelChange:
         what, done, total = str(message.get("what")), message.get("done"), message.get("total")
         count = done if isinstance(done, int) else 0
         whole = total if isinstance(total, int) else None
         if whole is not None and count >= whole:
             self.progress.pop(what, None)
         else:
-            self.progress[what] = Progress(what, count, whole)
-        return Change.PROGRESS
+            self.progress[what] = TaskProgress(what, count, whole)
+        return ModelChange.PROGRESS
 
-    def _take_link(self, state: str, text: str) -> Change:
+    def _take_link(self, state: str, text: str) -> ModelChange:
         self.link, self.link_text = state, text
         if state != "live":
             self.progress = {}
-        return Change.LINK | Change.PROGRESS
+        return ModelChange.LINK | ModelChange.PROGRESS
 
-    def _take_snapshot(self, message: Message) -> Change:
-        """How things stand after connecting: what was known before and is not in it, is gone."""
-        self.repository = str(message.get("repository", ""))
+    def _take_snapshot(self, message: Message) -> ModelChange:
+        """Replace what was known before connecting; entries stay until the log is read again."""
         sessions = filter(None, map(parse_session, _list(message, "sessions")))
         lanes = filter(None, map(parse_lane, _list(message, "lanes")))
         prompts = filter(None, map(parse_prompt, _list(message, "prompts")))
@@ -224,7 +226,7 @@ class Model:
         self.prompts = {prompt.id: prompt for prompt in prompts}
         self._unconfirmed = set(self.entries)
         self.complete = False
-        return Change.SESSIONS | Change.PROMPTS | Change.QUEUE
+        return ModelChange.SESSIONS | ModelChange.PROMPTS | ModelChange.QUEUE
 
 
 def _list(message: Message, name: str) -> list[Any]:

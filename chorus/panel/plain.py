@@ -1,89 +1,93 @@
-"""The panel as a live log: plain lines for screen readers, pipes and terminals that are not.
+"""The panel as a live log of plain lines, for screen readers, pipes and terminals without cursor movement.
 
-Receives the feed's messages; gives lines to print, each one readable by itself, prompts with the
-commands that answer them. Needs no terminal and loads no toolkit. Everything in it is inert.
+Each line can be read by itself; a prompt comes with the commands that answer it. Loads no toolkit.
 """
 
 from collections.abc import Iterator
 
 from chorus.model.lane_name import short_lane_name
-from chorus.panel import equivalents
-from chorus.panel.clock import render_time
-from chorus.panel.glyphs import STATE_WORDS
-from chorus.panel.item_parsing import outside_id, parse_entry, parse_outside
-from chorus.panel.items import Entry, Prompt, Session
-from chorus.panel.model import Message, Model
+from chorus.panel import command_lines
+from chorus.panel.items import (
+    LogEntry,
+    PendingPrompt,
+    SessionInfo,
+    outside_id,
+    parse_entry,
+    parse_outside,
+)
+from chorus.panel.labels import STATE_WORDS, render_time, status_word
+from chorus.panel.model import PanelModel
 from chorus.text.sanitize import sanitize, sanitize_lines
+from chorus.wire.protocol import Message
 
-# What was done before, so that a listener knows where things stand.
-MOST_OLD = 20
-MOST_BODY_LINES = 40
-STATUS_WORDS = {"committed": "open", "reverted": "taken back", "noop": "changed nothing"}
+# How many old entries are printed at the start.
+MAX_OLD_ENTRIES = 20
+MAX_BODY_LINES = 40
 
 
 class PlainLog:
     def __init__(self) -> None:
-        self._model = Model()
-        self._told: dict[float, Entry] = {}
+        self._model = PanelModel()
+        self._entries: dict[float, LogEntry] = {}
         self._outside: set[str] = set()
-        self._prompts: dict[str, Prompt] = {}
+        self._prompts: dict[str, PendingPrompt] = {}
         self._sessions: dict[str, str] = {}
         self._first_page = True
 
     def feed(self, message: Message) -> Iterator[str]:
-        """The lines this message is worth."""
+        """Take one message and yield the lines to print for it."""
         self._model.feed(message)
         match message.get("event"):
             case "link":
-                yield from self._tell_link()
+                yield from self._render_link()
             case "notice":
                 yield f"{message.get('level')}: {sanitize(str(message.get('text')))}"
             case "log":
-                yield from self._tell_log(message)
+                yield from self._render_log(message)
             case "action":
-                yield from self._tell_entries([parse_entry(message.get("entry"))])
-                yield from self._tell_outside(message.get("entry"))
-            case "snapshot" if not (self._model.sessions or self._sessions or self._told):
-                yield "no session is watched; start one: chorus claude"
+                yield from self._render_entries([parse_entry(message.get("entry"))])
+                yield from self._render_outside(message.get("entry"))
+            case "snapshot" if not (self._model.sessions or self._sessions or self._entries):
+                yield "no session yet; start one: chorus claude"
             case "snapshot" | "session" | "prompt" | "prompt-gone":
-                yield from self._tell_sessions()
-                yield from self._tell_prompts(str(message.get("why") or "gone"))
+                yield from self._render_sessions()
+                yield from self._render_prompts(str(message.get("why") or "gone"))
 
-    def _tell_link(self) -> Iterator[str]:
+    def _render_link(self) -> Iterator[str]:
         if self._model.link == "lost":
-            yield f"the agent is away ({sanitize(self._model.link_text)}); waiting for it"
+            yield f"lost the watcher ({sanitize(self._model.link_text)}); waiting for one"
         elif self._model.link_text:
             yield sanitize(self._model.link_text)
 
-    def _tell_log(self, message: Message) -> Iterator[str]:
-        """Only the newest page says anything, and of that only the end and what changed since."""
+    def _render_log(self, message: Message) -> Iterator[str]:
+        """Only the newest page is printed, and of that only the end and what has changed."""
         entries = [entry for entry in map(parse_entry, message.get("entries") or []) if entry]
         if self._first_page:
-            self._told = {entry.n: entry for entry in entries[:-MOST_OLD]}
+            self._entries = {entry.n: entry for entry in entries[:-MAX_OLD_ENTRIES]}
             self._first_page = False
-        if self._told or entries:
-            oldest = min(self._told, default=0)
-            yield from self._tell_entries([entry for entry in entries if entry.n >= oldest])
+        if self._entries or entries:
+            oldest = min(self._entries, default=0)
+            yield from self._render_entries([entry for entry in entries if entry.n >= oldest])
 
-    def _tell_entries(self, entries: list[Entry | None]) -> Iterator[str]:
+    def _render_entries(self, entries: list[LogEntry | None]) -> Iterator[str]:
         for entry in entries:
-            if entry and (old := self._told.get(entry.n)) != entry:
-                self._told[entry.n] = entry
+            if entry and (old := self._entries.get(entry.n)) != entry:
+                self._entries[entry.n] = entry
                 if old is None or (old.status, old.landed) != (entry.status, entry.landed):
                     yield render_entry(entry)
 
-    def _tell_outside(self, value: object) -> Iterator[str]:
+    def _render_outside(self, value: object) -> Iterator[str]:
         if (identity := outside_id(value)) and identity not in self._outside:
             self._outside.add(identity)
             yield render_entry(parse_outside(value, 0, None))
 
-    def _tell_sessions(self) -> Iterator[str]:
+    def _render_sessions(self) -> Iterator[str]:
         for session in self._model.sessions.values():
             if self._sessions.get(session.id) != session.state:
                 self._sessions[session.id] = session.state
                 yield render_session(session)
 
-    def _tell_prompts(self, why: str) -> Iterator[str]:
+    def _render_prompts(self, why: str) -> Iterator[str]:
         for prompt in self._model.prompts.values():
             if self._prompts.get(prompt.id) != prompt:
                 yield from render_prompt(prompt)
@@ -92,36 +96,36 @@ class PlainLog:
         self._prompts = dict(self._model.prompts)
 
 
-def render_entry(entry: Entry) -> str:
-    status = STATUS_WORDS.get(entry.shown, sanitize(entry.shown))
+def render_entry(entry: LogEntry) -> str:
+    status = status_word(entry.shown_status)
     paths = ", ".join(map(sanitize, entry.paths[:4])) + (" and more" if len(entry.paths) > 4 else "")
     counts = " ".join(f"{sign}{n}" for sign, n in (("+", entry.added), ("-", entry.removed)) if n)
-    what = ["changed outside"] if entry.outside else [f"action {entry.n}", status, sanitize(entry.tool)]
+    what = ["outside change"] if entry.outside else [f"action {entry.n}", status, sanitize(entry.tool)]
     words = [render_time(entry.time), *what, paths, counts]
     line = " ".join(word for word in words if word)
     return f"{line}: {sanitize(entry.summary)}" if entry.summary else line
 
 
-def render_session(session: Session) -> str:
+def render_session(session: SessionInfo) -> str:
     name = sanitize(short_lane_name(session.lane or session.title or session.id))
     state = STATE_WORDS.get(session.state, sanitize(session.state))
     return f"{render_time(session.last)} session {name} {state}".strip()
 
 
-def render_prompt(prompt: Prompt) -> Iterator[str]:
+def render_prompt(prompt: PendingPrompt) -> Iterator[str]:
     title = sanitize(prompt.title or prompt.tool)
     about = f"prompt {sanitize(prompt.id)} {title}: {sanitize(prompt.question)}"
     yield f"{render_time(prompt.since)} {about}".strip()
     if prompt.body.strip():
         yield from (
-            f"  | {line}" for line in sanitize_lines(prompt.body.strip("\n"), max_lines=MOST_BODY_LINES)
+            f"  | {line}" for line in sanitize_lines(prompt.body.strip("\n"), max_lines=MAX_BODY_LINES)
         )
     for option in prompt.options:
         command = _command(prompt, option.key, option.meaning)
         yield f"  {sanitize(option.key)} {sanitize(option.label)}: {command}"
 
 
-def _command(prompt: Prompt, key: str, meaning: str) -> str:
-    if key == prompt.words:
-        return sanitize(equivalents.words(prompt.id, prompt.kind, "WORDS"))
-    return sanitize(equivalents.answer(prompt.id, meaning, option=key))
+def _command(prompt: PendingPrompt, key: str, meaning: str) -> str:
+    if key == prompt.text_option:
+        return sanitize(command_lines.answer_text(prompt.id, prompt.kind, "TEXT"))
+    return sanitize(command_lines.answer(prompt.id, meaning, option=key))

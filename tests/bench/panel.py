@@ -17,8 +17,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.panel.agent import ScriptedAgent
-from tests.panel.story import PARSER, entry, prompt, scripted
+from tests.panel.scripted_watcher import ScriptedWatcher
+from tests.panel.story import PARSER, entry, prompt, story_watcher
 
 ROOT = Path(__file__).parent.parent.parent
 MANY = 10_000
@@ -33,7 +33,7 @@ class Bare(App):
     def compose(self): yield Static("Queue")
 Bare().run()
 """
-# The same toolkit with the agent's socket and one line of text: what an arrival cannot go below.
+# The same toolkit with the watcher's socket and one line of text: what an arrival cannot go below.
 BARE_CLIENT = """
 import json, threading
 from pathlib import Path
@@ -45,10 +45,10 @@ class Bare(App):
     def compose(self): yield Static("Queue")
     def on_mount(self): threading.Thread(target=self.listen, daemon=True).start()
     def listen(self):
-        with connect(find_home(Path.cwd())) as agent:
-            agent.ask("subscribe")
+        with connect(find_home(Path.cwd())) as watcher:
+            watcher.ask("subscribe")
             self.call_from_thread(self.show, "Listening")
-            for event in agent.events():
+            for event in watcher.events():
                 self.call_from_thread(self.show, (event.get("entry") or event["prompt"])["message"])
     def show(self, text): self.query_one(Static).update(text)
 Bare().run()
@@ -117,42 +117,42 @@ def on_a_terminal(command: Sequence[str], where: Path) -> Iterator[Screen]:
 
 
 @contextmanager
-def agent_with(count: int) -> Iterator[ScriptedAgent]:
+def watcher_with(count: int) -> Iterator[ScriptedWatcher]:
     with tempfile.TemporaryDirectory() as directory:
-        agent = scripted(Path(directory))
-        agent.entries = {
+        watcher = story_watcher(Path(directory))
+        watcher.entries = {
             n: entry(n, turn=f"t{n // 12}", summary=f"Step {n}", paths=[f"src/part{n % 97}/file{n % 13}.py"])
             for n in range(1, count + 1)
         }
-        agent.patches = dict.fromkeys(agent.entries, PARSER)
-        agent.start()
+        watcher.patches = dict.fromkeys(watcher.entries, PARSER)
+        watcher.start()
         try:
-            yield agent
+            yield watcher
         finally:
-            agent.stop()
+            watcher.stop()
 
 
-def measure_arrival(agent: ScriptedAgent, screen: Screen) -> tuple[list[float], list[float]]:
-    """Seconds from what the agent says to what the terminal is told: for actions, for prompts."""
+def measure_arrival(watcher: ScriptedWatcher, screen: Screen) -> tuple[list[float], list[float]]:
+    """Return the seconds from an event of the watcher to the terminal: for actions, for prompts."""
     actions, prompts = [], []
     for n in range(SAMPLES):
         screen.drain(0.1)
-        agent.act(entry(MANY + 100 + n, turn=f"new{n}", message=f"Arrival-{n}-of-many"), PARSER)
+        watcher.add_action(entry(MANY + 100 + n, turn=f"new{n}", message=f"Arrival-{n}-of-many"), PARSER)
         actions.append(screen.wait_for(f"Arrival-{n}-of-many".encode()))
     for n in range(SAMPLES):
         screen.drain(0.1)
-        agent.prompt(prompt("p", question=f"Question-{n}-of-many", fingerprint=f"f{n}"))
+        watcher.add_prompt(prompt("p", question=f"Question-{n}-of-many", fingerprint=f"f{n}"))
         prompts.append(screen.wait_for(f"Question-{n}-of-many".encode()))
-    agent.withdraw("p")
+    watcher.withdraw("p")
     return actions, prompts
 
 
-def measure_bare_arrival(agent: ScriptedAgent, screen: Screen) -> float:
+def measure_bare_arrival(watcher: ScriptedWatcher, screen: Screen) -> float:
     screen.wait_for(b"Listening")
     times = []
     for n in range(SAMPLES):
         screen.drain(0.1)
-        agent.act(entry(2 * MANY + n, message=f"Arrival-{n}-of-many"))
+        watcher.add_action(entry(2 * MANY + n, message=f"Arrival-{n}-of-many"))
         times.append(screen.wait_for(f"Arrival-{n}-of-many".encode()))
     return statistics.median(times)
 
@@ -191,12 +191,12 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     rows: dict[int, dict[str, float]] = {}
     for count in (100, MANY):
-        with agent_with(count) as agent, on_a_terminal(PANEL, agent.home.common_dir.parent) as screen:
+        with watcher_with(count) as watcher, on_a_terminal(PANEL, watcher.home.common_dir.parent) as screen:
             screen.wait_for(f"Step {count}".encode())
             screen.drain(0.5)
             memory, idle, scroll = screen.memory_megabytes(), measure_idle(screen), measure_scroll(screen)
             screen.press(b"G")
-            actions, prompts = measure_arrival(agent, screen)
+            actions, prompts = measure_arrival(watcher, screen)
             rows[count] = {
                 "action to screen, median ms": statistics.median(actions) * 1000,
                 "action to screen, worst ms": max(actions) * 1000,
@@ -211,10 +211,10 @@ def main() -> None:
     for name, value in few.items():
         ratio = f"{many[name] / value:8.2f}" if value else f"{'':8}"
         print(f"{name:32}{value:14.1f}{many[name]:14.1f}{ratio}")
-    with agent_with(100) as agent:
-        where = agent.home.common_dir.parent
+    with watcher_with(100) as watcher:
+        where = watcher.home.common_dir.parent
         with on_a_terminal([sys.executable, "-c", BARE_CLIENT], where) as screen:
-            floor = measure_bare_arrival(agent, screen) * 1000
+            floor = measure_bare_arrival(watcher, screen) * 1000
         bare = measure_start([sys.executable, "-c", BARE], where, b"Queue")
         panel = measure_start(PANEL, where, b"Step 100")
     for what in ("action", "prompt"):

@@ -19,7 +19,7 @@ from chorus.demo.real_client import ClientNotInstalled, find_installed_client
 from chorus.demo.run import find_prefix, play_headless
 from chorus.demo.scratch_repository import ScratchRepository
 from chorus.demo.script import Text, ToolUse
-from chorus.panel.keys import ANSWERING, REVIEWING
+from chorus.panel.keys import ANSWER_KEYS, REVIEW_KEYS
 from chorus.wire.client import WatcherGone, connect
 from chorus.wire.home import Home, find_home
 from tests.lab.terminal import Terminal
@@ -148,7 +148,7 @@ def test_a_step_that_does_not_hold_ends_the_demo_with_a_failure(
 
 
 def test_the_hints_name_keys_the_panel_has() -> None:
-    words = {key.keys[0]: key.word for key in (*ANSWERING, *REVIEWING)}
+    words = {key.keys[0]: key.word for key in (*ANSWER_KEYS, *REVIEW_KEYS)}
 
     named = ((guide.ASKING, "a", "approve"), (guide.REVERT, "r", "revert"), (guide.LAND, "l", "land"))
     for hint, key, word in named:

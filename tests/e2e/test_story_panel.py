@@ -90,13 +90,13 @@ def test_an_edit_is_approved_taken_back_redone_kept_and_landed_without_leaving_t
 
     # Take the first one back, alone, after a look at what that does.
     panel.press("Up")
-    press(panel, "r", seeing=r"\+def new|def new", gives="Take back")
-    press(panel, "r", seeing=f"Take back {numbers['Edit']} Edit app.py", gives=f"took back {numbers['Edit']}")
+    press(panel, "r", seeing=r"\+def new|def new", gives="Revert")
+    press(panel, "r", seeing=f"Revert {numbers['Edit']} Edit app.py", gives=f"reverted {numbers['Edit']}")
     assert ((project / "app.py").read_text(), (project / "notes.txt").read_text()) == (APP, NOTES)
     panel.wait_settled(r"(?s)Queue 1 open.*↺ +Edit +app\.py", seconds=SECONDS)
 
     # Bring it back, and keep the whole turn.
-    press(panel, "u", seeing="Queue 1 open", gives=f"brought back {numbers['Edit']}")
+    press(panel, "u", seeing="Queue 1 open", gives=f"redid {numbers['Edit']}")
     assert (project / "app.py").read_text() == NEW
     press(panel, "K", seeing="Queue 2 open", gives="kept ")
     panel.wait_settled("Queue nothing open", seconds=SECONDS)

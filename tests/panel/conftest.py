@@ -3,18 +3,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.panel.agent import ScriptedAgent
-from tests.panel.story import scripted
+from tests.panel.scripted_watcher import ScriptedWatcher
+from tests.panel.story import story_watcher
 
 
 @pytest.fixture
-def agent(tmp_path: Path) -> ScriptedAgent:
-    """Two sessions, three turns; nothing asked yet. Started by whoever needs it."""
-    return scripted(tmp_path)
+def watcher(tmp_path: Path) -> ScriptedWatcher:
+    """A watcher with two sessions and three turns, and no prompt. Not started."""
+    return story_watcher(tmp_path)
 
 
 @pytest.fixture(autouse=True)
 def utc(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The time of day is told in the machine's own zone: here one that is the same everywhere."""
+    """The panel shows local times: make them the same everywhere."""
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()

@@ -1,6 +1,6 @@
 """The pictures of the guide: the panel's main states at three sizes. `python -m tests.panel.pictures`.
 
-Each scene is played by the real panel beside a scripted agent. A test plays them again and compares
+Each scene is played by the real panel with a scripted watcher. A test plays them again and compares
 what they say with what the kept pictures say.
 """
 
@@ -14,116 +14,116 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
-from chorus.panel.revert_form import RevertForm
-from tests.panel.running import Running, running
-from tests.panel.story import prompt, scripted
+from chorus.panel.forms.revert_form import RevertForm
+from tests.panel.harness import PanelHarness, run_panel
+from tests.panel.story import prompt, story_watcher
 
 DIRECTORY = Path(__file__).parent.parent.parent / "docs" / "pictures"
 WIDE, MIDDLE, NARROW = (140, 40), (80, 24), (40, 12)
 
 
-async def asked(one: Running) -> None:
-    await one.prompt_ready("p1")
-    await diff_read(one)
+async def prompt_shown(ui: PanelHarness) -> None:
+    await ui.prompt_ready("p1")
+    await diff_read(ui)
 
 
-async def nothing_asked(one: Running) -> None:
-    one.agent.withdraw("p1")
-    await one.until(lambda: one.panel.card.shown is None)
-    await diff_read(one)
+async def queue_shown(ui: PanelHarness) -> None:
+    ui.watcher.withdraw("p1")
+    await ui.until(lambda: ui.view.card.shown is None)
+    await diff_read(ui)
 
 
-async def in_the_diff(one: Running) -> None:
-    await nothing_asked(one)
-    await one.on_row(44)
-    await one.press("enter")
-    await one.until(lambda: one.panel.right.display, "the side of the diff")
-    await diff_read(one)
+async def diff_opened(ui: PanelHarness) -> None:
+    await queue_shown(ui)
+    await ui.on_row(44)
+    await ui.press("enter")
+    await ui.until(lambda: ui.view.right.display, "the side of the diff")
+    await diff_read(ui)
 
 
-async def taking_back(one: Running) -> None:
-    await nothing_asked(one)
-    await one.on_row(38)
-    await one.press("r")
-    await one.until(lambda: isinstance(one.panel.screen, RevertForm))
-    await one.shows("width = 0")
+async def revert_preview(ui: PanelHarness) -> None:
+    await queue_shown(ui)
+    await ui.on_row(38)
+    await ui.press("r")
+    await ui.until(lambda: isinstance(ui.panel.screen, RevertForm))
+    await ui.shows("width = 0")
 
 
-async def in_the_way(one: Running) -> None:
-    one.agent.dependents[38] = [42, 44]
-    await nothing_asked(one)
-    await one.on_row(38)
-    await one.press("r")
-    await one.shows("Cannot take back")
+async def revert_conflict(ui: PanelHarness) -> None:
+    ui.watcher.dependents[38] = [42, 44]
+    await queue_shown(ui)
+    await ui.on_row(38)
+    await ui.press("r")
+    await ui.shows("Cannot revert")
 
 
-async def landing(one: Running) -> None:
-    await nothing_asked(one)
-    await one.press("l")
-    await one.shows("2 commits on main")
+async def land_form(ui: PanelHarness) -> None:
+    await queue_shown(ui)
+    await ui.press("l")
+    await ui.shows("2 commits on main")
 
 
-async def helped(one: Running) -> None:
-    await nothing_asked(one)
-    await one.press("question_mark")
-    await one.shows("chorus approve ID")
+async def help_shown(ui: PanelHarness) -> None:
+    await queue_shown(ui)
+    await ui.press("question_mark")
+    await ui.shows("chorus approve ID")
 
 
-async def kept(one: Running) -> None:
-    await nothing_asked(one)
-    await one.on_row(38)
-    await one.press("k")
-    await one.says("kept 38")
+async def action_kept(ui: PanelHarness) -> None:
+    await queue_shown(ui)
+    await ui.on_row(38)
+    await ui.press("k")
+    await ui.status_shows("kept 38")
 
 
-async def diff_read(one: Running) -> None:
-    if one.panel.right.display:
-        await one.until(lambda: one.panel.diff.document.patch.lines, "the diff")
-        if not one.panel.look.palette.plain:
-            await one.until(lambda: one.panel.diff.document.spans, "its colours")
+async def diff_read(ui: PanelHarness) -> None:
+    if ui.view.right.display:
+        await ui.until(lambda: ui.view.diff.document.patch.lines, "the diff")
+        if not ui.panel.appearance.palette.plain:
+            await ui.until(lambda: ui.view.diff.document.spans, "its colours")
 
 
-Scene = tuple[Callable[[Running], Awaitable[None]], tuple[int, int], dict[str, Any]]
+Scene = tuple[Callable[[PanelHarness], Awaitable[None]], tuple[int, int], dict[str, Any]]
 SCENES: dict[str, Scene] = {
-    "panel-prompt-wide": (asked, WIDE, {}),
-    "panel-prompt": (asked, MIDDLE, {}),
-    "panel-prompt-narrow": (asked, NARROW, {}),
-    "panel-queue-wide": (nothing_asked, WIDE, {}),
-    "panel-queue": (nothing_asked, MIDDLE, {}),
-    "panel-queue-narrow": (nothing_asked, NARROW, {}),
-    "panel-diff-wide": (in_the_diff, (200, 40), {}),
-    "panel-diff": (in_the_diff, MIDDLE, {}),
-    "panel-diff-narrow": (in_the_diff, NARROW, {}),
-    "panel-revert": (taking_back, (100, 34), {}),
-    "panel-revert-conflict": (in_the_way, (100, 34), {}),
-    "panel-land": (landing, (100, 34), {}),
-    "panel-help": (helped, (110, 50), {}),
-    "panel-kept": (kept, (100, 30), {}),
-    "panel-light": (asked, (120, 40), {"dark": False}),
-    "panel-ascii": (asked, (80, 30), {"ascii": True, "colours": 16}),
+    "panel-prompt-wide": (prompt_shown, WIDE, {}),
+    "panel-prompt": (prompt_shown, MIDDLE, {}),
+    "panel-prompt-narrow": (prompt_shown, NARROW, {}),
+    "panel-queue-wide": (queue_shown, WIDE, {}),
+    "panel-queue": (queue_shown, MIDDLE, {}),
+    "panel-queue-narrow": (queue_shown, NARROW, {}),
+    "panel-diff-wide": (diff_opened, (200, 40), {}),
+    "panel-diff": (diff_opened, MIDDLE, {}),
+    "panel-diff-narrow": (diff_opened, NARROW, {}),
+    "panel-revert": (revert_preview, (100, 34), {}),
+    "panel-revert-conflict": (revert_conflict, (100, 34), {}),
+    "panel-land": (land_form, (100, 34), {}),
+    "panel-help": (help_shown, (110, 50), {}),
+    "panel-kept": (action_kept, (100, 30), {}),
+    "panel-light": (prompt_shown, (120, 40), {"dark": False}),
+    "panel-ascii": (prompt_shown, (80, 30), {"ascii": True, "colours": 16}),
 }
 
 
 async def play(name: str) -> str:
-    """The scene as an SVG picture."""
+    """Return the scene as an SVG picture."""
     scene, size, settings = SCENES[name]
     with tempfile.TemporaryDirectory() as directory:
-        agent = scripted(Path(directory))
-        agent.prompts["p1"] = prompt("p1")
-        async with running(agent, size, **settings) as one:
-            await scene(one)
-            await one.settle()
-            await one.pilot.pause()
-            return without_web_fonts(one.panel.export_screenshot(title="chorus panel"))
+        watcher = story_watcher(Path(directory))
+        watcher.prompts["p1"] = prompt("p1")
+        async with run_panel(watcher, size, **settings) as ui:
+            await scene(ui)
+            await ui.settle()
+            await ui.pilot.pause()
+            return without_web_fonts(ui.panel.export_screenshot(title="chorus panel"))
 
 
 def without_web_fonts(picture: str) -> str:
-    """A picture in the guide loads nothing from elsewhere: the reader's own monospace font will do."""
+    """Remove the fonts a picture would load from the web: the reader's own monospace font will do."""
     return re.sub(r"@font-face \{.*?\}\s*", "", picture, flags=re.DOTALL)
 
 
-def read_words(picture: str) -> list[str]:
-    """What a picture says, row by row."""
+def read_picture(picture: str) -> list[str]:
+    """Return the text of a picture, row by row."""
     found = re.findall(r'<text class="[^"]*" x="([\d.]+)" y="([\d.]+)"[^>]*>(.*?)</text>', picture)
     rows: dict[float, list[tuple[float, str]]] = {}
     for x, y, text in found:

@@ -1,9 +1,9 @@
-"""A morning with two sessions, told to a scripted agent: for tests, pictures and trying things out."""
+"""Two sessions and their work, for a scripted watcher: for tests, pictures and trying things out."""
 
 from pathlib import Path
 from typing import Any
 
-from tests.panel.agent import ScriptedAgent, home_in
+from tests.panel.scripted_watcher import ScriptedWatcher, make_home
 
 PARSER = '''diff --git a/src/parser.py b/src/parser.py
 index 1111111..2222222 100644
@@ -80,7 +80,7 @@ def entry(n: int, **fields: Any) -> dict[str, Any]:
 
 
 def outside(name: str, **fields: Any) -> dict[str, Any]:
-    """What no action changed: the person's own edit, say."""
+    """An outside change, such as the user's own edit."""
     nobody = dict.fromkeys(("n", "id", "lane", "session", "turn", "tool", "agent", "commit", "message"))
     return {
         **nobody,
@@ -150,13 +150,13 @@ def lane(name: str, **fields: Any) -> dict[str, Any]:
     } | fields
 
 
-def tell(agent: ScriptedAgent) -> None:
+def fill(watcher: ScriptedWatcher) -> None:
     """Two sessions, three turns, every status."""
-    agent.sessions = {
+    watcher.sessions = {
         "s1": session("s1"),
         "s2": session("s2", lane="chorus/docs-pass", state="idle", title="Proof-read the docs", pane="%5"),
     }
-    agent.lanes = {
+    watcher.lanes = {
         "chorus/accept-tabs": lane("chorus/accept-tabs"),
         "chorus/docs-pass": lane("chorus/docs-pass", session="s2", actions=2, open=1),
     }
@@ -201,7 +201,7 @@ def tell(agent: ScriptedAgent) -> None:
             entry(
                 44,
                 **later,
-                agent="reviewer",
+                watcher="reviewer",
                 added=8,
                 removed=3,
                 summary="Read the token at the cursor, not the first one",
@@ -210,12 +210,12 @@ def tell(agent: ScriptedAgent) -> None:
             PARSER,
         ),
     ]
-    for one, patch in story:
-        agent.entries[one["n"]] = one
-        agent.patches[one["n"]] = patch
+    for each, patch in story:
+        watcher.entries[each["n"]] = each
+        watcher.patches[each["n"]] = patch
 
 
-def scripted(directory: Path) -> ScriptedAgent:
-    agent = ScriptedAgent(home_in(directory))
-    tell(agent)
-    return agent
+def story_watcher(directory: Path) -> ScriptedWatcher:
+    watcher = ScriptedWatcher(make_home(directory))
+    fill(watcher)
+    return watcher

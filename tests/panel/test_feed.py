@@ -4,107 +4,112 @@ from collections.abc import Iterator
 import pytest
 
 from chorus.panel import feed as feed_module
-from chorus.panel.feed import Feed, Inbox
-from chorus.panel.model import Message, Model
+from chorus.panel.feed import Feed, FeedReader
+from chorus.panel.model import PanelModel
 from chorus.wire.client import connect
-from tests.panel.agent import ScriptedAgent
+from chorus.wire.protocol import Message
+from tests.panel.scripted_watcher import ScriptedWatcher
 from tests.panel.story import entry, prompt
 from tests.waiting import wait_for
 
 
 @pytest.fixture
-def inbox(agent: ScriptedAgent) -> Iterator[Inbox]:
-    agent.start()
-    one = Inbox(Feed(agent.home, agent.home.common_dir.parent, connect_first=connect))
-    one.start()
-    yield one
-    one.stop()
-    agent.stop()
+def reader(watcher: ScriptedWatcher) -> Iterator[FeedReader]:
+    watcher.start()
+    made = FeedReader(Feed(watcher.home, watcher.home.common_dir.parent, connect_first=connect))
+    made.start()
+    yield made
+    made.stop()
+    watcher.stop()
 
 
-class Told:
-    """A model that drinks from the inbox."""
+class FedModel:
+    """A model that is fed from the reader."""
 
-    def __init__(self, inbox: Inbox) -> None:
-        self.inbox = inbox
-        self.model = Model()
+    def __init__(self, reader: FeedReader) -> None:
+        self.reader = reader
+        self.model = PanelModel()
         self.messages: list[Message] = []
 
-    def drink(self) -> Model:
-        for message in self.inbox.drain():
+    def update(self) -> PanelModel:
+        for message in self.reader.drain():
             self.messages.append(message)
             self.model.feed(message)
         return self.model
 
 
-def test_the_feed_says_how_things_stand_and_then_what_happens(agent: ScriptedAgent, inbox: Inbox) -> None:
-    told = Told(inbox)
-    wait_for(lambda: told.drink().complete)
-    assert len(told.model.entries) == len(agent.entries)
+def test_the_feed_gives_the_present_state_and_then_events(
+    watcher: ScriptedWatcher, reader: FeedReader
+) -> None:
+    told = FedModel(reader)
+    wait_for(lambda: told.update().complete)
+    assert len(told.model.entries) == len(watcher.entries)
     assert (told.model.link, len(told.model.sessions)) == ("live", 2)
-    agent.act(entry(99))
-    agent.prompt(prompt("p5"))
-    wait_for(lambda: 99 in told.drink().entries and "p5" in told.model.prompts)
+    watcher.add_action(entry(99))
+    watcher.add_prompt(prompt("p5"))
+    wait_for(lambda: 99 in told.update().entries and "p5" in told.model.prompts)
 
 
 def test_a_log_of_several_pages_is_read_to_its_end(
-    agent: ScriptedAgent, inbox: Inbox, monkeypatch: pytest.MonkeyPatch
+    watcher: ScriptedWatcher, reader: FeedReader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(feed_module, "PAGE", 3)
-    told = Told(inbox)
-    wait_for(lambda: told.drink().complete)
-    agent.stop()
-    wait_for(lambda: told.drink().link == "lost")
-    agent.asked.clear()
-    agent.start()
-    wait_for(lambda: told.drink().link == "live" and told.model.complete)
-    assert [request.get("before") for request in agent.asked_to("log")] == [None, 42, 39]
-    assert sorted(told.model.entries) == sorted(agent.entries)
+    monkeypatch.setattr(feed_module, "PAGE_ENTRIES", 3)
+    told = FedModel(reader)
+    wait_for(lambda: told.update().complete)
+    watcher.stop()
+    wait_for(lambda: told.update().link == "lost")
+    watcher.requests.clear()
+    watcher.start()
+    wait_for(lambda: told.update().link == "live" and told.model.complete)
+    assert [request.get("before") for request in watcher.requests_for("log")] == [None, 42, 39]
+    assert sorted(told.model.entries) == sorted(watcher.entries)
 
 
-def test_what_happens_while_the_log_is_read_is_not_lost(
-    agent: ScriptedAgent, inbox: Inbox, monkeypatch: pytest.MonkeyPatch
+def test_events_during_the_reading_of_the_log_are_not_lost(
+    watcher: ScriptedWatcher, reader: FeedReader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(feed_module, "PAGE", 2)
-    told = Told(inbox)
-    wait_for(lambda: told.drink().complete)
-    agent.delay_seconds["log"] = 0.02
-    agent.stop()
-    agent.start()
-    asked = len(agent.asked_to("log"))
-    wait_for(lambda: len(agent.asked_to("log")) > asked)
-    agent.prompt(prompt("meanwhile"))
-    agent.act(entry(38, status="kept"))
-    wait_for(lambda: "meanwhile" in told.drink().prompts)
+    monkeypatch.setattr(feed_module, "PAGE_ENTRIES", 2)
+    told = FedModel(reader)
+    wait_for(lambda: told.update().complete)
+    watcher.delay_seconds["log"] = 0.02
+    watcher.stop()
+    watcher.start()
+    asked = len(watcher.requests_for("log"))
+    wait_for(lambda: len(watcher.requests_for("log")) > asked)
+    watcher.add_prompt(prompt("meanwhile"))
+    watcher.add_action(entry(38, status="kept"))
+    wait_for(lambda: "meanwhile" in told.update().prompts)
     assert not told.model.complete, "the prompt did not wait for the log"
-    wait_for(lambda: told.drink().complete)
+    wait_for(lambda: told.update().complete)
     assert told.model.entries[38].status == "kept"
 
 
-def test_a_restarted_agent_is_found_again_and_nothing_is_doubled(agent: ScriptedAgent, inbox: Inbox) -> None:
-    told = Told(inbox)
-    wait_for(lambda: told.drink().complete)
-    agent.stop()
-    wait_for(lambda: told.drink().link == "lost")
-    agent.entries[100] = entry(100)
-    del agent.entries[37]
-    agent.start()
-    wait_for(lambda: told.drink().link == "live" and told.model.complete)
+def test_after_a_restart_the_feed_reconnects_and_nothing_is_doubled(
+    watcher: ScriptedWatcher, reader: FeedReader
+) -> None:
+    told = FedModel(reader)
+    wait_for(lambda: told.update().complete)
+    watcher.stop()
+    wait_for(lambda: told.update().link == "lost")
+    watcher.entries[100] = entry(100)
+    del watcher.entries[37]
+    watcher.start()
+    wait_for(lambda: told.update().link == "live" and told.model.complete)
     assert told.model.link_text == "connected again"
-    assert sorted(told.model.entries) == sorted(agent.entries)
+    assert sorted(told.model.entries) == sorted(watcher.entries)
 
 
-def test_an_agent_of_another_version_is_said(agent: ScriptedAgent, inbox: Inbox) -> None:
-    told = Told(inbox)
-    wait_for(lambda: told.drink().complete)
-    agent.version = "99.0"
-    agent.stop()
-    agent.start()
-    wait_for(lambda: "99.0" in told.drink().link_text)
+def test_a_watcher_of_another_version_is_reported(watcher: ScriptedWatcher, reader: FeedReader) -> None:
+    told = FedModel(reader)
+    wait_for(lambda: told.update().complete)
+    watcher.version = "99.0"
+    watcher.stop()
+    watcher.start()
+    wait_for(lambda: "99.0" in told.update().link_text)
 
 
-def test_without_an_agent_the_feed_waits_and_a_stop_ends_it(agent: ScriptedAgent) -> None:
-    feed = Feed(agent.home, agent.home.common_dir.parent, connect_first=connect)
+def test_without_a_watcher_the_feed_waits_until_it_is_stopped(watcher: ScriptedWatcher) -> None:
+    feed = Feed(watcher.home, watcher.home.common_dir.parent, connect_first=connect)
     states: list[str] = []
 
     def read() -> None:
@@ -120,33 +125,31 @@ def test_without_an_agent_the_feed_waits_and_a_stop_ends_it(agent: ScriptedAgent
     assert states == ["connecting", "lost"]
 
 
-def test_a_stop_wakes_a_feed_that_waits_for_events(agent: ScriptedAgent, inbox: Inbox) -> None:
-    told = Told(inbox)
-    wait_for(lambda: told.drink().complete)
-    inbox.stop()
-    wait_for(lambda: not inbox._thread.is_alive())
-    wait_for(lambda: agent.subscribers == 0 or None)
+def test_stop_ends_a_feed_that_waits_for_events(watcher: ScriptedWatcher, reader: FeedReader) -> None:
+    told = FedModel(reader)
+    wait_for(lambda: told.update().complete)
+    reader.stop()
+    wait_for(lambda: not reader._thread.is_alive())
+    wait_for(lambda: watcher.subscribers == 0 or None)
 
 
-def test_one_wake_up_is_enough_for_many_messages(agent: ScriptedAgent, inbox: Inbox) -> None:
-    told = Told(inbox)
-    wait_for(lambda: told.drink().complete)
+def test_many_messages_cause_one_wake_up(watcher: ScriptedWatcher, reader: FeedReader) -> None:
+    told = FedModel(reader)
+    wait_for(lambda: told.update().complete)
     wakes: list[int] = []
-    inbox.listen(lambda: wakes.append(1))
+    reader.listen(lambda: wakes.append(1))
     for n in range(200, 260):
-        agent.act(entry(n))
-    wait_for(lambda: len(inbox._messages) == 60)
+        watcher.add_action(entry(n))
+    wait_for(lambda: len(reader._messages) == 60)
     assert len(wakes) == 1
-    assert len(inbox.drain()) == 60
+    assert len(reader.drain()) == 60
 
 
-def test_an_answer_of_another_shape_is_the_agents_fault_and_is_said(
-    agent: ScriptedAgent, inbox: Inbox
-) -> None:
-    told = Told(inbox)
-    wait_for(lambda: told.drink().complete)
-    agent._hello = lambda: None  # type: ignore[assignment, method-assign, return-value]
-    agent.stop()
-    agent.start()
-    wait_for(lambda: "hello" in told.drink().link_text)
+def test_an_answer_of_the_wrong_type_is_reported(watcher: ScriptedWatcher, reader: FeedReader) -> None:
+    told = FedModel(reader)
+    wait_for(lambda: told.update().complete)
+    watcher._hello = lambda: None  # type: ignore[assignment, method-assign, return-value]
+    watcher.stop()
+    watcher.start()
+    wait_for(lambda: "hello" in told.update().link_text)
     assert told.model.link == "lost"

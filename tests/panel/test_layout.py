@@ -6,7 +6,7 @@ from chorus.panel.layout import plan_arrangement
 @pytest.mark.parametrize("prompt_rows", [0, 8, 30, 500])
 @pytest.mark.parametrize("diff_open", [False, True])
 @pytest.mark.parametrize("folded", [False, True])
-def test_every_size_leaves_room_for_what_matters(prompt_rows: int, diff_open: bool, folded: bool) -> None:
+def test_every_size_leaves_room_for_prompt_and_queue(prompt_rows: int, diff_open: bool, folded: bool) -> None:
     for width in (20, 40, 80, 99, 100, 300):
         for height in range(5, 80):
             plan = plan_arrangement(
@@ -40,14 +40,14 @@ def test_every_size_leaves_room_for_what_matters(prompt_rows: int, diff_open: bo
         ((300, 12), "-side"),
     ],
 )
-def test_the_body_is_divided_by_the_room_there_is(size: tuple[int, int], body: str) -> None:
+def test_the_body_is_divided_by_the_available_space(size: tuple[int, int], body: str) -> None:
     plan = plan_arrangement(
         *size, prompt_rows=0, queue_rows=9, sessions=1, diff_open=False, prompt_folded=False
     )
     assert plan.body == body
 
 
-def test_on_a_short_screen_an_open_prompt_comes_first_and_can_be_folded() -> None:
+def test_on_a_short_screen_a_prompt_hides_the_queue_and_can_be_folded() -> None:
     shown = plan_arrangement(
         40, 12, prompt_rows=9, queue_rows=9, sessions=2, diff_open=False, prompt_folded=False
     )
@@ -58,7 +58,7 @@ def test_on_a_short_screen_an_open_prompt_comes_first_and_can_be_folded() -> Non
     assert (folded.body, folded.prompt, folded.prompt_small) == ("-queue", 1, True)
 
 
-def test_a_long_prompt_gets_what_the_queue_can_spare() -> None:
+def test_a_long_prompt_gets_the_rows_the_queue_does_not_need() -> None:
     for queue_rows, prompt in ((0, 17), (2, 16), (100, 14)):
         plan = plan_arrangement(
             80, 24, prompt_rows=40, queue_rows=queue_rows, sessions=1, diff_open=False, prompt_folded=False

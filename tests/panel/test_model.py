@@ -4,13 +4,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from chorus.panel.model import Change, Model
-from chorus.panel.sessions_bar import plan_sessions
+from chorus.panel.model import ModelChange, PanelModel
+from chorus.panel.widgets.sessions_bar import plan_sessions
 from tests.panel.story import entry, lane, outside, prompt, session
 
 
-def told(*messages: dict[str, Any]) -> Model:
-    model = Model()
+def fed(*messages: dict[str, Any]) -> PanelModel:
+    model = PanelModel()
     for message in messages:
         model.feed(message)
     return model
@@ -20,8 +20,8 @@ def action(n: int, **fields: Any) -> dict[str, Any]:
     return {"event": "action", "entry": entry(n, **fields)}
 
 
-def test_an_action_is_open_until_it_is_kept_taken_back_or_landed() -> None:
-    model = told(
+def test_an_action_is_open_until_it_is_kept_reverted_or_landed() -> None:
+    model = fed(
         action(1), action(2), action(3), action(4, reverts=["toolu_00002"]), action(5, within="toolu_00001")
     )
     assert model.open_count == 3
@@ -31,9 +31,9 @@ def test_an_action_is_open_until_it_is_kept_taken_back_or_landed() -> None:
     assert model.open_count == 0
 
 
-def test_what_no_action_made_stands_after_the_action_it_came_after() -> None:
+def test_an_outside_change_comes_after_the_action_it_followed() -> None:
     page = [outside("o0"), entry(1), outside("o1"), outside("o2"), entry(2, turn="t2")]
-    model = told({"event": "log", "entries": page, "complete": True})
+    model = fed({"event": "log", "entries": page, "complete": True})
     model.feed({"event": "action", "entry": outside("o3")})
     again = {"event": "action", "entry": outside("o1")}
     model.feed(again)
@@ -46,29 +46,29 @@ def test_what_no_action_made_stands_after_the_action_it_came_after() -> None:
     assert [model.entries[n].id for n in sorted(model.entries)] == ["toolu_00001", "o1", "o2"]
 
 
-def test_turns_stand_in_the_order_of_their_first_action() -> None:
-    model = told(action(5, turn="b"), action(2, turn="a"), action(9, turn="a"), action(7, turn="b"))
+def test_turns_are_ordered_by_their_first_action() -> None:
+    model = fed(action(5, turn="b"), action(2, turn="a"), action(9, turn="a"), action(7, turn="b"))
     assert list(model.groups.items()) == [(("s1", "a"), [2, 9]), (("s1", "b"), [5, 7])]
 
 
-def test_an_action_that_changes_its_turn_leaves_the_old_one() -> None:
-    model = told(action(1, turn="a"), action(1, turn="b"))
+def test_an_action_that_changes_its_turn_is_removed_from_the_old_one() -> None:
+    model = fed(action(1, turn="a"), action(1, turn="b"))
     assert model.groups == {("s1", "b"): [1]}
 
 
-def test_a_prompt_comes_changes_and_goes() -> None:
-    model = Model()
-    assert model.feed({"event": "prompt", "prompt": prompt("p1")}) == Change.PROMPTS
-    assert model.feed({"event": "prompt", "prompt": prompt("p1")}) == Change.NOTHING
-    assert model.feed({"event": "prompt", "prompt": prompt("p1", fingerprint="new")}) == Change.PROMPTS
+def test_a_prompt_is_added_changed_and_removed() -> None:
+    model = PanelModel()
+    assert model.feed({"event": "prompt", "prompt": prompt("p1")}) == ModelChange.PROMPTS
+    assert model.feed({"event": "prompt", "prompt": prompt("p1")}) == ModelChange.NOTHING
+    assert model.feed({"event": "prompt", "prompt": prompt("p1", fingerprint="new")}) == ModelChange.PROMPTS
     assert model.prompts["p1"].fingerprint == "new"
-    assert model.feed({"event": "prompt-gone", "id": "p1", "why": "answered"}) == Change.PROMPTS
-    assert model.feed({"event": "prompt-gone", "id": "p1", "why": "answered"}) == Change.NOTHING
+    assert model.feed({"event": "prompt-gone", "id": "p1", "why": "answered"}) == ModelChange.PROMPTS
+    assert model.feed({"event": "prompt-gone", "id": "p1", "why": "answered"}) == ModelChange.NOTHING
     assert not model.prompts
 
 
 def test_a_snapshot_replaces_what_was_known() -> None:
-    model = told(
+    model = fed(
         {"event": "prompt", "prompt": prompt("old")},
         {"event": "session", "session": session("old")},
         {"event": "lane", "lane": lane("old")},
@@ -79,8 +79,8 @@ def test_a_snapshot_replaces_what_was_known() -> None:
     assert list(model.entries) == [1], "actions stay on screen until the log is read again"
 
 
-def test_actions_a_complete_log_no_longer_has_are_gone() -> None:
-    model = told(
+def test_actions_missing_from_a_complete_log_are_removed() -> None:
+    model = fed(
         action(1, turn="a"),
         action(2, turn="b"),
         {"event": "snapshot"},
@@ -92,8 +92,8 @@ def test_actions_a_complete_log_no_longer_has_are_gone() -> None:
     assert list(model.groups) == [("s1", "b"), ("s1", "c")]
 
 
-def test_progress_ends_when_all_is_done_or_the_agent_is_lost() -> None:
-    model = told({"event": "progress", "what": "gc", "done": 1, "total": 3})
+def test_progress_ends_when_all_is_done_or_the_watcher_is_lost() -> None:
+    model = fed({"event": "progress", "what": "gc", "done": 1, "total": 3})
     assert model.progress["gc"].done == 1
     model.feed({"event": "progress", "what": "gc", "done": 3, "total": 3})
     assert not model.progress
@@ -102,8 +102,8 @@ def test_progress_ends_when_all_is_done_or_the_agent_is_lost() -> None:
     assert not model.progress
 
 
-def test_a_session_that_was_cleared_is_one_session_still() -> None:
-    model = Model()
+def test_a_cleared_session_is_shown_as_one_session() -> None:
+    model = PanelModel()
     model.feed(action(1, session="s1"))
     for name, state, parent in (("s1", "gone", None), ("s2", "gone", "s1"), ("s3", "waiting", "s2")):
         fields = {"id": name, "state": state, "parent": parent, "title": f"job {name}"}
@@ -117,8 +117,8 @@ def test_a_session_that_was_cleared_is_one_session_still() -> None:
     assert model.open_counts[shown.id] == 1
 
 
-def test_a_session_whose_prompt_is_shown_waits_whatever_was_told_of_it() -> None:
-    model = told(
+def test_a_session_with_a_prompt_is_waiting_whatever_its_reported_state() -> None:
+    model = fed(
         {"event": "session", "session": session("s1", state="working")},
         {"event": "session", "session": session("s2", state="working")},
         {"event": "prompt", "prompt": prompt("p1", session="s2")},
@@ -131,15 +131,15 @@ def test_a_session_whose_prompt_is_shown_waits_whatever_was_told_of_it() -> None
     assert {shown.state for shown in plan_sessions(model)} == {"working"}
 
 
-def test_sessions_that_name_each_other_as_their_origin_stop_nothing() -> None:
-    model = Model()
+def test_sessions_that_name_each_other_as_parent_are_all_shown() -> None:
+    model = PanelModel()
     for name, parent in (("s1", "s2"), ("s2", "s1"), ("s3", "s3")):
         model.feed({"event": "session", "session": {"id": name, "state": "idle", "parent": parent}})
     assert {shown.id for shown in plan_sessions(model)} == {"s1", "s2", "s3"}
 
 
 def test_a_session_has_the_lane_it_names_or_the_one_that_names_it() -> None:
-    model = told(
+    model = fed(
         {"event": "lane", "lane": lane("chorus/x", session="s1")},
         {"event": "session", "session": session("s1", lane=None)},
     )
@@ -153,8 +153,8 @@ def test_a_session_has_the_lane_it_names_or_the_one_that_names_it() -> None:
     "event", ["action", "prompt", "session", "lane", "log", "snapshot", "prompt-gone", "later"]
 )
 @pytest.mark.parametrize("value", [None, 7, "text", [], {}, {"n": "x"}])
-def test_a_message_of_another_shape_stops_nothing(event: str, value: object) -> None:
-    model = told(action(1))
+def test_a_malformed_message_changes_nothing(event: str, value: object) -> None:
+    model = fed(action(1))
     names = ("entry", "prompt", "session", "lane", "entries", "sessions", "id")
     model.feed({"event": event, **dict.fromkeys(names, value if value != {} else None)})
     assert model.entries[1].tool == "Edit"
@@ -175,10 +175,10 @@ PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 @PATIENT
 @given(EVENTS)
-def test_however_actions_come_the_groups_hold_each_of_them_once_and_in_order(
+def test_in_any_order_of_events_each_action_is_in_one_group_in_order(
     events: list[dict[str, Any]],
 ) -> None:
-    model = told(*events)
+    model = fed(*events)
     grouped = [n for numbers in model.groups.values() for n in numbers]
     assert sorted(grouped) == sorted(model.entries)
     assert all(numbers == sorted(numbers) for numbers in model.groups.values())
@@ -188,7 +188,7 @@ def test_however_actions_come_the_groups_hold_each_of_them_once_and_in_order(
 
 @PATIENT
 @given(EVENTS)
-def test_a_log_page_before_the_events_it_overlaps_gives_the_same_state(events: list[dict[str, Any]]) -> None:
-    straight = told(*events)
+def test_a_log_page_that_overlaps_later_events_gives_the_same_state(events: list[dict[str, Any]]) -> None:
+    straight = fed(*events)
     page = {"event": "log", "entries": [event["entry"] for event in events], "complete": True}
-    assert told(page, *events).entries == straight.entries
+    assert fed(page, *events).entries == straight.entries

@@ -1,19 +1,19 @@
 import pytest
 
-from tests.panel.pictures import DIRECTORY, SCENES, play, read_words
+from tests.panel.pictures import DIRECTORY, SCENES, play, read_picture
 
 
 @pytest.mark.parametrize("name", SCENES)
-async def test_the_guides_pictures_show_the_panel_as_it_is(name: str) -> None:
+async def test_the_pictures_of_the_guide_are_up_to_date(name: str) -> None:
     kept = (DIRECTORY / f"{name}.svg").read_text(encoding="utf-8")
-    assert read_words(await play(name)) == read_words(kept), "draw them anew with `make pictures`"
+    assert read_picture(await play(name)) == read_picture(kept), "draw them again with `make pictures`"
 
 
-def test_no_picture_is_kept_that_no_scene_draws() -> None:
+def test_every_picture_has_a_scene() -> None:
     assert {path.stem for path in DIRECTORY.glob("panel-*.svg")} == set(SCENES)
 
 
-def test_a_picture_loads_nothing_from_elsewhere() -> None:
+def test_a_picture_loads_nothing_from_the_web() -> None:
     for path in DIRECTORY.glob("panel-*.svg"):
         text = path.read_text(encoding="utf-8")
         assert "url(http" not in text

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from chorus.panel.plain import PlainLog
-from tests.panel.agent import ScriptedAgent
+from tests.panel.scripted_watcher import ScriptedWatcher
 from tests.panel.story import entry, prompt, session
 from tests.waiting import wait_for
 
@@ -20,23 +20,23 @@ def lines(*messages: dict[str, Any]) -> list[str]:
     return [line for message in messages for line in log.feed(message)]
 
 
-def test_an_action_is_one_line_that_reads_by_itself() -> None:
+def test_an_action_is_one_line() -> None:
     told = lines({"event": "action", "entry": entry(38)})
     assert told == ["09:14 action 38 open Edit src/parser.py +8 -3: Count a tab to the next stop"]
 
 
-def test_a_revert_is_nothing_to_review_and_taking_back_what_has_landed_shows() -> None:
+def test_a_revert_is_done_and_a_reverted_action_that_had_landed_is_reverted() -> None:
     told = lines(
         {"event": "action", "entry": entry(38, status="reverted", landed=True)},
         {"event": "action", "entry": entry(39, tool="Revert", reverts=["toolu_00038"])},
     )
     assert [line.split()[1:5] for line in told] == [
-        ["action", "38", "taken", "back"],
+        ["action", "38", "reverted", "Edit"],
         ["action", "39", "done", "Revert"],
     ]
 
 
-def test_a_prompt_comes_with_its_command_its_options_and_how_to_answer() -> None:
+def test_a_prompt_is_printed_with_the_commands_that_answer_it() -> None:
     assert lines({"event": "prompt", "prompt": prompt("p1")}) == [
         "09:21 prompt p1 Bash command: Do you want to proceed?",
         "  | rm -rf build && make -j4 test",
@@ -47,20 +47,20 @@ def test_a_prompt_comes_with_its_command_its_options_and_how_to_answer() -> None
     ]
 
 
-def test_the_option_that_takes_words_is_told_with_the_command_that_takes_them() -> None:
+def test_the_option_that_takes_text_is_printed_with_its_command() -> None:
     options = [{"key": "1", "label": "Type something.", "meaning": "other"}]
     told = lines({"event": "prompt", "prompt": prompt("p1", kind="question", options=options, words="1")})
-    assert told[-1] == "  1 Type something.: chorus answer p1 --text WORDS"
+    assert told[-1] == "  1 Type something.: chorus answer p1 --text TEXT"
 
 
-def test_where_nobody_is_at_work_that_is_said() -> None:
+def test_without_a_session_the_log_says_how_to_start_one() -> None:
     nobody = {"event": "snapshot", "sessions": [], "prompts": [], "lanes": []}
-    assert lines(nobody) == ["no session is watched; start one: chorus claude"]
+    assert lines(nobody) == ["no session yet; start one: chorus claude"]
     somebody = {"event": "session", "session": session("s1")}
     assert not any("no session" in line for line in lines(somebody, nobody))
 
 
-def test_only_what_changes_is_told() -> None:
+def test_only_changes_are_printed() -> None:
     told = lines(
         {"event": "action", "entry": entry(38)},
         {"event": "action", "entry": entry(38)},
@@ -79,13 +79,13 @@ def test_only_what_changes_is_told() -> None:
     ]
     assert told[3:] == [
         "09:21 session accept-tabs working",
-        "09:21 session accept-tabs waits for you",
+        "09:21 session accept-tabs waiting for you",
         "09:21 prompt p1 Bash command: Do you want to proceed?",
         "prompt p1 answered",
     ]
 
 
-def test_of_a_long_past_only_the_end_is_told_and_after_a_restart_nothing_twice() -> None:
+def test_of_a_long_log_only_the_end_is_printed_and_nothing_twice() -> None:
     page: dict[str, Any] = {"event": "log", "entries": [entry(n) for n in range(1, 101)], "complete": True}
     log = PlainLog()
     first = list(log.feed(page))
@@ -96,24 +96,26 @@ def test_of_a_long_past_only_the_end_is_told_and_after_a_restart_nothing_twice()
         page,
     ]
     assert [line for message in again for line in log.feed(message)] == [
-        "the agent is away (gone); waiting for it"
+        "lost the watcher (gone); waiting for one"
     ]
     older = {"event": "log", "entries": [entry(0)], "complete": True}
     assert not list(log.feed(older))
 
 
 @pytest.mark.parametrize("where", ["summary", "tool", "status"])
-def test_hostile_words_are_inert(where: str) -> None:
+def test_hostile_text_is_sanitized(where: str) -> None:
     (line,) = lines({"event": "action", "entry": entry(1, **{where: "\x1b]0;x\x07\u202e"})})
     assert line.isprintable()
 
 
-def test_the_log_runs_in_a_pipe_without_loading_the_toolkit(agent: ScriptedAgent, tmp_path: Path) -> None:
-    agent.start()
+def test_the_plain_log_runs_in_a_pipe_without_loading_the_toolkit(
+    watcher: ScriptedWatcher, tmp_path: Path
+) -> None:
+    watcher.start()
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
     # A suite that runs in the background ignores interrupts, and so would what it starts.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    running = subprocess.Popen(
+    process = subprocess.Popen(
         [sys.executable, "-X", "importtime", "-m", "chorus", "panel", "--plain"],
         cwd=tmp_path,
         env=environment,
@@ -123,16 +125,16 @@ def test_the_log_runs_in_a_pipe_without_loading_the_toolkit(agent: ScriptedAgent
         text=True,
     )
     signal.signal(signal.SIGINT, before)
-    assert running.stdout is not None
-    told = [running.stdout.readline()]
-    wait_for(lambda: agent.subscribers or None)
-    agent.act(entry(99, summary="And one more"))
+    assert process.stdout is not None
+    told = [process.stdout.readline()]
+    wait_for(lambda: watcher.subscribers or None)
+    watcher.add_action(entry(99, summary="And one more"))
     while "And one more" not in told[-1]:
-        told.append(running.stdout.readline())
-    running.send_signal(signal.SIGINT)
-    _, about = running.communicate(timeout=20)
-    agent.stop()
-    assert running.returncode == -signal.SIGINT
+        told.append(process.stdout.readline())
+    process.send_signal(signal.SIGINT)
+    _, about = process.communicate(timeout=20)
+    watcher.stop()
+    assert process.returncode == -signal.SIGINT
     assert "chorus.panel.plain" in about  # every module that was loaded
     assert "textual" not in about
     assert "session accept-tabs working\n" in told[0]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.lab.terminal import Pane, Terminal, terminal_fixture
-from tests.panel.agent import ScriptedAgent
+from tests.panel.scripted_watcher import ScriptedWatcher
 from tests.panel.story import entry, prompt
 from tests.waiting import wait_for
 
@@ -21,10 +21,10 @@ terminal = terminal_fixture(width=100, height=32)
 
 
 @pytest.fixture
-def serving(agent: ScriptedAgent) -> Iterator[ScriptedAgent]:
-    agent.start()
-    yield agent
-    agent.stop()
+def serving(watcher: ScriptedWatcher) -> Iterator[ScriptedWatcher]:
+    watcher.start()
+    yield watcher
+    watcher.stop()
 
 
 def environment(**more: str) -> dict[str, str]:
@@ -39,29 +39,29 @@ def open_panel(terminal: Terminal, where: Path, *options: str, **more: str) -> P
     return pane
 
 
-def test_a_prompt_is_approved_and_an_action_taken_back_by_keys(
-    terminal: Terminal, serving: ScriptedAgent, tmp_path: Path
+def test_a_prompt_is_approved_and_an_action_reverted_by_keys(
+    terminal: Terminal, serving: ScriptedWatcher, tmp_path: Path
 ) -> None:
     pane = open_panel(terminal, tmp_path)
-    serving.prompt(prompt("p1"))
+    serving.add_prompt(prompt("p1"))
     pane.wait_settled("Do you want to proceed")
     pane.press("a")
     pane.wait_for("approved: Bash command +chorus approve p1")
-    assert serving.asked_to("answer")[0]["fingerprint"] == "f-p1"
-    serving.act(entry(45, turn="t3", summary="One more"))
+    assert serving.requests_for("answer")[0]["fingerprint"] == "f-p1"
+    serving.add_action(entry(45, turn="t3", summary="One more"))
     pane.wait_settled("45 ○")
     pane.press("r")
-    pane.wait_for("Take back 45")
+    pane.wait_for("Revert 45")
     pane.press("r")
-    pane.wait_for("took back 45")
+    pane.wait_for("reverted 45")
     pane.press("u")
-    pane.wait_for("brought back 45")
+    pane.wait_for("redid 45")
     pane.press("q")
     wait_for(lambda: not serving.subscribers or None)
 
 
 def test_the_editor_gets_the_terminal_and_gives_it_back(
-    terminal: Terminal, serving: ScriptedAgent, tmp_path: Path
+    terminal: Terminal, serving: ScriptedWatcher, tmp_path: Path
 ) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "parser.py").write_text("x\n" * 40)
@@ -80,7 +80,7 @@ def test_the_editor_gets_the_terminal_and_gives_it_back(
     pane.wait_for("Turn")
 
 
-def test_y_puts_the_id_on_the_clipboard(terminal: Terminal, serving: ScriptedAgent, tmp_path: Path) -> None:
+def test_y_puts_the_id_on_the_clipboard(terminal: Terminal, serving: ScriptedWatcher, tmp_path: Path) -> None:
     pane = open_panel(terminal, tmp_path)
     terminal.tmux("set-option", "-s", "set-clipboard", "on")
     pane.press("y")
@@ -89,11 +89,11 @@ def test_y_puts_the_id_on_the_clipboard(terminal: Terminal, serving: ScriptedAge
 
 
 def test_the_pane_can_be_resized_while_it_draws(
-    terminal: Terminal, serving: ScriptedAgent, tmp_path: Path
+    terminal: Terminal, serving: ScriptedWatcher, tmp_path: Path
 ) -> None:
     pane = open_panel(terminal, tmp_path)
     for n, (width, height) in enumerate([(40, 12), (200, 50), (41, 13), (100, 30), (60, 40)] * 3):
-        serving.act(entry(100 + n, turn="t9", message="More work"))
+        serving.add_action(entry(100 + n, turn="t9", message="More work"))
         terminal.tmux("resize-window", "-t", pane.id, "-x", str(width), "-y", str(height))
     pane.wait_for("114 ○")
 
@@ -109,7 +109,7 @@ def test_the_pane_can_be_resized_while_it_draws(
     ],
 )
 def test_the_panel_opens_in_any_terminal(
-    terminal: Terminal, serving: ScriptedAgent, tmp_path: Path, options: list[str], more: dict[str, str]
+    terminal: Terminal, serving: ScriptedWatcher, tmp_path: Path, options: list[str], more: dict[str, str]
 ) -> None:
     pane = open_panel(terminal, tmp_path, *options, **more)
     if options == ["--ascii"] or more.get("LANG") == "C":
@@ -121,15 +121,15 @@ def test_the_panel_opens_in_any_terminal(
     pane.press("q")
 
 
-def test_the_panel_fills_its_pane_whatever_size_the_environment_tells(
-    terminal: Terminal, serving: ScriptedAgent, tmp_path: Path
+def test_the_panel_fills_its_pane_whatever_the_environment_says(
+    terminal: Terminal, serving: ScriptedWatcher, tmp_path: Path
 ) -> None:
     pane = open_panel(terminal, tmp_path, COLUMNS="60", LINES="20")
     assert "help" in pane.screen().splitlines()[31]
 
 
 def test_one_key_opens_the_panel_beside_the_session_and_closes_it(
-    terminal: Terminal, serving: ScriptedAgent, tmp_path: Path
+    terminal: Terminal, serving: ScriptedWatcher, tmp_path: Path
 ) -> None:
     session = terminal.open(["sh", "-c", "echo SESSION; exec cat"], cwd=tmp_path, environment=environment())
     session.wait_for("SESSION")

@@ -28,15 +28,15 @@ from chorus.text.sanitize import MAX_LINE_CHARACTERS, expand_tabs, printable, sa
         ("über 日本語 e\u0301", "über 日本語 e\u0301"),
     ],
 )
-def test_what_would_act_or_hide_is_shown_as_a_sign(hostile: str, shown: str) -> None:
+def test_control_and_invisible_characters_are_shown_as_symbols(hostile: str, shown: str) -> None:
     assert sanitize(hostile) == shown
 
 
-def test_more_marks_than_any_letter_has_are_counted_out() -> None:
+def test_more_combining_marks_than_any_letter_has_are_shown_as_codes() -> None:
     assert sanitize("a" + "\u0301" * 5) == "a" + "\u0301" * 3 + "<U+0301><U+0301>"
 
 
-def test_a_line_of_a_megabyte_is_cut_and_says_so() -> None:
+def test_a_line_of_a_megabyte_is_cut_and_the_rest_is_counted() -> None:
     shown = sanitize("x" * 1_000_000)
     assert shown == "x" * MAX_LINE_CHARACTERS + f"… (+{1_000_000 - MAX_LINE_CHARACTERS:,} characters)"
 
@@ -46,14 +46,14 @@ def test_many_lines_are_cut_and_counted() -> None:
     assert sanitize_lines("a\nb", max_lines=2) == ["a", "b"]
 
 
-def test_tabs_become_blanks_before_the_rest_is_looked_at() -> None:
+def test_tabs_become_blanks() -> None:
     assert expand_tabs("a\tb") == "a   b"
     assert sanitize(expand_tabs("\t\x1b")) == "    ␛"
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.text(st.characters(), max_size=200))
-def test_no_text_whatever_gives_a_character_that_acts(text: str) -> None:
+def test_sanitized_text_has_no_character_that_acts_or_hides(text: str) -> None:
     for c in sanitize(text):
         assert c == " " or c.isprintable() or unicodedata.category(c) in {"Mn", "Mc", "Me"}
         assert unicodedata.category(c) not in {"Cc", "Cf", "Cs", "Zl", "Zp"}
@@ -78,7 +78,7 @@ def test_no_text_whatever_gives_a_character_that_acts(text: str) -> None:
         ("a\x1b[31mb\tc\n", "\n\t", "a\ufffd[31mb\tc\n"),
     ],
 )
-def test_what_does_not_print_is_replaced(text: str, keep: str, shown: str) -> None:
+def test_unprintable_characters_are_replaced(text: str, keep: str, shown: str) -> None:
     assert printable(text, keep=keep) == shown
 
 

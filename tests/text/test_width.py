@@ -9,7 +9,7 @@ WORDS = st.text(st.sampled_from("ab 日本语é…"), max_size=60)
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(WORDS, st.integers(0, 40))
-def test_what_is_cut_or_padded_fits(text: str, width: int) -> None:
+def test_cut_and_padded_text_fits(text: str, width: int) -> None:
     assert cell_width(cut(text, width)) <= width
     assert cell_width(cut_start(text, width)) <= width
     assert cell_width(pad(text, width)) == width
@@ -17,7 +17,7 @@ def test_what_is_cut_or_padded_fits(text: str, width: int) -> None:
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(WORDS, st.integers(4, 40))
-def test_wrapping_keeps_everything_and_fits(text: str, width: int) -> None:
+def test_wrapped_text_fits_and_is_complete(text: str, width: int) -> None:
     lines = wrap(text, width)
     assert "".join(lines) == text
     assert all(cell_width(line) <= width for line in lines)
@@ -26,15 +26,15 @@ def test_wrapping_keeps_everything_and_fits(text: str, width: int) -> None:
 @pytest.mark.parametrize(
     ("text", "width", "shown"), [("src/parser.py", 8, "src/par…"), ("日本語", 4, "日…"), ("abc", 3, "abc")]
 )
-def test_the_end_is_left_out_with_an_ellipsis(text: str, width: int, shown: str) -> None:
+def test_a_cut_text_ends_with_an_ellipsis(text: str, width: int, shown: str) -> None:
     assert cut(text, width) == shown
 
 
-def test_a_path_loses_its_start() -> None:
+def test_a_path_is_cut_at_its_start() -> None:
     assert cut_start("src/deep/parser.py", 10) == "…parser.py"
 
 
-def test_words_are_not_broken_where_a_blank_is_near() -> None:
+def test_text_is_wrapped_at_blanks() -> None:
     assert wrap("Yes, and don't ask again", 12) == ["Yes, and ", "don't ask ", "again"]
 
 
@@ -54,11 +54,11 @@ def test_a_character_takes_two_cells_one_or_none(text: str, width: int) -> None:
     assert cell_width(text) == width
 
 
-def test_what_has_no_room_at_all_is_left_out() -> None:
+def test_without_room_nothing_is_left() -> None:
     assert (cut("abc", 0), cut_start("abc", 0), pad("日本", 1)) == ("", "", "…")
 
 
-def test_a_number_comes_with_its_word_in_singular_or_plural() -> None:
+def test_a_count_has_its_word_in_singular_or_plural() -> None:
     assert (count_of(1, "commit"), count_of([1, 2], "commit"), count_of(0, "commit")) == (
         "1 commit",
         "2 commits",

@@ -1,0 +1,157 @@
+"""Answer the prompt that is shown, and no other.
+
+The watcher is asked to answer the very prompt that was on screen when the key was pressed, by id and
+fingerprint. A key pressed too soon after the prompt changed, or while an answer is being sent, does nothing
+but say so.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from chorus.errors import ChorusError
+from chorus.panel import command_lines
+from chorus.panel.background import start_task
+from chorus.panel.forms.message_form import AnswerForm, DenyForm
+from chorus.panel.items import PendingPrompt
+from chorus.panel.model import PanelModel
+from chorus.panel.watcher_client import WatcherClient
+from chorus.panel.widgets.bars import StatusLine
+from chorus.panel.widgets.prompt_card import UNKNOWN_KINDS, PromptCard
+
+_DONE_WORDS = {"allow": "approved", "allow-always": "approved", "deny": "denied", "option": "answered"}
+_VERBS = {"allow": "approve", "allow-always": "approve always", "deny": "deny"}
+
+
+@dataclass(frozen=True, slots=True)
+class PromptAnswer:
+    prompt: PendingPrompt
+    decision: str
+    option: str | None = None
+    message: str | None = None
+
+    @property
+    def about(self) -> str:
+        """What was answered: the label of the option, or the prompt's title for a plain yes or no."""
+        options = self.prompt.options
+        if self.decision == "allow-always":
+            options = tuple(option for option in options if option.meaning == self.decision)
+        elif self.decision == "option" and self.message is None:
+            options = tuple(option for option in options if option.key == self.option)
+        else:
+            options = ()
+        return options[0].label if options else self.prompt.title or self.prompt.tool
+
+    @property
+    def command(self) -> str:
+        if self.decision == "option" and self.message is not None:
+            return command_lines.answer_text(self.prompt.id, self.prompt.kind, self.message)
+        return command_lines.answer(self.prompt.id, self.decision, option=self.option, message=self.message)
+
+
+class Answers:
+    """The keys that answer. `show_prompt`: makes a hidden prompt visible."""
+
+    def __init__(
+        self,
+        card: PromptCard,
+        status: StatusLine,
+        model: PanelModel,
+        client: WatcherClient,
+        show_prompt: Callable[[], None],
+    ) -> None:
+        self._card = card
+        self._status = status
+        self._model = model
+        self._client = client
+        self._show_prompt = show_prompt
+        # Prompts whose answer is being sent: a second press must not reach the prompt that follows.
+        self._sent: set[tuple[str, str]] = set()
+
+    def approve(self, pressed: float) -> None:
+        self._decide("allow", pressed)
+
+    def always(self, pressed: float) -> None:
+        self._decide("allow-always", pressed)
+
+    def deny(self, pressed: float) -> None:
+        self._decide("deny", pressed)
+
+    def deny_with_message(self, pressed: float) -> None:
+        prompt = self._ready_prompt(pressed)
+        if prompt is not None and self._has(prompt, "deny"):
+            self._open_form(DenyForm, PromptAnswer(prompt, "deny"))
+
+    def option(self, key: str, pressed: float) -> None:
+        if prompt := self._ready_prompt(pressed):
+            if key == prompt.text_option:
+                self._open_form(AnswerForm, PromptAnswer(prompt, "option", option=key))
+            elif any(option.key == key for option in prompt.options):
+                self._send(PromptAnswer(prompt, "option", option=key))
+            else:
+                self._status.show(f"this prompt has no option {key}", "warning")
+
+    def _open_form(self, form: type[DenyForm], answer: PromptAnswer) -> None:
+        def submit(message: str | None) -> None:
+            if message is not None:
+                self._send(replace(answer, message=message))
+
+        prompt = answer.prompt
+        shown = form(self._card.appearance, prompt, lambda: self._model.prompts.get(prompt.id))
+        self._card.app.push_screen(shown, submit)
+
+    def _decide(self, meaning: str, pressed: float) -> None:
+        prompt = self._ready_prompt(pressed)
+        if prompt is not None and self._has(prompt, meaning):
+            self._send(PromptAnswer(prompt, meaning))
+
+    def _has(self, prompt: PendingPrompt, meaning: str) -> bool:
+        if prompt.option(meaning) is None:
+            verb = _VERBS[meaning]
+            self._status.show(f"this prompt has no option to {verb}: press an option's number", "warning")
+            return False
+        return True
+
+    def _ready_prompt(self, pressed: float) -> PendingPrompt | None:
+        """Return the prompt a key pressed at this time is meant for; otherwise show why there is none."""
+        shown = self._card.shown
+        if shown is None:
+            why = "no prompt is pending"
+        elif self._card.small:
+            self._show_prompt()
+            why = "the prompt was hidden: read it, then press again"
+        elif not self._card.ready(pressed):
+            why = "the prompt has just changed: read it, then press again"
+        elif (shown.prompt.id, shown.prompt.fingerprint) in self._sent:
+            why = "the answer is already being sent"
+        elif shown.prompt.kind in UNKNOWN_KINDS:
+            why = "unknown prompt: answer it in its own pane"
+        else:
+            return shown.prompt
+        self._status.show(why, "warning")
+        return None
+
+    def _send(self, answer: PromptAnswer) -> None:
+        start_task(self._card, "answers", self._request, answer)
+
+    async def _request(self, answer: PromptAnswer) -> None:
+        prompt = answer.prompt
+        sent = (prompt.id, prompt.fingerprint)
+        self._sent.add(sent)
+        self._card.set_banner("answering…")
+        arguments = {
+            "prompt": prompt.id,
+            "fingerprint": prompt.fingerprint,
+            "decision": answer.decision,
+            "option": answer.option,
+            "message": answer.message,
+            "by": "panel",
+        }
+        given = {name: value for name, value in arguments.items() if value is not None}
+        try:
+            await self._client.request("answer", given, label="answering")
+        except ChorusError as error:
+            self._sent.discard(sent)
+            self._status.show_error(error, answer.command)
+            self._card.set_banner("")
+        else:
+            self._status.show(f"{_DONE_WORDS[answer.decision]}: {answer.about}", "done", answer.command)

@@ -1,0 +1,48 @@
+"""Work beside the panel's message loop: tasks on the loop, and functions in threads."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from functools import partial
+from typing import Any, ParamSpec, TypeVar
+
+from textual.dom import DOMNode
+from textual.worker import Worker
+
+# A new task of these groups cancels the one before: only the latest matters.
+LATEST_ONLY = frozenset({"show", "preview"})
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def start_task(
+    node: DOMNode,
+    group: str,
+    work: Callable[P, Coroutine[Any, Any, None]],
+    *args: P.args,
+    **kwargs: P.kwargs,
+) -> None:
+    """Run `work` as a task that ends with `node`.
+
+    Takes the function and its arguments, not a coroutine: one made while the panel closes would never be
+    awaited, and Python would complain about it.
+    """
+    task: Callable[[], Coroutine[Any, Any, None]] = partial(work, *args, **kwargs)
+    _: Worker[None] = node.run_worker(task, group=group, exclusive=group in LATEST_ONLY)
+
+
+def run_in_thread(work: Callable[[], T], then: Callable[[T], object]) -> None:
+    """Run `work` in a thread of its own and give what it returns to `then`, on this loop.
+
+    The thread is a daemon: closing the panel does not wait for it, as it would for the loop's own pool.
+    """
+    loop = asyncio.get_running_loop()
+
+    def run() -> None:
+        result = work()
+        with suppress(RuntimeError):  # the panel closed meanwhile
+            loop.call_soon_threadsafe(then, result)
+
+    threading.Thread(target=run, name="chorus-background", daemon=True).start()

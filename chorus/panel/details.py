@@ -1,0 +1,144 @@
+"""The details of the selected row: the diff of an action, or the message and actions of a turn.
+
+A patch is requested only once the cursor rests, and is kept: it never changes.
+"""
+
+from collections import OrderedDict
+
+from textual.timer import Timer
+
+from chorus.errors import ChorusError
+from chorus.model.lane_name import short_lane_name
+from chorus.panel.background import start_task
+from chorus.panel.items import LogEntry
+from chorus.panel.labels import render_time, status_word
+from chorus.panel.model import PanelModel
+from chorus.panel.watcher_client import WatcherClient
+from chorus.panel.widgets.bars import Heading
+from chorus.panel.widgets.diff import DiffView
+from chorus.panel.widgets.line_pane import Pieces, StyledLine
+from chorus.panel.widgets.patch import Patch, parse_patch
+from chorus.panel.widgets.queue_rows import ActionRow, QueueRow, TurnRow, render_subject, render_symbol
+from chorus.text.sanitize import sanitize, sanitize_lines
+from chorus.text.width import count_of, pad
+
+# Shorter than a key's repeat: a held key scrolls the queue without a request for every diff on the way.
+SETTLE_SECONDS = 0.03
+# Enough to go back and forth between neighbours, and little memory.
+MAX_PATCHES = 64
+# The message is there to be recognised, not to be read to its end.
+MAX_MESSAGE_LINES = 12
+
+
+class Details:
+    def __init__(self, view: DiffView, heading: Heading, model: PanelModel, client: WatcherClient) -> None:
+        self._view = view
+        self._heading = heading
+        self._model = model
+        self._client = client
+        self._row: QueueRow | None = None
+        self._shown: str | None = None  # the id of the entry whose diff is drawn
+        self._patches: OrderedDict[str, Patch] = OrderedDict()
+        self._timer: Timer | None = None
+
+    @property
+    def patch(self) -> Patch | None:
+        """The patch of the selected action, if it was read."""
+        return self._patches.get(self._row.entry.id) if isinstance(self._row, ActionRow) else None
+
+    def select(self, row: QueueRow | None) -> None:
+        """Show this row: the cursor moved, or the row changed."""
+        self._row = row
+        if self._timer is not None:
+            self._timer.stop()
+        match row:
+            case None:
+                self._heading.show([("Diff", "heading")], [])
+                self._view.show([([(" No action yet.", "muted")], "")])
+            case TurnRow():
+                self._show_turn(row)
+            case ActionRow(entry) if entry.id in self._patches:
+                self._show_action(entry, self._patches[entry.id])
+            case ActionRow(entry):
+                self._timer = self._view.set_timer(SETTLE_SECONDS, lambda: self._request(entry))
+
+    def ensure(self, row: QueueRow | None) -> None:
+        """Show this row if it is not shown: the diff was hidden before."""
+        if row is not self._row or row is None:
+            self.select(row)
+
+    def _show_turn(self, row: TurnRow) -> None:
+        entries = [self._model.entries[n] for n in self._model.groups.get(row.group, [])]
+        self._shown = None
+        self._heading.show([("Turn", "heading")], [(count_of(row.count, "action"), "muted")])
+        self._view.show(_render_turn(row.message or "(no message)", entries))
+
+    def _request(self, entry: LogEntry) -> None:
+        start_task(self._view, "show", self._fetch, entry)
+
+    async def _fetch(self, entry: LogEntry) -> None:
+        try:
+            answer = await self._client.request(
+                "show",
+                {"action": entry.id if entry.outside else entry.n},
+                label="reading the diff",
+                start_watcher=False,
+            )
+        except ChorusError as error:
+            self._show_heading(entry)
+            self._view.show([*_render_entry(entry), ([(" " + sanitize(str(error)), "error")], "")])
+            return
+        patch = parse_patch(str(answer.get("patch") or ""))
+        self._patches[entry.id] = patch
+        while len(self._patches) > MAX_PATCHES:
+            self._patches.popitem(last=False)
+        if isinstance(self._row, ActionRow) and self._row.entry.id == entry.id:
+            self._show_action(self._row.entry, patch)
+
+    def _show_action(self, entry: LogEntry, patch: Patch) -> None:
+        self._show_heading(entry, patch)
+        lines = _render_entry(entry)
+        if self._shown == entry.id and self._view.document.patch is patch:
+            self._view.set_heading(lines)  # only its status changed: the diff keeps its scroll position
+            return
+        self._shown = entry.id
+        if not patch.lines:
+            lines.append(([(" No file changed.", "muted")], ""))
+        self._view.show(lines, patch)
+
+    def _show_heading(self, entry: LogEntry, patch: Patch | None = None) -> None:
+        added = patch.count("added") if patch else entry.added
+        removed = patch.count("removed") if patch else entry.removed
+        counts = [(f"+{added}", "plus")] if added else []
+        counts += [(f" −{removed}", "minus")] if removed else []
+        about = sanitize(entry.summary) or render_subject(entry)
+        number: Pieces = [(f"{entry.number} ".lstrip(), "heading"), (f"{sanitize(entry.tool)}  ", "strong")]
+        self._heading.show([*number, (about, "")], counts)
+
+
+def _render_entry(entry: LogEntry) -> list[StyledLine]:
+    symbol, style = render_symbol(entry)
+    parts = [render_time(entry.time), sanitize(short_lane_name(entry.lane or ""))]
+    parts += [f"sub-agent {sanitize(entry.agent)}"] if entry.agent else []
+    parts += ["reverts " + ", ".join(map(sanitize, entry.reverts[:3]))] if entry.reverts else []
+    parts += [f"part of {sanitize(entry.within)}"] if entry.within else []
+    facts = "  ".join(part for part in parts if part.strip())
+    status = status_word(entry.shown_status)
+    return [([(f" {symbol} {status}  ", style), (facts, "muted")], ""), ([], "")]
+
+
+def _render_turn(message: str, entries: list[LogEntry]) -> list[StyledLine]:
+    lines: list[StyledLine] = [
+        ([(f" {line}", "title")], "") for line in sanitize_lines(message, max_lines=MAX_MESSAGE_LINES)
+    ]
+    lines.append(([], ""))
+    for entry in entries:
+        symbol, style = render_symbol(entry)
+        pieces: Pieces = [
+            (f" {entry.number:>5} ", "number"),
+            (f"{symbol} ", style),
+            (pad(sanitize(entry.tool), 9) + " ", "strong"),
+            (render_subject(entry), ""),
+        ]
+        lines.append((pieces, ""))
+    return lines

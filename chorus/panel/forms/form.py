@@ -1,0 +1,41 @@
+"""The base of the panel's forms.
+
+A form shows what will be done, with the command that does the same, and returns the user's choice, or None
+when it is cancelled. A form never requests a change itself.
+"""
+
+from typing import ClassVar, Generic, TypeVar
+
+from textual.binding import Binding, BindingType
+from textual.events import Resize
+from textual.screen import ModalScreen
+
+from chorus.panel.theme import Appearance
+from chorus.panel.widgets.line_pane import Pieces, StyledLine, TextPane
+
+Result = TypeVar("Result")
+# A form with fewer rows has no margins.
+MIN_MARGIN_HEIGHT = 20
+CANCEL_KEY: Pieces = [("esc", "key"), (" cancel", "muted")]
+
+
+class Form(ModalScreen[Result], Generic[Result]):
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "cancel", "cancel", show=False)]
+
+    def __init__(self, appearance: Appearance) -> None:
+        super().__init__()
+        self.appearance = appearance
+
+    def on_resize(self, event: Resize) -> None:
+        self.set_class(event.size.height < MIN_MARGIN_HEIGHT, "-short")
+
+    def action_cancel(self) -> None:
+        self.dismiss(None)
+
+    def show_text(self, name: str, lines: list[StyledLine]) -> None:
+        self.query_one(f"#{name}", TextPane).show(lines)
+
+    def text_pane(self, name: str) -> TextPane:
+        pane = TextPane(self.appearance, id=name)
+        pane.can_focus = False
+        return pane

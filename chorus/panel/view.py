@@ -1,0 +1,265 @@
+"""The panel's widgets, what they show and how they share the screen."""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+from textual.app import ComposeResult
+from textual.containers import Container, Vertical
+from textual.geometry import Size
+from textual.screen import Screen
+from textual.widgets import Input
+
+from chorus.panel.details import Details
+from chorus.panel.feed import RECONNECTED
+from chorus.panel.forms.message_form import DenyForm
+from chorus.panel.items import PendingPrompt
+from chorus.panel.keys import bar_keys
+from chorus.panel.layout import MIN_BOTH_HEIGHT, MIN_TALL_HEIGHT, plan_arrangement
+from chorus.panel.model import ModelChange, PanelModel
+from chorus.panel.theme import Appearance
+from chorus.panel.watcher_client import WatcherClient
+from chorus.panel.widgets.bars import Heading, KeyBar, StatusLine
+from chorus.panel.widgets.diff import DiffView
+from chorus.panel.widgets.prompt_card import PromptCard
+from chorus.panel.widgets.queue import Queue
+from chorus.panel.widgets.queue_rows import QueueRow, Scope
+from chorus.panel.widgets.sessions_bar import SessionsBar, session_name
+from chorus.text.sanitize import sanitize
+
+_LINK_WORDS = {"connecting": "connecting to the watcher…", "lost": "no watcher; waiting for one"}
+_SCOPE_WORDS = {Scope.CHANGES: "changes", Scope.OPEN: "only open", Scope.EVERYTHING: "everything"}
+
+
+class Window(Protocol):
+    """What the view needs from the application."""
+
+    @property
+    def size(self) -> Size: ...
+    @property
+    def screen(self) -> Screen[Any]: ...
+    @property
+    def screen_stack(self) -> Sequence[Screen[Any]]: ...
+    def batch_update(self) -> AbstractContextManager[None]: ...
+    def call_after_refresh(self, callback: Callable[[], None]) -> bool: ...
+
+
+class PanelView:
+    def __init__(
+        self, window: Window, model: PanelModel, client: WatcherClient, appearance: Appearance
+    ) -> None:
+        self._window = window
+        self._model = model
+        self._client = client
+        self.sessions = SessionsBar(appearance, model, id="sessions")
+        self.card = PromptCard(appearance, id="prompt")
+        self.queue_heading = Heading(appearance, id="queue-heading")
+        self.filter = Input(placeholder="filter: words, paths, tools, numbers", id="filter", compact=True)
+        self.queue = Queue(appearance, model, id="queue")
+        self.diff_heading = Heading(appearance, id="diff-heading")
+        self.diff = DiffView(appearance, id="diff")
+        self.status = StatusLine(appearance, id="status")
+        self.key_bar = KeyBar(appearance, id="keys")
+        self.left = Vertical(self.queue_heading, self.filter, self.queue, id="left")
+        self.right = Vertical(self.diff_heading, self.diff, id="right")
+        self.body = Container(self.left, self.right, id="body")
+        self.details = Details(self.diff, self.diff_heading, model, client)
+        self._prompt: str | None = None
+        self._prompt_folded = False
+        self._diff_open = False
+        self._zoomed = False
+        self._was_lost = False
+
+    def compose(self) -> ComposeResult:
+        yield from (self.sessions, self.card, self.body, self.status, self.key_bar)
+
+    def update(self, change: ModelChange) -> None:
+        """Show what changed in the model."""
+        with self._window.batch_update():
+            if ModelChange.LINK in change:
+                self._update_link()
+            if ModelChange.QUEUE in change:
+                self.queue.replan()
+            if ModelChange.LOADED in change:
+                self.queue.fold_reviewed()
+            if ModelChange.PROMPTS in change or ModelChange.SESSIONS in change:
+                self._update_prompt()
+            shows_sessions = ModelChange.SESSIONS | ModelChange.PROMPTS | ModelChange.QUEUE | ModelChange.LINK
+            if change & shows_sessions:
+                self.sessions.update_from_model(picked=self.queue.view.session)
+            self.refresh_progress()
+            self.refresh_bars()
+            if change & (ModelChange.SESSIONS | ModelChange.PROMPTS):
+                self.arrange()
+
+    def refresh(self) -> None:
+        self.update(ModelChange.SESSIONS | ModelChange.PROMPTS | ModelChange.QUEUE)
+        self.details.select(self.queue.row)
+
+    def arrange(self, size: Size | None = None) -> None:
+        """Divide the screen. `size`: the window's, where that is not up to date yet."""
+        width, height = size or self._window.size
+        plan = plan_arrangement(
+            width,
+            height,
+            prompt_rows=self.card.wanted_rows(width) if self.card.shown else 0,
+            queue_rows=len(self.queue.rows),
+            sessions=len(self.sessions.sessions),
+            diff_open=self._diff_open,
+            prompt_folded=self._prompt_folded,
+            zoomed=self._zoomed,
+        )
+        if not self.body.has_class(plan.body):  # the toolkit restyles everything, changed or not
+            self.body.set_classes(plan.body)
+        self._window.screen_stack[0].set_class(plan.short, "-short")
+        self.sessions.set_room(plan.sessions)
+        self.card.set_room(plan.prompt, small=plan.prompt_small, keys=not plan.short)
+        self.refresh_bars()
+        self._window.call_after_refresh(self._finish_arranging)
+
+    def select_row(self, row: QueueRow | None) -> None:
+        """Show the details of the row the cursor moved to."""
+        if self.right.display:
+            self.details.select(row)
+        self.refresh_bars()
+
+    def open_diff(self) -> None:
+        self._diff_open = True
+        self.arrange()
+        self._window.screen.set_focus(self.diff)
+
+    def close_diff(self) -> None:
+        self._show_queue()
+        self._window.screen.set_focus(self.queue)
+
+    def zoom(self) -> None:
+        """Give the whole panel to the diff, or back."""
+        if self.body.has_class("-diff"):
+            self.close_diff()
+        else:
+            self._zoomed = True
+            self.arrange()
+            self._window.screen.set_focus(self.diff)
+
+    def open_filter(self) -> None:
+        self._show_queue()
+        self.filter.display = True
+        self._window.screen.set_focus(self.filter)
+
+    def set_filter(self, words: str) -> None:
+        self.queue.set_view(needle=words)
+        self.refresh_bars()
+
+    def back(self) -> None:
+        """Close the filter, else the diff or the zoom."""
+        if self.filter.display:
+            self.filter.value = ""
+            self.filter.display = False
+            self._window.screen.set_focus(self.queue)
+        else:
+            self.close_diff()
+
+    def next_scope(self) -> None:
+        self.queue.set_view(scope=self.queue.view.scope.next())
+        self.refresh_bars()
+
+    def pick_session(self, session: str | None) -> None:
+        """Show only this session's actions; None for all."""
+        self.queue.set_session(session)
+        self.sessions.update_from_model(picked=session)
+        self.refresh_bars()
+
+    def next_session(self) -> None:
+        ids: list[str | None] = [None, *(session.id for session in self.sessions.sessions)]
+        at = self.queue.view.session
+        self.pick_session(ids[(ids.index(at) + 1) % len(ids)] if at in ids else None)
+
+    def next_prompt(self) -> None:
+        ids = list(self._model.prompts)
+        if len(ids) < 2:
+            self.status.show("no other prompt is pending" if ids else "no prompt is pending")
+            return
+        at = ids.index(self._prompt) if self._prompt in ids else -1
+        self._prompt = ids[(at + 1) % len(ids)]
+        self._update_prompt()
+        self.arrange()
+
+    def fold_prompt(self) -> bool:
+        """On a screen too short for both, switch between the prompt and the queue."""
+        if self.card.shown is None or self._zoomed or self._window.size.height >= MIN_BOTH_HEIGHT:
+            return False
+        self._prompt_folded = not self._prompt_folded
+        self.arrange()
+        return True
+
+    def show_prompt(self) -> None:
+        """Show the whole prompt, if it was folded or under the zoomed diff."""
+        self._prompt_folded = self._zoomed = False
+        self.arrange()
+
+    def refresh_progress(self) -> None:
+        progress = [*self._client.progress(), *self._model.progress.values()]
+        self.status.show_progress(progress, _LINK_WORDS.get(self._model.link, ""))
+
+    def refresh_bars(self) -> None:
+        """Show the queue's heading and the key bar as they are now."""
+        view, entry = self.queue.view, self.queue.entry
+        count = self._model.open_count
+        right = [] if view.scope is Scope.CHANGES else [(_SCOPE_WORDS[view.scope], "muted")]
+        if view.needle:
+            right = [(f"/{sanitize(view.needle)}", "waiting"), *([(" ", ""), *right] if right else [])]
+        if not self._model.complete and self._model.link == "live":
+            right = [("reading the log…", "muted")]
+        text, style = (f"{count} open", "open") if count else ("nothing open", "muted")
+        self.queue_heading.show([("Queue ", "heading"), (text, style)], right)
+        self.key_bar.show(
+            bar_keys(
+                prompt=self.card.shown is not None and self._window.size.height < MIN_TALL_HEIGHT,
+                entry_open=entry is None or entry.open,
+                reverted=entry is not None and entry.status == "reverted",
+            )
+        )
+
+    def _show_queue(self) -> None:
+        self._diff_open = self._zoomed = False
+        self.arrange()
+
+    def _update_link(self) -> None:
+        text = self._model.link_text
+        if self._model.link == "lost" and not self._was_lost:
+            self._was_lost = True
+            self.status.show(f"lost the watcher: {text}", "warning")
+        elif self._model.link == "live":
+            self._was_lost = False
+            if text:
+                self.status.show(text, "done" if text == RECONNECTED else "warning")
+
+    def _update_prompt(self) -> None:
+        """Keep the shown prompt while it is pending; then show the oldest."""
+        prompts = self._model.prompts
+        if self._prompt not in prompts:
+            self._prompt = next(iter(prompts), None)
+            self._prompt_folded = False
+            self._zoomed &= self._prompt is None  # a new prompt ends the zoom
+        prompt = prompts.get(self._prompt) if self._prompt else None
+        self.card.show(prompt, session=self._session_name(prompt), position=self._prompt_position())
+        for screen in self._window.screen_stack[1:]:
+            if isinstance(screen, DenyForm):
+                screen.refresh_foot()
+
+    def _session_name(self, prompt: PendingPrompt | None) -> str:
+        session = self._model.sessions.get(prompt.session) if prompt else None
+        return session_name(session, self._model) if session else ""
+
+    def _prompt_position(self) -> str:
+        ids = list(self._model.prompts)
+        return f"{ids.index(self._prompt) + 1} of {len(ids)}" if len(ids) > 1 and self._prompt in ids else ""
+
+    def _finish_arranging(self) -> None:
+        """Once the widgets have their places: show the cursor, focus something, read the diff."""
+        self.queue.reveal(self.queue.cursor)
+        only_screen = len(self._window.screen_stack) == 1
+        if only_screen and self._window.screen.focused is None and self.queue.is_on_screen:
+            self.queue.focus()
+        if self.right.display:
+            self.details.ensure(self.queue.row)

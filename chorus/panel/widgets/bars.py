@@ -1,0 +1,178 @@
+"""The status line and the key bar at the bottom of the panel, and the headings over its parts."""
+
+from dataclasses import dataclass
+
+from textual.events import Click, Resize
+from textual.message import Message
+
+from chorus.errors import ChorusError
+from chorus.panel.model import TaskProgress
+from chorus.panel.theme import Appearance
+from chorus.panel.widgets.line_pane import LinePane, Pieces, StyledLine
+from chorus.text.sanitize import sanitize
+from chorus.text.width import cell_width, cut, wrap
+
+_SYMBOLS = {"done": "✓ ", "error": "✗ ", "warning": "! ", "info": ""}
+# An error or warning too long for one row is wrapped over this many.
+MAX_ROWS = 4
+# In a narrower panel, a command that does not fit beside the text is left out.
+MIN_COMMAND_WIDTH = 48
+# Errors and warnings go away by themselves: what caused them may be over.
+SHOWN_SECONDS = {"warning": 10.0, "error": 60.0}
+
+
+@dataclass(frozen=True, slots=True)
+class StatusText:
+    """What the status line says. `command`: the command line that does the same as the key pressed."""
+
+    text: str
+    level: str = "info"
+    command: str = ""
+
+
+class StatusLine(LinePane, can_focus=False):
+    def __init__(self, appearance: Appearance, *, id: str | None = None) -> None:
+        super().__init__(appearance, id=id)
+        self.current = StatusText("")
+        self.progress: list[TaskProgress] = []
+        self.link = ""
+
+    def show(self, text: str, level: str = "info", command: str = "") -> None:
+        self.current = status = StatusText(text, level, command)
+        self._fit()
+        if level in SHOWN_SECONDS:
+            self.set_timer(SHOWN_SECONDS[level], lambda: self._clear(status))
+
+    def show_error(self, error: ChorusError, command: str) -> None:
+        text = f"{error} {error.hint}" if error.hint else str(error)
+        self.show(text, "error", command)
+
+    def show_progress(self, progress: list[TaskProgress], link: str) -> None:
+        self.progress, self.link = progress, link
+        self._fit()
+
+    def on_resize(self, event: Resize) -> None:
+        self._fit()
+
+    def line_count(self) -> int:
+        return len(self._rows(self.size.width))
+
+    def line(self, index: int, width: int) -> StyledLine:
+        return self._rows(width)[index], ""
+
+    def _rows(self, width: int) -> list[Pieces]:
+        lead: Pieces = [(" ", "")]
+        for progress in self.progress:
+            lead.append((f"{render_progress(progress)}  ", "waiting"))
+        if self.link:
+            lead.append((f"{self.link}  ", "warning"))
+        used = sum(cell_width(text) for text, _ in lead)
+        first, *more = render_status(self.current, width - used)
+        return [[*lead, *first], *([(" " * used, ""), *row] for row in more)]
+
+    def _fit(self) -> None:
+        self.styles.height = self.line_count()
+        self.refresh()
+
+    def _clear(self, status: StatusText) -> None:
+        if self.current is status:
+            self.show("")
+
+
+def render_status(status: StatusText, width: int) -> list[Pieces]:
+    """Render the text first; the command on the right where there is room, else after it."""
+    text = _SYMBOLS.get(status.level, "") + sanitize(status.text)
+    if status.level in SHOWN_SECONDS and cell_width(text) > width > 0:
+        # Why something went wrong matters more than the command.
+        rows = wrap(text, width)
+        if len(rows) > MAX_ROWS:
+            rows[MAX_ROWS - 1 :] = [cut("".join(rows[MAX_ROWS - 1 :]), width)]
+        return [[(row, status.level)] for row in rows]
+    if not status.command or (width < MIN_COMMAND_WIDTH and cell_width(text + status.command) + 3 > width):
+        return [[(cut(text, width), status.level)]]
+    command = sanitize(status.command)
+    room = width - cell_width(command) - 3
+    if cell_width(text) > room:
+        text = cut(text, width if status.level == "error" else max(room, width // 2))
+        command = cut(command, max(width - cell_width(text) - 3, 0))
+    gap = width - cell_width(text) - cell_width(command) - 1
+    return [[(text, status.level), (" " * max(gap, 1), ""), (command, "command")]]
+
+
+def render_progress(progress: TaskProgress) -> str:
+    what = sanitize(progress.what)
+    if not progress.total:
+        return f"{what}…" + (f" {progress.done:,}" if progress.done else "")
+    filled = progress.done * 10 // progress.total
+    return f"{what} {'━' * filled}{'╌' * (10 - filled)} {progress.done:,}/{progress.total:,}"
+
+
+class KeyBar(LinePane, can_focus=False):
+    """The keys that are useful now; a click on one presses it."""
+
+    class Pressed(Message):
+        def __init__(self, key: str) -> None:
+            super().__init__()
+            self.key = key
+
+    def __init__(self, appearance: Appearance, *, id: str | None = None) -> None:
+        super().__init__(appearance, id=id)
+        self.keys: list[tuple[str, str]] = []
+
+    def show(self, keys: list[tuple[str, str]]) -> None:
+        if keys != self.keys:
+            self.keys = keys
+            self.refresh()
+
+    def line_count(self) -> int:
+        return 1
+
+    def line(self, index: int, width: int) -> StyledLine:
+        pieces: Pieces = [(" ", "")]
+        for _, key, word in self._fitting(width):
+            pieces += [(key, "key"), (f" {word}  ", "muted")]
+        return pieces, "bar"
+
+    def on_click(self, event: Click) -> None:
+        for start, key, word in self._fitting(self.size.width):
+            if start <= event.x < start + len(key) + len(word) + 1:
+                self.post_message(self.Pressed(key))
+
+    def _fitting(self, width: int) -> list[tuple[int, str, str]]:
+        """Return each key with its column; help is always there, the rest as far as it fits."""
+        fitting: list[tuple[int, str, str]] = []
+        at = 1
+        room = width - sum(len(part) for part in self.keys[-1]) - 4 if self.keys else width
+        for index, (key, word) in enumerate(self.keys):
+            size = len(key) + len(word) + 3
+            if at + size - 2 > room and index < len(self.keys) - 1:
+                continue
+            fitting.append((at, key, word))
+            at += size
+        return fitting
+
+
+class Heading(LinePane, can_focus=False):
+    """A heading over a part of the panel, extended by a line."""
+
+    def __init__(self, appearance: Appearance, *, id: str | None = None) -> None:
+        super().__init__(appearance, id=id)
+        self.left: Pieces = []
+        self.right: Pieces = []
+
+    def show(self, left: Pieces, right: Pieces) -> None:
+        if (left, right) != (self.left, self.right):
+            self.left, self.right = left, right
+            self.refresh()
+
+    def line_count(self) -> int:
+        return 1
+
+    def line(self, index: int, width: int) -> StyledLine:
+        room = width - 5 - sum(cell_width(text) for text, _ in self.right)
+        left: Pieces = []
+        for text, style in self.left:
+            left.append((cut(text, room), style))
+            room -= cell_width(left[-1][0])
+        line = " " + "─" * max(room, 0) + " " if room > 0 else "  "
+        return [("─ ", "line"), *left, (line, "line"), *self.right, (" ", "")], ""

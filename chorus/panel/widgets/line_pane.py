@@ -1,0 +1,151 @@
+"""The base of every widget that draws lines.
+
+A subclass has a number of lines and renders one of them as pieces of text with style names; only visible
+lines are rendered. Pieces are drawn as they are: no markup is read, and no control character gets through
+even where a subclass forgot to sanitize its text.
+"""
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.events import Resize
+from textual.geometry import Region, Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.widget import Widget
+
+from chorus.panel.theme import Appearance
+from chorus.text.sanitize import sanitize
+from chorus.text.width import cell_width, wrap
+
+# A piece is text and the names of its styles, joined by blanks.
+Pieces = list[tuple[str, str]]
+# A line is its pieces, and the style under the whole of it.
+StyledLine = tuple[Pieces, str]
+
+
+class BackgroundStyle:
+    """The cached background of a widget: the toolkit computes it at every call."""
+
+    def __init__(self, widget: Widget) -> None:
+        self._widget = widget
+        self._style: Style | None = None
+
+    def style(self) -> Style:
+        if self._style is None:
+            self._style = Style(bgcolor=self._widget.rich_style.bgcolor)
+        return self._style
+
+    def clear(self) -> None:
+        """Call when the widget's styles changed."""
+        self._style = None
+
+
+def render_strip(pieces: Pieces, base: str, width: int, appearance: Appearance, background: Style) -> Strip:
+    """Render one line, exactly `width` cells; the styles in `base` lie under every piece."""
+    style = appearance.palette.style
+    under = background + style(base)
+    segments = [
+        Segment(text if text.isprintable() else sanitize(text), background + style(f"{base} {names}"))
+        for text, names in pieces
+    ]
+    return Strip(segments).crop_extend(0, width, under)
+
+
+class LinePane(ScrollView, can_focus=True):
+    DEFAULT_CSS = """
+    LinePane { overflow-x: hidden; scrollbar-size-vertical: 1; scrollbar-gutter: stable; }
+    """
+
+    def __init__(self, appearance: Appearance, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.appearance = appearance
+        self._background_style = BackgroundStyle(self)
+
+    def line_count(self) -> int:
+        raise NotImplementedError
+
+    def line(self, index: int, width: int) -> StyledLine:
+        raise NotImplementedError
+
+    def resize_lines(self) -> None:
+        """Call after the number of lines changed."""
+        size = Size(0, self.line_count())
+        scrolls = size.height > self.size.height
+        if size.height >= self.virtual_size.height and scrolls is self.show_vertical_scrollbar:
+            # Nothing around this pane moves (the scroll bar has its place either way), so the toolkit need
+            # not lay out and draw everything around it.
+            self.set_reactive(LinePane.virtual_size, size)
+            if scrolls:
+                self.vertical_scrollbar.window_virtual_size = size.height
+        else:
+            self.virtual_size = size
+        self.refresh()
+
+    def watch_show_vertical_scrollbar(self, shown: bool) -> None:
+        """Set the position of a scroll bar that appears after the lines were scrolled."""
+        if shown:
+            self.vertical_scrollbar.position = self.scroll_y
+
+    def render_line(self, y: int) -> Strip:
+        index = self.scroll_offset.y + y
+        width = self.size.width
+        background = self._background_style.style()
+        if index >= self.line_count():
+            return Strip.blank(width, background)
+        pieces, base = self.line(index, width)
+        return render_strip(pieces, base, width, self.appearance, background)
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._background_style.clear()
+
+    def reveal(self, index: int) -> None:
+        """Scroll to the line, no further than needed."""
+        self.scroll_to_region(Region(0, index, 1, 1), animate=False, force=True, x_axis=False)
+
+
+class TextPane(LinePane):
+    """Shows given lines. A line too long for the pane is wrapped."""
+
+    def __init__(self, appearance: Appearance, *, id: str | None = None) -> None:
+        super().__init__(appearance, id=id)
+        self.lines: list[StyledLine] = []
+        self._unwrapped: list[StyledLine] = []
+
+    def show(self, lines: list[StyledLine]) -> None:
+        self._unwrapped = lines
+        self._wrap()
+
+    def on_resize(self, event: Resize) -> None:
+        self._wrap()
+
+    def line_count(self) -> int:
+        return len(self.lines)
+
+    def line(self, index: int, width: int) -> StyledLine:
+        return self.lines[index]
+
+    def _wrap(self) -> None:
+        width = self.size.width or self.app.size.width
+        self.lines = [(row, base) for pieces, base in self._unwrapped for row in wrap_pieces(pieces, width)]
+        self.styles.height = len(self.lines)
+        self.resize_lines()
+
+
+def wrap_pieces(pieces: Pieces, width: int) -> list[Pieces]:
+    """Break one line into rows, at blanks. Each piece keeps its style."""
+    text = "".join(text for text, _ in pieces)
+    if cell_width(text) <= width:
+        return [pieces]
+    rows: list[Pieces] = []
+    left = list(pieces)
+    for row in wrap(text, width):
+        rows.append([])
+        room = len(row)
+        while room and left:
+            words, style = left.pop(0)
+            rows[-1].append((words[:room], style))
+            if len(words) > room:
+                left.insert(0, (words[room:], style))
+            room -= min(room, len(words))
+    return rows

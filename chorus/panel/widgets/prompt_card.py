@@ -1,0 +1,288 @@
+"""The pending prompt, large, with its options; it decides which prompt a key press answers.
+
+The prompt is bound, with its fingerprint, when it is drawn: what is shown is what is answered, and a key
+pressed before the user could have seen it is refused.
+"""
+
+import re
+from dataclasses import dataclass
+from time import monotonic
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.events import Click, MouseScrollDown, MouseScrollUp, Resize
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from chorus.model.tools import EDIT_TOOLS
+from chorus.panel import command_lines
+from chorus.panel.items import PendingPrompt, PromptOption
+from chorus.panel.labels import render_time
+from chorus.panel.theme import Appearance
+from chorus.panel.widgets.line_pane import BackgroundStyle, Pieces, render_strip
+from chorus.text.sanitize import sanitize, sanitize_lines
+from chorus.text.width import cell_width, cut, pad, wrap
+
+# A key pressed sooner after the prompt changed was meant for the one before: people need longer than this
+# to see and react.
+GUARD_SECONDS = 0.25
+# The bar on the left, a blank after it, and one on the right.
+MARGIN = 3
+# A command or diff longer than this is to be read in the session's own pane.
+MAX_BODY_LINES = 2000
+# A longer question scrolls with the body; the options stay visible.
+MAX_QUESTION_LINES = 6
+MAX_LABEL_LINES = 4
+MEANING_STYLES = {"allow": "done", "allow-always": "warning", "deny": "failed"}
+# The key for each meaning, whatever number the option has.
+MEANING_KEYS = {"allow": "a", "allow-always": "A", "deny": "d"}
+UNKNOWN_KINDS = frozenset({"unknown", "none", ""})
+
+_RULE_LINE = re.compile(r"\s*[╌─]+\s*")
+_DIFF_LINE = re.compile(r"\s*\d*\s?([+-])")
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPrompt:
+    """The prompt on screen. `since`: when it was drawn; None until then."""
+
+    prompt: PendingPrompt
+    session: str
+    position: str
+    since: float | None = None
+
+
+class PromptCard(Widget, can_focus=True):
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down,j,ctrl+n", "scroll_body(1)", "down", show=False),
+        Binding("up,ctrl+p", "scroll_body(-1)", "up", show=False),
+        Binding("pagedown,space,ctrl+d,ctrl+f", "scroll_body(10)", "page down", show=False),
+        Binding("pageup,ctrl+u,ctrl+b", "scroll_body(-10)", "page up", show=False),
+        Binding("g,home", "scroll_body(-100000)", "first", show=False),
+        Binding("G,end", "scroll_body(100000)", "last", show=False),
+    ]
+
+    class Chosen(Message):
+        """An option was clicked."""
+
+        def __init__(self, option: PromptOption, pressed: float) -> None:
+            super().__init__()
+            self.option = option
+            self.pressed = pressed
+
+    def __init__(self, appearance: Appearance, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.appearance = appearance
+        self._background_style = BackgroundStyle(self)
+        self.shown: ShownPrompt | None = None
+        self.small = False
+        self.banner = ""
+        self._lines = PromptLines([], [], [], {})
+        self._offset = 0
+        self._max_height = 0
+        self._keys = True
+
+    def show(self, prompt: PendingPrompt | None, *, session: str = "", position: str = "") -> None:
+        """Show this prompt, or none. The same one again keeps its scroll position and drawing time."""
+        if prompt is None:
+            self.shown = None
+            self.display = False
+            return
+        if self.shown and self.shown.prompt == prompt:
+            self.shown = ShownPrompt(prompt, session, position, self.shown.since)
+        else:
+            self.shown = ShownPrompt(prompt, session, position)
+            self._offset, self.banner = 0, ""
+            self.call_after_refresh(self._drawn, prompt)
+        self.display = True
+        self._lay_out()
+
+    def ready(self, pressed: float) -> bool:
+        """Return whether a key pressed at this time can be meant for the prompt that is shown."""
+        return (
+            self.shown is not None
+            and self.shown.since is not None
+            and pressed >= self.shown.since + GUARD_SECONDS
+        )
+
+    def wanted_rows(self, width: int) -> int:
+        """Return how many rows would show all of it at this width."""
+        if self.shown is None:
+            return 0
+        lines = render_prompt(self.shown.prompt, max(width - MARGIN, 10), session="", position="", keys=True)
+        return len(lines.head) + len(lines.body) + len(lines.foot) + (2 if lines.body else 1)
+
+    def set_room(self, rows: int, *, small: bool, keys: bool) -> None:
+        """Set how many rows the card may take, whether only one, and whether to show the keys."""
+        self._max_height, self.small, self._keys = rows, small, keys
+        self._lay_out()
+
+    def set_banner(self, text: str) -> None:
+        """Show a text in position of the title, such as "answering…"."""
+        self.banner = text
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        width = self.size.width
+        pieces: Pieces = [("┃ ", "card-bar"), *self._line(y)]
+        if self.banner and y == 0:
+            pieces = [("┃ ", "card-bar"), (self.banner, "waiting")]
+        return render_strip(pieces, "card", width, self.appearance, self._background_style.style())
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._background_style.clear()
+
+    def action_scroll_body(self, lines: int) -> None:
+        last = max(len(self._lines.body) - self._body_height(), 0)
+        self._offset = min(max(self._offset + lines, 0), last)
+        self.refresh()
+
+    def on_mouse_scroll_down(self, event: MouseScrollDown) -> None:
+        event.stop()
+        self.action_scroll_body(2)
+
+    def on_mouse_scroll_up(self, event: MouseScrollUp) -> None:
+        event.stop()
+        self.action_scroll_body(-2)
+
+    def on_click(self, event: Click) -> None:
+        line = event.y - (self.size.height - len(self._lines.foot))
+        if not self.small and (option := self._lines.options.get(line)):
+            self.post_message(self.Chosen(option, event.time))
+
+    def on_resize(self, event: Resize) -> None:
+        self._lay_out()
+
+    def _drawn(self, prompt: PendingPrompt) -> None:
+        if self.shown and self.shown.prompt == prompt and self.shown.since is None:
+            self.shown = ShownPrompt(prompt, self.shown.session, self.shown.position, monotonic())
+
+    def _lay_out(self) -> None:
+        if self.shown is None:
+            return
+        width = max(self.size.width - MARGIN, 10)
+        shown = self.shown
+        self._lines = render_prompt(
+            shown.prompt, width, session=shown.session, position=shown.position, keys=self._keys
+        )
+        self.styles.height = max(self._max_height, 1)
+        self.action_scroll_body(0)
+
+    def _body_height(self) -> int:
+        return max(self.size.height - len(self._lines.head) - len(self._lines.foot), 0)
+
+    def _line(self, y: int) -> Pieces:
+        head, body, foot = self._lines.head, self._lines.body, self._lines.foot
+        if self.small or self.size.height <= 1:
+            return head[0] if head else []
+        from_foot = y - (self.size.height - len(foot))
+        if from_foot >= 0:
+            return foot[from_foot]
+        if y < len(head):
+            return head[y]
+        room = self._body_height()
+        # With room to spare, a blank line sets the body apart.
+        index = y - len(head) + self._offset - (1 if room >= len(body) + 2 else 0)
+        below = len(body) - index - 1
+        if y == len(head) + room - 1 and below > 0:
+            return [(f"… {below + 1} more lines", "muted")]
+        return body[index] if 0 <= index < len(body) else []
+
+
+@dataclass(frozen=True, slots=True)
+class PromptLines:
+    """A prompt as lines. Only the body scrolls: question and options stay visible however long it is."""
+
+    head: list[Pieces]
+    body: list[Pieces]
+    foot: list[Pieces]
+    # Line of `foot` -> the option it shows.
+    options: dict[int, PromptOption]
+
+
+def render_prompt(
+    prompt: PendingPrompt, width: int, *, session: str, position: str, keys: bool
+) -> PromptLines:
+    """`session`: its name; `position`: which of several prompts this is; `keys`: whether to show the keys."""
+    question = [part for part in wrap(sanitize(prompt.question), width) if part.strip()]
+    body = _render_body(prompt, width)
+    if len(question) > MAX_QUESTION_LINES:
+        body += [[(part, "title")] for part in question]
+        question = [*question[: MAX_QUESTION_LINES - 1], "…"]
+    foot: list[Pieces] = [[(part, "title")] for part in question]
+    options = _add_options(foot, prompt, width)
+    if keys or prompt.kind in UNKNOWN_KINDS:
+        foot.append(render_keys(prompt, width))
+    return PromptLines(_render_head(prompt, width, session, position), body, foot, options)
+
+
+def render_keys(prompt: PendingPrompt, width: int) -> Pieces:
+    """Render the keys that answer this prompt."""
+    if prompt.kind in UNKNOWN_KINDS:
+        return [(cut("Unknown prompt: answer it in its own pane.", width), "warning")]
+    keys = []
+    if prompt.option("allow"):
+        keys.append(("a", "approve"))
+    if prompt.option("allow-always"):
+        keys.append(("A", "always"))
+    if prompt.option("deny"):
+        keys += [("d", "deny"), ("D", "deny with a message")]
+    pieces: Pieces = []
+    used = 0
+    for key, word in keys:
+        used += len(key) + len(word) + 4
+        if used - 3 > width:
+            return pieces
+        pieces += [(key, "key"), (f" {word}   ", "muted")]
+    command = sanitize(command_lines.answer(prompt.id, "allow")) if prompt.option("allow") else ""
+    if used + cell_width(command) < width:
+        pieces += [(" " * (width - used - cell_width(command)), ""), (command, "command")]
+    return pieces
+
+
+def _render_head(prompt: PendingPrompt, width: int, session: str, position: str) -> list[Pieces]:
+    title = sanitize(prompt.title) or sanitize(prompt.tool) or "A question"
+    room = max(width - cell_width(title) - 2, 0)
+    named = "  ".join(part for part in (position, sanitize(session)) if part)
+    timed = "  ".join(part for part in (named, render_time(prompt.since)) if part)
+    right = timed if cell_width(timed) <= room else cut(named, room)  # half a time is of no use
+    head: list[Pieces] = [[(pad(title, width - cell_width(right)), "waiting"), (right, "muted")]]
+    if prompt.path:
+        head.append([(cut(sanitize(prompt.path), width), "strong")])
+    return head
+
+
+def _render_body(prompt: PendingPrompt, width: int) -> list[Pieces]:
+    lines: list[Pieces] = []
+    is_diff = prompt.tool in EDIT_TOOLS
+    for line in (
+        sanitize_lines(prompt.body.strip("\n"), max_lines=MAX_BODY_LINES) if prompt.body.strip() else []
+    ):
+        if _RULE_LINE.fullmatch(line):
+            continue  # drawn by the client around what it shows
+        sign = _DIFF_LINE.match(line) if is_diff else None
+        style = {"+": "plus", "-": "minus"}[sign[1]] if sign else ("" if is_diff else "strong")
+        lines += [[(part, style)] for part in wrap(line, width)]
+    return lines
+
+
+def _add_options(foot: list[Pieces], prompt: PendingPrompt, width: int) -> dict[int, PromptOption]:
+    """Add lines for each option; return which line belongs to which option."""
+    options: dict[int, PromptOption] = {}
+    for option in prompt.options:
+        key = sanitize(option.key)
+        lead = f" {key} "
+        letter = "" if prompt.kind in UNKNOWN_KINDS else MEANING_KEYS.get(option.meaning, "")
+        letter = f"  {letter}" if letter and prompt.option(option.meaning) is option else ""
+        label = wrap(sanitize(option.label), max(width - cell_width(lead) - len(letter), 8))
+        for index, part in enumerate(label[:MAX_LABEL_LINES]):
+            options[len(foot)] = option
+            shown = (lead, "key") if index == 0 else (" " * cell_width(lead), "")
+            foot.append([shown, (part, MEANING_STYLES.get(option.meaning, ""))])
+            if index == 0:
+                foot[-1].append((letter, "key"))
+        if len(label) > MAX_LABEL_LINES:
+            foot[-1].append((" …", "muted"))
+    return options

@@ -1,0 +1,263 @@
+"""The rows of the queue: entries grouped by turn, filtered and folded, and how a row is drawn.
+
+All rows are planned, ten thousand of them too; only the visible ones are rendered.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+
+from chorus.panel.items import CHANGE_STATUSES, LogEntry
+from chorus.panel.labels import STATUS_SYMBOLS, render_time
+from chorus.panel.model import Group, PanelModel
+from chorus.panel.widgets.line_pane import Pieces
+from chorus.text.sanitize import sanitize
+from chorus.text.width import cell_width, cut, cut_start, pad
+
+STATUS_STYLES = {
+    "committed": "open",
+    "kept": "kept",
+    "reverted": "reverted",
+    "failed": "failed",
+    "denied": "failed",
+    "noop": "muted",
+    "outside": "muted",
+    "landed": "landed",
+    "done": "muted",
+}
+# Narrower rows have no time.
+MIN_TIME_WIDTH = 56
+# Narrower rows have counts of two digits: the path needs the room more.
+MIN_COUNTS_WIDTH = 48
+# A narrower subject is the path alone, without the summary beside it.
+MIN_SUMMARY_WIDTH = 50
+# How the summary of a revert or redo begins.
+_REVERT_CHAIN = re.compile(r"(?:(?:Revert|Redo) \d+: )+")
+MAX_TOOL_WIDTH = 9
+
+
+class Scope(Enum):
+    """Which entries the queue shows."""
+
+    CHANGES = "changes"
+    OPEN = "open"
+    EVERYTHING = "everything"
+
+    def next(self) -> "Scope":
+        scopes = list(Scope)
+        return scopes[(scopes.index(self) + 1) % len(scopes)]
+
+    def shows(self, entry: LogEntry) -> bool:
+        match self:
+            case Scope.OPEN:
+                return entry.open
+            case Scope.CHANGES:
+                return entry.status in CHANGE_STATUSES
+            case Scope.EVERYTHING:
+                return True
+
+
+@dataclass(slots=True)
+class QueueView:
+    """What the user wants to see. `folds`: the turns folded (or unfolded) by hand."""
+
+    scope: Scope = Scope.CHANGES
+    needle: str = ""
+    session: str | None = None
+    folds: dict[Group, bool] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRow:
+    group: Group
+    message: str
+    time: str
+    count: int
+    open: int
+    folded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ActionRow:
+    entry: LogEntry
+
+
+QueueRow = TurnRow | ActionRow
+# Identifies a row while others come and go.
+RowKey = Group | float
+
+
+def key_of(row: QueueRow) -> RowKey:
+    return row.group if isinstance(row, TurnRow) else row.entry.n
+
+
+class RowPlanner:
+    """Plans rows, and reuses those of turns in which nothing changed."""
+
+    def __init__(self) -> None:
+        self._planned_for: tuple[Scope, str] | None = None
+        # Turn -> its version, its row, the rows of its entries.
+        self._planned: dict[Group, tuple[int, TurnRow | None, list[ActionRow]]] = {}
+
+    def plan(self, model: PanelModel, view: QueueView) -> list[QueueRow]:
+        if self._planned_for != (view.scope, view.needle):
+            self._planned_for = (view.scope, view.needle)
+            self._planned = {}
+        words = view.needle.casefold().split()
+        rows: list[QueueRow] = []
+        for group, numbers in model.groups.items():
+            if view.session is not None and group[0] != view.session:
+                continue
+            version, turn, actions = self._planned.get(group, (-1, None, []))
+            if version != model.versions[group]:
+                turn, actions = _plan_turn(group, _select(numbers, model.entries, view.scope, words))
+                self._planned[group] = (model.versions[group], turn, actions)
+            if turn is None:
+                continue
+            # A fold would hide what the filter looks for.
+            if not words and view.folds.get(group, False):
+                rows.append(replace(turn, folded=True))
+            else:
+                rows.append(turn)
+                rows.extend(actions)
+        return rows
+
+
+def plan_rows(model: PanelModel, view: QueueView) -> list[QueueRow]:
+    return RowPlanner().plan(model, view)
+
+
+def reviewed_groups(model: PanelModel) -> list[Group]:
+    """Return the turns with nothing left to review, except the newest."""
+    groups = list(model.groups)[:-1]
+    return [g for g in groups if not any(model.entries[n].open for n in model.groups[g])]
+
+
+def _select(
+    numbers: Iterable[float], entries: Mapping[float, LogEntry], scope: Scope, words: list[str]
+) -> Iterator[LogEntry]:
+    for n in numbers:
+        entry = entries[n]
+        if scope.shows(entry) and (not words or _matches(entry, words)):
+            yield entry
+
+
+def _matches(entry: LogEntry, words: list[str]) -> bool:
+    parts = (entry.number, entry.tool, entry.status, *entry.paths, entry.summary, entry.lane or "", entry.id)
+    text = "\n".join((*parts, entry.message or "")).casefold()
+    return all(word in text for word in words)
+
+
+def _plan_turn(group: Group, entries: Iterator[LogEntry]) -> tuple[TurnRow | None, list[ActionRow]]:
+    shown = list(entries)
+    if not shown:
+        return None, []
+    turn = TurnRow(
+        group=group,
+        message=next((entry.message for entry in shown if entry.message), ""),
+        time=shown[0].time,
+        count=len(shown),
+        open=sum(entry.open for entry in shown),
+        folded=False,
+    )
+    return turn, list(map(ActionRow, shown))
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    number: int = 3
+    tool: int = 4
+
+
+def plan_columns(rows: list[QueueRow]) -> Columns:
+    """Return widths that fit the newest rows: those have the longest numbers."""
+    # 500 are more than a screen holds.
+    entries = [row.entry for row in rows[-500:] if isinstance(row, ActionRow)]
+    if not entries:
+        return Columns()
+    longest = max(cell_width(sanitize(tool)) for tool in {entry.tool for entry in entries})
+    return Columns(max(3, len(str(int(entries[-1].n)))), min(max(4, longest), MAX_TOOL_WIDTH))
+
+
+def render_row(row: QueueRow, columns: Columns, width: int) -> Pieces:
+    if isinstance(row, TurnRow):
+        return render_turn(row, width)
+    return render_action(row.entry, columns, width)
+
+
+def render_turn(row: TurnRow, width: int) -> Pieces:
+    symbol = "▸" if row.folded else "▾"
+    count = f"{row.open} open" if row.open else f"{row.count}"
+    time = f"{render_time(row.time):>5}  " if width >= MIN_TIME_WIDTH else ""
+    right = f" {time}{count} "
+    message = sanitize(" ".join(row.message[:1000].split())) or "(no message)"
+    style = "title" if row.open else "muted"
+    return [
+        (f"{symbol} ", "muted"),
+        (pad(message, width - 2 - len(right)), style),
+        (f" {time}", "muted"),
+        (f"{count} ", "open" if row.open else "muted"),
+    ]
+
+
+def render_action(entry: LogEntry, columns: Columns, width: int) -> Pieces:
+    faded = "" if entry.open else ("reverted" if entry.status == "reverted" else "muted")
+    symbol, symbol_style = render_symbol(entry)
+    right = _render_right(entry, width)
+    right_width = sum(cell_width(text) for text, _ in right)
+    left: Pieces = [
+        ("↳" if entry.agent else " ", "agent"),
+        (f"{entry.number:>{columns.number}} ", "number"),
+        (f"{symbol} ", symbol_style),
+        (pad(sanitize(entry.tool), columns.tool) + " ", faded or "strong"),
+    ]
+    used = sum(cell_width(text) for text, _ in left)
+    return [*left, *_render_subject(entry, width - used - right_width, faded), *right]
+
+
+def render_symbol(entry: LogEntry) -> tuple[str, str]:
+    """Return the symbol of the status with its style: never struck through, which would hide it."""
+    style = STATUS_STYLES.get(entry.shown_status, "muted").replace("reverted", "muted")
+    return STATUS_SYMBOLS.get(entry.shown_status, "?"), style
+
+
+def render_subject(entry: LogEntry) -> str:
+    """Return what an entry is about: its path, else its summary."""
+    if not entry.paths:
+        return sanitize(entry.summary)
+    more = f" +{len(entry.paths) - 1}" if len(entry.paths) > 1 else ""
+    return sanitize(entry.paths[0]) + more
+
+
+def _render_subject(entry: LogEntry, room: int, faded: str) -> Pieces:
+    subject = render_subject(entry)
+    lead = f"{_render_revert(entry.summary)}: " if entry.reverts else ""
+    if room < MIN_SUMMARY_WIDTH or not entry.paths:
+        text = lead + (
+            cut_start(subject, room - len(lead)) if entry.paths else cut(subject, room - len(lead))
+        )
+        return [(pad(text, room), faded)]
+    path_width = room * 2 // 5
+    path = pad(lead + cut_start(subject, path_width - 2 - len(lead)), path_width)
+    return [(path, faded), (pad(sanitize(entry.summary), room - path_width), "muted")]
+
+
+def _render_revert(summary: str) -> str:
+    """Return `revert 7` for `Revert 7: …`, and `redo 7` for `Redo 8: Revert 7: …`."""
+    chain = _REVERT_CHAIN.match(summary)
+    numbers = re.findall(r"\d+", chain[0]) if chain else []
+    verb = "revert" if len(numbers) % 2 or not numbers else "redo"
+    return f"{verb} {numbers[-1]}" if numbers else verb
+
+
+def _render_right(entry: LogEntry, width: int) -> Pieces:
+    pieces: Pieces = [(" ", "")]
+    if entry.added is not None or entry.removed is not None:
+        added = f"+{entry.added}" if entry.added else ""
+        removed = f"−{entry.removed}" if entry.removed else ""
+        column = 5 if width >= MIN_COUNTS_WIDTH else 3
+        pieces += [(f"{added:>{column}}", "plus"), (f" {removed:<{column}}", "minus")]
+    if width >= MIN_TIME_WIDTH:
+        pieces.append((f" {render_time(entry.time):>5}", "muted"))
+    return [*pieces, (" ", "")]

@@ -1,0 +1,218 @@
+"""A watcher with a script: the real socket and protocol, without a repository.
+
+Holds entries, lanes, sessions and prompts, answers every request the panel makes, publishes changes to
+subscribers, and records the requests.
+"""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from chorus import __version__
+from chorus.errors import ChorusError, ExitCode
+from chorus.watcher.server.server import Server
+from chorus.wire.home import Home
+from chorus.wire.protocol import Request
+
+
+class Refusal(ChorusError):
+    def __init__(self, message: str, exit_code: ExitCode, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.exit_code = exit_code
+
+
+class ScriptedWatcher:
+    def __init__(self, home: Home) -> None:
+        self.home = home
+        home.root.mkdir(parents=True, exist_ok=True)
+        self.entries: dict[int, dict[str, Any]] = {}
+        self.patches: dict[int, str] = {}
+        # Action -> the outside changes after it.
+        self.outside: dict[int, list[dict[str, Any]]] = {}
+        self.outside_patch = ""
+        self.lanes: dict[str, dict[str, Any]] = {}
+        self.sessions: dict[str, dict[str, Any]] = {}
+        self.prompts: dict[str, dict[str, Any]] = {}
+        # Action -> later actions that a revert of it conflicts with.
+        self.dependents: dict[int, list[int]] = {}
+        self.refuse: dict[str, ChorusError] = {}
+        self.delay_seconds: dict[str, float] = {}
+        # Requests that are not answered until they are taken out of here.
+        self.held: set[str] = set()
+        self.version = __version__
+        self.requests: list[Request] = []
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        ready = threading.Event()
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve(ready)))
+        self._thread.start()
+        ready.wait()
+
+    @property
+    def is_running(self) -> bool:
+        return self._thread is not None
+
+    def stop(self) -> None:
+        if self._thread is not None:
+            self._loop.call_soon_threadsafe(self._stopping.set)
+            self._thread.join()
+            self._thread = None
+
+    def publish(self, event: str, **fields: Any) -> None:
+        """Send an event to every subscriber, from any thread."""
+        self._loop.call_soon_threadsafe(lambda: self._server.publish(event, **fields))
+
+    def add_action(self, entry: dict[str, Any], patch: str = "") -> None:
+        self.entries[entry["n"]] = entry
+        self.patches[entry["n"]] = patch
+        self.publish("action", entry=entry)
+
+    def add_prompt(self, prompt: dict[str, Any]) -> None:
+        self.prompts[prompt["id"]] = prompt
+        self.publish("prompt", prompt=prompt)
+
+    def withdraw(self, prompt: str, why: str = "withdrawn") -> None:
+        del self.prompts[prompt]
+        self.publish("prompt-gone", id=prompt, why=why)
+
+    def requests_for(self, do: str) -> list[dict[str, Any]]:
+        asked = [dict(request.arguments) for request in list(self.requests) if request.do == do]
+        for arguments in asked:
+            arguments.pop("cwd", None)
+        return asked
+
+    @property
+    def subscribers(self) -> int:
+        return self._server.subscribers
+
+    async def _serve(self, ready: threading.Event) -> None:
+        self._loop, self._stopping = asyncio.get_running_loop(), asyncio.Event()
+        self._server = Server(self.home, self._handle)
+        await self._server.open()
+        ready.set()
+        await self._stopping.wait()
+        await self._server.close()
+        mine = asyncio.current_task()
+        await asyncio.wait(
+            [task for task in asyncio.all_tasks() if task is not mine]
+            or [asyncio.ensure_future(asyncio.sleep(0))]
+        )
+
+    async def _handle(self, request: Request) -> Any:
+        self.requests.append(request)
+        await asyncio.sleep(self.delay_seconds.get(request.do, 0))
+        while request.do in self.held and not self._stopping.is_set():
+            await asyncio.sleep(0.002)
+        if (refusal := self.refuse.get(request.do)) is not None:
+            raise refusal
+        answers: dict[str, Callable[..., Any]] = {
+            "hello": self._hello,
+            "subscribe": lambda: {},
+            "sessions": lambda: list(self.sessions.values()),
+            "lanes": lambda cwd: list(self.lanes.values()),
+            "prompts": lambda: list(self.prompts.values()),
+            "log": self._log,
+            "show": self._show,
+            "answer": self._answer,
+            "keep": self._keep,
+            "revert": self._revert,
+            "redo": self._redo,
+            "land": self._land,
+        }
+        return answers[request.do](**request.arguments)
+
+    def _hello(self) -> dict[str, Any]:
+        return {"chorus": self.version, "pid": 1, "protocol": 1, "repository": str(self.home.common_dir)}
+
+    def _log(
+        self, cwd: str, limit: int, before: int | None = None, outside: bool = False
+    ) -> list[dict[str, Any]]:
+        numbers = [n for n in sorted(self.entries) if before is None or n < before]
+        listed = list(self.outside.get(0, [])) if outside else []
+        for n in numbers:
+            listed.append(self.entries[n])
+            listed.extend(self.outside.get(n, []) if outside else [])
+        return listed[-limit:]
+
+    def _show(self, cwd: str, action: int | str) -> dict[str, Any]:
+        if isinstance(action, str):
+            found = next(e for changes in self.outside.values() for e in changes if e["timeline"] == action)
+            return {**found, "edits": [], "patch": self.outside_patch}
+        return {**self.entries[action], "edits": [], "patch": self.patches.get(action, "")}
+
+    def _answer(self, prompt: str, fingerprint: str, decision: str, by: str, **more: Any) -> dict[str, Any]:
+        known = self.prompts.get(prompt)
+        if known is None or known["fingerprint"] != fingerprint:
+            raise Refusal("the dialog on screen is not the one that was answered", ExitCode.REFUSED)
+        self.withdraw(prompt, "answered")
+        return {"key": more.get("option", "1"), "verified": True}
+
+    def _chosen(self, actions: list[int] | None, turn: str | None) -> list[int]:
+        if turn is not None:
+            return [n for n, entry in self.entries.items() if entry["turn"] == turn]
+        return actions or []
+
+    def _keep(self, cwd: str, actions: list[int] | None = None, turn: str | None = None) -> dict[str, Any]:
+        chosen = [n for n in self._chosen(actions, turn) if self.entries[n]["status"] == "committed"]
+        self._change(chosen, "kept")
+        return {"kept": chosen}
+
+    def _revert(
+        self,
+        cwd: str,
+        actions: list[int] | None = None,
+        turn: str | None = None,
+        dry_run: bool = False,
+        with_dependents: bool = False,
+    ) -> dict[str, Any]:
+        chosen = self._chosen(actions, turn)
+        blocking = sorted({n for each in chosen for n in self.dependents.get(each, []) if n not in chosen})
+        if blocking and not with_dependents:
+            names = ", ".join(map(str, blocking))
+            refusal = Refusal(f"later actions touch the same lines: {names}", ExitCode.CONFLICT)
+            refusal.details = {"dependents": blocking}
+            raise refusal
+        chosen = chosen + blocking
+        patch = "".join(inverted(self.patches.get(n, "")) for n in chosen)
+        if not dry_run:
+            self._change(chosen, "reverted")
+        return {"n": None if dry_run else 1000, "reverted": chosen, "paths": [], "patch": patch}
+
+    def _redo(self, cwd: str, actions: list[int]) -> dict[str, Any]:
+        self._change(actions, "committed")
+        return {"n": 1001, "reverted": actions, "paths": [], "patch": ""}
+
+    def _land(self, cwd: str, lane: str, by: str, dry_run: bool = False, **more: Any) -> dict[str, Any]:
+        mine = [n for n, entry in self.entries.items() if entry["lane"] == lane]
+        groups = {"all": [mine], "action": [[n] for n in mine]}.get(by) or [mine[:2], mine[2:]]
+        commits = [
+            {"oid": "1" * 40, "subject": self.entries[group[0]]["summary"], "actions": group}
+            for group in groups
+            if group
+        ]
+        if not dry_run:
+            for n in mine:
+                self.entries[n] = {**self.entries[n], "landed": True}
+                self.publish("action", entry=self.entries[n])
+        return {"commits": commits, "onto": more.get("onto", "main")}
+
+    def _change(self, numbers: list[int], status: str) -> None:
+        for n in numbers:
+            self.entries[n] = {**self.entries[n], "status": status}
+            self.publish("action", entry=self.entries[n])
+
+
+def inverted(patch: str) -> str:
+    """Return the patch that reverts this one."""
+    signs = {"+": "-", "-": "+"}
+    lines = patch.splitlines(keepends=True)
+    heads = ("+++", "---")
+    return "".join(signs.get(x[:1], x[:1]) + x[1:] if not x.startswith(heads) else x for x in lines)
+
+
+def make_home(directory: Path) -> Home:
+    (directory / ".git").mkdir(exist_ok=True)
+    return Home(directory / ".git")

@@ -1,0 +1,135 @@
+"""Text of files, commands and models is shown and never interpreted by the terminal."""
+
+import re
+import time
+from typing import Any
+
+import pytest
+
+from tests.panel.harness import PanelHarness, run_panel
+from tests.panel.scripted_watcher import ScriptedWatcher
+from tests.panel.story import entry, prompt, session
+
+ESCAPES = "\x1b]0;owned\x07\x1b[2J\x1b[31m\x9b31m\x1bPq#0\x1b\\\x08\r\x00\x7f"
+HIDDEN = "a\u202eb\u2066c\u200bd\ufeffe\U000e0041"
+MARKUP = "[bold red]b[/bold red] [@click=app.quit]x[/] [link=http://evil]y[/link] [/] [$error] \\[z] {0} %s"
+HOSTILE = ESCAPES + HIDDEN + MARKUP
+# The panel's own control sequences: colours and attributes, nothing else.
+OWN = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def written(ui: PanelHarness) -> str:
+    """Return what is written to the terminal for the whole screen."""
+    strips = ui.panel.screen._compositor.render_strips()
+    return "\n".join(strip.render(ui.panel.console) for strip in strips)
+
+
+def assert_sanitized(ui: PanelHarness) -> None:
+    for line in ui.lines():
+        assert line.isprintable(), [c for c in line if not c.isprintable()]
+    for strip in ui.panel.screen._compositor.render_strips():
+        for segment in strip:
+            assert segment.control is None
+            assert segment.style is None or not (segment.style.link or segment.style.meta.get("@click"))
+
+
+def hostile_patch(text: str) -> str:
+    head = f"diff --git a/{text} b/{text}\n--- a/x\n+++ b/x\n@@ -1 +1,2 @@ {text}\n"
+    return f"{head}-{text}\n+{text}!\n+[b]{text}\n"
+
+
+def hostile_watcher(watcher: ScriptedWatcher) -> None:
+    line = HOSTILE.replace("\n", "")
+    fields: dict[str, Any] = {"summary": line, "message": line, "tool": line, "agent": line, "lane": line}
+    watcher.entries = {n: entry(n, paths=[f"{line}/{n}", line], turn=line, **fields) for n in (1, 2)}
+    watcher.entries[3] = entry(3, **fields, paths=[], status=line, time=line, source=line)
+    watcher.patches = {1: hostile_patch(line), 2: "diff --git a/x b/x\n" + line * 3, 3: line}
+    watcher.sessions = {"s1": session("s1", title=line, lane=line, state=line, pane=line)}
+    options = [
+        {"key": line, "label": line, "meaning": "other"},
+        {"key": "1", "label": line, "meaning": "deny"},
+    ]
+    watcher.prompts = {
+        "p": prompt(
+            "p", title=line, question=line, body=f"{line}\n{line}", options=options, path=line, tool=line
+        )
+    }
+
+
+@pytest.mark.parametrize("size", [(120, 40), (60, 20), (200, 50)])
+async def test_no_text_of_a_session_reaches_the_terminal_as_a_control_sequence(
+    watcher: ScriptedWatcher, size: tuple[int, int]
+) -> None:
+    hostile_watcher(watcher)
+    async with run_panel(watcher, size) as ui:
+        await ui.prompt_ready("p")
+        for key in ("t", "t", "G", "up", "up", "enter", "escape", "y"):
+            await ui.press(key)
+            assert_sanitized(ui)
+        watcher.publish("notice", level=HOSTILE, text=HOSTILE)
+        watcher.publish("progress", what=HOSTILE, done=1, total=2)
+        await ui.until(lambda: ui.panel.model.progress)
+        await ui.settle()
+        assert_sanitized(ui)
+        assert "␛" in ui.text()
+        assert "<U+202E>" in ui.text() or size[0] < 100
+        assert "\x1b" not in OWN.sub("", written(ui))
+
+
+async def test_forms_sanitize_hostile_text(watcher: ScriptedWatcher) -> None:
+    hostile_watcher(watcher)
+    async with run_panel(watcher) as ui:
+        await ui.prompt_ready("p")
+        await ui.press("D")
+        await ui.settle()
+        assert_sanitized(ui)
+        await ui.press("escape")
+        await ui.on_row(1)
+        await ui.press("r")
+        await ui.shows("Revert")
+        assert_sanitized(ui)
+        await ui.press("escape", "l")
+        await ui.shows("Land")
+        await ui.settle()
+        assert_sanitized(ui)
+
+
+async def test_markup_is_shown_as_text(watcher: ScriptedWatcher) -> None:
+    watcher.entries = {
+        1: entry(1, summary="[bold]loud[/bold] [@click=app.quit]quit[/]", paths=[], tool="[red]T[/]")
+    }
+    async with run_panel(watcher, (160, 40)) as ui:
+        await ui.shows("[bold]loud[/bold]")
+        await ui.shows("[red]T[/]")
+
+
+async def test_a_line_of_a_megabyte_is_cut_and_drawn_quickly(watcher: ScriptedWatcher) -> None:
+    million = "x" * 1_000_000
+    watcher.entries = {1: entry(1, summary=million, message=million, paths=[million])}
+    watcher.patches = {1: f"diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-{million}\n+{million}y\n"}
+    watcher.prompts = {"p": prompt("p", body=million, question=million)}
+    async with run_panel(watcher) as ui:
+        await ui.prompt_ready("p")
+        assert all(words in ui.text() for words in ("1 Yes", "3 No", "1 open")), ui.text()
+        await ui.press("z")
+        await ui.until(lambda: ui.view.diff.line_count() > 4, "the diff")
+        started = time.process_time()
+        for _ in range(20):
+            ui.panel.screen.refresh()
+            await ui.settle()
+            ui.text()
+        assert (time.process_time() - started) / 20 < 0.5
+        drawn = ui.view.diff.document
+        assert drawn.text(2).endswith("characters)")
+
+
+async def test_a_patch_with_every_byte_is_shown(watcher: ScriptedWatcher) -> None:
+    every = "".join(chr(c) for c in range(0x300) if c != 10) + "\ud800\udcff\U0010ffff"
+    watcher.entries = {1: entry(1)}
+    watcher.patches = {1: hostile_patch(every)}
+    async with run_panel(watcher) as ui:
+        await ui.until(lambda: ui.view.diff.line_count() > 4, "the diff")
+        ui.view.diff.focus()
+        for _ in range(12):
+            await ui.press("right")
+            assert_sanitized(ui)
