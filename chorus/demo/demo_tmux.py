@@ -1,6 +1,6 @@
-"""The terminal of the story: a tmux server of its own, with the client in a pane.
+"""The tmux server of the demo, with the client in a pane.
 
-Types and reads as a person would: looks first, then presses. Gone, with all its programs, at the end.
+Waits for what the screen shows before it types. The server and its programs end with the demo.
 """
 
 import os
@@ -20,16 +20,16 @@ from chorus.tmux.errors import TmuxNotInstalled
 from chorus.tmux.panes import read_history, read_screen
 from chorus.tmux.tmux_server import TmuxServer
 
-# The mark of the input box between its two rules; a dialog has the same mark before an option.
+# The mark of the input box below its rule; a dialog has the same mark before an option.
 INPUT_BOX = r"─{10}\n❯\s"
 POLL_SECONDS = 0.02
-# Far longer than anything on stage takes: it only bounds a story that has gone wrong.
+# Far longer than any step takes: it only bounds a story that went wrong.
 WAIT_TIMEOUT_SECONDS = 60.0
 EXIT_TIMEOUT_SECONDS = 10.0
 
 
 class ScreenTimeout(ChorusError):
-    """The screen did not come to what the story says."""
+    """The screen did not show what the story expects."""
 
 
 class DemoTmux:
@@ -37,7 +37,7 @@ class DemoTmux:
         self._scratch = scratch
         self._size = (width, height)
         self.address = Address(scratch.root / "tmux.sock")
-        self.tmux = TmuxServer(self.address)
+        self.server = TmuxServer(self.address)
         self.pane = PaneId("")
 
     def __enter__(self) -> Self:
@@ -45,21 +45,21 @@ class DemoTmux:
 
     def __exit__(self, *_: object) -> None:
         try:
-            pids = [int(pid) for pid in self.tmux.run(["list-panes", "-a", "-F", "#{pane_pid}"])]
-            self.tmux.run(["kill-server"])
+            pids = [int(pid) for pid in self.server.run(["list-panes", "-a", "-F", "#{pane_pid}"])]
+            self.server.run(["kill-server"])
         except ChorusError:
-            return  # there is no server any more
-        _await_end(pids)
+            return  # the server is already gone
+        _wait_for_exit(pids)
 
     def start_client(self, *arguments: str, panel: bool) -> None:
-        """`chorus claude` in the first pane, and wait until the client takes a message."""
+        """Run `chorus claude` in the first pane and wait until the client accepts a message."""
         width, height = map(str, self._size)
         options = [] if panel else ["--no-panel"]
         words = [sys.executable, "-P", "-m", "chorus", "claude", *options, "--", *arguments]
         # fmt: off
         command = [
             "tmux", "-S", str(self.address.socket), "-f", "/dev/null",
-            # A client that cannot start leaves its last words on the screen.
+            # The output of a client that cannot start stays on the screen.
             "start-server", ";", "set-option", "-g", "remain-on-exit", "on", ";",
             "new-session", "-d", "-P", "-F", "#{pane_id}", "-n", "client",
             "-x", width, "-y", height, "-c", str(self._scratch.project), "--", *words,
@@ -75,37 +75,37 @@ class DemoTmux:
             raise ScreenTimeout(f"tmux did not start: {error.stderr.strip()}") from error
         self.pane = PaneId(done.stdout.strip())
         self.wait_for(INPUT_BOX)
-        self.tmux.run(["set-option", "-g", "remain-on-exit", "off"])
+        self.server.run(["set-option", "-g", "remain-on-exit", "off"])
 
     def screen(self) -> str:
-        return read_screen(self.tmux, self.pane).text
+        return read_screen(self.server, self.pane).text
 
     def type(self, text: str) -> None:
-        """Put a message into the input box and see it there."""
-        self.tmux.run(["send-keys", "-t", self.pane, "-l", "--", text])
+        """Type a message into the input box and wait until it shows."""
+        self.server.run(["send-keys", "-t", self.pane, "-l", "--", text])
         self.wait_for(r"❯\s" + re.escape(text))
 
-    def say(self, text: str) -> None:
+    def send(self, text: str) -> None:
         self.type(text)
-        self.tmux.run(["send-keys", "-t", self.pane, "Enter"])
+        self.server.run(["send-keys", "-t", self.pane, "Enter"])
 
     def wait_for(self, pattern: str) -> str:
-        """Wait until the screen shows the pattern; give that screen."""
+        """Wait until the screen shows the pattern; return the screen."""
         deadline = time.monotonic() + WAIT_TIMEOUT_SECONDS
         while True:
-            seen = read_screen(self.tmux, self.pane)
+            seen = read_screen(self.server, self.pane)
             screen = seen.text
             if re.search(pattern, screen):
                 return screen
             if seen.pane.dead:
-                raise ScreenTimeout(f"the client ended:\n{read_history(self.tmux, self.pane).strip()}")
+                raise ScreenTimeout(f"the client ended:\n{read_history(self.server, self.pane).strip()}")
             if time.monotonic() > deadline:
                 raise ScreenTimeout(f"the screen does not show {pattern!r}:\n{screen.rstrip()}")
             time.sleep(POLL_SECONDS)
 
 
-def _await_end(pids: list[int]) -> None:
-    """Until these are gone: a client says goodbye through its hooks, and the agent must still be there."""
+def _wait_for_exit(pids: list[int]) -> None:
+    """Wait until these processes end: a client runs its last hooks, which need the watcher."""
     deadline = time.monotonic() + EXIT_TIMEOUT_SECONDS
     for pid in pids:
         with suppress(ProcessLookupError):

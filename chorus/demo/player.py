@@ -1,7 +1,6 @@
-"""The story played by itself, with the commands a person would type; every step is checked.
+"""Play the story without the user, with the commands a user would type, and check every step.
 
-Receives a scratch repository and a stage. Says on stderr what held, raises at the first thing that
-did not, and at the end prints what Chorus recorded and what landed.
+Reports each step on stderr, raises at the first that fails, and prints the log and the commits at the end.
 """
 
 import json
@@ -15,33 +14,33 @@ from chorus.demo.scratch_repository import ScratchRepository
 from chorus.errors import ChorusError, ExitCode
 from chorus.output import print_err, print_out
 
-ASKED = r"Do you want to proceed\?[\s\S]*Esc to cancel"
+PERMISSION_DIALOG = r"Do you want to proceed\?[\s\S]*Esc to cancel"
 PERMISSION_MODE = ("--permission-mode", "acceptEdits")
 
 
 class StoryFailed(ChorusError):
-    """A step of the demo did not hold: this is a bug of Chorus."""
+    """A step of the demo failed: a bug of Chorus."""
 
     exit_code = ExitCode.BUG
 
 
 class StoryPlayer:
-    def __init__(self, scratch: ScratchRepository, stage: DemoTmux) -> None:
+    def __init__(self, scratch: ScratchRepository, tmux: DemoTmux) -> None:
         self._scratch = scratch
-        self._stage = stage
+        self._tmux = tmux
         self._feature, self._polish = story.messages(str(scratch.project))
         self._lane = ""
 
     def play(self) -> None:
         steps: list[tuple[str, Callable[[], None]]] = [
             ("the client runs in tmux, and Chorus watches it", self._start),
-            ("a feature in several edits, then a question", self._ask_for_feature),
-            ("the question is answered from outside the pane", self._approve),
-            ("each action is one commit on the session's lane", self._look_at_lane),
-            ("an edit goes wrong, and a good one follows in the same file", self._ask_for_polish),
-            ("the wrong one is taken back, and nothing else", self._revert),
+            ("a feature in several edits, then a permission prompt", self._request_feature),
+            ("the prompt is answered from outside the pane", self._approve),
+            ("each action is one commit on the session's lane", self._check_lane),
+            ("an edit goes wrong, and a good one follows in the same file", self._request_polish),
+            ("the wrong edit is reverted, and nothing else", self._revert),
             ("the lane lands as clean commits", self._land),
-            ("your own uncommitted work is as it was", self._look_at_own_work),
+            ("your own uncommitted work is unchanged", self._check_own_work),
         ]
         for title, step in steps:
             step()
@@ -51,23 +50,23 @@ class StoryPlayer:
         print_out(self._scratch.git("log", "--graph", "--format=%h %s%d", "--branches").rstrip())
 
     def _start(self) -> None:
-        self._stage.start_client(*PERMISSION_MODE, panel=False)
-        # The client takes a message a moment before it has told of itself.
+        self._tmux.start_client(*PERMISSION_MODE, panel=False)
+        # The client accepts a message a moment before its first hook has run.
         sessions = self._wait_for(lambda: self._json("status")["sessions"])
         self._check(len(sessions) == 1, f"one session is watched, not {len(sessions)}")
 
-    def _ask_for_feature(self) -> None:
-        self._stage.say(self._feature.text)
-        self._stage.wait_for(ASKED)
+    def _request_feature(self) -> None:
+        self._tmux.send(self._feature.text)
+        self._tmux.wait_for(PERMISSION_DIALOG)
 
     def _approve(self) -> None:
         prompts = self._wait_for(lambda: self._json("prompts"))
         self._check(len(prompts) == 1, f"one prompt is listed, not {len(prompts)}")
         self._check(prompts[0]["tool"] == "Bash", f"it is about Bash, not {prompts[0]['tool']}")
         self._scratch.chorus("approve", prompts[0]["id"])
-        self._stage.wait_for(f"● {self._feature.last_words}")
+        self._tmux.wait_for(f"● {self._feature.last_text}")
 
-    def _look_at_lane(self) -> None:
+    def _check_lane(self) -> None:
         entries = {entry["id"]: entry for entry in self._json("log")}
         changed = ["toolu_demo_shout", "toolu_demo_main", "toolu_demo_test", "toolu_demo_sed"]
         for identifier in changed:
@@ -78,9 +77,9 @@ class StoryPlayer:
         commits = self._scratch.git("rev-list", f"main..{self._lane}").split()
         self._check(len(commits) == len(changed), f"the lane has {len(changed)} commits, not {len(commits)}")
 
-    def _ask_for_polish(self) -> None:
-        self._stage.say(self._polish.text)
-        self._stage.wait_for(f"● {self._polish.last_words}")
+    def _request_polish(self) -> None:
+        self._tmux.send(self._polish.text)
+        self._tmux.wait_for(f"● {self._polish.last_text}")
         self._check("Goodbye" in self._greet(), "the wrong edit is on disk")
 
     def _revert(self) -> None:
@@ -100,7 +99,7 @@ class StoryPlayer:
         subjects = self._scratch.git("log", "--format=%s", "main").splitlines()
         self._check(len(subjects) == 3, f"one commit for each message and the first, not {subjects}")
 
-    def _look_at_own_work(self) -> None:
+    def _check_own_work(self) -> None:
         own = (self._scratch.project / "README.md").read_text(encoding="utf-8")
         self._check(own == story.OWN_README, "README.md is as you left it")
         status = self._scratch.git("status", "--porcelain")
@@ -113,7 +112,7 @@ class StoryPlayer:
         return json.loads(self._scratch.chorus(*arguments, "--json"))
 
     def _wait_for(self, look: Callable[[], list[Any]]) -> list[Any]:
-        """What is looked for, once there is any; nothing, when it never comes."""
+        """Wait until `look` finds something; return nothing after the timeout."""
         deadline = time.monotonic() + WAIT_TIMEOUT_SECONDS
         while not (found := look()) and time.monotonic() < deadline:
             time.sleep(POLL_SECONDS)

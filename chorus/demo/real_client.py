@@ -1,7 +1,4 @@
-"""The real client in the story: found on this machine, offline, talking to the scripted model.
-
-It gets a home in which it asks nothing at its start and an address on loopback for its model.
-"""
+"""The real client for the demo: the installed one, offline, with a scripted model on loopback."""
 
 import importlib.util
 import json
@@ -17,22 +14,22 @@ from chorus.demo.model_server.server import ModelServer
 from chorus.demo.scratch_repository import ScratchRepository
 from chorus.errors import NotFound
 
-# Never sent anywhere but to loopback; the client wants to see one.
+# The client needs a key; this one is only ever sent to loopback.
 KEY = "sk-ant-dummy"
 
 
 class ClientNotInstalled(NotFound):
-    hint = "Install Claude Code, or leave --real away: the stand-in needs nothing."
+    hint = "Install Claude Code, or run the demo without --real."
 
 
 def find_installed_client() -> Path:
-    """The `claude` on the PATH, or the one the SDK for Python brings along."""
+    """The `claude` on PATH, or the one in the SDK for Python."""
     found = shutil.which("claude")
     if found is not None:
         return Path(found)
     bundled = find_bundled()
     if bundled is None:
-        raise ClientNotInstalled("there is no Claude Code on this machine")
+        raise ClientNotInstalled("Claude Code is not installed")
     return bundled
 
 
@@ -48,7 +45,7 @@ def find_bundled() -> Path | None:
 
 
 def client_environment(url: str) -> dict[str, str]:
-    """What makes the client talk to nobody but the scripted model."""
+    """The environment that makes the client talk only to the scripted model."""
     return {
         "ANTHROPIC_BASE_URL": url,
         "ANTHROPIC_API_KEY": KEY,
@@ -61,8 +58,8 @@ def client_environment(url: str) -> dict[str, str]:
 
 
 def prepare_home(home: Path, projects: Iterable[Path], **more: str) -> None:
-    """A home in which the client asks nothing at its start: onboarded, key approved, projects trusted."""
-    settled = {
+    """Write a client state that asks nothing at start: onboarded, key approved, projects trusted."""
+    trusted = {
         "hasTrustDialogAccepted": True,
         "projectOnboardingSeenCount": 5,
         "hasCompletedProjectOnboarding": True,
@@ -74,20 +71,20 @@ def prepare_home(home: Path, projects: Iterable[Path], **more: str) -> None:
         "numStartups": 5,
         "customApiKeyResponses": {"approved": [KEY[-20:]], "rejected": []},
         "bypassPermissionsModeAccepted": True,
-        "projects": {str(project): settled for project in projects},
+        "projects": {str(project): trusted for project in projects},
         **more,
     }
     (home / ".claude.json").write_text(json.dumps(seed))
 
 
 class RealClient:
-    """Puts the real client in the stand-in's place for as long as the block lasts."""
+    """Replaces the stand-in by the real client while the block lasts."""
 
     def __init__(self, scratch: ScratchRepository) -> None:
         self._scratch = scratch
         self._client = find_installed_client()
-        told = {message.text: message.replies for message in story.messages(str(scratch.project))}
-        self._model = ModelServer(told)
+        replies = {message.text: message.replies for message in story.messages(str(scratch.project))}
+        self._model = ModelServer(replies)
 
     def __enter__(self) -> Self:
         self._model.__enter__()

@@ -1,6 +1,6 @@
-"""A whole performance: scratch place, stage, client, and then either the player or a person.
+"""Run the demo: scratch repository, tmux server and client, driven by the player or by the user.
 
-Whatever happens, the tmux server, the agent and the files are gone afterwards.
+Whatever happens, the tmux server, the watcher and the files are removed afterwards.
 """
 
 import os
@@ -30,39 +30,39 @@ BAR = [
     ("window-status-format", ""),
     ("window-status-current-format", ""),
     ("mouse", "on"),
-    # An arrow right after `C-b →` is meant for the panel, not for another change of the pane.
+    # An arrow key right after `C-b →` is for the panel, not another change of the pane.
     ("repeat-time", "0"),
-    # No login shell: that would forget where the demo's own programs are.
+    # No login shell: it would reset PATH, and with it the demo's own programs.
     ("default-command", 'exec "$SHELL"'),
 ]
 
 
 def play_headless(*, real: bool) -> None:
-    """The story by itself."""
-    with _staged(real=real) as (scratch, stage):
+    """Play the story without the user."""
+    with _set_up(real=real) as (scratch, tmux):
         print_err(f"chorus demo: playing in {scratch.project}")
-        StoryPlayer(scratch, stage).play()
-    print_err("chorus demo: every step held; nothing of it is left")
+        StoryPlayer(scratch, tmux).play()
+    print_err("chorus demo: every step passed; everything is removed")
 
 
 def play_interactive(*, real: bool) -> None:
-    """The story for a person, who drives it; hints stand in the bar below."""
+    """Let the user drive the story; hints are in the bar below the panes."""
     size = os.get_terminal_size()
-    with _staged(real=real, width=size.columns, height=size.lines) as (scratch, stage):
-        stage.start_client(*PERMISSION_MODE, panel=True)
+    with _set_up(real=real, width=size.columns, height=size.lines) as (scratch, tmux):
+        tmux.start_client(*PERMISSION_MODE, panel=True)
         for option, value in BAR:
-            stage.tmux.run(["set-option", "-g", option, value])
+            tmux.server.run(["set-option", "-g", option, value])
         left = threading.Event()
-        guide = threading.Thread(target=Guide(scratch, stage, left, find_prefix(os.environ)).run, daemon=True)
+        guide = threading.Thread(target=Guide(scratch, tmux, left, find_prefix(os.environ)).run, daemon=True)
         guide.start()
-        _attach(stage)
+        _attach(tmux)
         left.set()
         guide.join()
-    print_err("chorus demo: nothing of it is left")
+    print_err("chorus demo: everything is removed")
 
 
 @contextmanager
-def _staged(
+def _set_up(
     *, real: bool, width: int = 120, height: int = 40
 ) -> Iterator[tuple[ScratchRepository, DemoTmux]]:
     with ExitStack() as things:
@@ -75,22 +75,22 @@ def _staged(
 
 
 def find_prefix(environment: Mapping[str, str]) -> str:
-    """What to press for the demo's tmux: another one around it takes the first prefix for itself."""
+    """The keys that reach the demo's tmux: inside another one with the same prefix it takes two."""
     if not environment.get("TMUX"):
         return PREFIX
     try:
         outer = TmuxServer(select_address(environment, name=None, path=None)).run(["show", "-gv", "prefix"])
     except ChorusError:
-        return PREFIX  # what the variable names is gone
+        return PREFIX  # that server is gone
     return f"{PREFIX} {PREFIX}" if outer == [PREFIX] else PREFIX
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
-    """A closed window or a kill is an orderly end: everything is taken away on the way out."""
+    """Clean up also when the window is closed or the process is killed."""
     raise SystemExit(128 + number)
 
 
-def _attach(stage: DemoTmux) -> None:
+def _attach(tmux: DemoTmux) -> None:
     environment = {name: value for name, value in os.environ.items() if name != "TMUX"}
-    command = ["tmux", "-S", str(stage.address.socket), "attach-session"]
+    command = ["tmux", "-S", str(tmux.address.socket), "attach-session"]
     subprocess.run(command, env=environment)

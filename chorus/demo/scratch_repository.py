@@ -1,7 +1,7 @@
-"""The place the demo plays in: a repository, a home and a `claude` of its own; nothing of it stays.
+"""The temporary directory of the demo: a repository, a home and a `claude` program.
 
-Commands run in it see no setting of the person's: their own HOME, their own git identity, nothing
-inherited but the way to find programs and the language of the terminal.
+Commands run in it do not see the user's settings: they have their own HOME and git identity, and inherit only
+how to find programs and the language of the terminal.
 """
 
 import os
@@ -23,13 +23,13 @@ from chorus.wire.home import Home, find_home
 
 GIT_CONFIG = "[user]\n\tname = Ada Demo\n\temail = ada@example.com\n[init]\n\tdefaultBranch = main\n"
 INHERITED = ("PATH", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "COLORTERM", "TMPDIR", "TZ")
-# A Unix socket's address has room for 107 bytes; the socket's own name takes some.
+# The path of a Unix socket is limited to 107 bytes, the socket's own name included.
 MAX_ROOT_LENGTH = 80
 REMOVE_SECONDS = 5.0
 
 
 class CommandFailed(ChorusError):
-    """A command of the story did not do what it should."""
+    """A command of the story failed."""
 
 
 class ScratchRepository:
@@ -66,7 +66,7 @@ class ScratchRepository:
         }
 
     def chorus(self, *arguments: str) -> str:
-        """Run a command of Chorus here; what it answers."""
+        """Run a Chorus command here; return its stdout."""
         return self.run([sys.executable, "-P", "-m", "chorus", *arguments])
 
     def git(self, *arguments: str) -> str:
@@ -91,14 +91,14 @@ class ScratchRepository:
         self.git("add", ".")
         self.git("commit", "--quiet", "-m", "A program that greets")
         (self.project / "README.md").write_text(story.OWN_README)
-        self._put_programs()
+        self._write_programs()
 
-    def _put_programs(self) -> None:
-        """A `claude` for this place (the stand-in, with the story as its script) and this `chorus`."""
-        self._put_program("claude", "chorus.demo.stand_in")
-        self._put_program("chorus", "chorus")
+    def _write_programs(self) -> None:
+        """Write the programs `claude` (the stand-in) and `chorus`."""
+        self._write_program("claude", "chorus.demo.stand_in")
+        self._write_program("chorus", "chorus")
 
-    def _put_program(self, name: str, module: str, *arguments: str) -> None:
+    def _write_program(self, name: str, module: str, *arguments: str) -> None:
         command = shlex.join([sys.executable, "-P", "-m", module, *arguments])
         program = self.programs / name
         program.write_text(f'#!/bin/sh\nexec {command} "$@"\n')
@@ -106,17 +106,17 @@ class ScratchRepository:
 
     def _remove(self) -> None:
         if (self.project / ".git").exists():
-            _end_agent(find_home(self.project))
+            _stop_watcher(find_home(self.project))
         deadline = time.monotonic() + REMOVE_SECONDS
         while self.root.exists() and time.monotonic() < deadline:
-            # What the last programs write on their way out may come in between.
+            # The last programs may still write while they exit.
             shutil.rmtree(self.root, ignore_errors=True)
         if self.root.exists():
-            print_err(f"chorus demo: something still writes there; remove {self.root}")
+            print_err(f"chorus demo: cannot remove {self.root}: something still writes there")
 
 
-def _end_agent(home: Home) -> None:
-    """Stop the agent and see its process gone: it lets go of the repository a moment before."""
+def _stop_watcher(home: Home) -> None:
+    """Stop the watcher and wait for its process: it closes the repository a moment before it ends."""
     pid = home.lock.read_text().strip() if home.lock.exists() else ""
     stop(home)
     deadline = time.monotonic() + REMOVE_SECONDS
@@ -127,5 +127,5 @@ def _end_agent(home: Home) -> None:
 
 
 def _import_path() -> str:
-    """Where this very package was imported from: everything here runs the same code."""
+    """Where this package was imported from, so that all programs here run the same code."""
     return str(Path(__file__).resolve().parent.parent.parent)

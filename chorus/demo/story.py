@@ -1,7 +1,7 @@
-"""The story the demo plays: a small program, two messages, what the model does, what must come of it.
+"""The story of the demo: a small program, two messages of the user, and what the model does for each.
 
-Data only. A feature in several edits, a change by a command, a question to answer, an edit that goes
-wrong with a good one after it in the same file, and the person's own work beside it all.
+Data only. A feature in several edits, a change by a command, a permission prompt, a wrong edit followed by a
+good one in the same file, and uncommitted work of the user beside it.
 """
 
 from collections.abc import Sequence
@@ -50,11 +50,11 @@ GOOD = "toolu_demo_docstring"
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What the person asks, what the model does, and the words it ends with."""
+    """A message of the user, the replies of the model, and the last text in them."""
 
     text: str
     replies: Sequence[Sequence[Text | ToolUse]]
-    last_words: str
+    last_text: str
 
 
 def messages(cwd: str) -> list[Message]:
@@ -107,7 +107,7 @@ def edit(identifier: str, path: str, old: str, new: str) -> ToolUse:
     return ToolUse("Edit", {"file_path": path, "old_string": old, "new_string": new}, identifier)
 
 
-# What the file must say once the bad edit is taken back and the good one behind it stays.
+# The file once the bad edit is reverted and the good one after it stays.
 FINAL_GREET = (
     GREET.replace(GREET[GREET.index("def greet") : GREET.index("\n\n\nif")], SHOUT)
     .replace(GREET[GREET.index("if __name__") :].rstrip("\n"), MAIN)

@@ -66,7 +66,7 @@ def standing_of(name: str, agent: Agent | None = None) -> Standing:
 
 @pytest.mark.parametrize("columns", [80, 120])
 @pytest.mark.parametrize("name", ASKED)
-def test_a_permission_dialog_is_the_clients_row_for_row(name: str, columns: int) -> None:
+def test_a_permission_dialog_equals_the_clients_row_by_row(name: str, columns: int) -> None:
     recorded = dialog_on((SCREENS / f"{name}_{columns}.txt").read_text())
 
     assert plain(standing_of(name).render(columns))[1:] == recorded
@@ -74,14 +74,14 @@ def test_a_permission_dialog_is_the_clients_row_for_row(name: str, columns: int)
 
 @pytest.mark.parametrize("columns", [80, 120])
 @pytest.mark.parametrize("name", ["ask", "askmulti"])
-def test_a_question_is_the_clients_row_for_row(name: str, columns: int) -> None:
+def test_a_question_equals_the_clients_row_by_row(name: str, columns: int) -> None:
     recorded = dialog_on((SCREENS / f"{name}_{columns}.txt").read_text())
 
     assert plain(Questionnaire(CALLS[name][1]["questions"]).render(columns)) == recorded
 
 
 @pytest.mark.parametrize("columns", [80, 120])
-def test_leaving_plan_mode_is_asked_as_the_client_asks_it(columns: int) -> None:
+def test_the_plan_mode_dialog_equals_the_clients(columns: int) -> None:
     recorded = dialog_on((SCREENS / f"plan_{columns}.txt").read_text())
     placard = Placard(LEAVE_PLAN, (Answer(True), Answer(False)), at_the_bottom=True)
 
@@ -90,7 +90,7 @@ def test_leaving_plan_mode_is_asked_as_the_client_asks_it(columns: int) -> None:
 
 
 @pytest.mark.parametrize("columns", [80, 120])
-def test_a_sub_agents_dialog_says_whose_it_is(columns: int) -> None:
+def test_a_sub_agents_dialog_names_the_agent(columns: int) -> None:
     recorded = dialog_on((SCREENS / f"subagent_{columns}.txt").read_text())
     agent = Agent("a1", "general-purpose", "Small job", "toolu_0", background=True)
 
@@ -148,7 +148,7 @@ def test_the_digit_of_no_is_not_the_same_in_every_dialog() -> None:
     assert standing_of("loop").press("3") == Answer(False)
 
 
-def test_words_typed_into_an_option_stand_behind_it() -> None:
+def test_text_typed_into_an_option_is_shown_after_it() -> None:
     standing = standing_of("touch")
     standing.press("tab")
 
@@ -168,7 +168,7 @@ def test_several_questions_are_answered_one_by_one_and_submitted() -> None:
     assert answer.answers == {"Which features?": "Log, Undo", "Which language?": "Python"}
 
 
-def test_a_question_takes_words_of_ones_own() -> None:
+def test_a_question_can_be_answered_with_free_text() -> None:
     form = Questionnaire(CALLS["ask"][1]["questions"])
 
     answers = [form.press(key) for key in ("3", "G", "o", "enter")]

@@ -24,7 +24,7 @@ def write(path: Path, content: str) -> Outcome:
     return planned.apply()
 
 
-def test_a_write_leaves_a_new_file_with_the_old_mode_and_no_trace_of_its_temporary(tmp_path: Path) -> None:
+def test_a_write_keeps_the_mode_and_leaves_no_temporary_file(tmp_path: Path) -> None:
     path = tmp_path / "run.sh"
     path.write_text("old\n")
     path.chmod(0o755)
@@ -61,9 +61,7 @@ def test_a_symlink_is_refused(tmp_path: Path) -> None:
     ],
     ids=["crlf", "mixed", "bom", "no newline", "latin-1", "utf-16"],
 )
-def test_bytes_come_out_as_the_client_leaves_them(
-    tmp_path: Path, before: bytes, after: bytes, told: str
-) -> None:
+def test_written_bytes_equal_the_clients(tmp_path: Path, before: bytes, after: bytes, told: str) -> None:
     path = tmp_path / "file.py"
     path.write_bytes(before)
 
@@ -73,7 +71,7 @@ def test_bytes_come_out_as_the_client_leaves_them(
     assert outcome.result["originalFile"] == told
 
 
-def test_nothing_in_place_of_a_line_takes_its_newline(tmp_path: Path) -> None:
+def test_replacing_a_line_with_nothing_removes_its_newline(tmp_path: Path) -> None:
     path = tmp_path / "file.py"
     path.write_text("one\ntwo\n")
     edit(path, "one", "")
@@ -87,7 +85,7 @@ def test_curly_quotes_are_matched_and_kept(tmp_path: Path) -> None:
     assert path.read_text() == "it’s all\n"
 
 
-def test_trailing_blanks_go_except_in_markdown(tmp_path: Path) -> None:
+def test_trailing_blanks_are_removed_except_in_markdown(tmp_path: Path) -> None:
     for name, left in (("a.txt", "x\n"), ("a.md", "x  \n")):
         (tmp_path / name).write_text("y\n")
         edit(tmp_path / name, "y", "x  ")
@@ -102,7 +100,7 @@ def test_trailing_blanks_go_except_in_markdown(tmp_path: Path) -> None:
         ("a", "b", "Found 2 matches"),
     ],
 )
-def test_an_edit_that_cannot_be_made_touches_nothing(tmp_path: Path, old: str, new: str, error: str) -> None:
+def test_an_impossible_edit_changes_nothing(tmp_path: Path, old: str, new: str, error: str) -> None:
     path = tmp_path / "file.py"
     path.write_text("a\na\n")
 
@@ -122,7 +120,7 @@ def test_an_edit_with_nothing_to_replace_creates_the_file(tmp_path: Path) -> Non
     assert (tmp_path / "sub" / "new.py").read_text() == "x = 1\n"
 
 
-def test_a_written_file_says_what_it_was(tmp_path: Path) -> None:
+def test_the_result_of_a_write_contains_the_original_file(tmp_path: Path) -> None:
     created = write(tmp_path / "a.txt", "one\n")
     updated = write(tmp_path / "a.txt", "two\n")
 

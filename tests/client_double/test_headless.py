@@ -112,7 +112,7 @@ def test_a_permission_is_asked_over_the_control_protocol(talk: Talk, client_doub
     assert talk.close() == 0
 
 
-def test_an_allow_without_the_input_is_a_failure(talk: Talk, client_double: ClientDouble) -> None:
+def test_an_allow_without_the_input_fails(talk: Talk, client_double: ClientDouble) -> None:
     talk.say("rename it")
     talk.answer(talk.read_until("control_request")[-1], {"behavior": "allow"})
 
@@ -120,7 +120,7 @@ def test_an_allow_without_the_input_is_a_failure(talk: Talk, client_double: Clie
     assert (client_double.project / "app.py").read_text() == APP
 
 
-def test_an_interrupt_withdraws_the_question_and_ends_the_turn(talk: Talk) -> None:
+def test_an_interrupt_cancels_the_request_and_ends_the_turn(talk: Talk) -> None:
     talk.say("rename it")
     request = talk.read_until("control_request")[-1]
     talk.send({"type": "control_request", "request_id": "i1", "request": {"subtype": "interrupt"}})
@@ -132,7 +132,7 @@ def test_an_interrupt_withdraws_the_question_and_ends_the_turn(talk: Talk) -> No
     assert seen[-1]["subtype"] == "error_during_execution"
 
 
-def test_stdin_closed_at_a_question_denies_it(talk: Talk, client_double: ClientDouble) -> None:
+def test_closing_stdin_denies_the_pending_request(talk: Talk, client_double: ClientDouble) -> None:
     talk.say("rename it")
     talk.read_until("control_request")
 
@@ -140,7 +140,7 @@ def test_stdin_closed_at_a_question_denies_it(talk: Talk, client_double: ClientD
     assert (client_double.project / "app.py").read_text() == APP
 
 
-def test_a_hook_asked_for_by_initialize_is_called_back(talk: Talk) -> None:
+def test_a_hook_registered_by_initialize_is_called_back(talk: Talk) -> None:
     entry = {"matcher": "Edit|Write", "hookCallbackIds": ["hook_0"]}
     request = {"subtype": "initialize", "hooks": {"PreToolUse": [entry]}}
     talk.send({"type": "control_request", "request_id": "r1", "request": request})
@@ -163,14 +163,16 @@ def test_a_hook_that_exits_two_blocks_the_call(client_double: ClientDouble) -> N
 
 
 @pytest.mark.parametrize("command", ["exit 1", "kill -9 $$", "echo '{broken'", "true"])
-def test_a_hook_that_fails_otherwise_blocks_nothing(client_double: ClientDouble, command: str) -> None:
+def test_a_hook_that_fails_with_another_code_blocks_nothing(
+    client_double: ClientDouble, command: str
+) -> None:
     run = client_double.headless("rename it", *ACCEPT, *hooks(PreToolUse=command, PostToolUse=command))
 
     assert run.code == 0
     assert "def new():" in (client_double.project / "app.py").read_text()
 
 
-def test_a_hook_that_hangs_is_killed_at_its_limit(client_double: ClientDouble) -> None:
+def test_a_hung_hook_is_killed_after_its_timeout(client_double: ClientDouble) -> None:
     hook = {"type": "command", "command": "sleep 30", "timeout": 0.2}
     settings = json.dumps({"hooks": {"PreToolUse": [{"hooks": [hook]}]}})
     started = time.monotonic()
@@ -185,7 +187,7 @@ def test_a_hook_that_hangs_is_killed_at_its_limit(client_double: ClientDouble) -
     ("matcher", "fires"),
     [("Edit", True), ("Edit|Write", True), ("Ed.*", True), ("Write", False), ("*", True)],
 )
-def test_a_matcher_says_which_tools_a_hook_sees(
+def test_a_matcher_selects_the_tools_of_a_hook(
     client_double: ClientDouble, matcher: str, fires: bool
 ) -> None:
     hook = {"type": "command", "command": "touch fired"}
@@ -223,7 +225,7 @@ def test_hooks_of_the_home_the_project_and_the_command_line_all_run(client_doubl
     assert {path.name for path in client_double.project.iterdir()} >= made
 
 
-def test_a_hook_finds_the_clients_environment(client_double: ClientDouble) -> None:
+def test_a_hook_has_the_clients_environment(client_double: ClientDouble) -> None:
     client_double.headless("rename it", *ACCEPT, *hooks(PreToolUse="env > seen"))
 
     seen = dict(line.split("=", 1) for line in (client_double.project / "seen").read_text().splitlines())
@@ -266,7 +268,7 @@ def listener() -> Iterator[Listener]:
     thread.join()
 
 
-def test_an_http_hook_is_posted_the_same_json_and_its_reply_counts(
+def test_an_http_hook_receives_the_same_json_and_its_reply_is_used(
     client_double: ClientDouble, listener: Listener
 ) -> None:
     hook = {"type": "http", "url": listener.url, "timeout": 5}
@@ -278,7 +280,7 @@ def test_an_http_hook_is_posted_the_same_json_and_its_reply_counts(
     assert "def new():" in (client_double.project / "app.py").read_text()
 
 
-def test_a_background_command_changes_the_file_later_and_ends_in_a_turn_of_its_own(
+def test_a_background_command_ends_later_in_a_turn_of_its_own(
     client_double: ClientDouble,
 ) -> None:
     command = {"command": "sleep 0.2; touch late", "description": "Later", "run_in_background": True}
@@ -293,7 +295,7 @@ def test_a_background_command_changes_the_file_later_and_ends_in_a_turn_of_its_o
     assert (client_double.project / "late").exists()
 
 
-def test_a_sub_agent_goes_to_the_background_unless_told_otherwise(client_double: ClientDouble) -> None:
+def test_a_sub_agent_runs_in_the_background_by_default(client_double: ClientDouble) -> None:
     agent = {"description": "Small job", "prompt": "rename", "subagent_type": "general-purpose"}
     client_double.scripts["go"] = [[{"tool": "Agent", "input": agent}], [{"say": "Sent."}]]
 
@@ -317,7 +319,7 @@ def test_unknown_events_of_a_newer_client_can_be_scripted(client_double: ClientD
     assert events[0]["claude_code_version"] == "9.9.9"
 
 
-def test_a_session_id_is_kept_resumed_and_not_used_twice(client_double: ClientDouble) -> None:
+def test_a_session_id_is_kept_and_resumed_and_not_reused(client_double: ClientDouble) -> None:
     chosen = "11111111-2222-4333-8444-555555555555"
 
     first = client_double.headless("rename it", "--session-id", chosen)
@@ -340,7 +342,7 @@ def test_stream_json_needs_verbose(client_double: ClientDouble) -> None:
     assert "requires --verbose" in done.stderr
 
 
-def test_a_script_that_cannot_be_read_is_said_so(client_double: ClientDouble, tmp_path: Path) -> None:
+def test_an_unreadable_script_is_an_error(client_double: ClientDouble, tmp_path: Path) -> None:
     client_double.scripts = {"go": [[{"dance": "now"}]]}
     run = client_double.headless("go")
     assert run.code == 2

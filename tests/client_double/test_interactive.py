@@ -82,7 +82,7 @@ def test_keys_that_mean_nothing_leave_the_dialog_up(pane: Pane, client_double: C
     assert (client_double.project / "app.py").read_text() == APP
 
 
-def test_yes_for_the_session_lets_the_second_edit_through(pane: Pane, client_double: ClientDouble) -> None:
+def test_yes_for_the_session_allows_the_second_edit(pane: Pane, client_double: ClientDouble) -> None:
     say(pane, "do both")
     pane.wait_settled(EDIT_ASKED)
 
@@ -104,7 +104,7 @@ def test_a_refusal_of_the_first_refuses_the_second(pane: Pane, client_double: Cl
     assert not (client_double.project / "new.txt").exists()
 
 
-def test_a_refusal_with_words_lets_the_turn_go_on(pane: Pane, client_double: ClientDouble) -> None:
+def test_a_refusal_with_a_message_continues_the_turn(pane: Pane, client_double: ClientDouble) -> None:
     say(pane, "rename it")
     pane.wait_settled(EDIT_ASKED)
 
@@ -118,7 +118,7 @@ def test_a_refusal_with_words_lets_the_turn_go_on(pane: Pane, client_double: Cli
     assert (client_double.project / "app.py").read_text() == APP
 
 
-def test_what_is_typed_before_a_dialog_goes_into_the_box_and_holds_it_back(
+def test_text_typed_before_a_dialog_goes_into_the_input_box_and_delays_it(
     pane: Pane, client_double: ClientDouble
 ) -> None:
     say(pane, "edit it later")
@@ -145,9 +145,7 @@ def test_escape_while_the_model_works_ends_the_turn(pane: Pane) -> None:
     assert "Thought." not in screen
 
 
-def test_a_message_typed_while_the_model_works_waits_its_turn(
-    pane: Pane, client_double: ClientDouble
-) -> None:
+def test_a_message_typed_while_the_model_works_is_queued(pane: Pane, client_double: ClientDouble) -> None:
     say(pane, "think hard")
     pane.wait_for("● Let me think.")
     say(pane, "run it")
@@ -171,7 +169,7 @@ def test_every_byte_is_recorded_with_the_dialog_that_was_up(pane: Pane, client_d
     assert typed == b"rename it\r1"
 
 
-def test_a_resize_draws_the_dialog_anew(pane: Pane) -> None:
+def test_a_resize_redraws_the_dialog(pane: Pane) -> None:
     say(pane, "rename it")
     pane.wait_settled(EDIT_ASKED)
 
@@ -181,7 +179,7 @@ def test_a_resize_draws_the_dialog_anew(pane: Pane) -> None:
     assert "─" * 61 not in screen
 
 
-def test_clear_begins_another_session_in_the_same_process(pane: Pane, client_double: ClientDouble) -> None:
+def test_clear_starts_another_session_in_the_same_process(pane: Pane, client_double: ClientDouble) -> None:
     say(pane, "run it")
     pane.wait_settled("Do you want to proceed")
     pane.press("4")
@@ -199,7 +197,7 @@ def test_clear_begins_another_session_in_the_same_process(pane: Pane, client_dou
 
 
 @pytest.mark.parametrize("keys", [["C-c", "C-c"], ["/exit", "Enter"]], ids=["ctrl-c twice", "/exit"])
-def test_the_terminal_is_as_before_when_it_ends(
+def test_the_terminal_is_restored_at_the_end(
     client_double: ClientDouble, terminal: Terminal, keys: list[str]
 ) -> None:
     command = shlex.join(client_double.command())
@@ -254,9 +252,7 @@ def wait_for_result(client_double: ClientDouble, key: str) -> dict[str, object]:
     return found[0]
 
 
-def test_a_dialog_nobody_knows_can_be_shown_and_answered(
-    client_double: ClientDouble, terminal: Terminal
-) -> None:
+def test_an_unknown_dialog_can_be_shown_and_answered(client_double: ClientDouble, terminal: Terminal) -> None:
     show = {"show": ["New thing", "", "Shall the new thing happen?"], "options": ["Certainly", "Perhaps"]}
     client_double.scripts = {"go": [[show, {"say": "Shown."}]]}
     client_double.more = {"version": "9.9.9"}
@@ -270,7 +266,7 @@ def test_a_dialog_nobody_knows_can_be_shown_and_answered(
     pane.wait_for("● Shown.")
 
 
-def test_a_hook_that_decides_answers_the_dialog(
+def test_the_decision_of_a_hook_answers_the_dialog(
     client_double: ClientDouble, terminal: Terminal, tmp_path: Path
 ) -> None:
     decision = {"hookEventName": "PermissionRequest", "decision": {"behavior": "allow"}}

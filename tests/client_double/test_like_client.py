@@ -144,7 +144,7 @@ def kind(event: Json) -> str:
     [("--permission-mode", "acceptEdits", "--allowedTools", "Bash"), ("--permission-mode", "default")],
     ids=["allowed", "denied"],
 )
-def test_a_headless_run_looks_the_same_from_outside(
+def test_a_headless_run_equals_the_clients(
     client_double: ClientDouble, client: Client, tmp_path: Path, arguments: tuple[str, ...]
 ) -> None:
     client_double.scripts = {"go on": SCRIPT, "inner job": INNER}

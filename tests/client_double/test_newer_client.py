@@ -45,7 +45,7 @@ class Newer:
     """A session with the altered client, watched by Chorus."""
 
     scratch: ScratchRepository
-    stage: DemoTmux
+    tmux: DemoTmux
     keys: Path
 
     def prompts(self) -> list[dict[str, Any]]:
@@ -61,19 +61,19 @@ class Newer:
 
 @pytest.fixture
 def newer() -> Iterator[Newer]:
-    with ScratchRepository() as scratch, DemoTmux(scratch) as stage:
+    with ScratchRepository() as scratch, DemoTmux(scratch) as tmux:
         script, keys = scratch.root / "newer.json", scratch.root / "keys.jsonl"
         script.write_text(json.dumps(SCRIPT))
         words = [sys.executable, "-P", "-m", "tests.client_double", "--script", str(script)]
         command = shlex.join([*words, "--record-keys", str(keys)])
         (scratch.programs / "claude").write_text(f'#!/bin/sh\nexec {command} "$@"\n')
-        stage.start_client("--permission-mode", "default", panel=False)
-        yield Newer(scratch, stage, keys)
+        tmux.start_client("--permission-mode", "default", panel=False)
+        yield Newer(scratch, tmux, keys)
 
 
-def test_a_dialog_nobody_knows_is_shown_and_gets_no_key(newer: Newer) -> None:
-    newer.stage.say("show")
-    newer.stage.wait_for("Shall the new thing happen")
+def test_an_unknown_dialog_is_shown_and_gets_no_key(newer: Newer) -> None:
+    newer.tmux.send("show")
+    newer.tmux.wait_for("Shall the new thing happen")
 
     (prompt,) = wait_for(newer.prompts, what="the prompt", seconds=SECONDS)
     assert prompt["kind"] == "unknown"
@@ -83,13 +83,13 @@ def test_a_dialog_nobody_knows_is_shown_and_gets_no_key(newer: Newer) -> None:
             newer.scratch.chorus(command, prompt["id"], *more)
 
     assert newer.pressed_at_dialogs() == []
-    newer.stage.wait_for("Shall the new thing happen")
+    newer.tmux.wait_for("Shall the new thing happen")
 
 
-def test_choices_in_other_words_are_never_taken_for_yes_or_no(newer: Newer) -> None:
+def test_options_with_unknown_labels_are_never_taken_for_yes_or_no(newer: Newer) -> None:
     greeting = (newer.scratch.project / "greet.py").read_bytes()
-    newer.stage.say("edit")
-    newer.stage.wait_for("Curse it")
+    newer.tmux.send("edit")
+    newer.tmux.wait_for("Curse it")
 
     (prompt,) = wait_for(newer.prompts, what="the prompt", seconds=SECONDS)
     with pytest.raises(CommandFailed, match=f"ended with {ExitCode.REFUSED.value}"):
@@ -99,7 +99,7 @@ def test_choices_in_other_words_are_never_taken_for_yes_or_no(newer: Newer) -> N
     assert (newer.scratch.project / "greet.py").read_bytes() == greeting
 
 
-def test_events_and_blocks_nobody_knows_are_counted_and_make_no_action(
+def test_unknown_events_and_blocks_are_counted_and_make_no_action(
     client_double: ClientDouble, tmp_path: Path
 ) -> None:
     block = {"type": "hologram_use", "id": "toolu_hologram", "name": "Edit", "input": {"file_path": "app.py"}}

@@ -36,7 +36,7 @@ def screen_with(overlay: Overlay | None, *, columns: int = 100, said: str = "Wor
 
 @pytest.mark.parametrize("columns", [60, 80, 100, 120, 200])
 @pytest.mark.parametrize("name", ASKED)
-def test_each_dialog_is_read_with_the_meaning_its_keys_have(name: str, columns: int) -> None:
+def test_each_dialog_is_read_with_the_meaning_of_its_keys(name: str, columns: int) -> None:
     found = read_screen(screen_with(standing_of(name), columns=columns), RULES).found
 
     assert isinstance(found, Prompt)
@@ -70,7 +70,7 @@ def test_options_in_another_order_are_read_off_the_screen_or_not_at_all() -> Non
         assert isinstance(found, UnknownPrompt)
 
 
-def test_an_option_nobody_knows_is_never_taken_for_a_plain_yes_or_no() -> None:
+def test_an_unknown_option_is_never_taken_for_a_plain_yes_or_no() -> None:
     standing = standing_of("edit")
     standing.dialog = reordered(standing.dialog, ["Yes", "Yes, and share it with everyone", "No"])
 
@@ -83,14 +83,14 @@ def test_an_option_nobody_knows_is_never_taken_for_a_plain_yes_or_no() -> None:
         assert isinstance(found, UnknownPrompt)
 
 
-def test_a_dialog_nobody_knows_is_unknown() -> None:
+def test_an_unscripted_dialog_is_unknown() -> None:
     show = Show(("New thing", "", "Shall the new thing happen?"), ("Certainly", "Perhaps"))
     placard = Placard(show, (Answer(False), Answer(False)))
 
     assert isinstance(read_screen(screen_with(placard), RULES).found, UnknownPrompt)
 
 
-def test_an_idle_screen_and_one_whose_text_imitates_a_dialog_ask_nothing() -> None:
+def test_an_idle_screen_and_text_that_imitates_a_dialog_are_no_prompts() -> None:
     assert isinstance(read_screen(screen_with(None), RULES).found, NoPrompt)
     assert isinstance(read_screen(screen_with(None, said=FAKE), RULES).found, NoPrompt)
 
@@ -101,7 +101,7 @@ def actions_in(values: list[dict[str, object]], source: Source) -> list[Action]:
     return [outcome.action for outcome in outcomes if isinstance(outcome, ActionClosed)]
 
 
-def test_its_stream_and_its_transcript_tell_the_same_actions(client_double: ClientDouble) -> None:
+def test_the_stream_and_the_transcript_give_the_same_actions(client_double: ClientDouble) -> None:
     fails = {"file_path": "{cwd}/app.py", "old_string": "nope", "new_string": "x"}
     client_double.scripts = {
         "go": [
@@ -128,7 +128,7 @@ def test_its_stream_and_its_transcript_tell_the_same_actions(client_double: Clie
     assert streamed[0].paths == (str(Path(client_double.project) / "app.py"),)
 
 
-def test_no_event_of_it_is_unknown_to_chorus(client_double: ClientDouble) -> None:
+def test_chorus_knows_every_event_of_the_double(client_double: ClientDouble) -> None:
     client_double.scripts = {"go": [[{"think": "Hm."}, {"tool": "Edit", "input": CALLS["edit"][1]}]]}
     run = client_double.headless("go", "--dangerously-skip-permissions")
 

@@ -1,4 +1,4 @@
-"""The demo's story: it fits together, it plays to its end, and it leaves nothing behind."""
+"""The demo: its story is consistent, it plays to the end, and it leaves nothing behind."""
 
 import contextlib
 import os
@@ -40,33 +40,33 @@ def test_the_edits_of_the_story_apply_one_after_another() -> None:
                 case ToolUse("Bash", {"command": command}) if "sed" in command:
                     files["/p/greet.py"] = files["/p/greet.py"].replace("world", "all")
         last = message.replies[-1][-1]
-        assert last == Text(message.last_words)
+        assert last == Text(message.last_text)
 
     assert files["/p/greet.py"] == story.FINAL_GREET
     compile(story.FINAL_GREET, "greet.py", "exec")
     compile(story.TESTS, "test_greet.py", "exec")
 
 
-def test_the_scratch_place_leaves_no_file_and_no_agent() -> None:
+def test_the_scratch_repository_leaves_no_file_and_no_watcher() -> None:
     with ScratchRepository() as scratch:
         scratch.chorus("hooks", "wake", str(scratch.project / ".git"))
         home = find_home(scratch.project)
-        pid = wait_for(lambda: pid_of_agent(home), what="an agent that answers")
+        pid = wait_for(lambda: watcher_pid(home), what="the watcher answers")
         assert scratch.git("status", "--porcelain") == " M README.md\n"
 
     assert not scratch.root.exists()
-    wait_for(lambda: not Path(f"/proc/{pid}").exists(), what="the agent's end")
+    wait_for(lambda: not Path(f"/proc/{pid}").exists(), what="the watcher ends")
 
 
-def pid_of_agent(home: Home) -> int | None:
+def watcher_pid(home: Home) -> int | None:
     try:
-        with connect(home) as agent:
-            return int(agent.ask("hello")["pid"])
+        with connect(home) as watcher:
+            return int(watcher.ask("hello")["pid"])
     except WatcherGone:
         return None
 
 
-def test_commands_in_the_scratch_place_see_nothing_of_ones_own(
+def test_commands_in_the_scratch_repository_do_not_see_the_users_environment(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("GIT_DIR", "/nowhere")
@@ -83,7 +83,7 @@ def test_commands_in_the_scratch_place_see_nothing_of_ones_own(
 
 
 def test_the_stand_in_starts_about_as_fast_as_python() -> None:
-    """What it imports decides; heavy libraries would show in every hook and every test."""
+    """It imports no heavy library."""
     code = (
         "import sys; import tests.client_double.__main__, tests.client_double.interactive\n"
         "heavy = {'pydantic', 'orjson', 'libtmux', 'git', 'asyncio', 'http.client', 'urllib.request'}\n"
@@ -100,7 +100,7 @@ def play(*arguments: str, tmp: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp, timeout=180)
 
 
-def test_the_demo_plays_to_its_end_and_every_step_holds(tmp_path: Path) -> None:
+def test_the_demo_plays_to_the_end_and_every_step_passes(tmp_path: Path) -> None:
     tmp = Path(tempfile.mkdtemp(prefix="a demo ", dir="/tmp")) / "it"
     try:
         done = play(tmp=tmp)
@@ -111,8 +111,8 @@ def test_the_demo_plays_to_its_end_and_every_step_holds(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("  ok  ") == 8
     assert re.search(r"6 reverted +Edit .*greet\.py", done.stdout)
-    assert "| * " in done.stdout, "the graph has two lines: main and the lane"
-    wait_for(lambda: not running_in(tmp), what="the end of what the killed tmux server ran")
+    assert "| * " in done.stdout, "the graph shows two branches: main and the lane"
+    wait_for(lambda: not running_in(tmp), what="the programs of the killed tmux server end")
 
 
 @pytest.mark.client
@@ -125,18 +125,18 @@ def test_the_real_client_plays_the_same_story(tmp_path: Path) -> None:
 
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("  ok  ") == 8
-    # The words said before an edit come with the transcript, which may be later than the edit's record.
+    # The text before an edit comes with the transcript, which may be later than the edit's record.
     assert re.search(r"reverted  Edit +.*greet\.py", done.stdout)
 
 
-def test_a_client_that_cannot_start_is_shown_with_its_last_words() -> None:
-    with ScratchRepository() as scratch, DemoTmux(scratch) as stage:
+def test_the_output_of_a_client_that_cannot_start_is_shown() -> None:
+    with ScratchRepository() as scratch, DemoTmux(scratch) as tmux:
         (scratch.programs / "claude").write_text("#!/bin/sh\necho no licence\nexit 3\n")
         with pytest.raises(ScreenTimeout, match="the client ended:\nno licence"):
-            stage.start_client(panel=False)
+            tmux.start_client(panel=False)
 
 
-def test_a_step_that_does_not_hold_ends_the_demo_with_a_failure(
+def test_a_failing_step_ends_the_demo_with_an_error(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(story, "FINAL_GREET", "something else\n")
@@ -144,24 +144,26 @@ def test_a_step_that_does_not_hold_ends_the_demo_with_a_failure(
     with pytest.raises(StoryFailed, match="only the wrong edit is gone"):
         play_headless(real=False)
 
-    assert "the wrong one is taken back" not in capfd.readouterr().err
+    assert "the wrong edit is reverted" not in capfd.readouterr().err
 
 
-def test_the_hints_name_keys_the_panel_has() -> None:
+def test_the_hints_name_existing_keys_of_the_panel() -> None:
     words = {key.keys[0]: key.word for key in (*ANSWER_KEYS, *REVIEW_KEYS)}
 
-    named = ((guide.ASKING, "a", "approve"), (guide.REVERT, "r", "revert"), (guide.LAND, "l", "land"))
-    for hint, key, word in named:
+    expected = ((guide.PROMPT, "a", "approve"), (guide.REVERT, "r", "revert"), (guide.LAND, "l", "land"))
+    for hint, key, word in expected:
         assert words[key] == word
         assert f"press {key}" in hint
 
 
-def test_every_hint_fits_a_narrow_terminal_also_inside_another_tmux() -> None:
-    hints = (guide.WELCOME, guide.ASKING, guide.MORE, guide.REVERT, guide.LAND, guide.THE_END)
+def test_every_hint_fits_80_columns_also_inside_another_tmux() -> None:
+    hints = (guide.WELCOME, guide.PROMPT, guide.MORE, guide.REVERT, guide.LAND, guide.THE_END)
     assert max(len(f" 1/6  {hint.replace('C-b', 'C-b C-b')}") for hint in hints) <= 80
 
 
-def test_one_prefix_is_enough_where_no_other_tmux_takes_it(terminal: Terminal, tmp_path: Path) -> None:
+def test_the_prefix_is_doubled_only_inside_a_tmux_with_the_same_prefix(
+    terminal: Terminal, tmp_path: Path
+) -> None:
     assert find_prefix({}) == "C-b"
     assert find_prefix({"TMUX": f"{tmp_path}/gone,1,0"}) == "C-b"
     terminal.open(["cat"], cwd=ROOT, environment={})
@@ -171,10 +173,10 @@ def test_one_prefix_is_enough_where_no_other_tmux_takes_it(terminal: Terminal, t
     assert find_prefix(inside) == "C-b"
 
 
-def test_a_person_is_led_through_the_story(terminal: Terminal) -> None:
-    """In a terminal of their own: each hint is followed as it is given."""
+def test_the_hints_lead_the_user_through_the_story(terminal: Terminal) -> None:
+    """In a terminal of its own: each hint is followed."""
     environment = {"HOME": os.environ["HOME"], "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
-    # Named, as a person's terminal does: the account that runs the tests may have no shell to log in with.
+    # SHELL is set, as in a user's terminal: the account that runs the tests may have no login shell.
     environment |= {"TERM": "xterm-256color", "PYTHONPATH": str(ROOT), "SHELL": "/bin/sh"}
     pane = terminal.open([sys.executable, "-m", "chorus", "demo"], cwd=ROOT, environment=environment)
     pane.wait_for(r"1/6[\s\S]*", seconds=60)
@@ -193,32 +195,32 @@ def test_a_person_is_led_through_the_story(terminal: Terminal) -> None:
     pane.press("Enter")
     pane.wait_for("test_greet.py: Cover both in a test", seconds=60)
     pane.press("C-b", "d")
-    pane.wait_for("nothing of it is left", seconds=60)
+    pane.wait_for("everything is removed", seconds=60)
 
 
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT])
-def test_a_demo_ended_from_outside_leaves_nothing(number: signal.Signals, tmp_path: Path) -> None:
+def test_a_demo_ended_by_a_signal_leaves_nothing_behind(number: signal.Signals, tmp_path: Path) -> None:
     code = "from chorus.demo.run import play_headless; play_headless(real=False)"
     environment = {**os.environ, "TMPDIR": "/tmp", "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(
         [sys.executable, "-c", code], stderr=subprocess.PIPE, text=True, env=environment
     ) as demo:
         assert demo.stderr is not None
-        place = Path(demo.stderr.readline().split()[-1]).parent
+        directory = Path(demo.stderr.readline().split()[-1]).parent
         assert demo.stderr.readline().startswith("  ok"), "the client is up"
-        assert running_in(place)
+        assert running_in(directory)
 
         demo.send_signal(number)
         demo.communicate(timeout=30)
 
-    assert not place.exists()
-    wait_for(lambda: not running_in(place), what="the end of every process")
+    assert not directory.exists()
+    wait_for(lambda: not running_in(directory), what="all processes end")
 
 
-def running_in(place: Path) -> list[str]:
-    """The command lines that name a place."""
+def running_in(directory: Path) -> list[str]:
+    """The command lines that contain this path."""
     lines = []
     for entry in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
             lines.append(entry.read_bytes().replace(b"\0", b" ").decode(errors="replace"))
-    return [line for line in lines if str(place) in line]
+    return [line for line in lines if str(directory) in line]

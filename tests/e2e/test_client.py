@@ -54,7 +54,7 @@ def test_an_edit_in_default_mode_asks_and_the_digit_of_yes_approves(
     wait_until(lambda: "def new()" in (project / "app.py").read_text(), what="the edit is on disk")
 
 
-def test_a_prompt_is_answered_by_the_one_key_its_label_calls_for(
+def test_a_prompt_is_answered_with_the_key_of_its_option(
     client: Client, project: Path, terminal: Terminal, tmp_path: Path
 ) -> None:
     # tmux takes a path's first word for the program's name, and this checkout's may have blanks in it.
@@ -114,7 +114,7 @@ def test_two_sessions_at_once_are_told_apart(client: Client, project: Path) -> N
     assert len({request.session for request in client.model_server.messages()}) == 2
 
 
-def test_a_model_that_is_overloaded_once_is_asked_again(client: Client) -> None:
+def test_a_request_to_an_overloaded_model_is_retried(client: Client) -> None:
     client.model_server.scripts["hello"] = [[Refuse(529), Text("Here I am.")]]
 
     run = client.headless("hello")
@@ -123,7 +123,7 @@ def test_a_model_that_is_overloaded_once_is_asked_again(client: Client) -> None:
     assert "api_retry" in run.stdout
 
 
-def test_thinking_and_a_dropped_connection_are_taken_in_stride(client: Client, project: Path) -> None:
+def test_thinking_and_a_dropped_connection_do_not_end_the_run(client: Client, project: Path) -> None:
     client.model_server.scripts["think"] = [[Thinking("Hmm."), Text("Well."), Cut()], [Text("never")]]
 
     run = client.headless("think about it")

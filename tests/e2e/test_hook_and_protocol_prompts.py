@@ -82,7 +82,7 @@ def next_told(watched: WatchedSession, *, but: str = "") -> dict[str, Any]:
     return wait_for(look, what="a prompt in words", seconds=SECONDS, every=EVERY)
 
 
-def test_rules_answer_through_the_hook_and_people_do_too(watched: WatchedSession) -> None:
+def test_policy_rules_and_the_user_answer_through_the_hook(watched: WatchedSession) -> None:
     watched.start_hooked(*ASKING)
     pane, project = watched.pane, watched.project
     assert pane is not None
@@ -137,7 +137,7 @@ def test_rules_answer_through_the_hook_and_people_do_too(watched: WatchedSession
     ] * 4
 
 
-def test_a_headless_session_asks_and_is_answered_over_its_protocol(watched: WatchedSession) -> None:
+def test_a_headless_session_is_answered_over_the_control_protocol(watched: WatchedSession) -> None:
     options = [{"label": "Python", "description": "p"}, {"label": "Go", "description": "g"}]
     question = {"question": "Which language?", "header": "Lang", "options": options, "multiSelect": False}
     steps = [

@@ -78,9 +78,7 @@ def edit_of_app(project: Path) -> ToolUse:
     return ToolUse("Edit", {"file_path": str(project / "app.py"), "old_string": "old", "new_string": "new"})
 
 
-def test_the_agent_sees_the_file_before_and_after_the_edit(
-    client: Client, project: Path, agent: Agent
-) -> None:
+def test_the_hooks_run_before_and_after_the_edit(client: Client, project: Path, agent: Agent) -> None:
     read = ToolUse("Read", {"file_path": str(project / "app.py")})
     client.model_server.scripts["rename"] = [[read, edit_of_app(project)], [Text("Renamed.")]]
 
@@ -93,7 +91,7 @@ def test_the_agent_sees_the_file_before_and_after_the_edit(
     assert agent.content_at("PostToolUse") == "def new():\n    pass\n"
 
 
-def test_what_the_agent_answers_reaches_the_model(client: Client, project: Path, agent: Agent) -> None:
+def test_a_hook_reply_reaches_the_model(client: Client, project: Path, agent: Agent) -> None:
     client.model_server.scripts["rename"] = [[edit_of_app(project)], [Text("Renamed.")]]
     for event in ("UserPromptSubmit", "PostToolUse"):
         output = {"hookEventName": event, "additionalContext": f"taken back: {event}"}
@@ -123,7 +121,7 @@ def test_the_hooks_leave_no_trace_on_the_screen(
     assert event.client_pid == int(terminal.tmux("display-message", "-p", "-t", pane.id, "#{pane_pid}"))
 
 
-def test_an_agent_that_hangs_or_is_gone_shows_nothing_and_loses_nothing(
+def test_a_hung_or_missing_watcher_shows_nothing_and_loses_nothing(
     client: Client, project: Path, terminal: Terminal
 ) -> None:
     client.model_server.scripts["rename"] = [[edit_of_app(project)], [Text("All renamed.")]]
@@ -216,7 +214,7 @@ def touch_again(path: Path) -> None:
         path.touch()
 
 
-def test_hooks_put_into_a_running_session_are_used_and_taken_out_again(
+def test_hooks_installed_in_a_running_session_are_used_and_removed_again(
     client: Client, agent: Agent, terminal: Terminal, tmp_path: Path, behavior: ClientBehavior
 ) -> None:
     path, backups = client.project / ".claude" / "settings.local.json", tmp_path / "backups"

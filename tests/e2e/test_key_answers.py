@@ -62,7 +62,7 @@ QUESTIONS = [
 ]  # fmt: skip
 
 
-def test_every_question_is_answered_and_only_the_prompt_that_was_decided_on(asking: WatchedSession) -> None:
+def test_each_answer_reaches_only_the_prompt_it_was_given_for(asking: WatchedSession) -> None:
     """In one session: most of the time goes into starting a client."""
     answer_only_what_was_decided_on(asking)
     answer_every_kind_of_question(asking)

@@ -144,7 +144,7 @@ def ask_about_edits(asking: WatchedSession, behavior: ClientBehavior) -> None:
     asking.pane.wait_for(behavior.asking_mode, seconds=SECONDS)
 
 
-def test_every_permission_is_answered_as_decided(
+def test_every_permission_answer_has_its_effect(
     asking: WatchedSession, site: Site, behavior: ClientBehavior
 ) -> None:
     play(asking, "edits", EDITS)

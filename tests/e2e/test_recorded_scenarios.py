@@ -22,7 +22,7 @@ def watched(client: Client, terminal: Terminal) -> Iterator[WatchedSession]:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_what_the_client_does_is_recorded_exactly_and_once(watched: WatchedSession, mode: str) -> None:
+def test_each_action_of_the_client_is_recorded_exactly_once(watched: WatchedSession, mode: str) -> None:
     """One session plays every scenario, one after the other."""
     project = watched.project
     scenarios = [placed(scenario, number, project) for number, scenario in enumerate(SCENARIOS)]

@@ -40,7 +40,7 @@ def heard(watched: WatchedSession) -> list[str]:
 
 
 @pytest.mark.parametrize("mode", ["hooked", "headless"])
-def test_the_model_hears_of_a_revert_and_its_next_edit_of_the_file_works(
+def test_the_model_is_notified_of_a_revert_and_its_next_edit_works(
     watched: WatchedSession, mode: str
 ) -> None:
     MODES[mode](watched)

@@ -43,7 +43,7 @@ def script(watched: WatchedSession, who: str) -> list[list[Any]]:
     return [[in_directory(step, watched.project) for step in turn] for turn in turns]
 
 
-def test_two_sessions_in_one_work_tree_get_a_lane_each_with_only_their_own(
+def test_two_sessions_in_one_work_tree_get_a_lane_each_with_only_their_own_changes(
     client: Client, terminal: Terminal
 ) -> None:
     one, two = WatchedSession(client, terminal), WatchedSession(client, terminal)
@@ -100,7 +100,7 @@ def _unchanged(project: Path, who: str) -> int:
     return sum(f"{who} {number} changed\n" not in text for number in range(1, EDITS, 2))
 
 
-def test_when_tmux_dies_the_state_is_clear_and_attach_recovers(watched: WatchedSession) -> None:
+def test_status_is_correct_after_tmux_dies_and_attach_recovers(watched: WatchedSession) -> None:
     watched.start_adopted()
     made = [[in_directory(write("a.txt", "a\n"), watched.project)], [Text("Made a.")]]
     watched.say(Say("first", made))

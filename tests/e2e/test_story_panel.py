@@ -57,7 +57,7 @@ def press(panel: Pane, key: str, *, seeing: str, gives: str) -> str:
     raise AssertionError(f"{key} was not taken:\n{screen}")
 
 
-def test_an_edit_is_approved_taken_back_redone_kept_and_landed_without_leaving_the_panel(
+def test_an_edit_is_approved_reverted_redone_kept_and_landed_in_the_panel(
     watched: WatchedSession,
 ) -> None:
     project = watched.project

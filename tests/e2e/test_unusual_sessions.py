@@ -61,7 +61,7 @@ START = {"hooked": WatchedSession.start_hooked, "adopted": WatchedSession.start_
 
 
 @pytest.mark.parametrize("mode", START)
-def test_a_denied_edit_is_noted_as_denied_and_changes_nothing(watched: WatchedSession, mode: str) -> None:
+def test_a_denied_edit_is_recorded_as_denied_and_changes_nothing(watched: WatchedSession, mode: str) -> None:
     START[mode](watched, "--permission-mode", "default")
     assert watched.pane is not None
     watched.client.model_server.scripts["try"] = script(
@@ -76,7 +76,7 @@ def test_a_denied_edit_is_noted_as_denied_and_changes_nothing(watched: WatchedSe
     assert watched.chorus("lanes") == []
 
 
-def test_hooks_lent_to_a_running_client_are_used_and_taken_out_again(
+def test_hooks_lent_to_a_running_client_are_used_and_removed_again(
     watched: WatchedSession, behavior: ClientBehavior
 ) -> None:
     if not behavior.sees_new_settings_directory:
@@ -114,7 +114,7 @@ def test_clear_begins_a_new_session_that_is_watched_too(watched: WatchedSession,
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_a_resumed_session_goes_on_its_lane_and_repeats_nothing(watched: WatchedSession, mode: str) -> None:
+def test_a_resumed_session_continues_its_lane_and_repeats_nothing(watched: WatchedSession, mode: str) -> None:
     MODES[mode](watched)
     watched.say(Say("first", script(watched.project, [write("a.txt", "a\n")], [Text("Made a.")])))
     expect(watched, ("Write", "committed", ("a.txt",)))
@@ -130,9 +130,7 @@ def test_a_resumed_session_goes_on_its_lane_and_repeats_nothing(watched: Watched
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_a_client_killed_in_the_middle_of_a_turn_leaves_what_it_had_done(
-    watched: WatchedSession, mode: str
-) -> None:
+def test_the_actions_of_a_client_killed_during_a_turn_are_kept(watched: WatchedSession, mode: str) -> None:
     never = threading.Event()
     MODES[mode](watched)
     turns = script(watched.project, [write("a.txt", "a\n")], [WaitFor(never), Text("Never said.")])
@@ -153,7 +151,7 @@ def _gone(watched: WatchedSession) -> bool:
 
 
 @pytest.mark.parametrize("mode", ["hooked", "adopted"])
-def test_a_rewind_is_recorded_as_outside(watched: WatchedSession, mode: str) -> None:
+def test_a_rewind_is_recorded_as_an_outside_change(watched: WatchedSession, mode: str) -> None:
     MODES[mode](watched)
     assert watched.pane is not None
     watched.say(Say("first", script(watched.project, [write("a.txt", "a\n")], [Text("Made a.")])))
@@ -172,7 +170,7 @@ def test_a_rewind_is_recorded_as_outside(watched: WatchedSession, mode: str) -> 
     )
 
 
-def test_the_agent_killed_again_and_again_loses_and_doubles_nothing(watched: WatchedSession) -> None:
+def test_a_watcher_killed_again_and_again_loses_and_duplicates_nothing(watched: WatchedSession) -> None:
     watched.start_hooked()
     count = 12
     turns = [[write(f"f{n}.txt", f"{n}\n")] for n in range(count)]

@@ -45,7 +45,7 @@ def texts(events: list[dict[str, Any]]) -> str:
     )
 
 
-def test_the_stub_listens_on_loopback_only(model_server: ModelServer) -> None:
+def test_the_model_server_listens_on_loopback_only(model_server: ModelServer) -> None:
     assert model_server.address[0] == "127.0.0.1"
     # All of 127/8 is this machine; a socket bound to every address would answer here as well.
     with socket.socket() as other, pytest.raises(ConnectionRefusedError):
@@ -71,14 +71,14 @@ def test_a_reminder_that_names_a_script_does_not_start_it(model_server: ModelSer
     assert texts(ask(model_server, {"role": "user", "content": blocks})[1]) == "a"
 
 
-def test_a_failure_happens_as_often_as_asked_to_each_session(model_server: ModelServer) -> None:
+def test_a_failure_happens_the_scripted_number_of_times_per_session(model_server: ModelServer) -> None:
     model_server.scripts = {"go": [[Refuse(529, times=2), Text("a")]]}
 
     assert [ask(model_server, user("go"))[0] for _ in range(3)] == [529, 529, 200]
     assert ask(model_server, user("go"), session="two")[0] == 529
 
 
-def test_a_cut_drops_the_connection_after_what_was_said(model_server: ModelServer) -> None:
+def test_a_cut_drops_the_connection_after_the_steps_before_it(model_server: ModelServer) -> None:
     model_server.scripts = {"go": [[Text("a"), Cut(), Text("b")]]}
 
     with pytest.raises(http.client.IncompleteRead):

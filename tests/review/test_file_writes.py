@@ -74,7 +74,7 @@ def revert_all(repo: UserRepo) -> None:
 
 
 @pytest.mark.usefixtures("batches")
-def test_killed_before_any_one_of_its_writing_calls_a_revert_is_whole_or_has_not_begun(
+def test_a_revert_killed_at_any_write_is_recovered_completely_or_not_started(
     template_repo: Path, memory_path: Path
 ) -> None:
     start = begun(template_repo, memory_path / "start")
@@ -127,7 +127,7 @@ def many(repo: UserRepo, agent: Agent) -> Iterator[UserRepo]:
 
 @pytest.mark.parametrize("at", [0, 1, 4])
 @pytest.mark.usefixtures("batches")
-def test_bytes_that_somebody_writes_while_files_wait_win_and_are_named(
+def test_a_file_written_while_others_are_staged_wins_and_is_named(
     many: UserRepo, agent: Agent, monkeypatch: pytest.MonkeyPatch, at: int
 ) -> None:
     interfering(monkeypatch, at, lambda: many.write(NAMES[5], b"mine\n"))
@@ -139,7 +139,7 @@ def test_bytes_that_somebody_writes_while_files_wait_win_and_are_named(
 
 
 @pytest.mark.usefixtures("batches")
-def test_a_directory_that_is_taken_away_while_files_wait_in_it_is_named(
+def test_a_directory_removed_while_files_are_staged_in_it_is_named(
     many: UserRepo, agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     aside = many.path.parent / "aside"
@@ -150,7 +150,7 @@ def test_a_directory_that_is_taken_away_while_files_wait_in_it_is_named(
     assert not (many.path / "many").exists()
 
 
-def test_a_file_that_was_only_touched_meanwhile_is_taken_back(
+def test_a_file_that_was_only_touched_meanwhile_is_reverted(
     many: UserRepo, agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     interfering(monkeypatch, 0, lambda: os.utime(many.path / NAMES[2], (1, 1)))
@@ -158,7 +158,7 @@ def test_a_file_that_was_only_touched_meanwhile_is_taken_back(
     assert {(many.path / name).read_bytes() for name in NAMES} == {b"as it was\n"}
 
 
-def test_names_of_one_file_that_wait_together_are_all_taken_back(repo: UserRepo, agent: Agent) -> None:
+def test_hard_links_staged_together_are_all_reverted(repo: UserRepo, agent: Agent) -> None:
     names = ("app.py", "b.py", "c.py")
     for name in names[1:]:
         os.link(repo.path / "app.py", repo.path / name)
@@ -202,7 +202,7 @@ def written_together(tree: WorkTree, count: int) -> None:
             each.close()
 
 
-def test_many_files_wait_for_the_disk_once_or_each_where_that_is_not_enough(
+def test_many_files_are_synced_once_with_a_journal_and_each_without(
     tmp_path: Path, synced: list[int]
 ) -> None:
     written_together(WorkTree(tmp_path), 20)
@@ -210,7 +210,7 @@ def test_many_files_wait_for_the_disk_once_or_each_where_that_is_not_enough(
     assert {path.read_bytes() for path in tmp_path.iterdir()} == {b"bytes\n"}
 
 
-def test_nobody_waits_for_the_disk_where_it_is_not_to_be_relied_on(tmp_path: Path, synced: list[int]) -> None:
+def test_nothing_is_synced_when_durability_is_off(tmp_path: Path, synced: list[int]) -> None:
     written_together(WorkTree(tmp_path, durable=False), 20)
     assert synced == []
 
@@ -221,7 +221,7 @@ def test_a_file_system_in_memory_has_no_journal(memory_path: Path) -> None:
     assert find_journal(memory_path) is None
 
 
-def test_a_file_whose_bytes_the_disk_refuses_does_not_take_its_path(tmp_path: Path) -> None:
+def test_a_staged_file_with_a_write_error_does_not_replace_the_original(tmp_path: Path) -> None:
     tree = WorkTree(tmp_path)
     (tmp_path / "file").write_bytes(b"old")
     waiting = tree.stage(RepoPath("file"), 0o100644, b"new")

@@ -22,7 +22,7 @@ def take(recorder: Recorder, number: int | None, *hunks: int) -> RevertJson:
     return review.revert(recorder, Selection([str(number)], hunks=hunks))
 
 
-def test_one_hunk_goes_and_the_others_stay_with_what_the_user_did(repo: UserRepo, agent: Agent) -> None:
+def test_one_hunk_is_reverted_and_other_hunks_and_user_edits_stay(repo: UserRepo, agent: Agent) -> None:
     agent.edit("a.txt", TEN)
     changed = TEN.replace(b"line 2\n", b"two\n").replace(b"line 15\n", b"fifteen\nand more\n")
     entry = agent.edit("a.txt", changed)
@@ -46,7 +46,7 @@ def test_one_hunk_goes_and_the_others_stay_with_what_the_user_did(repo: UserRepo
     assert (repo.path / "a.txt").read_bytes() == restored
 
 
-def test_all_hunks_are_the_whole_action(repo: UserRepo, agent: Agent) -> None:
+def test_reverting_all_hunks_reverts_the_action(repo: UserRepo, agent: Agent) -> None:
     agent.edit("a.txt", TEN)
     entry = agent.edit("a.txt", TEN.replace(b"line 2\n", b"2\n").replace(b"line 15\n", b"15\n"))
     take(agent.recorder, entry.n, 1, 2)
@@ -54,7 +54,7 @@ def test_all_hunks_are_the_whole_action(repo: UserRepo, agent: Agent) -> None:
     assert [e.status for e in agent.recorder.entries() if e.n == entry.n] == ["reverted"]
 
 
-def test_what_has_no_lines_is_one_piece(repo: UserRepo, agent: Agent) -> None:
+def test_a_change_without_lines_is_one_hunk(repo: UserRepo, agent: Agent) -> None:
     def change() -> None:
         (repo.path / "run.sh").chmod(0o644)
         (repo.path / "run.sh").write_bytes(b"#!/bin/sh\necho ho\n")
@@ -76,7 +76,7 @@ def test_what_has_no_lines_is_one_piece(repo: UserRepo, agent: Agent) -> None:
     assert_whole(repo, agent.recorder)
 
 
-def test_a_hunk_that_is_not_there_is_refused(repo: UserRepo, agent: Agent) -> None:
+def test_an_unknown_hunk_is_refused(repo: UserRepo, agent: Agent) -> None:
     first = agent.edit("a.txt", TEN)
     second = agent.edit("b.txt", TEN)
     with pytest.raises(NoSuchHunk):
@@ -89,7 +89,7 @@ def test_a_hunk_that_is_not_there_is_refused(repo: UserRepo, agent: Agent) -> No
 _LINES = st.lists(st.sampled_from([b"a", b"b", b"c", b"", b"\r", b"@@ -1 +1 @@", b"-x"]), max_size=40)
 
 
-def test_some_undone_and_the_rest_undone_after_is_the_file_before(recorder: Recorder) -> None:
+def test_reverting_all_hunks_gives_the_file_before_and_none_the_file_after(recorder: Recorder) -> None:
     @settings(max_examples=60, deadline=None)
     @given(before=_LINES, after=_LINES, end=st.sampled_from([b"", b"\n"]), picks=st.sets(st.integers(1, 9)))
     def check(before: list[bytes], after: list[bytes], end: bytes, picks: set[int]) -> None:

@@ -44,7 +44,7 @@ def changed_lines(repo: UserRepo, *words: str) -> list[str]:
 
 
 @pytest.mark.parametrize("with_theirs", [False, True])
-def test_what_is_staged_in_other_lines_of_a_landed_file_stays_staged(
+def test_staged_changes_in_other_lines_of_a_landed_file_stay_staged(
     long: UserRepo, agent: Agent, with_theirs: bool
 ) -> None:
     mine = LINES.replace(b"line 20\n", b"TWENTY\n")
@@ -61,13 +61,13 @@ def test_what_is_staged_in_other_lines_of_a_landed_file_stays_staged(
     assert long.git("cat-file", "-t", ":long.txt") == "blob\n"
 
 
-def test_a_file_that_is_only_meant_to_be_added_lands(long: UserRepo, agent: Agent) -> None:
+def test_a_file_added_with_intent_to_add_lands(long: UserRepo, agent: Agent) -> None:
     long.git("add", "-N", "new.txt")
     land(agent)
     assert long.git("status", "--short") == ""
 
 
-def test_entries_that_are_not_checked_out_or_assumed_unchanged_stay_so(long: UserRepo, agent: Agent) -> None:
+def test_skip_worktree_and_assume_unchanged_flags_survive_a_landing(long: UserRepo, agent: Agent) -> None:
     agent.replace("app.py", b"x = 1", b"x = 9")
     long.git("checkout", "-q", "long.txt")
     long.git("update-index", "--skip-worktree", "long.txt")
@@ -78,7 +78,7 @@ def test_entries_that_are_not_checked_out_or_assumed_unchanged_stay_so(long: Use
     assert long.git("status", "--short") == ""
 
 
-def test_many_paths_follow_in_the_index(long: UserRepo, agent: Agent) -> None:
+def test_many_landed_paths_are_updated_in_the_index(long: UserRepo, agent: Agent) -> None:
     names = [f"many/{number}" for number in range(userindex.MAX_PATH_ARGUMENTS + 1)]
     agent.bash(lambda: [long.write(name, b"x\n") for name in names])
     land(agent)
@@ -99,7 +99,9 @@ def test_a_locked_index_lands_nothing_and_names_the_lock(
     assert land(agent).commits
 
 
-def test_a_branch_that_is_being_rebased_is_left_alone(long: UserRepo, agent: Agent, tmp_path: Path) -> None:
+def test_landing_on_a_branch_that_is_being_rebased_is_refused(
+    long: UserRepo, agent: Agent, tmp_path: Path
+) -> None:
     there = tmp_path / "there"
     long.git("worktree", "add", "-q", "-b", "side", str(there))
     editor = "sequence.editor=sed -i s/pick/edit/"
@@ -111,6 +113,8 @@ def test_a_branch_that_is_being_rebased_is_left_alone(long: UserRepo, agent: Age
 
 
 @pytest.mark.parametrize("name", ["../../HEAD", "HEAD", "v1", "", "main/../main"])
-def test_only_a_branch_is_landed_on(long: UserRepo, agent: Agent, name: str) -> None:
+def test_landing_on_something_that_is_not_a_branch_is_refused(
+    long: UserRepo, agent: Agent, name: str
+) -> None:
     with pytest.raises(NotFound, match="there is no branch"):
         land(agent, onto=name)

@@ -19,7 +19,7 @@ def told(recorder: Recorder, done: RevertJson) -> str:
     return notice.text
 
 
-def test_each_way_back_and_forth_is_named_for_what_it_does(repo: UserRepo, agent: Agent) -> None:
+def test_a_notice_says_whether_changes_were_reverted_or_restored(repo: UserRepo, agent: Agent) -> None:
     edit = agent.edit("app.py", b"x = 9\n", lead_text="I raise x.")
     chosen = Selection([str(edit.n)])
     taken = revert(agent.recorder, chosen)
@@ -36,7 +36,7 @@ def test_each_way_back_and_forth_is_named_for_what_it_does(repo: UserRepo, agent
     assert told(agent.recorder, revert(agent.recorder, Selection([str(again["n"])]))).startswith(RESTORED)
 
 
-def test_each_session_hears_of_its_own(repo: UserRepo, recorder: Recorder) -> None:
+def test_each_session_gets_a_notice_about_its_own_actions(repo: UserRepo, recorder: Recorder) -> None:
     one, two = Agent(repo, recorder), Agent(repo, recorder, "session-b")
     edits = [one.edit("a.txt", b"a\n"), two.edit("b.txt", b"b\n")]
     done = revert(recorder, Selection([str(edit.n) for edit in edits]))
@@ -46,7 +46,7 @@ def test_each_session_hears_of_its_own(repo: UserRepo, recorder: Recorder) -> No
 
 
 @pytest.mark.parametrize("listed", [1, records.MAX_LISTED])
-def test_a_long_list_is_cut(
+def test_a_long_list_is_shortened(
     repo: UserRepo, agent: Agent, monkeypatch: pytest.MonkeyPatch, listed: int
 ) -> None:
     monkeypatch.setattr(records, "MAX_LISTED", listed)

@@ -34,7 +34,7 @@ def state(repo: UserRepo) -> dict[str, object]:
     return {"refs": found["refs"], "git dir": found["git dir"]}
 
 
-def test_an_action_in_the_middle_is_taken_back_and_later_ones_stay(numbered: UserRepo, agent: Agent) -> None:
+def test_an_action_in_the_middle_is_reverted_and_later_ones_stay(numbered: UserRepo, agent: Agent) -> None:
     first = agent.replace("n.txt", b"line 3\n", b"LINE 3\n")
     second = agent.replace("n.txt", b"line 10\n", b"LINE 10\n")
     agent.replace("n.txt", b"line 18\n", b"LINE 18\n")
@@ -54,7 +54,7 @@ def test_an_action_in_the_middle_is_taken_back_and_later_ones_stay(numbered: Use
     assert lane == expected
 
 
-def test_redo_gives_the_same_bytes_back(numbered: UserRepo, agent: Agent) -> None:
+def test_redo_restores_the_same_bytes(numbered: UserRepo, agent: Agent) -> None:
     edit = agent.replace("n.txt", b"line 3\n", b"LINE 3\n")
     after = (numbered.path / "n.txt").read_bytes()
     revert(agent.recorder, select(edit.n))
@@ -90,7 +90,7 @@ def test_a_later_action_in_the_same_lines_is_named_and_nothing_changes(
     assert numbered.fingerprint() == before
 
 
-def test_dependents_can_be_taken_back_along(numbered: UserRepo, agent: Agent) -> None:
+def test_dependents_are_reverted_on_request(numbered: UserRepo, agent: Agent) -> None:
     first = agent.replace("n.txt", b"line 3\n", b"three\n")
     agent.replace("n.txt", b"line 15\n", b"fifteen\n")
     third = agent.replace("n.txt", b"three\n", b"drei\n")
@@ -99,7 +99,7 @@ def test_dependents_can_be_taken_back_along(numbered: UserRepo, agent: Agent) ->
     assert (numbered.path / "n.txt").read_bytes() == LINES.replace(b"line 15\n", b"fifteen\n")
 
 
-def test_an_outside_change_in_the_same_lines_is_named_and_never_taken_back(
+def test_an_outside_change_in_the_same_lines_is_named_and_never_reverted(
     numbered: UserRepo, agent: Agent
 ) -> None:
     first = agent.replace("n.txt", b"line 3\n", b"three\n")
@@ -110,7 +110,7 @@ def test_an_outside_change_in_the_same_lines_is_named_and_never_taken_back(
     assert b"trois" in (numbered.path / "n.txt").read_bytes()
 
 
-def test_markers_are_written_on_request_only(numbered: UserRepo, agent: Agent) -> None:
+def test_conflict_markers_are_written_only_on_request(numbered: UserRepo, agent: Agent) -> None:
     first = agent.replace("n.txt", b"line 3\n", b"three\n")
     agent.replace("n.txt", b"three\n", b"drei\n")
     revert(agent.recorder, select(first.n), markers=True)
@@ -129,7 +129,7 @@ def test_a_dry_run_shows_the_change_and_makes_none(numbered: UserRepo, agent: Ag
     assert numbered.fingerprint() == before
 
 
-def test_a_created_file_goes_and_comes_back(repo: UserRepo, agent: Agent) -> None:
+def test_a_created_file_is_deleted_by_revert_and_restored_by_redo(repo: UserRepo, agent: Agent) -> None:
     made = agent.edit("new/deep.txt", b"hello\n")
     revert(agent.recorder, select(made.n))
     assert not (repo.path / "new").exists()
@@ -137,7 +137,7 @@ def test_a_created_file_goes_and_comes_back(repo: UserRepo, agent: Agent) -> Non
     assert (repo.path / "new/deep.txt").read_bytes() == b"hello\n"
 
 
-def test_a_created_file_that_was_changed_since_stays(repo: UserRepo, agent: Agent) -> None:
+def test_a_created_file_that_was_changed_later_stays(repo: UserRepo, agent: Agent) -> None:
     made = agent.edit("new.txt", b"hello\n")
     repo.write("new.txt", b"hello\nmine\n")
     with pytest.raises(RevertConflict, match="changed after it was created"):
@@ -145,14 +145,14 @@ def test_a_created_file_that_was_changed_since_stays(repo: UserRepo, agent: Agen
     assert (repo.path / "new.txt").read_bytes() == b"hello\nmine\n"
 
 
-def test_a_deleted_file_comes_back_with_its_mode(repo: UserRepo, agent: Agent) -> None:
+def test_a_deleted_file_is_restored_with_its_mode(repo: UserRepo, agent: Agent) -> None:
     gone = agent.bash((repo.path / "run.sh").unlink)
     revert(agent.recorder, select(gone.n))
     assert (repo.path / "run.sh").read_bytes() == b"#!/bin/sh\necho hi\n"
     assert os.access(repo.path / "run.sh", os.X_OK)
 
 
-def test_a_mode_change_and_a_rename_are_taken_back(repo: UserRepo, agent: Agent) -> None:
+def test_a_mode_change_and_a_rename_are_reverted(repo: UserRepo, agent: Agent) -> None:
     def change() -> None:
         (repo.path / "app.py").chmod(0o755)
         (repo.path / "run.sh").rename(repo.path / "start.sh")
@@ -164,7 +164,7 @@ def test_a_mode_change_and_a_rename_are_taken_back(repo: UserRepo, agent: Agent)
     assert not (repo.path / "start.sh").exists()
 
 
-def test_a_binary_file_is_taken_back_whole(repo: UserRepo, agent: Agent) -> None:
+def test_a_binary_file_is_reverted_as_a_whole(repo: UserRepo, agent: Agent) -> None:
     agent.edit("image.bin", b"\0\1\2")
     second = agent.edit("image.bin", b"\0\1\2\3")
     revert(agent.recorder, select(second.n))
@@ -181,7 +181,7 @@ def test_a_binary_file_is_taken_back_whole(repo: UserRepo, agent: Agent) -> None
     ],
     ids=["CRLF", "the same text elsewhere", "signs of regular expressions", "no final newline"],
 )
-def test_what_trips_others_is_no_trap(
+def test_difficult_contents_are_reverted_exactly(
     repo: UserRepo, agent: Agent, before: bytes, old: bytes, new: bytes
 ) -> None:
     repo.write("trap.txt", before)
@@ -191,13 +191,13 @@ def test_what_trips_others_is_no_trap(
     assert (repo.path / "trap.txt").read_bytes() == before
 
 
-def test_a_file_that_was_written_over_is_restored_and_not_deleted(repo: UserRepo, agent: Agent) -> None:
+def test_an_overwritten_file_is_restored_and_not_deleted(repo: UserRepo, agent: Agent) -> None:
     over = agent.edit("app.py", b"all new\n")
     revert(agent.recorder, select(over.n))
     assert (repo.path / "app.py").read_bytes() == b"x = 1\ny = 2\n"
 
 
-def test_all_files_of_an_action_or_none(repo: UserRepo, agent: Agent) -> None:
+def test_all_files_of_an_action_are_reverted_or_none(repo: UserRepo, agent: Agent) -> None:
     def change() -> None:
         repo.write("app.py", b"x = 5\ny = 2\n")
         repo.write("src/deep/er/file.txt", b"one\nTWO\nthree\n")
@@ -214,7 +214,7 @@ def test_all_files_of_an_action_or_none(repo: UserRepo, agent: Agent) -> None:
     assert entry_of(agent.recorder, both.id or "").status == "committed"
 
 
-def test_a_whole_lane_is_taken_back_to_the_bytes_it_started_from(numbered: UserRepo, agent: Agent) -> None:
+def test_a_reverted_lane_gives_the_bytes_it_started_from(numbered: UserRepo, agent: Agent) -> None:
     edits = [agent.replace("n.txt", b"line %d\n" % n, b"LINE %d\n" % n) for n in (3, 4, 5)]
     agent.edit("new.txt", b"x\n")
     revert(agent.recorder, Selection(lane=edits[0].lane))
@@ -222,7 +222,7 @@ def test_a_whole_lane_is_taken_back_to_the_bytes_it_started_from(numbered: UserR
     assert not (numbered.path / "new.txt").exists()
 
 
-def test_what_is_taken_back_cannot_be_taken_back_again(numbered: UserRepo, agent: Agent) -> None:
+def test_a_reverted_action_cannot_be_reverted_again(numbered: UserRepo, agent: Agent) -> None:
     edit = agent.replace("n.txt", b"line 3\n", b"three\n")
     revert(agent.recorder, select(edit.n))
     with pytest.raises(NothingToRevert, match="already"):
@@ -240,7 +240,7 @@ def test_kept_actions_leave_the_queue(numbered: UserRepo, agent: Agent) -> None:
 
 
 @pytest.mark.parametrize("files_written", [0, 1, 2, 3])
-def test_a_revert_that_died_between_two_files_is_finished_by_the_next_start(
+def test_a_revert_killed_between_two_files_is_finished_at_the_next_start(
     repo: UserRepo, agent: Agent, files_written: int
 ) -> None:
     def change() -> None:

@@ -26,7 +26,7 @@ def _to_file(repo: UserRepo) -> None:
 
 
 @pytest.mark.parametrize("change", [_to_directory, _to_file])
-def test_a_file_and_a_directory_that_took_each_others_place_change_back(
+def test_a_file_replaced_by_a_directory_or_the_reverse_is_reverted(
     repo: UserRepo, agent: Agent, change: Callable[[UserRepo], None]
 ) -> None:
     before = on_disk(repo)
@@ -38,7 +38,7 @@ def test_a_file_and_a_directory_that_took_each_others_place_change_back(
     assert on_disk(repo) == after == replayed(agent.recorder)
 
 
-def test_a_failure_at_the_last_file_puts_the_directory_back_that_a_file_had_replaced(
+def test_a_failure_at_the_last_file_restores_the_directory_that_a_file_replaced(
     repo: UserRepo, agent: Agent
 ) -> None:
     def change() -> None:
@@ -58,7 +58,7 @@ def test_a_failure_at_the_last_file_puts_the_directory_back_that_a_file_had_repl
     assert on_disk(repo) == after
 
 
-def test_two_names_of_one_file_are_both_taken_back(repo: UserRepo, agent: Agent) -> None:
+def test_both_hard_links_of_a_file_are_reverted(repo: UserRepo, agent: Agent) -> None:
     os.link(repo.path / "app.py", repo.path / "other.py")
     made = agent.bash(lambda: (repo.path / "app.py").write_bytes(b"x = 5\n"))
     assert made.paths == ("app.py", "other.py")
@@ -66,9 +66,7 @@ def test_two_names_of_one_file_are_both_taken_back(repo: UserRepo, agent: Agent)
     assert {(repo.path / name).read_bytes() for name in made.paths} == {b"x = 1\ny = 2\n"}
 
 
-def test_a_lane_somebody_is_on_does_not_move_when_an_action_of_it_is_taken_back(
-    repo: UserRepo, agent: Agent
-) -> None:
+def test_a_checked_out_lane_does_not_move_when_its_action_is_reverted(repo: UserRepo, agent: Agent) -> None:
     repo.git("reset", "-q", "--hard")
     made = agent.edit("app.py", b"x = 2\ny = 2\n")
     repo.git("checkout", "-q", "app.py")
@@ -81,9 +79,7 @@ def test_a_lane_somebody_is_on_does_not_move_when_an_action_of_it_is_taken_back(
     assert verify(agent.recorder) == []
 
 
-def test_a_dropped_lane_stays_dropped_when_an_action_of_it_is_taken_back(
-    repo: UserRepo, agent: Agent
-) -> None:
+def test_a_dropped_lane_stays_dropped_when_its_action_is_reverted(repo: UserRepo, agent: Agent) -> None:
     made = agent.edit("app.py", b"x = 2\ny = 2\n")
     tip = repo.git("rev-parse", str(made.lane))
     drop(agent.recorder, made.lane)
@@ -94,7 +90,7 @@ def test_a_dropped_lane_stays_dropped_when_an_action_of_it_is_taken_back(
     assert verify(agent.recorder) == []
 
 
-def test_a_lane_whose_branch_git_removed_comes_back_too(repo: UserRepo, agent: Agent) -> None:
+def test_a_lane_whose_branch_git_deleted_is_restored(repo: UserRepo, agent: Agent) -> None:
     made = agent.edit("app.py", b"x = 2\ny = 2\n")
     tip = repo.git("rev-parse", str(made.lane))
     repo.git("branch", "-D", str(made.lane))
@@ -102,7 +98,7 @@ def test_a_lane_whose_branch_git_removed_comes_back_too(repo: UserRepo, agent: A
     assert repo.git("rev-parse", str(made.lane)) == tip
 
 
-def test_a_lane_that_went_on_after_it_was_brought_back_comes_back_with_all_of_it(
+def test_a_lane_with_actions_after_its_restore_is_restored_with_all_of_them(
     repo: UserRepo, agent: Agent
 ) -> None:
     made = agent.edit("app.py", b"x = 2\ny = 2\n")

@@ -13,7 +13,7 @@ def revert_change(agent: Agent, number: int | None) -> None:
     revert(agent.recorder, Selection([str(number)]))
 
 
-def test_ccundo_1_the_occurrence_that_was_edited_is_the_one_taken_back(repo: UserRepo, agent: Agent) -> None:
+def test_ccundo_1_the_occurrence_that_was_edited_is_the_one_reverted(repo: UserRepo, agent: Agent) -> None:
     text = b"x = 1\nfoo()\nx = 1\nbar()\nx = 1\n"
     agent.edit("a.py", text)
     third = agent.edit("a.py", text[: -len(b"x = 1\n")] + b"x = 2\n")
@@ -22,14 +22,14 @@ def test_ccundo_1_the_occurrence_that_was_edited_is_the_one_taken_back(repo: Use
     assert (repo.path / "a.py").read_bytes() == b"x = 2\n" + text
 
 
-def test_ccundo_2_signs_that_mean_something_to_replace_are_text(repo: UserRepo, agent: Agent) -> None:
+def test_ccundo_2_replacement_patterns_are_plain_text(repo: UserRepo, agent: Agent) -> None:
     agent.edit("a.txt", b"price: $& \\0 \\1 .* [x]\n")
     second = agent.edit("a.txt", b"price: $1 $` $' \\n\n")
     revert_change(agent, second.n)
     assert (repo.path / "a.txt").read_bytes() == b"price: $& \\0 \\1 .* [x]\n"
 
 
-def test_ccundo_3_an_edit_that_failed_has_nothing_to_take_back(repo: UserRepo, agent: Agent) -> None:
+def test_ccundo_3_a_failed_edit_has_nothing_to_revert(repo: UserRepo, agent: Agent) -> None:
     place = repo.write("a.txt", b"new text that was always here\n")
     agent.recorder.start()
     call = action("toolu_failed", place, status="failed", old_string="old", new_string="new")
@@ -41,15 +41,13 @@ def test_ccundo_3_an_edit_that_failed_has_nothing_to_take_back(repo: UserRepo, a
     assert on_disk(repo) == before
 
 
-def test_ccundo_4_a_file_that_write_replaced_is_restored_not_deleted(repo: UserRepo, agent: Agent) -> None:
+def test_ccundo_4_a_file_replaced_by_write_is_restored_not_deleted(repo: UserRepo, agent: Agent) -> None:
     over = agent.edit("app.py", b"all new\n", tool="Write")
     revert_change(agent, over.n)
     assert (repo.path / "app.py").read_bytes() == b"x = 1\ny = 2\n"
 
 
-def test_stepback_1_what_the_user_wrote_before_between_and_after_survives(
-    repo: UserRepo, agent: Agent
-) -> None:
+def test_stepback_1_user_edits_before_between_and_after_survive(repo: UserRepo, agent: Agent) -> None:
     lines = [b"line %d\n" % number for number in range(20)]
     repo.write("a.txt", b"".join(lines))
     agent.recorder.start()
@@ -66,7 +64,7 @@ def test_stepback_1_what_the_user_wrote_before_between_and_after_survives(
     assert (repo.path / "only-mine.txt").read_bytes() == b"mine\n"
 
 
-def test_stepback_2_eight_edits_in_a_breath_are_eight_actions(repo: UserRepo, agent: Agent) -> None:
+def test_stepback_2_eight_quick_edits_are_eight_actions(repo: UserRepo, agent: Agent) -> None:
     edits = [agent.edit(f"f{number}.txt", b"x\n") for number in range(8)]
     assert len({entry.commit for entry in edits}) == 8
     revert_change(agent, edits[3].n)
@@ -95,7 +93,7 @@ def test_stepback_3_ignored_files_and_nested_repositories_are_left_alone(
     assert (nested.path / "inside.txt").read_bytes() == b"changed\n"
 
 
-def test_stepback_4_a_clean_filter_that_fails_stops_nothing(repo: UserRepo, agent: Agent) -> None:
+def test_stepback_4_a_failing_clean_filter_stops_nothing(repo: UserRepo, agent: Agent) -> None:
     repo.git("config", "filter.broken.clean", "false")
     repo.git("config", "filter.broken.required", "true")
     repo.write(".gitattributes", b"*.dat filter=broken\n")
@@ -108,7 +106,7 @@ def test_stepback_4_a_clean_filter_that_fails_stops_nothing(repo: UserRepo, agen
     assert not (repo.path / "b.txt").exists()
 
 
-def test_a_turn_of_many_files_is_taken_back_and_the_disk_is_what_it_was(repo: UserRepo, agent: Agent) -> None:
+def test_reverting_a_turn_of_many_files_restores_the_disk(repo: UserRepo, agent: Agent) -> None:
     agent.recorder.start()
     before = on_disk(repo)
 

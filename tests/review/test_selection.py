@@ -21,7 +21,7 @@ def numbers(recorder: Recorder, wanted: LogFilter) -> list[int | None]:
     return [entry["n"] for entry in recorder.log.select(wanted)]
 
 
-def test_a_revert_and_a_redo_are_nothing_to_be_reviewed(recorder: Recorder, agent: Agent) -> None:
+def test_reverts_and_redos_need_no_review(recorder: Recorder, agent: Agent) -> None:
     first = agent.edit("app.py", b"one\n" * 9 + b"two\n" * 9)
     agent.edit("app.py", b"ONE\n" + b"one\n" * 8 + b"two\n" * 8 + b"TWO\n")
     revert(recorder, Selection(["2"], hunks=[1]))
@@ -34,9 +34,7 @@ def test_a_revert_and_a_redo_are_nothing_to_be_reviewed(recorder: Recorder, agen
     assert recorder.log.lanes()[0]["open"] == 0
 
 
-def test_a_call_whose_change_another_record_holds_fares_as_that_one_does(
-    repo: UserRepo, recorder: Recorder
-) -> None:
+def test_a_call_within_another_record_shares_its_status(repo: UserRepo, recorder: Recorder) -> None:
     place = repo.path / "app.py"
     news = LogChanges(recorder.journal)
     recorder.record_before_call([str(place)])
@@ -51,7 +49,7 @@ def test_a_call_whose_change_another_record_holds_fares_as_that_one_does(
         assert [entry.status for entry in news.take() if entry.id == held.id] == [status]
 
 
-def test_actions_and_a_lane_are_not_named_together(recorder: Recorder, agent: Agent) -> None:
+def test_naming_actions_together_with_a_lane_is_refused(recorder: Recorder, agent: Agent) -> None:
     made = agent.edit("app.py", b"new\n")
     for change in (keep, revert):
         with pytest.raises(UsageError):
@@ -59,14 +57,14 @@ def test_actions_and_a_lane_are_not_named_together(recorder: Recorder, agent: Ag
     assert statuses(recorder) == ["committed"]
 
 
-def test_a_lane_that_is_not_there_is_named(recorder: Recorder, agent: Agent) -> None:
+def test_an_unknown_lane_is_named_in_the_error(recorder: Recorder, agent: Agent) -> None:
     agent.edit("app.py", b"new\n")
     for change in (keep, revert):
         with pytest.raises(NotFound, match="there is no lane nobody"):
             change(recorder, Selection(lane="nobody"))
 
 
-def test_a_lane_of_another_work_tree_is_not_called_missing(
+def test_a_lane_of_another_work_tree_gets_its_own_error(
     repo: UserRepo, recorder: Recorder, agent: Agent, tmp_path: Path
 ) -> None:
     made = agent.edit("app.py", b"new\n")
@@ -84,7 +82,7 @@ def test_an_action_named_twice_is_kept_once(recorder: Recorder, agent: Agent) ->
 
 
 @pytest.mark.parametrize("path", ["README.md", "/etc/passwd", "no/such"])
-def test_a_path_the_action_did_not_change_is_named(
+def test_a_path_the_action_did_not_change_is_named_in_the_error(
     repo: UserRepo, recorder: Recorder, agent: Agent, path: str
 ) -> None:
     agent.edit("app.py", b"new\n")
@@ -92,7 +90,9 @@ def test_a_path_the_action_did_not_change_is_named(
         revert(recorder, Selection(["1"], paths=[path]))
 
 
-def test_a_hint_offers_only_what_can_help(repo: UserRepo, recorder: Recorder, agent: Agent) -> None:
+def test_the_hint_of_a_conflict_offers_only_options_that_help(
+    repo: UserRepo, recorder: Recorder, agent: Agent
+) -> None:
     agent.edit("app.py", b"new\n")
     repo.write("app.py", b"newer\n")
     recorder.record_outside()
@@ -115,7 +115,7 @@ def test_a_hint_offers_only_what_can_help(repo: UserRepo, recorder: Recorder, ag
         ("no/such", None, "there is no file no/such in this work tree"),
     ],
 )
-def test_blame_says_what_is_there_instead(
+def test_blame_names_what_is_at_the_path_instead_of_a_file(
     repo: UserRepo, recorder: Recorder, name: str, line: int | None, said: str
 ) -> None:
     repo.write("nested/.git/HEAD", b"ref: refs/heads/main\n")

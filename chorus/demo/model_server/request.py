@@ -1,4 +1,4 @@
-"""What the client asked the model: a request to the Messages API, read as far as a script needs it."""
+"""A request of the client to the Messages API, parsed as far as a script needs it."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -11,15 +11,15 @@ class Request:
     path: str
     body: Mapping[str, Any]
     session: str | None
-    at: float  # when it came, on the clock of `time.monotonic`
+    at: float  # time.monotonic() when it arrived
 
     def texts(self) -> list[str]:
-        """Every text the model is shown, oldest first: messages and tool results, not the system prompt."""
+        """All texts for the model, oldest first: messages and tool results, not the system prompt."""
         return [text for message in self.body.get("messages", []) for text in _texts(message)]
 
 
 def read_session(body: Mapping[str, Any]) -> str | None:
-    """The client names its session inside `metadata.user_id`, as JSON text."""
+    """The session id, which the client puts into `metadata.user_id` as JSON text."""
     try:
         return str(json.loads(body["metadata"]["user_id"])["session_id"])
     except (KeyError, TypeError, ValueError):
@@ -27,7 +27,7 @@ def read_session(body: Mapping[str, Any]) -> str | None:
 
 
 def user_texts(message: Mapping[str, Any]) -> list[str]:
-    """The texts of a message that a person (or a parent agent) wrote: no tool results, no reminders."""
+    """The texts of a message by the user (or a parent agent): no tool results, no reminders."""
     content = message["content"]
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
     texts = [str(block["text"]) for block in blocks if block.get("type") == "text"]

@@ -1,8 +1,8 @@
-"""A stand-in for the Messages API on loopback: says what its scripts say, remembers what it was asked.
+"""A scripted server for the Messages API on loopback, which records its requests.
 
-Which turn to play is read off the request alone: the newest user text that contains a script's key
-names the script, and the assistant messages after it say how far the script has come. So any number
-of sessions and sub-agents are served at once, and a retry is answered like the first try.
+Which turn to play follows from the request alone: the newest user text that contains a script's key selects
+the script, and the number of assistant messages after it selects the turn. So any number of sessions and
+sub-agents are served at once, and a retry gets the same response.
 """
 
 import json
@@ -61,7 +61,7 @@ class ModelServer:
         self._thread.join(timeout=5)
 
     def messages(self) -> list[Request]:
-        """The requests that asked the model to speak."""
+        """The requests for a message of the model."""
         return [request for request in list(self.requests) if request.path.startswith("/v1/messages?")]
 
     def record(self, path: str, body: Mapping[str, Any]) -> Request:
@@ -80,7 +80,7 @@ class ModelServer:
         return THE_END
 
     def spend(self, request: Request, step: Refuse | StreamError | Cut) -> bool:
-        """Whether this failure still happens to this session."""
+        """Count a failure for this session; return whether it still happens."""
         key = (request.session, id(step))
         with self._lock:
             self._spent[key] += 1
@@ -99,7 +99,7 @@ class _Server(ThreadingHTTPServer):
     model_server: ModelServer
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A client that leaves in the middle of an answer is ordinary: it was interrupted or killed."""
+        """Ignore a client that disconnects during a response: it was interrupted or killed."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -173,4 +173,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:
-        """The stub is silent: what it was asked is in `Stub.requests`."""
+        """Print nothing: the requests are in `ModelServer.requests`."""

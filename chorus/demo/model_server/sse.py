@@ -1,4 +1,4 @@
-"""One turn of a script as the bytes of the Messages API: server-sent events, or one JSON body."""
+"""Render one turn of a script as the Messages API does: server-sent events, or one JSON body."""
 
 import json
 import uuid
@@ -14,8 +14,8 @@ USAGE = {
     "cache_read_input_tokens": 0,
     "output_tokens": 5,
 }
-# Long inputs come in pieces, as the real API sends them; the size is of no consequence.
-PIECE = 4096
+# Long inputs come in pieces, as the real API sends them; the size does not matter.
+PIECE_LENGTH = 4096
 
 
 def render_event(kind: str, **fields: object) -> bytes:
@@ -51,7 +51,7 @@ def render_block(index: int, step: Text | Thinking | ToolUse) -> Iterator[bytes]
 
 
 def render_whole(model: str, turn: Turn) -> bytes:
-    """The answer to a request that does not ask for a stream."""
+    """The response to a request without `stream`."""
     content = [{"type": "text", "text": step.text} for step in turn if isinstance(step, Text)]
     return json.dumps(_message(model, content=content, stop_reason=stop_reason(turn))).encode()
 
@@ -85,4 +85,4 @@ def _message(model: str, *, content: list[dict[str, Any]], stop_reason: str | No
 
 
 def _pieces(text: str) -> list[str]:
-    return [text[at : at + PIECE] for at in range(0, len(text), PIECE)] or [""]
+    return [text[at : at + PIECE_LENGTH] for at in range(0, len(text), PIECE_LENGTH)] or [""]

@@ -1,4 +1,4 @@
-"""What a scripted model may do beside speaking: stand still at a gate, fail, break off.
+"""Steps of a script beyond `chorus.demo.script`: the model waits, fails or drops the connection.
 
 A script is a list of turns, one per request the client makes after the user's message; a turn is a
 list of steps, played in order. When a script runs out, the model says "Done." and stops.
@@ -13,14 +13,14 @@ from chorus.demo.script import Pause, Text, Thinking, ToolUse
 
 @dataclass(frozen=True, slots=True)
 class WaitFor:
-    """The stream stands still here until somebody sets the gate."""
+    """The stream waits here until the gate is set."""
 
     gate: threading.Event
 
 
 @dataclass(frozen=True, slots=True)
 class Refuse:
-    """An HTTP error instead of an answer, `times` times for each session. First step of a turn only."""
+    """An HTTP error instead of a response, `times` times per session. Only as the first step of a turn."""
 
     status: int
     times: int = 1
@@ -36,14 +36,14 @@ class StreamError:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """The connection is dropped here."""
+    """The connection drops here."""
 
     times: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """The message ends for this reason (`max_tokens`, `refusal`) instead of the one its blocks imply."""
+    """The message ends with this reason (`max_tokens`, `refusal`) instead of the one its blocks imply."""
 
     reason: str
 
