@@ -3,20 +3,24 @@
 An adapter is split by what its parts need and when they are loaded:
 
 - `Clients` finds the agent's processes and transcripts. Standard library only, because commands use it.
+- `Setup` installs Chorus's hooks in the agent's settings. Standard library only as well.
 - `Events` turns what the agent prints, writes and reports into the outcomes of `chorus.model.outcomes`.
+- `Prompts` reads prompts from screens and permission requests, and turns answers into keys and replies.
 
 What is true of one agent only (spelling of events, names of files, layout of dialogs) stays in its package.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum, StrEnum
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from chorus.model.ids import SessionId
-from chorus.model.outcomes import Outcome
+from chorus.model.answer import Answer, PromptAnswer
+from chorus.model.ids import PaneId, SessionId
+from chorus.model.outcomes import Outcome, PromptOpened
+from chorus.model.prompt import NoPrompt, Prompt, UnknownPrompt
 from chorus.system.processes import Process
 
 
@@ -149,6 +153,197 @@ class Events(Protocol):
         ...
 
 
+class PromptReader(Protocol):
+    """Finds the prompt on a captured screen."""
+
+    def read(self, text: str, *, width: int | None = None) -> Prompt | UnknownPrompt | NoPrompt:
+        """Read a screen. `width` is the pane's; without it, that of the widest row."""
+        ...
+
+    def explain(self, text: str, *, width: int | None = None) -> list[str]:
+        """Return which rules were tried on a screen, and why they did not match, as lines."""
+        ...
+
+
+class CannotAnswer(Exception):
+    """The answer cannot be given to this prompt; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class PaneView:
+    """A pane at one moment."""
+
+    pane: PaneId
+    # Identifies the process a key would reach; empty if that is not the client.
+    process: str
+    found: Prompt | UnknownPrompt | NoPrompt
+    dead: bool = False
+    in_mode: bool = False  # copy mode or another tmux mode: keys would go there
+    scrolled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PressKey:
+    """Send one key by its tmux name, or (`literal`) a text."""
+
+    key: str
+    literal: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Send nothing and look again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The answer was given and the dialog is gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The relay ended without giving the answer. `sent` counts the keys that were pressed before."""
+
+    reason: str
+    sent: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DialogStillShown:
+    """The last key was pressed, and the same dialog is still shown. Nothing more is sent."""
+
+
+RelayEffect = PressKey | Wait | Answered | Refused
+
+
+@dataclass(frozen=True, slots=True)
+class PromptAppearance:
+    """A prompt from the moment it is first seen until it is gone."""
+
+    serial: int
+    prompt: Prompt
+    process: str
+    claimed: bool = False
+
+
+class AnswerRelay(Protocol):
+    """Gives one answer with keys: one key for each view of the pane, and only while it shows that prompt."""
+
+    sent: int
+
+    def observe(self, view: PaneView) -> RelayEffect: ...
+
+    def expire(self) -> Answered | Refused | DialogStillShown:
+        """End the relay, because the caller has waited long enough."""
+        ...
+
+    def key_not_sent(self, reason: str) -> Refused:
+        """End the relay, because the last key could not be sent."""
+        ...
+
+    def retry_last_key(self) -> bool:
+        """Return whether to send the last key again: it was not sent, because the screen was being drawn."""
+        ...
+
+
+class PromptTracker(Protocol):
+    """The prompts of one pane over time. Each appearance of a prompt is answered at most once."""
+
+    current: PromptAppearance | None
+
+    def observe(self, view: PaneView) -> PromptAppearance | None: ...
+
+    def claim(self, answer: PromptAnswer, serial: int) -> AnswerRelay | Refused: ...
+
+    def release(self, relay: AnswerRelay, serial: int) -> None:
+        """Note that a relay ended. If it sent nothing, the prompt may be answered again."""
+        ...
+
+    def begin_new_appearance(self) -> None: ...
+
+    def mark_answered(self) -> None:
+        """Accept no keys for the prompt shown now: it was answered another way."""
+        ...
+
+
+class Prompts(Protocol):
+    """Reads the agent's prompts and writes the answers in its terms."""
+
+    def screen_reader(self, extra_rules: dict[str, Any] | None = None) -> PromptReader:
+        """Return a reader with the shipped rules and the user's own."""
+        ...
+
+    def track_prompts(self) -> PromptTracker: ...
+
+    def prompt_for(self, request: PromptOpened) -> Prompt:
+        """Return the prompt of a permission request."""
+        ...
+
+    def may_be_about(self, prompt: Prompt, tool: str, tool_input: Mapping[str, Any]) -> bool:
+        """Return whether a prompt on a screen may be about this call. True if in doubt."""
+        ...
+
+    def is_asked_by(self, prompt: Prompt, tool: str, tool_input: Mapping[str, Any]) -> bool:
+        """Return whether the prompt shows one of the questions of this call."""
+        ...
+
+    def permission_reply(self, answer: Answer, prompt: Prompt, request: PromptOpened) -> dict[str, Any]:
+        """Return the decision for a permission request. Raises CannotAnswer if the answer does not fit."""
+        ...
+
+    def hook_reply(self, decision: dict[str, Any]) -> dict[str, Any]:
+        """Return the output of a permission hook with this decision."""
+        ...
+
+    def control_reply(self, request: str, decision: dict[str, Any]) -> dict[str, Any]:
+        """Return the message that answers a request of the control protocol."""
+        ...
+
+
+class SettingsScope(Enum):
+    """Whose sessions: all of the user's, everybody's in this repository, the user's in this repository."""
+
+    USER = "user"
+    PROJECT = "project"
+    LOCAL = "local"
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsChange:
+    path: Path
+    changed: bool
+    backup: Path | None  # the previous content, if there was any
+
+
+@dataclass(frozen=True, slots=True)
+class HookStatus:
+    scope: SettingsScope
+    path: Path
+    events: tuple[str, ...]  # those with a hook of ours
+    current: bool  # exactly the hooks this version of Chorus installs
+    problem: str | None
+
+
+class Setup(Protocol):
+    """Installs Chorus's hooks in the agent's settings."""
+
+    def settings_path(self, scope: SettingsScope, work_tree: Path | None) -> Path: ...
+
+    def backup_directory(self) -> Path:
+        """Return where copies of settings files are kept."""
+        ...
+
+    def install_hooks(self, scope: SettingsScope, work_tree: Path | None) -> SettingsChange: ...
+
+    def uninstall_hooks(self, settings: Path, *, backups: Path | None = None) -> SettingsChange: ...
+
+    def hook_status(self, scope: SettingsScope, work_tree: Path | None) -> HookStatus: ...
+
+    def add_hooks_to_arguments(self, arguments: Sequence[str]) -> list[str]:
+        """Return the arguments of a client, changed so that this client runs the hooks."""
+        ...
+
+
 class Agent(Protocol):
     """The adapter of one coding agent. Each part is imported when it is first used."""
 
@@ -159,3 +354,9 @@ class Agent(Protocol):
 
     @property
     def events(self) -> Events: ...
+
+    @property
+    def prompts(self) -> Prompts: ...
+
+    @property
+    def setup(self) -> Setup: ...

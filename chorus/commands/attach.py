@@ -11,12 +11,8 @@ from chorus.agents.claude_code.hooks.program import (
     render_hook_groups,
 )
 from chorus.agents.claude_code.processes import is_client, read_client
-from chorus.agents.claude_code.settings.files import (
-    SettingsScope,
-    backup_directory,
-    install_hooks,
-    locate_settings,
-)
+from chorus.agents.claude_code.settings.files import backup_directory, install_hooks, locate_settings
+from chorus.agents.interface import SettingsScope
 from chorus.commands.access.watcher import find_supported_home
 from chorus.errors import ExitCode, NotFound
 from chorus.model.ids import PaneId

@@ -20,7 +20,8 @@ from chorus.agents.claude_code.hooks.program import (
     find_plugin_directory,
     render_hook_groups,
 )
-from chorus.agents.claude_code.settings.files import SettingsScope, locate_settings, read_hook_status
+from chorus.agents.claude_code.settings.files import locate_settings, read_hook_status
+from chorus.agents.interface import SettingsScope
 from chorus.commands.log import paint
 from chorus.commands.terminal.git_settings import wants_colour
 from chorus.errors import ChorusError, ExitCode

@@ -12,9 +12,6 @@ from chorus.agents.claude_code.hooks.program import (
     render_portable_hook_groups,
 )
 from chorus.agents.claude_code.settings.files import (
-    HookStatus,
-    SettingsChange,
-    SettingsScope,
     backup_directory,
     install_hooks,
     locate_settings,
@@ -22,6 +19,7 @@ from chorus.agents.claude_code.settings.files import (
     uninstall_hooks,
 )
 from chorus.agents.claude_code.settings.hook_entries import HookGroup
+from chorus.agents.interface import HookStatus, SettingsChange, SettingsScope
 from chorus.errors import ExitCode
 from chorus.output import print_err, print_json, print_out
 from chorus.system.git_files import find_work_tree

@@ -1,14 +1,20 @@
 """Every adapter behind the interface of `chorus.agents.interface`."""
 
+import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from chorus.agents import AGENTS, load_agent
-from chorus.agents.interface import Document, Source
+from chorus.agents.interface import CannotAnswer, Document, SettingsScope, Source
+from chorus.model.answer import Allow, Deny
 from chorus.model.ids import SessionId
+from chorus.model.outcomes import PromptOpened
+from chorus.model.prompt import NoPrompt, QuestionTab
 
 HOOK = {"session_id": "s", "transcript_path": "/t.jsonl", "cwd": "/p", "hook_event_name": "SessionStart"}
 
@@ -21,7 +27,8 @@ def test_an_agent_is_loaded_by_its_name(name: str) -> None:
 @pytest.mark.parametrize("name", AGENTS)
 def test_loading_an_agent_loads_no_library(name: str) -> None:
     code = (
-        f"import sys; from chorus.agents import load_agent; load_agent({name!r}).clients\n"
+        "import sys; from chorus.agents import load_agent\n"
+        f"agent = load_agent({name!r}); agent.clients, agent.setup\n"
         "sys.exit(' '.join(sorted({'pydantic', 'orjson', 'tree_sitter'} & set(sys.modules))) or 0)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
@@ -69,3 +76,68 @@ def test_a_notice_goes_with_the_reply_to_a_hook_of_the_main_agent() -> None:
 
 def test_a_document_counts_as_exact_unless_marked() -> None:
     assert Document(b"{}", {}).exact
+
+
+def opened(tool: str | None, tool_input: dict[str, Any], text: str | None = None) -> PromptOpened:
+    return PromptOpened(SessionId("s"), None, tool, tool_input, None, "r", text, ())
+
+
+def test_a_permission_request_becomes_a_prompt_and_its_answer_a_reply() -> None:
+    prompts = load_agent().prompts
+    request = opened("Bash", {"command": "make"})
+    prompt = prompts.prompt_for(request)
+    decision = prompts.permission_reply(Allow(), prompt, request)
+    assert prompt.title == "Bash command"
+    assert decision == {"behavior": "allow", "updatedInput": {"command": "make"}}
+    assert prompts.hook_reply(decision)["hookSpecificOutput"]["decision"] is decision
+    assert prompts.control_reply("r", decision)["response"]["request_id"] == "r"
+    with pytest.raises(CannotAnswer):
+        prompts.permission_reply(Allow("but only once"), prompt, request)
+    assert prompts.may_be_about(prompt, "Bash", {"command": "make"})
+    assert not prompts.may_be_about(prompt, "Bash", {"command": "ls"})
+
+
+def test_a_prompt_in_plain_text_is_answered_with_yes_or_no() -> None:
+    prompts = load_agent().prompts
+    request = opened(None, {}, "Delete it?")
+    prompt = prompts.prompt_for(request)
+    assert prompt.question == "Delete it?"
+    assert prompts.permission_reply(Deny("no"), prompt, request)["message"] == "no"
+
+
+def test_a_question_belongs_to_the_call_that_asks_it() -> None:
+    prompts = load_agent().prompts
+    tool_input = {"questions": [{"question": "Which one?", "header": "Kind", "options": []}]}
+    prompt = replace(
+        prompts.prompt_for(opened("AskUserQuestion", tool_input)), tabs=(QuestionTab("Kind", False),)
+    )
+    assert prompts.is_asked_by(prompt, "AskUserQuestion", tool_input)
+    assert not prompts.is_asked_by(prompt, "AskUserQuestion", {"questions": []})
+    assert not prompts.is_asked_by(prompt, "Bash", tool_input)
+
+
+def test_a_screen_without_a_dialog_has_no_prompt() -> None:
+    prompts = load_agent().prompts
+    reader = prompts.screen_reader()
+    assert isinstance(reader.read("$ ls\n"), NoPrompt)
+    assert reader.explain("$ ls\n")
+    assert prompts.track_prompts().current is None
+
+
+@pytest.mark.parametrize("scope", [SettingsScope.LOCAL, SettingsScope.PROJECT])
+def test_hooks_are_installed_and_removed_again(tmp_path: Path, scope: SettingsScope) -> None:
+    setup = load_agent().setup
+    assert setup.hook_status(scope, tmp_path).events == ()
+    change = setup.install_hooks(scope, tmp_path)
+    assert (change.changed, change.path) == (True, setup.settings_path(scope, tmp_path))
+    assert setup.hook_status(scope, tmp_path).current
+    assert setup.uninstall_hooks(change.path, backups=setup.backup_directory()).changed
+    assert not setup.uninstall_hooks(change.path).changed
+
+
+def test_a_client_is_started_with_the_hooks_and_the_users_own_settings() -> None:
+    option, settings, *rest = load_agent().setup.add_hooks_to_arguments(
+        ["--settings", '{"a": 1}', "-p", "hi"]
+    )
+    assert (option, rest) == ("--settings", ["-p", "hi"])
+    assert {"a", "hooks"} == set(json.loads(settings))

@@ -11,7 +11,8 @@ from chorus.agents.claude_code.hooks.program import (
     find_plugin_directory,
     render_hook_groups,
 )
-from chorus.agents.claude_code.settings.files import SettingsScope, install_hooks, locate_settings
+from chorus.agents.claude_code.settings.files import install_hooks, locate_settings
+from chorus.agents.interface import SettingsScope
 from chorus.commands.attach import SEES_NEW_SETTINGS, is_older
 from chorus.commands.doctor import check_hooks, check_sessions
 from chorus.commands.status import render

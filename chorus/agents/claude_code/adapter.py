@@ -1,10 +1,25 @@
 """Claude Code behind the interface of `chorus.agents.interface`."""
 
+import os
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
 from chorus.agents.claude_code import processes, transcripts
-from chorus.agents.interface import Agent, Clients, Events, TranscriptReader
+from chorus.agents.claude_code.hooks import program
+from chorus.agents.claude_code.settings import files
+from chorus.agents.claude_code.settings.hook_entries import HookGroup
+from chorus.agents.interface import (
+    Agent,
+    Clients,
+    Events,
+    HookStatus,
+    Prompts,
+    SettingsChange,
+    SettingsScope,
+    Setup,
+    TranscriptReader,
+)
 
 
 class ClaudeClients:
@@ -19,18 +34,61 @@ class ClaudeClients:
         return transcripts.TranscriptTail(path)
 
 
+class ClaudeSetup:
+    """Hooks in `settings.json`, or in the `--settings` option of one client."""
+
+    backup_directory = staticmethod(files.backup_directory)
+
+    def settings_path(self, scope: SettingsScope, work_tree: Path | None) -> Path:
+        return files.locate_settings(scope, os.environ, work_tree)
+
+    def install_hooks(self, scope: SettingsScope, work_tree: Path | None) -> SettingsChange:
+        settings = self.settings_path(scope, work_tree)
+        return files.install_hooks(settings, _hook_groups(scope), backups=files.backup_directory())
+
+    def uninstall_hooks(self, settings: Path, *, backups: Path | None = None) -> SettingsChange:
+        return files.uninstall_hooks(settings, backups=backups or files.backup_directory())
+
+    def hook_status(self, scope: SettingsScope, work_tree: Path | None) -> HookStatus:
+        return files.read_hook_status(scope, self.settings_path(scope, work_tree), _hook_groups(scope))
+
+    def add_hooks_to_arguments(self, arguments: Sequence[str]) -> list[str]:
+        rest, given = program.split_settings_option(arguments)
+        settings = program.render_settings(given, hook=_hook_program(), chorus=program.find_chorus_program())
+        return ["--settings", settings, *rest]
+
+
 class ClaudeCode:
     name = "claude_code"
 
     def __init__(self) -> None:
         self.clients: Clients = ClaudeClients()
+        self.setup: Setup = ClaudeSetup()
+
+    # Not imported at the top: both load pydantic, which takes longer than most commands.
 
     @cached_property
     def events(self) -> Events:
-        # Not at the top: this loads pydantic, which takes longer than most commands.
-        from chorus.agents.claude_code.event_adapter import ClaudeEvents  # noqa: PLC0415
+        from chorus.agents.claude_code.event_adapter import ClaudeEvents  # noqa: PLC0415  see above
 
         return ClaudeEvents()
+
+    @cached_property
+    def prompts(self) -> Prompts:
+        from chorus.agents.claude_code.prompt_adapter import ClaudePrompts  # noqa: PLC0415  see above
+
+        return ClaudePrompts()
+
+
+def _hook_groups(scope: SettingsScope) -> dict[str, HookGroup]:
+    """The hooks for a settings file. Others get that of a project too, so it must not name a path."""
+    if scope is SettingsScope.PROJECT:
+        return program.render_portable_hook_groups()
+    return program.render_hook_groups(_hook_program(), program.find_chorus_program())
+
+
+def _hook_program() -> Path:
+    return program.find_plugin_directory() / program.HOOK_PROGRAM
 
 
 AGENT: Agent = ClaudeCode()

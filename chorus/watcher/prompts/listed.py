@@ -6,7 +6,7 @@ Receives a prompt and where it is known from: a screen, a client's words, or a s
 from collections.abc import Mapping
 from typing import Any
 
-from chorus.agents.claude_code.replies.appearances import PromptAppearance
+from chorus.agents.interface import PromptAppearance
 from chorus.model.prompt import Prompt, prompt_json
 from chorus.watcher.prompts.pane_prompts import Watched
 from chorus.watcher.prompts.told import ToldPrompt

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from chorus.agents.claude_code.dialogs.rules import PromptRules
-from chorus.agents.claude_code.replies.appearances import PromptAppearance, PromptAppearances
-from chorus.agents.claude_code.replies.key_relay import PaneView, Refused
+from chorus.agents.claude_code.replies.appearances import PromptAppearances
+from chorus.agents.interface import PaneView, PromptAppearance, Refused
 from chorus.model.answer import Answer, PromptAnswer
 from chorus.model.ids import PaneId, SessionId
 from chorus.model.prompt import UnknownPrompt

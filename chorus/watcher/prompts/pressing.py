@@ -11,15 +11,8 @@ from dataclasses import dataclass
 
 from chorus.agents.claude_code.dialogs.reader import read_screen as read_prompt
 from chorus.agents.claude_code.dialogs.rules import PromptRules
-from chorus.agents.claude_code.replies.key_relay import (
-    Answered,
-    DialogStillShown,
-    KeyRelay,
-    PaneView,
-    PressKey,
-    Refused,
-    Wait,
-)
+from chorus.agents.claude_code.replies.key_relay import KeyRelay
+from chorus.agents.interface import Answered, DialogStillShown, PaneView, PressKey, Refused, Wait
 from chorus.errors import ChorusError, ExitCode
 from chorus.system.processes import is_in_foreground
 from chorus.tmux.errors import PaneChanged, ScreenChanged

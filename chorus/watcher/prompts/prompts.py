@@ -8,7 +8,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
-from chorus.agents.claude_code.replies.appearances import PromptAppearance
+from chorus.agents.interface import PromptAppearance
 from chorus.config.user_config import Preferences
 from chorus.errors import ChorusError, NotFound
 from chorus.model.answer import Answer, describe_answer

@@ -13,8 +13,8 @@ from typing import Any, Protocol
 from chorus.agents.claude_code.dialogs.permission_requests import prompt_for_call, prompt_for_text
 from chorus.agents.claude_code.hooks.event_file import HookEvent
 from chorus.agents.claude_code.hooks.spool import HeldHook
-from chorus.agents.claude_code.replies.key_sequences import CannotAnswer
 from chorus.agents.claude_code.replies.permission_replies import plan_permission_reply
+from chorus.agents.interface import CannotAnswer
 from chorus.model.answer import Answer
 from chorus.model.ids import PaneId
 from chorus.model.outcomes import Outcome, PromptOpened

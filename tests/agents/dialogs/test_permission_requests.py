@@ -11,8 +11,8 @@ from chorus.agents.claude_code.dialogs.permission_requests import (
     prompt_for_text,
 )
 from chorus.agents.claude_code.dialogs.reader import read_screen
-from chorus.agents.claude_code.replies.key_sequences import CannotAnswer
 from chorus.agents.claude_code.replies.permission_replies import DEFAULT_DENIAL, plan_permission_reply
+from chorus.agents.interface import CannotAnswer
 from chorus.model.answer import (
     Allow,
     AllowAlways,

@@ -6,15 +6,8 @@ import pytest
 
 from chorus.agents.claude_code.dialogs.reader import read_screen
 from chorus.agents.claude_code.replies.appearances import PromptAppearances
-from chorus.agents.claude_code.replies.key_relay import (
-    Answered,
-    DialogStillShown,
-    KeyRelay,
-    PaneView,
-    PressKey,
-    Refused,
-    Wait,
-)
+from chorus.agents.claude_code.replies.key_relay import KeyRelay
+from chorus.agents.interface import Answered, DialogStillShown, PaneView, PressKey, Refused, Wait
 from chorus.model.answer import (
     Allow,
     AllowAlways,

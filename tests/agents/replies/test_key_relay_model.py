@@ -9,8 +9,9 @@ import random
 from dataclasses import dataclass, field, replace
 
 from chorus.agents.claude_code.dialogs.reader import read_screen
-from chorus.agents.claude_code.replies.appearances import PromptAppearance, PromptAppearances
-from chorus.agents.claude_code.replies.key_relay import KeyRelay, PaneView, PressKey
+from chorus.agents.claude_code.replies.appearances import PromptAppearances
+from chorus.agents.claude_code.replies.key_relay import KeyRelay
+from chorus.agents.interface import PaneView, PressKey, PromptAppearance
 from chorus.model.answer import Allow, AllowAlways, Answer, ChooseOption, Deny, PromptAnswer
 from chorus.model.ids import PaneId
 from chorus.model.prompt import NoPrompt, Prompt, TextField, UnknownPrompt

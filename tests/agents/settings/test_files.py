@@ -6,13 +6,13 @@ import pytest
 
 from chorus.agents.claude_code.settings.files import (
     SettingsNotWritten,
-    SettingsScope,
     install_hooks,
     locate_settings,
     read_hook_status,
     uninstall_hooks,
 )
 from chorus.agents.claude_code.settings.hook_entries import SettingsUnreadable
+from chorus.agents.interface import SettingsScope
 from chorus.errors import ChorusError
 
 GROUPS = {"Stop": {"hooks": [{"type": "command", "command": "/opt/chorus-hook", "timeout": 10}]}}

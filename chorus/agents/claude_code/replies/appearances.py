@@ -4,21 +4,12 @@ Gives each appearance a serial number and a key relay to the first answer for it
 refused, also when the same question has come back since. Sends nothing itself.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from chorus.agents.claude_code.replies.key_relay import KeyRelay, PaneView, Refused
+from chorus.agents.claude_code.replies.key_relay import KeyRelay
+from chorus.agents.interface import AnswerRelay, PaneView, PromptAppearance, Refused
 from chorus.model.answer import PromptAnswer
 from chorus.model.prompt import NoPrompt, Prompt
-
-
-@dataclass(frozen=True, slots=True)
-class PromptAppearance:
-    """A prompt from the moment it is first seen until it is gone."""
-
-    serial: int
-    prompt: Prompt
-    process: str
-    claimed: bool = False
 
 
 class PromptAppearances:
@@ -53,7 +44,7 @@ class PromptAppearances:
         self.current = replace(current, claimed=True)
         return KeyRelay(answer)
 
-    def release(self, relay: KeyRelay, serial: int) -> None:
+    def release(self, relay: AnswerRelay, serial: int) -> None:
         """Note that a relay ended. If it sent nothing, the prompt may be answered again."""
         if relay.sent == 0 and self.current is not None and self.current.serial == serial:
             self.current = replace(self.current, claimed=False)

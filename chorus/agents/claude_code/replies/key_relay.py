@@ -6,59 +6,19 @@ once, and the next one only after the screen shows the effect of the last. Never
 guesses. The caller owns the clock and says when it has waited long enough.
 """
 
-from dataclasses import dataclass
-
-from chorus.agents.claude_code.replies.key_sequences import CannotAnswer, KeySequence, KeyStep, plan_keys
+from chorus.agents.claude_code.replies.key_sequences import KeySequence, KeyStep, plan_keys
+from chorus.agents.interface import (
+    Answered,
+    CannotAnswer,
+    DialogStillShown,
+    PaneView,
+    PressKey,
+    Refused,
+    RelayEffect,
+    Wait,
+)
 from chorus.model.answer import PromptAnswer
-from chorus.model.ids import PaneId
 from chorus.model.prompt import NoPrompt, Prompt, UnknownPrompt
-
-
-@dataclass(frozen=True, slots=True)
-class PaneView:
-    """A pane at one moment."""
-
-    pane: PaneId
-    # Identifies the process a key would reach; empty if that is not the client.
-    process: str
-    found: Prompt | UnknownPrompt | NoPrompt
-    dead: bool = False
-    in_mode: bool = False  # copy mode or another tmux mode: keys would go there
-    scrolled: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class PressKey:
-    """Send one key by its tmux name, or (`literal`) a text."""
-
-    key: str
-    literal: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Wait:
-    """Send nothing and look again."""
-
-
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """The answer was given and the dialog is gone."""
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """The relay ended without giving the answer. `sent` counts the keys that were pressed before."""
-
-    reason: str
-    sent: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class DialogStillShown:
-    """The last key was pressed, and the same dialog is still shown. Nothing more is sent."""
-
-
-RelayEffect = PressKey | Wait | Answered | Refused
 
 
 class KeyRelay:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from chorus.agents.claude_code.dialogs.options import TAB_TO_AMEND
+from chorus.agents.interface import CannotAnswer
 from chorus.model.answer import (
     Allow,
     AllowAlways,
@@ -26,10 +27,6 @@ from chorus.model.prompt import Option, Prompt, TextField
 _MAX_TEXT_LENGTH = 400
 _ESCAPE_OFFERED = "Esc to cancel"
 _REVIEW_RULE = "review-answers"
-
-
-class CannotAnswer(Exception):
-    """The answer cannot be given to this prompt; the message says why."""
 
 
 def _never(_: Prompt) -> bool:

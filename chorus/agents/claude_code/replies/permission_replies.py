@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, assert_never
 
 from chorus.agents.claude_code.dialogs.permission_requests import read_labels, read_questions
-from chorus.agents.claude_code.replies.key_sequences import CannotAnswer
+from chorus.agents.interface import CannotAnswer
 from chorus.model.answer import (
     Allow,
     AllowAlways,

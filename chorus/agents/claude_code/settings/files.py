@@ -7,8 +7,6 @@ import os
 import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from enum import Enum
 from pathlib import Path
 
 from chorus.agents.claude_code.settings.hook_entries import (
@@ -18,6 +16,7 @@ from chorus.agents.claude_code.settings.hook_entries import (
     find_hooks,
     remove_hooks,
 )
+from chorus.agents.interface import HookStatus, SettingsChange, SettingsScope
 from chorus.errors import ChorusError
 from chorus.system.atomic_file import replace_file
 
@@ -26,30 +25,6 @@ class SettingsNotWritten(ChorusError):
     """A settings file cannot be read or written."""
 
     hint = "Make the file and its directory writable, then run this again."
-
-
-class SettingsScope(Enum):
-    """Whose sessions: all of the user's, everybody's in this repository, the user's in this repository."""
-
-    USER = "user"
-    PROJECT = "project"
-    LOCAL = "local"
-
-
-@dataclass(frozen=True, slots=True)
-class SettingsChange:
-    path: Path
-    changed: bool
-    backup: Path | None  # the previous content, if there was any
-
-
-@dataclass(frozen=True, slots=True)
-class HookStatus:
-    scope: SettingsScope
-    path: Path
-    events: tuple[str, ...]  # those with a hook of ours
-    current: bool  # exactly the hooks this version of Chorus installs
-    problem: str | None
 
 
 def locate_settings(scope: SettingsScope, environment: Mapping[str, str], work_tree: Path | None) -> Path:

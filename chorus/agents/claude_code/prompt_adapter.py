@@ -1,0 +1,61 @@
+"""Claude Code's prompts behind the interface of `chorus.agents.interface`."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from chorus.agents.claude_code.dialogs import permission_requests
+from chorus.agents.claude_code.dialogs.reader import explain_reading, read_screen
+from chorus.agents.claude_code.dialogs.rules import PromptRules, read_prompt_rules
+from chorus.agents.claude_code.replies.appearances import PromptAppearances
+from chorus.agents.claude_code.replies.key_sequences import without_blanks
+from chorus.agents.claude_code.replies.permission_replies import plan_permission_reply
+from chorus.agents.interface import PromptReader, PromptTracker
+from chorus.model.answer import Answer
+from chorus.model.outcomes import PromptOpened
+from chorus.model.prompt import NoPrompt, Prompt, UnknownPrompt
+from chorus.model.tools import QUESTION_TOOL
+
+
+class DialogReader:
+    """Reads screens with one set of rules."""
+
+    def __init__(self, rules: PromptRules) -> None:
+        self._rules = rules
+
+    def read(self, text: str, *, width: int | None = None) -> Prompt | UnknownPrompt | NoPrompt:
+        return read_screen(text, self._rules, width=width).found
+
+    def explain(self, text: str, *, width: int | None = None) -> list[str]:
+        return explain_reading(read_screen(text, self._rules, width=width))
+
+
+class ClaudePrompts:
+    may_be_about = staticmethod(permission_requests.may_be_about)
+
+    def screen_reader(self, extra_rules: dict[str, Any] | None = None) -> PromptReader:
+        return DialogReader(read_prompt_rules(extra_rules))
+
+    def track_prompts(self) -> PromptTracker:
+        return PromptAppearances()
+
+    def prompt_for(self, request: PromptOpened) -> Prompt:
+        if request.tool is None:
+            return permission_requests.prompt_for_text(request.text or "")
+        return permission_requests.prompt_for_call(request.tool, request.input, request.suggestions)
+
+    def is_asked_by(self, prompt: Prompt, tool: str, tool_input: Mapping[str, Any]) -> bool:
+        if tool != QUESTION_TOOL or prompt.kind != "question":
+            return False
+        questions = permission_requests.read_questions(tool_input)
+        asked = [without_blanks(str(question["question"])) for question in questions]
+        return without_blanks(prompt.question) in asked and len(prompt.tabs) == len(asked)
+
+    def permission_reply(self, answer: Answer, prompt: Prompt, request: PromptOpened) -> dict[str, Any]:
+        return plan_permission_reply(answer, prompt, request.input, request.suggestions)
+
+    def hook_reply(self, decision: dict[str, Any]) -> dict[str, Any]:
+        return {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": decision}}
+
+    def control_reply(self, request: str, decision: dict[str, Any]) -> dict[str, Any]:
+        response = {"subtype": "success", "request_id": request, "response": decision}
+        return {"type": "control_response", "response": response}
