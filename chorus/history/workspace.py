@@ -99,8 +99,8 @@ class Workspace:
             return entry
         raw = self.read(entry) or b""
         converted = self.filters.to_git(path, raw)
-        if converted.note:
-            self._filter_failures.append(converted.note)
+        if converted.warning:
+            self._filter_failures.append(converted.warning)
         return (
             entry if converted.data == raw else TreeEntry(entry.mode, self.store.write_blob(converted.data))
         )

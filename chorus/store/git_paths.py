@@ -1,6 +1,7 @@
-"""Where a repository is: its work tree and git directories, as git itself finds them.
+"""The work tree and git directories of a repository, as git finds them.
 
-Receives a directory, gives absolute paths, or says why there are none. Never writes.
+git is asked because it alone knows whether it would work there: bare repositories, unknown extensions,
+`safe.directory`. `system/git_files.py` finds them by looking at files, for commands that cannot wait.
 """
 
 import os
@@ -9,27 +10,29 @@ from typing import NamedTuple
 from chorus.errors import ChorusError
 from chorus.store.git_process import Git, error_text
 
-QUESTIONS = ("--absolute-git-dir", "--git-common-dir", "--show-toplevel")
+REV_PARSE_OPTIONS = ("--absolute-git-dir", "--git-common-dir", "--show-toplevel")
 
 
 class NoRepository(ChorusError):
-    """There is no work tree of a git repository at this path."""
+    """The path is not inside a git work tree."""
 
-    hint = "Run the command inside a git work tree, or make one with `git init`."
+    hint = "Run the command inside a git work tree, or create one with `git init`."
 
 
 class UnsupportedRepository(ChorusError):
-    """A repository of a kind Chorus does not serve."""
+    """A kind of repository that Chorus does not support."""
 
 
 class GitPaths(NamedTuple):
+    """Absolute paths."""
+
     git_dir: str
     common_dir: str
     work_tree: str
 
     @property
     def name(self) -> str:
-        """This work tree among those of its repository, as a part of a ref name."""
+        """The name of this work tree within its repository, used in ref names."""
         return work_tree_name(self.git_dir, self.common_dir)
 
 
@@ -38,25 +41,27 @@ def work_tree_name(git_dir: str, common_dir: str) -> str:
 
 
 def read_git_paths(git: Git) -> GitPaths:
-    """As git finds them from its directory."""
-    done = git.attempt("rev-parse", "--path-format=absolute", *QUESTIONS)
+    """Ask git. Raises NoRepository or UnsupportedRepository."""
+    done = git.attempt("rev-parse", "--path-format=absolute", *REV_PARSE_OPTIONS)
     if done.returncode:
         raise explain_failure(git, error_text(done))
     lines = os.fsdecode(done.stdout).removesuffix("\n").split("\n")
-    if len(lines) == len(QUESTIONS):
+    if len(lines) == len(REV_PARSE_OPTIONS):
         return GitPaths(*lines)
-    # A path with a newline in it: ask for one at a time.
-    return GitPaths(*(git.text("rev-parse", "--path-format=absolute", question) for question in QUESTIONS))
+    # A path contains a newline: ask for one at a time.
+    return GitPaths(
+        *(git.text("rev-parse", "--path-format=absolute", question) for question in REV_PARSE_OPTIONS)
+    )
 
 
-def explain_failure(git: Git, words: str) -> ChorusError:
+def explain_failure(git: Git, message: str) -> ChorusError:
     if git.attempt("rev-parse", "--is-bare-repository").stdout == b"true\n":
         return UnsupportedRepository(
-            f"{git.directory} is a bare repository: there are no files to watch",
-            hint="Run the command in a work tree of it (`git worktree add`).",
+            f"{git.directory} is a bare repository: it has no files to watch",
+            hint="Run the command in a work tree; `git worktree add` creates one.",
         )
-    if "repository extension" in words or "repo version" in words:
+    if "repository extension" in message or "repo version" in message:
         return UnsupportedRepository(
-            f"{git.directory}: {words}", hint="Install a git that knows this kind of repository."
+            f"{git.directory}: {message}", hint="Install a newer git, which supports this kind of repository."
         )
-    return NoRepository(f"{git.directory}: {words}")
+    return NoRepository(f"{git.directory}: {message}")

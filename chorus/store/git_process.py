@@ -1,9 +1,8 @@
-"""The one door through which Chorus runs git.
+"""Run git. Every git process of Chorus is started here.
 
-Receives argument lists, gives bytes. Never lets the caller's `GIT_*` variables, the user's hooks,
-fsmonitor, signing or automatic gc take part (hooks and signing do in `HookedGit`, for landing), never
-takes an optional lock (so a user's index is never refreshed), never reaches the network, not even to fetch
-the missing objects of a partial clone.
+Inherited `GIT_*` variables, hooks, fsmonitor, signing and automatic gc are switched off (`UserGit` leaves
+hooks and signing on, for landing). Optional locks are not taken, so the user's index is never refreshed. The
+network is never used, not even to fetch the missing objects of a partial clone.
 """
 
 import os
@@ -15,16 +14,16 @@ from pathlib import Path
 from chorus.errors import ChorusError
 from chorus.model.ids import RepoPath
 
-# Where git finds its own programs: the one inherited variable that does not steer what git does.
+# Where git finds its own programs: the one inherited variable that does not change what git does.
 KEPT_VARIABLES = {"GIT_EXEC_PATH"}
 
 FIXED_VARIABLES = {
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_NO_REPLACE_OBJECTS": "1",
-    # A name is a name: `:x`, `*` and `-x` are files here, never patterns.
+    # `:x` and `*` are file names here, never patterns.
     "GIT_LITERAL_PATHSPECS": "1",
-    # Older than 2.45, git knows only the second; with both, a missing object is an error, not a fetch.
+    # git before 2.45 knows only the second; with both, a missing object is an error, not a fetch.
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_ALLOW_PROTOCOL": "none",
     "LC_ALL": "C",
@@ -41,11 +40,11 @@ QUIET_CONFIG = (
 
 
 class GitFailed(ChorusError):
-    """git refused what Chorus asked of it."""
+    """A git command failed."""
 
 
 def scrubbed_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The environment every git process of Chorus gets, but for a landing's commits."""
+    """The environment of every git process, except for the commits of a landing."""
     return inherited_environment() | FIXED_VARIABLES | dict(extra or {})
 
 
@@ -58,7 +57,7 @@ def inherited_environment() -> dict[str, str]:
 
 
 class Git:
-    """git, run in one directory."""
+    """git in one directory."""
 
     __slots__ = ("directory",)
 
@@ -72,14 +71,14 @@ class Git:
         extra: Mapping[str, str] | None = None,
         accept: Sequence[int] = (0,),
     ) -> bytes:
-        """stdout of one git command; a return code not in `accept` is an error with git's own words."""
+        """Run one command and return its stdout. Raises GitFailed for a return code not in `accept`."""
         done = self.attempt(*arguments, stdin=stdin, extra=extra)
         if done.returncode not in accept:
             raise GitFailed(f"`git {command_name(arguments)}` failed: {error_text(done)}")
         return done.stdout
 
     def text(self, *arguments: str | bytes, accept: Sequence[int] = (0,)) -> str:
-        """The answer without its line end, undecodable bytes kept as surrogate escapes."""
+        """Like `run`, decoded and without the last newline; undecodable bytes become surrogate escapes."""
         return os.fsdecode(self.run(*arguments, accept=accept)).removesuffix("\n")
 
     def attempt(
@@ -89,7 +88,7 @@ class Git:
         extra: Mapping[str, str] | None = None,
         limit_seconds: float | None = None,
     ) -> subprocess.CompletedProcess[bytes]:
-        """Run one git command and say how it went. Past its limit, it and all it started are ended."""
+        """Run one command. After `limit_seconds`, it and all processes it started are killed."""
         with self._started(arguments, extra, subprocess.PIPE) as process:
             try:
                 stdout, stderr = process.communicate(stdin, limit_seconds)
@@ -100,7 +99,7 @@ class Git:
             return subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr)
 
     def start(self, *arguments: str | bytes) -> subprocess.Popen[bytes]:
-        """A git process that stays: the caller owns it and ends it."""
+        """Start a long-running command. The caller ends it."""
         return self._started(arguments, None, subprocess.DEVNULL)
 
     def _started(
@@ -114,7 +113,7 @@ class Git:
                 stderr=stderr,
                 cwd=self.directory,
                 env=self.environment(extra),
-                # A group of its own: Ctrl-C is for the caller, and a filter that hangs ends with its git.
+                # Its own process group: Ctrl-C is for the caller, and a filter that hangs is killed with git.
                 start_new_session=True,
             )
         except FileNotFoundError as error:
@@ -128,9 +127,9 @@ class Git:
 
 
 class UserGit(Git):
-    """git as the user runs it, for a commit of theirs: their hooks and their signing take part.
+    """git with the user's hooks and signing, for commits on the user's branches.
 
-    Hooks run git themselves, so of Chorus's own variables they get none that would change what it does.
+    Hooks run git themselves, so they get none of Chorus's variables that would change what git does.
     """
 
     __slots__ = ()
@@ -147,13 +146,13 @@ def with_settings(settings: Iterable[str], arguments: Sequence[str | bytes]) -> 
 
 
 def error_text(done: subprocess.CompletedProcess[bytes]) -> str:
-    """What git said, or its return code where it said nothing."""
+    """stderr of a failed command, or its return code if that is empty."""
     words = done.stderr.decode(errors="replace").strip()
     return words or f"exit code {done.returncode}"
 
 
 def command_name(arguments: Sequence[str | bytes]) -> str:
-    """The name of the command: what comes after settings for it."""
+    """The subcommand, for messages: the first argument that is not a `-c` setting."""
     words = list(arguments)
     while words[0] == "-c":
         del words[:2]
@@ -162,15 +161,15 @@ def command_name(arguments: Sequence[str | bytes]) -> str:
 
 def start_error(error: FileNotFoundError, directory: Path) -> GitFailed:
     if not directory.is_dir():
-        return GitFailed(f"{directory} is not there", hint="Run the command in a directory that exists.")
-    return GitFailed(f"git cannot be started: {error}", hint="Install git 2.32 or newer.")
+        return GitFailed(f"{directory} does not exist", hint="Run the command in a directory that exists.")
+    return GitFailed(f"cannot start git: {error}", hint="Install git 2.32 or newer.")
 
 
 def join_names(names: Iterable[str]) -> bytes:
-    """As git reads them with `-z`."""
+    """Names as git reads them with `-z`."""
     return b"".join(os.fsencode(name) + b"\0" for name in names)
 
 
 def split_names(data: bytes) -> list[RepoPath]:
-    """As git prints them with `-z`."""
+    """Names as git prints them with `-z`."""
     return [RepoPath(os.fsdecode(name)) for name in data.split(b"\0")[:-1]]

@@ -1,7 +1,7 @@
-"""A file replaced under git's own lock protocol: `NAME.lock` made exclusively, then renamed over NAME.
+"""Replace a file under git's lock protocol: create `NAME.lock` exclusively, then rename it over NAME.
 
-Receives a path, gives a lock to write into. Every git honours the same lock, so neither side can
-write over the other. Never waits without end, never breaks a lock it did not take.
+Every git honours the same lock, so Chorus and the user's git never overwrite each other. A lock that another
+process holds is waited for, for a limited time, and never removed.
 """
 
 import contextlib
@@ -15,16 +15,16 @@ from typing import Self
 
 from chorus.errors import ChorusError
 
-# git holds such a lock well below a millisecond and itself waits 100 ms for one.
+# git holds such a lock for less than a millisecond and itself waits 100 ms for one.
 LOCK_TIMEOUT_SECONDS = 2.0
 RETRY_SECONDS = 0.001
 
-NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-NO_RIGHT = {errno.EROFS, errno.EACCES, errno.EPERM}
+DISK_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+NOT_PERMITTED = {errno.EROFS, errno.EACCES, errno.EPERM}
 
 
 class LockHeld(ChorusError):
-    """Another process holds the lock, or died holding it."""
+    """Another process holds the lock file, or died and left it."""
 
     hint = "If no git command is running, remove the lock file."
 
@@ -32,11 +32,11 @@ class LockHeld(ChorusError):
 class CannotWrite(ChorusError):
     """The disk is full, read-only, or not ours to write to."""
 
-    hint = "Make room, or make the git directory writable; what was there before is unchanged."
+    hint = "Free some disk space, or make the git directory writable. The old content is unchanged."
 
 
 class LockFile:
-    """Held within its `with` block; nothing is replaced without a `commit` in it."""
+    """Use it in a `with` block. Without a `commit` in the block the file keeps its content."""
 
     __slots__ = ("_descriptor", "_lock", "_path")
 
@@ -46,7 +46,7 @@ class LockFile:
         self._descriptor = -1
 
     def __enter__(self) -> Self:
-        """Take the lock. Missing parent directories are made."""
+        """Take the lock. Missing parent directories are created."""
         try:
             self._descriptor = open_lock(self._lock)
         except OSError as error:
@@ -66,7 +66,7 @@ class LockFile:
         write_all(self._descriptor, data)
 
     def commit(self, *, durable: bool = False) -> None:
-        """Put what was written in place of the old file. `durable`: on the disk before it has the name."""
+        """Replace the file by what was written. `durable`: wait for the disk before the rename."""
         if durable:
             os.fsync(self._descriptor)
         self._close()
@@ -86,7 +86,7 @@ def open_lock(lock: str) -> int:
         try:
             return os.open(lock, flags, 0o666)
         except FileNotFoundError:
-            # Also when git removes an emptied directory between our making it and our using it.
+            # git may also remove an empty directory right after we created it.
             Path(lock).parent.mkdir(parents=True, exist_ok=True)
         except FileExistsError:
             deadline = deadline or time.monotonic() + LOCK_TIMEOUT_SECONDS
@@ -96,21 +96,22 @@ def open_lock(lock: str) -> int:
 
 
 def write_all(descriptor: int, data: bytes) -> None:
-    """A write to a nearly full disk may take only part of it; the next one says why."""
+    """Write all of `data`. On a nearly full disk one write may take a part, and the next one fails."""
     written = os.write(descriptor, data)
     while written < len(data):
         written += os.write(descriptor, memoryview(data)[written:])
 
 
 def write_error(error: OSError, what: str) -> ChorusError | OSError:
-    """A full or read-only disk becomes an error a person can act on; anything else stays what it is."""
-    if error.errno in NO_ROOM | NO_RIGHT:
+    """Turn a full or read-only disk into CannotWrite; return any other error as it is."""
+    if error.errno in DISK_FULL | NOT_PERMITTED:
         return CannotWrite(f"cannot write {what}: {error.strerror}")
     return error
 
 
 @contextlib.contextmanager
 def translate_write_errors(what: str) -> Iterator[None]:
+    """Raise CannotWrite for a full or read-only disk."""
     try:
         yield
     except OSError as error:

@@ -1,8 +1,7 @@
-"""Refs: read, list, and move by compare-and-swap, with a reason in the reflog.
+"""Read, list and move refs, by compare-and-swap and with a reason in the reflog.
 
-Receives names and object ids. Moves Chorus's own refs in process, by the lock-file protocol git itself
-follows, and any other ref through `git update-ref`. Never moves a symbolic ref, never moves a ref that is
-not where the caller last saw it.
+Chorus's own refs are moved in process, under git's lock-file protocol; any other ref through `git
+update-ref`. A symbolic ref is never moved, nor a ref that is not where the caller last saw it.
 """
 
 import errno
@@ -21,24 +20,34 @@ from chorus.system.durable_writes import PendingWrites
 
 NO_OID = Oid("0" * 40)
 OWN_PREFIXES = ("refs/chorus/", *LANE_REFS)
-# What each linked work tree has for itself; every other ref is shared.
+# Refs that each linked work tree has for itself; all others are shared.
 WORKTREE_PREFIXES = ("refs/bisect/", "refs/worktree/", "refs/rewritten/")
 MAX_SYMBOLIC_DEPTH = 5  # as many as git follows
 
+SYMBOLIC = "ref: "
+OID_LENGTH = 40
+MAX_REF_BYTES = 4096 + len(SYMBOLIC)  # the name in a symbolic ref is a path
+
 
 class RefMoved(ChorusError):
-    """The ref is not where it was last seen."""
+    """The ref is not where the caller last saw it."""
 
-    hint = "Run the command again: another process moved the ref."
+    hint = "Another process moved the ref. Run the command again."
 
 
 class RefRefused(ChorusError):
-    """This ref cannot be created or moved."""
+    """The ref cannot be created or moved."""
+
+
+class BrokenRef(ChorusError):
+    """The file of a ref holds neither an object id nor the name of a ref."""
+
+    hint = "Run `git fsck` to see what is broken."
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """`ref` is None when detached, `oid` is None when unborn."""
+    """HEAD. `ref` is None when detached, `oid` is None when unborn."""
 
     ref: str | None
     oid: Oid | None
@@ -56,77 +65,77 @@ class Refs:
         self._git = git
         self._own = str(git_dir)
         self._shared = str(common_dir)
-        self._barrier = pending_writes
+        self._pending_writes = pending_writes
         self._sign = sign
         self._packed: dict[str, Oid] = {}
         self._packed_stamp: tuple[int, int, int] | None = None
 
     def head(self) -> Head:
-        """Read from disk each time: the user moves it."""
+        """HEAD, read from disk each time because the user moves it."""
         ref = self.read_symbolic("HEAD")
         return Head(ref, self.read(ref or "HEAD"))
 
     def read(self, name: str) -> Oid | None:
-        """The object a ref leads to, through symbolic refs; None if it is not there."""
+        """The object a ref points to, through symbolic refs; None if there is no such ref."""
         for _ in range(MAX_SYMBOLIC_DEPTH):
             value = self._read_stored(name)
             if value is None or not value.startswith(SYMBOLIC):
                 return Oid(value) if value else None
             name = value[len(SYMBOLIC) :]
-        raise RefRefused(f"{name} leads through too many symbolic refs")
+        raise RefRefused(f"{name} goes through too many symbolic refs")
 
     def read_symbolic(self, name: str) -> str | None:
-        """The ref that the symbolic ref `name` stands for; None if it is not symbolic."""
+        """The target of a symbolic ref; None if `name` is not symbolic."""
         value = self._read_stored(name)
         return value[len(SYMBOLIC) :] if value and value.startswith(SYMBOLIC) else None
 
     def list(self, prefix: str) -> dict[str, Oid]:
         """Every ref below `prefix` (which ends in "/"), by name."""
         loose = self._list_loose(prefix)
-        # The packed ones second: a ref that `git pack-refs` moves meanwhile is seen in both, not in neither.
+        # Packed refs second: a ref that `git pack-refs` moves meanwhile is seen twice instead of not at all.
         found = {name: oid for name, oid in self._read_packed().items() if name.startswith(prefix)}
         return dict(sorted((found | loose).items()))
 
     def update(self, name: str, new: Oid, expected: Oid | None, reason: str) -> None:
-        """Move `name` from `expected` (None: it must not be there) to `new`."""
+        """Move `name` from `expected` to `new`. None: `name` must not exist."""
         if not name.startswith(OWN_PREFIXES):
             self.update_by_git(name, "-m", one_line(reason), name, new, expected or NO_OID)
             return
         if expected is None:
             self._refuse_clash(name)
-        place = self._place(name)
-        with LockFile(place) as lock:
-            self._expect(name, place, expected)
+        path = self._file_of(name)
+        with LockFile(path) as lock:
+            self._expect(name, path, expected)
             lock.write(f"{new}\n".encode())
             self._log(name, expected, new, reason)
-            self._barrier.wait()
+            self._pending_writes.wait()
             try:
-                lock.commit(durable=self._barrier.wanted)
+                lock.commit(durable=self._pending_writes.wanted)
             except IsADirectoryError:
-                remove_empty(place)
+                remove_empty_directories(path)
                 lock.commit()
 
     def delete(self, name: str, expected: Oid, reason: str) -> None:
-        """Remove `name` with its reflog, if it is at `expected`. Touches packed refs: git does it."""
+        """Remove `name` and its reflog if it is at `expected`. By git, since packed refs may change."""
         self.update_by_git(name, "-m", one_line(reason), "-d", name, expected)
 
     def update_by_git(self, name: str, *arguments: str) -> None:
-        self._barrier.wait()
+        self._pending_writes.wait()
         done = self._git.attempt("update-ref", "--no-deref", "--create-reflog", *arguments)
-        words = error_text(done)
-        if done.returncode and ("but expected" in words or "already exists" in words):
-            raise RefMoved(f"{name} was moved: {words}")
+        message = error_text(done)
+        if done.returncode and ("but expected" in message or "already exists" in message):
+            raise RefMoved(f"{name} was moved: {message}")
         if done.returncode:
-            raise GitFailed(f"cannot move {name}: {words}")
+            raise GitFailed(f"cannot move {name}: {message}")
 
-    def _place(self, name: str) -> str:
+    def _file_of(self, name: str) -> str:
         shared = name.startswith("refs/") and not name.startswith(WORKTREE_PREFIXES)
         return f"{self._shared if shared else self._own}/{name}"
 
     def _read_stored(self, name: str) -> str | None:
-        place = self._place(name)
-        # Looked at in this order, a ref that is created and packed in between is missed: look again.
-        return read_loose(place) or self._read_packed().get(name) or read_loose(place)
+        path = self._file_of(name)
+        # A ref that is created and packed between the first two reads is found by the third.
+        return read_loose(path) or self._read_packed().get(name) or read_loose(path)
 
     def _read_packed(self) -> dict[str, Oid]:
         path = Path(self._shared, "packed-refs")
@@ -141,18 +150,18 @@ class Refs:
         return self._packed
 
     def _list_loose(self, prefix: str) -> dict[str, Oid]:
-        root = Path(self._place(prefix))
+        root = Path(self._file_of(prefix))
         names = (prefix + path.relative_to(root).as_posix() for path in files_below(root))
         found = {name: self.read(name) for name in names if not name.endswith(".lock")}
         return {name: oid for name, oid in found.items() if oid is not None}
 
-    def _expect(self, name: str, place: str, expected: Oid | None) -> None:
-        now = read_loose(place)
+    def _expect(self, name: str, path: str, expected: Oid | None) -> None:
+        now = read_loose(path)
         if now == expected and now is not None:
             return
         now = self._read_stored(name)
         if now is not None and now.startswith(SYMBOLIC):
-            raise RefRefused(f"{name} is a symbolic ref: Chorus moves none")
+            raise RefRefused(f"{name} is a symbolic ref, which Chorus does not move")
         if now != expected:
             raise RefMoved(f"{name} is at {now or 'nothing'}, not at {expected or 'nothing'}")
 
@@ -165,7 +174,7 @@ class Refs:
 
     def _log(self, name: str, old: Oid | None, new: Oid, reason: str) -> None:
         line = f"{old or NO_OID} {new} {render_signature(self._sign())}\t{one_line(reason)}\n"
-        append_line(self._place(f"logs/{name}"), line.encode("utf-8", "surrogateescape"))
+        append_line(self._file_of(f"logs/{name}"), line.encode("utf-8", "surrogateescape"))
 
 
 def parents_of(name: str) -> list[str]:
@@ -177,21 +186,10 @@ def one_line(reason: str) -> str:
     return " ".join(reason.split())
 
 
-SYMBOLIC = "ref: "
-OID_LENGTH = 40
-MAX_REF_BYTES = 4096 + len(SYMBOLIC)  # the name a symbolic ref holds is a path
-
-
-class BrokenRef(ChorusError):
-    """A ref's file holds something that is neither an object id nor the name of a ref."""
-
-    hint = "Run `git fsck` to see what is broken."
-
-
-def read_loose(place: str) -> str | None:
-    """An object id, or `ref: NAME`; None if there is no such file."""
+def read_loose(path: str) -> str | None:
+    """An object id or `ref: NAME`; None if there is no such file."""
     try:
-        file = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):
         return None
     try:
@@ -201,19 +199,19 @@ def read_loose(place: str) -> str | None:
     finally:
         os.close(file)
     if len(value) != OID_LENGTH and not value.startswith(b"ref: "):
-        raise BrokenRef(f"{place} does not hold an object id")
+        raise BrokenRef(f"{path} does not contain an object id")
     return os.fsdecode(value)
 
 
 def parse_packed_refs(data: bytes) -> dict[str, Oid]:
-    """Lines `OID NAME`; `#` starts the header and `^` the object a tag stands for."""
+    """Parse lines `OID NAME`; `#` starts the header, `^` the object an annotated tag points to."""
     lines = (line for line in os.fsdecode(data).split("\n") if line and line[0] not in "#^")
     return {name: Oid(oid) for oid, name in (line.split(" ", 1) for line in lines)}
 
 
-def append_line(place: str, line: bytes) -> None:
-    """All of the line or none of it. Only the holder of the ref's lock writes to its log."""
-    log = open_log(place)
+def append_line(path: str, line: bytes) -> None:
+    """Append all of the line or nothing. Only the holder of the ref's lock writes to its log."""
+    log = open_reflog(path)
     try:
         written = os.write(log, line)
         if written < len(line):
@@ -223,20 +221,20 @@ def append_line(place: str, line: bytes) -> None:
         os.close(log)
 
 
-def open_log(place: str) -> int:
+def open_reflog(path: str) -> int:
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
     try:
-        return os.open(place, flags, 0o666)
+        return os.open(path, flags, 0o666)
     except FileNotFoundError:
-        Path(place).parent.mkdir(parents=True, exist_ok=True)
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
     except IsADirectoryError:
-        remove_empty(place)
-    return os.open(place, flags, 0o666)
+        remove_empty_directories(path)
+    return os.open(path, flags, 0o666)
 
 
-def remove_empty(place: str) -> None:
-    """Deleted refs leave empty directories behind, and one may stand where a new ref goes."""
-    for directory, _, _ in os.walk(place, topdown=False):
+def remove_empty_directories(path: str) -> None:
+    """Remove empty directories that deleted refs left where a new ref goes."""
+    for directory, _, _ in os.walk(path, topdown=False):
         Path(directory).rmdir()
 
 

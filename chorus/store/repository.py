@@ -1,7 +1,4 @@
-"""A user's repository: where it is, what state it is in, who its user is.
-
-Receives a path, gives facts. Refuses what Chorus cannot serve, with the reason. Never writes.
-"""
+"""The user's repository: its directories, its state, its configuration and its user. Read-only."""
 
 import os
 import time
@@ -20,7 +17,7 @@ from chorus.system.durable_writes import PendingWrites
 FALLBACK_NAME = "Chorus"
 FALLBACK_EMAIL = "chorus@localhost"
 
-# What stands in the git directory while an operation is under way.
+# Files and directories of the git directory that exist during an operation.
 OPERATIONS = {
     "rebase-merge": "rebase",
     "rebase-apply": "rebase",
@@ -29,13 +26,13 @@ OPERATIONS = {
     "REVERT_HEAD": "revert",
     "BISECT_LOG": "bisect",
 }
-# What says which branch a rebase goes back to.
-REBASED = ("rebase-merge/head-name", "rebase-apply/head-name")
+# Files that name the branch being rebased.
+REBASE_HEAD_NAMES = ("rebase-merge/head-name", "rebase-apply/head-name")
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """`stated` is False where the user has none and Chorus signs with its own."""
+    """The user as committer. `stated` is False if none is configured and Chorus uses its own name."""
 
     name: str
     email: str
@@ -53,7 +50,7 @@ class Repository:
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """The repository whose work tree holds `path`; refuses what Chorus cannot serve."""
+        """The repository whose work tree contains `path`. Raises if Chorus does not support it."""
         git_dir, common_dir, work_tree = map(Path, read_git_paths(Git(path)))
         repository = cls(work_tree, git_dir, common_dir)
         refuse_unsupported(repository)
@@ -71,7 +68,7 @@ class Repository:
 
     @cached_property
     def pending_writes(self) -> PendingWrites:
-        """What keeps refs from reaching the disk before the objects they lead to."""
+        """Objects not yet on the disk; a ref update waits for them."""
         return PendingWrites(self.common_dir, wanted=self.config.get_bool("chorus.durable", default=True))
 
     @cached_property
@@ -82,7 +79,7 @@ class Repository:
         return self.refs.head()
 
     def checked_out(self) -> dict[str, Path]:
-        """The branches that are checked out or being rebased, and in which work tree."""
+        """Branches that are checked out or being rebased, with their work trees."""
         found = {}
         for block in self.git.text("worktree", "list", "--porcelain").split("\n\n"):
             fields = dict(line.partition(" ")[::2] for line in block.splitlines())
@@ -91,22 +88,22 @@ class Repository:
         return found | self._rebased()
 
     def _rebased(self) -> dict[str, Path]:
-        """The branches that a rebase has detached HEAD from: it moves them at its end."""
+        """Branches that a rebase will move when it ends; HEAD is detached until then."""
         links = [self.common_dir / "gitdir", *self.common_dir.glob("worktrees/*/gitdir")]
         found = {}
         for link in links:
-            for mark in (link.parent / name for name in REBASED):
+            for mark in (link.parent / name for name in REBASE_HEAD_NAMES):
                 if mark.exists():
                     place = read_line(link) if link.exists() else str(self.common_dir)
                     found[read_line(mark)] = Path(place).parent
         return found
 
     def operation(self) -> str | None:
-        """The operation the user is in the middle of, if any."""
+        """The git operation in progress (rebase, merge, …), if any."""
         return next((name for mark, name in OPERATIONS.items() if (self.git_dir / mark).exists()), None)
 
     def signature(self, seconds: int | None = None) -> Signature:
-        """The user as committer, at the given time or now, in the local zone."""
+        """The user as committer, at the given time or now, in the local time zone."""
         moment = int(time.time()) if seconds is None else seconds
         if self._signed is None or self._signed.seconds != moment:
             who = self.identity()
@@ -128,12 +125,12 @@ def refuse_unsupported(repository: Repository) -> None:
     storage = repository.config.get("extensions.objectformat") or "sha1"
     if storage != "sha1":
         raise UnsupportedRepository(
-            f"{repository.work_tree} names its objects by {storage}; Chorus knows sha1 only",
-            hint="Use a repository made with `git init --object-format=sha1`.",
+            f"{repository.work_tree} uses {storage} object ids; Chorus supports sha1 only",
+            hint="Use a repository created with `git init --object-format=sha1`.",
         )
     refs = repository.config.get("extensions.refstorage") or "files"
     if refs != "files":
         raise UnsupportedRepository(
-            f"{repository.work_tree} keeps its refs in a {refs}; Chorus knows refs in files only",
-            hint="`git refs migrate --ref-format=files`, from git 2.48 on, turns them into files.",
+            f"{repository.work_tree} keeps its refs in a {refs}; Chorus supports refs in files only",
+            hint="Convert them with `git refs migrate --ref-format=files` (git 2.48 or newer).",
         )

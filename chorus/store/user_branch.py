@@ -1,8 +1,8 @@
-"""Commits on a user's branch, made by `git commit` itself so that hooks and signing take part.
+"""Commit to a branch of the user with `git commit`, so that hooks and signing run.
 
-Receives trees and messages, gives the commits. Works on an index of its own; the branch the work tree is on
-moves as it does when its user commits, any other through a git directory made for the moment. What went
-wrong is taken back by compare-and-swap. Never writes to the work tree.
+Uses an index of its own. The branch that is checked out moves as it does when the user commits; any other is
+committed to through a temporary git directory. A failed landing is rolled back by compare-and-swap. The work
+tree is never written to.
 """
 
 import contextlib
@@ -22,24 +22,24 @@ from chorus.store.repository import Repository
 from chorus.store.user_index import wait_unlocked
 
 SCRATCH_PREFIX = "landing-"
-# What `git merge --squash` leaves and the next commit takes away.
-SQUASH_MARK = "SQUASH_MSG"
+# Left by `git merge --squash` until the next commit.
+SQUASH_MESSAGE = "SQUASH_MSG"
 
 
 class CommitRefused(ChorusError):
-    """git, or one of the user's hooks, refused the commit. Everything is as it was."""
+    """git or one of the user's hooks refused the commit. Nothing was changed."""
 
-    hint = "Mend what the hook complains about, then land again."
+    hint = "Fix what the hook reports, then land again."
 
 
 class BranchBusy(ChorusError):
-    """The branch cannot take commits right now."""
+    """The branch cannot be committed to right now."""
 
     exit_code = ExitCode.REFUSED
 
 
 class UserBranch:
-    """One branch of the user's, to be committed to. Use `Branch.opened`."""
+    """A branch of the user to commit to. Create it with `UserBranch.open`."""
 
     def __init__(self, repository: Repository, ref: str, scratch: Path) -> None:
         self._repository = repository
@@ -50,8 +50,8 @@ class UserBranch:
         self.is_checked_out = repository.head().ref == ref
         self._scratch = scratch
         self._variables = {"GIT_INDEX_FILE": str(scratch / "index")}
-        self._note = repository.git_dir / "COMMIT_EDITMSG"
-        self._note_before = self._note.read_bytes() if self._note.exists() else None
+        self._message_file = repository.git_dir / "COMMIT_EDITMSG"
+        self._message_before = self._message_file.read_bytes() if self._message_file.exists() else None
 
     @classmethod
     @contextlib.contextmanager
@@ -70,16 +70,16 @@ class UserBranch:
             elsewhere = self._repository.checked_out().get(self.ref)
             if elsewhere is not None:
                 name = branch_name(self.ref)
-                raise BranchBusy(f"{name} is in use in {elsewhere}", hint="Land from that work tree.")
+                raise BranchBusy(f"{name} is checked out in {elsewhere}", hint="Land from that work tree.")
             return
         wait_unlocked(self._repository)
-        squash = "squash merge" if (self._repository.git_dir / SQUASH_MARK).exists() else None
+        squash = "squash merge" if (self._repository.git_dir / SQUASH_MESSAGE).exists() else None
         operation = self._repository.operation() or squash
         if operation:
-            raise BranchBusy(f"a {operation} is under way", hint="Finish or abort it, then land.")
+            raise BranchBusy(f"a {operation} is in progress", hint="Finish or abort it, then land again.")
 
     def commit(self, tree: Oid, message: str) -> Oid:
-        """One commit of this tree, or of what hooks make of it. Refused: the branch is back at its start."""
+        """Commit this tree, or what hooks make of it. If refused, the branch is back at its start."""
         self._prepare(tree)
         text = self._scratch / "message"
         text.write_bytes(message.encode("utf-8", "surrogateescape"))
@@ -87,34 +87,34 @@ class UserBranch:
         done = self._git.attempt(*words, extra=self._variables)
         if done.returncode:
             self.roll_back()
-            said = "\n".join(filter(None, (done.stdout.decode(errors="replace").strip(), error_text(done))))
-            raise CommitRefused(f"the commit was refused; nothing was changed\n{said}")
+            output = "\n".join(filter(None, (done.stdout.decode(errors="replace").strip(), error_text(done))))
+            raise CommitRefused(f"the commit was refused; nothing was changed\n{output}")
         new = self._repository.refs.read(self.ref)
         assert new is not None
         self.tip = new
         return new
 
     def roll_back(self) -> None:
-        """The branch where it was, unless somebody else moved it on."""
+        """Move the branch back to its start, unless another process moved it."""
         refs = self._repository.refs
         if self.tip != self.start and self.tip is not None:
-            reason = "chorus: landing taken back"
+            reason = "chorus: landing rolled back"
             if self.start is None:
                 refs.delete(self.ref, self.tip, reason)
             else:
                 refs.update(self.ref, self.start, self.tip, reason)
             self.tip = self.start
-        if self._note_before is None:
-            self._note.unlink(missing_ok=True)
-        elif self._note.read_bytes() != self._note_before:
-            self._note.write_bytes(self._note_before)
+        if self._message_before is None:
+            self._message_file.unlink(missing_ok=True)
+        elif self._message_file.read_bytes() != self._message_before:
+            self._message_file.write_bytes(self._message_before)
 
     def copy_to_user_store(self, store: ObjectStore) -> None:
         assert self.tip is not None
         copy_to_user_store(self._repository, store, self.start, self.tip)
 
     def _prepare(self, tree: Oid) -> None:
-        """An index that holds this tree; what the user's knows of the files on disk is kept."""
+        """Fill the index with this tree, keeping what the user's index knows of the files on disk."""
         index = self._scratch / "index"
         own = self._repository.git_dir / "index"
         if self.is_checked_out:
@@ -124,22 +124,22 @@ class UserBranch:
             self._variables |= self._make_git_dir()
         read = ("-c", "core.splitIndex=false", "read-tree")
         if self._repository.git.attempt(*read, "--reset", tree, extra=self._variables).returncode:
-            # Entries that are assumed to be unchanged cannot be replaced: one of nothing but this tree.
+            # Entries marked assume-unchanged cannot be replaced: start from an empty index.
             index.unlink(missing_ok=True)
             self._repository.git.run(*read, tree, extra=self._variables)
 
     def _make_git_dir(self) -> dict[str, str]:
-        """A git directory whose HEAD is the branch, beside the user's own."""
-        place = self._scratch / "git"
-        place.mkdir()
-        (place / "HEAD").write_text(f"ref: {self.ref}\n")
-        (place / "commondir").write_text(f"{self._repository.common_dir}\n")
-        return {"GIT_DIR": str(place), "GIT_WORK_TREE": str(self._repository.work_tree)}
+        """Create a git directory whose HEAD is the branch, sharing everything else with the user's."""
+        directory = self._scratch / "git"
+        directory.mkdir()
+        (directory / "HEAD").write_text(f"ref: {self.ref}\n")
+        (directory / "commondir").write_text(f"{self._repository.common_dir}\n")
+        return {"GIT_DIR": str(directory), "GIT_WORK_TREE": str(self._repository.work_tree)}
 
 
 def copy_to_user_store(repository: Repository, store: ObjectStore, start: Oid | None, tip: Oid) -> None:
-    """What the new commits hold goes into the user's own store: their branch needs no other."""
+    """Copy the objects of new commits into the user's object directory, so the branch needs no other."""
     since = [f"^{start}"] if start else []
     listed = repository.git.run("rev-list", "--objects", "--no-object-names", tip, *since)
-    # Looking for what resembles what takes most of the time, and is done again by the user's next gc.
+    # Searching for deltas takes most of the time, and the user's next gc does it anyway.
     pack_into(repository.git, store, store.main_directory, listed, "--window=0")

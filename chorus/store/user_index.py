@@ -1,8 +1,7 @@
-"""The user's index at some paths: read, and put entries into it, through git.
+"""Read and update entries of the user's index, through git.
 
-Receives paths and entries. What the user marked an entry with (`--skip-worktree`, which is also how a sparse
-checkout leaves a file out, `--assume-unchanged`) stays on it. Touches no other entry, and waits for another
-git process that has the index locked, for a moment.
+Flags of an entry (`--assume-unchanged`, and `--skip-worktree`, which a sparse checkout sets) are kept. No
+other entry is touched. If another git process holds the index lock, it is waited for briefly.
 """
 
 import time
@@ -15,27 +14,27 @@ from chorus.store.git_process import GitFailed, error_text, join_names, split_na
 from chorus.store.objects.trees import TreeEntry
 from chorus.store.repository import Repository
 
-# git compares every entry with every name it is given: more than so many are picked out here.
+# git compares every entry with every path it is given: beyond this many, all entries are read and filtered.
 MAX_PATH_ARGUMENTS = 100
-# An editor that looks at the state of the work tree holds the lock for some 10 ms at a time.
-LOCKED_SECONDS = 2.0
-LOCKED_LOOK_SECONDS = 0.02
+# An editor that refreshes its view of the work tree holds the lock for some 10 ms at a time.
+LOCK_TIMEOUT_SECONDS = 2.0
+LOCK_RETRY_SECONDS = 0.02
 
 SKIPPED = "S"
 EMPTY_BLOB = Oid("e69de29bb2d1d6434b8b29ae775ad8c2e48c5391")
 
 
 class IndexLocked(ChorusError):
-    """Another git process has the index, or one that died left its lock. Nothing was changed."""
+    """Another git process holds the index lock, or died and left it. Nothing was changed."""
 
-    hint = "Try again when that process is over; if there is none, remove the file."
+    hint = "Try again when that process has ended. If there is none, remove the lock file."
 
 
 class StagedEntry(NamedTuple):
-    """What the index holds at a path. A conflict counts as an entry no tree has."""
+    """What the index has at a path. A conflict counts as an entry that no tree has."""
 
     entry: TreeEntry | None = None
-    marks: tuple[str, ...] = ()  # options of `git update-index` that mark it so again
+    flags: tuple[str, ...] = ()  # options of `git update-index` that set them again
 
 
 def read_index(repository: Repository, paths: Iterable[RepoPath]) -> dict[RepoPath, StagedEntry]:
@@ -49,41 +48,41 @@ def read_index(repository: Repository, paths: Iterable[RepoPath]) -> dict[RepoPa
         path = RepoPath(name)
         if path in found:
             entry = TreeEntry(int(mode, 8), Oid(oid)) if stage == "0" else TreeEntry(0, Oid(oid))
-            found[path] = StagedEntry(entry, _marks(tag))
-    return found | dict.fromkeys(_only_intended(repository, found), StagedEntry())
+            found[path] = StagedEntry(entry, _flags(tag))
+    return found | dict.fromkeys(_intended_to_add(repository, found), StagedEntry())
 
 
 def update_index(
     repository: Repository, changes: Mapping[RepoPath, TreeEntry | None], old: Mapping[RepoPath, StagedEntry]
 ) -> None:
-    """Put these entries into the index, marked as those they take the place of."""
+    """Put these entries into the index, with the flags of the entries they replace."""
     gone = [f"0 {'0' * 40}\t{path}" for path, entry in changes.items() if entry is None]
     come = [f"{entry.mode:o} {entry.oid}\t{path}" for path, entry in changes.items() if entry is not None]
     if changes:
-        # What goes comes first: a directory may take the place of a file.
+        # Removals first: a directory may replace a file.
         _update(repository, "--index-info", names=[*gone, *come])
-    marked: dict[str, list[str]] = {}
+    flagged: dict[str, list[str]] = {}
     for path, entry in changes.items():
-        for mark in old[path].marks if entry is not None else ():
-            marked.setdefault(mark, []).append(path)
-    for mark, paths in marked.items():
-        _update(repository, mark, "--stdin", names=paths)
+        for flag in old[path].flags if entry is not None else ():
+            flagged.setdefault(flag, []).append(path)
+    for flag, paths in flagged.items():
+        _update(repository, flag, "--stdin", names=paths)
 
 
 def wait_unlocked(repository: Repository) -> None:
-    """Until the index can be written; raises if that takes too long."""
-    place = repository.git_dir / "index.lock"
-    deadline = time.monotonic() + LOCKED_SECONDS
-    while place.exists():
+    """Wait until the index is not locked. Raises IndexLocked if that takes too long."""
+    lock = repository.git_dir / "index.lock"
+    deadline = time.monotonic() + LOCK_TIMEOUT_SECONDS
+    while lock.exists():
         if time.monotonic() > deadline:
-            raise IndexLocked(f"another git process has the index locked ({place}); nothing was changed")
-        time.sleep(LOCKED_LOOK_SECONDS)
+            raise IndexLocked(f"another git process holds {lock}; nothing was changed")
+        time.sleep(LOCK_RETRY_SECONDS)
 
 
-def _update(repository: Repository, *words: str, names: Iterable[str]) -> None:
+def _update(repository: Repository, *options: str, names: Iterable[str]) -> None:
     given = join_names(names)
     while True:
-        done = repository.git.attempt("update-index", "-z", *words, stdin=given)
+        done = repository.git.attempt("update-index", "-z", *options, stdin=given)
         if not done.returncode:
             return
         if "index.lock': File exists" not in error_text(done):
@@ -91,14 +90,14 @@ def _update(repository: Repository, *words: str, names: Iterable[str]) -> None:
         wait_unlocked(repository)
 
 
-def _marks(tag: str) -> tuple[str, ...]:
-    """`git ls-files -v`: a letter, `S` for what is not checked out; small: assumed to be unchanged."""
+def _flags(tag: str) -> tuple[str, ...]:
+    """Flags by the tag of `git ls-files -v`: `S` for skip-worktree, lower case for assume-unchanged."""
     skipped = ("--skip-worktree",) if tag.upper() == SKIPPED else ()
     return (*skipped, "--assume-unchanged") if tag.islower() else skipped
 
 
-def _only_intended(repository: Repository, found: Mapping[RepoPath, StagedEntry]) -> Collection[RepoPath]:
-    """Entries without content, for a file that is only meant to be added (`git add -N`)."""
+def _intended_to_add(repository: Repository, found: Mapping[RepoPath, StagedEntry]) -> Collection[RepoPath]:
+    """Entries without content, of files that are only intended to be added (`git add -N`)."""
     empty = [path for path, staged in found.items() if staged.entry and staged.entry.oid == EMPTY_BLOB]
     if not empty:
         return ()

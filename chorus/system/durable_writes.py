@@ -16,7 +16,7 @@ from pathlib import Path
 START = 2
 FINISH = 1 | 2 | 4
 # Descriptors are few; objects come six to a commit.
-MAX_PENDING = 64
+MAX_PENDING_FILES = 64
 IN_MEMORY = {b"tmpfs", b"ramfs"}
 # What a kernel or a file system says that does not have the call.
 UNKNOWN_CALL = {errno.ENOSYS, errno.EINVAL, errno.ESPIPE, errno.EOPNOTSUPP}
@@ -38,7 +38,7 @@ class PendingWrites:
         else:
             self._pending.append(descriptor)
             self._sync(descriptor, START)
-            if len(self._pending) >= MAX_PENDING:
+            if len(self._pending) >= MAX_PENDING_FILES:
                 self.wait()
 
     def wait(self) -> None:

@@ -81,7 +81,7 @@ def test_a_required_filter_that_fails_leaves_raw_bytes_and_is_reported(repo: Use
     with Recorder.open(repo.path) as recorder:
         entry = Agent(repo, recorder).edit("big.bin", b"new content\n")
         assert lane_file(repo, entry.lane, "big.bin") == b"new content\n"
-        assert any("big.bin is kept as it is" in line for line in entry.skipped)
+        assert any("big.bin is not converted" in line for line in entry.skipped)
 
 
 def test_a_mode_only_change(repo: UserRepo, agent: Agent) -> None:
@@ -195,7 +195,7 @@ def test_a_huge_file_is_skipped_and_reported(repo: UserRepo) -> None:
     with Recorder.open(repo.path, cap_bytes=1000) as recorder:
         entry = Agent(repo, recorder).edit("huge.txt", b"x" * 2000)
         assert entry.status == "noop"
-        assert entry.skipped == ("huge.txt is larger than the cap (2000 bytes)",)
+        assert entry.skipped == ("huge.txt is larger than the size limit (2000 bytes)",)
 
 
 def test_a_file_that_grew_too_large_keeps_its_last_content(repo: UserRepo) -> None:
@@ -256,7 +256,7 @@ def test_nothing_inside_the_git_directory_is_recorded(repo: UserRepo, agent: Age
         agent.recorder.record_named_paths([action("t1", config)])
     entry = entry_of(agent.recorder, "t1")
     assert entry.status == "noop"
-    assert entry.skipped == (".git/config lies inside a git directory",)
+    assert entry.skipped == (".git/config is inside a git directory",)
 
 
 def test_a_path_behind_a_link_out_of_the_tree_is_not_followed(
@@ -270,7 +270,7 @@ def test_a_path_behind_a_link_out_of_the_tree_is_not_followed(
     entry = entry_of(agent.recorder, "t1")
     assert entry.status == "noop"
     assert len(entry.skipped) == 1
-    assert entry.skipped[0].endswith("lies outside the work tree")
+    assert entry.skipped[0].endswith("is outside the work tree")
 
 
 def test_a_file_that_vanishes_before_it_is_read_is_gone(repo: UserRepo, agent: Agent) -> None:

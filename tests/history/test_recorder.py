@@ -248,9 +248,9 @@ def test_paths_outside_and_ignored_files_are_skipped_and_reported(
     entry = entry_of(recorder, "t1")
     assert entry.status == "noop"
     assert [line.rsplit("/", 1)[-1] for line in entry.skipped] == [
-        "elsewhere.txt lies outside the work tree",
+        "elsewhere.txt is outside the work tree",
         ".env is ignored by git",
-        "config lies inside a git directory",
+        "config is inside a git directory",
     ]
     assert b"secret" not in b"".join(data for _, data in replayed(recorder).values())
 

@@ -88,7 +88,7 @@ def test_many_landed_paths_are_updated_in_the_index(long: UserRepo, agent: Agent
 def test_a_locked_index_lands_nothing_and_names_the_lock(
     long: UserRepo, agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(userindex, "LOCKED_SECONDS", 0.05)
+    monkeypatch.setattr(userindex, "LOCK_TIMEOUT_SECONDS", 0.05)
     lock = long.write(".git/index.lock", b"")
     before = long.fingerprint()
     with pytest.raises(ChorusError, match=r"index\.lock.*nothing was changed") as error:

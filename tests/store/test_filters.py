@@ -49,7 +49,7 @@ def test_both_forms_are_those_git_makes(repo: UserRepo, rules: bytes, settings: 
 
     assert [converted.data for converted in stored] == added_by_git(repo, bodies)
     assert [converted.data for converted in written] == checked_out_by_git(repo, bodies)
-    assert {converted.note for converted in (*stored, *written)} == {None}
+    assert {converted.warning for converted in (*stored, *written)} == {None}
 
 
 def added_by_git(repo: UserRepo, bodies: dict[RepoPath, bytes]) -> list[bytes]:
@@ -104,19 +104,19 @@ def test_a_failing_filter_leaves_the_bytes_and_says_so(repo: UserRepo, program: 
             layer.filters.to_worktree(RepoPath("x"), b"abc\n"),
         ):
             assert converted.data == b"abc\n"
-            assert converted.note is not None
-            assert converted.note.startswith("x ")
+            assert converted.warning is not None
+            assert converted.warning.startswith("x ")
 
 
 def test_a_filter_that_hangs_is_ended(repo: UserRepo, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chorus.store.worktree.filters.FILTER_SECONDS", 0.3)
+    monkeypatch.setattr("chorus.store.worktree.filters.FILTER_TIMEOUT_SECONDS", 0.3)
     repo.git("config", "filter.slow.clean", "sleep 60")
     repo.write(".gitattributes", b"* filter=slow\n")
     with Layer.open(repo) as layer:
         converted = layer.filters.to_git(RepoPath("x"), b"abc\n")
 
     assert converted.data == b"abc\n"
-    assert "no answer" in (converted.note or "")
+    assert "no answer" in (converted.warning or "")
 
 
 def test_a_changed_rule_counts_at_once(layer: Layer) -> None:

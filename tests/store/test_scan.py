@@ -201,11 +201,11 @@ def test_a_stamp_is_trusted_only_once_it_has_aged(layer: Layer, tree: Oid) -> No
     path = RepoPath("app.py")
     layer.repo.write(path, b"fresh\n")
     layer.scanner.changed(tree, [path])
-    assert layer.scanner._observer.known(path) is None
+    assert layer.scanner._comparer.known(path) is None
 
     wait_until(layer.repo.path.joinpath(path).stat().st_ctime + 0.2)
     layer.scanner.changed(tree, [path])
-    assert layer.scanner._observer.known(path) is not None
+    assert layer.scanner._comparer.known(path) is not None
 
 
 @known_or_not
@@ -234,16 +234,16 @@ def test_a_change_in_the_second_of_the_users_git_add_is_found(layer: Layer) -> N
 
 def test_a_change_between_a_scan_and_its_end_is_found(layer: Layer, monkeypatch: pytest.MonkeyPatch) -> None:
     """The private index is written in another second than the file was, twice."""
-    monkeypatch.setattr("chorus.store.worktree.scan.FOLD_LEAST", 0)
+    monkeypatch.setattr("chorus.store.worktree.scan.MIN_UPDATE", 0)
     place = layer.repo.path / "app.py"
-    update = layer.scanner._fold
+    update = layer.scanner._update_index
 
     def change_and_fold(*arguments: Any) -> None:
         change_secretly(place)
         wait_until(int(place.stat().st_ctime) + 1)
         update(*arguments)
 
-    monkeypatch.setattr(layer.scanner, "_fold", change_and_fold)
+    monkeypatch.setattr(layer.scanner, "_update_index", change_and_fold)
     wait_until(int(time.time()) + 1)
     place.write_bytes(b"written\n")
     wait_until(time.time() + 0.2)  # until its stamp is trusted

@@ -1,8 +1,7 @@
-"""A second reader: every object Chorus wrote, read with GitPython's object database and hashed anew.
+"""Check every object of the side store with an independent reader, GitPython's object database.
 
-Receives the side store, gives what is not what its name says. Shares no code with the writer or with git,
-so it vouches for both, and reads Chorus's own objects only, where `git fsck` reads all of the user's.
-Never writes.
+Shares no code with the writer or with git, so it checks both, and reads Chorus's objects only, where `git
+fsck` reads all of the user's.
 """
 
 import hashlib
@@ -14,13 +13,13 @@ from typing import Any, Protocol
 
 from chorus.model.ids import Oid
 
-# What reading a damaged file can end in.
+# Errors that reading a damaged file can raise.
 DAMAGE = (OSError, ValueError, IndexError, AssertionError, struct.error, zlib.error)
 
 
 def find_damaged_objects(store: Path) -> list[str]:
-    """In words, each object of the store that cannot be read or is not what its name says."""
-    # Here and not above: it takes 40 ms, and one command needs it.
+    """Describe each object that cannot be read, or whose content does not match its id."""
+    # The import takes 40 ms, and one command needs it.
     from gitdb.db.loose import LooseObjectDB  # type: ignore[import-untyped]  # noqa: PLC0415
     from gitdb.db.pack import PackedDB  # type: ignore[import-untyped]  # noqa: PLC0415
 
@@ -31,11 +30,11 @@ def find_damaged_objects(store: Path) -> list[str]:
 
 
 class Database(Protocol):
-    """As much of it as is used; it has no types of its own."""
+    """The part of gitdb's databases that is used here; gitdb has no types."""
 
     def sha_iter(self) -> Iterable[bytes]: ...
 
-    def stream(self, sha: bytes) -> Any: ...  # noqa: ANN401
+    def stream(self, sha: bytes) -> Any: ...  # noqa: ANN401  gitdb has no types
 
 
 def check(database: Database) -> Iterator[str]:
@@ -51,4 +50,4 @@ def check(database: Database) -> Iterator[str]:
             continue
         header = b"%s %d\0" % (stream.type, len(data))
         if hashlib.sha1(header + data, usedforsecurity=False).hexdigest() != oid:
-            yield f"object {oid} is not what its name says"
+            yield f"object {oid} does not match its id"

@@ -1,9 +1,9 @@
-"""Chorus taken out of a repository, which is whole without it.
+"""Remove Chorus from a repository.
 
-Receives the repository and its store. First brings what the user's branches, tags, stash, reflogs, HEADs
-and indexes need from the side store into the user's own, then removes Chorus's refs, the line by which
-git finds the side store, and Chorus's files. Stopped at any point, the repository is whole and a second
-run finishes. Never touches a work tree, a user's ref, an index or the configuration.
+First copies what the user's branches, tags, stash, reflogs, HEADs and indexes need from the side store to
+the user's object directory. Then removes Chorus's refs, the alternates line and Chorus's files. If it stops
+at any point, the repository is intact, and a second run finishes. Work trees, the user's refs, indexes and
+configuration are not touched.
 """
 
 import shutil
@@ -19,54 +19,54 @@ from chorus.store.objects.object_store import ALTERNATE_LINE, ObjectStore, read_
 from chorus.store.refs import OWN_PREFIXES
 from chorus.store.repository import Repository
 
-# Fails where anything is missing that a ref leads to.
-WALK = ("rev-list", "--objects", "--quiet")
+# Fails if an object that a ref reaches is missing.
+CHECK_REACHABLE = ("rev-list", "--objects", "--quiet")
 
 
 class LaneInUse(ChorusError):
-    """A work tree is on a branch that would be removed."""
+    """A branch that would be removed is checked out."""
 
     exit_code = ExitCode.REFUSED
     hint = "Switch that work tree to another branch, then run the command again."
 
 
 def detach(repository: Repository, store: ObjectStore) -> int:
-    """Take Chorus out, lanes included; the number of objects brought into the user's own store."""
+    """Remove Chorus, lanes included. Returns the number of objects copied to the user's store."""
     _refuse_lane_in_use(repository)
     with lock_store(store.directory) as mine:
         if not mine:
             raise StoreBusy("the object store is being packed or swept by another process")
-        brought = copy_to_user_store(repository, store)
+        copied = copy_to_user_store(repository, store)
         remove_refs(repository)
         store.close()
-        remove_line(store.main_directory / "info" / "alternates")
+        remove_alternate(store.main_directory / "info" / "alternates")
         refresh_commit_graph(repository)
         remove_files(repository)
-        return brought
+        return copied
 
 
 def is_store_missing(repository: Repository) -> bool:
-    """Whether somebody removed the side store, and left the refs that need it.
+    """Whether the side store was deleted by hand while refs that need it still exist.
 
-    Branches alone say nothing: a lane that was pushed is a plain branch wherever it is fetched.
+    Branches alone prove nothing: a lane that was pushed is a plain branch wherever it is fetched.
     """
     refs = any(repository.refs.list(prefix) for prefix in OWN_PREFIXES)
-    had_store = ALTERNATE_LINE in read_alternates(_alternates(repository)).splitlines()
-    return refs and had_store and not (repository.shared_dir / "objects").exists()
+    was_attached = ALTERNATE_LINE in read_alternates(_alternates(repository)).splitlines()
+    return refs and was_attached and not (repository.shared_dir / "objects").exists()
 
 
 def remove_leftover_refs(repository: Repository) -> None:
-    """What is left of Chorus without its store. A lane that is whole without it stays, as a plain branch."""
+    """Remove Chorus when its store is missing. Lanes that are complete without it stay, as plain branches."""
     _refuse_lane_in_use(repository)
     lanes = [name for refs in LANE_REFS for name in repository.refs.list(refs)]
-    whole = {name for name in lanes if not repository.git.attempt(*WALK, name).returncode}
-    remove_refs(repository, keep=whole)
-    remove_line(_alternates(repository))
+    complete = {name for name in lanes if not repository.git.attempt(*CHECK_REACHABLE, name).returncode}
+    remove_refs(repository, keep=complete)
+    remove_alternate(_alternates(repository))
     remove_files(repository)
 
 
 def copy_to_user_store(repository: Repository, store: ObjectStore) -> int:
-    """What the user needs from the side store, as one pack of the user's own."""
+    """Copy what the user needs from the side store, as one pack. Returns the number of objects."""
     only_there = stored_in(repository.git, store.directory) - stored_in(repository.git, store.main_directory)
     needed = needed_by_user(repository, only_there)
     wanted = "".join(f"{oid}\n" for oid in sorted(needed)).encode()
@@ -85,16 +85,16 @@ def remove_refs(repository: Repository, keep: Collection[str] = ()) -> None:
             shutil.rmtree(above / prefix, ignore_errors=True)
 
 
-def remove_line(place: Path) -> None:
-    """Other lines stay as they are; without any, there is no file."""
-    with LockFile(place) as lock:
-        lines = read_alternates(place).splitlines(keepends=True)
-        rest = b"".join(line for line in lines if line.rstrip(b"\n") != ALTERNATE_LINE)
-        if rest:
-            lock.write(rest)
+def remove_alternate(path: Path) -> None:
+    """Remove the side store from git's alternates; without other lines, remove the file."""
+    with LockFile(path) as lock:
+        lines = read_alternates(path).splitlines(keepends=True)
+        others = b"".join(line for line in lines if line.rstrip(b"\n") != ALTERNATE_LINE)
+        if others:
+            lock.write(others)
             lock.commit(durable=True)
         else:
-            place.unlink(missing_ok=True)
+            path.unlink(missing_ok=True)
 
 
 def remove_files(repository: Repository) -> None:

@@ -1,7 +1,8 @@
-"""What lies in the side store: loose objects, packs, scratch files, and who may rearrange them.
+"""The side store on disk: list its objects and packs, and pack it while it is written to.
 
-Receives its directory, gives lists and sizes. Writing needs no leave; packing and sweeping do, one
-process at a time, by a lock that ends with the process that holds it.
+Loose objects go into packs, small packs into larger ones, beside writers and readers of any process: an
+object is removed in one form only when it exists in another. One process at a time packs or sweeps, by a
+lock. The user's own objects are never touched.
 """
 
 import contextlib
@@ -41,14 +42,14 @@ def list_loose(directory: Path) -> list[LooseObject]:
 
 
 def count_loose(directory: Path) -> int:
-    """About how many: object ids are even, so one of the 256 directories tells, as it does for git."""
+    """An estimate from one of the 256 directories, as git makes it: ids are evenly distributed."""
     with contextlib.suppress(FileNotFoundError):
         return 256 * len(list((directory / FANS[0x17]).iterdir()))
     return 0
 
 
 def list_packs(directory: Path) -> list[Path]:
-    """The packs that are whole: their index is written last."""
+    """The indexes of complete packs: the index is written last."""
     return sorted((directory / "pack").glob("pack-*.idx"))
 
 
@@ -59,14 +60,14 @@ def list_packed(git: Git, index: Path) -> list[Oid]:
 
 
 def count_packed(index: Path) -> int:
-    """Read off the index: the last number of its table says how many."""
+    """The number of objects, read from the last entry of the fan-out table."""
     with index.open("rb") as file:
         file.seek(8 + 255 * 4)
         return int.from_bytes(file.read(4), "big")
 
 
 def remove_pack(index: Path) -> None:
-    """The index first: a pack without one is not looked at, an index without its pack is an error."""
+    """Remove the index first: a pack without index is ignored, an index without pack is an error."""
     for part in PACK_PARTS:
         index.with_suffix(part).unlink(missing_ok=True)
 
@@ -82,10 +83,10 @@ def size_of(directory: Path) -> int:
 
 
 def pack_into(git: Git, store: ObjectStore, directory: Path, wanted: bytes, *options: str) -> Path | None:
-    """One pack of the objects named on its input, whole or not at all; its index, or None if it is empty.
+    """Write one pack of the objects named in `wanted`. Returns its index, or None if there is none.
 
-    It grows in the side store wherever it is to go: in the user's, a `git gc --prune=now` takes a pack
-    that is not whole yet for one that was left behind.
+    It is written in the side store first, wherever it goes: in the user's store, `git gc --prune=now` would
+    remove an unfinished pack.
     """
     (directory / "pack").mkdir(parents=True, exist_ok=True)
     base = directory / "pack" / "pack"
@@ -99,27 +100,27 @@ def lock_store(directory: Path) -> AbstractContextManager[bool]:
     return try_lock(directory / "arranging")
 
 
-# Some 300 edits, 16 MB. git's own limit, past which the user's commands would start a gc, is 6,700.
+# Some 300 edits, 16 MB. git's own limit for an automatic gc is 6,700.
 LOOSE_LIMIT = 4096
-# An object this young may not be reachable yet: it stays loose, where a sweep sees its age.
+# An object this young may not be reachable yet. It stays loose, where a sweep sees its age.
 YOUNG_SECONDS = 60.0
-# Each pack that stays holds at least twice what all smaller ones do together: their number is logarithmic.
+# Each pack has at least twice the objects of all smaller ones together, so their number is logarithmic.
 GROWTH = 2
 
 
 def pack_if_due(git: Git, store: ObjectStore, limit: int = LOOSE_LIMIT) -> int:
-    """Pack if there is more loose than `limit`; asking is one directory listing."""
+    """Pack if there are more than `limit` loose objects. The check lists one directory."""
     return pack(git, store) if count_loose(store.directory) > limit else 0
 
 
 def pack(git: Git, store: ObjectStore, young_seconds: float = YOUNG_SECONDS) -> int:
-    """Pack what is loose and not young; 0 if there is nothing, or another process is at it."""
+    """Pack loose objects that are old enough. Returns their number; 0 if another process is packing."""
     with lock_store(store.directory) as mine:
         if not mine:
             return 0
         oldest = time.time() - young_seconds
         loose = [found for found in list_loose(store.directory) if found.modified_seconds < oldest]
-        # The newest first: that is the order in which history is read.
+        # Newest first: the order in which history is read.
         loose.sort(key=lambda found: -found.modified_seconds)
         wanted = "".join(f"{found.oid}\n" for found in loose).encode()
         index = pack_into(git, store, store.directory, wanted) if loose else None
@@ -134,11 +135,11 @@ def pack(git: Git, store: ObjectStore, young_seconds: float = YOUNG_SECONDS) -> 
 
 
 def join_packs(git: Git, store: ObjectStore) -> None:
-    """Make one pack of the small ones, if they weigh up against the next larger."""
+    """Join small packs into one, if together they are large enough next to the next larger one."""
     sizes = sorted((count_packed(index), index) for index in list_packs(store.directory))
     joined = plan_joining([size for size, _ in sizes])
     small = [index for _, index in sizes[:joined]]
-    if joined < 2:  # one pack is joined already
+    if joined < 2:
         return
     wanted = "".join(f"{index.with_suffix('.pack').name}\n" for index in small).encode()
     whole = pack_into(git, store, store.directory, wanted, "--stdin-packs")
@@ -148,7 +149,7 @@ def join_packs(git: Git, store: ObjectStore) -> None:
 
 
 def plan_joining(sizes: list[int]) -> int:
-    """How many of the smallest packs, given in order, to join."""
+    """How many of the smallest packs, given in order of size, to join."""
     joined = 0
     for count in range(1, len(sizes)):
         if sizes[count] < GROWTH * sum(sizes[:count]):

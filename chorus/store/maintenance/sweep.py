@@ -1,8 +1,8 @@
-"""The side store swept: what nothing reaches any more is dropped.
+"""Remove objects from the side store that nothing reaches any more.
 
-Receives the repository and its store, gives the bytes freed. An object counts as needed while any ref,
-reflog, HEAD or index of any work tree reaches it, and for a while after it was written. Never touches
-the user's own objects; if the history cannot be walked to its end, drops nothing.
+An object is needed while any ref, reflog, HEAD or index of any work tree reaches it, and for a while after
+it was written. git walks the history; if it cannot finish the walk, nothing is removed. The user's own
+objects are never touched.
 """
 
 import os
@@ -26,7 +26,7 @@ from chorus.store.objects.object_store import ObjectStore
 from chorus.store.refs import NO_OID, OWN_PREFIXES
 from chorus.store.repository import Repository
 
-# Far longer than the moment between writing an object and moving the ref that reaches it.
+# Far longer than it takes from writing an object to moving the ref that reaches it.
 GRACE_SECONDS = 3600.0
 SCRATCH_PREFIX = "tmp_"
 
@@ -43,13 +43,13 @@ def sweep(
     keep: Iterable[Oid] = (),
     grace_seconds: float = GRACE_SECONDS,
 ) -> int:
-    """Drop what neither the repository nor `keep` reaches; the bytes freed."""
+    """Remove what neither the repository nor `keep` reaches. Returns the bytes freed."""
     with lock_store(store.directory) as mine:
         if not mine:
             raise StoreBusy("the object store is being packed or swept by another process")
         before = size_of(store.directory)
         oldest = time.time() - grace_seconds
-        # Listed before the walk: what is written while git walks is not dropped for not being found.
+        # Listed before the walk, so that objects written during the walk stay.
         loose = [found for found in list_loose(store.directory) if found.modified_seconds < oldest]
         packs = [pack for pack in list_packs(store.directory) if pack.stat().st_mtime < oldest]
         needed = needed_by_anyone(repository.git, stored_in(repository.git, store.directory), keep)
@@ -63,7 +63,7 @@ def sweep(
 
 
 def drop_loose(path: str, oldest: float) -> None:
-    """A writer that finds the object there makes it young and relies on it: such a one is put back."""
+    """Remove an object, unless a writer renewed it meanwhile and relies on it."""
     aside = f"{path}.swept"
     os.rename(path, aside)  # noqa: PTH104
     if os.stat(aside).st_mtime < oldest:  # noqa: PTH116
@@ -73,7 +73,7 @@ def drop_loose(path: str, oldest: float) -> None:
 
 
 def sweep_packs(git: Git, store: ObjectStore, packs: Iterable[Path], needed: set[Oid]) -> None:
-    """Packs with something unneeded in them are written anew without it, all into one."""
+    """Rewrite packs that contain unneeded objects, all into one."""
     contents = {pack: list_packed(git, pack) for pack in packs}
     dirty = [pack for pack, oids in contents.items() if not needed.issuperset(oids)]
     kept = [oid for pack in dirty for oid in contents[pack] if oid in needed]
@@ -85,7 +85,7 @@ def sweep_packs(git: Git, store: ObjectStore, packs: Iterable[Path], needed: set
 
 
 def sweep_scratch(directory: Path, oldest: float) -> None:
-    """What a killed process left half-written."""
+    """Remove unfinished files of killed processes."""
     for place in (directory, directory / "pack"):
         for path in place.glob(f"{SCRATCH_PREFIX}*"):
             if path.stat().st_mtime < oldest:
@@ -93,7 +93,7 @@ def sweep_scratch(directory: Path, oldest: float) -> None:
 
 
 def refresh_commit_graph(repository: Repository) -> None:
-    """git's own list of commits, where the user has one, must not name commits that are gone."""
+    """Rewrite git's commit-graph, if there is one: it must not name removed commits."""
     info = repository.common_dir / "objects" / "info"
     if (info / "commit-graphs").is_dir():
         repository.git.run("commit-graph", "write", "--reachable", "--split=replace")
@@ -109,25 +109,25 @@ def stored_in(git: Git, directory: Path) -> set[Oid]:
 
 def needed_by_anyone(git: Git, stored: set[Oid], extra: Iterable[Oid] = ()) -> set[Oid]:
     """Those reachable from any ref, HEAD, reflog or index of any work tree, or from `extra`."""
-    return walk(git, stored, extra, "--all", "--reflog", "--indexed-objects")
+    return list_reachable(git, stored, extra, "--all", "--reflog", "--indexed-objects")
 
 
 def needed_by_user(repository: Repository, stored: set[Oid]) -> set[Oid]:
-    """The same without Chorus's own refs and their reflogs."""
+    """Those reachable without Chorus's own refs and their reflogs."""
     git = repository.git
     lines = git.text("for-each-ref", "--format=%(objectname) %(refname)").splitlines()
     refs = (line.split(" ", 1) for line in lines)
     tips = {Oid(oid) for oid, name in refs if not name.startswith(OWN_PREFIXES)}
     git_dirs = [repository.common_dir, *(repository.common_dir / "worktrees").glob("*")]
     for git_dir in git_dirs:
-        tips |= logged_in(git_dir / "logs")
+        tips |= read_reflogs(git_dir / "logs")
         head = git.text(f"--git-dir={git_dir}", "rev-parse", "--verify", "--quiet", "HEAD", accept=(0, 1))
         tips |= {Oid(head)} if head else set()
-    return walk(git, stored, tips, "--indexed-objects", "--ignore-missing")
+    return list_reachable(git, stored, tips, "--indexed-objects", "--ignore-missing")
 
 
-def logged_in(logs: Path) -> set[Oid]:
-    """Every object that a reflog of the user's names."""
+def read_reflogs(logs: Path) -> set[Oid]:
+    """Every object named in the user's reflogs."""
     found: set[Oid] = set()
     for place, _, names in os.walk(logs):
         for path in (Path(place, name) for name in names):
@@ -137,10 +137,10 @@ def logged_in(logs: Path) -> set[Oid]:
     return found - {NO_OID}
 
 
-def walk(git: Git, stored: set[Oid], tips: Iterable[Oid], *options: str) -> set[Oid]:
-    """Those of `stored` that a walk from these tips comes by."""
+def list_reachable(git: Git, stored: set[Oid], tips: Iterable[Oid], *options: str) -> set[Oid]:
+    """Those of `stored` that are reachable from these tips."""
     stdin = "".join(f"{tip}\n" for tip in tips).encode()
-    # A partial clone lacks objects by design; these are not in the side store, so not needed from it.
+    # The objects a partial clone lacks are not in the side store either.
     arguments = ("rev-list", "--objects", "--no-object-names", "--missing=allow-promisor", *options)
     found = git.run(*arguments, "--stdin", stdin=stdin).decode().split()
     return stored.intersection(map(Oid, found))

@@ -1,7 +1,6 @@
-"""Objects read through one `git cat-file --batch` that stays: packs, alternates, whatever git can read.
+"""Read objects through one long-running `git cat-file --batch`: whatever git itself can read.
 
-Receives object ids, gives kind and bytes. Never fetches: what a partial clone lacks is missing. A pack
-that `git gc` takes away under the process is git's to cope with, and it does.
+Nothing is fetched: what a partial clone lacks counts as missing. git copes with packs that `git gc` removes.
 """
 
 import subprocess
@@ -15,22 +14,22 @@ class BatchReader:
     def __init__(self, git: Git) -> None:
         self._git = git
         self._process: subprocess.Popen[bytes] | None = None
-        self._turn = threading.Lock()
+        self._lock = threading.Lock()
 
     def read(self, oid: Oid) -> tuple[bytes, bytes] | None:
-        """Kind and bytes, or None if git knows no such object."""
-        with self._turn:
+        """Kind and bytes; None if git has no such object."""
+        with self._lock:
             for _ in range(2):
                 try:
                     return self._ask(oid)
                 except (OSError, EOFError):
-                    # The process died: killed, and a new one will do, or of this very object, which a
-                    # partial clone lacks and git would fetch.
+                    # The process died. Either it was killed, and a new one will do, or it died of this very
+                    # object, which a partial clone lacks and git would fetch.
                     self._end()
             return None
 
     def close(self) -> None:
-        with self._turn:
+        with self._lock:
             self._end()
 
     def _ask(self, oid: Oid) -> tuple[bytes, bytes] | None:

@@ -1,7 +1,6 @@
 """Commit objects as values.
 
-Receives and gives the bytes git stores, and the fields in them. Never reads or writes a store.
-Header fields Chorus does not use (signature, encoding) are not kept: it only rewrites what it wrote.
+Header fields that Chorus does not use (signature, encoding) are not kept: it only rewrites its own commits.
 """
 
 import re
@@ -13,7 +12,7 @@ from chorus.model.ids import Oid
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """Who, and when: seconds since the epoch and the zone they were in."""
+    """A name with a time: seconds since the epoch and the time zone."""
 
     name: str
     email: str
@@ -30,20 +29,20 @@ class Commit:
     message: str
 
 
-# What git strips from a name or an address, because it would end the field.
+# git strips these from names and addresses, because they would end the field.
 UNSAFE = re.compile(r"[<>\n\0]")
 SIGNATURE = re.compile(r"(?P<name>.*?) ?<(?P<email>[^>]*)>(?: (?P<seconds>-?\d+))?(?: (?P<zone>[+-]\d+))?")
 
 
 @lru_cache(maxsize=64)
 def render_signature(who: Signature) -> str:
-    """As it stands in a commit and in a reflog."""
+    """As written in commits and reflogs."""
     name = UNSAFE.sub("", who.name).strip() or "unknown"
     return f"{name} <{UNSAFE.sub('', who.email).strip()}> {who.seconds} {who.zone}"
 
 
 def parse_signature(text: str) -> Signature:
-    """Lenient: history holds signatures that no current git would write."""
+    """Lenient: histories contain signatures that no current git would write."""
     found = SIGNATURE.match(text)
     if found is None:
         return Signature(text, "", 0)

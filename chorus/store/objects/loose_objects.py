@@ -1,7 +1,6 @@
-"""Loose objects: one zlib file per object, named by its sha1.
+"""Write and read loose objects: one zlib file per object, named by its sha1.
 
-Receives a kind and bytes, gives object ids; reads them back. Never leaves a half-written object under
-its name. What it writes goes through the barrier that the next ref update waits for.
+An object gets its name only when it is complete. It is on the disk before the next ref update.
 """
 
 import contextlib
@@ -17,21 +16,21 @@ from chorus.model.ids import Oid
 from chorus.store.lock_file import write_all, write_error
 from chorus.system.durable_writes import PendingWrites
 
-# What fits one block of a disk takes one, deflated or not; deflating it costs more than writing it.
+# Anything up to one disk block takes one block, compressed or not, and compressing costs more than writing.
 DISK_BLOCK = 4096
 # A stored deflate block holds at most this much.
 STORED_BLOCK = 0xFFFF
-STORED_EXTRA = 11  # what the stream adds to one such block
+STORED_EXTRA = 11  # bytes the stream adds to one such block
 BLOCK = struct.Struct("<?HH")  # last, length, its complement
 STREAM_OF_ONE = struct.Struct("<BB?HH")
 
-# An object written this recently is not written again. Far shorter than what a sweep leaves alone.
+# An object written this recently is not written again. Far shorter than the grace period of a sweep.
 RECENT_SECONDS = 300.0
 MAX_RECENT = 20_000
 
 CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 
-# With the process id, a name that no process that was killed can have left behind.
+# With the process id, a name that no killed process can have left behind.
 STARTED = str(time.time_ns())
 _serial = itertools.count()
 
@@ -40,11 +39,11 @@ class LooseStore:
     def __init__(self, directory: Path, pending_writes: PendingWrites) -> None:
         self.directory = directory
         self._root = os.fspath(directory)
-        self._barrier = pending_writes
+        self._pending_writes = pending_writes
         self._recent: dict[str, float] = {}
 
     def write(self, kind: bytes, data: bytes) -> Oid:
-        """Store the object, unless this store just did. One that is there already becomes young again."""
+        """Store the object, unless this store just did. An existing one is replaced, and so counts as new."""
         body = b"%s %d\0%s" % (kind, len(data), data)
         oid = sha1(body, usedforsecurity=False).hexdigest()
         recent = self._recent
@@ -57,7 +56,7 @@ class LooseStore:
         return Oid(oid)
 
     def read(self, oid: Oid) -> tuple[bytes, bytes] | None:
-        """Kind and bytes, or None if there is no such loose object, or a damaged one."""
+        """Kind and bytes; None if there is no such loose object, or it is damaged."""
         try:
             with open(f"{self._root}/{oid[:2]}/{oid[2:]}", "rb", buffering=0) as file:  # noqa: PTH123
                 body = zlib.decompress(file.read())
@@ -67,7 +66,7 @@ class LooseStore:
         return header.split(b" ", 1)[0], data
 
     def _put(self, place: str, encoded: bytes) -> None:
-        # git takes files of this name for garbage it may prune, should we die before the rename.
+        # Should we die before the rename, git prunes files of this name.
         scratch = f"{self._root}/tmp_obj_{os.getpid()}_{STARTED}_{next(_serial)}"  # noqa: S108  not in /tmp
         try:
             descriptor = open_new(scratch)
@@ -76,7 +75,7 @@ class LooseStore:
             except OSError:
                 os.close(descriptor)
                 raise
-            self._barrier.take(descriptor)
+            self._pending_writes.take(descriptor)
             rename_into(scratch, place)
         except OSError as error:
             with contextlib.suppress(OSError):
@@ -85,14 +84,14 @@ class LooseStore:
 
 
 def encode(kind: bytes, body: bytes) -> bytes:
-    """Trees are stored as they are: they hardly deflate, and wide ones are written again edit by edit."""
+    """Compress blobs. Trees hardly compress, and wide ones are rewritten with every edit: store them raw."""
     if kind == b"tree" or len(body) < DISK_BLOCK - STORED_EXTRA:
         return store(body)
     return zlib.compress(body, 1)
 
 
 def store(body: bytes) -> bytes:
-    """A zlib stream that holds `body` as it is."""
+    """A zlib stream that holds `body` uncompressed."""
     size = len(body)
     checksum = zlib.adler32(body).to_bytes(4, "big")
     if size <= STORED_BLOCK:

@@ -1,8 +1,8 @@
-"""The object store: Chorus's own directory to write to, everything git can reach to read from.
+"""The object store: written to in Chorus's own directory, read from everything git can reach.
 
-Receives and gives objects. Writes only below `chorus/objects` in the common git directory, which git
-reads through a relative line in `objects/info/alternates` and never prunes. Never touches the user's
-own object directory, but for that line.
+Chorus's objects are in `chorus/objects` of the common git directory (the side store). git reads them
+through a relative line in `objects/info/alternates` and never prunes them. Nothing else of the user's is
+touched.
 """
 
 import hashlib
@@ -11,22 +11,22 @@ from typing import Self
 
 from chorus.errors import ChorusError
 from chorus.model.ids import Oid
-from chorus.store import lock_file as lockfile
+from chorus.store.lock_file import LockFile, translate_write_errors
 from chorus.store.objects.batch_reader import BatchReader
 from chorus.store.objects.commits import Commit, parse_commit, render_commit
 from chorus.store.objects.loose_objects import LooseStore
 from chorus.store.objects.packed_objects import PackReader
 from chorus.store.repository import Repository
 
-# From `objects`, where git takes relative lines to start.
+# Relative to `objects`, as git reads it.
 ALTERNATE_LINE = b"../chorus/objects"
 
-# What is read from packs without asking git.
-IN_PROCESS = (b"tree", b"commit")
+# Kinds that are read from packs in process.
+READ_IN_PROCESS = (b"tree", b"commit")
 
 
 class ObjectMissing(ChorusError):
-    """An object is named but not there, or not of the kind it should be."""
+    """An object is missing, or of another kind than expected."""
 
     hint = "Run `chorus doctor --deep` to see what is broken."
 
@@ -48,7 +48,7 @@ class ObjectStore:
         self.close()
 
     def close(self) -> None:
-        """End the one process this store may have, and let go of the packs."""
+        """End the `git cat-file` process and close the packs."""
         self._reader.close()
         self._packs.close()
 
@@ -81,7 +81,7 @@ class ObjectStore:
         return parse_commit(self._read_kind(oid, b"commit"))
 
     def writing_environment(self) -> dict[str, str]:
-        """For a git process that stores objects: here, and reading from the user's as before."""
+        """Variables that make a git process write to the side store and read from both."""
         self._attach()
         return {
             "GIT_OBJECT_DIRECTORY": str(self.directory),
@@ -89,8 +89,8 @@ class ObjectStore:
         }
 
     def _find(self, oid: Oid, kind: bytes | None = None) -> tuple[bytes, bytes] | None:
-        # What is read again and again stays with its reader: a tree met for the first time is the user's.
-        packed = self._packs.read(oid) if kind in IN_PROCESS else None
+        # Trees and commits read for the first time are mostly the user's, in a pack; later reads are cached.
+        packed = self._packs.read(oid) if kind in READ_IN_PROCESS else None
         return packed or self._loose.read(oid) or self._main.read(oid) or self._reader.read(oid)
 
     def _read_kind(self, oid: Oid, kind: bytes) -> bytes:
@@ -107,35 +107,34 @@ class ObjectStore:
         return self._loose.write(kind, data)
 
     def _attach(self) -> None:
-        with lockfile.translate_write_errors(str(self.directory)):
+        with translate_write_errors(str(self.directory)):
             self.directory.mkdir(parents=True, exist_ok=True)
         attach(self.main_directory)
         self._attached = True
 
 
 def attach(main_directory: Path) -> None:
-    """Let git find the side store, before anything in it is needed. What the file holds is kept."""
-    place = main_directory / "info" / "alternates"
-    if ALTERNATE_LINE in read_alternates(place).split(b"\n"):
+    """Add the side store to git's alternates, keeping what the file contains."""
+    path = main_directory / "info" / "alternates"
+    if ALTERNATE_LINE in read_alternates(path).split(b"\n"):
         return
-    with lockfile.LockFile(place) as lock:
-        held = read_alternates(place)
-        if ALTERNATE_LINE not in held.split(b"\n"):
-            seam = b"\n" if held and not held.endswith(b"\n") else b""
-            lock.write(held + seam + ALTERNATE_LINE + b"\n")
+    with LockFile(path) as lock:
+        old = read_alternates(path)
+        if ALTERNATE_LINE not in old.split(b"\n"):
+            newline = b"\n" if old and not old.endswith(b"\n") else b""
+            lock.write(old + newline + ALTERNATE_LINE + b"\n")
             lock.commit(durable=True)
 
 
-def read_alternates(place: Path) -> bytes:
+def read_alternates(path: Path) -> bytes:
     try:
-        return place.read_bytes()
+        return path.read_bytes()
     except FileNotFoundError:
         return b""
 
 
 def hash_blob(data: bytes) -> Oid:
-    """The id git gives these bytes, without storing them."""
-
+    """The id of a blob with these bytes, without storing it."""
     body = b"blob %d\0" % len(data)
     return Oid(hashlib.sha1(body + data, usedforsecurity=False).hexdigest())
 

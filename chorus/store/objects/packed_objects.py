@@ -1,9 +1,11 @@
-"""Objects that lie whole in a pack, read in process.
+"""Read objects from packs in process, except deltas, which `BatchReader` leaves to git.
 
-Receives object ids, gives kind and bytes, or None for what is not there, or there as a delta: git is then
-asked. A tree that is met for the first time mostly lies whole, and reading it here takes a quarter of
-what asking another process does, and on a busy machine a tenth. A pack that `git gc` takes away stays
-readable as long as it is open here, and is let go when something is not found.
+Most trees read for the first time are stored whole, and reading one here takes a quarter of the time of
+asking another process, on a busy machine a tenth. gitdb's `PackedDB` would do it too, deltas included, but
+takes four to nine times as long per tree, which makes the first edit in a directory 20 to 30 % slower
+(decision 0014).
+
+A pack that `git gc` removes stays readable while it is open here. It is closed when an object is not found.
 """
 
 import mmap
@@ -18,12 +20,12 @@ from chorus.model.ids import Oid
 MAGIC = b"\xfftOc\x00\x00\x00\x02"
 FAN = struct.Struct(">256L")
 NAMES = len(MAGIC) + FAN.size
-# The kinds as a pack numbers them; higher numbers are deltas.
+# Numbers of the kinds in a pack; higher numbers are deltas.
 KINDS = {1: b"commit", 2: b"tree", 3: b"blob", 4: b"tag"}
-FAR = 0x80000000  # the offset stands in a table for packs above 2 GB
-# What deflate may add to bytes that do not deflate.
+LARGE_OFFSET = 0x80000000  # in packs above 2 GB the offset is in another table
+# Bytes that deflate may add to data that does not compress.
 DEFLATE_EXTRA = 64
-# Each takes two descriptors. Who has more packs has not had a gc for long, and git copes.
+# Each takes two descriptors. With more packs than this, the rest is left to git.
 MAX_PACKS = 40
 
 
@@ -68,7 +70,7 @@ class Pack:
             if here == name:
                 start = self._offsets + 4 * middle
                 offset = int.from_bytes(index[start : start + 4], "big")
-                return None if offset & FAR else offset
+                return None if offset & LARGE_OFFSET else offset
             if here < name:
                 low = middle + 1
             else:
@@ -85,11 +87,11 @@ class PackReader:
         self._directories = [store / "pack" for store in stores]
         self._names = [str(directory) for directory in self._directories]
         self._packs: list[Pack] = []
-        self._dates: list[int] = []
+        self._mtimes: list[int] = []
 
     def read(self, oid: Oid) -> tuple[bytes, bytes] | None:
         name = bytes.fromhex(oid)
-        # An object never changes: what an open pack holds is true, wherever the pack is by now.
+        # An object never changes, so an open pack is right even if its file is gone.
         return self._look(name) or (self._look(name) if self._reopen() else None)
 
     def _look(self, name: bytes) -> tuple[bytes, bytes] | None:
@@ -100,20 +102,20 @@ class PackReader:
         return None
 
     def _reopen(self) -> bool:
-        """Open the packs that are there now. False: they are open already."""
-        dates = [date_of(name) for name in self._names]
-        if dates == self._dates:
+        """Open the packs that exist now; False if nothing changed since."""
+        mtimes = [mtime_of(name) for name in self._names]
+        if mtimes == self._mtimes:
             return False
         self.close()
         self._packs = list(self._open())
-        self._dates = dates
+        self._mtimes = mtimes
         return True
 
     def close(self) -> None:
         for pack in self._packs:
             pack.close()
         self._packs = []
-        self._dates = []
+        self._mtimes = []
 
     def _open(self) -> Iterator[Pack]:
         indexes = [index for directory in self._directories for index in directory.glob("pack-*.idx")]
@@ -121,7 +123,7 @@ class PackReader:
             try:
                 yield Pack(index)
             except (OSError, ValueError):
-                # It vanished meanwhile, or is of a kind that only git reads.
+                # It was removed meanwhile, or has a format that only git reads.
                 continue
 
 
@@ -130,7 +132,7 @@ def map_file(path: Path) -> mmap.mmap:
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
-def date_of(directory: str) -> int:
+def mtime_of(directory: str) -> int:
     try:
         return os.stat(directory).st_mtime_ns  # noqa: PTH116  hot path
     except OSError:

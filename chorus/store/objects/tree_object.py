@@ -1,8 +1,7 @@
-"""One tree object as a value: find an entry, and make the tree that differs in some of them.
+"""A tree object as a value: find an entry, and derive the tree that differs in some entries.
 
-Receives and gives the bytes git stores, in git's order (a directory sorts as if its name ended in "/").
-Never reads or writes a store. A wide directory is kept as runs of some hundred entries, so that one
-change looks at one run, whatever the width.
+Entries are in git's order (a directory sorts as if its name ended in "/"). A wide directory is kept as runs
+of some hundred entries, so that a change rebuilds one run, whatever the width.
 """
 
 import re
@@ -19,15 +18,15 @@ EXECUTABLE_MODE = 0o100755
 SYMLINK_MODE = 0o120000
 SUBMODULE_MODE = 0o160000
 
-# Finding an entry for the first time walks its run; a change copies the list of runs. 128 keeps both
-# below the cost of hashing the tree, from ten entries to a hundred thousand.
+# The first search for an entry walks its run, and a change copies the list of runs. With 128, both cost less
+# than hashing the tree, from ten entries to a hundred thousand.
 RUN_ENTRIES = 128
 
 ENTRY = re.compile(rb"([0-7]+) ([^\0]+)\0(.{20})", re.DOTALL)
 
 
 class TreeEntry(NamedTuple):
-    """What a name stands for: a mode as git writes it, and an object. Made by the million, so a tuple."""
+    """An entry: a mode as git writes it, and an object id. Created by the million, so a tuple."""
 
     mode: int
     oid: Oid
@@ -38,8 +37,10 @@ class TreeEntry(NamedTuple):
 
 
 class Run:
-    """Some neighbouring entries, as bytes. Asked a second time, it notes where each name's object id
-    stands, and shares that with the runs made from it as long as nothing moves."""
+    """Neighbouring entries, as bytes.
+
+    The second search builds a table of positions, which derived runs share as long as no position changes.
+    """
 
     __slots__ = ("_places", "raw")
 
@@ -62,7 +63,7 @@ class Run:
         ending = b" " + name
         start = 0
         while (end := raw.find(b"\0", start)) >= 0:
-            # A name may hold blanks: it starts at the first one.
+            # A name may contain blanks: it starts at the first one.
             if raw.endswith(ending, start, end) and raw.find(b" ", start) == end - len(ending):
                 return int(raw[start : end - len(ending)], 8), end + 1
             start = end + 21
@@ -88,7 +89,7 @@ class Run:
 
 
 class Directory:
-    """Immutable; a changed directory shares the runs that did not change."""
+    """Immutable. A changed directory shares the runs that did not change."""
 
     __slots__ = ("_firsts", "runs")
 
@@ -98,7 +99,7 @@ class Directory:
 
     @classmethod
     def parse(cls, raw: bytes) -> "Directory":
-        # 30 bytes is the least an entry of a usual name takes: no need to count them in a small tree.
+        # An entry with a usual name takes at least 30 bytes: no need to count entries in a small tree.
         if len(raw) < RUN_ENTRIES * 30:
             return cls([Run(raw)])
         return cls(cut([found[0] for found in ENTRY.finditer(raw)]) or [Run(b"")])
@@ -119,7 +120,7 @@ class Directory:
         return chain.from_iterable(map(parse_entries, (run.raw for run in self.runs)))
 
     def locate(self, name: bytes, mode: int) -> tuple[int, int] | None:
-        """Run and position of the object id of a name; None if it is not there with that mode."""
+        """Run and position of the object id of a name; None if there is no such entry with that mode."""
         number = self._place(name + b"/" if mode == TREE_MODE else name) if self._firsts else 0
         found = self.runs[number].place(name)
         return (number, found[1]) if found is not None and found[0] == mode else None
@@ -129,7 +130,7 @@ class Directory:
         return Oid(self.runs[number].raw[start : start + 20].hex())
 
     def replaced(self, place: tuple[int, int], oid: bytes) -> "Directory":
-        """The directory with another object id at a place that `locate` gave."""
+        """The directory with another object id at a position from `locate`."""
         number, start = place
         runs = self.runs.copy()
         runs[number] = runs[number].replaced(start, oid)
@@ -139,7 +140,7 @@ class Directory:
         """The directory with these names removed (None), replaced or added."""
         by_run: dict[int, dict[bytes, bytes | None]] = {}
         for name, entry in changes.items():
-            # The old entry may be a file and the new one a directory, which sort apart.
+            # The old entry may be a file and the new one a directory, which sort differently.
             for place in (self._place(name), self._place(name + b"/")):
                 by_run.setdefault(place, {})[name] = None
             if entry is not None:
@@ -164,20 +165,20 @@ def parse_entries(raw: bytes) -> Iterator[tuple[bytes, TreeEntry]]:
 
 
 def sort_key(raw: bytes) -> bytes:
-    """Of the first entry in `raw`."""
+    """The sort key of the first entry in `raw`."""
     mode, _, rest = raw.partition(b" ")
     name = rest[: rest.index(b"\0")]
     return name + b"/" if mode == b"40000" else name
 
 
 def cut(pieces: list[bytes]) -> list[Run]:
-    """Entries in order, joined into runs."""
+    """Join entries, given in order, into runs."""
     whole = len(pieces) <= 2 * RUN_ENTRIES
     step = max(len(pieces), 1) if whole else RUN_ENTRIES
     return [Run(b"".join(pieces[start : start + step])) for start in range(0, len(pieces), step)]
 
 
 def unshared(one: Directory, other: Directory) -> tuple[Iterable[bytes], Iterable[bytes]]:
-    """The runs each has and the other has not: every entry that differs is in them."""
+    """The runs that only one of them has. They contain every entry that differs."""
     here, there = ({run.raw for run in directory.runs} for directory in (one, other))
     return here - there, there - here

@@ -1,8 +1,7 @@
-"""Trees: look a path up, list a tree, compare two, and make the tree that differs in some paths.
+"""Look up a path in a tree, list a tree, compare two trees, and write the tree that differs in some paths.
 
-Receives paths and entries, gives object ids. A change costs the directories along its path and nothing
-else; those last used stay in memory, up to a bound. Never reads the work tree, never keeps an empty
-directory.
+A change costs the directories along its path and nothing else. The directories used last are cached, up to a
+limit. Empty directories are not kept, as in git.
 """
 
 import os
@@ -34,8 +33,8 @@ EMPTY_TREE = Oid("4b825dc642cb6eb9a060e54bf8d69288fbee4904")
 EMPTY = Directory.parse(b"")
 CACHE_BYTES = 64 * 2**20
 
-# What changes in one directory, by name: a file, no file, or what changes below that name.
-# No name at all stands for the directory's own: if a file has it, that file goes.
+# Changes in one directory, by name: a file, None for a removal, or the changes below that name. An empty name
+# means the directory's own name: if a file has it, that file is removed.
 ITSELF = b""
 Nested: TypeAlias = dict[bytes, "TreeEntry | Nested | None"]
 
@@ -52,22 +51,22 @@ class Trees:
         self._store = store
         self._cache: OrderedDict[Oid, tuple[Directory, int]] = OrderedDict()
         self._room = cache_bytes
-        # What the last change made of each directory it went through. The next one is often the same
-        # change to a second tree that differs elsewhere.
-        self._lately: dict[tuple[Oid, bytes], Oid] = {}
-        self._lately_entry: TreeEntry | None = None
+        # The results of the last change, by directory. The next change is often the same one to a second
+        # tree.
+        self._last_results: dict[tuple[Oid, bytes], Oid] = {}
+        self._last_entry: TreeEntry | None = None
 
     def splice(self, root: Oid | None, changes: Mapping[RepoPath, TreeEntry | None]) -> Oid:
-        """The tree that has these files added or replaced, or (None) not there, written to the store.
+        """Write the tree with these files added, replaced or (None) removed.
 
-        A file where a directory was takes its place, and the other way round. A directory left without
-        files goes.
+        A file replaces a directory of its name, and the other way round. A directory without files is
+        removed.
         """
         replaced = self._replace(root, changes) if len(changes) == 1 else None
         return replaced or self._splice(root, nest(changes)) or self._store.write_tree(b"")
 
     def lookup(self, root: Oid | None, path: RepoPath) -> TreeEntry | None:
-        """The entry at a path, be it a file or a directory."""
+        """The entry at a path, file or directory."""
         entry = TreeEntry(TREE_MODE, root) if root else None
         for name in os.fsencode(path).split(b"/"):
             if entry is None or not entry.is_tree:
@@ -85,21 +84,21 @@ class Trees:
                 yield RepoPath(path), entry
 
     def diff(self, old: Oid | None, new: Oid | None) -> list[TreeChange]:
-        """The files that differ, by path; looks only into directories that differ."""
+        """The files that differ, by path. Reads only directories that differ."""
         return sorted(self._diff(old, new, ""), key=lambda change: os.fsencode(change.path))
 
     def _replace(self, root: Oid | None, changes: Mapping[RepoPath, TreeEntry | None]) -> Oid | None:
-        """What most edits do, at the least cost: one file gets other bytes. None if it is anything else."""
+        """The fast path for most edits: one existing file gets other bytes. None for any other change."""
         ((path, entry),) = changes.items()
         if entry is None or root is None:
             return None
         rest = os.fsencode(path)
         names = rest.split(b"/")
-        if entry != self._lately_entry:
-            self._lately, self._lately_entry = {}, entry
+        if entry != self._last_entry:
+            self._last_results, self._last_entry = {}, entry
         oid, way = root, []
         for depth, name in enumerate(names, 1):
-            known = self._lately.get((oid, rest))
+            known = self._last_results.get((oid, rest))
             if known is not None:
                 oid = known
                 break
@@ -116,7 +115,7 @@ class Trees:
             oid = entry.oid
         for old, rest, directory, place in reversed(way):
             oid = self._write(directory.replaced(place, bytes.fromhex(oid)))
-            self._lately[old, rest] = oid
+            self._last_results[old, rest] = oid
         return oid
 
     def _splice(self, oid: Oid | None, nested: Nested) -> Oid | None:
@@ -158,7 +157,7 @@ class Trees:
         return directory
 
     def _keep(self, oid: Oid, directory: Directory, size: int) -> None:
-        # The names found in a tree, and Python's own overhead, take about three times its bytes.
+        # With its table of positions and Python's overhead, a tree takes about three times its bytes.
         cost = 1000 + 3 * size
         if oid not in self._cache:
             self._room -= cost
@@ -191,9 +190,9 @@ class Trees:
 
 
 def nest(changes: Mapping[RepoPath, TreeEntry | None]) -> Nested:
-    """A file and one below it cannot both be there; of no file, anything may be said."""
+    """Group changes by directory. Raises ValueError for a file below another file."""
     nested: Nested = {}
-    # In order of path, so that what is said of `a` comes before what is said of `a/b`.
+    # In order of path, so that `a` comes before `a/b`.
     for path in sorted(changes):
         *parents, name = os.fsencode(path).split(b"/")
         place = nested
@@ -202,7 +201,7 @@ def nest(changes: Mapping[RepoPath, TreeEntry | None]) -> Nested:
             if isinstance(inner, TreeEntry):
                 if changes[path] is None:
                     break
-                raise ValueError(f"{path!r} lies below a file")
+                raise ValueError(f"{path!r} is below a file")
             if inner is None:
                 inner = place[parent] = {ITSELF: None} if parent in place else {}
             place = inner

@@ -1,8 +1,8 @@
-"""Files looked at one by one, compared with a recorded tree of raw bytes.
+"""Compare single files of the work tree with a recorded tree of raw bytes.
 
-Receives the tree and the paths, gives what differs, its new bytes already stored, and what is left out
-and why. Costs a `stat` for a file that is as it was when last read. A stamp so fresh that a later change
-could carry the same one is not trusted: such a file is read again.
+The new bytes of a file that differs are stored. A file that is unchanged since it was last read costs one
+`stat`. A stamp is not trusted if it is so recent that a later change could have the same one: the file is
+read again.
 """
 
 import time
@@ -15,24 +15,32 @@ from chorus.store.objects.object_store import ObjectStore, hash_blob
 from chorus.store.objects.tree_object import SUBMODULE_MODE, TreeEntry
 from chorus.store.objects.trees import Trees
 from chorus.store.repository import Repository
-from chorus.store.worktree.file_state import Absent, File, FileState, Skipped, SkipReason, Stamp, settled_mode
+from chorus.store.worktree.file_state import (
+    Absent,
+    File,
+    FileState,
+    Skipped,
+    SkipReason,
+    Stamp,
+    recorded_mode,
+)
 from chorus.store.worktree.ignore import Ignores
 from chorus.store.worktree.work_tree import WorkTree
 
 SECOND_NS = 10**9
-# The kernel's clock for files ticks every 1 to 10 ms; some file systems keep whole or even seconds only.
+# The kernel's clock for files ticks every 1 to 10 ms; some file systems keep whole seconds, or even ones.
 FRESH_NS = 100 * 10**6
 FRESH_COARSE_NS = 2 * SECOND_NS
 
-MAX_STAMPS = 50_000  # some 20 MB, kept from one look to the next
-# Files are read in batches, for whether git ignores them costs a process per batch, bytes cost memory.
+MAX_STAMPS = 50_000  # some 20 MB, kept between comparisons
+# Files are read in batches: asking git what is ignored costs one process per batch, the bytes cost memory.
 MAX_BATCH_FILES = 2000
 MAX_BATCH_BYTES = 32 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
 class ObservedChange:
-    """A file that differs. `after` names bytes that are in the store."""
+    """A file that differs. The bytes of `after` are in the store."""
 
     path: RepoPath
     before: TreeEntry | None
@@ -41,7 +49,7 @@ class ObservedChange:
 
 @dataclass(frozen=True, slots=True)
 class SkippedPath:
-    """Something that is not followed, and why."""
+    """A path that is not recorded, and why."""
 
     path: RepoPath
     why: SkipReason
@@ -49,14 +57,14 @@ class SkippedPath:
 
 
 class KnownFile(NamedTuple):
-    """What a file held when it had this stamp."""
+    """The content of a file when it had this stamp."""
 
     stamp: Stamp
     entry: TreeEntry
 
 
 class Comparison:
-    """What one look at some paths found."""
+    """The result of comparing some paths."""
 
     __slots__ = ("changes", "directories", "omitted")
 
@@ -94,11 +102,11 @@ class FileComparer:
         return comparison
 
     def known(self, path: RepoPath) -> KnownFile | None:
-        """What the file held when it was last read; None where its stamp is not to be trusted."""
+        """The content of the file when it was last read; None if its stamp is not trusted."""
         return self._known.get(path)
 
     def _read(self, path: RepoPath, before: TreeEntry | None) -> FileState | None:
-        """None if the file is as it was when last read, and as recorded."""
+        """Read the file; None if it is unchanged since it was last read and recorded."""
         known = self._known.get(path)
         if known is not None and known.entry == before:
             return self._work_tree.read_unless(path, known.stamp)
@@ -107,7 +115,7 @@ class FileComparer:
     def _compare_all(
         self, batch: dict[RepoPath, tuple[TreeEntry | None, FileState]], now_ns: int, comparison: Comparison
     ) -> None:
-        ignored = self._ignores.ignored(path for path, (_, state) in batch.items() if is_askable(state))
+        ignored = self._ignores.ignored(path for path, (_, state) in batch.items() if can_be_ignored(state))
         for path, (before, state) in batch.items():
             if path in ignored:
                 comparison.omitted.append(SkippedPath(path, SkipReason.IGNORED))
@@ -141,7 +149,7 @@ class FileComparer:
                 assert_never(state)
 
     def _mode(self, mode: int, before: TreeEntry | None) -> int:
-        return settled_mode(
+        return recorded_mode(
             mode,
             before,
             trust_bits=self._repository.config.get_bool("core.filemode", default=True),
@@ -153,8 +161,8 @@ class FileComparer:
             self._known[path] = known
 
 
-def is_askable(state: FileState) -> bool:
-    """git is not asked about what is not there, or not its own: it fails on some of that."""
+def can_be_ignored(state: FileState) -> bool:
+    """Whether to ask git about the path: it fails for some that do not exist or are not its own."""
     match state:
         case File():
             return True
@@ -171,7 +179,7 @@ def is_askable(state: FileState) -> bool:
 
 
 def is_fresh(stamp: Stamp, now_ns: int) -> bool:
-    """A change after `now_ns` might leave the stamp as it is."""
+    """Whether a change after `now_ns` could leave the stamp the same."""
     last_ns = max(stamp.modified_ns, stamp.changed_ns)
     coarse = stamp.modified_ns % SECOND_NS == 0 and stamp.changed_ns % SECOND_NS == 0
     return now_ns - last_ns < (FRESH_COARSE_NS if coarse else FRESH_NS)

@@ -1,8 +1,7 @@
-"""The way from a work tree's root to the directory that holds a file, one step at a time.
+"""Open the directory of a file step by step from the root of the work tree.
 
-Receives a path, gives an open directory and the last name. Each step opens a real directory in the one
-before, so no symbolic link is ever followed, whatever is swapped meanwhile. Never enters a git directory
-or another repository.
+Each step opens a real directory inside the one before, so no symbolic link is ever followed, whatever is
+swapped meanwhile. Git directories and other repositories are not entered.
 """
 
 import contextlib
@@ -15,24 +14,32 @@ from dataclasses import dataclass
 from chorus.model.ids import RepoPath
 from chorus.store.worktree.file_state import Absent, Skipped, SkipReason
 
-# O_PATH needs no right to read the directory; where it does not exist, reading has to do.
+# O_PATH needs no permission to read the directory; not every system has it.
 STEP = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
-# As many as Python's own recursion through nested trees allows with room to spare.
+# Well within Python's recursion limit, which nested trees count against.
 MAX_DEPTH = 400
+
+# git refuses names in a tree that some system takes for `.git`, and `git fsck` reports trees that have them.
+# Windows drops blanks and dots at the end, ends a name at a colon, and has a short name for `.git` too.
+NTFS = re.compile(rb"(\.git|git~1)[. ]*($|[:\\])", re.IGNORECASE | re.DOTALL)
+# Characters that the file system of macOS ignores in names.
+MACOS_IGNORED = dict.fromkeys(
+    [*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF]
+)
 
 
 @dataclass(frozen=True, slots=True)
 class OpenParent:
-    """An open directory and a name in it. `made` says how many of the last directories are new."""
+    """An open directory and a name in it. `created`: how many of the directories above it are new."""
 
     directory: int
     name: bytes
-    made: int = 0
+    created: int = 0
 
 
 class Blocked(Exception):
-    """The way ends here; `state` is what is to be said of the path."""
+    """The path cannot be reached; `state` describes why."""
 
     def __init__(self, state: Absent | Skipped) -> None:
         super().__init__(state)
@@ -40,28 +47,28 @@ class Blocked(Exception):
 
 
 @contextlib.contextmanager
-def descend(root: str, path: RepoPath, *, make: bool = False) -> Iterator[OpenParent]:
-    """Open the directory of `path`; `make` creates those missing. Raises Blocked where it ends."""
+def descend(root: str, path: RepoPath, *, create: bool = False) -> Iterator[OpenParent]:
+    """Open the directory of `path`. `create`: create missing directories. Raises Blocked."""
     *parents, name = parse_names(path)
     here = os.open(root, STEP)
-    made = 0
+    created = 0
     try:
         for parent in parents:
-            if make and not exists(here, parent):
+            if create and not exists(here, parent):
                 os.mkdir(parent, dir_fd=here)
-                made += 1
+                created += 1
             below = step(here, parent)
             os.close(here)
             here = below
             if exists(here, b".git"):
                 raise Blocked(Skipped(SkipReason.NESTED))
-        yield OpenParent(here, name, made)
+        yield OpenParent(here, name, created)
     finally:
         os.close(here)
 
 
 def parse_names(path: RepoPath) -> list[bytes]:
-    """The names along a path; refuses what could leave the work tree or enter a git directory."""
+    """Split a path into names. Refuses a path that could leave the work tree or enter a git directory."""
     names = os.fsencode(path).split(b"/")
     if b"\0" in os.fsencode(path) or any(name in (b"", b".", b"..") for name in names):
         raise Blocked(Skipped(SkipReason.OUTSIDE))
@@ -110,12 +117,6 @@ def names_in(here: int) -> list[bytes]:
         os.close(readable)
 
 
-# Windows drops blanks and dots at the end, ends a name at a colon, and knows `.git` by a short name too.
-NTFS = re.compile(rb"(\.git|git~1)[. ]*($|[:\\])", re.IGNORECASE | re.DOTALL)
-# What the file system of macOS overlooks in a name.
-OVERLOOKED = dict.fromkeys([*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF])
-
-
 def is_git_dir(name: bytes) -> bool:
     return name.lower() == b".git"
 
@@ -123,4 +124,4 @@ def is_git_dir(name: bytes) -> bool:
 def is_refused(name: bytes) -> bool:
     if NTFS.match(name):
         return True
-    return not name.isascii() and name.decode(errors="replace").translate(OVERLOOKED).lower() == ".git"
+    return not name.isascii() and name.decode(errors="replace").translate(MACOS_IGNORED).lower() == ".git"

@@ -1,4 +1,4 @@
-"""What can be said of one path of a work tree at one moment."""
+"""The state of one path of a work tree at one moment."""
 
 import os
 import stat
@@ -11,24 +11,24 @@ from chorus.store.objects.tree_object import EXECUTABLE_MODE, FILE_MODE, SYMLINK
 
 
 class SkipReason(Enum):
-    """Why a path is not followed, in words for a person."""
+    """Why a path is not recorded, worded for the user."""
 
-    OUTSIDE = "lies outside the work tree"
-    GIT_DIR = "lies inside a git directory"
+    OUTSIDE = "is outside the work tree"
+    GIT_DIR = "is inside a git directory"
     NAME = "has a name that git refuses"
     NESTED = "belongs to another repository inside this one"
-    SCRATCH = "is a scratch file of a program that is still writing"
+    SCRATCH = "is a temporary file of a program that is still writing"
     IGNORED = "is ignored by git"
-    BEHIND_LINK = "lies behind a symbolic link"
+    BEHIND_LINK = "is behind a symbolic link"
     DIRECTORY = "is a directory"
-    SPECIAL = "is neither file nor link"
+    SPECIAL = "is neither a file nor a link"
     UNREADABLE = "cannot be read"
-    TOO_LARGE = "is larger than the cap"
+    TOO_LARGE = "is larger than the size limit"
     UNSTEADY = "changes while it is read"
 
 
 class Stamp(NamedTuple):
-    """What the file system says of a file; as long as it is the same, so are the bytes."""
+    """The `stat` of a file. As long as it is the same, so are the bytes."""
 
     modified_ns: int
     changed_ns: int
@@ -54,7 +54,7 @@ class Stamp(NamedTuple):
 
 
 def stamp_of(path: str | Path) -> Stamp | None:
-    """Of a file that settings or rules come from; None if there is none."""
+    """The stamp of a file of settings or rules; None if there is none."""
     try:
         return Stamp.of(os.stat(path))  # noqa: PTH116  hot path
     except OSError:
@@ -63,7 +63,7 @@ def stamp_of(path: str | Path) -> Stamp | None:
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file or symbolic link: its mode as git writes it, its raw bytes (a link's target)."""
+    """A file or symbolic link: its mode as git writes it, and its raw bytes (the target of a link)."""
 
     mode: int
     data: bytes
@@ -72,14 +72,14 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Absent:
-    """There is no file of this name. `why` is set where something hides it."""
+    """There is no file of this name. `why` is set if something else is in its place."""
 
     why: SkipReason | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """Something is there that Chorus does not follow."""
+    """Something that Chorus does not record."""
 
     why: SkipReason
     detail: str = ""
@@ -94,8 +94,8 @@ def mode_of(found: os.stat_result) -> int:
     return EXECUTABLE_MODE if found.st_mode & stat.S_IXUSR else FILE_MODE
 
 
-def settled_mode(mode: int, before: TreeEntry | None, *, trust_bits: bool, trust_links: bool) -> int:
-    """The mode to record where the file system cannot hold it (`core.fileMode`, `core.symlinks` false)."""
+def recorded_mode(mode: int, before: TreeEntry | None, *, trust_bits: bool, trust_links: bool) -> int:
+    """The mode to record if the file system does not keep modes (`core.fileMode`, `core.symlinks` false)."""
     if before is None or mode == SYMLINK_MODE:
         return mode
     if before.mode == SYMLINK_MODE:

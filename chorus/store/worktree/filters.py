@@ -1,8 +1,7 @@
-"""Bytes as git stores them, bytes as they stand in the work tree.
+"""Convert bytes between the work tree and git: line ends, `ident`, encodings and filter programs.
 
-Receives a path and bytes, gives the other form, as line ends, `ident`, encodings and filter programs of
-the user's configuration have it. Where nothing applies, which is seen without a process, the bytes come
-back as they are. Where a filter fails, they do too, with a note that says so. Never fails.
+Paths without conversion are recognised without a process. If a filter fails, the bytes come back unchanged
+with a warning.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,22 +14,22 @@ from chorus.store.repository import Repository
 from chorus.store.worktree.rule_files import MAX_CACHED_ANSWERS, RuleFiles, RuleStamp
 
 ATTRIBUTES = ("text", "crlf", "eol", "ident", "filter", "working-tree-encoding")
-UNSAID = "unspecified"
-# A filter that takes longer on one file waits for a network or a person.
-FILTER_SECONDS = 10.0
+UNSPECIFIED = "unspecified"
+# A filter that takes longer on one file waits for a network or the user.
+FILTER_TIMEOUT_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """`note` says why the bytes are not what git would have made of them."""
+    """`warning`: why the bytes are not converted as git would."""
 
     data: bytes
-    note: str | None = None
+    warning: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """What may happen to a path's bytes on their way in (CRLF to LF) and out (LF to CRLF)."""
+    """Which conversions apply to a path, into git (CRLF to LF) and out of it (LF to CRLF)."""
 
     line_ends_in: bool = False
     line_ends_out: bool = False
@@ -40,7 +39,7 @@ class Conversion:
 
     @property
     def may_keep_size(self) -> bool:
-        """May change bytes and keep their number: an equal size proves nothing."""
+        """Whether the bytes may change while their number stays the same."""
         return self.encoding or self.driver
 
     def changes_in(self, raw: bytes) -> bool:
@@ -79,10 +78,10 @@ class Filters:
             f"--path={path}",
             stdin=raw,
             extra=self._store.writing_environment(),
-            limit_seconds=FILTER_SECONDS,
+            limit_seconds=FILTER_TIMEOUT_SECONDS,
         )
         if done.returncode:
-            return Converted(raw, f"{path} is kept as it is: {error_text(done)}")
+            return Converted(raw, f"{path} is not converted: {error_text(done)}")
         return Converted(
             self._store.read_blob(Oid(done.stdout.decode().strip())), filter_warning(path, done.stderr)
         )
@@ -93,14 +92,14 @@ class Filters:
             return Converted(data)
         blob = self._store.write_blob(data)
         done = self._repository.git.attempt(
-            "cat-file", "--filters", f"--path={path}", blob, limit_seconds=FILTER_SECONDS
+            "cat-file", "--filters", f"--path={path}", blob, limit_seconds=FILTER_TIMEOUT_SECONDS
         )
         if done.returncode:
-            return Converted(data, f"{path} is written as git stores it: {error_text(done)}")
+            return Converted(data, f"{path} is written without conversion: {error_text(done)}")
         return Converted(done.stdout, filter_warning(path, done.stderr))
 
     def conversions(self, paths: Iterable[RepoPath]) -> dict[RepoPath, Conversion]:
-        """What may happen to each of these paths; known answers are kept."""
+        """The conversion of each path. Answers are cached."""
         wanted = list(paths)
         known = self._known
         if len(known) > MAX_CACHED_ANSWERS:
@@ -112,11 +111,11 @@ class Filters:
         return {path: known[path][1] for path in wanted}
 
     def converted(self, paths: Iterable[RepoPath]) -> dict[RepoPath, Conversion]:
-        """Those to which something may happen, of any number of paths; no answer is kept."""
+        """The paths with a conversion, of any number of paths. Answers are not cached."""
         return self._ask(dict(self._rules.stamp_paths(paths)))
 
     def _ask(self, marks: Mapping[RepoPath, RuleStamp]) -> dict[RepoPath, Conversion]:
-        """Without attributes anywhere on the way and without `core.autocrlf`, there is nothing to ask."""
+        """Ask git. Not needed without `core.autocrlf` and any attributes file above the path."""
         rules_start = self._rules_start
         always = self._autocrlf() != "false"
         paths = [path for path, mark in marks.items() if always or any(mark[rules_start:])]
@@ -131,16 +130,16 @@ class Filters:
         return {path: conversion for path, conversion in found.items() if conversion != NOTHING}
 
     def _conversion(self, values: dict[str, str]) -> Conversion:
-        text = values["text"] if values["text"] != UNSAID else values["crlf"]
+        text = values["text"] if values["text"] != UNSPECIFIED else values["crlf"]
         eol = values["eol"]
         autocrlf = self._autocrlf()
-        line_ends = text != "unset" and (text != UNSAID or eol != UNSAID or autocrlf != "false")
+        line_ends = text != "unset" and (text != UNSPECIFIED or eol != UNSPECIFIED or autocrlf != "false")
         native_crlf = autocrlf == "true" or self._repository.config.get("core.eol") == "crlf"
         return Conversion(
             line_ends_in=line_ends,
-            line_ends_out=line_ends and (eol == "crlf" or (eol == UNSAID and native_crlf)),
+            line_ends_out=line_ends and (eol == "crlf" or (eol == UNSPECIFIED and native_crlf)),
             ident=values["ident"] == "set",
-            encoding=values["working-tree-encoding"] not in (UNSAID, "unset", "set"),
+            encoding=values["working-tree-encoding"] not in (UNSPECIFIED, "unset", "set"),
             driver=self._has_driver(values["filter"]),
         )
 
@@ -155,7 +154,7 @@ class Filters:
 
 
 def filter_warning(path: RepoPath, stderr: bytes) -> str | None:
-    """A filter that is not required fails without git failing; git only says so."""
+    """The error git printed although it succeeded: a filter that is not required failed."""
     lines = stderr.decode(errors="replace").splitlines()
     failure = next((line for line in lines if line.startswith(("error:", "fatal:"))), None)
-    return f"{path} is kept as it is: {failure}" if failure else None
+    return f"{path} is not converted: {failure}" if failure else None

@@ -1,7 +1,6 @@
-"""Which paths git ignores.
+"""Ask git which paths it ignores.
 
-Receives paths, gives those of them that are ignored and not tracked. git itself decides; its answer is
-kept as long as the files it came from are the same, so asking about a known path starts no process.
+Answers are cached as long as the files they depend on are unchanged, so asking again starts no process.
 """
 
 from collections.abc import Iterable
@@ -29,9 +28,9 @@ class Ignores:
         self._ignored: dict[RepoPath, tuple[Stamp | None, bool]] = {}
 
     def ignored(self, paths: Iterable[RepoPath]) -> set[RepoPath]:
-        """Those that an ignore rule matches, but for tracked files: git follows those whatever the rules.
+        """Those that an ignore rule matches, except tracked files, which git never ignores.
 
-        Most paths match no rule, and for these the user's index, which changes often, plays no part.
+        Most paths match no rule; for these the user's index, which changes often, does not matter.
         """
         asked = list(paths)
         matched = self._match(asked) if asked else []
@@ -60,14 +59,14 @@ class Ignores:
     def _ask(self, paths: list[RepoPath], *options: str) -> set[RepoPath]:
         if not paths:
             return set()
-        # This command knows no literal names; a leading "./" keeps ":" from being magic.
+        # This command does not take literal paths; a leading "./" keeps ":" from being special.
         stdin = join_names(HERE + path for path in paths)
         extra = {"GIT_LITERAL_PATHSPECS": "0"}
         done = self._git.attempt("check-ignore", "-z", "--stdin", *options, stdin=stdin, extra=extra)
         if done.returncode in (0, 1):
             return {RepoPath(path.removeprefix(HERE)) for path in split_names(done.stdout)}
         if len(paths) > 1:
-            # One path git will not look at (behind a link, in a submodule) fails them all: find it.
+            # One path that git refuses (behind a link, in a submodule) fails them all: find it.
             middle = len(paths) // 2
             return self._ask(paths[:middle], *options) | self._ask(paths[middle:], *options)
         raise GitFailed(f"git cannot say whether {paths[0]} is ignored: {error_text(done)}")

@@ -1,7 +1,6 @@
-"""The index file as git writes it, versions 2 and 3: one fixed block of what `stat` said per name.
+"""The format of git's index file, versions 2 and 3: for each name its `stat` data and object id.
 
-Receives and gives bytes. Keeps, of each entry, what a cache of stamps needs: mode, stamp, object id.
-Never touches a file; the user's index is only ever copied, and this is for the copy.
+Parses a copy of the user's index and renders the private one. Only what the private index needs is kept.
 """
 
 import hashlib
@@ -20,7 +19,7 @@ ENTRY = struct.Struct(">10L20sH")
 NAME_LENGTH = 0x0FFF
 STAGE = 0x3000
 IS_EXTENDED = 0x4000
-# Not checked out (sparse checkout), or only meant to be added (`git add -N`).
+# Not checked out (sparse checkout), or only intended to be added (`git add -N`).
 WITHOUT_BYTES = 0x4000 | 0x2000
 WORD = 0xFFFFFFFF
 MODE_OFFSET = 24
@@ -31,8 +30,8 @@ NOT_FILES = {mode.to_bytes(4, "big") for mode in (SUBMODULE_MODE, TREE_MODE)}
 BLANK_STAMP = bytes(40)
 
 
-class Record(NamedTuple):
-    """One entry: the forty bytes of `stat`, with the mode in their middle, and the object id."""
+class IndexEntry(NamedTuple):
+    """The forty bytes of `stat` data, which contain the mode, and the object id."""
 
     stamp: bytes
     oid: bytes
@@ -50,16 +49,16 @@ class Record(NamedTuple):
     def size(self) -> int:
         return int.from_bytes(self.stamp[36:40], "big")
 
-    def without_stamp(self) -> "Record":
-        """The same file, with a stamp that no file has: git takes it for changed."""
-        return Record(blank_stamp(self.stamp[MODE_OFFSET : MODE_OFFSET + 4]), self.oid)
+    def without_stamp(self) -> "IndexEntry":
+        """The same file with a stamp that no file has, so that git takes it for changed."""
+        return IndexEntry(blank_stamp(self.stamp[MODE_OFFSET : MODE_OFFSET + 4]), self.oid)
 
 
 def blank_stamp(mode: bytes) -> bytes:
     return BLANK_STAMP[:MODE_OFFSET] + mode + BLANK_STAMP[MODE_OFFSET + 4 :]
 
 
-def record_of(entry: TreeEntry, stamp: Stamp) -> Record:
+def make_index_entry(entry: TreeEntry, stamp: Stamp) -> IndexEntry:
     fields = (
         stamp.changed_ns // 10**9,
         stamp.changed_ns % 10**9,
@@ -73,15 +72,15 @@ def record_of(entry: TreeEntry, stamp: Stamp) -> Record:
         stamp.size,
     )
     packed = b"".join((field & WORD).to_bytes(4, "big") for field in fields)
-    return Record(packed, bytes.fromhex(entry.oid))
+    return IndexEntry(packed, bytes.fromhex(entry.oid))
 
 
-def parse_index(data: bytes) -> dict[bytes, Record]:
-    """Files by name. One in conflict is there once, unsure; one not checked out or without bytes is not."""
+def parse_index(data: bytes) -> dict[bytes, IndexEntry]:
+    """Files by name. One in conflict has no stamp; those not checked out or without bytes are left out."""
     magic, version, count = HEADER.unpack_from(data)
     if magic != b"DIRC" or version not in (2, 3):
         raise ValueError(f"an index of version {version}")
-    found: dict[bytes, Record] = {}
+    found: dict[bytes, IndexEntry] = {}
     position = HEADER.size
     for _ in range(count):
         flags = data[position + 60] << 8 | data[position + 61]
@@ -89,19 +88,19 @@ def parse_index(data: bytes) -> dict[bytes, Record]:
         length = flags & NAME_LENGTH
         end = start + length if length < NAME_LENGTH else data.index(b"\0", start)
         more = data[position + 62] << 8 if flags & IS_EXTENDED else 0
-        record = Record(data[position : position + 40], data[position + 40 : position + 60])
-        if not more & WITHOUT_BYTES and record.stamp[MODE_OFFSET : MODE_OFFSET + 4] not in NOT_FILES:
-            found[data[start:end]] = record.without_stamp() if flags & STAGE else record
+        indexed = IndexEntry(data[position : position + 40], data[position + 40 : position + 60])
+        if not more & WITHOUT_BYTES and indexed.stamp[MODE_OFFSET : MODE_OFFSET + 4] not in NOT_FILES:
+            found[data[start:end]] = indexed.without_stamp() if flags & STAGE else indexed
         position += (end - position + 8) & ~7
     return found
 
 
-def render_index(records: Mapping[bytes, Record]) -> bytes:
-    pieces = [HEADER.pack(b"DIRC", 2, len(records))]
-    for name in sorted(records):
-        record = records[name]
+def render_index(entries: Mapping[bytes, IndexEntry]) -> bytes:
+    pieces = [HEADER.pack(b"DIRC", 2, len(entries))]
+    for name in sorted(entries):
+        indexed = entries[name]
         length = min(len(name), NAME_LENGTH).to_bytes(2, "big")
         size = ENTRY.size + len(name)
-        pieces += (record.stamp, record.oid, length, name, bytes(8 - size % 8))
+        pieces += (indexed.stamp, indexed.oid, length, name, bytes(8 - size % 8))
     body = b"".join(pieces)
     return body + hashlib.sha1(body, usedforsecurity=False).digest()

@@ -1,8 +1,7 @@
-"""The files that say which paths git ignores or converts, and whether they are still the same.
+"""Detect changes of the files that say which paths git ignores or converts.
 
-Receives paths, gives marks to compare. A directory's rules hold for all below it, so a path's mark is
-made of the rule files from the root down to its own directory, and of those for the whole repository.
-Never reads a rule: git does.
+A rule applies to everything below its directory, so the stamp of a path covers the rule files from the root
+down to its own directory, and those of the whole repository. git reads the rules themselves.
 """
 
 import os
@@ -13,7 +12,7 @@ from typing import TypeAlias
 from chorus.model.ids import RepoPath
 from chorus.store.worktree.file_state import Stamp, stamp_of
 
-# An answer takes about 300 bytes; a scan of a large tree asks only about what is new in it.
+# An answer takes about 300 bytes; a scan of a large tree asks only about new files.
 MAX_CACHED_ANSWERS = 50_000
 
 RuleStamp: TypeAlias = tuple[Stamp | None, ...]
@@ -26,15 +25,15 @@ class RuleFiles:
         self._everywhere = tuple(os.fspath(place) for place in everywhere)
 
     def stamp_paths(self, paths: Iterable[RepoPath]) -> Iterator[tuple[RepoPath, RuleStamp]]:
-        """The mark of each path; each rule file is looked at once."""
+        """The stamp of each path. Each rule file is read once."""
         above = map(stamp_of, self._everywhere)
         seen: dict[str, RuleStamp] = {"": (*above, stamp_of(f"{self._root}/{self._name}"))}
         for path in paths:
-            yield path, self._mark(path.rpartition("/")[0], seen)
+            yield path, self._stamp(path.rpartition("/")[0], seen)
 
-    def _mark(self, directory: str, seen: dict[str, RuleStamp]) -> RuleStamp:
-        mark = seen.get(directory)
-        if mark is None:
-            above = self._mark(directory.rpartition("/")[0], seen)
-            mark = seen[directory] = (*above, stamp_of(f"{self._root}/{directory}/{self._name}"))
-        return mark
+    def _stamp(self, directory: str, seen: dict[str, RuleStamp]) -> RuleStamp:
+        stamp = seen.get(directory)
+        if stamp is None:
+            above = self._stamp(directory.rpartition("/")[0], seen)
+            stamp = seen[directory] = (*above, stamp_of(f"{self._root}/{directory}/{self._name}"))
+        return stamp

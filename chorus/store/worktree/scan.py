@@ -1,9 +1,8 @@
-"""What changed in the work tree, compared with a recorded tree of raw bytes.
+"""Find what changed in the work tree since a recorded tree of raw bytes.
 
-Receives that tree and, where they are known, the paths to look at; gives each file that differs, its new
-bytes already stored. With paths, the cost follows their number; without, it is one pass over the work
-tree. Honours git's ignore rules, never enters another repository, never writes to the work tree or to
-the user's index. What it leaves out, it says.
+With paths, the cost follows their number; without, it is one pass over the work tree. The new bytes of each
+file that differs are stored. git's ignore rules apply and other repositories are not entered; skipped paths
+are reported. Nothing is written to the work tree or to the user's index.
 """
 
 import os
@@ -20,24 +19,24 @@ from chorus.store.repository import Repository
 from chorus.store.worktree.comparison import Comparison, FileComparer, ObservedChange, SkippedPath
 from chorus.store.worktree.file_state import SkipReason, Stamp, stamp_of
 from chorus.store.worktree.filters import Filters
-from chorus.store.worktree.index_file import Record, record_of
+from chorus.store.worktree.index_file import IndexEntry, make_index_entry
 from chorus.store.worktree.stamp_index import StampIndex
 from chorus.store.worktree.work_tree import WorkTree
 
 __all__ = ["ObservedChange", "ScanResult", "Scanner", "SkippedPath"]
 
 # git compares whole seconds: only an older stamp is safe in the private index.
-SETTLED_NS = 2 * 10**9
-# Looking at one path again costs as much as rewriting some 300 entries of the index.
-FOLD_SHARE = 300
-FOLD_LEAST = 64
-# Command lines have an end; with more directories than this, one pass over all is no dearer.
+MIN_STAMP_AGE_NS = 2 * 10**9
+# Checking one path again costs as much as rewriting some 300 entries of the index.
+UPDATE_SHARE = 300
+MIN_UPDATE = 64
+# Command lines are limited; with more directories than this, one pass over everything costs no more.
 MAX_DIRECTORIES = 200
 
 
 @dataclass(frozen=True, slots=True)
 class ScanResult:
-    """By path."""
+    """Sorted by path."""
 
     changes: tuple[ObservedChange, ...]
     omitted: tuple[SkippedPath, ...]
@@ -50,39 +49,39 @@ class Scanner:
         self._repository = repository
         self._trees = trees
         self._index = StampIndex(repository, store, filters)
-        self._observer = FileComparer(repository, store, trees, work_tree)
-        self._kept: list[RepoPath] = []
-        self._kept_stamp: Stamp | None = None
+        self._comparer = FileComparer(repository, store, trees, work_tree)
+        self._tracked_ignored: list[RepoPath] = []
+        self._tracked_ignored_stamp: Stamp | None = None
 
     def baseline(self) -> tuple[Oid, ScanResult]:
-        """The tree of what is in the work tree now, and how it differs from what the user's index says."""
+        """Write the tree of the work tree as it is now; also returns how it differs from the user's index."""
         tree = self._index.build()
         scan = self.changed(tree)
-        return self._spliced(tree, scan.changes), scan
+        return self._splice(tree, scan.changes), scan
 
     def changed(self, tree: Oid, paths: Iterable[RepoPath] | None = None) -> ScanResult:
-        """What differs from `tree`: everywhere, or at these paths (a directory stands for all below it)."""
+        """What differs from `tree`, everywhere or at these paths (a directory stands for all below it)."""
         if paths is None:
-            return self._look_everywhere(tree)
+            return self._scan_everything(tree)
         named = list(dict.fromkeys(paths))
-        comparison = self._observer.compare(tree, named)
+        comparison = self._comparer.compare(tree, named)
         areas = comparison.directories
         if len(areas) > MAX_DIRECTORIES:
-            return self._look_everywhere(tree)
+            return self._scan_everything(tree)
         more = [path for area in set(named) - set(areas) for path in self._files_below(tree, area)]
         nested: list[SkippedPath] = []
         if areas:
             found, nested = self._find(tree, areas)
             more += found
-        return collect(comparison, self._observer.compare(tree, set(more) - set(named)), nested)
+        return collect(comparison, self._comparer.compare(tree, set(more) - set(named)), nested)
 
-    def _look_everywhere(self, tree: Oid) -> ScanResult:
+    def _scan_everything(self, tree: Oid) -> ScanResult:
         now_ns = time.time_ns()
         found, nested = self._find(tree, ())
-        comparison = self._observer.compare(tree, found)
+        comparison = self._comparer.compare(tree, found)
         scan = collect(comparison, Comparison(), nested)
-        if len(found) > max(FOLD_LEAST, self._index.size() // FOLD_SHARE):
-            self._fold(tree, found, scan, now_ns)
+        if len(found) > max(MIN_UPDATE, self._index.size() // UPDATE_SHARE):
+            self._update_index(tree, found, scan, now_ns)
         return scan
 
     def _find(self, tree: Oid, areas: Sequence[RepoPath]) -> tuple[list[RepoPath], list[SkippedPath]]:
@@ -97,7 +96,7 @@ class Scanner:
         return list(dict.fromkeys([*self._index.stale(areas), *files, *moved, *kept])), nested
 
     def _differing(self, tree: Oid) -> list[RepoPath]:
-        """Where the private index names other bytes than `tree`: its stamps say nothing there."""
+        """Paths where the private index has other bytes than `tree`: its stamps prove nothing there."""
         base = self._index.tree
         try:
             changes = self._trees.diff(base or self._index.build(), tree)
@@ -106,38 +105,38 @@ class Scanner:
         return [change.path for change in changes]
 
     def _tracked_though_ignored(self) -> list[RepoPath]:
-        """Files of the user's index that an ignore rule matches: the private index may not know of them."""
+        """Files of the user's index that an ignore rule matches: the private index may lack them."""
         stamp = stamp_of(self._repository.git_dir / "index")
-        if stamp != self._kept_stamp:
+        if stamp != self._tracked_ignored_stamp:
             options = ("-z", "--cached", "--ignored", "--exclude-standard")
-            self._kept = split_names(self._repository.git.run("ls-files", *options))
-            self._kept_stamp = stamp
-        return self._kept
+            self._tracked_ignored = split_names(self._repository.git.run("ls-files", *options))
+            self._tracked_ignored_stamp = stamp
+        return self._tracked_ignored
 
     def _files_below(self, tree: Oid, path: RepoPath) -> list[RepoPath]:
-        """What `tree` has below a path that is no directory any more."""
+        """The files of `tree` below a path that is no longer a directory."""
         entry = self._trees.lookup(tree, path)
         if entry is None or not entry.is_tree:
             return []
         return [file for file, _ in self._trees.walk(entry.oid, path + "/")]
 
-    def _fold(self, tree: Oid, found: Iterable[RepoPath], scan: ScanResult, now_ns: int) -> None:
-        after = self._spliced(tree, scan.changes)
-        updates = {os.fsencode(path): self._record(after, path, now_ns) for path in found}
+    def _update_index(self, tree: Oid, found: Iterable[RepoPath], scan: ScanResult, now_ns: int) -> None:
+        after = self._splice(tree, scan.changes)
+        updates = {os.fsencode(path): self._index_entry(after, path, now_ns) for path in found}
         self._index.update(updates, after)
 
-    def _record(self, tree: Oid, path: RepoPath, now_ns: int) -> Record | None:
+    def _index_entry(self, tree: Oid, path: RepoPath, now_ns: int) -> IndexEntry | None:
         entry = self._trees.lookup(tree, path)
         if entry is None or entry.is_tree:
             return None
-        known = self._observer.known(path)
+        known = self._comparer.known(path)
         if known is None or known.entry != entry:
-            return record_of(entry, NO_STAMP).without_stamp()
-        record = record_of(entry, known.stamp)
-        synced = now_ns - max(known.stamp.modified_ns, known.stamp.changed_ns) > SETTLED_NS
-        return record if synced else record.without_stamp()
+            return make_index_entry(entry, NO_STAMP).without_stamp()
+        indexed = make_index_entry(entry, known.stamp)
+        is_old = now_ns - max(known.stamp.modified_ns, known.stamp.changed_ns) > MIN_STAMP_AGE_NS
+        return indexed if is_old else indexed.without_stamp()
 
-    def _spliced(self, tree: Oid, changes: Iterable[ObservedChange]) -> Oid:
+    def _splice(self, tree: Oid, changes: Iterable[ObservedChange]) -> Oid:
         return self._trees.splice(tree, {change.path: change.after for change in changes})
 
 

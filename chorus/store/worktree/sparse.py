@@ -1,8 +1,7 @@
-"""What a sparse checkout leaves out of the work tree.
+"""Which paths a sparse checkout leaves out of the work tree.
 
-Receives paths, gives those that are left out, also where somebody has put a file there since: then the index
-no longer says so, and only the rules do. git applies them itself, to a copy of the index in an empty
-work tree. Never touches the user's index or work tree.
+If somebody created a file there since, the index no longer says so, only the rules do. git applies them to
+a copy of the index in an empty work tree. The user's index and work tree are not touched.
 """
 
 import shutil
@@ -17,7 +16,7 @@ from chorus.store.user_index import SKIPPED
 
 
 def find_excluded_by_sparse(repository: Repository, paths: Iterable[RepoPath]) -> set[RepoPath]:
-    """Costs nothing in a work tree that has everything."""
+    """Those of `paths` that are left out. Costs nothing without a sparse checkout."""
     asked = set(paths)
     if not asked or not _is_sparse(repository):
         return set()
@@ -25,18 +24,18 @@ def find_excluded_by_sparse(repository: Repository, paths: Iterable[RepoPath]) -
         empty = Path(name) / "empty"
         empty.mkdir()
         index = shutil.copyfile(repository.git_dir / "index", Path(name) / "index")
-        # From inside the empty directory: git looks for files where it runs.
+        # Run in the empty directory: git looks for files where it runs.
         git = Git(empty)
-        places = (f"--git-dir={repository.git_dir}", f"--work-tree={empty}")
+        options = (f"--git-dir={repository.git_dir}", f"--work-tree={empty}")
         extra = {"GIT_INDEX_FILE": str(index)}
-        git.run(*places, "sparse-checkout", "reapply", extra=extra)
-        listed = split_names(git.run(*places, "ls-files", "-t", "-z", extra=extra))
+        git.run(*options, "sparse-checkout", "reapply", extra=extra)
+        listed = split_names(git.run(*options, "ls-files", "-t", "-z", extra=extra))
     skipped = (RepoPath(line[2:]) for line in listed if line.startswith(f"{SKIPPED} "))
     return asked.intersection(skipped)
 
 
 def _is_sparse(repository: Repository) -> bool:
-    """Asked anew each time: what git wrote a moment ago counts."""
+    """Asked each time, since git may just have changed it."""
     if not (repository.git_dir / "info" / "sparse-checkout").exists():
         return False
     return repository.git.text("config", "--type=bool", "core.sparseCheckout", accept=(0, 1)) == "true"

@@ -1,8 +1,8 @@
-"""The work tree: read a file without being led astray, write one whole or not at all.
+"""Read and write files of the work tree safely.
 
-Receives paths relative to the work tree, gives what is there. Never follows a symbolic link, opens
-nothing but plain files, never blocks on a pipe, never reads more than the cap. Writes only the path
-named, and only while it is as the caller saw it.
+No symbolic link is followed, only plain files are opened, a pipe never blocks, and nothing above the size
+limit is read. A write touches only its path, completely or not at all, and only if the path is as the
+caller saw it.
 """
 
 import os
@@ -20,12 +20,12 @@ from chorus.store.worktree.file_state import Absent, File, FileState, Skipped, S
 from chorus.store.worktree.staged_file import StagedFile
 from chorus.system.durable_writes import find_journal
 
-# Larger than any source file a person reviews, small enough to be read whole a few times a second.
+# Larger than any source file under review, small enough to be read a few times a second.
 CAP_BYTES = 32 * 2**20
-# A file written to during five readings in a row is being streamed to: it is looked at again later.
+# A file written to during five reads in a row is being streamed to: it is read again later.
 READ_ATTEMPTS = 5
 
-# The client writes `NAME.tmp.<pid>.<12 hex>` and renames it over NAME; the other form is ours.
+# The client writes `NAME.tmp.<pid>.<12 hex>` and renames it over NAME; the other form is Chorus's.
 SCRATCH = re.compile(
     rb"(?:.*/)?(?:[^/]*\.tmp\.\d+\.[0-9a-f]{12}|" + staged_file.SCRATCH_NAME + rb")", re.DOTALL
 )
@@ -37,9 +37,9 @@ class WorkTree:
     def __init__(
         self, root: Path, cap_bytes: int = CAP_BYTES, *, exact_names: bool = True, durable: bool = True
     ) -> None:
-        """`exact_names` is False where the file system takes `A` and `a` for one name.
+        """`exact_names` is False if the file system ignores case in names.
 
-        `durable`: what is written is on the disk before it takes the place of what was there.
+        `durable`: wait for the disk before a file is replaced.
         """
         self.root = root
         self._durable = durable
@@ -48,7 +48,7 @@ class WorkTree:
         self._exact_names = exact_names
 
     def locate(self, path: str) -> RepoPath | None:
-        """The path a tool names, relative to this work tree; None if it lies outside.
+        """The path a tool names, relative to this work tree; None if it is outside.
 
         Links among its parents are resolved, as the system does when the tool writes; the last name is not.
         """
@@ -59,11 +59,11 @@ class WorkTree:
         return None if inside == "." or inside.split("/", 1)[0] == ".." else RepoPath(inside)
 
     def read_file(self, path: RepoPath) -> FileState:
-        """What is at `path` now. The bytes are of one moment: no write fell into the reading."""
+        """What is at `path` now. No write happened while it was read."""
         return self.read_unless(path, None) or Absent()
 
     def read_unless(self, path: RepoPath, known: Stamp | None) -> FileState | None:
-        """What is at `path` now, or None, unread, if the file system says the same of it as before."""
+        """What is at `path` now; None, without reading it, if its stamp is `known`."""
         if is_scratch(path):
             return Skipped(SkipReason.SCRATCH)
         try:
@@ -77,9 +77,9 @@ class WorkTree:
             return Skipped(SkipReason.UNREADABLE, error.strerror or "")
 
     def write_file(self, path: RepoPath, mode: int, data: bytes, expected: FileState) -> None:
-        """Put a file or link at `path`, whole or not at all, if what is there still is `expected`.
+        """Put a file or link at `path`, completely or not at all, if what is there still is `expected`.
 
-        The permissions of a file it replaces are kept, but for the executable bits.
+        The permissions of the file it replaces are kept, except the executable bits.
         """
         staged_files = self.stage(path, mode, data)
         try:
@@ -88,11 +88,11 @@ class WorkTree:
             staged_files.close()
 
     def stage(self, path: RepoPath, mode: int, data: bytes) -> StagedFile:
-        """The first half of `write_file`, for many at a time. To be closed, whatever becomes of it."""
+        """The first half of `write_file`, for many files at a time. Close the result in any case."""
         return staged_file.stage(self._root, path, mode, data, durable=self._durable)
 
     def sync_staged(self, staged_files: Sequence[StagedFile]) -> None:
-        """See all of them to the disk, at the cost of about one wait where the file system allows it."""
+        """Sync all of them, with about one wait if the file system allows it."""
         if self._durable and len(staged_files) > 1 and self._journal is not None:
             staged_file.sync_staged(staged_files, self._journal)
 
@@ -101,11 +101,11 @@ class WorkTree:
         return find_journal(self.root)
 
     def remove_scratch_files(self, path: RepoPath) -> None:
-        """Take away what a writer that died left beside `path`. The caller is the only writer here."""
+        """Remove what a dead writer left beside `path`. The caller must be the only writer."""
         staged_file.remove_scratch_files(self._root, path)
 
     def delete_file(self, path: RepoPath, expected: FileState) -> None:
-        """Remove the file at `path`, if it still is `expected`, and the directories this leaves empty."""
+        """Remove the file at `path` if it still is `expected`, and the directories this leaves empty."""
         staged_file.delete_file(self._root, path, expected)
 
     def _read(self, place: OpenParent, known: Stamp | None) -> FileState | None:
@@ -145,12 +145,12 @@ class WorkTree:
 
 
 def is_scratch(path: RepoPath) -> bool:
-    """A file that a program makes only to rename it."""
+    """Whether a program created this file only to rename it."""
     return ".tmp" in path and SCRATCH.fullmatch(os.fsencode(path)) is not None
 
 
 def read_all(descriptor: int, size: int) -> bytes:
-    """The whole file from its start; one byte more is asked for, so that a grown file shows."""
+    """Read the file from its start, and one byte more than `size` to notice that it grew."""
     pieces = []
     position = 0
     while piece := os.pread(descriptor, max(size + 1 - position, 1), position):
