@@ -28,7 +28,7 @@ MAY_IMPORT = {
     },
     "review": {"history", "changes", "store", "system", "model", "errors"},
     "history": {"", "changes", "store", "system", "model", "errors"},
-    "config": {"policy", "agents", "system", "errors"},
+    "config": {"policy", "system", "errors"},
     "agents": {"", "system", "model", "errors"},
     "changes": {"model"},
     "policy": {"model", "errors"},

@@ -93,7 +93,7 @@ def fingerprint(tool: str | None, title: str, question: str, labels: list[str], 
     """Hash what the user decides on: tool, title, question, options and body.
 
     The body counts row by row as drawn, because a blank can change what a command does. So the same
-    dialog drawn at another width has another fingerprint, and must be answered anew.
+    dialog drawn at another width has another fingerprint and must be answered again.
     """
     parts = [_FINGERPRINT_VERSION, tool, title, question, labels, body]
     data = json.dumps(parts, ensure_ascii=False).encode("utf-8", "surrogatepass")

@@ -5,7 +5,7 @@ holds whatever the rules allow: a rule that allows `find` does not allow `find -
 """
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from chorus.policy.risks import ALWAYS_ASK, find_risk
 from chorus.policy.shell import HARMLESS_VARIABLES, ShellScript, SimpleCommand, parse_shell
@@ -56,18 +56,9 @@ _NAME = re.compile(r"[A-Za-z0-9_./+-]+|\[")
 _MAX_DEPTH = 4
 
 
-@dataclass(slots=True)
-class UnwrappedScript:
+def parse_unwrapped(text: str) -> ShellScript:
     """Everything one command line runs, without wrappers, and the reasons why it cannot be judged."""
-
-    commands: list[SimpleCommand] = field(default_factory=list)
-    writes: list[Word] = field(default_factory=list)
-    reads: list[Word] = field(default_factory=list)
-    not_analysed: list[str] = field(default_factory=list)
-
-
-def parse_unwrapped(text: str) -> UnwrappedScript:
-    found = UnwrappedScript()
+    found = ShellScript()
     _add_script(found, parse_shell(text), 0)
     return found
 
@@ -76,7 +67,7 @@ def program_name(word: Word) -> str:
     return word.text.rsplit("/", 1)[-1].casefold()
 
 
-def _add_script(found: UnwrappedScript, script: ShellScript, depth: int) -> None:
+def _add_script(found: ShellScript, script: ShellScript, depth: int) -> None:
     found.writes += script.writes
     found.reads += script.reads
     found.not_analysed += script.not_analysed
@@ -84,7 +75,7 @@ def _add_script(found: UnwrappedScript, script: ShellScript, depth: int) -> None
         _add_command(found, command, depth)
 
 
-def _add_command(found: UnwrappedScript, command: SimpleCommand, depth: int) -> None:
+def _add_command(found: ShellScript, command: SimpleCommand, depth: int) -> None:
     name, *arguments = command.words
     if not name.known or _NAME.fullmatch(name.text) is None:
         found.not_analysed.append("the name of a command is not plain text")
@@ -111,7 +102,7 @@ def _add_command(found: UnwrappedScript, command: SimpleCommand, depth: int) -> 
         found.commands.append(command)
 
 
-def _add_shell(found: UnwrappedScript, command: SimpleCommand, arguments: list[Word], depth: int) -> None:
+def _add_shell(found: ShellScript, command: SimpleCommand, arguments: list[Word], depth: int) -> None:
     """`sh -c TEXT` is the commands in TEXT; `sh FILE` is a command like any other."""
     rest = list(arguments)
     while rest and rest[0].known:
@@ -132,7 +123,7 @@ def _add_shell(found: UnwrappedScript, command: SimpleCommand, arguments: list[W
 
 
 def _add_prefixed(
-    found: UnwrappedScript, command: SimpleCommand, prefix: _Prefix, arguments: list[Word], depth: int
+    found: ShellScript, command: SimpleCommand, prefix: _Prefix, arguments: list[Word], depth: int
 ) -> None:
     base = program_name(command.words[0])
     if prefix.always_ask:
@@ -170,7 +161,7 @@ def _skip_flags(
     return rest, unclear
 
 
-def _add_xargs(found: UnwrappedScript, arguments: list[Word], depth: int) -> None:
+def _add_xargs(found: ShellScript, arguments: list[Word], depth: int) -> None:
     """The command that xargs runs, with unknown words at its end."""
     rest, unclear = _skip_flags(arguments, _XARGS)
     if unclear:
@@ -179,7 +170,7 @@ def _add_xargs(found: UnwrappedScript, arguments: list[Word], depth: int) -> Non
     _add_command(found, SimpleCommand(inner), depth + 1)
 
 
-def _add_find(found: UnwrappedScript, arguments: list[Word], depth: int) -> None:
+def _add_find(found: ShellScript, arguments: list[Word], depth: int) -> None:
     index = 0
     while index < len(arguments):
         index += 1
