@@ -144,7 +144,7 @@ def test_help_and_version_load_no_library(arguments: list[str]) -> None:
         (["log", "show", "diff", "lanes", "status"], ("dataclasses",)),
     ],
 )
-def test_a_command_that_can_ask_an_agent_loads_nothing_that_reads_history(
+def test_a_command_that_can_ask_a_watcher_loads_nothing_that_reads_history(
     commands: list[str], kept_out: tuple[str, ...]
 ) -> None:
     rooms = ("chorus.store", "chorus.history", "chorus.watcher", "pydantic", "orjson", "asyncio", *kept_out)

@@ -10,7 +10,7 @@ from chorus.commands.terminal.pager import page
 from chorus.errors import ExitCode
 from chorus.output import print_err, print_json
 from chorus.text.sanitize import printable
-from chorus.watcher.prompts.audit_log import Audit, audit_path
+from chorus.watcher.prompts.audit_log import AuditLog, audit_path
 from chorus.wire.home import find_home
 
 # What an answer is called in the audit, and what an option that means it is called in a prompt.
@@ -18,8 +18,8 @@ MEANINGS = {"allow": "allow", "allow always": "allow-always", "deny": "deny"}
 
 
 def list_answered(args: argparse.Namespace) -> ExitCode:
-    """Read off the disk: it needs no agent."""
-    entries = Audit(audit_path(find_home(Path.cwd()))).read()
+    """Read off the disk: it needs no watcher."""
+    entries: list[Any] = AuditLog(audit_path(find_home(Path.cwd()))).read()
     if args.limit is not None:
         entries = entries[-args.limit :] if args.limit > 0 else []
     if args.json:
@@ -37,7 +37,7 @@ def render_answers(entries: list[dict[str, Any]]) -> Iterator[str]:
         prompt = entry["prompt"]
         where = f"pane {prompt['pane']}" if prompt["pane"] else "no pane"
         yield printable(
-            f"{entry['time'][:19]}  {entry['print_out']}  by {entry['by']}  ({_way(entry)}, {where})"
+            f"{entry['time'][:19]}  {entry['answer']}  by {entry['by']}  ({_way(entry)}, {where})"
         )
         about = prompt["body"].split("\n", 1)[0].strip()
         yield printable(f"  {prompt['title']}: {prompt['question']}" + (f"  | {about}" if about else ""))

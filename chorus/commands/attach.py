@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> ExitCode:
 
 
 def lend_hooks(watcher: Connection, address: Address, pane: PaneId) -> None:
-    """The running client takes up hooks from the settings file by itself; the agent takes them out again."""
+    """The running client takes up hooks from the settings file by itself; the watcher removes them later."""
     state = read_pane(TmuxServer(address), pane)
     work_tree, _ = find_work_tree(Path(state.path))
     settings = locate_settings(SettingsScope.LOCAL, os.environ, work_tree)

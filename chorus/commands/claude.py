@@ -81,7 +81,7 @@ def find_client(named: str | None) -> str:
 def become_client(
     home: Home, address: Address, client: str, arguments: Sequence[str], *, panel: bool
 ) -> NoReturn:
-    """This process becomes the client, in this pane, with the agent watching."""
+    """This process becomes the client, in this pane, with the watcher watching."""
     pane = PaneId(os.environ["TMUX_PANE"])
     with connect_or_start(home) as watcher:
         watcher.ask("watch", socket=str(address.socket), pane=pane)

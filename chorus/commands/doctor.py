@@ -11,7 +11,6 @@ import subprocess
 from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from chorus import __version__
 from chorus.agents.claude_code.hooks.program import (
@@ -27,6 +26,7 @@ from chorus.commands.terminal.git_settings import wants_colour
 from chorus.errors import ChorusError, ExitCode
 from chorus.history.recorder import Recorder
 from chorus.history.records import RecordKind
+from chorus.model.json_api import StatusJson
 from chorus.output import print_json, print_out
 from chorus.review.verify import verify
 from chorus.store.maintenance.object_check import find_damaged_objects
@@ -36,8 +36,8 @@ from chorus.store.repository import Repository
 from chorus.text.sanitize import printable
 from chorus.tmux.errors import TmuxNotInstalled
 from chorus.tmux.tmux_server import MIN_VERSION, is_supported, read_version
-from chorus.watcher.state.lent_hooks import LENT, Lending
-from chorus.wire.client import WatcherGone, WatcherSilent, connect
+from chorus.watcher.state.lent_hooks import LENT_FILE, LentHooks
+from chorus.wire.client import WatcherNotResponding, WatcherNotRunning, connect
 from chorus.wire.home import Home, find_home
 
 RAISE_LIMITS = "Raise fs.inotify.max_user_watches and fs.inotify.max_user_instances, then run `chorus stop`."
@@ -115,7 +115,7 @@ def check_repository(repository: Repository) -> Check:
 
 def read_loans(home: Home) -> set[str]:
     """The settings files that hold hooks for as long as a client runs (`chorus attach --hooks`)."""
-    lending = Lending(home.root / LENT)
+    lending = LentHooks(home.root / LENT_FILE)
     lending.load()
     return {loan.settings for loan in lending.loans}
 
@@ -124,25 +124,27 @@ def check_watcher(home: Home, *, lent: bool = False) -> Iterator[Check]:
     try:
         with connect(home) as watcher:
             status = watcher.ask("status")
-    except WatcherGone:
-        yield Check("agent", True, "does not run; the next command or hook that needs it starts it")
+    except WatcherNotRunning:
+        yield Check("watcher", True, "does not run; the next command or hook that needs it starts it")
         return
-    except WatcherSilent as error:
+    except WatcherNotResponding as error:
         told = f"{error}; its log is {home.log}"
-        yield Check("agent", False, told, error.hint)
+        yield Check("watcher", False, told, error.hint)
         return
-    version = status["chorus"]
-    told = f"process {status['pid']}, version {version}, since {status['since']}"
+    own = status["watcher"]
+    assert own is not None
+    version = own["version"]
+    told = f"process {own['pid']}, version {version}, since {own['since']}"
     yield Check(
-        "agent", version == __version__, told, "Run `chorus stop`: the next command starts the new one."
+        "watcher", version == __version__, told, "Run `chorus stop`: the next command starts the new one."
     )
     for problem in status["problems"]:
-        fix = RAISE_LIMITS if "inotify" in problem else f"The agent's log says more: {home.log}"
+        fix = RAISE_LIMITS if "inotify" in problem else f"The watcher's log says more: {home.log}"
         yield Check("sources", False, problem, fix)
     yield check_sessions(status, lent=lent)
 
 
-def check_sessions(status: dict[str, Any], *, lent: bool = False) -> Check:
+def check_sessions(status: StatusJson, *, lent: bool = False) -> Check:
     live = [session for session in status["sessions"] if session["state"] != "gone"]
     told = [f"{s['id'][:8]} {s['state']} by {'+'.join(s['sources'])}" for s in live]
     bare = [session["id"][:8] for session in live if "hook" not in session["sources"]]

@@ -41,7 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--all",
         action="store_true",
-        help="take Chorus out: its history, its files, its agent; no lane may be left",
+        help="take Chorus out: its history, its files, its watcher; no lane may be left",
     )
     parser.add_argument("--json", action="store_true", help="for programs")
 
@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> ExitCode:
 
 
 def tidy(repository: Repository, store: ObjectStore) -> dict[str, int]:
-    """Drop what nothing reaches, dropped lanes too, and pack the rest. Runs beside the agent."""
+    """Drop what nothing reaches, dropped lanes too, and pack the rest. Runs beside the watcher."""
     before = size_of(store.directory)
     forgotten = forget_old(repository)
     sweep(repository, store)

@@ -1,6 +1,6 @@
 """`chorus inspect`: what Chorus makes of a recorded stream, pane capture or transcript.
 
-Needs no repository and no agent. The answer is the actions, in the order of their calls, and the counts of
+Needs no repository and no watcher. The answer is the actions, in the order of their calls, and the counts of
 what was not understood: what people attach to a bug report.
 """
 

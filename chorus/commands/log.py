@@ -22,7 +22,7 @@ COLOURS = {"committed": "33", "kept": "32", "reverted": "31", "failed": "31", "d
 MOST_PATHS = 2
 # More than any screen shows: what follows is asked for while a person reads this.
 FIRST_SCREEN = 200
-# Each further page is so many times as long: few requests, and none that keeps the agent busy for nobody.
+# Each further page is so many times as long: few requests, and none that keeps the watcher busy for nobody.
 GROWTH = 4
 # Of a turn's name, enough to tell it from others; `--turn` takes any beginning.
 TURN_LENGTH = 8
@@ -51,7 +51,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> ExitCode:
     if args.prompts:
-        from chorus.commands.answered import list_answered  # noqa: PLC0415  the agent's modules are heavy
+        from chorus.commands.answered import list_answered  # noqa: PLC0415  the watcher's modules are heavy
 
         return list_answered(args)
     names = ("lane", "turn", "tool", "status", "since", "outside", "open")

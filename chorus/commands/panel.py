@@ -59,7 +59,7 @@ def _run_panel(args: argparse.Namespace, home: Home, work_tree: Path) -> ExitCod
     from chorus.panel.feed import Feed, FeedReader  # noqa: PLC0415  each way of running pays for its own
 
     reader = FeedReader(Feed(home, work_tree))
-    reader.start()  # the agent is asked while the toolkit loads, which takes longer
+    reader.start()  # the watcher is asked while the toolkit loads, which takes longer
     from chorus.panel.app import Panel, PanelSettings  # noqa: PLC0415
     from chorus.panel.labels import wants_ascii  # noqa: PLC0415
     from chorus.panel.theme import count_colours, is_dark  # noqa: PLC0415

@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> ExitCode:
                 sys.executable,
                 "-P",
                 "-m",
-                "chorus.watcher.panes.feeder",
+                "chorus.watcher.panes.stdin_feeder",
                 str(pipe),
                 str(environment),
                 *words,

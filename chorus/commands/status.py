@@ -1,15 +1,24 @@
-"""`chorus status`: what the agent watches right now. Never starts one."""
+"""`chorus status`: what the watcher watches right now. Never starts one."""
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 from chorus.errors import ExitCode
+from chorus.model.json_api import StatusJson
 from chorus.output import print_json, print_out
-from chorus.wire.client import WatcherGone, connect
+from chorus.wire.client import WatcherNotRunning, connect
 from chorus.wire.home import NotARepository, find_home
 
-NOT_RUNNING = {"ok": False, "running": False, "sessions": [], "open": 0, "prompts": 0, "problems": []}
+NOT_RUNNING: StatusJson = {
+    "watcher": None,
+    "ok": False,
+    "work_trees": [],
+    "sessions": [],
+    "lanes": 0,
+    "open": 0,
+    "prompts": 0,
+    "problems": [],
+}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -37,18 +46,19 @@ def run(args: argparse.Namespace) -> ExitCode:
             print_out(short)
     else:
         print_out(render(status, ended=args.all))
-    return ExitCode.OK if status["running"] else ExitCode.NOT_FOUND if not args.short else ExitCode.OK
+    return ExitCode.OK if status["watcher"] or args.short else ExitCode.NOT_FOUND
 
 
-def read_status(directory: Path) -> dict[str, Any]:
+def read_status(directory: Path) -> StatusJson:
     try:
         with connect(find_home(directory)) as connection:
-            return {"running": True, **connection.ask("status")}
-    except WatcherGone:
-        return dict(NOT_RUNNING)
+            status: StatusJson = connection.ask("status")
+            return status
+    except WatcherNotRunning:
+        return NOT_RUNNING
 
 
-def render_short(status: dict[str, Any]) -> str:
+def render_short(status: StatusJson) -> str:
     parts = []
     if status["prompts"]:
         parts.append(f"{status['prompts']} waiting")
@@ -57,10 +67,11 @@ def render_short(status: dict[str, Any]) -> str:
     return " · ".join(parts)
 
 
-def render(status: dict[str, Any], *, ended: bool) -> str:
-    if not status["running"]:
-        return "no agent runs for this repository"
-    lines = [f"agent {status['pid']} watches {status['repository']} since {status['since']}"]
+def render(status: StatusJson, *, ended: bool) -> str:
+    watcher = status["watcher"]
+    if watcher is None:
+        return "no watcher runs for this repository"
+    lines = [f"watcher {watcher['pid']} watches {watcher['repository']} since {watcher['since']}"]
     shown = [s for s in status["sessions"] if ended or s["state"] != "gone"]
     for session in shown:
         where = f" in pane {session['pane']}" if session["pane"] else ""

@@ -1,4 +1,4 @@
-"""`chorus stop`: end this repository's agent. Sessions go on; what they do is caught up later."""
+"""`chorus stop`: end this repository's watcher. Sessions go on; what they do is caught up later."""
 
 import argparse
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 from chorus.errors import ChorusError, ExitCode
 from chorus.output import print_err
 from chorus.system.processes import read_process
-from chorus.wire.client import START_SECONDS, WatcherSilent, is_locked, stop
+from chorus.wire.client import START_SECONDS, WatcherNotResponding, is_locked, stop
 from chorus.wire.home import Home, find_home
 
 PROGRAM = "chorus.watcher"
@@ -18,14 +18,14 @@ LOOK_SECONDS = 0.01
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--kill", action="store_true", help="do not ask: end an agent that does not answer; nothing is lost"
+        "--kill", action="store_true", help="do not ask: end a watcher that does not answer; nothing is lost"
     )
 
 
 def run(args: argparse.Namespace) -> ExitCode:
     home = find_home(Path.cwd())
     if not (kill(home) if args.kill else stop(home)):
-        print_err("chorus: no agent was running")
+        print_err("chorus: no watcher was running")
         return ExitCode.NOT_FOUND
     return ExitCode.OK
 
@@ -36,13 +36,15 @@ def kill(home: Home) -> bool:
         return False
     name = home.lock.read_text().strip()
     process = read_process(int(name)) if name.isdecimal() else None
-    # An agent that has just begun may not have written its name over another's yet.
+    # A watcher that has just begun may not have written its name over another's yet.
     if process is None or PROGRAM not in process.arguments:
-        raise ChorusError(f"{home.lock} names no agent that runs: {name!r}", hint="Try again in a moment.")
+        raise ChorusError(f"{home.lock} names no watcher that runs: {name!r}", hint="Try again in a moment.")
     os.kill(process.pid, signal.SIGKILL)
     deadline = time.monotonic() + START_SECONDS
     while is_locked(home):
         if time.monotonic() > deadline:
-            raise WatcherSilent(f"process {process.pid} does not end", hint="See whether its disk answers.")
+            raise WatcherNotResponding(
+                f"process {process.pid} does not end", hint="See whether its disk answers."
+            )
         time.sleep(LOOK_SECONDS)
     return True

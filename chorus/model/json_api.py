@@ -122,7 +122,7 @@ class WatcherJson(TypedDict):
     version: str
     protocol: int
     repository: str
-    since: NotRequired[str]
+    since: str
 
 
 class StatusJson(TypedDict):
@@ -221,3 +221,64 @@ class CheckJson(TypedDict):
     ok: bool
     detail: str
     fix: str | None
+
+
+class WatchJson(TypedDict):
+    """A pane that is watched now."""
+
+    pane: str
+    session: str | None
+    client: bool  # whether a client runs in it
+
+
+class RunJson(TypedDict):
+    """The headless session a request reached."""
+
+    run: str
+    session: NotRequired[str | None]
+
+
+class DropJson(TypedDict):
+    lanes: list[str]
+
+
+class ActionEvent(TypedDict):
+    """A log entry that is new or has changed."""
+
+    event: Literal["action"]
+    entry: LogEntryJson
+    work_tree: str
+
+
+class PromptEvent(TypedDict):
+    """A prompt that is new or has changed."""
+
+    event: Literal["prompt"]
+    prompt: PromptJson
+
+
+class PromptGoneEvent(TypedDict):
+    """A prompt that is no longer pending."""
+
+    event: Literal["prompt-gone"]
+    id: str
+    why: str
+
+
+class SessionEvent(TypedDict):
+    """A session that is new or has changed."""
+
+    event: Literal["session"]
+    session: SessionJson
+
+
+class NoticeEvent(TypedDict):
+    """A message of the watcher about itself, to be shown to the user."""
+
+    event: Literal["notice"]
+    level: Literal["info", "warning"]
+    text: str
+
+
+# What the watcher sends to a connection after `subscribe`.
+EventJson = ActionEvent | PromptEvent | PromptGoneEvent | SessionEvent | NoticeEvent

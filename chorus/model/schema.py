@@ -1,13 +1,15 @@
-"""Pydantic validators and JSON schemas for the records of `json_api`."""
+"""Pydantic validators and JSON schemas for the records of `json_api` and `requests`."""
 
 import types
+from functools import cache
 from typing import Any, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 import typing_extensions
-from pydantic import TypeAdapter
+from pydantic import ConfigDict, TypeAdapter
 from pydantic.json_schema import JsonSchemaValue
 
 from chorus.model import json_api
+from chorus.model.requests import REQUESTS
 
 # The records of the public contract, by the name their schema is published under.
 PUBLISHED: dict[str, type] = {
@@ -28,6 +30,14 @@ PUBLISHED: dict[str, type] = {
 def validator(record: type) -> TypeAdapter[Any]:
     """Return the pydantic validator of a record."""
     return TypeAdapter(_supported(record))
+
+
+@cache
+def arguments_validator(request: str) -> TypeAdapter[Any]:
+    """Return the validator of a request's arguments, which allows no others."""
+    record = _supported(REQUESTS[request])
+    record.__pydantic_config__ = ConfigDict(extra="forbid", strict=True)
+    return TypeAdapter(record)
 
 
 def render_schema() -> JsonSchemaValue:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from chorus.model.ids import PaneId, SessionId
+from chorus.model.json_api import SessionJson
 from chorus.model.outcomes import (
     ActionClosed,
     CallOpened,
@@ -48,8 +49,21 @@ class Session:
     since: str = ""
     last: str = ""
 
-    def as_json(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__} | {"sources": list(self.sources)}
+    def as_json(self) -> SessionJson:
+        return {
+            "id": self.id,
+            "state": self.state,
+            "cwd": self.cwd,
+            "title": self.title,
+            "transcript": self.transcript,
+            "pane": self.pane,
+            "server": self.server,
+            "client": self.client,
+            "parent": self.parent,
+            "sources": list(self.sources),
+            "since": self.since,
+            "last": self.last,
+        }
 
 
 @dataclass(slots=True)

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from chorus import __version__
 from chorus.errors import ChorusError
-from chorus.wire.client import Connection, WatcherGone, connect, connect_or_start
+from chorus.wire.client import Connection, WatcherNotRunning, connect, connect_or_start
 from chorus.wire.home import Home
 from chorus.wire.protocol import Message, ProtocolError
 
@@ -74,7 +74,7 @@ class Feed:
                 yield from filter(self._is_ours, _catch_up(connection, self._work_tree, again=again))
                 if not self._stopped.is_set():
                     yield from filter(self._is_ours, connection.events())
-                    raise WatcherGone("the watcher closed the connection")
+                    raise WatcherNotRunning("the watcher closed the connection")
         except (ChorusError, OSError) as error:
             if not self._stopped.is_set():
                 yield _link("lost", str(error))
@@ -146,7 +146,7 @@ def _catch_up(connection: Connection, cwd: str, *, again: bool) -> Iterator[Mess
         "prompts": _ask(connection, "prompts", list),
     }
     text = RECONNECTED if again else ""
-    if (version := hello.get("chorus")) != __version__:
+    if (version := hello.get("version")) != __version__:
         text = f"the watcher is chorus {version}, this panel {__version__}: reopen the panel"
     yield _link("live", text)
     yield from _read_log(connection, cwd)

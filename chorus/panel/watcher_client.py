@@ -13,9 +13,9 @@ from time import monotonic
 from typing import Any
 
 from chorus.panel.model import TaskProgress
-from chorus.wire.client import START_SECONDS, WatcherGone, WatcherSilent, short_path, start
+from chorus.wire.client import START_SECONDS, WatcherNotResponding, WatcherNotRunning, short_path, start
 from chorus.wire.home import Home
-from chorus.wire.protocol import LONGEST_LINE, decode, encode, parse_answer
+from chorus.wire.protocol import MAX_LINE_BYTES, decode, encode, parse_answer
 
 # Requests about the whole repository; all others are about the panel's work tree.
 REPOSITORY_WIDE = frozenset({"answer"})
@@ -90,11 +90,11 @@ async def _send(home: Home, do: str, arguments: dict[str, Any], *, start_watcher
         writer.write(encode({"id": 1, "do": do, **arguments}))
         line = await reader.readline()
     except (OSError, ValueError) as error:
-        raise WatcherGone(f"lost the watcher: {error}") from error
+        raise WatcherNotRunning(f"lost the watcher: {error}") from error
     finally:
         writer.close()
     if not line.endswith(b"\n"):
-        raise WatcherGone("the watcher closed the connection")
+        raise WatcherNotRunning("the watcher closed the connection")
     result: object = parse_answer(decode(line))
     return result
 
@@ -102,7 +102,7 @@ async def _send(home: Home, do: str, arguments: dict[str, Any], *, start_watcher
 async def _connect_only(home: Home) -> Streams:
     if streams := await _connect(home):
         return streams
-    raise WatcherGone(f"no watcher runs for {home.common_dir}")
+    raise WatcherNotRunning(f"no watcher runs for {home.common_dir}")
 
 
 async def _connect_or_start(home: Home) -> Streams:
@@ -115,12 +115,12 @@ async def _connect_or_start(home: Home) -> Streams:
         if streams := await _connect(home):
             return streams
         await asyncio.sleep(0.02)
-    raise WatcherSilent(f"the watcher did not start; see its log: {home.log}")
+    raise WatcherNotResponding(f"the watcher did not start; see its log: {home.log}")
 
 
 async def _connect(home: Home) -> Streams | None:
     try:
         with short_path(home.socket) as path:
-            return await asyncio.open_unix_connection(path, limit=LONGEST_LINE)
+            return await asyncio.open_unix_connection(path, limit=MAX_LINE_BYTES)
     except (FileNotFoundError, ConnectionRefusedError):
         return None

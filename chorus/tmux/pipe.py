@@ -66,7 +66,7 @@ def open_pipe(tmux: Tmux, pane: PaneId, fifo: Path) -> PanePipe:
     """Start piping the pane into `fifo`, which is made here. Raises PipeTaken if somebody pipes it already.
 
     What was printed before is read in the same step, so that nothing is missed and nothing doubled.
-    A pipe that an agent which has died left at `fifo` is taken up again; then `before` may repeat some
+    A pipe that a watcher which has died left at `fifo` is taken up again; then `before` may repeat some
     of what follows.
     """
     left = _take_up(fifo)

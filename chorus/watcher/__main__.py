@@ -1,6 +1,6 @@
-"""`python -m chorus.watcher COMMON_DIR [again]`: the agent of one repository, in this process.
+"""`python -m chorus.watcher COMMON_DIR [again]`: run the watcher of one repository in this process.
 
-The lock comes first: where an agent runs already, a second one leaves before it has loaded anything.
+The lock is taken first: where a watcher runs already, a second one exits before it has loaded anything.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ from pathlib import Path
 from chorus.watcher.process import run_until_stopped
 from chorus.wire.home import Home
 
-# Takes over from one that could not write.
+# This watcher takes over from one that could not write to the disk.
 AGAIN = "again"
 
 
@@ -24,7 +24,7 @@ def main(arguments: list[str]) -> int:
         return await Watcher(home, successor=AGAIN in arguments).serve(stopping)
 
     if run_until_stopped(home, serve):
-        # A process of its own making: nothing of what this one knows goes along.
+        # A new process: nothing of this one's state is kept.
         words = [word for word in sys.orig_argv if word != AGAIN]
         os.execv(sys.executable, [*words, AGAIN])  # noqa: S606  no shell is wanted
     return 0

@@ -1,4 +1,4 @@
-"""What the agent does at the same time, and what went wrong with it."""
+"""The tasks the watcher runs at the same time, and their failures."""
 
 import asyncio
 import logging
@@ -10,44 +10,46 @@ from chorus.store.lock_file import CannotWrite, LockHeld
 
 log = logging.getLogger("chorus.watcher")
 
-# A loop that failed begins anew after this time; one that fails each time it begins costs no more than this.
-REST_SECONDS = 5.0
+# A loop that failed is restarted after this time, so that one that always fails costs little.
+RESTART_SECONDS = 5.0
 
 Start = Callable[[Coroutine[Any, Any, None]], None]
 Loop = Callable[[], Coroutine[Any, Any, None]]
 
 
 class Tasks:
-    def __init__(self, has_room: Callable[[], bool]) -> None:
+    def __init__(self, has_free_space: Callable[[], bool]) -> None:
         self.problems: dict[str, str] = {}
-        # Something was heard that the disk does not take.
+        # Something cannot be recorded because the disk does not take it.
         self.failed = asyncio.Event()
-        self._has_room = has_room
+        self._has_free_space = has_free_space
         self._all: set[asyncio.Task[None]] = set()
 
     def start(self, task: Coroutine[Any, Any, None]) -> None:
-        """Run something beside the others. That it failed is told; they go on, unless the disk is full."""
+        """Run a task beside the others. If it fails, the others go on, unless the disk is full."""
         started = asyncio.get_running_loop().create_task(task)
         self._all.add(started)
         started.add_done_callback(self._ended)
 
-    def keep(self, loop: Loop, *, rest_seconds: float = REST_SECONDS) -> None:
-        """Run a loop for as long as the agent lives. One that failed is told of, rests, and begins anew."""
+    def run_forever(self, loop: Loop, *, restart_seconds: float = RESTART_SECONDS) -> None:
+        """Run a loop for as long as the watcher runs, and restart it after a failure."""
 
-        async def again() -> None:
+        async def supervise() -> None:
             while not self.failed.is_set():
                 (ended,) = await asyncio.gather(loop(), return_exceptions=True)
                 if ended is None or self.fail(ended):
                     return
-                await asyncio.sleep(rest_seconds)
+                await asyncio.sleep(restart_seconds)
 
-        self.start(again())
+        self.start(supervise())
 
     def fail(self, error: BaseException) -> bool:
-        """Whether it is the disk, or a lock somebody holds. Anything else would fail a fresh agent, too."""
-        log.error("a task of the agent failed", exc_info=error)
+        """Note a failure. Return whether it is the disk or a held lock: anything else would fail a new
+        watcher too.
+        """
+        log.error("a task of the watcher failed", exc_info=error)
         self.problems[type(error).__name__] = str(error)
-        if isinstance(error, CannotWrite | LockHeld) or not self._has_room():
+        if isinstance(error, CannotWrite | LockHeld) or not self._has_free_space():
             self.failed.set()
         return self.failed.is_set()
 

@@ -1,6 +1,6 @@
-"""Talking to the agent: connect, ask, listen; and start one when there is none.
+"""Talking to the watcher: connect, ask, listen; and start one when there is none.
 
-The panel and every command use this. It never imports the agent: starting one means starting a
+The panel and every command use this. It never imports the watcher: starting one means starting a
 process of its own.
 """
 
@@ -18,11 +18,11 @@ from chorus import __version__
 from chorus.errors import ChorusError, NotFound
 from chorus.system import file_lock
 from chorus.wire.home import Home
-from chorus.wire.protocol import LONGEST_LINE, Message, ProtocolError, decode, encode, parse_answer
+from chorus.wire.protocol import MAX_LINE_BYTES, Message, ProtocolError, decode, encode, parse_answer
 
 # A cold start imports git and pydantic: about 0.4 s here, more on a busy machine.
 START_SECONDS = 20.0
-# Long enough for a scan of a very large work tree; an agent that is silent for longer hangs.
+# Long enough for a scan of a very large work tree; a watcher that is silent for longer hangs.
 ANSWER_SECONDS = 120.0
 # What takes no work at all; a busy machine or a scan under way makes it late.
 SOON_SECONDS = 30.0
@@ -31,14 +31,14 @@ SOON = frozenset({"hello", "status", "stop"})
 UNBOUNDED = frozenset({"land"})
 
 
-class WatcherGone(NotFound):
-    """No agent runs for this repository, or it went away."""
+class WatcherNotRunning(NotFound):
+    """No watcher runs for this repository, or it went away."""
 
-    hint = "Any command that needs the agent starts it; `chorus doctor` says why it may not start."
+    hint = "Any command that needs the watcher starts it; `chorus doctor` says why it may not start."
 
 
-class WatcherSilent(ChorusError):
-    """The agent does not answer in time."""
+class WatcherNotResponding(ChorusError):
+    """The watcher does not answer in time."""
 
     hint = "It may be busy. One that hangs is ended with `chorus stop --kill`; nothing recorded is lost."
 
@@ -65,14 +65,14 @@ class Connection:
             self._events.append(message)
 
     def events(self) -> Iterator[Message]:
-        """Everything the agent says after `subscribe`, until it goes away."""
+        """Everything the watcher says after `subscribe`, until it goes away."""
         self._socket.settimeout(None)
         while True:
             while self._events:
                 yield self._events.pop(0)
             try:
                 yield self._receive()
-            except WatcherGone:
+            except WatcherNotRunning:
                 return
 
     def take_events(self) -> list[Message]:
@@ -99,22 +99,22 @@ class Connection:
         try:
             self._socket.sendall(encode(message))
         except OSError as error:
-            raise WatcherGone(f"the agent went away: {error}") from error
+            raise WatcherNotRunning(f"the watcher went away: {error}") from error
 
     def _receive(self) -> Message:
         try:
-            line = self._reader.readline(LONGEST_LINE)
+            line = self._reader.readline(MAX_LINE_BYTES)
         except TimeoutError as error:
-            raise WatcherSilent(f"the agent did not answer within {self._patience:.0f} s") from error
+            raise WatcherNotResponding(f"the watcher did not answer within {self._patience:.0f} s") from error
         except OSError as error:
-            raise WatcherGone(f"the agent went away: {error}") from error
+            raise WatcherNotRunning(f"the watcher went away: {error}") from error
         if not line.endswith(b"\n"):
-            raise WatcherGone("the agent closed the connection")
+            raise WatcherNotRunning("the watcher closed the connection")
         return decode(line)
 
 
 def connect(home: Home) -> Connection:
-    """A connection to the running agent."""
+    """A connection to the running watcher."""
     stream = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     stream.settimeout(SOON_SECONDS)
     try:
@@ -122,20 +122,20 @@ def connect(home: Home) -> Connection:
             stream.connect(path)
     except TimeoutError as error:
         stream.close()
-        raise WatcherSilent(f"the agent took no connection within {SOON_SECONDS:.0f} s") from error
+        raise WatcherNotResponding(f"the watcher took no connection within {SOON_SECONDS:.0f} s") from error
     except (FileNotFoundError, ConnectionRefusedError) as error:
         stream.close()
-        raise WatcherGone(f"no agent runs for {home.common_dir}") from error
+        raise WatcherNotRunning(f"no watcher runs for {home.common_dir}") from error
     return Connection(stream)
 
 
 def connect_or_start(home: Home) -> Connection:
-    """A connection to an agent of this very version and place, started (or replaced) if need be."""
+    """A connection to a watcher of this very version and place, started (or replaced) if need be."""
     try:
         connection = connect(home)
-    except WatcherGone:
+    except WatcherNotRunning:
         return _start_and_connect(home)
-    with suppress(ProtocolError, WatcherGone):
+    with suppress(ProtocolError, WatcherNotRunning):
         if _is_current(connection.ask("hello"), home):
             return connection
     connection.close()
@@ -144,12 +144,12 @@ def connect_or_start(home: Home) -> Connection:
 
 
 def start(home: Home) -> None:
-    """Start an agent process of its own session; a second one gives way by itself."""
+    """Start a watcher process of its own session; a second one gives way by itself."""
     home.root.mkdir(exist_ok=True)
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("GIT_", "CLAUDE"))}
     with Path(os.devnull).open("r+b") as nowhere, home.log.open("ab") as log:
         # By a shell that leaves at once, so that it is nobody's child: one that is killed would stay a zombie
-        # of the client which this process may become, and hooks take a zombie for an agent that lives.
+        # of the client which this process may become, and hooks take a zombie for a watcher that lives.
         subprocess.run(
             ["sh", "-c", '"$@" &', "sh", sys.executable, "-P", "-m", "chorus.watcher", str(home.common_dir)],
             stdin=nowhere,
@@ -163,22 +163,22 @@ def start(home: Home) -> None:
 
 
 def stop(home: Home) -> bool:
-    """Ask the agent to end and wait until it let go of its lock; False if there was none."""
+    """Ask the watcher to end and wait until it let go of its lock; False if there was none."""
     try:
         with connect(home) as connection:
             connection.ask("stop")
-    except WatcherGone:
+    except WatcherNotRunning:
         return False
     deadline = time.monotonic() + START_SECONDS
     while is_locked(home):
         if time.monotonic() > deadline:
-            raise WatcherSilent(f"the agent for {home.common_dir} does not end")
+            raise WatcherNotResponding(f"the watcher for {home.common_dir} does not end")
         time.sleep(0.01)
     return True
 
 
 def is_locked(home: Home) -> bool:
-    """Whether a watcher holds the repository's lock."""
+    """Return whether a watcher holds the repository's lock."""
     return file_lock.is_locked(home.lock)
 
 
@@ -195,7 +195,7 @@ def short_path(path: Path) -> Iterator[str]:
 def _is_current(hello: Message, home: Home) -> bool:
     """Of this version; and not one whose repository was moved here from where it looks for it."""
     with suppress(FileNotFoundError):
-        return hello["chorus"] == __version__ and Path(hello["repository"]).samefile(home.common_dir)
+        return hello.get("version") == __version__ and Path(hello["repository"]).samefile(home.common_dir)
     return False
 
 
@@ -205,12 +205,12 @@ def _start_and_connect(home: Home) -> Connection:
     while True:
         try:
             return connect(home)
-        except WatcherGone:
+        except WatcherNotRunning:
             if time.monotonic() > deadline:
-                raise WatcherSilent(f"the agent did not start; its log is {home.log}") from None
+                raise WatcherNotResponding(f"the watcher did not start; its log is {home.log}") from None
             time.sleep(0.01)
 
 
 def _import_path() -> str:
-    """The directory this very package was imported from: the agent runs the same code."""
+    """The directory this very package was imported from: the watcher runs the same code."""
     return str(Path(__file__).resolve().parent.parent.parent)

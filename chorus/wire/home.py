@@ -1,7 +1,7 @@
-"""Where one repository's agent keeps its things: `chorus/` inside the common git directory.
+"""Where one repository's watcher keeps its things: `chorus/` inside the common git directory.
 
 Light on purpose: it finds the repository by looking at files, without running git, and does without
-`dataclasses`, whose import is a quarter of what a command that asks the agent costs.
+`dataclasses`, whose import is a quarter of what a command that asks the watcher costs.
 """
 
 from pathlib import Path
@@ -24,15 +24,15 @@ class Home(NamedTuple):
 
     @property
     def socket(self) -> Path:
-        return self.root / "agent.sock"
+        return self.root / "watcher.sock"
 
     @property
     def lock(self) -> Path:
-        return self.root / "agent.lock"
+        return self.root / "watcher.lock"
 
     @property
     def log(self) -> Path:
-        return self.root / "agent.log"
+        return self.root / "watcher.log"
 
     @property
     def spool(self) -> Path:

@@ -1,32 +1,32 @@
-"""One JSON message a line, between the agent and whoever talks to it.
+"""The socket's protocol: one JSON message per line.
 
 A request is `{"v": 1, "id": N, "do": NAME, …}`; its reply carries the same id and either `answer` or
-`error`. After `subscribe` the agent also sends `{"v": 1, "event": NAME, …}` lines of its own accord.
-This module turns messages into lines and back. It needs nothing but the standard library, because
-every short-lived command pays for what is imported here.
+`error`. After `subscribe` the watcher also sends `{"v": 1, "event": NAME, …}` lines.
+Uses nothing but the standard library, because every short-lived command pays for what is imported here.
 """
 
 import json
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from chorus.errors import ChorusError, ExitCode
 
 VERSION = 1
 
-# A diff of a whole action fits; a runaway peer does not.
-LONGEST_LINE = 64 * 2**20
+# The diff of any action fits; a runaway peer does not.
+MAX_LINE_BYTES = 64 * 2**20
 
 Message = dict[str, Any]
 
 
 class ProtocolError(ChorusError):
-    """The other side sent something that is not a message of this protocol."""
+    """The peer sent something that is not a message of this protocol."""
 
-    hint = "Run `chorus stop` and try again: the agent may be of another version."
+    hint = "Run `chorus stop` and try again: the watcher may be of another version."
 
 
 class WatcherError(ChorusError):
-    """The agent refused, with its own words, exit code and hint."""
+    """The watcher refused a request, with its own message, exit code and hint."""
 
     def __init__(
         self, message: str, *, exit_code: ExitCode, hint: str | None, details: Message | None = None
@@ -42,7 +42,7 @@ class Request(NamedTuple):
     arguments: Message
 
 
-def encode(message: Message) -> bytes:
+def encode(message: Mapping[str, object]) -> bytes:
     return json.dumps({"v": VERSION, **message}, separators=(",", ":")).encode() + b"\n"
 
 
@@ -61,7 +61,7 @@ def parse_request(line: bytes) -> Request:
     identity, do = message.pop("id", None), message.pop("do", None)
     del message["v"]
     if not isinstance(identity, int) or not isinstance(do, str):
-        raise ProtocolError(f"a request needs an id and something to do: {line[:80]!r}")
+        raise ProtocolError(f"a request needs `id` and `do`: {line[:80]!r}")
     return Request(identity, do, message)
 
 
@@ -71,12 +71,12 @@ def render_error(error: ChorusError) -> Message:
 
 
 def parse_answer(reply: Message) -> Any:  # noqa: ANN401  each request knows the shape of its answer
-    """What the agent answered; raises the error it reported."""
+    """Return what the watcher answered, or raise the error it reported."""
     if "error" not in reply:
         return reply.get("answer")
     error = reply["error"]
     raise WatcherError(
-        error.get("message", "the agent failed"),
+        error.get("message", "the watcher failed"),
         exit_code=ExitCode(error.get("exit_code", ExitCode.BUG)),
         hint=error.get("hint"),
         details=error.get("details"),

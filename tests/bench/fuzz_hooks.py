@@ -1,4 +1,4 @@
-"""Each part of each recorded hook event made odd, told to a real agent: none fails, the next is recorded."""
+"""Distort each part of each recorded hook event: none stops a real watcher, and the next is recorded."""
 
 import subprocess
 import tempfile

@@ -35,7 +35,7 @@ def main() -> None:
 def _measure_processes(place: Path) -> None:
     bare, down, hung, alive = (_repository(place / name) for name in ("bare", "down", "hung", "alive"))
     Spool(_spool(down)).open()
-    (_spool(down) / "agent").unlink()
+    (_spool(down) / "watcher").unlink()
     (_spool(down) / "asleep").touch()
     Spool(_spool(hung)).open()
     (_spool(hung) / "late").touch()
@@ -43,9 +43,9 @@ def _measure_processes(place: Path) -> None:
     ways: dict[str, tuple[list[str], Path]] = {
         "sh -c true": (["sh", "-c", "true"], bare),
         "never used Chorus": (hook, bare),
-        "agent alive, waited for": (hook, alive),
-        "agent down": (hook, down),
-        "agent hung, second event": (hook, hung),
+        "watcher alive, waited for": (hook, alive),
+        "watcher down": (hook, down),
+        "watcher hung, second event": (hook, hung),
     }
     with _agent(alive):
         for _ in range(5):
@@ -56,7 +56,7 @@ def _measure_processes(place: Path) -> None:
     _run(hook, hung)
     _print_table(taken)
     print(
-        f"  {'agent hung, first event':<28}{(time.perf_counter() - start) * 1000:8.2f} ms  (its time limit)"
+        f"  {'watcher hung, first event':<28}{(time.perf_counter() - start) * 1000:8.2f} ms  (its time limit)"
     )
 
 
@@ -86,7 +86,7 @@ def _measure_client(place: Path) -> None:
     median = {name: statistics.median(seconds) for name, seconds in taken.items()}
     floor = median["true"] - median["none"]
     print("  one edit in the real client, with a hook before and after it:")
-    for name, what in {"none": "no hook", "true": "sh -c true", "ours": "ours, agent alive"}.items():
+    for name, what in {"none": "no hook", "true": "sh -c true", "ours": "ours, watcher alive"}.items():
         extra = median[name] - median["none"]
         print(f"  {what:<28}{median[name] * 1000:8.2f} ms  adds {extra * 1000:6.2f} ms {extra / floor:7.2f}x")
 
@@ -124,9 +124,9 @@ def _spool(project: Path) -> Path:
 
 @contextlib.contextmanager
 def _agent(project: Path) -> Iterator[None]:
-    """A process that takes each event and lets its hook go, as the agent does."""
+    """A process that takes each event and lets its hook go, as the watcher does."""
     process = subprocess.Popen([sys.executable, "-m", "tests.bench.hooks", str(_spool(project))])
-    while not (_spool(project) / "agent").exists():
+    while not (_spool(project) / "watcher").exists():
         time.sleep(0.01)
     try:
         yield

@@ -1,4 +1,4 @@
-"""The agent killed 50 times at random moments of a real session, in each way of watching: nothing lost."""
+"""The watcher killed 50 times at random moments of a real session, in each way of watching: nothing lost."""
 
 import os
 import random
@@ -27,7 +27,7 @@ KILLS = 50
 # The model rests between its calls, so that the session lasts about as long as the kills take.
 ROUNDS = 24
 REST_SECONDS = 0.25
-# The agent lives for up to this long between two kills.
+# The watcher lives for up to this long between two kills.
 LIFE_SECONDS = 1.5
 DEADLINE_SECONDS = 240.0
 
@@ -51,7 +51,7 @@ def kill_through(mode: str) -> None:
         killed = 0
         while killed < KILLS:
             time.sleep(dice.random() * LIFE_SECONDS)
-            killed += kill_agent(home)
+            killed += kill_watcher(home)
             if dice.random() < 0.5:  # else a hook does, or the next turn of this loop
                 start(home)
         connect_or_start(home).close()
@@ -108,8 +108,8 @@ def expect_everything(watched: WatchedSession, tools: list[str]) -> None:
     assert outside == [], outside
 
 
-def kill_agent(home: Home) -> bool:
-    """Kill the agent that holds the lock; its number in the lock may be another's by now otherwise."""
+def kill_watcher(home: Home) -> bool:
+    """Kill the watcher that holds the lock; its number in the lock may be another's by now otherwise."""
     text = home.lock.read_text() if home.lock.exists() else ""
     process = read_process(int(text)) if text.strip() else None
     if process is None or "chorus.watcher" not in process.arguments:

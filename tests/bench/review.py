@@ -122,7 +122,7 @@ def measure_log(folder: Path) -> None:
     start = statistics.median(run_first(repo, [*command, "--version"], 1) for _ in range(5))
     subprocess.run([*command, "keep", "1"], cwd=repo, check=True, env=environment(), capture_output=True)
     try:
-        # The agent that has just started reads the history once.
+        # The watcher that has just started reads the history once.
         run_first(repo, [*command, "log"], 40)
         for label, lines in (("first 40 lines", 40), ("all lines", None)):
             mine = statistics.median(run_first(repo, [*command, "log"], lines) for _ in range(5))
@@ -132,15 +132,15 @@ def measure_log(folder: Path) -> None:
                 f"{mine / theirs:.1f} times `git log` of the lane",
                 flush=True,
             )
-        measure_others(repo, start, "with an agent")
+        measure_others(repo, start, "with a watcher")
     finally:
         stop(find_home(repo))
     alone = statistics.median(run_first(repo, [*command, "log"], 40) for _ in range(5))
     print(
-        f"  chorus log, first 40 lines, with no agent: {alone * 1e3:.0f} ms, {alone / start:.1f} times",
+        f"  chorus log, first 40 lines, with no watcher: {alone * 1e3:.0f} ms, {alone / start:.1f} times",
         flush=True,
     )
-    measure_others(repo, start, "with no agent")
+    measure_others(repo, start, "with no watcher")
 
 
 def measure_others(repo: Path, start: float, label: str) -> None:

@@ -18,7 +18,7 @@ from tests.client_double.values import Json, Outcome, failure
 DEFAULT_TIMEOUT_MS = 120_000
 # What is compared around a command: enough for a scratch repository, cheap in any.
 MOST_FILES = 500
-MOST_BYTES = 1_000_000
+MAX_BYTES = 1_000_000
 NO_OUTPUT = "(Bash completed with no output)"
 
 
@@ -130,7 +130,7 @@ def _contents(cwd: Path) -> dict[Path, str]:
 
 
 def _is_small_file(path: Path) -> bool:
-    return path.is_file() and not path.is_symlink() and path.stat().st_size <= MOST_BYTES
+    return path.is_file() and not path.is_symlink() and path.stat().st_size <= MAX_BYTES
 
 
 def _edit_diff(before: dict[Path, str], after: dict[Path, str]) -> Json:

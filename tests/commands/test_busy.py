@@ -67,16 +67,16 @@ class Session(threading.Thread):
         wait_for(lambda: not place.exists(), what=f"{name} is heard", seconds=SECONDS)
 
 
-def review_at_random(agent: Connection, cwd: str, going_on: Callable[[], bool]) -> int:
+def review_at_random(watcher: Connection, cwd: str, going_on: Callable[[], bool]) -> int:
     """Take back and bring back, until so many times and the session is done."""
     dice, done = random.Random(1), 0
     while done < COUNT or going_on():
-        entries = [e for e in agent.ask("log", cwd=cwd, tool="Edit") if e["status"] != "noop"]
+        entries = [e for e in watcher.ask("log", cwd=cwd, tool="Edit") if e["status"] != "noop"]
         if not entries:
             continue
         entry = dice.choice(entries)
         try:
-            agent.ask("redo" if entry["status"] == "reverted" else "revert", cwd=cwd, actions=[entry["n"]])
+            watcher.ask("redo" if entry["status"] == "reverted" else "revert", cwd=cwd, actions=[entry["n"]])
         except WatcherError as error:
             raise AssertionError(f"{entry}: {error}") from None
         done += 1
@@ -88,13 +88,13 @@ def test_reverts_and_redos_while_a_session_edits(repo: UserRepo, chorus: Shell) 
         slots = range(number, COUNT, FILES)
         repo.write(f"busy{number}.txt", "".join(f"slot {s}\na {s}\nb {s}\nc {s}\n" for s in slots).encode())
     session, cwd = Session(repo), str(repo.path)
-    with connect_or_start(find_home(repo.path)) as agent:
+    with connect_or_start(find_home(repo.path)) as watcher:
         assert chorus("revert", "1").code == 3
         session.start()
-        done = review_at_random(agent, cwd, session.is_alive)
+        done = review_at_random(watcher, cwd, session.is_alive)
         session.join()
         assert session.failed is None
-        entries = agent.ask("log", cwd=cwd, outside=True)
+        entries = watcher.ask("log", cwd=cwd, outside=True)
     assert done >= COUNT
     edits = [entry for entry in entries if entry["tool"] == "Edit"]
     assert [entry["id"] for entry in edits] == sorted({e["id"] for e in edits}, key=lambda i: int(i[6:]))

@@ -19,7 +19,7 @@ def checks(chorus: Shell, *options: str, first: Path | None = None) -> dict[str,
 def test_a_healthy_repository_is_proved_to_its_last_byte(worked: UserRepo, chorus: Shell) -> None:
     found = checks(chorus, "--deep")
     assert all(
-        found[name]["ok"] for name in ("git", "tmux", "repository", "agent", "hooks", "history", "objects")
+        found[name]["ok"] for name in ("git", "tmux", "repository", "watcher", "hooks", "history", "objects")
     )
     assert "everything" in str(found["coverage"]["detail"])
 
@@ -50,9 +50,9 @@ def test_a_history_with_a_hole_is_said_with_the_way_out(worked: UserRepo, chorus
     assert chorus("log").code == 3
 
 
-def test_a_running_agent_and_its_version_are_named(worked: UserRepo, chorus: Shell) -> None:
+def test_a_running_watcher_and_its_version_are_named(worked: UserRepo, chorus: Shell) -> None:
     chorus("keep", "1")
-    detail = str(checks(chorus)["agent"]["detail"])
+    detail = str(checks(chorus)["watcher"]["detail"])
     assert "process" in detail
 
 

@@ -255,7 +255,7 @@ def test_a_lane_that_is_not_there_leaves_with_3(worked: UserRepo, chorus: Shell)
     assert chorus("land", "chorus/none").code == 3
 
 
-KILL_AGENT = 'kill -9 "$(cat "$(git rev-parse --git-common-dir)/chorus/spool/agent")"'
+KILL_WATCHER = 'kill -9 "$(cat "$(git rev-parse --git-common-dir)/chorus/spool/watcher")"'
 
 
 def landed(chorus: Shell) -> list[bool]:
@@ -271,7 +271,7 @@ def test_a_landing_that_died_between_two_commits_is_taken_back(
     lane = lane_of(chorus)
     worked.git("branch", "other")
     before = worked.fingerprint()
-    install_hook(worked, "pre-commit", f"[ -e {lane_mark(worked)} ] && {{ {KILL_AGENT}; exit 1; }}; exit 0")
+    install_hook(worked, "pre-commit", f"[ -e {lane_mark(worked)} ] && {{ {KILL_WATCHER}; exit 1; }}; exit 0")
     install_hook(worked, "post-commit", f"touch {lane_mark(worked)}")
     assert chorus("land", lane, "--onto", onto, "--by", "action").code != 0
     for name in ("pre-commit", "post-commit"):
@@ -293,7 +293,7 @@ def test_a_landing_that_died_after_its_last_commit_is_finished(worked: UserRepo,
     lane = lane_of(chorus)
     before = user_state(worked)
     last = '[ "$(git rev-list --count v1..HEAD)" = 3 ]'
-    install_hook(worked, "post-commit", f"if {last}; then {KILL_AGENT}; fi")
+    install_hook(worked, "post-commit", f"if {last}; then {KILL_WATCHER}; fi")
     assert chorus("land", lane, "--by", "action").code != 0
     (worked.path / ".git" / "hooks" / "post-commit").unlink()
     assert landed(chorus) == [True] * 3
@@ -307,7 +307,7 @@ def test_a_landing_that_died_after_its_last_commit_is_finished(worked: UserRepo,
 
 def test_commits_made_by_the_user_since_a_landing_died_stay(worked: UserRepo, chorus: Shell) -> None:
     lane = lane_of(chorus)
-    install_hook(worked, "pre-commit", f"[ -e {lane_mark(worked)} ] && {{ {KILL_AGENT}; exit 1; }}; exit 0")
+    install_hook(worked, "pre-commit", f"[ -e {lane_mark(worked)} ] && {{ {KILL_WATCHER}; exit 1; }}; exit 0")
     install_hook(worked, "post-commit", f"touch {lane_mark(worked)}")
     assert chorus("land", lane, "--by", "action").code != 0
     for name in ("pre-commit", "post-commit"):
@@ -387,9 +387,9 @@ def test_a_landing_outlasts_what_a_client_waits_for_otherwise(
     lane = lane_of(chorus)
     go = worked.path.parent / "go"
     install_hook(worked, "pre-commit", f"sleep 1; touch {go}")
-    assert chorus("keep", "1").code == 0  # which starts the agent
-    with connect(find_home(worked.path)) as agent:
+    assert chorus("keep", "1").code == 0  # which starts the watcher
+    with connect(find_home(worked.path)) as watcher:
         monkeypatch.setattr(client, "ANSWER_SECONDS", 0.2)
-        done = agent.ask("land", lane=lane, cwd=str(worked.path))
+        done = watcher.ask("land", lane=lane, cwd=str(worked.path))
     assert go.exists()
     assert len(done["commits"]) == 1

@@ -58,7 +58,7 @@ def test_what_was_used_and_removed_leaves_nothing(
     own = (repo.path / "app.py").read_bytes()
     assert chorus("hooks", "install").code == 0
     assert chorus("hooks", "wake", str(repo.path / ".git")).code == 0
-    wait_for(lambda: chorus("status").code == 0, what="an agent that answers", seconds=60)
+    wait_for(lambda: chorus("status").code == 0, what="a watcher that answers", seconds=60)
     play_session(repo, tmp_path)
     wait_for(lambda: len(chorus("log", "--json").json()) == 2, what="both actions", seconds=60)
     assert chorus("revert", "1").code == 0

@@ -111,7 +111,7 @@ def test_lanes_are_listed_with_the_promised_keys(worked: UserRepo, chorus: Shell
         assert len(chorus("log", "--lane", name, "--json").json()) == count
 
 
-def test_revert_redo_and_keep_work_through_the_agent(worked: UserRepo, chorus: Shell) -> None:
+def test_revert_redo_and_keep_work_through_the_watcher(worked: UserRepo, chorus: Shell) -> None:
     dry = chorus("revert", "1", "--dry-run")
     assert "+x = 1" in dry.out
     assert b"x = 9" in (worked.path / "app.py").read_bytes()
@@ -167,7 +167,7 @@ def test_the_log_names_every_file_of_an_action_with_too_many_to_be_listed(
     assert f"{len(names)} files: I make them all." in chorus("log").out
     shown = chorus("show", "2", "--json").json()
     assert (shown["files"], sorted(shown["paths"])) == (len(names), names)
-    assert chorus("keep", "1").code == ExitCode.OK  # starts the agent
+    assert chorus("keep", "1").code == ExitCode.OK  # starts the watcher
     after = chorus("log", "--json").json()
     assert [entry["paths"] for entry in after] == [entry["paths"] for entry in alone]
     assert chorus("show", "2", "--json").json() == shown

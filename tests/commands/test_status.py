@@ -1,4 +1,4 @@
-"""What the agent watches, in words."""
+"""What the watcher watches, in words."""
 
 from pathlib import Path
 from typing import Any
@@ -24,11 +24,8 @@ def session(name: str, state: str, *sources: str) -> dict[str, Any]:
     return {"id": name * 8, "state": state, "pane": None, "title": f"job {name}", "sources": list(sources)}
 
 
-STATUS: dict[str, Any] = {
-    "running": True,
-    "pid": 7,
-    "repository": "/r",
-    "since": "now",
+STATUS: Any = {
+    "watcher": {"pid": 7, "version": "1", "protocol": 1, "repository": "/r", "since": "now"},
     "open": 2,
     "prompts": 0,
     "problems": ["inotify watch limit reached: changes are found by scanning"],
@@ -58,12 +55,10 @@ def test_a_session_without_hooks_is_named_with_the_way_to_lend_some() -> None:
 
 
 def test_one_of_a_thing_is_not_spoken_of_as_several() -> None:
-    assert render({**STATUS, "open": 1, "prompts": 1}, ended=False).splitlines()[-2] == (
+    assert render(STATUS | {"open": 1, "prompts": 1}, ended=False).splitlines()[-2] == (
         "1 action to review, 1 prompt waiting"
     )
-    assert "0 actions to review, 2 prompts waiting" in render(
-        {**STATUS, "open": 0, "prompts": 2}, ended=False
-    )
+    assert "0 actions to review, 2 prompts waiting" in render(STATUS | {"open": 0, "prompts": 2}, ended=False)
 
 
 def test_hooks_that_were_lent_and_not_heard_yet_are_not_asked_for_again() -> None:

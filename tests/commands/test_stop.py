@@ -1,4 +1,4 @@
-"""An agent that hangs or looks elsewhere: said in time, and ended with all it recorded."""
+"""A watcher that hangs or looks elsewhere: said in time, and ended with all it recorded."""
 
 import fcntl
 import os
@@ -13,7 +13,7 @@ from chorus.commands.status import read_status
 from chorus.commands.stop import kill
 from chorus.errors import ChorusError
 from chorus.wire import client
-from chorus.wire.client import WatcherSilent, is_locked
+from chorus.wire.client import WatcherNotResponding, is_locked
 from chorus.wire.home import Home, find_home
 from tests.commands.conftest import Shell
 from tests.repos import UserRepo
@@ -21,42 +21,42 @@ from tests.repos import UserRepo
 
 @pytest.fixture
 def hung(worked: UserRepo, chorus: Shell) -> Iterator[int]:
-    """An agent that takes connections and answers nobody: its process."""
+    """A watcher that takes connections and answers nobody: its process."""
     assert chorus("keep", "1").code == 0  # which starts it
-    agent = int(chorus("status", "--json").json()["pid"])
-    os.kill(agent, signal.SIGSTOP)
-    yield agent
+    watcher = int(chorus("status", "--json").json()["watcher"]["pid"])
+    os.kill(watcher, signal.SIGSTOP)
+    yield watcher
     kill(find_home(worked.path))
 
 
 @pytest.mark.usefixtures("hung")
-def test_an_agent_that_does_not_answer_is_named_with_the_way_to_end_it(
+def test_a_watcher_that_does_not_answer_is_named_with_the_way_to_end_it(
     worked: UserRepo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(client, "SOON_SECONDS", 0.2)
 
-    with pytest.raises(WatcherSilent, match="did not answer") as caught:
+    with pytest.raises(WatcherNotResponding, match="did not answer") as caught:
         read_status(worked.path)
     (check,) = check_watcher(find_home(worked.path))
 
     assert "chorus stop --kill" in str(caught.value.hint)
     assert (check.ok, check.fix) == (False, caught.value.hint)
-    assert "agent.log" in check.detail
+    assert "watcher.log" in check.detail
 
 
-def test_an_agent_that_hangs_is_ended_and_the_next_one_knows_everything(
+def test_a_watcher_that_hangs_is_ended_and_the_next_one_knows_everything(
     worked: UserRepo, chorus: Shell, hung: int
 ) -> None:
     assert chorus("stop", "--kill").code == 0
 
     assert not is_locked(find_home(worked.path))
     assert chorus("keep", "2").code == 0
-    assert int(chorus("status", "--json").json()["pid"]) != hung
+    assert int(chorus("status", "--json").json()["watcher"]["pid"]) != hung
     kept = {entry["n"] for entry in chorus("log", "--json").json() if entry["status"] == "kept"}
     assert kept == {1, 2}
 
 
-def test_a_repository_that_was_moved_gets_an_agent_that_knows_where_it_is(
+def test_a_repository_that_was_moved_gets_a_watcher_that_knows_where_it_is(
     worked: UserRepo, chorus: Shell
 ) -> None:
     assert chorus("keep", "1").code == 0
@@ -64,18 +64,18 @@ def test_a_repository_that_was_moved_gets_an_agent_that_knows_where_it_is(
     try:
         assert chorus("keep", "2", cwd=moved).code == 0
         found = chorus("status", "--json", cwd=moved).json()
-        assert (found["repository"], found["open"]) == (str(moved / ".git"), 1)
+        assert (found["watcher"]["repository"], found["open"]) == (str(moved / ".git"), 1)
     finally:
         chorus("stop", cwd=moved)
         moved.rename(worked.path)
 
 
-def test_nothing_is_ended_where_no_agent_runs(worked: UserRepo, chorus: Shell) -> None:
+def test_nothing_is_ended_where_no_watcher_runs(worked: UserRepo, chorus: Shell) -> None:
     chorus("stop")
     assert chorus("stop", "--kill").code == 3
 
 
-def test_a_process_that_is_no_agent_is_never_ended(tmp_path: Path) -> None:
+def test_a_process_that_is_no_watcher_is_never_ended(tmp_path: Path) -> None:
     home = Home(tmp_path)
     home.root.mkdir()
     with home.lock.open("wb") as held:
@@ -83,5 +83,5 @@ def test_a_process_that_is_no_agent_is_never_ended(tmp_path: Path) -> None:
         held.write(b"%d\n" % os.getpid())
         held.flush()
 
-        with pytest.raises(ChorusError, match="names no agent"):
+        with pytest.raises(ChorusError, match="names no watcher"):
             kill(home)

@@ -21,6 +21,6 @@ def test_nothing_is_made_by_a_command_that_finds_nothing(
     before = repo.fingerprint()
     assert main(words.split()) == ExitCode.NOT_FOUND
     printed = capsys.readouterr()
-    assert "chorus: " in printed.err or "no agent" in printed.out
+    assert "chorus: " in printed.err or "no watcher" in printed.out
     assert not (repo.path / ".git" / "chorus").exists()
     assert repo.fingerprint() == before

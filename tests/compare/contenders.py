@@ -63,7 +63,7 @@ class Chorus(Contender):
         deadline = time.monotonic() + READY_SECONDS
         while self._run(place, "status", check=False).returncode:
             if time.monotonic() > deadline:
-                raise RuntimeError("the agent does not answer")
+                raise RuntimeError("the watcher does not answer")
 
     def captured(self, place: Place) -> int:
         entries = json.loads(self._run(place, "log", "--json").stdout)

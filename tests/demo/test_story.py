@@ -20,7 +20,7 @@ from chorus.demo.run import find_prefix, play_headless
 from chorus.demo.scratch_repository import ScratchRepository
 from chorus.demo.script import Text, ToolUse
 from chorus.panel.keys import ANSWER_KEYS, REVIEW_KEYS
-from chorus.wire.client import WatcherGone, connect
+from chorus.wire.client import WatcherNotRunning, connect
 from chorus.wire.home import Home, find_home
 from tests.lab.terminal import Terminal
 from tests.waiting import wait_for
@@ -62,7 +62,7 @@ def watcher_pid(home: Home) -> int | None:
     try:
         with connect(home) as watcher:
             return int(watcher.ask("hello")["pid"])
-    except WatcherGone:
+    except WatcherNotRunning:
         return None
 
 

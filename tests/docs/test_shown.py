@@ -16,7 +16,7 @@ from chorus.commands.parser.reference import read_page
 from chorus.errors import ExitCode
 from chorus.history.recorder import Recorder
 from chorus.model.ids import TurnId
-from chorus.wire.client import WatcherGone, connect, stop
+from chorus.wire.client import WatcherNotRunning, connect, stop
 from chorus.wire.home import Home, find_home
 from tests.docs.shown import DOCUMENTS, ROOT, Shown, read_links, read_shown
 from tests.history.agent_at_work import action
@@ -139,16 +139,16 @@ def reader(repo: UserRepo, monkeypatch: pytest.MonkeyPatch) -> Iterator[Reader]:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     wake = [sys.executable, "-m", "chorus", "hooks", "wake", str(repo.path / ".git")]
     subprocess.run(wake, check=True)
-    wait_for(lambda: answers(find_home(repo.path)), what="an agent", seconds=60)
+    wait_for(lambda: answers(find_home(repo.path)), what="a watcher", seconds=60)
     yield Reader(repo, lane.name)
     stop(find_home(repo.path))
 
 
 def answers(home: Home) -> bool:
     try:
-        with connect(home) as agent:
-            return bool(agent.ask("hello"))
-    except WatcherGone:
+        with connect(home) as watcher:
+            return bool(watcher.ask("hello"))
+    except WatcherNotRunning:
         return False
 
 

@@ -26,7 +26,7 @@ from tests.waiting import wait_for
 
 # Far longer than a client on a busy machine takes.
 SECONDS = 90.0
-# A look costs the agent or the disk something, which the client that is waited for would rather have.
+# A look costs the watcher or the disk something, which the client that is waited for would rather have.
 EVERY = 0.02
 MCP = {"notes": {"command": sys.executable, "args": [str(Path(__file__).parent / "mcp_server.py")]}}
 ASKING = (
@@ -80,8 +80,8 @@ def tell(asking: WatchedSession, message: str, turns: Sequence[Sequence[Step]]) 
 
 
 def waiting(asking: WatchedSession) -> list[dict[str, Any]]:
-    with connect(find_home(asking.project)) as agent:
-        return list(agent.ask("prompts"))
+    with connect(find_home(asking.project)) as watcher:
+        return list(watcher.ask("prompts"))
 
 
 def next_prompt(asking: WatchedSession, *, but: str = "") -> dict[str, Any]:

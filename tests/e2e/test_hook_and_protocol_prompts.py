@@ -65,8 +65,8 @@ def watched(client: Client, terminal: Terminal) -> Iterator[WatchedSession]:
 
 
 def audit(watched: WatchedSession) -> list[dict[str, Any]]:
-    with connect(find_home(watched.project)) as agent:
-        return list(agent.ask("audit"))
+    with connect(find_home(watched.project)) as watcher:
+        return list(watcher.ask("audit"))
 
 
 def heard(watched: WatchedSession) -> str:

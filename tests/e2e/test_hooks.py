@@ -31,7 +31,7 @@ ONE_EDIT = ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Po
 SETTINGS = render_settings(None, hook=HOOK, chorus=None)
 
 
-class Agent(threading.Thread):
+class FakeWatcher(threading.Thread):
     """Takes every event, notes what app.py held at that moment, and lets the hook go."""
 
     def __init__(self, project: Path) -> None:
@@ -63,39 +63,39 @@ class Agent(threading.Thread):
 
 
 @pytest.fixture
-def agent(project: Path) -> Iterator[Agent]:
-    agent = Agent(project)
-    agent.start()
-    yield agent
-    agent.done.set()
-    agent.join()
-    for held in agent.held:
+def watcher(project: Path) -> Iterator[FakeWatcher]:
+    watcher = FakeWatcher(project)
+    watcher.start()
+    yield watcher
+    watcher.done.set()
+    watcher.join()
+    for held in watcher.held:
         held.close()
-    agent.spool.close(asleep=True)
+    watcher.spool.close(asleep=True)
 
 
 def edit_of_app(project: Path) -> ToolUse:
     return ToolUse("Edit", {"file_path": str(project / "app.py"), "old_string": "old", "new_string": "new"})
 
 
-def test_the_hooks_run_before_and_after_the_edit(client: Client, project: Path, agent: Agent) -> None:
+def test_the_hooks_run_before_and_after_the_edit(client: Client, project: Path, watcher: FakeWatcher) -> None:
     read = ToolUse("Read", {"file_path": str(project / "app.py")})
     client.model_server.scripts["rename"] = [[read, edit_of_app(project)], [Text("Renamed.")]]
 
     run = client.headless("rename it", "--permission-mode", "acceptEdits", "--settings", SETTINGS)
 
     assert run.code == 0, run.stderr
-    wait_until(lambda: "SessionEnd" in agent.names(), what="the end of the session")
-    assert agent.names() == [*ONE_EDIT, "SessionEnd"]
-    assert agent.content_at("PreToolUse") == "def old():\n    pass\n"
-    assert agent.content_at("PostToolUse") == "def new():\n    pass\n"
+    wait_until(lambda: "SessionEnd" in watcher.names(), what="the end of the session")
+    assert watcher.names() == [*ONE_EDIT, "SessionEnd"]
+    assert watcher.content_at("PreToolUse") == "def old():\n    pass\n"
+    assert watcher.content_at("PostToolUse") == "def new():\n    pass\n"
 
 
-def test_a_hook_reply_reaches_the_model(client: Client, project: Path, agent: Agent) -> None:
+def test_a_hook_reply_reaches_the_model(client: Client, project: Path, watcher: FakeWatcher) -> None:
     client.model_server.scripts["rename"] = [[edit_of_app(project)], [Text("Renamed.")]]
     for event in ("UserPromptSubmit", "PostToolUse"):
         output = {"hookEventName": event, "additionalContext": f"taken back: {event}"}
-        agent.answers[event] = {"hookSpecificOutput": output}
+        watcher.answers[event] = {"hookSpecificOutput": output}
 
     client.headless("rename it", "--permission-mode", "acceptEdits", "--settings", SETTINGS)
 
@@ -105,7 +105,7 @@ def test_a_hook_reply_reaches_the_model(client: Client, project: Path, agent: Ag
 
 
 def test_the_hooks_leave_no_trace_on_the_screen(
-    client: Client, project: Path, agent: Agent, terminal: Terminal
+    client: Client, project: Path, watcher: FakeWatcher, terminal: Terminal
 ) -> None:
     client.model_server.scripts["rename"] = [[edit_of_app(project)], [Text("All renamed.")]]
     pane = client.interactive(terminal, "--permission-mode", "acceptEdits", "--settings", SETTINGS)
@@ -115,7 +115,7 @@ def test_the_hooks_leave_no_trace_on_the_screen(
     screen = pane.wait_gone("esc to interrupt")
 
     assert "hook" not in screen.replace(str(project), "").lower()
-    event, _ = next(entry for entry in agent.seen if entry[0].value["hook_event_name"] == "PreToolUse")
+    event, _ = next(entry for entry in watcher.seen if entry[0].value["hook_event_name"] == "PreToolUse")
     assert event.pane == pane.id
     assert event.tmux_socket == str(terminal.socket())
     assert event.client_pid == int(terminal.tmux("display-message", "-p", "-t", pane.id, "#{pane_pid}"))
@@ -154,36 +154,36 @@ def ask_for_edit(client: Client, project: Path, terminal: Terminal) -> Any:
 
 
 def test_a_prompt_is_answered_through_its_hook(
-    client: Client, project: Path, agent: Agent, terminal: Terminal
+    client: Client, project: Path, watcher: FakeWatcher, terminal: Terminal
 ) -> None:
-    agent.hold = True
+    watcher.hold = True
     pane = ask_for_edit(client, project, terminal)
-    wait_until(lambda: bool(agent.held), what="the hook waits")
+    wait_until(lambda: bool(watcher.held), what="the hook waits")
     decision = {"hookEventName": "PermissionRequest", "decision": {"behavior": "allow"}}
 
-    agent.held[0].answer({"hookSpecificOutput": decision})
+    watcher.held[0].answer({"hookSpecificOutput": decision})
 
     pane.wait_for("The end.")
     assert "def new()" in (project / "app.py").read_text()
 
 
 def test_a_prompt_answered_at_the_terminal_needs_no_hook(
-    client: Client, project: Path, agent: Agent, terminal: Terminal
+    client: Client, project: Path, watcher: FakeWatcher, terminal: Terminal
 ) -> None:
-    agent.hold = True
+    watcher.hold = True
     pane = ask_for_edit(client, project, terminal)
-    wait_until(lambda: bool(agent.held), what="the hook waits")
+    wait_until(lambda: bool(watcher.held), what="the hook waits")
 
     pane.press("1")
 
     pane.wait_for("The end.")
     screen = pane.wait_gone("esc to interrupt")
     assert "def new()" in (project / "app.py").read_text()
-    agent.held.pop().close()
+    watcher.held.pop().close()
     assert "hook" not in screen.replace(str(project), "").lower()
 
 
-def test_the_plugin_is_valid_and_runs(client: Client, project: Path, agent: Agent) -> None:
+def test_the_plugin_is_valid_and_runs(client: Client, project: Path, watcher: FakeWatcher) -> None:
     client.model_server.scripts["rename"] = [[edit_of_app(project)], [Text("Renamed.")]]
     validate = client.command("plugin", "validate", "--strict", str(find_plugin_directory()))
     done = subprocess.run(validate, env=client.environment(), capture_output=True, text=True)
@@ -193,10 +193,12 @@ def test_the_plugin_is_valid_and_runs(client: Client, project: Path, agent: Agen
         "rename it", "--permission-mode", "acceptEdits", "--plugin-dir", str(find_plugin_directory())
     )
 
-    assert agent.names()[:4] == ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse"]
+    assert watcher.names()[:4] == ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse"]
 
 
-def test_hooks_given_twice_run_once(client: Client, project: Path, agent: Agent, tmp_path: Path) -> None:
+def test_hooks_given_twice_run_once(
+    client: Client, project: Path, watcher: FakeWatcher, tmp_path: Path
+) -> None:
     """`chorus claude` in a repository that also has them installed."""
     client.model_server.scripts["rename"] = [[edit_of_app(project)], [Text("Renamed.")]]
     install_hooks(
@@ -205,7 +207,7 @@ def test_hooks_given_twice_run_once(client: Client, project: Path, agent: Agent,
 
     client.headless("rename it", "--permission-mode", "acceptEdits", "--settings", SETTINGS)
 
-    assert agent.names().count("PreToolUse") == 1
+    assert watcher.names().count("PreToolUse") == 1
 
 
 def touch_again(path: Path) -> None:
@@ -215,7 +217,7 @@ def touch_again(path: Path) -> None:
 
 
 def test_hooks_installed_in_a_running_session_are_used_and_removed_again(
-    client: Client, agent: Agent, terminal: Terminal, tmp_path: Path, behavior: ClientBehavior
+    client: Client, watcher: FakeWatcher, terminal: Terminal, tmp_path: Path, behavior: ClientBehavior
 ) -> None:
     path, backups = client.project / ".claude" / "settings.local.json", tmp_path / "backups"
     if not behavior.sees_new_settings_directory:
@@ -231,11 +233,11 @@ def test_hooks_installed_in_a_running_session_are_used_and_removed_again(
         pane.wait_settled(f"Answer {said}\\.")
 
     def heard() -> bool:
-        before = len(agent.seen)
+        before = len(watcher.seen)
         if not behavior.sees_early_settings:
             touch_again(path)
         say_one()
-        return len(agent.seen) > before
+        return len(watcher.seen) > before
 
     install_hooks(path, render_hook_groups(HOOK, None), backups=backups)
     wait_until(heard, what="the session uses the hooks")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from chorus.wire.client import WatcherGone, connect, stop
+from chorus.wire.client import WatcherNotRunning, connect, stop
 from chorus.wire.home import find_home
 from chorus.wire.protocol import WatcherError
 from tests.e2e.asked_session import ASKING, Asked, ask, next_prompt, no_prompt, play
@@ -81,10 +81,10 @@ def answer_only_what_was_decided_on(asking: WatchedSession) -> None:
     assert states(asking) == ["waiting"]
     asking.terminal.tmux("copy-mode", "-t", asking.pane.id)
     with (
-        connect(find_home(asking.project)) as agent,
+        connect(find_home(asking.project)) as watcher,
         pytest.raises(WatcherError, match="copy mode") as caught,
     ):
-        agent.ask("answer", prompt=prompt["id"], fingerprint=prompt["fingerprint"], decision="allow")
+        watcher.ask("answer", prompt=prompt["id"], fingerprint=prompt["fingerprint"], decision="allow")
     assert caught.value.exit_code == 6
     asking.terminal.tmux("send-keys", "-t", asking.pane.id, "-X", "cancel")
     assert not (asking.project / "a.txt").exists()
@@ -92,18 +92,18 @@ def answer_only_what_was_decided_on(asking: WatchedSession) -> None:
     asking.pane.wait_settled(r"create a\.txt\?[\s\S]*3\. No")
     asking.pane.press("1")
     second = next_prompt(asking, but=prompt["id"])
-    with connect(find_home(asking.project)) as agent:
+    with connect(find_home(asking.project)) as watcher:
         for fingerprint in (prompt["fingerprint"], second["fingerprint"]):
-            with pytest.raises((WatcherError, WatcherGone)):
-                agent.ask("answer", prompt=prompt["id"], fingerprint=fingerprint, decision="allow")
+            with pytest.raises((WatcherError, WatcherNotRunning)):
+                watcher.ask("answer", prompt=prompt["id"], fingerprint=fingerprint, decision="allow")
         with pytest.raises(WatcherError, match="not the one"):
-            agent.ask("answer", prompt=second["id"], fingerprint=prompt["fingerprint"], decision="allow")
+            watcher.ask("answer", prompt=second["id"], fingerprint=prompt["fingerprint"], decision="allow")
     assert not (asking.project / "b.txt").exists()
     asking.chorus("deny", second["id"])
     no_prompt(asking)
     assert not (asking.project / "b.txt").exists()
-    with connect(find_home(asking.project)) as agent:
-        refused, given = agent.ask("audit")
+    with connect(find_home(asking.project)) as watcher:
+        refused, given = watcher.ask("audit")
     assert "copy mode" in refused["refused"]
     assert (refused["keys"], given["keys"]) == ([], ["3"])
 

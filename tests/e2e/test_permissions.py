@@ -167,8 +167,8 @@ def test_every_permission_answer_has_its_effect(
     assert rules == {"permissions": {"allow": [
         "Bash(git config *)", "WebFetch(domain:127.0.0.1)", "mcp__notes__keep",
     ]}}  # fmt: skip
-    with connect(find_home(asking.project)) as agent:
-        audit = agent.ask("audit")
+    with connect(find_home(asking.project)) as watcher:
+        audit = watcher.ask("audit")
     given = [entry for entry in audit if entry["refused"] is None]
     assert all(
         (entry["how"], bool(entry["keys"]), bool(entry["screen"])) == ("keys", True, True) for entry in given

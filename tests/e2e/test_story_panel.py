@@ -18,7 +18,7 @@ from tests.waiting import wait_for
 
 pytestmark = pytest.mark.client
 
-# Deadlines only: a real client, an agent and a panel start here, perhaps on a machine with other work.
+# Deadlines only: a real client, a watcher and a panel start here, perhaps on a machine with other work.
 SECONDS = 120.0
 NEW = APP.replace("old", "new")
 NOTES = "old is new now\n"

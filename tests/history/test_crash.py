@@ -111,11 +111,11 @@ def test_recovery_leaves_the_watchers_own_lock_alone(repo: UserRepo) -> None:
     """Without it, a second watcher would start beside the first."""
     own = repo.git_dir / "chorus"
     own.mkdir()
-    (own / "agent.lock").write_text("1\n")
+    (own / "watcher.lock").write_text("1\n")
     (own / "index.lock").write_text("left by a recorder that was killed")
     with Recorder.open(repo.path) as recorder:
         recorder.start()
-    assert (own / "agent.lock").read_text() == "1\n"
+    assert (own / "watcher.lock").read_text() == "1\n"
     assert not (own / "index.lock").exists()
 
 

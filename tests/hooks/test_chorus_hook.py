@@ -224,7 +224,7 @@ def test_the_hook_of_a_permission_prompt_waits_for_a_busy_watcher(project: Path,
 def test_without_a_watcher_the_event_stays_on_disk_and_the_client_continues(
     project: Path, spool: Spool, pauses: Path, tmp_path: Path, pid: str | None
 ) -> None:
-    pid_file = project / ".git/chorus/spool/agent"
+    pid_file = project / ".git/chorus/spool/watcher"
     pid_file.unlink()
     if pid is not None:
         pid_file.write_text(f"{pid}\n")
@@ -236,7 +236,7 @@ def test_without_a_watcher_the_event_stays_on_disk_and_the_client_continues(
 
 
 def test_only_the_first_event_without_a_watcher_starts_one(project: Path, spool: Spool) -> None:
-    (project / ".git/chorus/spool/agent").unlink()
+    (project / ".git/chorus/spool/watcher").unlink()
     calls = project / "calls"
     starter = project / "starter"
     starter.write_text(f'#!/bin/sh\necho "$@" >> {calls}\n')
@@ -254,7 +254,7 @@ def test_only_the_first_event_without_a_watcher_starts_one(project: Path, spool:
 def test_a_killed_watcher_that_is_a_zombie_counts_as_gone(project: Path, spool: Spool) -> None:
     dead = subprocess.Popen(["true"])
     os.waitid(os.P_PID, dead.pid, os.WEXITED | os.WNOWAIT)  # it ends, and stays a zombie
-    (project / ".git/chorus/spool/agent").write_text(f"{dead.pid}\n")
+    (project / ".git/chorus/spool/watcher").write_text(f"{dead.pid}\n")
     woken = project / "woken"
     program = project / "wake"
     program.write_text(f'#!/bin/sh\necho "$@" > {woken}\n')
@@ -437,7 +437,7 @@ def test_a_spool_of_another_user_is_not_written_to(project: Path, spool: Spool) 
 
 
 def test_a_spool_that_nobody_empties_is_limited(project: Path, spool: Spool, tmp_path: Path) -> None:
-    (project / ".git/chorus/spool/agent").unlink()
+    (project / ".git/chorus/spool/watcher").unlink()
     text = HOOK.read_text()
     assert "-gt 10000" in text
     small = tmp_path / "chorus-hook"
@@ -451,7 +451,7 @@ def test_a_spool_that_nobody_empties_is_limited(project: Path, spool: Spool, tmp
 
 def test_a_hook_ends_when_the_watcher_dies_while_it_waits(project: Path, spool: Spool) -> None:
     stand_in = subprocess.Popen(["sleep", "60"])
-    (project / ".git/chorus/spool/agent").write_text(f"{stand_in.pid}\n")
+    (project / ".git/chorus/spool/watcher").write_text(f"{stand_in.pid}\n")
     hook = start_hook(project)
     send(hook, EVENT)
     wait_until(lambda: bool(files(project)), what="the event is there")
@@ -498,7 +498,7 @@ def test_no_event_is_lost_while_the_watcher_is_killed_again_and_again(project: P
         for n, hook in enumerate(hooks):
             send(hook, {"n": killed * 8 + n})
             if n == killed:
-                wait_until((spool / "agent").exists, what="a watcher")
+                wait_until((spool / "watcher").exists, what="a watcher")
         watcher.kill()
         watcher.wait()
         for hook in hooks:

@@ -63,7 +63,8 @@ class ScriptedWatcher:
 
     def publish(self, event: str, **fields: Any) -> None:
         """Send an event to every subscriber, from any thread."""
-        self._loop.call_soon_threadsafe(lambda: self._server.publish(event, **fields))
+        message: Any = {"event": event, **fields}
+        self._loop.call_soon_threadsafe(lambda: self._server.publish(message))
 
     def add_action(self, entry: dict[str, Any], patch: str = "") -> None:
         self.entries[entry["n"]] = entry
@@ -125,7 +126,7 @@ class ScriptedWatcher:
         return answers[request.do](**request.arguments)
 
     def _hello(self) -> dict[str, Any]:
-        return {"chorus": self.version, "pid": 1, "protocol": 1, "repository": str(self.home.common_dir)}
+        return {"version": self.version, "pid": 1, "protocol": 1, "repository": str(self.home.common_dir)}
 
     def _log(
         self, cwd: str, limit: int, before: int | None = None, outside: bool = False

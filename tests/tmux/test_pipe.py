@@ -106,7 +106,7 @@ def test_a_pipe_ends_with_its_pane_and_outlives_a_respawn(
         open_pipe(tmux, PaneId(pane.id), tmp_path / "fifo")
 
 
-def test_a_pipe_left_by_an_agent_that_died_is_taken_up_again(
+def test_a_pipe_left_by_a_watcher_that_died_is_taken_up_again(
     open_pane: Open, connect: Connect, tmp_path: Path
 ) -> None:
     pane = open_pane("stty -echo; printf start; exec cat")

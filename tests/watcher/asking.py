@@ -1,4 +1,4 @@
-"""A client that asks in a real pane and keeps every key it gets, watched as the agent watches it."""
+"""A client that asks in a real pane and keeps every key it gets, watched as the watcher watches it."""
 
 import json
 from collections.abc import Awaitable, Callable, Sequence
@@ -10,17 +10,18 @@ import pytest
 
 from chorus.agents.claude_code.events.parser import parse_event
 from chorus.agents.claude_code.pairing.pairing import Pairing
-from chorus.agents.interface import Source
+from chorus.agents.interface import RunningClient, Source
 from chorus.config.user_config import Preferences
 from chorus.model.answer import Allow, Answer
-from chorus.model.ids import PaneId
+from chorus.model.ids import PaneId, SessionId
+from chorus.model.json_api import AnswerJson, EventJson, PromptJson
 from chorus.tmux.address import Address
 from chorus.tmux.tmux_server import TmuxServer
-from chorus.watcher.panes.panes import Panes, WatchedPane
-from chorus.watcher.prompts.audit_log import Audit
-from chorus.watcher.prompts.pane_prompts import Desks
-from chorus.watcher.prompts.pressing import PromptRefused
-from chorus.watcher.prompts.prompts import NoSuchPrompt, Prompts
+from chorus.watcher.panes.watched_panes import Stream, WatchedPane, WatchedPanes
+from chorus.watcher.prompts.answer_keys import PromptRefused
+from chorus.watcher.prompts.audit_log import AuditLog
+from chorus.watcher.prompts.pane_prompts import PanePrompts
+from chorus.watcher.prompts.pending_prompts import NoSuchPrompt, PendingPrompts
 from tests.client_double.conftest import ClientDouble
 from tests.lab.client import say
 from tests.lab.terminal import Pane, Terminal, wait_until
@@ -30,8 +31,22 @@ from tests.screens import shipped_rules
 SENTINEL = "x"
 
 
-async def nobody(*_: object) -> None:
-    """Called when a client is gone."""
+@dataclass(slots=True)
+class FakePaneEvents:
+    """Takes what watched panes find; every pane has the same stream."""
+
+    on_poll: Callable[[WatchedPane], None] = lambda _: None
+    stream: Stream | None = None
+
+    def client_found(self, pane: WatchedPane, client: RunningClient) -> None: ...
+
+    async def session_lost(self, session: SessionId) -> None: ...
+
+    def open_stream(self, pane: WatchedPane) -> Stream | None:
+        return self.stream
+
+    def polled(self, pane: WatchedPane) -> None:
+        self.on_poll(pane)
 
 
 @dataclass(slots=True)
@@ -39,34 +54,42 @@ class Asking:
     client_double: ClientDouble
     terminal: Terminal
     pane: Pane
-    audit: Audit
+    audit: AuditLog
     events: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     keys_before: int = 0
-    rung: list[tuple[int, int]] = field(default_factory=list)
+    notified: list[tuple[int, int]] = field(default_factory=list)
     preferences: Preferences = field(default_factory=Preferences)
-    prompts: Prompts = field(init=False)
-    panes: Panes = field(init=False)
+    prompts: PendingPrompts = field(init=False)
+    panes: WatchedPanes = field(init=False)
     watched: WatchedPane = field(init=False)
 
     def __post_init__(self) -> None:
-        self.restart_agent()
+        self.restart_watcher()
 
-    def restart_agent(self) -> None:
-        """Everything an agent remembers of prompts is gone."""
-        desks = Desks(shipped_rules(), self._tmux)
-        publish = lambda event, **more: self.events.append((event, more))  # noqa: E731
-        self.prompts = Prompts(
-            desks, self.audit, publish, lambda: self.preferences, has_hooks=lambda _: False, ring=self._rung
+    def restart_watcher(self) -> None:
+        """Everything a watcher remembers of prompts is gone."""
+        screens = PanePrompts(shipped_rules(), self._tmux)
+        self.prompts = PendingPrompts(
+            screens,
+            self.audit,
+            self._publish,
+            lambda: self.preferences,
+            has_hooks=lambda _: False,
+            notify=self._notify,
         )
-        self.panes = Panes(lambda *_: None, nobody, lambda _: None, self._looked)
+        self.panes = WatchedPanes(FakePaneEvents(self._polled))
 
-    def _rung(self, fresh: list[dict[str, Any]], waiting: int) -> None:
-        self.rung.append((len(fresh), waiting))
+    def _publish(self, event: EventJson) -> None:
+        fields: dict[str, Any] = {**event}
+        self.events.append((fields.pop("event"), fields))
+
+    def _notify(self, new: list[PromptJson], pending: int) -> None:
+        self.notified.append((len(new), pending))
 
     def _tmux(self, pane: WatchedPane) -> TmuxServer:
         return TmuxServer(pane.address)
 
-    def _looked(self, pane: WatchedPane) -> None:
+    def _polled(self, pane: WatchedPane) -> None:
         if pane.key in self.panes.all:
             self.prompts.look(pane)
         else:
@@ -77,7 +100,7 @@ class Asking:
         self.watched = await self.panes.watch(address, PaneId(self.pane.id))
         assert self.watched.client is not None
 
-    async def ask(self, message: str, shows: str = r"Esc to cancel") -> dict[str, Any]:
+    async def ask(self, message: str, shows: str = r"Esc to cancel") -> PromptJson:
         """Have the client ask; the prompt as it is listed."""
         await self.watch()
         say(self.pane, message)
@@ -85,14 +108,14 @@ class Asking:
         self.keys_before = len(self.pressed())
         return self.listed()[0]
 
-    def listed(self) -> list[dict[str, Any]]:
+    def listed(self) -> list[PromptJson]:
         self.prompts.look(self.watched)
-        return self.prompts.waiting()
+        return self.prompts.all()
 
-    async def answer(self, prompt: dict[str, Any], answer: Answer | None = None) -> dict[str, Any]:
+    async def answer(self, prompt: PromptJson, answer: Answer | None = None) -> AnswerJson:
         return await self.prompts.answer(prompt["id"], prompt["fingerprint"], answer or Allow(), by="test")
 
-    async def refused(self, prompt: dict[str, Any], why: str, answer: Answer | None = None) -> None:
+    async def refused(self, prompt: PromptJson, why: str, answer: Answer | None = None) -> None:
         with pytest.raises((PromptRefused, NoSuchPrompt), match=why) as caught:
             await self.answer(prompt, answer)
         assert caught.value.exit_code in (3, 6)
@@ -101,7 +124,7 @@ class Asking:
         """What the session has written of itself by now."""
         pairing = Pairing()
         for line in self.client_double.transcript():
-            self.prompts.hear(pairing.feed(parse_event(line, source=Source.TRANSCRIPT)))
+            self.prompts.feed(pairing.feed(parse_event(line, source=Source.TRANSCRIPT)))
 
     def pressed(self) -> list[str]:
         """Every key that reached the client since it asked."""

@@ -1,4 +1,4 @@
-"""A repository with the stand-in in it, and the agent it gets."""
+"""A repository with the stand-in in it, and the watcher it gets."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ __all__ = ["client_double", "project"]  # fixtures
 
 @pytest.fixture
 def home(client_double: ClientDouble) -> Iterator[Home]:
-    """Whatever agent was started in it is stopped at the end."""
+    """Whatever watcher was started in it is stopped at the end."""
     home = find_home(client_double.project)
     yield home
     stop(home)

@@ -1,4 +1,4 @@
-"""What the hook program leaves for a running agent, and a session that works through it."""
+"""What the hook program leaves for a running watcher, and a session that works through it."""
 
 import itertools
 import json
@@ -14,8 +14,8 @@ from tests.waiting import wait_for
 SECONDS = 60.0
 
 
-class Hooks:
-    """What the hook program leaves for the agent, without the program."""
+class HookSource:
+    """What the hook program leaves for the watcher, without the program."""
 
     def __init__(self, home: Home) -> None:
         self._home = home
@@ -41,7 +41,7 @@ class Session:
 
     def __init__(self, name: str, home: Home, work_tree: Path) -> None:
         self.name, self.home, self.work_tree = name, home, work_tree
-        self._hooks = Hooks(home)
+        self._hooks = HookSource(home)
 
     def bash(self, name: str, command: str, cwd: Path | None = None) -> None:
         event = {
@@ -59,6 +59,6 @@ class Session:
 
     def recorded(self) -> list[tuple[str, list[str]]]:
         """Status and paths of all that was recorded in its work tree."""
-        with connect(self.home) as agent:
-            entries = agent.ask("log", cwd=str(self.work_tree), outside=True)
+        with connect(self.home) as watcher:
+            entries = watcher.ask("log", cwd=str(self.work_tree), outside=True)
         return [(entry["status"], entry["paths"]) for entry in entries]

@@ -21,7 +21,7 @@ SECONDS = 60.0
 
 
 def start_hooked(client_double: ClientDouble, terminal: Terminal, home: Home) -> Pane:
-    """An agent that was told of no pane, and a client with hooks in its settings."""
+    """A watcher that was told of no pane, and a client with hooks in its settings."""
     client_double.scripts = {
         "go": [[write("one.txt")], [write("two.txt")], end()],
         "more": [[write("three.txt")], end()],
@@ -33,8 +33,8 @@ def start_hooked(client_double: ClientDouble, terminal: Terminal, home: Home) ->
 
 
 def ask(home: Home, do: str, **arguments: Any) -> Any:
-    with connect(home) as agent:
-        return agent.ask(do, **arguments)
+    with connect(home) as watcher:
+        return watcher.ask(do, **arguments)
 
 
 def next_prompt(home: Home, about: str) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def test_a_session_told_of_by_hooks_alone_is_answered_in_its_pane_while_it_runs_
     next_prompt(home, "two.txt")
     stop(home)
     with connect_or_start(home):
-        pass  # the next agent finds the pane where the session says it is
+        pass  # the next watcher finds the pane where the session says it is
     assert approve(home, next_prompt(home, "two.txt"))["how"] == "keys"
     pane.wait_for("All done", seconds=SECONDS)
     assert {"hook", "pane"} <= set(ask(home, "status")["sessions"][0]["sources"])

@@ -9,20 +9,20 @@ import pytest
 from chorus.cli import main
 from chorus.commands.answered import render_answers
 from chorus.errors import ExitCode
-from chorus.watcher.prompts.audit_log import Audit
+from chorus.watcher.prompts.audit_log import AuditLog
 
-PROMPT: dict[str, Any] = {
+PROMPT: Any = {
     "id": "0.1.abc", "pane": "%0", "session": "s", "title": "Bash command", "question": "Proceed?",
     "body": "rm -rf build\nmore", "input": {"command": "rm -rf build"},
 }  # fmt: skip
 
 
-def add(audit: Audit, answer: str, **more: Any) -> None:
+def add(audit: AuditLog, answer: str, **more: Any) -> None:
     audit.write(PROMPT, answer, **({"by": "command", "how": "keys", "keys": ["1"]} | more))
 
 
 def test_entries_come_back_in_order_with_everything_that_is_asked_of_them(tmp_path: Path) -> None:
-    audit = Audit(tmp_path / "prompts.jsonl")
+    audit = AuditLog(tmp_path / "prompts.jsonl")
     add(audit, "allow", screen="the screen")
     add(audit, "deny", keys=[], refused="copy mode")
 
@@ -35,7 +35,7 @@ def test_entries_come_back_in_order_with_everything_that_is_asked_of_them(tmp_pa
 
 
 def test_a_line_that_was_cut_off_costs_no_other(tmp_path: Path) -> None:
-    audit = Audit(tmp_path / "prompts.jsonl")
+    audit = AuditLog(tmp_path / "prompts.jsonl")
     add(audit, "one")
     with audit.path.open("ab") as file:
         file.write(b'{"time": "x", "prompt": {"a": {}}')
@@ -45,7 +45,7 @@ def test_a_line_that_was_cut_off_costs_no_other(tmp_path: Path) -> None:
 
 
 def test_an_old_file_is_kept_beside_the_new_one(tmp_path: Path) -> None:
-    audit = Audit(tmp_path / "prompts.jsonl", most_bytes=900)
+    audit = AuditLog(tmp_path / "prompts.jsonl", max_bytes=900)
     for number in range(4):
         add(audit, str(number))
 
@@ -55,7 +55,7 @@ def test_an_old_file_is_kept_beside_the_new_one(tmp_path: Path) -> None:
 
 
 def test_a_disk_that_takes_nothing_is_no_failure(tmp_path: Path) -> None:
-    add(Audit(tmp_path / "nowhere" / "prompts.jsonl"), "allow")
+    add(AuditLog(tmp_path / "nowhere" / "prompts.jsonl"), "allow")
 
 
 def test_the_log_shows_what_was_answered(
@@ -65,7 +65,7 @@ def test_the_log_shows_what_was_answered(
     home.mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
     assert main(["log", "--prompts"]) == ExitCode.NOT_FOUND
-    audit = Audit(home / "prompts.jsonl")
+    audit = AuditLog(home / "prompts.jsonl")
     add(audit, "allow")
     add(audit, "deny", keys=[], refused="the prompt is gone\x1b[31m")
     add(audit, "allow", by="policy: rule `allow tool='Write'`", how="hook", keys=[])
@@ -99,6 +99,6 @@ def test_the_option_that_was_taken_is_named_in_the_dialogs_own_words(
         {"key": "2", "label": "Yes, and switch to accept edits", "meaning": "allow-always"},
         {"key": "3", "label": "No", "meaning": "deny"},
     ]
-    entry = {"time": "2026-01-02T03:04:05", "answer": answer, "by": "panel", "how": "keys", "keys": keys}
+    entry: Any = {"time": "2026-01-02T03:04:05", "answer": answer, "by": "panel", "how": "keys", "keys": keys}
     lines = list(render_answers([{**entry, "prompt": {**PROMPT, "options": options}, "refused": None}]))
     assert [line for line in lines if line.startswith("  > ")] == ([f"  > {label}"] if label else [])

@@ -1,26 +1,26 @@
-"""When the agent ends by itself."""
+"""When the watcher ends by itself."""
 
 import asyncio
 import shutil
 
 import pytest
 
-from chorus.watcher.sources import hooks
+from chorus.watcher.sources import hook_source as hooks
 from chorus.watcher.watcher import Watcher
 from chorus.wire.home import find_home
 from tests.repos import UserRepo
 
 
-async def test_an_agent_whose_repository_is_gone_ends(
+async def test_a_watcher_whose_repository_is_gone_ends(
     repo: UserRepo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hooks, "SPOOL_SECONDS", 0.05)
+    monkeypatch.setattr(hooks, "POLL_SECONDS", 0.05)
     home = find_home(repo.path)
     home.root.mkdir(parents=True, exist_ok=True)
     home.lock.touch()
-    agent = Watcher(home)
-    serving = asyncio.create_task(agent.serve(asyncio.Event()))
-    assert agent.trees.find(str(repo.path)) is not None
+    watcher = Watcher(home)
+    serving = asyncio.create_task(watcher.serve(asyncio.Event()))
+    assert watcher.trees.find(str(repo.path)) is not None
     while not home.socket.exists():
         await asyncio.sleep(0.01)
     shutil.rmtree(repo.path)

@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from chorus.watcher.panes.feeder import END
+from chorus.watcher.panes.stdin_feeder import END
 from chorus.wire.handover import write_environment
 from chorus.wire.home import Home
 
@@ -14,7 +14,7 @@ def run(tmp_path: Path, lines: bytes, *command: str) -> subprocess.CompletedProc
     os.mkfifo(pipe)
     environment = write_environment(Home(tmp_path), os.environ)
     process = subprocess.Popen(
-        [sys.executable, "-m", "chorus.watcher.panes.feeder", str(pipe), str(environment), *command],
+        [sys.executable, "-m", "chorus.watcher.panes.stdin_feeder", str(pipe), str(environment), *command],
         stdout=subprocess.PIPE,
     )
     with pipe.open("wb") as writer:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from chorus.history.recorder import Recorder
-from chorus.wire.client import WatcherGone, connect, connect_or_start, stop
+from chorus.wire.client import WatcherNotRunning, connect, connect_or_start, stop
 from chorus.wire.home import Home, find_home
 from tests.history.invariants import assert_whole
 from tests.history.test_full_disk import fill, repo_on_it, small_disk
@@ -67,11 +67,11 @@ def session(repo_on_it: UserRepo, tmp_path: Path) -> Iterator[Session]:
 
 
 def ask(home: Home, do: str, **arguments: Any) -> Any:
-    """None while one agent makes way for the next."""
+    """None while one watcher makes way for the next."""
     try:
-        with connect(home) as agent:
-            return agent.ask(do, **arguments)
-    except WatcherGone:
+        with connect(home) as watcher:
+            return watcher.ask(do, **arguments)
+    except WatcherNotRunning:
         return None
 
 

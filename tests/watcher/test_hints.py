@@ -1,4 +1,4 @@
-"""What the agent waits for before it says what a call has changed."""
+"""What the watcher waits for before it says what a call has changed."""
 
 import asyncio
 import os
@@ -11,29 +11,29 @@ from watchdog.events import FileSystemEvent
 from watchdog.observers.api import EventEmitter
 
 from chorus.system.file_watch import BARRIER_DIRECTORY, FileWatch
-from chorus.watcher.sources.file_hints import MAX_MISSED_BARRIERS, Hints
+from chorus.watcher.sources.changed_paths import MAX_MISSED_BARRIERS, ChangedPaths
 
 
 @pytest.fixture
-def hints(tmp_path: Path) -> Iterator[Hints]:
+def hints(tmp_path: Path) -> Iterator[ChangedPaths]:
     (tmp_path / ".git").mkdir()
     (tmp_path / "src").mkdir()
     watch = FileWatch(tmp_path, tmp_path / ".git", wake=lambda: None)
     watch.start()
     watch.take()
-    yield Hints(tmp_path, watch)
+    yield ChangedPaths(tmp_path, watch)
     watch.stop()
 
 
-async def test_what_was_written_before_is_known(hints: Hints) -> None:
+async def test_what_was_written_before_is_known(hints: ChangedPaths) -> None:
     for n in range(20):
         (hints.root / "src" / str(n)).touch()
         await hints.settle()
-        assert f"src/{n}" in hints.take().told
+        assert f"src/{n}" in hints.take().reported
 
 
 async def test_a_watch_that_never_answers_is_not_asked_for_ever(
-    hints: Hints, monkeypatch: pytest.MonkeyPatch
+    hints: ChangedPaths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As with a watchdog that deals otherwise with what it does not know."""
     queue_event = EventEmitter.queue_event
@@ -43,28 +43,28 @@ async def test_a_watch_that_never_answers_is_not_asked_for_ever(
             queue_event(emitter, event)
 
     monkeypatch.setattr(EventEmitter, "queue_event", lose_marks)
-    hints.told_seconds = 0.05
+    hints.barrier_timeout_seconds = 0.05
     for _ in range(MAX_MISSED_BARRIERS):
         await hints.settle()
-    hints.told_seconds = 600.0  # whoever waits for that now, waits for ever
+    hints.barrier_timeout_seconds = 600.0  # whoever waits for that now, waits for ever
 
     start = time.monotonic()
     await hints.settle()
     assert time.monotonic() - start < 300.0
 
 
-async def test_a_watch_that_answers_late_is_asked_again(hints: Hints) -> None:
-    hints.told_seconds = 0.0
+async def test_a_watch_that_answers_late_is_asked_again(hints: ChangedPaths) -> None:
+    hints.barrier_timeout_seconds = 0.0
     for _ in range(MAX_MISSED_BARRIERS):
         await hints.settle()
-    hints.told_seconds = 60.0
+    hints.barrier_timeout_seconds = 60.0
     async with asyncio.timeout(60):
-        while hints._untold >= MAX_MISSED_BARRIERS:
+        while hints._missed_barriers >= MAX_MISSED_BARRIERS:
             await asyncio.sleep(0.001)
 
     (hints.root / "src/new").touch()
     await hints.settle()
-    assert "src/new" in hints.take().told
+    assert "src/new" in hints.take().reported
 
 
 @pytest.mark.parametrize(
@@ -78,11 +78,11 @@ async def test_a_watch_that_answers_late_is_asked_again(hints: Hints) -> None:
     ],
 )
 async def test_what_was_written_before_a_moment_is_taken_and_before_none_nothing(
-    hints: Hints, until: str, taken: set[str]
+    hints: ChangedPaths, until: str, taken: set[str]
 ) -> None:
     for name, stamp in (("a", 1_700_000_000), ("b", 1_900_000_000)):
         (hints.root / name).touch()
         os.utime(hints.root / name, (stamp, stamp))
     await hints.settle()
 
-    assert set(hints.take_until(until).told) == taken
+    assert set(hints.take_until(until).reported) == taken

@@ -1,4 +1,4 @@
-"""What an agent keeps in the repository is taken away under it: it makes it anew, or leaves it to another."""
+"""Files of a running watcher are removed: it recreates them, or leaves them to another watcher."""
 
 import os
 import shutil
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from chorus.wire.client import WatcherGone, connect, connect_or_start, stop
+from chorus.wire.client import WatcherNotRunning, connect, connect_or_start, stop
 from chorus.wire.home import Home, find_home
 from tests.repos import UserRepo
 from tests.waiting import wait_for
@@ -32,9 +32,9 @@ def wake(home: Home) -> Iterator[Callable[[], object]]:
 
 def process_of(home: Home) -> int | None:
     try:
-        with connect(home) as agent:
-            pid: int = agent.ask("hello")["pid"]
-    except WatcherGone:
+        with connect(home) as watcher:
+            pid: int = watcher.ask("hello")["pid"]
+    except WatcherNotRunning:
         return None
     return pid
 
@@ -50,21 +50,21 @@ def test_socket_spool_and_log_that_were_taken_away_are_made_anew(
     shutil.rmtree(home.spool)
 
     wake()
-    wait_for(lambda: process_of(home) == pid, what="the same agent is found", seconds=SECONDS)
-    wait_for((home.spool / "agent").exists, what="hooks find it", seconds=SECONDS)
+    wait_for(lambda: process_of(home) == pid, what="the same watcher is found", seconds=SECONDS)
+    wait_for((home.spool / "watcher").exists, what="hooks find it", seconds=SECONDS)
     session.bash("t2", "echo 2 > app.py")
     assert session.recorded() == [("committed", ["app.py"])] * 2
-    assert "the socket was gone" in home.log.read_text()
+    assert "the socket was removed" in home.log.read_text()
 
 
-def test_an_agent_whose_place_another_one_has_taken_ends_and_leaves_that_one_alone(
+def test_a_watcher_whose_place_another_one_has_taken_ends_and_leaves_that_one_alone(
     repo: UserRepo, home: Home, wake: Callable[[], object]
 ) -> None:
     session = Session("s", home, repo.path)
     session.bash("t1", "echo 1 > app.py")
     old = process_of(home)
     away = home.root.rename(home.root.with_name("away"))
-    shutil.copytree(away, home.root, ignore=shutil.ignore_patterns("agent.*", "spool"))
+    shutil.copytree(away, home.root, ignore=shutil.ignore_patterns("watcher.*", "spool"))
     connect_or_start(home).close()
     new = process_of(home)
     assert new != old

@@ -42,16 +42,16 @@ def pane(client_double: ClientDouble, terminal: Terminal, home: Home) -> Pane:
 
 def waiting(home: Home, *, but: str = "") -> dict[str, Any]:
     def look() -> dict[str, Any] | None:
-        with connect(home) as agent:
-            return next((p for p in agent.ask("prompts") if p["id"] != but), None)
+        with connect(home) as watcher:
+            return next((p for p in watcher.ask("prompts") if p["id"] != but), None)
 
     return wait_for(look, what="a prompt", seconds=SECONDS)
 
 
 def answer(home: Home, prompt: dict[str, Any], decision: str, **more: str) -> Any:
-    with connect(home) as agent:
+    with connect(home) as watcher:
         given = {"prompt": prompt["id"], "fingerprint": prompt["fingerprint"], "decision": decision}
-        return agent.ask("answer", **given, **more)
+        return watcher.ask("answer", **given, **more)
 
 
 def typed(client_double: ClientDouble) -> list[str]:
@@ -63,7 +63,7 @@ def test_each_line_is_answered_with_one_key_and_enter(
 ) -> None:
     first = waiting(home)
     assert (first["kind"], first["question"], first["pane"]) == ("permission", QUESTION, pane.id)
-    with pytest.raises(WatcherError, match="no words"):
+    with pytest.raises(WatcherError, match="no message"):
         answer(home, first, "deny", message="not so")
     assert answer(home, first, "allow") == {"key": None, "how": "line", "verified": True}
 
@@ -74,8 +74,8 @@ def test_each_line_is_answered_with_one_key_and_enter(
     wait_for(lambda: len(typed(client_double)) == 2, what="both lines", seconds=SECONDS)
 
     assert typed(client_double) == ["y\n", "n\n"]
-    with connect(home) as agent:
-        assert agent.ask("prompts") == []
+    with connect(home) as watcher:
+        assert watcher.ask("prompts") == []
 
 
 def test_behind_anything_else_no_key_is_sent(
@@ -84,12 +84,12 @@ def test_behind_anything_else_no_key_is_sent(
     first = waiting(home)
     pane.type("hm")
     pane.wait_for("hm")
-    with pytest.raises(WatcherError, match=r"no more|answered or withdrawn|last thing"):
+    with pytest.raises(WatcherError, match=r"no longer|answered or withdrawn|last thing"):
         answer(home, first, "allow")
     pane.press("Enter")
     second = waiting(home, but=first["id"])
     terminal.tmux("copy-mode", "-t", pane.id)
-    with pytest.raises(WatcherError, match=r"no more|answered or withdrawn|last thing"):
+    with pytest.raises(WatcherError, match=r"no longer|answered or withdrawn|last thing"):
         answer(home, second, "allow")
     terminal.tmux("send-keys", "-t", pane.id, "-X", "cancel")
     pane.press("n", "Enter")

@@ -5,34 +5,34 @@ from pathlib import Path
 from chorus.model.ids import SessionId
 from chorus.model.session import SessionTable
 from chorus.system.processes import read_process
-from chorus.watcher.sources.liveness import is_young, name_client, runs, watch_clients
-from chorus.watcher.state.lent_hooks import Lending
+from chorus.watcher.sources.live_clients import client_key, is_running, is_young, watch_clients
+from chorus.watcher.state.lent_hooks import LentHooks
 
 
 def test_a_client_runs_until_it_is_gone() -> None:
     child = subprocess.Popen(["sleep", "60"])
-    client = name_client(child.pid, read_process(child.pid))
-    assert runs(client)
+    client = client_key(child.pid, read_process(child.pid))
+    assert is_running(client)
     child.kill()
     child.wait()
-    assert not runs(client)
+    assert not is_running(client)
 
 
 def test_a_client_is_young_when_it_has_only_just_started() -> None:
     child = subprocess.Popen(["sleep", "60"])
-    client = name_client(child.pid, read_process(child.pid))
+    client = client_key(child.pid, read_process(child.pid))
     assert is_young(client)
     assert not is_young("1:0")  # as old as the machine
     assert not is_young("1:Mon Nov 16 12:00:00 2026")  # as ps says it, where there is no /proc
-    assert not is_young(name_client(child.pid, None))
+    assert not is_young(client_key(child.pid, None))
     child.kill()
     child.wait()
 
 
 def test_another_process_of_the_same_number_is_not_the_client() -> None:
     child = subprocess.Popen(["sleep", "60"])
-    assert not runs(f"{child.pid}:1")
-    assert not runs(name_client(child.pid, None))
+    assert not is_running(f"{child.pid}:1")
+    assert not is_running(client_key(child.pid, None))
     child.kill()
     child.wait()
 
@@ -41,6 +41,6 @@ async def test_a_session_whose_client_is_gone_is_told_of(tmp_path: Path) -> None
     roster, lost = SessionTable(), asyncio.Queue[SessionId]()
     roster.place(SessionId("dead"), time="t", source="hook", client="1:0")
     roster.place(SessionId("unknown"), time="t", source="hook")
-    task = asyncio.create_task(watch_clients(roster, lost.put, Lending(tmp_path / "lent.json")))
+    task = asyncio.create_task(watch_clients(roster, lost.put, LentHooks(tmp_path / "lent.json")))
     assert await asyncio.wait_for(lost.get(), 60) == "dead"
     task.cancel()

@@ -1,4 +1,4 @@
-"""Whose change it is, in a real work tree: what a look may say, and what a killed agent finds again."""
+"""Whose change it is, in a real work tree: what a look may say, and what a killed watcher finds again."""
 
 import asyncio
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ import pytest
 from chorus.model.action import Action, Call, ChangeReport, FileReport, ReportHunk
 from chorus.model.ids import SessionId, ToolUseId
 from chorus.model.outcomes import ActionClosed, BackgroundTaskEnded, CallOpened, LeadTextAdded, Outcome
-from chorus.watcher.tree import Tree
+from chorus.watcher.work_trees import WatchedTree
 from tests.history.agent_at_work import action, bash
 from tests.repos import UserRepo
 from tests.waiting import wait_for
@@ -18,16 +18,16 @@ S = SessionId("session-a")
 
 
 @pytest.fixture
-def tree(repo: UserRepo) -> Iterator[Tree]:
-    tree = Tree(repo.path, wake=lambda: None)
+def tree(repo: UserRepo) -> Iterator[WatchedTree]:
+    tree = WatchedTree(repo.path, wake=lambda: None)
     tree.start()
     yield tree
     tree.close()
 
 
-def tell(tree: Tree, *outcomes: Outcome, waits: bool | None = None) -> None:
+def tell(tree: WatchedTree, *outcomes: Outcome, is_waiting: bool | None = None) -> None:
     asyncio.run(
-        tree.feed(outcomes, source="hook", waits=None if waits is None else lambda: waits),
+        tree.feed(outcomes, source="hook", is_waiting=None if is_waiting is None else lambda: is_waiting),
     )
 
 
@@ -35,63 +35,67 @@ def opened(of: Action) -> CallOpened:
     return CallOpened(Call(of.id, of.tool, of.input, of.paths, of.write_scope, session=of.session))
 
 
-def facts(tree: Tree) -> list[tuple[str, str | None, tuple[str, ...]]]:
+def facts(tree: WatchedTree) -> list[tuple[str, str | None, tuple[str, ...]]]:
     return [(entry.status, entry.id, entry.paths) for entry in tree.recorder.entries()]
 
 
-def settle(tree: Tree) -> None:
+def settle(tree: WatchedTree) -> None:
     """Everything that moved is recorded as outside."""
-    wait_for(lambda: not tree.sweep(grace_seconds=0), what="a still work tree")
+    wait_for(lambda: not tree.record_outside(grace_seconds=0), what="a still work tree")
 
 
-def test_what_is_there_before_a_held_call_is_not_its_doing(tree: Tree, repo: UserRepo) -> None:
+def test_what_is_there_before_a_held_call_is_not_its_doing(tree: WatchedTree, repo: UserRepo) -> None:
     edit = action("t1", repo.path / "app.py")
     repo.write("app.py", b"mine\n")
-    tell(tree, opened(edit), waits=True)
+    tell(tree, opened(edit), is_waiting=True)
     assert [status for status, _, _ in facts(tree)] == ["outside"]
 
 
 def test_a_client_that_goes_on_during_the_look_may_have_written_what_is_seen(
-    tree: Tree, repo: UserRepo
+    tree: WatchedTree, repo: UserRepo
 ) -> None:
     edit = action("t1", repo.path / "app.py")
     answers = iter([True, False])  # held when asked first, gone on when asked after the look
     repo.write("app.py", b"its own\n")
-    asyncio.run(tree.feed([opened(edit)], source="hook", waits=lambda: next(answers)))
+    asyncio.run(tree.feed([opened(edit)], source="hook", is_waiting=lambda: next(answers)))
     assert facts(tree) == []
     tell(tree, ActionClosed(edit))
     assert facts(tree) == [("committed", "t1", ("app.py",))]
 
 
-def test_a_command_that_was_not_held_keeps_what_moved_for_its_window(tree: Tree, repo: UserRepo) -> None:
+def test_a_command_that_was_not_held_keeps_what_moved_for_its_window(
+    tree: WatchedTree, repo: UserRepo
+) -> None:
     settle(tree)
     command = bash("t1")
     repo.write("made.txt", b"made\n")
-    tell(tree, opened(command), waits=False)
+    tell(tree, opened(command), is_waiting=False)
     assert facts(tree) == []
-    tell(tree, ActionClosed(command), waits=True)
+    tell(tree, ActionClosed(command), is_waiting=True)
     assert facts(tree) == [("committed", "t1", ("made.txt",))]
 
 
-def test_a_file_that_a_command_moved_elsewhere_is_its_doing_on_both_ends(tree: Tree, repo: UserRepo) -> None:
+def test_a_file_that_a_command_moved_elsewhere_is_its_doing_on_both_ends(
+    tree: WatchedTree, repo: UserRepo
+) -> None:
     for directory in ("here", "there"):
         repo.write(f"{directory}/stays.txt", b"stays\n")
     repo.write("here/goes.txt", b"goes\n")
     settle(tree)
     before = len(facts(tree))
     command = bash("t1")
-    tell(tree, opened(command), waits=True)
+    tell(tree, opened(command), is_waiting=True)
 
     (repo.path / "here/goes.txt").rename(repo.path / "there/goes.txt")
-    tell(tree, ActionClosed(command), waits=True)
+    tell(tree, ActionClosed(command), is_waiting=True)
 
     settle(tree)
     assert facts(tree)[before:] == [("committed", "t1", ("here/goes.txt", "there/goes.txt"))]
 
 
-def test_a_call_that_runs_since_before_we_watched_is_known_again(tree: Tree, repo: UserRepo) -> None:
+def test_a_call_that_runs_since_before_we_watched_is_known_again(tree: WatchedTree, repo: UserRepo) -> None:
     begun = bash("t1", run_in_background=True)
-    tree.recall([opened(begun), ActionClosed(begun)])
+    tree.replay([opened(begun), ActionClosed(begun)])
     assert tree.windows.open
     assert facts(tree) == []
     repo.write("late.txt", b"late\n")
@@ -99,10 +103,10 @@ def test_a_call_that_runs_since_before_we_watched_is_known_again(tree: Tree, rep
     assert facts(tree) == [("committed", "t1-background", ("late.txt",))]
 
 
-def test_the_first_look_waits_for_calls_that_are_told_of_late(tree: Tree, repo: UserRepo) -> None:
-    repo.write("app.py", b"written while no agent ran\n")
+def test_the_first_look_waits_for_calls_that_are_told_of_late(tree: WatchedTree, repo: UserRepo) -> None:
+    repo.write("app.py", b"written while no watcher ran\n")
     assert tree.is_new
-    assert tree.sweep(grace_seconds=60)
+    assert tree.record_outside(grace_seconds=60)
     assert facts(tree) == []
     tell(tree, ActionClosed(action("t1", repo.path / "app.py")))
     settle(tree)
@@ -110,7 +114,9 @@ def test_the_first_look_waits_for_calls_that_are_told_of_late(tree: Tree, repo: 
     assert not tree.is_new
 
 
-def test_commands_that_ran_while_no_agent_did_get_what_the_client_lists(tree: Tree, repo: UserRepo) -> None:
+def test_commands_that_ran_while_no_watcher_did_get_what_the_client_lists(
+    tree: WatchedTree, repo: UserRepo
+) -> None:
     one = bash("t1", report=ChangeReport((), (str(repo.write("one.txt", b"1\n")),)))
     two = bash("t2", report=ChangeReport((), (str(repo.write("two.txt", b"2\n")),)))
     repo.write("mine.txt", b"the person's\n")
@@ -124,31 +130,31 @@ def test_commands_that_ran_while_no_agent_did_get_what_the_client_lists(tree: Tr
 
 
 def test_where_nothing_can_be_watched_changes_are_found_by_looking_everywhere(
-    tree: Tree, repo: UserRepo
+    tree: WatchedTree, repo: UserRepo
 ) -> None:
     settle(tree)
     tree.watch.stop()
     assert tree.watch.needs_scan
     repo.write("mine.txt", b"the person's\n")
-    tree.sweep(grace_seconds=0)
+    tree.record_outside(grace_seconds=0)
     command = bash("t1")
     repo.write("made.txt", b"made\n")
     tell(tree, opened(command), ActionClosed(command))
     assert facts(tree) == [("outside", None, ("mine.txt",)), ("committed", "t1", ("made.txt",))]
 
 
-def test_a_command_told_of_late_gets_what_the_client_lists(tree: Tree, repo: UserRepo) -> None:
+def test_a_command_told_of_late_gets_what_the_client_lists(tree: WatchedTree, repo: UserRepo) -> None:
     settle(tree)
     one = bash("t1", report=ChangeReport((), (str(repo.write("one.txt", b"1\n")),)))
     edit = action("t2", repo.write("app.py", b"written since\n"))
-    tell(tree, opened(one), waits=False)
-    tell(tree, ActionClosed(one), waits=False)
-    tell(tree, opened(edit), ActionClosed(edit), waits=False)
+    tell(tree, opened(one), is_waiting=False)
+    tell(tree, ActionClosed(one), is_waiting=False)
+    tell(tree, opened(edit), ActionClosed(edit), is_waiting=False)
     settle(tree)
     assert facts(tree) == [("committed", "t1", ("one.txt",)), ("committed", "t2", ("app.py",))]
 
 
-def test_words_that_come_after_the_record_are_its_summary(tree: Tree, repo: UserRepo) -> None:
+def test_words_that_come_after_the_record_are_its_summary(tree: WatchedTree, repo: UserRepo) -> None:
     repo.write("app.py", b"new\n")
     edit = action("t1", repo.path / "app.py")
     tell(tree, ActionClosed(edit), LeadTextAdded(ToolUseId("t1"), "I rename it.", S))
@@ -156,7 +162,7 @@ def test_words_that_come_after_the_record_are_its_summary(tree: Tree, repo: User
     assert [entry.summary for entry in tree.recorder.entries()] == ["I rename it."]
 
 
-def test_an_edit_beside_one_that_is_not_over_gets_only_its_own(tree: Tree, repo: UserRepo) -> None:
+def test_an_edit_beside_one_that_is_not_over_gets_only_its_own(tree: WatchedTree, repo: UserRepo) -> None:
     place = repo.write("app.py", b"a\nb\n")
     settle(tree)
     first = action("t1", place, report=_reported(place, "a\nb\n", "A\nb\n"))
@@ -167,18 +173,18 @@ def test_an_edit_beside_one_that_is_not_over_gets_only_its_own(tree: Tree, repo:
     assert [patch(tree, name) for name in ("t1", "t2")] == [b"A\nb\n", b"A\nB\n"]
 
 
-def test_an_edit_told_of_late_gets_only_what_the_client_says_of_it(tree: Tree, repo: UserRepo) -> None:
+def test_an_edit_told_of_late_gets_only_what_the_client_says_of_it(tree: WatchedTree, repo: UserRepo) -> None:
     place = repo.write("app.py", b"a\nb\n")
     settle(tree)
     first = action("t1", place, report=_reported(place, "a\nb\n", "A\nb\n"))
     second = action("t2", place, report=_reported(place, "A\nb\n", "A\nB\n"))
     repo.write("app.py", b"A\nB\n")  # the client went on, and the call that wrote more is not told of yet
-    tell(tree, opened(first), ActionClosed(first), waits=False)
-    tell(tree, opened(second), ActionClosed(second), waits=False)
+    tell(tree, opened(first), ActionClosed(first), is_waiting=False)
+    tell(tree, opened(second), ActionClosed(second), is_waiting=False)
     assert [patch(tree, name) for name in ("t1", "t2")] == [b"A\nb\n", b"A\nB\n"]
 
 
-def patch(tree: Tree, name: str) -> bytes | None:
+def patch(tree: WatchedTree, name: str) -> bytes | None:
     """What the file held after this action."""
     entry = next(entry for entry in tree.recorder.entries() if entry.id == name)
     (edit,) = tree.recorder.edits(entry)

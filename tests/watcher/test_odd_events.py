@@ -11,7 +11,7 @@ from chorus.wire.client import connect, connect_or_start, stop
 from chorus.wire.home import find_home
 from tests.agents.recordings import RECORDINGS
 from tests.repos import UserRepo
-from tests.watcher.hooking import Hooks
+from tests.watcher.hooking import HookSource
 
 ODD: list[Any] = [
     None, 0, -1, 1.5, True, [], {}, "", "\0", "a\0b", "x" * 5000, "\ud800", "../../..", "/", "/nowhere/at",
@@ -20,7 +20,7 @@ ODD: list[Any] = [
 # One of so many mutated events: the rest is the bench's.
 EVERY = 23
 
-Place = tuple[str | int, ...]
+PinnedDirectory = tuple[str | int, ...]
 
 
 def recorded_events(repo: Path) -> list[dict[str, Any]]:
@@ -29,14 +29,14 @@ def recorded_events(repo: Path) -> list[dict[str, Any]]:
     return [json.loads(text.replace("/src/proj", str(repo))) for text in texts]
 
 
-def places_in(value: Any, before: Place = ()) -> Iterator[Place]:
+def places_in(value: Any, before: PinnedDirectory = ()) -> Iterator[PinnedDirectory]:
     parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, part in parts:
         yield (*before, key)
         yield from places_in(part, (*before, key))
 
 
-def with_odd(event: dict[str, Any], place: Place, odd: Any) -> dict[str, Any]:
+def with_odd(event: dict[str, Any], place: PinnedDirectory, odd: Any) -> dict[str, Any]:
     changed = copy.deepcopy(event)
     parent: Any = changed
     for key in place[:-1]:
@@ -56,18 +56,18 @@ def check(repo: Path, events: list[dict[str, Any]]) -> tuple[list[str], list[str
     home = find_home(repo)
     connect_or_start(home).close()
     try:
-        hooks = Hooks(home)
+        hooks = HookSource(home)
         hooks.tell(*events)
         edit_through(hooks, repo)
-        with connect(home) as agent:
-            entries = agent.ask("log", cwd=str(repo))
+        with connect(home) as watcher:
+            entries = watcher.ask("log", cwd=str(repo))
             aside = [path.name for path in (home.spool / "aside").iterdir()]
         return aside, [entry["status"] for entry in entries if entry["id"] == "last"]
     finally:
         stop(home)
 
 
-def edit_through(hooks: Hooks, repo: Path) -> None:
+def edit_through(hooks: HookSource, repo: Path) -> None:
     place = repo / "app.py"
     before = place.read_text()
     given = {"file_path": str(place), "old_string": before, "new_string": "x = 2\n"}

@@ -30,7 +30,7 @@ def open_calls(*inputs: dict[str, Any]) -> OpenCalls:
     calls = OpenCalls()
     for number, given in enumerate(inputs):
         call = Call(ToolUseId(f"t{number}"), "AskUserQuestion", given, (), WriteScope.NOTHING, SESSION)
-        calls.hear(CallOpened(call))
+        calls.feed(CallOpened(call))
     return calls
 
 

@@ -6,9 +6,9 @@ from chorus.model.ids import PaneId
 from chorus.tmux.address import Address
 from chorus.tmux.panes import read_pane
 from chorus.tmux.tmux_server import TmuxServer
-from chorus.watcher.panes.headless_runs import Run
-from chorus.watcher.panes.panes import WatchedPane
-from chorus.watcher.state.pane_file import PaneFile
+from chorus.watcher.panes.headless_runs import HeadlessRun
+from chorus.watcher.panes.pane_file import PaneFile
+from chorus.watcher.panes.watched_panes import WatchedPane
 from tests.lab.terminal import Terminal
 
 
@@ -18,7 +18,7 @@ def test_watched_panes_are_found_again_while_their_server_runs(tmp_path: Path) -
         pane = terminal.open(["cat"], cwd=tmp_path, environment={"PATH": "/bin:/usr/bin"})
         address, name = Address(terminal.socket()), PaneId(pane.id)
         watched = WatchedPane(address, name, state=read_pane(TmuxServer(address), name), since=7.0)
-        file.keep([watched], [Run("run-1", tmp_path / "run-1.in", name)])
+        file.save([watched], [HeadlessRun("run-1", tmp_path / "run-1.in", name)])
         (kept,) = file.load()
         assert (kept.address, kept.pane, kept.since, kept.run) == (address, name, 7.0, "run-1")
         terminal.stop()

@@ -1,18 +1,18 @@
-"""The panes that are watched, as they come and go."""
+"""Watched panes that are closed."""
 
 from pathlib import Path
 
 from chorus.model.ids import PaneId
 from chorus.tmux.address import Address
-from chorus.watcher.panes.panes import Panes, WatchedPane
+from chorus.watcher.panes.watched_panes import WatchedPanes
 from tests.lab.terminal import Terminal, terminal_fixture
-from tests.watcher.asking import nobody
+from tests.watcher.asking import FakePaneEvents
 
 terminal = terminal_fixture(width=80, height=10)
 
 
-class Ear:
-    """A stream that is listened to until it is closed."""
+class FakeStream:
+    """A stream that must not be read after it was closed."""
 
     def __init__(self) -> None:
         self.is_closed = False
@@ -28,15 +28,12 @@ async def test_the_stream_of_a_pane_that_is_gone_is_closed(terminal: Terminal, t
     environment = {"PATH": "/usr/bin:/bin"}
     terminal.open(["cat"], cwd=tmp_path, environment=environment)  # the server stays
     pane = terminal.open(["cat"], cwd=tmp_path, environment=environment)
-    ear = Ear()
+    stream = FakeStream()
 
-    def looked(_: WatchedPane) -> None:
-        """Nobody looks for prompts here."""
-
-    panes = Panes(lambda *_: None, nobody, lambda _: ear, looked)
+    panes = WatchedPanes(FakePaneEvents(stream=stream))
     watched = await panes.watch(Address(terminal.socket()), PaneId(pane.id))
-    panes.listen(watched)
+    panes.read_stream(watched)
     terminal.tmux("kill-pane", "-t", pane.id)
     while panes.all:
-        await panes._look(watched)
-    assert ear.is_closed
+        await panes._poll(watched)
+    assert stream.is_closed

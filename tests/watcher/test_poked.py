@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from chorus.agents.claude_code.hooks.spool import Spool
-from chorus.watcher.sources.hooks import Hooks
+from chorus.watcher.sources.hook_source import HookSource
 
 NOBODY = cast(Any, None)
 
@@ -15,12 +15,12 @@ NOBODY = cast(Any, None)
 async def test_a_poke_is_told_of_once(tmp_path: Path) -> None:
     spool = Spool(tmp_path / "spool")
     spool.open()
-    hooks = Hooks(spool, NOBODY, NOBODY, NOBODY, NOBODY, NOBODY, NOBODY)
+    hooks = HookSource(spool, NOBODY, NOBODY, NOBODY, NOBODY, NOBODY, NOBODY)
     hooks.listen()
     poke = os.open(tmp_path / "spool/poke", os.O_WRONLY | os.O_NONBLOCK)
     os.write(poke, b"\n\n")
     os.close(poke)
-    while not hooks._came.is_set():
+    while not hooks._woken.is_set():
         await asyncio.sleep(0)
 
     readable, _, _ = select.select([spool.fileno()], [], [], 0)

@@ -1,5 +1,6 @@
-"""The agent as a process: its lock and its log."""
+"""The watcher as a process: its lock and its log."""
 
+import asyncio
 import logging
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from chorus.watcher import process
-from chorus.watcher.process import LOG_FILES, open_log
+from chorus.watcher.process import OLD_LOG_FILES, open_log
 from chorus.wire.home import Home
 
 LINES = 400
@@ -29,13 +30,16 @@ def home(tmp_path: Path) -> Iterator[Home]:
 def test_the_log_keeps_what_happened_last_in_a_bounded_number_of_files(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(process, "LOG_BYTES", 2000)
+    monkeypatch.setattr(process, "MAX_LOG_BYTES", 2000)
     open_log(home)
     for number in range(LINES):
         logging.getLogger("chorus.watcher").info("line %d", number)
 
-    files = sorted(home.root.glob("agent.log*"))
-    assert [file.name for file in files] == ["agent.log", *(f"agent.log.{n + 1}" for n in range(LOG_FILES))]
+    files = sorted(home.root.glob("watcher.log*"))
+    assert [file.name for file in files] == [
+        "watcher.log",
+        *(f"watcher.log.{n + 1}" for n in range(OLD_LOG_FILES)),
+    ]
     assert all(file.stat().st_size <= 2000 for file in files)
     kept = "".join(file.read_text() for file in reversed(files)).splitlines()
     numbers = [int(line.rpartition(" ")[2]) for line in kept]
@@ -54,3 +58,21 @@ def test_a_log_that_was_taken_away_is_made_anew_and_one_out_of_reach_is_written_
     home.root.write_text("not a directory")
     log.info("three")
     assert (away / home.log.name).read_text().endswith("INFO three\n")
+
+
+def test_files_of_an_earlier_version_are_removed(home: Home) -> None:
+    home.spool.mkdir(parents=True)
+    old = [
+        home.root / "agent.lock",
+        home.root / "agent.sock",
+        home.root / "agent.log.1",
+        home.spool / "agent",
+    ]
+    for path in old:
+        path.write_text("")
+
+    async def serve(_: asyncio.Event) -> bool:
+        return False
+
+    process.run_until_stopped(home, serve)
+    assert not [path for path in old if path.exists()]

@@ -1,4 +1,4 @@
-"""A headless session that waits for an answer while the agent is killed and another one comes."""
+"""A headless session that waits for an answer while the watcher is killed and another one comes."""
 
 import os
 import signal
@@ -32,19 +32,19 @@ def pane(client_double: ClientDouble, terminal: Terminal, home: Home) -> Pane:
     pipe = home.root / "run-1.in"
     os.mkfifo(pipe, 0o600)
     environment = str(write_environment(home, client_double.environment()))
-    feeder = [sys.executable, "-P", "-m", "chorus.watcher.panes.feeder", str(pipe), environment]
+    feeder = [sys.executable, "-P", "-m", "chorus.watcher.panes.stdin_feeder", str(pipe), environment]
     command = [*feeder, *client_double.command(*HEADLESS.split())]
     pane = terminal.open(command, cwd=client_double.project, environment=client_double.environment())
-    with connect_or_start(home) as agent:
-        agent.ask("watch", socket=str(terminal.socket()), pane=pane.id, run="run-1", pipe=str(pipe))
-        agent.ask("send", run="run-1", message="go")
+    with connect_or_start(home) as watcher:
+        watcher.ask("watch", socket=str(terminal.socket()), pane=pane.id, run="run-1", pipe=str(pipe))
+        watcher.ask("send", run="run-1", message="go")
     return pane
 
 
 def waiting(home: Home, *, about: str) -> dict[str, Any]:
     def look() -> dict[str, Any] | None:
-        with connect(home) as agent:
-            return next((p for p in agent.ask("prompts") if _about(p) == about), None)
+        with connect(home) as watcher:
+            return next((p for p in watcher.ask("prompts") if _about(p) == about), None)
 
     return wait_for(look, what=f"a prompt about {about}", seconds=SECONDS)
 
@@ -54,33 +54,33 @@ def _about(prompt: dict[str, Any]) -> str:
 
 
 def answer(home: Home, prompt: dict[str, Any], decision: str) -> None:
-    with connect(home) as agent:
-        agent.ask("answer", prompt=prompt["id"], fingerprint=prompt["fingerprint"], decision=decision)
+    with connect(home) as watcher:
+        watcher.ask("answer", prompt=prompt["id"], fingerprint=prompt["fingerprint"], decision=decision)
 
 
-def kill_agent(home: Home) -> None:
+def kill_watcher(home: Home) -> None:
     os.kill(int(home.lock.read_text()), signal.SIGKILL)
-    wait_until(lambda: not is_locked(home), what="the agent is gone")
+    wait_until(lambda: not is_locked(home), what="the watcher is gone")
     connect_or_start(home).close()
 
 
 def listed(home: Home) -> list[str]:
-    with connect(home) as agent:
-        return [_about(prompt) for prompt in agent.ask("prompts")]
+    with connect(home) as watcher:
+        return [_about(prompt) for prompt in watcher.ask("prompts")]
 
 
 def answers(home: Home) -> list[str]:
-    with connect(home) as agent:
-        return [entry["answer"] for entry in agent.ask("audit")]
+    with connect(home) as watcher:
+        return [entry["answer"] for entry in watcher.ask("audit")]
 
 
-def test_what_a_headless_session_asks_outlives_the_agent_and_is_answered_once(
+def test_what_a_headless_session_asks_outlives_the_watcher_and_is_answered_once(
     pane: Pane, home: Home, client_double: ClientDouble, terminal: Terminal
 ) -> None:
     before = waiting(home, about="one.txt")
     terminal.tmux("send-keys", "-R", "-t", pane.id)
     terminal.tmux("clear-history", "-t", pane.id)  # nor is it to be read there any more
-    kill_agent(home)
+    kill_watcher(home)
     again = waiting(home, about="one.txt")
     assert again["session"] == before["session"]
     assert listed(home) == ["one.txt"]
@@ -88,13 +88,13 @@ def test_what_a_headless_session_asks_outlives_the_agent_and_is_answered_once(
 
     waiting(home, about="two.txt")
     assert (client_double.project / "one.txt").exists()
-    kill_agent(home)
+    kill_watcher(home)
     second = waiting(home, about="two.txt")
     assert listed(home) == ["two.txt"]
     answer(home, second, "deny")
 
     answer(home, waiting(home, about="gate"), "allow")
-    kill_agent(home)
+    kill_watcher(home)
     for _ in range(20):
         assert listed(home) == []  # though the command runs, and the pane shows that it was asked about
     (client_double.project / "gate").touch()

@@ -14,10 +14,10 @@ import pytest
 from chorus.config.user_config import BadConfig, Preferences, read_preferences
 from chorus.errors import ChorusError
 from chorus.tmux.address import Address
-from chorus.watcher.prompts.notifications import Ringing
+from chorus.watcher.prompts.notifications import Notifier
 from tests.lab.terminal import Terminal, wait_until
 
-PROMPT = {"title": "Bash command", "question": "Do you want\x1b to proceed?", "body": "secret"}
+PROMPT: Any = {"title": "Bash command", "question": "Do you want\x1b to proceed?", "body": "secret"}
 
 
 @pytest.fixture
@@ -27,11 +27,11 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
         yield terminal
 
 
-def ringing(terminal: Terminal, **tell: Any) -> tuple[Ringing, list[Coroutine[Any, Any, None]]]:
+def notifier_for(terminal: Terminal, **tell: Any) -> tuple[Notifier, list[Coroutine[Any, Any, None]]]:
     started: list[Coroutine[Any, Any, None]] = []
     preferences = Preferences.model_validate({"tell": tell})
     address = Address(terminal.socket())
-    return Ringing(lambda: preferences, lambda: [address, address], started.append), started
+    return Notifier(lambda: preferences, lambda: [address, address], started.append), started
 
 
 def option(terminal: Terminal) -> str:
@@ -39,18 +39,18 @@ def option(terminal: Terminal) -> str:
 
 
 def test_tmux_shows_how_many_wait_and_nothing_once_none_do(terminal: Terminal) -> None:
-    ring, _ = ringing(terminal, tmux=True)
+    notifier, _ = notifier_for(terminal, tmux=True)
 
-    ring.ring([PROMPT], 2)
+    notifier.notify([PROMPT], 2)
     assert option(terminal) == "2 waiting"
-    ring.ring([], 0)
+    notifier.notify([], 0)
     assert option(terminal) == ""
 
 
 def test_unless_asked_for_nothing_is_told(terminal: Terminal) -> None:
-    ring, started = ringing(terminal)
+    notifier, started = notifier_for(terminal)
 
-    ring.ring([PROMPT], 1)
+    notifier.notify([PROMPT], 1)
 
     assert option(terminal) == ""
     assert started == []
@@ -62,7 +62,7 @@ def test_the_bell_rings_in_the_terminal_that_shows_the_server(terminal: Terminal
     person = subprocess.Popen(command, stdin=shows, stdout=shows, stderr=shows, start_new_session=True)
     os.close(shows)
     wait_until(lambda: terminal.tmux("list-clients") != "", what="a person attaches")
-    ring, _ = ringing(terminal, bell=True)
+    notifier, _ = notifier_for(terminal, bell=True)
     shown = b""
 
     def rung() -> bool:
@@ -71,8 +71,8 @@ def test_the_bell_rings_in_the_terminal_that_shows_the_server(terminal: Terminal
             shown += os.read(seen, 65536)
         return shown.endswith(b"\a") or b"\a" in shown.replace(b"\x1b]", b"")
 
-    ring.ring([], 1)
-    ring.ring([PROMPT], 1)
+    notifier.notify([], 1)
+    notifier.notify([PROMPT], 1)
     wait_until(rung, what="the bell")
     terminal.stop()
     person.wait()
@@ -85,25 +85,25 @@ async def test_a_program_of_ones_own_is_run_with_title_and_question_alone(
     program, told = tmp_path / "notify", tmp_path / "told"
     program.write_text(f'#!/bin/sh\nprintf "%s|" "$@" > {told}\n')
     program.chmod(0o755)
-    ring, started = ringing(terminal, command=[str(program), "-u"])
+    notifier, started = notifier_for(terminal, command=[str(program), "-u"])
 
-    ring.ring([PROMPT], 1)
+    notifier.notify([PROMPT], 1)
     await asyncio.gather(*started)
 
     assert told.read_text() == "-u|Claude Code asks|Bash command: Do you want  to proceed?|"
 
 
 async def test_what_cannot_be_told_stops_nothing(terminal: Terminal) -> None:
-    ring, started = ringing(terminal, command=["/nowhere/at/all"], tmux=True)
+    notifier, started = notifier_for(terminal, command=["/nowhere/at/all"], tmux=True)
     terminal.stop()
 
-    ring.ring([PROMPT], 1)
+    notifier.notify([PROMPT], 1)
     await asyncio.gather(*started)
 
     def unreadable() -> Preferences:
         raise BadConfig("no")
 
-    Ringing(unreadable, list, started.append).ring([PROMPT], 1)
+    Notifier(unreadable, list, started.append).notify([PROMPT], 1)
 
 
 def test_preferences_are_read_and_checked(tmp_path: Path) -> None:

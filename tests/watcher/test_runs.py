@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from chorus.model.ids import PaneId
-from chorus.watcher.panes.headless_runs import NoSuchRun, Runs
+from chorus.watcher.panes.headless_runs import HeadlessRuns, NoHeadlessRun
 
 
 def test_the_first_message_waits_for_a_session_that_is_only_starting(tmp_path: Path) -> None:
@@ -24,15 +24,17 @@ def test_the_first_message_waits_for_a_session_that_is_only_starting(tmp_path: P
 
     reader = threading.Thread(target=start_late)
     reader.start()
-    runs = Runs()
-    asyncio.run(runs.say(runs.add("run", pipe, PaneId("%1")), "begin", "You were taken back."))
+    is_running = HeadlessRuns()
+    asyncio.run(
+        is_running.send_message(is_running.add("run", pipe, PaneId("%1")), "begin", "You were taken back.")
+    )
     reader.join()
     content = json.loads(heard[0])["message"]["content"]
     assert [block["text"] for block in content] == ["You were taken back.", "begin"]
 
 
 def test_a_session_that_has_ended_is_said_to_have(tmp_path: Path) -> None:
-    runs = Runs()
-    run = runs.add("run", tmp_path / "run.in", PaneId("%1"))
-    with pytest.raises(NoSuchRun):
-        asyncio.run(runs.say(run, "anybody?"))
+    is_running = HeadlessRuns()
+    run = is_running.add("run", tmp_path / "run.in", PaneId("%1"))
+    with pytest.raises(NoHeadlessRun):
+        asyncio.run(is_running.send_message(run, "anybody?"))

@@ -14,7 +14,7 @@ from chorus.model.answer import Allow, ChooseOption, Deny
 from chorus.model.ids import PaneId
 from chorus.tmux.panes import read_pane
 from chorus.tmux.tmux_server import TmuxServer
-from chorus.watcher.prompts.audit_log import Audit
+from chorus.watcher.prompts.audit_log import AuditLog
 from tests.client_double.conftest import ClientDouble
 from tests.lab.client import INPUT_BOX, say
 from tests.lab.terminal import Terminal, terminal_fixture, wait_until
@@ -49,7 +49,7 @@ def asking(client_double: ClientDouble, terminal: Terminal, tmp_path: Path) -> A
         ],
     }
     return Asking(
-        client_double, terminal, stand_in_pane(client_double, terminal), Audit(tmp_path / "prompts.jsonl")
+        client_double, terminal, stand_in_pane(client_double, terminal), AuditLog(tmp_path / "prompts.jsonl")
     )
 
 
@@ -59,7 +59,7 @@ async def test_an_approval_is_one_key_and_verified(asking: Asking) -> None:
     done = await asking.answer(prompt)
 
     assert done == ONE_KEY
-    assert asking.rung == [(1, 1), (0, 0)]
+    assert asking.notified == [(1, 1), (0, 0)]
     asking.pane.wait_for("● All done")
     asking.expect_keys("1")
     assert (asking.client_double.project / "a.txt").exists()
@@ -208,7 +208,7 @@ async def test_a_stopped_client_gets_no_key(
     command = ["sh", "-c", script]
     pane = terminal.open(command, cwd=client_double.project, environment=client_double.environment())
     pane.wait_for(INPUT_BOX)
-    asking = Asking(client_double, terminal, pane, Audit(tmp_path / "prompts.jsonl"))
+    asking = Asking(client_double, terminal, pane, AuditLog(tmp_path / "prompts.jsonl"))
     prompt = await asking.ask("one")
     assert asking.watched.client is not None
     client = asking.watched.client.pid
@@ -230,7 +230,7 @@ async def test_a_shell_in_front_of_a_suspended_client_gets_no_key(
     pane.type(shlex.join([sys.executable, "-m", "tests.client_double", "--permission-mode", "default"]))
     pane.press("Enter")
     pane.wait_for(INPUT_BOX)
-    asking = Asking(client_double, terminal, pane, Audit(tmp_path / "prompts.jsonl"))
+    asking = Asking(client_double, terminal, pane, AuditLog(tmp_path / "prompts.jsonl"))
     prompt = await asking.ask("one")
     assert asking.watched.client is not None
     shown = pane.screen().rstrip("\n")
@@ -344,9 +344,9 @@ async def test_a_dialog_that_no_longer_fits_its_pane_is_listed_once(asking: Aski
     asking.expect_keys()
 
 
-async def test_a_prompt_listed_by_an_agent_that_was_restarted_since_gets_no_key(asking: Asking) -> None:
+async def test_a_prompt_listed_by_a_watcher_that_was_restarted_since_gets_no_key(asking: Asking) -> None:
     prompt = await asking.ask("one")
-    asking.restart_agent()
+    asking.restart_watcher()
     await asking.watch()
     (present,) = asking.listed()
 

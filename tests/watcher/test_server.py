@@ -13,7 +13,7 @@ import pytest
 
 from chorus.errors import ChorusError, ExitCode
 from chorus.watcher.server.server import Server
-from chorus.wire.client import Connection, WatcherGone, connect, short_path
+from chorus.wire.client import Connection, WatcherNotRunning, connect, short_path
 from chorus.wire.home import Home
 from chorus.wire.protocol import Request, WatcherError, encode
 from tests.waiting import wait_for
@@ -47,7 +47,8 @@ class Running:
                 return request.arguments
 
     def publish(self, event: str, **fields: Any) -> None:
-        self.loop.call_soon_threadsafe(lambda: self.server.publish(event, **fields))
+        message: Any = {"event": event, **fields}
+        self.loop.call_soon_threadsafe(lambda: self.server.publish(message))
 
     def stop(self) -> None:
         self.loop.call_soon_threadsafe(self._stopping.set)
@@ -82,7 +83,7 @@ def test_a_refusal_arrives_with_its_hint_and_exit_code(connection: Connection) -
     assert caught.value.exit_code is ExitCode.SYSTEM_ERROR
 
 
-def test_a_bug_in_one_request_leaves_the_agent_and_the_connection_alive(connection: Connection) -> None:
+def test_a_bug_in_one_request_leaves_the_watcher_and_the_connection_alive(connection: Connection) -> None:
     with pytest.raises(WatcherError, match="a bug") as caught:
         connection.ask("fail")
     assert caught.value.exit_code is ExitCode.BUG
@@ -117,10 +118,10 @@ def test_a_subscriber_that_does_not_read_is_let_go(running: Running) -> None:
         wait_for(lambda: running.server.subscribers == 0)
 
 
-def test_a_reader_of_events_ends_when_the_agent_does(running: Running) -> None:
+def test_a_reader_of_events_ends_when_the_watcher_does(running: Running) -> None:
     with connect(running.home) as one:
         one.ask("subscribe")
-        running.loop.call_soon_threadsafe(running.server.hang_up)
+        running.loop.call_soon_threadsafe(running.server.disconnect_all)
         assert list(one.events()) == []
 
 
@@ -142,7 +143,7 @@ def test_another_user_is_refused(running: Running) -> None:
         try:
             os.chdir(code)
             one = socket.socket(socket.AF_UNIX)
-            one.connect("agent.sock")
+            one.connect("watcher.sock")
             one.sendall(encode({"id": 1, "do": "echo"}))
             os._exit(0 if one.recv(100) == b"" else 1)
         except ConnectionError:
@@ -152,10 +153,10 @@ def test_another_user_is_refused(running: Running) -> None:
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
 
 
-def test_without_an_agent_the_error_says_so(tmp_path: Path) -> None:
+def test_without_a_watcher_the_error_says_so(tmp_path: Path) -> None:
     home = Home(tmp_path)
     home.root.mkdir()
-    with pytest.raises(WatcherGone, match="no agent runs"):
+    with pytest.raises(WatcherNotRunning, match="no watcher runs"):
         connect(home)
 
 

@@ -5,7 +5,12 @@ from pathlib import Path
 import pytest
 
 from chorus.model.ids import SessionId
-from chorus.watcher.sources.transcript_tails import LATE_SECONDS, MOST_POSITIONS, Line, Tails
+from chorus.watcher.sources.transcript_source import (
+    LATE_SECONDS,
+    MAX_POSITIONS,
+    TranscriptLine,
+    TranscriptTails,
+)
 
 S = SessionId("s")
 
@@ -24,15 +29,19 @@ def append(path: Path, text: bytes) -> None:
 
 
 def test_what_was_written_before_a_session_is_watched_is_history(tmp_path: Path, transcript: Path) -> None:
-    tails = Tails(tmp_path / "kept")
+    tails = TranscriptTails(tmp_path / "kept")
     tails.follow(S, transcript)
     append(transcript, b"new\n")
-    assert list(tails.read()) == [Line(S, b"old 1", True), Line(S, b"old 2", True), Line(S, b"new", False)]
+    assert list(tails.read()) == [
+        TranscriptLine(S, b"old 1", True),
+        TranscriptLine(S, b"old 2", True),
+        TranscriptLine(S, b"new", False),
+    ]
     assert list(tails.read()) == []
 
 
 def test_a_session_that_began_under_our_eyes_has_no_history(tmp_path: Path, transcript: Path) -> None:
-    tails = Tails(tmp_path / "kept")
+    tails = TranscriptTails(tmp_path / "kept")
     tails.follow(S, transcript, from_start=True)
     assert [line.history for line in tails.read()] == [False, False]
 
@@ -40,7 +49,7 @@ def test_a_session_that_began_under_our_eyes_has_no_history(tmp_path: Path, tran
 def test_a_subagents_transcript_is_followed_from_its_start_when_it_appears(
     tmp_path: Path, transcript: Path
 ) -> None:
-    tails = Tails(tmp_path / "kept")
+    tails = TranscriptTails(tmp_path / "kept")
     old = transcript.with_suffix("") / "subagents/agent-0.jsonl"
     append(old, b"before\n")
     tails.follow(S, transcript)
@@ -48,42 +57,44 @@ def test_a_subagents_transcript_is_followed_from_its_start_when_it_appears(
     append(transcript.with_suffix("") / "subagents/agent-1.jsonl", b"sub\n")
     append(old, b"after\n")
     assert sorted(tails.read(), key=lambda line: line.text) == [
-        Line(S, b"after", False),
-        Line(S, b"sub", False),
+        TranscriptLine(S, b"after", False),
+        TranscriptLine(S, b"sub", False),
     ]
 
 
-def test_what_was_written_while_no_agent_ran_is_new_to_the_next_one(tmp_path: Path, transcript: Path) -> None:
-    first = Tails(tmp_path / "kept")
+def test_what_was_written_while_no_watcher_ran_is_new_to_the_next_one(
+    tmp_path: Path, transcript: Path
+) -> None:
+    first = TranscriptTails(tmp_path / "kept")
     first.load()
     first.follow(S, transcript)
     list(first.read())
-    first.keep()
+    first.save()
     append(transcript, b"missed\n")
 
-    second = Tails(tmp_path / "kept")
+    second = TranscriptTails(tmp_path / "kept")
     second.load()
     second.follow(S, transcript)
     assert [line.history for line in second.read()] == [True, True, False]
 
 
 @pytest.mark.parametrize("from_start", [False, True])
-def test_an_agent_killed_before_it_read_a_line_has_still_watched(
+def test_a_watcher_killed_before_it_read_a_line_has_still_watched(
     tmp_path: Path, transcript: Path, from_start: bool
 ) -> None:
-    first = Tails(tmp_path / "kept")
+    first = TranscriptTails(tmp_path / "kept")
     first.follow(S, transcript, from_start=from_start)
     append(transcript, b"missed\n")
     append(transcript.with_suffix("") / "subagents/agent-1.jsonl", b"sub\n")
 
-    second = Tails(tmp_path / "kept")
+    second = TranscriptTails(tmp_path / "kept")
     second.load()
     second.follow(S, transcript)
     assert [line.history for line in second.read()] == [not from_start, not from_start, False, False]
 
 
 def test_an_ended_session_is_not_read_any_more(tmp_path: Path, transcript: Path) -> None:
-    tails = Tails(tmp_path / "kept")
+    tails = TranscriptTails(tmp_path / "kept")
     tails.follow(S, transcript)
     tails.forget(S)
     assert list(tails.read()) == []
@@ -92,7 +103,7 @@ def test_an_ended_session_is_not_read_any_more(tmp_path: Path, transcript: Path)
 @pytest.mark.parametrize("rubbish", [b"", b"{", b"[1]", b'{"a": "b"}'])
 def test_a_damaged_memory_means_nothing_is_known(tmp_path: Path, transcript: Path, rubbish: bytes) -> None:
     (tmp_path / "kept").write_bytes(rubbish)
-    tails = Tails(tmp_path / "kept")
+    tails = TranscriptTails(tmp_path / "kept")
     tails.load()
     tails.follow(S, transcript)
     assert all(line.history for line in tails.read())
@@ -104,7 +115,7 @@ def test_a_transcript_that_cannot_be_read_keeps_no_other_from_being_read(
 ) -> None:
     (tmp_path / "a directory").mkdir()
     os.mkfifo(tmp_path / "a pipe")
-    tails = Tails(tmp_path / "kept")
+    tails = TranscriptTails(tmp_path / "kept")
     tails.follow(SessionId("odd"), tmp_path / odd)
     tails.follow(S, transcript, from_start=True)
 
@@ -117,17 +128,17 @@ def test_a_transcript_that_cannot_be_read_keeps_no_other_from_being_read(
 def test_an_ended_session_is_followed_until_nothing_more_comes_from_it(
     tmp_path: Path, transcript: Path
 ) -> None:
-    tails = Tails(tmp_path / "kept")
+    tails = TranscriptTails(tmp_path / "kept")
     tails.follow(S, transcript)
     list(tails.read())
-    tails.leave([S], 0.0)
-    tails.leave([S], LATE_SECONDS)
+    tails.forget_quiet([S], 0.0)
+    tails.forget_quiet([S], LATE_SECONDS)
     append(transcript, b"late\n")
     assert [line.text for line in tails.read()] == [b"late"]
-    tails.leave([S], LATE_SECONDS + 1)
+    tails.forget_quiet([S], LATE_SECONDS + 1)
     assert tails.followed == {S}
 
-    tails.leave([S], 2 * LATE_SECONDS + 2)
+    tails.forget_quiet([S], 2 * LATE_SECONDS + 2)
     assert tails.followed == set()
     append(transcript, b"resumed\n")
     tails.follow(S, transcript)
@@ -135,20 +146,20 @@ def test_an_ended_session_is_followed_until_nothing_more_comes_from_it(
 
 
 def test_a_session_that_is_there_again_is_not_left(tmp_path: Path, transcript: Path) -> None:
-    tails = Tails(tmp_path / "kept")
+    tails = TranscriptTails(tmp_path / "kept")
     tails.follow(S, transcript)
-    tails.leave([S], 0.0)
-    tails.leave([], 1.0)
-    tails.leave([S], LATE_SECONDS + 2)
+    tails.forget_quiet([S], 0.0)
+    tails.forget_quiet([], 1.0)
+    tails.forget_quiet([S], LATE_SECONDS + 2)
     assert tails.followed == {S}
 
 
 def test_positions_of_sessions_long_ended_are_forgotten(tmp_path: Path, transcript: Path) -> None:
     file = tmp_path / "kept"
-    file.write_text(json.dumps({f"/{number}.jsonl": 7 for number in range(MOST_POSITIONS + 5)}))
-    tails = Tails(file)
+    file.write_text(json.dumps({f"/{number}.jsonl": 7 for number in range(MAX_POSITIONS + 5)}))
+    tails = TranscriptTails(file)
     tails.load()
     tails.follow(S, transcript)
 
     kept = json.loads(file.read_bytes())
-    assert list(kept) == [*(f"/{number}.jsonl" for number in range(5, MOST_POSITIONS + 5)), str(transcript)]
+    assert list(kept) == [*(f"/{number}.jsonl" for number in range(5, MAX_POSITIONS + 5)), str(transcript)]

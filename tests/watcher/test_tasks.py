@@ -1,4 +1,4 @@
-"""What becomes of the agent when one of the things it does fails."""
+"""What becomes of the watcher when one of the things it does fails."""
 
 import asyncio
 
@@ -63,7 +63,7 @@ async def test_a_loop_that_failed_begins_anew_and_is_told_of() -> None:
         going_on.set()
         await asyncio.Event().wait()
 
-    tasks.keep(loop, rest_seconds=0)
+    tasks.run_forever(loop, restart_seconds=0)
 
     await asyncio.wait_for(going_on.wait(), 60)
     assert tasks.problems == {"ValueError": "time 2"}
@@ -71,7 +71,7 @@ async def test_a_loop_that_failed_begins_anew_and_is_told_of() -> None:
     assert len(begun) == 3
 
 
-async def test_a_loop_that_the_disk_failed_is_left_to_the_next_agent() -> None:
+async def test_a_loop_that_the_disk_failed_is_left_to_the_next_watcher() -> None:
     tasks = Tasks(lambda: True)
     begun: list[int] = []
 
@@ -79,7 +79,7 @@ async def test_a_loop_that_the_disk_failed_is_left_to_the_next_agent() -> None:
         begun.append(1)
         raise CannotWrite("cannot write HEAD: No space left on device")
 
-    tasks.keep(loop, rest_seconds=0)
+    tasks.run_forever(loop, restart_seconds=0)
 
     await asyncio.wait_for(tasks.failed.wait(), 60)
     for _ in range(10):
@@ -94,7 +94,7 @@ async def test_a_loop_that_came_to_its_end_stays_ended() -> None:
     async def loop() -> None:
         begun.append(1)
 
-    tasks.keep(loop, rest_seconds=0)
+    tasks.run_forever(loop, restart_seconds=0)
 
     for _ in range(10):
         await asyncio.sleep(0)

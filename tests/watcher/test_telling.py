@@ -14,13 +14,13 @@ from chorus.agents.claude_code.hooks.spool import Spool
 from chorus.model.ids import SessionId
 from chorus.model.session import Session
 from chorus.review.revert.notice_text import Notice
-from chorus.watcher.notices import Telling
+from chorus.watcher.notice_queue import NoticeQueue
 
 A, B = SessionId("a"), SessionId("b")
 NOTICE = Notice(A, "You were taken back.")
 
 
-class Hooks:
+class HookSource:
     """Hooks that wait in a spool: this process stands for each of them."""
 
     def __init__(self, directory: Path) -> None:
@@ -52,90 +52,92 @@ class Hooks:
 
 
 @pytest.fixture
-def hooks(tmp_path: Path) -> Iterator[Hooks]:
-    hooks = Hooks(tmp_path / "spool")
+def hooks(tmp_path: Path) -> Iterator[HookSource]:
+    hooks = HookSource(tmp_path / "spool")
     yield hooks
     hooks.spool.close(asleep=True)
 
 
 @pytest.fixture
-def telling(tmp_path: Path, hooks: Hooks) -> Telling:
-    return Telling(tmp_path / "untold.json", hooks.spool, lambda session: session)
+def telling(tmp_path: Path, hooks: HookSource) -> NoticeQueue:
+    return NoticeQueue(tmp_path / "untold.json", hooks.spool, lambda session: session)
 
 
 @pytest.mark.parametrize("name", ["UserPromptSubmit", "PostToolUse", "PostToolBatch", "SessionStart"])
 def test_a_notice_goes_out_once_with_the_next_hook_the_model_hears(
-    telling: Telling, hooks: Hooks, name: str
+    telling: NoticeQueue, hooks: HookSource, name: str
 ) -> None:
     telling.add([NOTICE], [])
     for other in (hooks.come("Stop"), hooks.come(session="b"), hooks.come("PostToolUse", agent_id="sub")):
-        telling.answer(other)
+        telling.reply(other)
         assert hooks.reply(other) is None
     first, second = hooks.come(name), hooks.come(name)
-    telling.answer(first)
-    telling.answer(second)
+    telling.reply(first)
+    telling.reply(second)
     assert (hooks.reply(first), hooks.reply(second)) == (NOTICE.text, None)
 
 
-def test_a_reply_that_was_never_printed_is_given_again(telling: Telling, hooks: Hooks) -> None:
+def test_a_reply_that_was_never_printed_is_given_again(telling: NoticeQueue, hooks: HookSource) -> None:
     telling.add([NOTICE], [])
     first = hooks.come()
-    telling.answer(first)
+    telling.reply(first)
     hooks.leave_without(first)
     second = hooks.come()
-    telling.answer(second)
+    telling.reply(second)
     assert hooks.reply(second) == NOTICE.text
     hooks.print_reply(second)
     third = hooks.come()
-    telling.answer(third)
+    telling.reply(third)
     assert hooks.reply(third) is None
 
 
-def test_what_was_not_told_outlives_the_agent(tmp_path: Path, telling: Telling, hooks: Hooks) -> None:
+def test_what_was_not_told_outlives_the_watcher(
+    tmp_path: Path, telling: NoticeQueue, hooks: HookSource
+) -> None:
     telling.add([NOTICE], [])
     given = hooks.come()
-    telling.answer(given)  # and nobody knows whether it was printed
-    later = Telling(tmp_path / "untold.json", hooks.spool, lambda session: session)
+    telling.reply(given)  # and nobody knows whether it was printed
+    later = NoticeQueue(tmp_path / "untold.json", hooks.spool, lambda session: session)
     later.load()
     again = hooks.come()
-    later.answer(again)
+    later.reply(again)
     assert hooks.reply(again) == NOTICE.text
     hooks.print_reply(again)
-    later.answer(hooks.come())
+    later.reply(hooks.come())
     assert not (tmp_path / "untold.json").exists()
 
 
-def test_a_damaged_file_means_that_nothing_is_left_to_tell(tmp_path: Path, hooks: Hooks) -> None:
+def test_a_damaged_file_means_that_nothing_is_left_to_tell(tmp_path: Path, hooks: HookSource) -> None:
     (tmp_path / "untold.json").write_text('[["a"')
-    telling = Telling(tmp_path / "untold.json", hooks.spool, lambda session: session)
+    telling = NoticeQueue(tmp_path / "untold.json", hooks.spool, lambda session: session)
     telling.load()
     event = hooks.come()
-    telling.answer(event)
+    telling.reply(event)
     assert hooks.reply(event) is None
 
 
-def test_a_session_that_goes_on_with_another_hears_for_it(tmp_path: Path, hooks: Hooks) -> None:
-    telling = Telling(tmp_path / "untold.json", hooks.spool, lambda _: A)
+def test_a_session_that_goes_on_with_another_hears_for_it(tmp_path: Path, hooks: HookSource) -> None:
+    telling = NoticeQueue(tmp_path / "untold.json", hooks.spool, lambda _: A)
     gone = Session(A, state="gone")
     alive = Session(B, state="idle", sources=("transcript", "hook"))
     assert telling.add([NOTICE], [gone, alive]) == [B]
     event = hooks.come(session="b")
-    telling.answer(event)
+    telling.reply(event)
     assert hooks.reply(event) == NOTICE.text
 
 
-def test_a_session_without_hooks_is_not_said_to_hear(telling: Telling) -> None:
+def test_a_session_without_hooks_is_not_said_to_hear(telling: NoticeQueue) -> None:
     assert telling.add([NOTICE], [Session(A, state="idle", sources=("transcript",))]) == []
     assert telling.take(A) == NOTICE.text
     assert telling.take(A) is None
 
 
-def test_a_hook_that_went_on_already_is_not_answered(telling: Telling, hooks: Hooks) -> None:
+def test_a_hook_that_went_on_already_is_not_answered(telling: NoticeQueue, hooks: HookSource) -> None:
     telling.add([NOTICE], [])
     late = hooks.come()
     hooks.spool.release(late)
-    telling.answer(late)
+    telling.reply(late)
     assert hooks.reply(late) is None
     event = hooks.come()
-    telling.answer(event)
+    telling.reply(event)
     assert hooks.reply(event) == NOTICE.text

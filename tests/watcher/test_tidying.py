@@ -1,4 +1,4 @@
-"""A running agent packs what it has recorded, and goes on as before."""
+"""A running watcher packs what it has recorded, and goes on as before."""
 
 import asyncio
 import os
@@ -6,7 +6,7 @@ import os
 import pytest
 
 from chorus.store.maintenance.side_store import list_loose, list_packs
-from chorus.watcher import packing as tidying
+from chorus.watcher import work_trees
 from chorus.watcher.watcher import Watcher
 from chorus.wire.home import find_home
 from tests.history.agent_at_work import action, on_disk, replayed
@@ -15,18 +15,18 @@ from tests.repos import UserRepo
 EDITS = 40
 
 
-async def test_a_running_agent_packs_what_it_has_recorded(
+async def test_a_running_watcher_packs_what_it_has_recorded(
     repo: UserRepo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tidying, "LOOSE_LIMIT", -1)
-    monkeypatch.setattr(tidying, "TIDY_SECONDS", 0.02)
+    monkeypatch.setattr(work_trees, "LOOSE_LIMIT", -1)
+    monkeypatch.setattr(work_trees, "PACK_SECONDS", 0.02)
     home = find_home(repo.path)
     home.root.mkdir(parents=True, exist_ok=True)
     home.lock.touch()
     stopping = asyncio.Event()
-    agent = Watcher(home)
-    serving = asyncio.create_task(agent.serve(stopping))
-    tree = agent.trees.find(str(repo.path))
+    watcher = Watcher(home)
+    serving = asyncio.create_task(watcher.serve(stopping))
+    tree = watcher.trees.find(str(repo.path))
     assert tree is not None
     recorder, place = tree.recorder, repo.path / "app.py"
     for number in range(EDITS):

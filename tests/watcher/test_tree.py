@@ -8,7 +8,7 @@ import pytest
 from chorus.model.action import Action, Call, ChangeReport, FileReport, ReportHunk, WriteScope
 from chorus.model.ids import SessionId, ToolUseId
 from chorus.model.outcomes import ActionClosed, CallOpened
-from chorus.watcher.tree import Tree
+from chorus.watcher.work_trees import WatchedTree
 from tests.history.agent_at_work import action, entry_of, on_disk, patch_of, replayed, statuses
 from tests.repos import UserRepo
 
@@ -16,10 +16,10 @@ ROWS = "".join(f"row {number}\n" for number in range(20))
 
 
 @pytest.fixture
-def tree(repo: UserRepo) -> Iterator[Tree]:
+def tree(repo: UserRepo) -> Iterator[WatchedTree]:
     repo.write("rows.txt", ROWS.encode())
     repo.commit("rows")
-    made = Tree(repo.path, wake=lambda: None)
+    made = WatchedTree(repo.path, wake=lambda: None)
     made.start()
     yield made
     made.close()
@@ -42,24 +42,26 @@ def edited(name: str, place: Path, before: str, old: str, new: str) -> Action:
     return action(name, place, session=name, report=told, old_string=old, new_string=new)
 
 
-async def both_write_and_ann_ends(tree: Tree, repo: UserRepo) -> None:
+async def both_write_and_ann_ends(tree: WatchedTree, repo: UserRepo) -> None:
     """Two calls open, both write, bob first; ann's end is told of first."""
     place = repo.path / "rows.txt"
-    await tree.feed([call("bob", place), call("ann", place)], source="hook", waits=lambda: True)
+    await tree.feed([call("bob", place), call("ann", place)], source="hook", is_waiting=lambda: True)
     first = ROWS.replace("row 15", "bob was here")
     repo.write("rows.txt", first.replace("row 5", "ann was here").encode())
     ann = edited("ann", place, first, "row 5", "ann was here")
-    await tree.feed([ActionClosed(ann)], source="hook", waits=lambda: True)
+    await tree.feed([ActionClosed(ann)], source="hook", is_waiting=lambda: True)
 
 
-async def bob_ends(tree: Tree, repo: UserRepo) -> None:
+async def bob_ends(tree: WatchedTree, repo: UserRepo) -> None:
     bob = edited("bob", repo.path / "rows.txt", ROWS, "row 15", "bob was here")
-    await tree.feed([ActionClosed(bob)], source="hook", waits=lambda: True)
+    await tree.feed([ActionClosed(bob)], source="hook", is_waiting=lambda: True)
 
 
-async def test_what_another_open_call_wrote_before_is_left_to_that_call(tree: Tree, repo: UserRepo) -> None:
+async def test_what_another_open_call_wrote_before_is_left_to_that_call(
+    tree: WatchedTree, repo: UserRepo
+) -> None:
     await both_write_and_ann_ends(tree, repo)
-    tree.sweep(grace_seconds=0)
+    tree.record_outside(grace_seconds=0)
     assert statuses(tree.recorder) == []
 
     await bob_ends(tree, repo)
@@ -72,7 +74,7 @@ async def test_what_another_open_call_wrote_before_is_left_to_that_call(tree: Tr
 async def test_a_call_that_never_ends_is_not_waited_for_without_end(repo: UserRepo) -> None:
     repo.write("rows.txt", ROWS.encode())
     repo.commit("rows")
-    tree = Tree(repo.path, wake=lambda: None, hold_seconds=0)
+    tree = WatchedTree(repo.path, wake=lambda: None, hold_seconds=0)
     tree.start()
     await both_write_and_ann_ends(tree, repo)
     assert statuses(tree.recorder) == ["outside", "committed"]
@@ -84,9 +86,9 @@ async def test_a_call_that_never_ends_is_not_waited_for_without_end(repo: UserRe
     tree.close()
 
 
-async def test_what_is_held_back_is_recorded_when_the_agent_ends(tree: Tree, repo: UserRepo) -> None:
+async def test_what_is_held_back_is_recorded_when_the_watcher_ends(tree: WatchedTree, repo: UserRepo) -> None:
     await both_write_and_ann_ends(tree, repo)
     tree.close()
-    again = Tree(repo.path, wake=lambda: None)
+    again = WatchedTree(repo.path, wake=lambda: None)
     assert patch_of(repo, entry_of(again.recorder, "ann").commit) == ["-row 5", "+ann was here"]
     again.close()

@@ -1,4 +1,4 @@
-"""Work trees that go away under a running agent, and come back."""
+"""Work trees that go away under a running watcher, and come back."""
 
 import shutil
 from collections.abc import Iterator
@@ -23,13 +23,13 @@ def home(repo: UserRepo) -> Iterator[Home]:
 
 
 def status(home: Home) -> dict[str, Any]:
-    with connect(home) as agent:
-        answer: dict[str, Any] = agent.ask("status")
+    with connect(home) as watcher:
+        answer: dict[str, Any] = watcher.ask("status")
     return answer
 
 
 def holds(home: Home) -> tuple[int, int]:
-    """Threads and open files of the agent."""
+    """Threads and open files of the watcher."""
     process = Path("/proc") / home.lock.read_text().strip()
     return len(list((process / "task").iterdir())), len(list((process / "fd").iterdir()))
 
@@ -48,7 +48,7 @@ def test_a_work_tree_that_is_gone_is_left_and_one_that_comes_back_is_watched_aga
     linked.bash("l2", "true", cwd=repo.path.parent)
     main.bash("m2", "echo 2 > src/main.py")
     assert main.recorded() == [("committed", ["src/main.py"])] * 2
-    wait_for(lambda: holds(home) <= before, what="the agent lets go of it", seconds=SECONDS, every=0.05)
+    wait_for(lambda: holds(home) <= before, what="the watcher lets go of it", seconds=SECONDS, every=0.05)
     told = status(home)
     assert (told["work_trees"], told["problems"]) == ([str(repo.path)], [])
 

@@ -1,6 +1,6 @@
-"""What a history says when no agent runs: the same answers, read by this process itself.
+"""What a history says when no watcher runs: the same answers, read by this process itself.
 
-Imported only then: with an agent, a command costs little more than asking it. What the newest part of a
+Imported only then: with a watcher, a command costs little more than asking it. What the newest part of a
 history can answer is read from that end; the rest of Chorus is loaded only for what needs it.
 """
 

@@ -1,8 +1,8 @@
-"""Access to a work tree's history for commands: through the agent, or without one.
+"""Access to a work tree's history for commands: through the watcher, or without one.
 
-What only reads asks the agent if it runs (which first catches up with what was told so far), and
+What only reads asks the watcher if it runs (which first catches up with what was told so far), and
 otherwise looks by itself (`commands.alone`, imported only then). What changes history always goes through
-the agent.
+the watcher.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ from typing import Any
 
 from chorus.errors import NotFound
 from chorus.model.json_api import ActionJson, BlameLineJson, LaneJson, LogEntryJson
-from chorus.wire.client import Connection, WatcherGone, connect, connect_or_start
+from chorus.wire.client import Connection, WatcherNotRunning, connect, connect_or_start
 from chorus.wire.home import find_home
 
 
@@ -22,7 +22,7 @@ class NoHistory(NotFound):
 
 @contextmanager
 def watcher() -> Iterator[Connection]:
-    """The agent, started if need be; not where there is nothing of Chorus's to act on."""
+    """The watcher, started if need be; not where there is nothing of Chorus's to act on."""
     home = find_home(Path.cwd())
     if not home.root.exists():
         raise NoHistory("Chorus keeps nothing in this repository")
@@ -40,7 +40,7 @@ def read_log(**wanted: Any) -> list[LogEntryJson]:  # noqa: ANN401  the fields o
 
 
 def read_whole_log(**wanted: Any) -> list[LogEntryJson]:  # noqa: ANN401  the fields of LogFilter
-    """With the files of actions that changed too many to be listed, which git tells and no agent sends."""
+    """With the files of actions that changed too many to be listed, which git tells and no watcher sends."""
     entries = read_log(**wanted)
     if any(entry["timeline"] and not entry["paths"] for entry in entries):
         from chorus.commands.access import direct  # noqa: PLC0415  loads git: only without a watcher
@@ -65,7 +65,7 @@ def read_action(name: str) -> ActionJson:
 def read_actions(names: Sequence[str]) -> Iterator[ActionJson]:
     """Each action when it is asked for: who shows many of them connects once."""
     shown = 0
-    with suppress(WatcherGone), _running() as connection:
+    with suppress(WatcherNotRunning), _running() as connection:
         for name in names:
             found: ActionJson = connection.ask("show", cwd=str(Path.cwd()), action=name)
             shown += 1
@@ -77,7 +77,7 @@ def read_actions(names: Sequence[str]) -> Iterator[ActionJson]:
 
 
 def read_blame(name: str, line: int | None) -> list[BlameLineJson]:
-    with suppress(WatcherGone), _running():
+    with suppress(WatcherNotRunning), _running():
         pass  # it has caught up
     from chorus.commands.access import direct  # noqa: PLC0415  loads git: only without a watcher
 
@@ -91,13 +91,13 @@ def absolute(path: str) -> str:
 
 @contextmanager
 def _running() -> Iterator[Connection]:
-    """The agent that runs, once it has caught up; AgentGone if there is none."""
+    """The watcher that runs, once it has caught up; AgentGone if there is none."""
     with connect(find_home(Path.cwd())) as connection:
         connection.ask("sync")
         yield connection
 
 
 def _ask_running(do: str, **arguments: Any) -> Any:  # noqa: ANN401  each request has its own answer
-    with suppress(WatcherGone), _running() as connection:
+    with suppress(WatcherNotRunning), _running() as connection:
         return connection.ask(do, cwd=str(Path.cwd()), **arguments)
     return None

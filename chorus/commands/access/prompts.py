@@ -1,10 +1,10 @@
-"""The prompts that wait in this repository's panes, as the agent sees them."""
+"""The prompts that wait in this repository's panes, as the watcher sees them."""
 
 from pathlib import Path
 from typing import Any
 
 from chorus.errors import NotFound
-from chorus.wire.client import WatcherGone, connect
+from chorus.wire.client import WatcherNotRunning, connect
 from chorus.wire.home import find_home
 
 # The ways an answer takes that is no key, in words.
@@ -16,11 +16,11 @@ class PromptNotPending(NotFound):
 
 
 def read_pending() -> list[dict[str, Any]]:
-    """What waits; nothing does where no agent watches."""
+    """What waits; nothing does where no watcher runs."""
     try:
         with connect(find_home(Path.cwd())) as watcher:
             return list(watcher.ask("prompts"))
-    except WatcherGone:
+    except WatcherNotRunning:
         return []
 
 

@@ -15,7 +15,7 @@ COMMANDS = {
     "run": "start a headless session in a tmux pane",
     "send": "say something more to a headless session, or end it",
     "panel": "show what the sessions did and ask, beside them, and answer",
-    "status": "say what the agent watches right now",
+    "status": "say what the watcher watches right now",
     "lanes": "list the branches that hold what each session did",
     "log": "list what the agent did, action by action",
     "show": "show one action with its diff",
@@ -37,7 +37,7 @@ COMMANDS = {
     "gc": "make Chorus's own store small, or take Chorus out of the repository",
     "completion": "print what makes your shell complete commands, options and lanes",
     "demo": "play a short story in a scratch repository: no account, no network",
-    "stop": "end this repository's agent",
+    "stop": "end this repository's watcher",
 }
 
 

@@ -1,6 +1,6 @@
-"""The calls of each session that have not ended, as far as the sessions tell.
+"""The unfinished calls of each session.
 
-They say what a screen leaves out: the questions behind the first one, and that a dialog which looks like
+They supply what a screen leaves out: the questions after the first one, and that a dialog which looks like
 the one before is about another call.
 """
 
@@ -21,7 +21,7 @@ class OpenCalls:
     def __init__(self) -> None:
         self._all: dict[ToolUseId, Call] = {}
 
-    def hear(self, outcome: Outcome) -> None:
+    def feed(self, outcome: Outcome) -> None:
         match outcome:
             case CallOpened(call):
                 self._all[call.id] = call
@@ -33,7 +33,7 @@ class OpenCalls:
                 pass
 
     def is_asked_anew(self, outcome: Outcome, prompt: Prompt, session: SessionId | None, since: str) -> bool:
-        """Whether this shows that the prompt, seen `since` then, must be about another call by now."""
+        """Return whether the outcome shows that the prompt, seen at `since`, is now about another call."""
         match outcome:
             case CallOpened(call) if call.session == session and may_be_about(prompt, call.tool, call.input):
                 return call.time is not None and _is_later(call.time, since)
@@ -46,7 +46,7 @@ class OpenCalls:
                 return False
 
     def questions_of(self, prompt: Prompt, session: SessionId | None) -> Mapping[str, Any] | None:
-        """All questions of the call this one belongs to: the newest that asks it among as many."""
+        """Return the input of the newest call that asks this question among as many questions."""
         for call in reversed(self._all.values()):
             if call.session == session and call.tool == QUESTION_TOOL and prompt.kind == "question":
                 asked = [without_blanks(str(question["question"])) for question in read_questions(call.input)]
@@ -56,7 +56,7 @@ class OpenCalls:
 
 
 def _is_later(time: str, since: str) -> bool:
-    """What the client says of a moment may be none."""
+    """Compare two times; one from the client may not be valid."""
     try:
         return datetime.fromisoformat(time) > datetime.fromisoformat(since)
     except (ValueError, TypeError):

@@ -1,7 +1,7 @@
-"""The prompts on the watched panes' screens, one desk a pane.
+"""The prompts on the screens of watched panes.
 
-Looks at a pane when told to. Keeps which prompt stands there, since when, and under which name. Answers one
-with keys while its own dialog is on that screen. Never tells anybody: who asks finds out.
+Keeps which prompt each screen shows, since when, and under which name, and answers one with keys while its
+own dialog is on that screen.
 """
 
 import asyncio
@@ -17,128 +17,127 @@ from chorus.model.answer import Answer, PromptAnswer
 from chorus.model.ids import PaneId, SessionId
 from chorus.model.prompt import UnknownPrompt
 from chorus.tmux.tmux_server import Tmux
-from chorus.watcher.panes.panes import WatchedPane
-from chorus.watcher.prompts.pressing import Eye, PromptRefused, carry_out
-from chorus.watcher.sources.intake import now
+from chorus.watcher.panes.watched_panes import WatchedPane
+from chorus.watcher.prompts.answer_keys import PaneReader, PromptRefused, send_answer
+from chorus.watcher.sources.pipeline import now
 
 # The client swallows keys in the first 150 ms of a dialog.
-YOUNGEST_SECONDS = 0.25
-# A dialog that is half drawn cannot be read either; it is whole long before this.
-STRANGE_SECONDS = 1.0
+MIN_DIALOG_AGE_SECONDS = 0.25
+# A half-drawn dialog cannot be read either; it is complete long before this.
+UNKNOWN_SECONDS = 1.0
 
 
 @dataclass(slots=True)
-class Watched:
-    """One pane's prompts. `since` and `seen_at` are of the present appearance."""
+class WatchedScreen:
+    """One pane's screen. `since` and `seen_at` are those of the present appearance of a prompt."""
 
-    eye: Eye
+    reader: PaneReader
     desk: PromptAppearances = field(default_factory=PromptAppearances)
-    # Names of another agent's time, or of a pane of the same number, are never names of this one's.
+    # Names given by another watcher, or for an earlier pane of the same number, never match those of this
+    # one.
     salt: str = field(default_factory=lambda: secrets.token_hex(8))
     serial: int | None = None
-    settled: int | None = None  # the appearance that was answered another way
+    answered_serial: int | None = None  # the appearance that was answered through a reply channel
     since: str = ""
     seen_at: float = 0.0
     rows: tuple[str, ...] = ()
-    # Since when the screen shows something no rule fits.
-    strange_since: str = ""
-    strange_at: float | None = None
+    # Since when the screen shows a dialog that no rule fits.
+    unknown_since: str = ""
+    unknown_at: float | None = None
 
     @property
     def pane(self) -> WatchedPane:
-        return self.eye.pane
+        return self.reader.pane
 
-    def age(self) -> float:
-        """How long the present appearance has been there, in seconds."""
-        return _moment() - self.seen_at
+    def age_seconds(self) -> float:
+        """Return how long the present appearance has been there."""
+        return _monotonic() - self.seen_at
 
-    def name(self, appearance: PromptAppearance) -> str:
-        """Short enough to type, and never the name of another appearance."""
-        return f"{self.pane.id.lstrip('%')}.{appearance.serial}.{self._mark(appearance.prompt.fingerprint)}"
+    def prompt_name(self, appearance: PromptAppearance) -> str:
+        """Return a name that is short enough to type and unique to this appearance."""
+        return f"{self.pane.id.lstrip('%')}.{appearance.serial}.{self._digest(appearance.prompt.fingerprint)}"
 
-    def is_strange(self) -> bool:
-        """Whether the screen shows something no rule fits, and not for a moment only."""
-        return self.strange_at is not None and _moment() - self.strange_at >= STRANGE_SECONDS
+    def shows_unknown_dialog(self) -> bool:
+        """Return whether the screen has shown a dialog that no rule fits for more than a moment."""
+        return self.unknown_at is not None and _monotonic() - self.unknown_at >= UNKNOWN_SECONDS
 
-    def strange_name(self) -> str:
-        return f"{self.pane.id.lstrip('%')}.unknown.{self._mark(self.strange_since)}"
+    def unknown_dialog_name(self) -> str:
+        return f"{self.pane.id.lstrip('%')}.unknown.{self._digest(self.unknown_since)}"
 
-    def _mark(self, told: str) -> str:
-        return hashlib.sha256(f"{self.salt} {told}".encode()).hexdigest()[:6]
+    def clear(self) -> None:
+        """Forget what the screen showed: the client is gone."""
+        self.desk.current = self.unknown_at = None
+
+    def observe(self, seen: PaneView) -> None:
+        if not seen.process:
+            self.clear()
+            return
+        current = self.desk.observe(seen)
+        moment = _monotonic()
+        if current is not None and current.serial != self.serial:
+            self.serial, self.since, self.seen_at = current.serial, now(), moment
+        if not isinstance(seen.found, UnknownPrompt) or seen.in_mode:
+            self.unknown_at = None
+        elif self.unknown_at is None:
+            self.unknown_at, self.unknown_since = moment, now()
+
+    def _digest(self, text: str) -> str:
+        return hashlib.sha256(f"{self.salt} {text}".encode()).hexdigest()[:6]
 
 
-class Desks:
+class PanePrompts:
     def __init__(self, rules: PromptRules, tmux: Callable[[WatchedPane], Tmux]) -> None:
         self._rules = rules
         self._tmux = tmux
-        self._panes: dict[str, Watched] = {}
+        self._screens: dict[str, WatchedScreen] = {}
 
     def look(self, pane: WatchedPane) -> None:
-        """Read the pane's screen, and keep what it asks."""
+        """Read the pane's screen and remember the prompt it shows."""
         key = f"{pane.address.socket} {pane.id}"
-        watched = self._panes.get(key)
+        watched = self._screens.get(key)
         if watched is None:
-            watched = self._panes[key] = Watched(Eye(pane, self._rules, self._tmux))
+            watched = self._screens[key] = WatchedScreen(PaneReader(pane, self._rules, self._tmux))
         if pane.client is None:
-            _leave(watched)
+            watched.clear()
             return
-        screen = watched.eye.screen()
+        screen = watched.reader.screen()
         if screen is not None:
             watched.rows = screen.rows
-            _see(watched, watched.eye.observe(screen))
+            watched.observe(watched.reader.observe(screen))
 
     def forget(self, pane: WatchedPane) -> None:
-        self._panes.pop(f"{pane.address.socket} {pane.id}", None)
+        self._screens.pop(f"{pane.address.socket} {pane.id}", None)
 
-    def waiting(self) -> Iterator[tuple[Watched, PromptAppearance]]:
-        for watched in self._panes.values():
-            current = watched.desk.current
-            if current is not None and current.serial != watched.settled:
-                yield watched, current
+    def pending(self) -> Iterator[tuple[WatchedScreen, PromptAppearance]]:
+        for screen in self._screens.values():
+            current = screen.desk.current
+            if current is not None and current.serial != screen.answered_serial:
+                yield screen, current
 
-    def strange(self) -> Iterator[Watched]:
-        """Panes that ask something no rule fits."""
-        return (watched for watched in self._panes.values() if watched.is_strange())
+    def unknown_dialogs(self) -> Iterator[WatchedScreen]:
+        return (screen for screen in self._screens.values() if screen.shows_unknown_dialog())
 
-    def find(self, name: str) -> tuple[Watched, PromptAppearance] | None:
-        return next((one for one in self.waiting() if name == one[0].name(one[1])), None)
+    def find(self, name: str) -> tuple[WatchedScreen, PromptAppearance] | None:
+        return next((one for one in self.pending() if name == one[0].prompt_name(one[1])), None)
 
-    def settle(self, pane: PaneId, session: SessionId | None) -> None:
-        """What this pane shows was answered another way; its dialog goes in a moment."""
-        for watched, appearance in list(self.waiting()):
-            if (watched.pane.id, watched.pane.session) == (pane, session):
-                watched.desk.mark_answered()
-                watched.settled = appearance.serial
+    def mark_answered(self, pane: PaneId, session: SessionId | None) -> None:
+        """Remember that this pane's prompt was answered through a reply channel; its dialog goes soon."""
+        for screen, appearance in list(self.pending()):
+            if (screen.pane.id, screen.pane.session) == (pane, session):
+                screen.desk.mark_answered()
+                screen.answered_serial = appearance.serial
 
-    async def press(self, watched: Watched, appearance: PromptAppearance, answer: Answer) -> list[str]:
-        """Answer this appearance with the keys its labels call for; give the keys that were pressed."""
-        decision = PromptAnswer(appearance.prompt, watched.pane.id, appearance.process, answer)
-        relay = watched.desk.claim(decision, appearance.serial)
+    async def answer(self, screen: WatchedScreen, appearance: PromptAppearance, answer: Answer) -> list[str]:
+        """Answer this appearance with the keys its labels call for; return the keys that were pressed."""
+        decision = PromptAnswer(appearance.prompt, screen.pane.id, appearance.process, answer)
+        relay = screen.desk.claim(decision, appearance.serial)
         if isinstance(relay, Refused):
             raise PromptRefused(f"{relay.reason}; nothing was sent")
         try:
-            return await carry_out(watched.eye, relay, not_before=watched.seen_at + YOUNGEST_SECONDS)
+            return await send_answer(screen.reader, relay, not_before=screen.seen_at + MIN_DIALOG_AGE_SECONDS)
         finally:
-            watched.desk.release(relay, appearance.serial)
+            screen.desk.release(relay, appearance.serial)
 
 
-def _leave(watched: Watched) -> None:
-    watched.desk.current = watched.strange_at = None
-
-
-def _see(watched: Watched, seen: PaneView) -> None:
-    if not seen.process:
-        _leave(watched)
-        return
-    current = watched.desk.observe(seen)
-    moment = _moment()
-    if current is not None and current.serial != watched.serial:
-        watched.serial, watched.since, watched.seen_at = current.serial, now(), moment
-    if not isinstance(seen.found, UnknownPrompt) or seen.in_mode:
-        watched.strange_at = None
-    elif watched.strange_at is None:
-        watched.strange_at, watched.strange_since = moment, now()
-
-
-def _moment() -> float:
+def _monotonic() -> float:
     return asyncio.get_running_loop().time()

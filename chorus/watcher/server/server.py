@@ -1,7 +1,7 @@
-"""The agent's door: a Unix socket that only its own user may use.
+"""The watcher's Unix socket, for its own user alone.
 
-Receives request lines, gives each to the handler, sends back what it answers. One bad line or one
-bad client never disturbs another. It knows nothing of what the requests mean.
+Passes each request line to the handler and sends back the answer. A bad line or a bad peer never disturbs
+another connection. Knows nothing of what the requests mean.
 """
 
 import asyncio
@@ -14,24 +14,25 @@ from contextlib import suppress
 from typing import Any
 
 from chorus.errors import ChorusError, ExitCode
+from chorus.model.json_api import EventJson
 from chorus.wire.client import short_path
 from chorus.wire.home import Home
-from chorus.wire.protocol import LONGEST_LINE, Message, Request, encode, parse_request, render_error
+from chorus.wire.protocol import MAX_LINE_BYTES, Request, encode, parse_request, render_error
 
-Handler = Callable[[Request], Awaitable[Any]]
+Handle = Callable[[Request], Awaitable[object]]
 
-# What a subscriber that does not read may hold back before it is let go.
-LONGEST_BACKLOG = 8 * 2**20
-# Turns of the loop from accepting a connection to serving it: one accepted just now is let go too.
-ACCEPTING_STEPS = 10
-# How long a request that is being handled may hold up the end.
-CLOSE_SECONDS = 1.0
+# A subscriber that does not read is disconnected when this much waits for it.
+MAX_BACKLOG_BYTES = 8 * 2**20
+# Iterations of the loop from accepting a connection to serving it.
+ACCEPT_STEPS = 10
+# How long a request that is being handled may delay the end.
+CLOSE_TIMEOUT_SECONDS = 1.0
 
 log = logging.getLogger("chorus.watcher")
 
 
 class Server:
-    def __init__(self, home: Home, handle: Handler) -> None:
+    def __init__(self, home: Home, handle: Handle) -> None:
         self._home = home
         self._handle = handle
         self._server: asyncio.Server | None = None
@@ -39,17 +40,17 @@ class Server:
         self._subscribers: set[asyncio.StreamWriter] = set()
         self._serving: set[asyncio.Task[Any]] = set()
         self._closing = False
-        self._door: os.stat_result | None = None
+        self._socket_stat: os.stat_result | None = None
 
     async def open(self) -> None:
-        """Listen. The lock is held by now, so a socket file that is there is a dead agent's."""
-        self._server = await asyncio.start_unix_server(self._serve, sock=self._bind(), limit=LONGEST_LINE)
+        """Listen. The lock is held by now, so an existing socket file is that of a dead watcher."""
+        self._server = await asyncio.start_unix_server(self._serve, sock=self._bind(), limit=MAX_LINE_BYTES)
 
     async def reopen_if_gone(self) -> None:
-        """Somebody took the socket's file away: who is connected stays, and the next one finds us again."""
+        """Recreate the socket file if it was removed. Open connections are kept."""
         if self._is_reachable() or self._server is None:
             return
-        log.warning("the socket was gone; it is made anew")
+        log.warning("the socket was removed; it is recreated")
         old = self._server
         await self.open()
         old.close()
@@ -63,12 +64,14 @@ class Server:
                 listener.bind(path)
         finally:
             os.umask(old_mask)
-        self._door = self._home.socket.stat()
+        self._socket_stat = self._home.socket.stat()
         return listener
 
     def _is_reachable(self) -> bool:
         try:
-            return self._door is not None and os.path.samestat(self._door, self._home.socket.stat())
+            return self._socket_stat is not None and os.path.samestat(
+                self._socket_stat, self._home.socket.stat()
+            )
         except OSError:
             return False
 
@@ -77,30 +80,30 @@ class Server:
             self._home.socket.unlink(missing_ok=True)
         self._closing = True
         if self._server is not None:
-            # A server that is closed before what it accepted has become a connection leaks it: no more is
-            # accepted, and what was has its turns first.
+            # A server that is closed while a connection is being accepted leaks it: stop accepting, and let
+            # what was accepted become a connection first.
             for listener in self._server.sockets:
                 asyncio.get_running_loop().remove_reader(listener.fileno())
-            for _ in range(ACCEPTING_STEPS):
+            for _ in range(ACCEPT_STEPS):
                 await asyncio.sleep(0)
             self._server.close()
-        self.hang_up()
+        self.disconnect_all()
         if self._serving:
-            await asyncio.wait(self._serving, timeout=CLOSE_SECONDS)
+            await asyncio.wait(self._serving, timeout=CLOSE_TIMEOUT_SECONDS)
         for client in list(self._clients):
             client.transport.abort()
         await asyncio.sleep(0)
 
-    def hang_up(self) -> None:
+    def disconnect_all(self) -> None:
         for client in list(self._clients):
             client.close()
 
-    def publish(self, event: str, **fields: Any) -> None:  # noqa: ANN401  each event has its own fields
-        """Tell every subscriber; one that does not keep up is let go and may come back."""
-        line = encode({"event": event, **fields})
+    def publish(self, event: EventJson) -> None:
+        """Send an event to every subscriber; one that does not keep up is disconnected and may reconnect."""
+        line = encode(event)
         for client in list(self._subscribers):
-            if client.transport.get_write_buffer_size() > LONGEST_BACKLOG:
-                log.warning("a subscriber does not read; it is let go")
+            if client.transport.get_write_buffer_size() > MAX_BACKLOG_BYTES:
+                log.warning("disconnected a subscriber that does not read")
                 self._subscribers.discard(client)
                 client.transport.abort()
             else:
@@ -112,7 +115,7 @@ class Server:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if not _same_user(writer):
-            log.warning("refused a connection of another user")
+            log.warning("refused a connection from another user")
             writer.close()
             return
         task = asyncio.current_task()
@@ -123,7 +126,7 @@ class Server:
             while not self._closing and (line := await reader.readline()):
                 await self._answer(line, writer)
         except (ConnectionError, ValueError):
-            pass  # the client left, or its line is longer than any message: the connection ends
+            pass  # the peer closed the connection, or its line is longer than any message
         finally:
             self._clients.discard(writer)
             self._subscribers.discard(writer)
@@ -133,7 +136,7 @@ class Server:
             self._serving.discard(task)
 
     async def _answer(self, line: bytes, writer: asyncio.StreamWriter) -> None:
-        reply: Message = {"id": None}
+        reply: dict[str, object] = {"id": None}
         try:
             request = parse_request(line)
             reply["id"] = request.id
@@ -145,7 +148,7 @@ class Server:
         except Exception as error:
             log.exception("a request failed")
             message = f"{type(error).__name__}: {error}"
-            hint = f"This is a bug; the agent's log has the details: {self._home.log}"
+            hint = f"This is a bug; see the watcher's log for details: {self._home.log}"
             reply["error"] = {"message": message, "hint": hint, "exit_code": ExitCode.BUG}
         writer.write(encode(reply))
         await writer.drain()
@@ -154,7 +157,7 @@ class Server:
 def _same_user(writer: asyncio.StreamWriter) -> bool:
     peer: socket.socket = writer.get_extra_info("socket")
     if not hasattr(socket, "SO_PEERCRED"):
-        return True  # the socket's mode (0600) is all there is to go by
+        return True  # only the socket's mode (0600) protects it here
     credentials = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
     uid: int = struct.unpack("3i", credentials)[1]
     return uid == os.getuid()

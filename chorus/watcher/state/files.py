@@ -1,40 +1,65 @@
-"""What an agent writes down for the next one: small JSON files, replaced whole.
+"""What a watcher saves for the next one: small JSON files, replaced as a whole.
 
-A disk that takes no more is a line in the log: what an agent remembers is found again from the sources, so
-none of its loops ends for it.
+A write error is logged and stops nothing: what is saved here can be found again from the sources.
 """
 
 import json
 import logging
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
+from chorus.model.session import Session, SessionTable, parse_session
 from chorus.system.atomic_file import replace_file
 
-# Far more than an action takes.
-ROOM_BYTES = 2**20
+# Far more than recording an action takes.
+FREE_BYTES = 2**20
+# Ended sessions are kept for `chorus status`, the latest ones only.
+MAX_ENDED_SESSIONS = 50
 
 log = logging.getLogger("chorus.watcher")
 
 
-def keep(path: Path, value: object) -> None:
+def save_json(path: Path, value: object) -> None:
     if not path.parent.exists():
-        return  # Chorus is being taken out of the repository
+        return  # Chorus is being removed from the repository
     try:
-        # Only the user may read what a session is asked about.
+        # Permission requests are for their user alone.
         replace_file(path, json.dumps(value).encode(), mode=0o600)
     except OSError as error:
-        log.warning("%s cannot be written: %s", path.name, error)
+        log.warning("cannot write %s: %s", path.name, error)
 
 
-def has_room(directory: Path) -> bool:
-    """Whether the disk takes what an agent writes at once."""
+def has_free_space(directory: Path) -> bool:
+    """Return whether the disk takes what a watcher writes at once, by trying."""
     trial = directory / "room.tmp"
     try:
-        trial.write_bytes(bytes(ROOM_BYTES))
+        trial.write_bytes(bytes(FREE_BYTES))
     except OSError:
         return False
     finally:
         with suppress(OSError):
             trial.unlink()
     return True
+
+
+@dataclass(slots=True)
+class SessionFile:
+    """The roster on disk, so that a restarted watcher knows its sessions."""
+
+    path: Path
+    roster: SessionTable
+
+    def load(self) -> list[Session]:
+        """Put the saved sessions on the roster. A damaged file counts as empty."""
+        with suppress(FileNotFoundError, ValueError, TypeError):
+            for value in json.loads(self.path.read_bytes()):
+                session = parse_session(value)
+                self.roster.sessions[session.id] = session
+        return list(self.roster.sessions.values())
+
+    def save(self) -> None:
+        sessions = sorted(self.roster.sessions.values(), key=lambda session: session.last)
+        ended = [session for session in sessions if session.state == "gone"]
+        dropped = set(ended[:-MAX_ENDED_SESSIONS])
+        save_json(self.path, [s.as_json() for s in sessions if s not in dropped])

@@ -1,7 +1,7 @@
-"""Hooks lent to a client that runs already: put into a settings file for as long as that client runs.
+"""Hooks lent to a running client: installed in a settings file for as long as that client runs.
 
-Remembers on disk which file, for which client. Takes the hooks out again when the last client they were
-lent for is gone, also if an agent was killed in between. What the person installed is never taken out.
+Saves which file was changed for which client. Removes the hooks when the last of those clients has ended,
+also after a watcher was killed. Hooks that the user installed are never removed.
 """
 
 import json
@@ -14,58 +14,58 @@ from pathlib import Path
 
 from chorus.agents.claude_code.settings.files import uninstall_hooks
 from chorus.errors import ChorusError
-from chorus.watcher.state.files import keep
+from chorus.watcher.state.files import save_json
 
 log = logging.getLogger("chorus.watcher")
 
-# The file in the agent's home.
-LENT = "lent.json"
+# The file in the watcher's directory.
+LENT_FILE = "lent.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Loan:
+class HookLoan:
     settings: str
     backups: str
     client: str  # as the roster names it
 
 
 @dataclass(slots=True)
-class Lending:
+class LentHooks:
     path: Path
-    loans: list[Loan] = field(default_factory=list)
+    loans: list[HookLoan] = field(default_factory=list)
 
     def load(self) -> None:
-        """What an earlier agent lent. A damaged file means: nothing."""
+        """Read what an earlier watcher lent. A damaged file counts as empty."""
         with suppress(FileNotFoundError, ValueError, TypeError):
-            self.loans = [Loan(**value) for value in json.loads(self.path.read_bytes())]
+            self.loans = [HookLoan(**value) for value in json.loads(self.path.read_bytes())]
 
-    def lend(self, loan: Loan, *, installed: bool) -> None:
-        """`installed`: the hooks were put in for this; otherwise they count only if they are lent already."""
+    def lend(self, loan: HookLoan, *, installed: bool) -> None:
+        """Remember a loan. `installed`: the hooks were installed for it, and are not the user's own."""
         if installed or any(one.settings == loan.settings for one in self.loans):
-            self._keep([*self.loans, loan])
+            self._save([*self.loans, loan])
 
-    def take_back(self, runs: Callable[[str], bool]) -> None:
-        """Take out what nobody runs for any more."""
-        left = [loan for loan in self.loans if runs(loan.client)]
-        wanted = {loan.settings for loan in left}
-        for loan in {loan.settings: loan for loan in self.loans if loan.settings not in wanted}.values():
+    def remove_unused(self, is_running: Callable[[str], bool]) -> None:
+        """Uninstall the hooks of settings files whose clients have all ended."""
+        left = [loan for loan in self.loans if is_running(loan.client)]
+        used = {loan.settings for loan in left}
+        for loan in {loan.settings: loan for loan in self.loans if loan.settings not in used}.values():
             try:
                 uninstall_hooks(Path(loan.settings), backups=Path(loan.backups))
             except ChorusError as error:
                 log.warning("hooks stay in %s: %s", loan.settings, error)
         if left != self.loans:
-            self._keep(left)
+            self._save(left)
 
-    def remind(self, is_young: Callable[[str], bool]) -> None:
-        """Have clients that have only just started look at their settings.
+    def touch_settings(self, is_young: Callable[[str], bool]) -> None:
+        """Touch the settings files of clients that have just started.
 
-        They begin to watch the files some time after they have read them; what is written in between is not
+        A client begins to watch the files some time after it has read them; what is written in between is not
         seen until the file is touched again (2.1.191, 2.1.257).
         """
         for settings in {loan.settings for loan in self.loans if is_young(loan.client)}:
             with suppress(OSError):
                 os.utime(settings)
 
-    def _keep(self, loans: list[Loan]) -> None:
+    def _save(self, loans: list[HookLoan]) -> None:
         self.loans = loans
-        keep(self.path, [asdict(loan) for loan in loans])
+        save_json(self.path, [asdict(loan) for loan in loans])

@@ -171,13 +171,13 @@ def test_answers_and_marks_of_an_earlier_watcher_are_removed(directory: Path) ->
     (directory / "answers" / "9.0").touch()
     first.close(asleep=True)
     assert (directory / "asleep").exists()
-    assert not (directory / "agent").exists()
+    assert not (directory / "watcher").exists()
 
     second = Spool(directory)
     second.open()
 
     assert not [name for name in ("late", "asleep", "answers/9.0") if (directory / name).exists()]
-    assert (directory / "agent").read_text() == f"{os.getpid()}\n"
+    assert (directory / "watcher").read_text() == f"{os.getpid()}\n"
     second.close(asleep=False)
     assert not (directory / "asleep").exists()
 

@@ -75,7 +75,7 @@ class Spool:
             wakeup = (self._directory / "poke").stat()
         except OSError:
             return False
-        needed = (self._taken, self._answers, self._quarantine, self._directory / "agent")
+        needed = (self._taken, self._answers, self._quarantine, self._directory / "watcher")
         return os.path.samestat(os.fstat(self._wakeup), wakeup) and all(path.exists() for path in needed)
 
     def recreate(self) -> None:
@@ -90,7 +90,7 @@ class Spool:
         if asleep:
             self._write("asleep", b"")
         if self.is_intact():  # so it is not another watcher's
-            (self._directory / "agent").unlink(missing_ok=True)
+            (self._directory / "watcher").unlink(missing_ok=True)
         os.close(self._wakeup)
 
     def fileno(self) -> int:
@@ -176,7 +176,7 @@ class Spool:
 
     def _announce(self) -> None:
         """Tell hooks that this watcher serves them."""
-        self._write("agent", b"%d\n" % os.getpid())
+        self._write("watcher", b"%d\n" % os.getpid())
         for mark in ("late", "asleep"):
             (self._directory / mark).unlink(missing_ok=True)
 

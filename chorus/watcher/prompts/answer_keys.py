@@ -1,7 +1,8 @@
-"""One answer carried out in one pane: look, press the one key that is due, look again.
+"""Send the keys of one answer to one pane: read the screen, press the next key, read again.
 
 The screen is read before each key, and tmux itself checks pane, program and text in the same step as the
-key. Anything but the decided prompt, in front of the very client that asked, sends nothing and says why.
+key. If the pane shows anything but the decided prompt of the same client, no key is sent and the error says
+why.
 """
 
 import asyncio
@@ -19,19 +20,19 @@ from chorus.tmux.errors import PaneChanged, ScreenChanged
 from chorus.tmux.keys import press, type_text
 from chorus.tmux.panes import Screen, read_screen
 from chorus.tmux.tmux_server import Tmux
-from chorus.watcher.panes.panes import WatchedPane
+from chorus.watcher.panes.watched_panes import WatchedPane
 
 log = logging.getLogger("chorus.watcher")
 
-# A dialog goes within 150 ms of its key; a busy machine takes longer.
-VERIFY_SECONDS = 5.0
-LOOK_AGAIN_SECONDS = 0.02
-# How many rows at the end of the screen must still be there when the key is sent.
+# A dialog disappears within 150 ms of its key; a busy machine takes longer.
+VERIFY_TIMEOUT_SECONDS = 5.0
+POLL_SECONDS = 0.02
+# This many rows at the end of the screen must be unchanged when a key is sent.
 ROWS_CHECKED = 12
 
 
 class PromptRefused(ChorusError):
-    """No key was sent, or no further one. `keys`: those that were."""
+    """The answer was not sent, or only in part. `keys`: those that were pressed."""
 
     exit_code = ExitCode.REFUSED
     hint = "Look at the pane, then answer again from `chorus prompts`."
@@ -42,8 +43,8 @@ class PromptRefused(ChorusError):
 
 
 @dataclass(frozen=True, slots=True)
-class Eye:
-    """A pane, looked at."""
+class PaneReader:
+    """Reads a pane's screen and the prompt on it."""
 
     pane: WatchedPane
     rules: PromptRules
@@ -68,7 +69,9 @@ class Eye:
         )
 
     def _process(self, screen: Screen) -> str:
-        """The client a key would reach, by server, pane and process; empty when it would reach another."""
+        """Identify the client that a key would reach by server, pane and process; empty if it is not in
+        front.
+        """
         client, identity = self.pane.client, screen.pane.identity
         if client is None or not is_in_foreground(client, identity.pane_pid):
             return ""
@@ -76,28 +79,28 @@ class Eye:
         return f"{server} {identity.pane_pid} {client.pid}@{client.started}"
 
 
-async def carry_out(eye: Eye, relay: KeyRelay, *, not_before: float) -> list[str]:
-    """Answer; give the keys that were pressed. Raises PromptRefused when it ends without the answer given."""
+async def send_answer(reader: PaneReader, relay: KeyRelay, *, not_before: float) -> list[str]:
+    """Press the keys of an answer and return them. Raises PromptRefused if the answer was not given."""
     loop = asyncio.get_running_loop()
     await asyncio.sleep(max(0.0, not_before - loop.time()))
-    deadline = loop.time() + VERIFY_SECONDS
+    deadline = loop.time() + VERIFY_TIMEOUT_SECONDS
     keys: list[str] = []
     while loop.time() < deadline:
-        screen = eye.screen()
+        screen = reader.screen()
         if screen is None:
             raise PromptRefused(f"the pane cannot be read; {_count(len(keys))}", keys=keys)
-        match relay.observe(eye.observe(screen)):
+        match relay.observe(reader.observe(screen)):
             case PressKey(key, literal):
                 keys.append(key)
-                if not _press(eye, relay, screen, keys, literal=literal):
+                if not _press(reader, relay, screen, keys, literal=literal):
                     keys.pop()
-                    await asyncio.sleep(LOOK_AGAIN_SECONDS)
+                    await asyncio.sleep(POLL_SECONDS)
             case Answered():
                 return keys
             case Refused(reason, sent):
                 raise PromptRefused(f"{reason}; {_count(sent)}", keys=keys)
             case Wait():
-                await asyncio.sleep(LOOK_AGAIN_SECONDS)
+                await asyncio.sleep(POLL_SECONDS)
     match relay.expire():
         case Answered():
             return keys
@@ -108,19 +111,19 @@ async def carry_out(eye: Eye, relay: KeyRelay, *, not_before: float) -> list[str
             raise PromptRefused(f"{reason}; {_count(sent)}", keys=keys)
 
 
-def _press(eye: Eye, relay: KeyRelay, screen: Screen, keys: list[str], *, literal: bool) -> bool:
-    """Press the last of `keys`; those before it went out already. False: the client was still drawing."""
+def _press(reader: PaneReader, relay: KeyRelay, screen: Screen, keys: list[str], *, literal: bool) -> bool:
+    """Press the last of `keys`. Return False if the client was still drawing, so that nothing was sent."""
     showing = [row for row in screen.rows if any(c.isalnum() for c in row)][-ROWS_CHECKED:]
     send = type_text if literal else press
     try:
-        send(eye.tmux(eye.pane), screen.pane, keys[-1], showing=showing)
+        send(reader.tmux(reader.pane), screen.pane, keys[-1], showing=showing)
     except PaneChanged as error:
         if isinstance(error, ScreenChanged) and relay.retry_last_key():
             return False
         refused = relay.key_not_sent(str(error))
         raise PromptRefused(f"{error}; {_count(refused.sent)}", keys=keys[:-1]) from error
     except ChorusError as error:
-        # The command may have been carried out: the prompt counts as answered, and gets no other key.
+        # tmux may have sent the key: the prompt counts as answered and gets no other key.
         raise PromptRefused(f"{error}; whether the key arrived is not known", keys=keys) from error
     return True
 

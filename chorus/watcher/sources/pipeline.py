@@ -1,7 +1,7 @@
-"""What every source tells, made into outcomes and handed on: the one way data flows in.
+"""The one pipeline that every source feeds: messages become outcomes, outcomes reach their work trees.
 
-Receives decoded messages with their source. Feeds pairing, keeps the roster, and gives each work tree
-the outcomes of the sessions that work in it. A message that means nothing is counted, never fatal.
+Feeds pairing, keeps the roster, and gives each work tree the outcomes of the sessions that work in it. An
+unknown message is counted, never fatal.
 """
 
 import asyncio
@@ -24,45 +24,45 @@ from chorus.model.outcomes import (
     StatusCorrected,
 )
 from chorus.model.session import Session, SessionTable
-from chorus.watcher.tree import Tree, Waits
+from chorus.watcher.work_trees import IsWaiting, WatchedTree
 
 log = logging.getLogger("chorus.watcher")
 
-FindTree = Callable[[str], Tree | None]
+FindTree = Callable[[str], WatchedTree | None]
 
 
-class Intake:
+class Pipeline:
     def __init__(
         self,
         find_tree: FindTree,
-        announce: Callable[[Session], None],
-        heard: Callable[[list[Outcome]], None],
+        publish_session: Callable[[Session], None],
+        feed_prompts: Callable[[list[Outcome]], None],
     ) -> None:
         self.pairing = Pairing()
         self.roster = SessionTable()
-        self.history = asyncio.Lock()  # one source at a time changes history
+        self.lock = asyncio.Lock()  # held while history changes: one source at a time
         self._find_tree = find_tree
-        self.announce = announce
-        self._heard = heard
+        self.publish_session = publish_session
+        self._feed_prompts = feed_prompts
 
-    async def take(
+    async def feed(
         self,
         messages: Iterable[Mapping[str, Any]],
         source: Source,
         *,
         channel: str = "",
-        waits: Waits | None = None,
+        is_waiting: IsWaiting | None = None,
         history: bool = False,
     ) -> list[Outcome]:
-        """Take messages of one source, in order. `history`: known to have happened before we watched."""
+        """Feed messages of one source, in order. `history`: they are from before the session was watched."""
         outcomes: list[Outcome] = []
         for message in messages:
             outcomes += self.pairing.feed_value(dict(message), source=source, channel=channel)
-        await self.hand_on(outcomes, source=source.value, waits=waits, history=history)
+        await self._distribute(outcomes, source=source.value, is_waiting=is_waiting, history=history)
         return outcomes
 
     def root_of(self, session: SessionId) -> SessionId | None:
-        """The session under which the actions of this one are recorded."""
+        """Return the session under which the actions of this one are recorded."""
         tree = self._tree_of(session)
         return tree.recorder.journal.root_session(session) if tree is not None else None
 
@@ -70,36 +70,36 @@ class Intake:
         known = self.roster.sessions.get(session)
         return known is not None and "hook" in known.sources
 
-    async def end(self, session: SessionId, *, source: str) -> list[Outcome]:
-        """Nothing more will come from this session: its client is gone."""
+    async def end_session(self, session: SessionId, *, source: str) -> list[Outcome]:
+        """Close a session whose client has ended."""
         outcomes: list[Outcome] = [*self.pairing.close(session), SessionEnded(session, "gone")]
-        await self.hand_on(outcomes, source=source, waits=None, history=False)
+        await self._distribute(outcomes, source=source, is_waiting=None, history=False)
         return outcomes
 
-    async def hand_on(
-        self, outcomes: list[Outcome], *, source: str, waits: Waits | None, history: bool
+    async def _distribute(
+        self, outcomes: list[Outcome], *, source: str, is_waiting: IsWaiting | None, history: bool
     ) -> None:
         for outcome in outcomes:
             changed = self.roster.feed(outcome, time=now(), source=source)
             if changed is not None:
-                self.announce(changed)
-        self._heard(outcomes)
+                self.publish_session(changed)
+        self._feed_prompts(outcomes)
         for tree, mine in self._by_tree(outcomes).items():
             if history:
-                tree.recall(mine)
+                tree.replay(mine)
                 continue
-            with tree.place.ignore_if_removed():
-                await tree.feed(mine, source=source, waits=waits)
+            with tree.directory.ignore_if_removed():
+                await tree.feed(mine, source=source, is_waiting=is_waiting)
 
-    def _by_tree(self, outcomes: list[Outcome]) -> dict[Tree, list[Outcome]]:
-        found: dict[Tree, list[Outcome]] = {}
+    def _by_tree(self, outcomes: list[Outcome]) -> dict[WatchedTree, list[Outcome]]:
+        found: dict[WatchedTree, list[Outcome]] = {}
         for outcome in outcomes:
             tree = self._tree_of(session_of(outcome))
             if tree is not None:
                 found.setdefault(tree, []).append(outcome)
         return found
 
-    def _tree_of(self, session: SessionId | None) -> Tree | None:
+    def _tree_of(self, session: SessionId | None) -> WatchedTree | None:
         known = self.roster.sessions.get(session) if session is not None else None
         return self._find_tree(known.cwd) if known is not None and known.cwd else None
 

@@ -1,11 +1,11 @@
-"""Runs in the pane of a headless session: gives the client its standard input, line by line.
+"""The program in the pane of a headless session: feeds the client's standard input, line by line.
 
 The client prints its events on the pane's terminal, where Chorus reads them. What Chorus sends (messages,
 control responses) cannot be typed, because a terminal cuts a line at 4,096 bytes and echoes it; so it
 comes through a named pipe that only this process reads. The client starts with the first line, so that
-nothing is printed before somebody listens. A line that says `END` closes the client's input, which lets
-it finish and leave; the client's exit code is this process's. An agent that was killed as it answered a
-request cannot know whether it did: of two answers to one request the first is passed on.
+nothing is printed before the watcher reads the pane. A line `END` closes the client's input, which lets
+it finish and exit; the client's exit code is this process's. A watcher that was killed while it answered a
+request cannot know whether it did, so of two answers to one request only the first is passed on.
 """
 
 import json
@@ -24,7 +24,7 @@ END = b"END\n"
 
 def main(arguments: list[str]) -> int:
     pipe, environment, command = Path(arguments[0]), Path(arguments[1]), arguments[2:]
-    # Opened for reading and writing: it neither waits for a writer nor ends when one leaves.
+    # Opened for reading and writing: it neither waits for a writer nor ends when a writer closes it.
     source = os.fdopen(os.open(pipe, os.O_RDWR), "rb")
     try:
         return _run(command, take_environment(environment), source)
@@ -40,7 +40,7 @@ def _run(command: list[str], environment: dict[str, str], source: IO[bytes]) -> 
     try:
         return client.wait()
     except KeyboardInterrupt:
-        return client.wait()  # the client got the interrupt as well, and decides
+        return client.wait()  # the client got the interrupt as well, and decides what to do
 
 
 def _copy(line: bytes, source: IO[bytes], target: IO[bytes]) -> None:
@@ -56,11 +56,11 @@ def _copy(line: bytes, source: IO[bytes], target: IO[bytes]) -> None:
             line = source.readline()
         target.close()
     except BrokenPipeError:
-        pass  # the client left first
+        pass  # the client exited first
 
 
 def answered_by(line: bytes) -> str | None:
-    """The request this line answers, if it is an answer."""
+    """Return the id of the request that this line answers, if it is an answer."""
     if b"control_response" not in line:
         return None
     with suppress(ValueError, TypeError, KeyError):

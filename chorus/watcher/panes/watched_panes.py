@@ -1,14 +1,13 @@
-"""The panes that are watched: which client runs in each, and the session it is in.
+"""The watched panes: which client runs in each, and which session it is in.
 
-Looks at each watched pane once a second, and at once when asked. A pane may hold a shell today, a
-client in a minute and another one later; a client may change its session (`/clear`). Whatever is
-found is told to the agent. Never writes to a pane.
+Polls each watched pane once a second, and on request. A pane may hold a shell today, a client in a minute
+and another one later; a client may change its session (`/clear`). What is found is passed to the callbacks.
+Never writes to a pane.
 """
 
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -23,11 +22,11 @@ from chorus.tmux.tmux_server import TmuxServer
 
 log = logging.getLogger("chorus.watcher")
 
-LOOK_SECONDS = 1.0
+POLL_SECONDS = 1.0
 
 
 class Stream(Protocol):
-    """What a pane prints, being listened to."""
+    """A reader of what a pane prints."""
 
     async def drain(self) -> None: ...
 
@@ -43,56 +42,62 @@ class WatchedPane:
     session: SessionId | None = None
     stream: Stream | None = None
     since: float = field(default_factory=time.time)  # when the pane began to be watched
-    adopted: bool = False  # nobody named it: watched only while its client runs (`adopting`)
+    discovered: bool = False  # not named by the user: watched only while its client runs (`PaneDiscovery`)
 
     @property
     def key(self) -> tuple[Address, PaneId]:
         return (self.address, self.id)
 
 
-Found = Callable[[WatchedPane, RunningClient], None]
-Looked = Callable[[WatchedPane], None]
-Lost = Callable[[SessionId], Awaitable[None]]
-OpenStream = Callable[[WatchedPane], Stream | None]
+class PaneEvents(Protocol):
+    """What the watched panes call when they find something."""
+
+    def client_found(self, pane: WatchedPane, client: RunningClient) -> None:
+        """Handle a client in the pane that is in another session than before."""
+
+    async def session_lost(self, session: SessionId) -> None:
+        """Handle that the client of this session has left its pane."""
+
+    def open_stream(self, pane: WatchedPane) -> Stream | None: ...
+
+    def polled(self, pane: WatchedPane) -> None:
+        """Handle that the pane was polled. It may no longer be watched."""
 
 
-class Panes:
-    def __init__(self, found: Found, lost: Lost, open_stream: OpenStream, looked: Looked) -> None:
+class WatchedPanes:
+    def __init__(self, events: PaneEvents) -> None:
         self.all: dict[tuple[Address, PaneId], WatchedPane] = {}
-        self._found = found
-        self._lost = lost
-        self._open_stream = open_stream
-        self._looked = looked
+        self._events = events
 
     async def watch(self, address: Address, pane: PaneId, since: float | None = None) -> WatchedPane:
-        """Begin to watch a pane, whatever runs there now. Raises if there is no such pane.
+        """Watch a pane, whatever runs in it now. Raises if there is no such pane.
 
-        `since`: it was watched from then on, by an agent that was killed.
+        `since`: when an earlier watcher, which was killed, began to watch it.
         """
         known = self.all.get((address, pane))
         if known is not None:
-            known.adopted = False
-            await self._look(known)
+            known.discovered = False
+            await self._poll(known)
             return known
         watched = WatchedPane(address, pane, state=read_pane(TmuxServer(address), pane))
         watched.since = watched.since if since is None else since
         self.all[watched.key] = watched
-        await self._look(watched)
+        await self._poll(watched)
         return watched
 
-    def listen(self, watched: WatchedPane) -> None:
-        """Hear what the pane prints, from now on, whatever prints it."""
+    def read_stream(self, watched: WatchedPane) -> None:
+        """Read what the pane prints from now on, whatever prints it."""
         if watched.stream is None:
-            watched.stream = self._open_stream(watched)
+            watched.stream = self._events.open_stream(watched)
 
-    async def keep_looking(self) -> None:
+    async def poll_forever(self) -> None:
         while True:
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(POLL_SECONDS)
             for watched in list(self.all.values()):
-                await self._look(watched)
+                await self._poll(watched)
 
     async def unwatch(self, watched: WatchedPane) -> None:
-        """The pane is gone, or nobody wants it watched any more."""
+        """Stop watching a pane that is gone or no longer of interest."""
         del self.all[watched.key]
         await self._leave_client(watched)
         if watched.stream is not None:
@@ -104,11 +109,11 @@ class Panes:
             if watched.stream is not None:
                 watched.stream.close()
 
-    async def _look(self, watched: WatchedPane) -> None:
-        await self._look_at_client(watched)
-        self._looked(watched)
+    async def _poll(self, watched: WatchedPane) -> None:
+        await self._poll_client(watched)
+        self._events.polled(watched)
 
-    async def _look_at_client(self, watched: WatchedPane) -> None:
+    async def _poll_client(self, watched: WatchedPane) -> None:
         if watched.client is None or read_process(watched.client.pid) != watched.client:
             await self._find_client(watched)
         if watched.client is None or watched.key not in self.all:
@@ -116,30 +121,30 @@ class Panes:
         running = read_client(watched.client)
         if running is not None and running.session is not None and running.session != watched.session:
             watched.session = running.session
-            self._found(watched, running)
+            self._events.client_found(watched, running)
 
     async def _find_client(self, watched: WatchedPane) -> None:
-        if watched.adopted:  # for the client it had, and none that comes after
+        if watched.discovered:  # watched for the client it had, not for the next one
             await self.unwatch(watched)
             return
         await self._leave_client(watched)
         try:
             watched.state = read_pane(TmuxServer(watched.address), watched.id)
         except (PaneGone, ServerGone, ConnectionLost) as error:
-            log.info("%s is watched no more: %s", watched.id, error)
+            log.info("stopped watching %s: %s", watched.id, error)
             await self.unwatch(watched)
             return
         processes = read_foreground(watched.state.identity.pane_pid)
         watched.client = next((process for process in processes if is_client(process)), None)
         if watched.client is not None and _prints_events(watched.client):
-            self.listen(watched)
+            self.read_stream(watched)
 
     async def _leave_client(self, watched: WatchedPane) -> None:
         if watched.stream is not None:
             await watched.stream.drain()
         session, watched.client, watched.session = watched.session, None, None
         if session is not None:
-            await self._lost(session)
+            await self._events.session_lost(session)
 
 
 def _prints_events(client: Process) -> bool:

@@ -1,7 +1,7 @@
-"""The watched panes on disk, so that an agent that starts again goes on where it was killed.
+"""The watched panes on disk, for a restarted watcher.
 
-Keeps which pane of which tmux server, since when, and the headless run it holds. Gives back only panes
-of a server that still runs: a new server counts its panes from %0 again.
+Saves which pane of which tmux server, since when, and the headless run in it. Loads only panes of a server
+that still runs: a new server numbers its panes from %0 again.
 """
 
 import json
@@ -15,13 +15,13 @@ from chorus.model.ids import PaneId
 from chorus.tmux.address import Address
 from chorus.tmux.panes import read_pane
 from chorus.tmux.tmux_server import TmuxServer
-from chorus.watcher.panes.headless_runs import Run
-from chorus.watcher.panes.panes import WatchedPane
-from chorus.watcher.state.files import keep
+from chorus.watcher.panes.headless_runs import HeadlessRun
+from chorus.watcher.panes.watched_panes import WatchedPane
+from chorus.watcher.state.files import save_json
 
 
 @dataclass(frozen=True, slots=True)
-class RememberedPane:
+class SavedPane:
     socket: str
     pane: str
     server_pid: int
@@ -34,7 +34,7 @@ class RememberedPane:
     def address(self) -> Address:
         return Address(Path(self.socket))
 
-    def is_there(self) -> bool:
+    def exists(self) -> bool:
         try:
             now = read_pane(TmuxServer(self.address), PaneId(self.pane)).identity
         except ChorusError:
@@ -46,23 +46,23 @@ class RememberedPane:
 class PaneFile:
     path: Path
 
-    def load(self) -> list[RememberedPane]:
-        """The panes that are still there. A damaged file means: none."""
-        found: list[RememberedPane] = []
+    def load(self) -> list[SavedPane]:
+        """Return the saved panes that still exist. A damaged file counts as empty."""
+        found: list[SavedPane] = []
         with suppress(FileNotFoundError, ValueError, TypeError):
-            found = [RememberedPane(**value) for value in json.loads(self.path.read_bytes())]
-        return [pane for pane in found if pane.is_there()]
+            found = [SavedPane(**value) for value in json.loads(self.path.read_bytes())]
+        return [pane for pane in found if pane.exists()]
 
-    def keep(self, panes: Iterable[WatchedPane], runs: Iterable[Run]) -> None:
+    def save(self, panes: Iterable[WatchedPane], runs: Iterable[HeadlessRun]) -> None:
         by_pane = {run.pane: run for run in runs}
-        remembered = [_remember(pane, by_pane.get(pane.id)) for pane in panes if pane.state is not None]
-        keep(self.path, [asdict(pane) for pane in remembered])
+        saved = [_saved(pane, by_pane.get(pane.id)) for pane in panes if pane.state is not None]
+        save_json(self.path, [asdict(pane) for pane in saved])
 
 
-def _remember(pane: WatchedPane, run: Run | None) -> RememberedPane:
+def _saved(pane: WatchedPane, run: HeadlessRun | None) -> SavedPane:
     assert pane.state is not None
     server = pane.state.identity
-    return RememberedPane(
+    return SavedPane(
         str(pane.address.socket),
         pane.id,
         server.server_pid,

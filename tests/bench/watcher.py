@@ -1,4 +1,4 @@
-"""The agent beside a real client: from write to lane commit, a pane that prints 50 MB, and doing nothing."""
+"""The watcher beside a real client: from write to lane commit, a pane that prints 50 MB, and idle."""
 
 import json
 import os
@@ -47,9 +47,9 @@ def measure_commits(watched: WatchedSession) -> None:
     watched.client.model_server.scripts["write"] = [*script, [Text("Written.")]]
     told: dict[str, float] = {}
     # Left open: closing it would wait for the thread that reads it.
-    agent = connect(find_home(watched.project))
-    agent.ask("subscribe")
-    threading.Thread(target=_listen, args=(agent, told), daemon=True).start()
+    watcher = connect(find_home(watched.project))
+    watcher.ask("subscribe")
+    threading.Thread(target=_listen, args=(watcher, told), daemon=True).start()
     watched.send("write")
     wait_for(lambda: len(told) == WRITES, what="every commit", seconds=240)
     late = sorted(at - (watched.project / path).stat().st_mtime for path, at in told.items())
@@ -60,8 +60,8 @@ def measure_commits(watched: WatchedSession) -> None:
     print(f"  {'git add and git commit':<32}{floor * 1000:6.1f} ms {1:7.2f}x")
 
 
-def _listen(agent: Connection, told: dict[str, float]) -> None:
-    for event in agent.events():
+def _listen(watcher: Connection, told: dict[str, float]) -> None:
+    for event in watcher.events():
         if event["event"] == "action" and event["entry"]["status"] == "committed":
             for path in event["entry"]["paths"]:
                 told.setdefault(path, time.time())
@@ -92,15 +92,15 @@ def measure_flood(watched: WatchedSession) -> None:
     home = find_home(project)
     pipe = project.parent / "no-input"
     os.mkfifo(pipe)
-    with connect_or_start(home) as agent:
+    with connect_or_start(home) as watcher:
         socket = str(watched.terminal.socket())
-        agent.ask("watch", socket=socket, pane=pane.id, run="flood", pipe=str(pipe))
+        watcher.ask("watch", socket=socket, pane=pane.id, run="flood", pipe=str(pipe))
         pid = _pid(home)
         processor, began = _processor(pid), time.monotonic()
         pane.press("Enter")
-        wait_for(lambda: _recorded(agent, project) >= count, what="every event", seconds=280)
+        wait_for(lambda: _recorded(watcher, project) >= count, what="every event", seconds=280)
         seconds, used = time.monotonic() - began, _processor(pid) - processor
-        lost = count - _recorded(agent, project)
+        lost = count - _recorded(watcher, project)
     size = events.stat().st_size
     again = _time(lambda: _decode(events))
     print(f"  a pane that prints {size / 1e6:.0f} MB in {2 * count} events: {lost} lost, {seconds:.1f} s,")
@@ -131,9 +131,9 @@ def _pair(number: int, project: Path) -> list[Mapping[str, Any]]:
     ]
 
 
-def _recorded(agent: Connection, project: Path) -> int:
-    time.sleep(0.5)  # asking is work for the agent too
-    return len(agent.ask("log", cwd=str(project)))
+def _recorded(watcher: Connection, project: Path) -> int:
+    time.sleep(0.5)  # asking is work for the watcher too
+    return len(watcher.ask("log", cwd=str(project)))
 
 
 def _decode(place: Path) -> None:

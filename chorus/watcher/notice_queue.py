@@ -1,0 +1,106 @@
+"""Notices queued for sessions, delivered in the next hook reply.
+
+Each notice is the reply to the next hook of its session whose output reaches the model. It is delivered once
+the hook has printed it; until then it stays queued, also across a restart. With an empty queue no hook is
+looked at.
+"""
+
+import json
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from chorus.agents.claude_code.hooks.event_file import HookEvent
+from chorus.agents.claude_code.hooks.spool import Spool
+from chorus.model.ids import SessionId
+from chorus.model.session import Session
+from chorus.review.revert.notice_text import Notice
+from chorus.watcher.state.files import save_json
+
+# The output of these hooks reaches the model. Stop is not among them: its output would start a turn.
+DELIVERING_HOOKS = frozenset({"SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolBatch"})
+# A session that is never resumed leaves its notices behind: the latest ones are kept.
+MAX_NOTICES = 100
+
+# The session under which the actions of a session are recorded.
+Root = Callable[[SessionId], SessionId | None]
+
+
+class NoticeQueue:
+    def __init__(self, path: Path, spool: Spool, root: Root) -> None:
+        self._path = path
+        self._spool = spool
+        self._root = root
+        self._queued: list[Notice] = []
+        self._sent: dict[str, list[Notice]] = {}  # by hook event
+
+    def load(self) -> None:
+        """Read the notices that an earlier watcher did not deliver. A damaged file counts as empty."""
+        with suppress(FileNotFoundError, ValueError, TypeError):
+            read = json.loads(self._path.read_bytes())
+            self._queued = [Notice(SessionId(session), str(text)) for session, text in read]
+
+    def add(self, notices: Iterable[Notice], sessions: Iterable[Session]) -> list[SessionId]:
+        """Queue notices; return the sessions that will get one with their next hook."""
+        alive = [session for session in sessions if session.state != "gone"]
+        reachable: list[SessionId] = []
+        for notice in notices:
+            mine = [s for s in alive if notice.session in (s.id, self._root(s.id))]
+            reachable += [session.id for session in mine if "hook" in session.sources]
+            # Without a live session, it is for the one that resumes it.
+            recipients = [session.id for session in mine] or [notice.session]
+            self._queued += [Notice(recipient, notice.text) for recipient in recipients]
+        self._queued = self._queued[-MAX_NOTICES:]
+        self._save()
+        return list(dict.fromkeys(reachable))
+
+    def reply(self, event: HookEvent) -> None:
+        """Release this hook with the notices of its session, if there are any."""
+        if not self._queued and not self._sent:
+            return
+        for replied, printed in self._spool.take_printed_answers().items():
+            self._confirm(replied, printed=printed)
+        name, session = event.value.get("hook_event_name"), event.value.get("session_id")
+        # A sub-agent's hooks reach the sub-agent alone.
+        if (
+            name not in DELIVERING_HOOKS
+            or not isinstance(session, str)
+            or event.value.get("agent_id") is not None
+        ):
+            return
+        mine = self._take(SessionId(session)) if self._spool.is_hook_waiting(event) else []
+        if mine:
+            self._sent[event.name] = mine
+            output = {"hookEventName": name, "additionalContext": _join(mine)}
+            self._spool.release(event, {"hookSpecificOutput": output})
+
+    def take(self, session: SessionId) -> str | None:
+        """Take the text of this session's notices, to be delivered in another way."""
+        mine = self._take(session)
+        if mine:
+            self._save()
+        return _join(mine) or None
+
+    def _confirm(self, event: str, *, printed: bool) -> None:
+        """Drop the notices of a hook that printed its reply; queue those of one that did not again."""
+        sent = self._sent.pop(event, [])
+        if not printed:
+            self._queued = sent + self._queued
+        self._save()
+
+    def _take(self, session: SessionId) -> list[Notice]:
+        names = {session, self._root(session)}
+        mine = [notice for notice in self._queued if notice.session in names]
+        self._queued = [notice for notice in self._queued if notice.session not in names]
+        return mine
+
+    def _save(self) -> None:
+        left = [notice for sent in self._sent.values() for notice in sent] + self._queued
+        if not left:
+            self._path.unlink(missing_ok=True)
+            return
+        save_json(self._path, [(notice.session, notice.text) for notice in left])
+
+
+def _join(notices: Iterable[Notice]) -> str:
+    return "\n\n".join(notice.text for notice in notices)

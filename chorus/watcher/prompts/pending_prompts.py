@@ -1,0 +1,258 @@
+"""The pending prompts, from screens and from permission requests, and the one answer each gets.
+
+Publishes each prompt that appears, changes or goes. Every answer, sent or refused, is written to the audit
+log.
+"""
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any, Protocol
+
+from chorus.agents.interface import PromptAppearance
+from chorus.config.user_config import Preferences
+from chorus.errors import ChorusError, NotFound
+from chorus.model.answer import Answer, describe_answer
+from chorus.model.ids import PaneId, SessionId
+from chorus.model.json_api import AnswerJson, EventJson, OptionJson, PromptEvent, PromptGoneEvent, PromptJson
+from chorus.model.outcomes import Outcome, PromptOpened
+from chorus.model.prompt import Prompt
+from chorus.watcher.panes.watched_panes import WatchedPane
+from chorus.watcher.prompts.answer_keys import PromptRefused
+from chorus.watcher.prompts.audit_log import AuditLog
+from chorus.watcher.prompts.open_calls import OpenCalls
+from chorus.watcher.prompts.pane_prompts import PanePrompts, WatchedScreen
+from chorus.watcher.prompts.requested_prompts import ReplyChannel, RequestedPrompt, RequestedPrompts
+
+log = logging.getLogger("chorus.watcher")
+
+# A hook reports a dialog within 50 ms of its drawing; a busy machine takes longer. Until then the dialog is
+# not listed, so that one prompt does not get two names.
+HOOK_SECONDS = 1.0
+
+
+class NoSuchPrompt(NotFound):
+    hint = "`chorus prompts` lists the pending prompts."
+
+
+class NotifyUser(Protocol):
+    def __call__(self, new: list[PromptJson], pending: int) -> None:
+        """Notify the user of new prompts, and of how many are pending."""
+
+
+class PendingPrompts:
+    def __init__(
+        self,
+        screens: PanePrompts,
+        audit: AuditLog,
+        publish: Callable[[EventJson], None],
+        preferences: Callable[[], Preferences],
+        *,
+        has_hooks: Callable[[SessionId], bool],
+        notify: NotifyUser,
+    ) -> None:
+        self._screens = screens
+        self._audit = audit
+        self._publish = publish
+        self._preferences = preferences
+        self._has_hooks = has_hooks
+        self._notify = notify
+        self._requested = RequestedPrompts()
+        self._calls = OpenCalls()
+        self._published: dict[str, PromptJson] = {}
+
+    def all(self) -> list[PromptJson]:
+        self._requested.prune()
+        return [
+            *self._list_requested(),
+            *self._list_screens(),
+            *map(unknown_dialog_json, self._screens.unknown_dialogs()),
+        ]
+
+    def look(self, pane: WatchedPane) -> None:
+        """Read the pane's screen and publish what has changed."""
+        self._screens.look(pane)
+        self.publish_changes()
+
+    def forget(self, pane: WatchedPane) -> None:
+        self._screens.forget(pane)
+        self.publish_changes()
+
+    def feed(self, outcomes: Iterable[Outcome]) -> None:
+        """Take outcomes of sessions, which may show that a prompt is over."""
+        outcomes = list(outcomes)
+        self._requested.feed(outcomes)
+        for outcome in outcomes:
+            for screen, appearance in list(self._screens.pending()):
+                if self._calls.is_asked_anew(outcome, appearance.prompt, screen.pane.session, screen.since):
+                    screen.desk.begin_new_appearance()
+            self._calls.feed(outcome)
+        self.publish_changes()
+
+    @property
+    def holds_hooks(self) -> bool:
+        """Whether permission hooks are held. With a config that cannot be read none is."""
+        try:
+            return self._preferences().relay != "keys"
+        except ChorusError as error:
+            log.warning("permission hooks are not held: %s", error)
+            return False
+
+    def add(
+        self, request: PromptOpened, pane: PaneId | None, channel: ReplyChannel, *, policy_pending: bool
+    ) -> RequestedPrompt:
+        """Add a requested prompt. It waits for the user unless the policy is about to answer it."""
+        added = self._requested.add(request, pane, channel, policy_pending=policy_pending)
+        self.publish_changes()
+        return added
+
+    async def answer_by_policy(self, requested: RequestedPrompt, answer: Answer, reason: str) -> None:
+        """Send the policy's answer; if the client does not take it, the user is asked."""
+        try:
+            await self._answer_requested(requested, answer, by=f"policy: {reason}")
+        except ChorusError as error:
+            log.info("the policy's answer was not taken: %s", error)
+            requested.policy_pending = False
+        self.publish_changes()
+
+    async def answer(self, name: str, fingerprint: str, answer: Answer, *, by: str) -> AnswerJson:
+        """Answer the prompt of that name and fingerprint, and no other."""
+        try:
+            if requested := self._requested.all.get(name):
+                _check_fingerprint(requested.prompt, fingerprint)
+                return await self._answer_requested(requested, answer, by=by)
+            screen, appearance = self._find(name)
+            _check_fingerprint(appearance.prompt, fingerprint)
+            # With a config that cannot be read it is unknown which way is wanted: no key is sent.
+            if self._preferences().relay == "hook":
+                raise PromptRefused("answers go through the permission hook only; nothing was sent")
+        finally:
+            self.publish_changes()
+        return await self._answer_by_keys(screen, appearance, answer, by=by)
+
+    def publish_changes(self) -> None:
+        """Publish what differs from what was published last."""
+        present = {prompt["id"]: prompt for prompt in self.all()}
+        before, self._published = self._published, present
+        for name in before.keys() - present.keys():
+            self._publish(PromptGoneEvent(event="prompt-gone", id=name, why="answered or withdrawn"))
+        for name, prompt in present.items():
+            if before.get(name) != prompt:
+                self._publish(PromptEvent(event="prompt", prompt=prompt))
+        if before.keys() != present.keys():
+            self._notify([present[name] for name in present.keys() - before.keys()], len(present))
+
+    async def _answer_requested(self, requested: RequestedPrompt, answer: Answer, *, by: str) -> AnswerJson:
+        shown, text, how = requested_prompt_json(requested), describe_answer(answer), requested.channel.how
+        try:
+            await requested.answer(answer)
+        except PromptRefused as error:
+            self._audit.write(shown, text, by=by, how=how, keys=[], refused=str(error))
+            raise
+        self._requested.remove(requested)
+        pane = requested.pane
+        if pane is not None and not any(other.pane == pane for other in self._requested.all.values()):
+            self._screens.mark_answered(pane, requested.request.session)
+        self._audit.write(shown, text, by=by, how=how, keys=[])
+        return {"key": None, "how": how, "verified": True}
+
+    async def _answer_by_keys(
+        self, screen: WatchedScreen, appearance: PromptAppearance, answer: Answer, *, by: str
+    ) -> AnswerJson:
+        shown, text = self._screen_prompt_json(screen, appearance), describe_answer(answer)
+        rows = "\n".join(screen.rows).rstrip()
+        record = partial(self._audit.write, shown, text, by=by, how="keys", screen=rows)
+        try:
+            keys = await self._screens.answer(screen, appearance, answer)
+        except PromptRefused as error:
+            record(keys=error.keys, refused=str(error))
+            raise
+        record(keys=keys)
+        self.look(screen.pane)
+        return {"key": keys[-1] if keys else None, "how": "keys", "verified": True}
+
+    def _find(self, name: str) -> tuple[WatchedScreen, PromptAppearance]:
+        if found := self._screens.find(name):
+            return found
+        if any(name == screen.unknown_dialog_name() for screen in self._screens.unknown_dialogs()):
+            raise PromptRefused("no rule fits this dialog, so it is not answered from here; nothing was sent")
+        raise NoSuchPrompt(f"no prompt {name} is pending: it was answered or withdrawn")
+
+    def _list_requested(self) -> Iterator[PromptJson]:
+        listed = (one for one in self._requested.all.values() if not (one.claimed or one.policy_pending))
+        return map(requested_prompt_json, listed)
+
+    def _list_screens(self) -> Iterator[PromptJson]:
+        """List prompts on screens, except those that are also requested or no longer readable."""
+        requested = {(one.pane, one.request.session) for one in self._requested.all.values()}
+        for screen, appearance in self._screens.pending():
+            session = screen.pane.session
+            is_new = screen.age_seconds() < HOOK_SECONDS and session is not None and self._has_hooks(session)
+            is_listed = (screen.pane.id, session) in requested or screen.shows_unknown_dialog()
+            if not is_listed and not (is_new and self.holds_hooks):
+                yield self._screen_prompt_json(screen, appearance)
+
+    def _screen_prompt_json(self, screen: WatchedScreen, appearance: PromptAppearance) -> PromptJson:
+        questions = self._calls.questions_of(appearance.prompt, screen.pane.session)
+        return screen_prompt_json(screen, appearance, questions)
+
+
+def requested_prompt_json(requested: RequestedPrompt) -> PromptJson:
+    request = requested.request
+    shown = _prompt_json(requested.name, requested.prompt, requested.since, request.input)
+    return {**shown, "session": request.session, "pane": requested.pane}
+
+
+def screen_prompt_json(
+    screen: WatchedScreen, appearance: PromptAppearance, questions: Mapping[str, Any] | None
+) -> PromptJson:
+    """`questions`: all questions of the call, since the screen shows one at a time."""
+    shown = _prompt_json(screen.prompt_name(appearance), appearance.prompt, screen.since, questions)
+    return {**shown, "session": screen.pane.session, "pane": screen.pane.id}
+
+
+def unknown_dialog_json(screen: WatchedScreen) -> PromptJson:
+    name = screen.unknown_dialog_name()
+    return {
+        "id": name, "session": screen.pane.session, "pane": screen.pane.id, "kind": "unknown",
+        "tool": None, "title": "A dialog Chorus does not know", "question": "Look at the pane.",
+        "options": [], "fingerprint": name, "since": screen.unknown_since,
+        "body": "\n".join(screen.rows).strip("\n"), "input": None,
+    }  # fmt: skip
+
+
+def _prompt_json(
+    name: str,
+    prompt: Prompt,
+    since: str,
+    tool_input: Mapping[str, Any] | None,
+) -> PromptJson:
+    return {
+        "id": name,
+        "session": None,
+        "pane": None,
+        "kind": prompt.kind,
+        "tool": prompt.tool,
+        "title": prompt.title,
+        "question": prompt.question,
+        "options": [
+            OptionJson(key=option.key, label=option.label, meaning=option.meaning)
+            for option in prompt.options
+        ],
+        "fingerprint": prompt.fingerprint,
+        "since": since,
+        "body": "\n".join(prompt.body),
+        "input": None if tool_input is None else dict(tool_input),
+        "words": _text_option(prompt),
+    }
+
+
+def _text_option(prompt: Prompt) -> str | None:
+    """Return the key of the option that takes the user's own text; with check boxes none does from here."""
+    fields = [option.key for option in prompt.options if option.text_input == "replace"]
+    return fields[0] if fields and prompt.checked is None else None
+
+
+def _check_fingerprint(prompt: Prompt, fingerprint: str) -> None:
+    if prompt.fingerprint != fingerprint:
+        raise PromptRefused("the prompt is not the one that was decided on; nothing was sent")

@@ -1,0 +1,195 @@
+"""Prompts known from the client's own permission requests.
+
+A held permission hook or a request of the control protocol names the call it is about, so its answer cannot
+reach another call. The user may still answer in the terminal first; then the prompt is removed.
+"""
+
+import json
+import secrets
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from chorus.agents.claude_code.dialogs.permission_requests import prompt_for_call, prompt_for_text
+from chorus.agents.claude_code.replies.permission_replies import plan_permission_reply
+from chorus.agents.interface import CannotAnswer
+from chorus.model.answer import Answer
+from chorus.model.ids import PaneId
+from chorus.model.outcomes import ActionClosed, Outcome, PromptClosed, PromptOpened, SessionEnded, TurnEnded
+from chorus.model.prompt import Prompt
+from chorus.watcher.prompts.answer_keys import PromptRefused
+from chorus.watcher.sources.pipeline import now
+from chorus.watcher.state.files import save_json
+
+# More requests than a session makes while its first one is still visible in the pane.
+MAX_ANSWERED = 1000
+
+
+class ReplyChannel(Protocol):
+    """Delivers the answer to the client that made the request."""
+
+    how: str
+
+    def is_open(self) -> bool: ...
+
+    async def send(self, decision: dict[str, Any]) -> None: ...
+
+    def close(self) -> None: ...
+
+
+@dataclass(slots=True)
+class RequestedPrompt:
+    name: str
+    prompt: Prompt
+    request: PromptOpened
+    pane: PaneId | None
+    channel: ReplyChannel
+    policy_pending: bool = False  # the policy is about to answer it
+    since: str = field(default_factory=now)
+    claimed: bool = False
+
+    async def answer(self, answer: Answer) -> None:
+        """Send the answer to the client, once."""
+        request = self.request
+        if self.claimed:
+            raise PromptRefused("this prompt is already answered; nothing was sent")
+        try:
+            decision = plan_permission_reply(answer, self.prompt, request.input, request.suggestions)
+        except CannotAnswer as error:
+            raise PromptRefused(f"{error}; nothing was sent") from None
+        if not self.channel.is_open():
+            raise PromptRefused("the client no longer waits for this answer; nothing was sent")
+        self.claimed = True
+        try:
+            await self.channel.send(decision)
+        except PromptRefused as error:
+            # If nothing was sent and the client still waits, the prompt can be answered again.
+            self.claimed = bool(error.keys)
+            raise
+
+
+class RequestedPrompts:
+    """All requested prompts, by name."""
+
+    def __init__(self) -> None:
+        self.all: dict[str, RequestedPrompt] = {}
+        self._salt = secrets.token_hex(3)
+        self._count = 0
+
+    def add(
+        self, request: PromptOpened, pane: PaneId | None, channel: ReplyChannel, *, policy_pending: bool
+    ) -> RequestedPrompt:
+        self._count += 1
+        name = f"t{self._count}.{self._salt}"
+        if request.tool is None:
+            prompt = prompt_for_text(request.text or "")
+        else:
+            prompt = prompt_for_call(request.tool, request.input, request.suggestions)
+        self.all[name] = added = RequestedPrompt(name, prompt, request, pane, channel, policy_pending)
+        return added
+
+    def feed(self, outcomes: Iterable[Outcome]) -> None:
+        """Remove prompts that these outcomes show to be answered or withdrawn."""
+        for outcome in outcomes:
+            for prompt in list(self.all.values()):
+                if ends_request(outcome, prompt.request):
+                    self.remove(prompt)
+
+    def prune(self) -> None:
+        """Remove prompts whose client no longer waits."""
+        for prompt in list(self.all.values()):
+            if not prompt.claimed and not prompt.channel.is_open():
+                self.remove(prompt)
+
+    def remove(self, prompt: RequestedPrompt) -> None:
+        if self.all.pop(prompt.name, None) is not None:
+            prompt.channel.close()
+
+
+@dataclass(slots=True)
+class ControlRequests:
+    """Control requests of headless sessions, pending and answered, kept on disk.
+
+    After a restart the pane may no longer show the request, and it never showed the answer.
+    """
+
+    path: Path
+    pending: dict[str, tuple[PaneId, PromptOpened]] = field(default_factory=dict)  # by request id
+    _answered: dict[str, None] = field(default_factory=dict)
+
+    def load(self) -> None:
+        """Read what an earlier watcher saved. A damaged file counts as empty."""
+        with suppress(OSError, ValueError, TypeError, KeyError, AttributeError):
+            saved = json.loads(self.path.read_bytes())
+            self._answered = dict.fromkeys(map(str, saved["answered"]))
+            for request_id, (pane, request) in saved["waiting"].items():
+                suggestions = tuple(request.pop("suggestions"))
+                self.pending[request_id] = PaneId(pane), PromptOpened(**request, suggestions=suggestions)
+
+    def in_pane(self, pane: PaneId) -> list[PromptOpened]:
+        return [request for place, request in self.pending.values() if place == pane]
+
+    def add(self, request: PromptOpened, pane: PaneId) -> bool:
+        """Add a pending request. Return False if it is pending already or was answered."""
+        assert request.request is not None
+        if request.request in self.pending or request.request in self._answered:
+            return False
+        self.pending[request.request] = pane, request
+        self._save()
+        return True
+
+    def mark_answered(self, request_id: str) -> None:
+        """Remember that the answer is on its way: this request is never answered again."""
+        self._answered[request_id] = None
+        self.pending.pop(request_id, None)
+        self._save()
+
+    def feed(self, outcomes: Iterable[Outcome]) -> None:
+        """Remove requests that these outcomes show to be answered elsewhere or withdrawn."""
+        over = [
+            request_id
+            for outcome in outcomes
+            for request_id, (_, request) in self.pending.items()
+            if ends_request(outcome, request)
+        ]
+        for request_id in over:
+            self.pending.pop(request_id, None)
+        if over:
+            self._save()
+
+    def retain_panes(self, panes: Iterable[PaneId]) -> None:
+        """Remove requests of all other panes."""
+        present = set(panes)
+        self.pending = {request_id: one for request_id, one in self.pending.items() if one[0] in present}
+
+    def _save(self) -> None:
+        pending = {
+            request_id: (pane, asdict(request)) for request_id, (pane, request) in self.pending.items()
+        }
+        save_json(self.path, {"waiting": pending, "answered": [*self._answered][-MAX_ANSWERED:]})
+
+
+def ends_request(outcome: Outcome, request: PromptOpened) -> bool:
+    """Return whether the outcome shows that the request is answered or withdrawn."""
+    match outcome:
+        case ActionClosed(action):
+            return action.id == request.id
+        case PromptClosed(request=request_id) if request_id is not None:
+            return request_id == request.request
+        case SessionEnded(session) | TurnEnded(session):
+            # A sub-agent's call outlives the turn it was started in.
+            return session == request.session and (isinstance(outcome, SessionEnded) or request.agent is None)
+        case _:
+            return False
+
+
+def pending_control_requests(outcomes: Iterable[Outcome]) -> list[PromptOpened]:
+    """Return the control requests among these outcomes that no later one ends."""
+    pending: list[PromptOpened] = []
+    for outcome in outcomes:
+        pending = [request for request in pending if not ends_request(outcome, request)]
+        if isinstance(outcome, PromptOpened) and outcome.request is not None and outcome.tool is not None:
+            pending.append(outcome)
+    return pending

@@ -1,0 +1,167 @@
+"""The paths of a work tree that the file watch reported, and when.
+
+Hands out the paths to look at, once each: all of them, those not reported again for a while, or those
+written before a given time. Never reads a file: what changed there is for the recorder to find out.
+"""
+
+import asyncio
+import logging
+import os
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from chorus.model.ids import RepoPath
+from chorus.system.file_watch import FileWatch
+
+log = logging.getLogger("chorus.watcher")
+
+# The barrier comes back mostly within 2 ms; a busy machine takes longer.
+BARRIER_TIMEOUT_SECONDS = 2.0
+# After so many missed barriers in a row the file watch is not waited for again.
+MAX_MISSED_BARRIERS = 3
+# Without a barrier, a write is reported within about 10 ms: when nothing came for this long, everything has.
+QUIET_SECONDS = 0.015
+# A tree that is written to without end is never quiet: the window ends with what has come.
+QUIET_TIMEOUT_SECONDS = 0.15
+# The client's times and the file system's come from the same clock, read at different moments.
+CLOCK_SLACK_SECONDS = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class PathBatch:
+    """Paths to look at, with what is needed to put them back."""
+
+    reported: Mapping[RepoPath, float]
+    lost: float | None = None
+    was_new: bool = False
+
+    @property
+    def where(self) -> set[RepoPath] | None:
+        """Return the paths, or None for the whole work tree."""
+        return set(self.reported) if self.lost is None else None
+
+
+@dataclass(slots=True)
+class ChangedPaths:
+    root: Path
+    watch: FileWatch
+    is_new: bool = True  # nothing was taken since the watch began
+    barrier_timeout_seconds: float = BARRIER_TIMEOUT_SECONDS
+    _reported: dict[RepoPath, float] = field(default_factory=dict)  # when each path was last reported
+    _lost: float | None = None  # since when only a scan of the whole tree can find what changed
+    _head: bool = False
+    _missed_barriers: int = 0  # in a row
+
+    def gather(self) -> None:
+        """Take over what the file watch has reported by now."""
+        moved = self.watch.take()
+        now = time.monotonic()
+        self._reported |= dict.fromkeys(moved.paths, now)
+        if moved.lost and self._lost is None:
+            self._lost = now
+        self._head |= moved.head
+
+    async def settle(self) -> None:
+        """Wait until the file watch has reported everything that is already on disk."""
+        loop = asyncio.get_running_loop()
+        passed = asyncio.Event()
+        self.gather()
+        if self._lost is not None:
+            return
+
+        def barrier_passed() -> None:
+            passed.set()
+            self._missed_barriers = 0  # also when it is late: a burst delays it, but it works
+
+        if self._missed_barriers < MAX_MISSED_BARRIERS and self.watch.flush_barrier(
+            lambda: _call(loop, barrier_passed)
+        ):
+            try:
+                await asyncio.wait_for(passed.wait(), self.barrier_timeout_seconds)
+            except TimeoutError:
+                self._missed_barriers += 1
+                log.warning(
+                    "the file watch did not reach its barrier within %s s", self.barrier_timeout_seconds
+                )
+            self.gather()
+        else:
+            await self._wait_until_quiet()
+
+    async def _wait_until_quiet(self) -> None:
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + QUIET_TIMEOUT_SECONDS
+        known = -1
+        while known != len(self._reported) and loop.time() < deadline and self._lost is None:
+            known = len(self._reported)
+            await asyncio.sleep(QUIET_SECONDS)
+            self.gather()
+
+    @property
+    def are_lost(self) -> bool:
+        return self._lost is not None
+
+    @property
+    def any_left(self) -> bool:
+        """Whether there is any path to look at."""
+        return bool(self._reported) or self.are_lost
+
+    @property
+    def any_change(self) -> bool:
+        """Whether anything changed, HEAD included."""
+        return self.any_left or self._head
+
+    def take(self) -> PathBatch:
+        self.gather()
+        taken = PathBatch(self._reported, self._lost, self.is_new)
+        self._reported, self._lost, self._head = {}, None, False
+        self.is_new = self.is_new and taken.lost is None
+        return taken
+
+    def put_back(self, taken: PathBatch) -> None:
+        """Return paths that could not be looked at."""
+        self._reported = {**taken.reported, **self._reported}
+        self._lost = taken.lost if self._lost is None else self._lost
+        self.is_new = taken.was_new
+
+    def take_settled(self, grace_seconds: float) -> PathBatch | None:
+        """Take the paths not reported for so long; None if there is nothing to look at now."""
+        self.gather()
+        settled = time.monotonic() - grace_seconds
+        if self._lost is not None:
+            is_early = any(moment > settled for moment in (self._lost, *self._reported.values()))
+            return None if is_early else self.take()
+        ready = {path: moment for path, moment in self._reported.items() if moment <= settled}
+        if not ready and (self._reported or not self._head):
+            return None
+        self._head = False
+        return self._remove(ready)
+
+    def take_until(self, until: str) -> PathBatch:
+        """Take the paths written before that time; none if it is not a valid time."""
+        try:
+            moment = datetime.fromisoformat(until).timestamp() - CLOCK_SLACK_SECONDS
+        except (ValueError, OverflowError):
+            return PathBatch({})
+        return self._remove({path: at for path, at in self._reported.items() if self._written(path) < moment})
+
+    def _remove(self, paths: Mapping[RepoPath, float]) -> PathBatch:
+        for path in paths:
+            del self._reported[path]
+        return PathBatch(paths)
+
+    def _written(self, path: RepoPath) -> float:
+        """Return when the file was written; a file that is gone counts as written just now."""
+        try:
+            return os.lstat(self.root / path).st_mtime
+        except OSError:
+            return float("inf")
+
+
+def _call(loop: asyncio.AbstractEventLoop, then: Callable[[], None]) -> None:
+    """Schedule a call from a thread of the file watch, perhaps after the loop has ended."""
+    with suppress(RuntimeError):
+        loop.call_soon_threadsafe(then)

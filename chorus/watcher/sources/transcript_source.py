@@ -1,0 +1,209 @@
+"""Transcripts as a source: the files of the watched sessions, main and sub-agents', read as they grow.
+
+A line that was there before the session was watched is history: it is fed so that turns and messages are
+known, and nothing of it is recorded. Which sessions there are and how far each file was read is saved for
+the next watcher.
+"""
+
+import asyncio
+import json
+import time
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from chorus.agents.claude_code.transcripts import TranscriptTail, subagent_transcripts
+from chorus.agents.interface import Source
+from chorus.model.ids import SessionId
+from chorus.model.session import Session
+from chorus.watcher.sources.pipeline import Pipeline
+from chorus.watcher.state.files import SessionFile, save_json
+from chorus.watcher.work_trees import WatchedTrees
+
+# The client itself writes transcripts up to 250 ms late.
+POLL_SECONDS = 0.1
+# A client writes its last lines within a second of its end; background tasks it left may add some.
+LATE_SECONDS = 60.0
+# All positions are saved with each read: those of the sessions of some weeks are enough.
+MAX_POSITIONS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptSource:
+    tails: "TranscriptTails"
+    sessions: SessionFile
+    pipeline: Pipeline
+    trees: WatchedTrees
+
+    def load(self) -> None:
+        """Follow the sessions that an earlier watcher followed."""
+        self.tails.load()
+        for session in self.sessions.load():
+            self.follow(session)
+
+    def save(self) -> None:
+        self.tails.save()
+        self.sessions.save()
+
+    def follow(self, session: Session, *, from_start: bool = False) -> None:
+        if session.transcript is not None and session.state != "gone":
+            self.tails.follow(session.id, Path(session.transcript), from_start=from_start)
+
+    async def run(self) -> None:
+        while True:
+            await asyncio.sleep(POLL_SECONDS)
+            await self.catch_up()
+
+    async def catch_up(self) -> None:
+        """Feed everything that has been written by now."""
+        async with self.pipeline.lock:
+            await self.read()
+        self.trees.publish_changes()
+
+    async def read(self) -> None:
+        """Feed what was written since the last time. The caller holds the pipeline's lock."""
+        # If it cannot be recorded, the next watcher has to read it again.
+        before, self.tails.frozen = self.tails.frozen, True
+        lines = list(self.tails.read())
+        for history in (True, False):
+            messages = [m for line in lines if line.history is history and (m := _decode(line)) is not None]
+            if messages:
+                await self.pipeline.feed(messages, Source.TRANSCRIPT, history=history)
+        self.tails.frozen = before
+        if lines:
+            self.save()
+        sessions = self.pipeline.roster.sessions
+        gone = [name for name in self.tails.followed if name in sessions and sessions[name].state == "gone"]
+        self.tails.forget_quiet(gone, time.monotonic())
+
+    async def end_session(self, session: SessionId) -> None:
+        """Feed what an ended client wrote last, then close its session."""
+        if self.pipeline.roster.sessions[session].state == "gone":
+            return
+        async with self.pipeline.lock:
+            await self.read()
+            await self.pipeline.end_session(session, source="pane")
+        self.tails.forget(session)
+        self.sessions.save()
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptLine:
+    session: SessionId
+    text: bytes
+    history: bool
+
+
+@dataclass(slots=True)
+class _Followed:
+    session: SessionId
+    tail: TranscriptTail
+    watched_from: int  # lines before this position are history
+
+
+@dataclass(slots=True)
+class TranscriptTails:
+    """The followed files and how far each was read."""
+
+    path: Path  # where positions are saved
+    frozen: bool = False  # what was read last is not recorded yet: the next watcher must read it again
+    _files: dict[Path, _Followed] = field(default_factory=dict)
+    _mains: dict[Path, SessionId] = field(default_factory=dict)
+    _positions: dict[str, int] = field(default_factory=dict)  # the one that moved last is last
+    _quiet: dict[SessionId, float] = field(default_factory=dict)  # since when, of sessions that ended
+
+    def load(self) -> None:
+        """Read the positions an earlier watcher saved. A damaged file counts as empty."""
+        with suppress(FileNotFoundError, ValueError):
+            known = json.loads(self.path.read_bytes())
+            if isinstance(known, Mapping):
+                self._positions = {path: at for path, at in known.items() if isinstance(at, int)}
+
+    def follow(self, session: SessionId, transcript: Path, *, from_start: bool = False) -> None:
+        """Follow a session. Unless its file is known, what it holds by now is history.
+
+        `from_start`: the session began while it was watched, so none of it is history.
+        """
+        if transcript in self._mains:
+            return
+        self._mains[transcript] = session
+        known = str(transcript) in self._positions
+        self._add(session, transcript, from_start=from_start)
+        for path in subagent_transcripts(transcript):
+            # A file unknown to the earlier watcher has appeared since.
+            self._add(session, path, from_start=from_start or known)
+        if not known:
+            self.save()  # if this watcher is killed now, the next one must know that the session was watched
+
+    def forget(self, session: SessionId) -> None:
+        """Stop following an ended session; its positions are kept."""
+        for path in [path for path, known in self._mains.items() if known == session]:
+            del self._mains[path]
+        for path in [path for path, followed in self._files.items() if followed.session == session]:
+            del self._files[path]
+
+    @property
+    def followed(self) -> set[SessionId]:
+        return set(self._mains.values())
+
+    def forget_quiet(self, ended: Collection[SessionId], now: float) -> None:
+        """Stop following ended sessions whose files have not grown for a while."""
+        self._quiet = {session: self._quiet.get(session, now) for session in ended}
+        for session in [session for session, since in self._quiet.items() if now - since > LATE_SECONDS]:
+            self.forget(session)
+
+    def read(self) -> Iterator[TranscriptLine]:
+        """Yield every line completed since the last call. A sub-agent's file that appears later is read from
+        its start.
+        """
+        for transcript, session in list(self._mains.items()):
+            for path in subagent_transcripts(transcript):
+                if path not in self._files:
+                    self._add(session, path, from_start=True)
+        for path, followed in list(self._files.items()):
+            start = followed.tail.position
+            for text in followed.tail.read_lines():
+                self._quiet.pop(followed.session, None)
+                yield TranscriptLine(
+                    followed.session, text, history=followed.tail.position <= followed.watched_from
+                )
+            if followed.tail.position != start:
+                self._positions.pop(str(path), None)
+                self._positions[str(path)] = followed.tail.position
+
+    @property
+    def problems(self) -> list[str]:
+        """Say why some files cannot be read."""
+        return [followed.tail.problem for followed in self._files.values() if followed.tail.problem]
+
+    def save(self) -> None:
+        """Save how far everything is read and recorded, for the next watcher."""
+        if self.frozen:
+            return
+        left = [path for path in self._positions if Path(path) not in self._files]
+        for path in left[:-MAX_POSITIONS]:
+            del self._positions[path]
+        save_json(self.path, self._positions)
+
+    def _add(self, session: SessionId, path: Path, *, from_start: bool) -> None:
+        known = self._positions.setdefault(str(path), 0 if from_start else _size(path))
+        self._files[path] = _Followed(session, TranscriptTail(path), watched_from=known)
+
+
+def _decode(line: TranscriptLine) -> dict[str, Any] | None:
+    try:
+        value = orjson.loads(line.text)
+    except orjson.JSONDecodeError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except (OSError, ValueError):
+        return 0
