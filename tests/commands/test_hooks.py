@@ -85,4 +85,4 @@ def test_a_file_that_does_not_parse_is_told_of_and_left_alone(project: Path) -> 
 
 def test_outside_a_repository_only_the_users_settings_exist(tmp_path: Path) -> None:
     assert states(tmp_path) == {"user": "not installed"}
-    assert "no repository" in chorus(tmp_path, "install", "--local").stderr
+    assert "not in a git repository" in chorus(tmp_path, "install", "--local").stderr
