@@ -153,7 +153,8 @@ class Lanes:
         """The branches checked out or being rebased in any work tree of the repository."""
         common = self._workspace.repository.common_dir
         try:
-            others = [f"{common}/worktrees/{name}" for name in os.listdir(f"{common}/worktrees")]  # noqa: PTH208
+            names = os.listdir(f"{common}/worktrees")  # noqa: PTH208  hot path
+            others = [f"{common}/worktrees/{name}" for name in names]
         except FileNotFoundError:
             others = []
         named = [read_branch(f"{place}/{file}") for place in (common, *others) for file in BRANCH_FILES]
