@@ -1,6 +1,6 @@
-"""A session in which everything is asked, and answers given to it as a person gives them.
+"""A session in which the client asks about every call, and Chorus commands that answer it.
 
-One message of the person makes the model call several tools, one after another; each call is asked about
+One message of the user makes the model call several tools, one after another; each call is asked about
 and answered before the next one comes. So a client is started once for many answers.
 """
 
@@ -26,7 +26,7 @@ from tests.waiting import wait_for
 
 # Far longer than a client on a busy machine takes.
 SECONDS = 90.0
-# A look costs the watcher or the disk something, which the client that is waited for would rather have.
+# Polling more often would take time from the client that is waited for.
 EVERY = 0.02
 MCP = {"notes": {"command": sys.executable, "args": [str(Path(__file__).parent / "mcp_server.py")]}}
 ASKING = (
@@ -40,37 +40,37 @@ REJECTED = "was rejected"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A call the client asks about, what the person answers, and what then is so."""
+class AskedCall:
+    """A call the client asks about, the answer, and the expected effect."""
 
     call: ToolUse
     kind: str
     answer: Sequence[str]  # words of the command, without the prompt's id
     files: Mapping[str, str | None] = field(default_factory=dict)
-    heard: str | None = None  # by the model, after the answer
-    # An answer that the dialog has no place for, given before: refused for this reason, without a key.
+    received: str | None = None  # by the model, after the answer
+    # An answer for which the dialog has no option, given first: refused for this reason, without a key.
     refused: tuple[Sequence[str], str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Unasked:
+class UnaskedCall:
     """A call the client makes without asking."""
 
     call: ToolUse
     files: Mapping[str, str | None] = field(default_factory=dict)
-    heard: str | None = None
+    received: str | None = None
 
 
-Call = Asked | Unasked
+Call = AskedCall | UnaskedCall
 
 
 def ask(asking: WatchedSession, message: str, turns: Sequence[Sequence[Step]]) -> dict[str, Any]:
-    """Have the model call tools; the prompt that comes of it."""
-    tell(asking, message, turns)
+    """Make the model call tools; return the prompt for the first."""
+    send_script(asking, message, turns)
     return next_prompt(asking)
 
 
-def tell(asking: WatchedSession, message: str, turns: Sequence[Sequence[Step]]) -> None:
+def send_script(asking: WatchedSession, message: str, turns: Sequence[Sequence[Step]]) -> None:
     asking.client.model_server.scripts[message] = [
         [in_directory(s, asking.project) for s in turn] for turn in turns
     ]
@@ -92,30 +92,32 @@ def next_prompt(asking: WatchedSession, *, but: str = "") -> dict[str, Any]:
 
 
 def no_prompt(asking: WatchedSession) -> None:
-    wait_for(lambda: waiting(asking) == [], what="the end of the prompt", seconds=SECONDS, every=EVERY)
+    wait_for(lambda: waiting(asking) == [], what="the prompt ends", seconds=SECONDS, every=EVERY)
 
 
 def command(asking: WatchedSession, *words: str) -> tuple[int, str, str]:
-    """A command as a person types it in the project, without the time another interpreter takes to start."""
+    """Run a Chorus command in the project, in this process: starting another would take time."""
     with (
         contextlib.chdir(asking.project),
-        contextlib.redirect_stdout(io.StringIO()) as said,
-        contextlib.redirect_stderr(io.StringIO()) as noted,
+        contextlib.redirect_stdout(io.StringIO()) as stdout,
+        contextlib.redirect_stderr(io.StringIO()) as stderr,
     ):
         code = main(words)
-    return code, said.getvalue(), noted.getvalue()
+    return code, stdout.getvalue(), stderr.getvalue()
 
 
-def give(asking: WatchedSession, verb: str, prompt: Mapping[str, Any], *words: str) -> dict[str, Any]:
-    """Answer a prompt; what the command says of it."""
-    code, said, noted = command(asking, verb, prompt["id"], *words, "--json")
-    assert (code, noted) == (ExitCode.OK, ""), (verb, words, code, noted)
-    done: dict[str, Any] = json.loads(said)
+def answer_prompt(
+    asking: WatchedSession, verb: str, prompt: Mapping[str, Any], *words: str
+) -> dict[str, Any]:
+    """Answer a prompt; return the JSON that the command prints."""
+    code, stdout, stderr = command(asking, verb, prompt["id"], *words, "--json")
+    assert (code, stderr) == (ExitCode.OK, ""), (verb, words, code, stderr)
+    done: dict[str, Any] = json.loads(stdout)
     return done
 
 
 def play(asking: WatchedSession, name: str, steps: Sequence[Call], *, agent: str | None = None) -> None:
-    """One message, to its end. The calls are the model's own, or those of an agent that it gives a task."""
+    """Play one message to its end. The calls are the model's own, or those of a sub-agent."""
     assert asking.pane is not None
     last, ids = f"That was {name}.", [f"toolu_{name}_{number}" for number in range(len(steps))]
     calls: list[list[Step]] = [[replace(step.call, id=id)] for step, id in zip(steps, ids, strict=True)]
@@ -126,22 +128,24 @@ def play(asking: WatchedSession, name: str, steps: Sequence[Call], *, agent: str
         ]
         given = {"description": "do it", "prompt": agent, "subagent_type": "general-purpose"}
         calls = [[ToolUse("Agent", given)]]
-    tell(asking, f"{name}, please", [*calls, [Text(last)]])
+    send_script(asking, f"{name}, please", [*calls, [Text(last)]])
     before = ""
     for step in steps:
-        if isinstance(step, Asked):
-            before = respond(asking, step, but=before)
-        wait_for(partial(_is_so, asking, step), what=f"the effect of {step}", seconds=SECONDS, every=EVERY)
+        if isinstance(step, AskedCall):
+            before = answer_next(asking, step, but=before)
+        wait_for(
+            partial(_has_effect, asking, step), what=f"the effect of {step}", seconds=SECONDS, every=EVERY
+        )
     if agent is not None or not _ends_the_turn(steps[-1]):
         asking.pane.wait_for("● " + last, seconds=SECONDS)
     no_prompt(asking)
-    expect_told(asking, dict(zip(ids, steps, strict=True)))
+    expect_results(asking, dict(zip(ids, steps, strict=True)))
     final = {path: text for step in steps for path, text in step.files.items()}
     assert final == {path: _text(asking.project / path) for path in final}
 
 
-def respond(asking: WatchedSession, step: Asked, *, but: str) -> str:
-    """Answer the prompt that comes, which is not the one answered before; its id."""
+def answer_next(asking: WatchedSession, step: AskedCall, *, but: str) -> str:
+    """Answer the next prompt, which is not `but`; return its id."""
     prompt = next_prompt(asking, but=but)
     assert prompt["kind"] == step.kind, prompt
     if step.refused is not None:
@@ -150,24 +154,24 @@ def respond(asking: WatchedSession, step: Asked, *, but: str) -> str:
         assert (code, waiting(asking)) == (ExitCode.REFUSED, [prompt])
         assert why in noted
     verb, *words = step.answer
-    assert give(asking, verb, prompt, *words)["how"] == "keys"
+    assert answer_prompt(asking, verb, prompt, *words)["how"] == "keys"
     return str(prompt["id"])
 
 
-def expect_told(asking: WatchedSession, steps: Mapping[str, Call]) -> None:
-    """The transcript holds the end of each call: a rejection for what was denied, a result for the rest."""
+def expect_results(asking: WatchedSession, steps: Mapping[str, Call]) -> None:
+    """Check the result of each call in the transcript: rejected if it was denied."""
     told = wait_for(
         lambda: _whole(results(asking), steps), what="the end of each call", seconds=SECONDS, every=EVERY
     )
     for id, step in steps.items():
-        denied = isinstance(step, Asked) and step.answer[0] == "deny"
+        denied = isinstance(step, AskedCall) and step.answer[0] == "deny"
         assert (told[id].get("is_error", False), REJECTED in str(told[id]["content"])) == (denied, denied), (
             step
         )
 
 
 def results(asking: WatchedSession) -> dict[str, dict[str, Any]]:
-    """The results in the session's transcripts, its sub-agents' among them, by the id of the call."""
+    """The results in the transcripts of the session and its sub-agents, by call id."""
     rows = (
         json.loads(row)
         for transcript in (asking.client.home / ".claude" / "projects").rglob("*.jsonl")
@@ -184,17 +188,17 @@ def _whole(found: dict[str, dict[str, Any]], wanted: Mapping[str, object]) -> di
 
 
 def _ends_the_turn(step: Call) -> bool:
-    """Who says no and nothing else is waited for."""
-    return isinstance(step, Asked) and step.answer == ["deny"]
+    """A plain no ends the turn: the client waits for the user."""
+    return isinstance(step, AskedCall) and step.answer == ["deny"]
 
 
-def _is_so(asking: WatchedSession, step: Call) -> bool:
+def _has_effect(asking: WatchedSession, step: Call) -> bool:
     as_wanted = all(_text(asking.project / path) == text for path, text in step.files.items())
-    return as_wanted and (step.heard is None or _heard(asking, step.heard))
+    return as_wanted and (step.received is None or _received(asking, step.received))
 
 
-def _heard(asking: WatchedSession, words: str) -> bool:
-    """Whether the model was told this: by the person, or by a tool."""
+def _received(asking: WatchedSession, words: str) -> bool:
+    """Whether the model received this text, from the user or from a tool."""
     newest = asking.client.model_server.messages()[-3:]
     return any(words in text for request in newest for text in request.texts())
 

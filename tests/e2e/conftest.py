@@ -1,4 +1,4 @@
-"""The real client for end-to-end tests: a project, a home, a model that follows a script, a terminal."""
+"""Fixtures for end-to-end tests with the real client: project, home, scripted model, terminal."""
 
 import functools
 import subprocess
@@ -22,7 +22,7 @@ def _binary() -> tuple[Path, str] | None:
 
 @pytest.fixture
 def behavior() -> ClientBehavior:
-    """What the client that is tested here does in its own way."""
+    """The behavior of the client version under test."""
     found = _binary()
     return behavior_of(found[1]) if found else NEWEST
 

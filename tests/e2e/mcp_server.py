@@ -1,4 +1,4 @@
-"""A tool server of our own for the client: one tool, `keep`, that writes a file. Speaks JSON-RPC on stdio."""
+"""An MCP server for the client: one tool, `keep`, that writes a file. Speaks JSON-RPC on stdio."""
 
 import json
 import sys

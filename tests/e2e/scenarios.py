@@ -1,7 +1,7 @@
-"""What the agent is watched doing, end to end: one script each, and exactly what must be recorded.
+"""Scenarios for end-to-end tests: a script each, and exactly what must be recorded.
 
-A scenario is played by the real client in each way a session can be watched, in a directory of its own
-inside the project, which `{p}` stands for; `{go}` is a file beside the project that lets a command go on.
+The real client plays a scenario in each way a session can be watched, in its own directory inside the project
+(`{p}`); `{go}` is a file beside the project that lets a background command continue.
 """
 
 import json
@@ -17,7 +17,7 @@ APP = "def old():\n    pass\n"
 
 @dataclass(frozen=True, slots=True)
 class Say:
-    """The person sends a message; its script is played to the end."""
+    """The user sends a message; its script is played to the end."""
 
     message: str
     script: Sequence[Sequence[Step]]
@@ -25,7 +25,7 @@ class Say:
 
 @dataclass(frozen=True, slots=True)
 class UserWrites:
-    """The person changes a file between two messages."""
+    """The user changes a file between two messages."""
 
     path: str
     text: str
@@ -33,14 +33,14 @@ class UserWrites:
 
 @dataclass(frozen=True, slots=True)
 class LetGo:
-    """The command that waits in the background goes on, once what was recorded so far is looked at."""
+    """The waiting background command continues, once the records so far are checked."""
 
     path: str
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """One entry of the log, and what its lane commit changes: path to text after (None: deleted)."""
+    """One log entry, and what its lane commit changes: path to new text (None: deleted)."""
 
     tool: str
     status: str
@@ -111,7 +111,7 @@ def in_directory(value: Any, directory: Path) -> Any:
 
 
 def placed(scenario: Scenario, number: int, project: Path) -> Scenario:
-    """The scenario, played in a directory of its own."""
+    """The scenario in its own directory."""
     name = f"s{number}"
     steps: list[Say | UserWrites | LetGo] = []
     for place, step in enumerate(scenario.steps):
@@ -239,7 +239,7 @@ SCENARIOS = [
         files={"gone.txt": "bye\n"},
     ),
     Scenario(
-        "a person edits the same file between two edits of the agent",
+        "the user edits the same file between two edits of the agent",
         [
             Say("first", [[read("app.py")], [edit("app.py", "old", "new")], [Text("First.")]]),
             UserWrites("app.py", "def new():\n    pass\n\n\n# mine\n"),

@@ -1,4 +1,4 @@
-"""The lab itself, with the real client: what every other end-to-end test rests on."""
+"""The real client with the scripted model: what every other end-to-end test relies on."""
 
 import json
 import threading
@@ -57,7 +57,7 @@ def test_an_edit_in_default_mode_asks_and_the_digit_of_yes_approves(
 def test_a_prompt_is_answered_with_the_key_of_its_option(
     client: Client, project: Path, terminal: Terminal, tmp_path: Path
 ) -> None:
-    # tmux takes a path's first word for the program's name, and this checkout's may have blanks in it.
+    # tmux takes the first word of a path for the program's name, and this checkout's path may contain blanks.
     plain = tmp_path / "claude"
     plain.symlink_to(client.binary)
     client = replace(client, binary=plain)

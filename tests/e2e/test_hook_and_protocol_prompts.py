@@ -1,4 +1,4 @@
-"""The real client asks through its hook or its protocol: rules and people answer that way, without a key."""
+"""The real client asks through its hook or the control protocol, and is answered there without a key."""
 
 import json
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ import pytest
 
 from chorus.wire.client import connect, stop
 from chorus.wire.home import find_home
-from tests.e2e.asked_session import ASKING, EVERY, SECONDS, give, no_prompt, tell, waiting
+from tests.e2e.asked_session import ASKING, EVERY, SECONDS, answer_prompt, no_prompt, send_script, waiting
 from tests.e2e.scenarios import bash, in_directory, write
 from tests.e2e.watched_session import WatchedSession
 from tests.lab.client import Client
@@ -69,12 +69,12 @@ def audit(watched: WatchedSession) -> list[dict[str, Any]]:
         return list(watcher.ask("audit"))
 
 
-def heard(watched: WatchedSession) -> str:
+def received(watched: WatchedSession) -> str:
     return "\n".join(watched.client.model_server.messages()[-1].texts())
 
 
-def next_told(watched: WatchedSession, *, but: str = "") -> dict[str, Any]:
-    """The next prompt the client tells in words. Its dialog may be listed first, when the hook is slow."""
+def next_request_prompt(watched: WatchedSession, *, but: str = "") -> dict[str, Any]:
+    """The next prompt from a hook or the protocol. Its dialog may be listed first, when the hook is slow."""
 
     def look() -> dict[str, Any] | None:
         return next((p for p in waiting(watched) if p["id"] != but and p["input"] is not None), None)
@@ -88,7 +88,7 @@ def test_policy_rules_and_the_user_answer_through_the_hook(watched: WatchedSessi
     assert pane is not None
 
     by_rule = [write("ok/a.txt", "a\n"), bash("touch made.txt"), bash("touch other.txt && rm made.txt")]
-    tell(
+    send_script(
         watched,
         "rules",
         [*([call] for call in by_rule), [write("ok/secret/a.txt", "a\n")], [Text("Ruled.")]],
@@ -96,8 +96,8 @@ def test_policy_rules_and_the_user_answer_through_the_hook(watched: WatchedSessi
     pane.wait_for("● Ruled", seconds=SECONDS)
     assert (project / "ok/a.txt").read_text() == "a\n"
     assert (project / "made.txt").exists()
-    assert "nothing is removed here" in heard(watched)
-    assert "the repository's" in heard(watched)
+    assert "nothing is removed here" in received(watched)
+    assert "the repository's" in received(watched)
     assert not (project / "other.txt").exists()
     assert not (project / "ok/secret").exists()
     assert [entry["by"].partition(":")[0] for entry in audit(watched)] == ["policy"] * 4
@@ -105,33 +105,33 @@ def test_policy_rules_and_the_user_answer_through_the_hook(watched: WatchedSessi
 
     files = [write(f"{name}.txt", f"{name}\n") for name in ("one", "two", "three")]
     others = [FETCH, bash("touch third.txt"), bash("touch fourth.txt")]
-    tell(watched, "people", [*([call] for call in [*files, *others]), [Text("Asked.")]])
-    one = next_told(watched)
+    send_script(watched, "people", [*([call] for call in [*files, *others]), [Text("Asked.")]])
+    one = next_request_prompt(watched)
     assert one["input"]["content"] == "one\n"
-    assert give(watched, "approve", one)["how"] == "hook"
-    two = next_told(watched, but=one["id"])
+    assert answer_prompt(watched, "approve", one)["how"] == "hook"
+    two = next_request_prompt(watched, but=one["id"])
     assert (project / "one.txt").read_text() == "one\n"
-    assert give(watched, "deny", two, "--message", "call it deux.txt")["how"] == "hook"
+    assert answer_prompt(watched, "deny", two, "--message", "call it deux.txt")["how"] == "hook"
 
-    three = next_told(watched, but=two["id"])
+    three = next_request_prompt(watched, but=two["id"])
     pane.wait_settled(r"create three\.txt\?[\s\S]*3\. No", seconds=SECONDS)
     pane.press("1")
-    # Its dialog has no place for words; the hook has.
-    fetch = next_told(watched, but=three["id"])
+    # Its dialog takes no message; the hook does.
+    fetch = next_request_prompt(watched, but=three["id"])
     assert (fetch["tool"], fetch["input"]["url"]) == ("WebFetch", FETCH.input["url"])
     assert (project / "three.txt").read_text() == "three\n"
-    assert give(watched, "deny", fetch, "--message", "not the web")["how"] == "hook"
+    assert answer_prompt(watched, "deny", fetch, "--message", "not the web")["how"] == "hook"
 
-    # Three times a minute a rule says yes; then a person is asked again.
-    fourth = next_told(watched, but=fetch["id"])
+    # A rule allows three calls a minute; then the user is asked again.
+    fourth = next_request_prompt(watched, but=fetch["id"])
     assert (fourth["tool"], fourth["input"]["command"]) == ("Bash", "touch fourth.txt")
-    assert give(watched, "approve", fourth)["how"] == "hook"
+    assert answer_prompt(watched, "approve", fourth)["how"] == "hook"
     pane.wait_for("● Asked", seconds=SECONDS)
     no_prompt(watched)
     made = [(project / f"{name}.txt").exists() for name in ("two", "three", "third", "fourth")]
     assert made == [False, True, True, True]
-    assert "call it deux.txt" in heard(watched)
-    assert "not the web" in heard(watched)
+    assert "call it deux.txt" in received(watched)
+    assert "not the web" in received(watched)
     assert [(e["how"], e["by"]) for e in audit(watched)[4:] if not e["by"].startswith("policy")] == [
         ("hook", "command")
     ] * 4
@@ -151,25 +151,25 @@ def test_a_headless_session_is_answered_over_the_control_protocol(watched: Watch
     watched.client.model_server.scripts["go on"] = [*turns, [Text("All said.")]]
     watched.chorus("run", "go on", "-L", watched.terminal.name, "--", "--permission-mode", "default")
 
-    first = next_told(watched)
+    first = next_request_prompt(watched)
     assert (first["tool"], first["input"]["content"]) == ("Write", "b\n")
-    assert give(watched, "approve", first)["how"] == "control"
-    second = next_told(watched, but=first["id"])
+    assert answer_prompt(watched, "approve", first)["how"] == "control"
+    second = next_request_prompt(watched, but=first["id"])
     assert second["input"]["content"] == "c\n"
-    give(watched, "deny", second, "--message", "two files are enough")
-    third = next_told(watched, but=second["id"])
+    answer_prompt(watched, "deny", second, "--message", "two files are enough")
+    third = next_request_prompt(watched, but=second["id"])
     assert third["question"] == "Which language?"
-    give(watched, "answer", third, "Go")
-    wait_for(lambda: "Which language?" in heard(watched), what="the answer", seconds=SECONDS)
+    answer_prompt(watched, "answer", third, "Go")
+    wait_for(lambda: "Which language?" in received(watched), what="the answer", seconds=SECONDS)
 
     no_prompt(watched)
     assert (watched.project / "ok/a.txt").exists()
     assert (watched.project / "b.txt").read_text() == "b\n"
     assert not (watched.project / "c.txt").exists()
-    told = heard(watched)
-    assert "two files are enough" in told
-    assert "nothing is removed here" in told
-    assert '"Which language?"="Go"' in told
+    texts = received(watched)
+    assert "two files are enough" in texts
+    assert "nothing is removed here" in texts
+    assert '"Which language?"="Go"' in texts
     entries = [(entry["by"].partition(":")[0], entry["answer"].partition(":")[0]) for entry in audit(watched)]
     assert entries == [
         ("policy", "allow"), ("command", "allow"), ("command", "deny"), ("policy", "deny"),

@@ -1,4 +1,4 @@
-"""The hooks inside the real client: events arrive in time, answers reach the model, nothing shows."""
+"""The hooks in the real client: events arrive in time, replies reach the model, nothing shows."""
 
 import json
 import subprocess
@@ -32,7 +32,7 @@ SETTINGS = render_settings(None, hook=HOOK, chorus=None)
 
 
 class FakeWatcher(threading.Thread):
-    """Takes every event, notes what app.py held at that moment, and lets the hook go."""
+    """Takes every event, records the content of app.py at that moment, and releases the hook."""
 
     def __init__(self, project: Path) -> None:
         super().__init__(daemon=True)
@@ -94,14 +94,14 @@ def test_the_hooks_run_before_and_after_the_edit(client: Client, project: Path, 
 def test_a_hook_reply_reaches_the_model(client: Client, project: Path, watcher: FakeWatcher) -> None:
     client.model_server.scripts["rename"] = [[edit_of_app(project)], [Text("Renamed.")]]
     for event in ("UserPromptSubmit", "PostToolUse"):
-        output = {"hookEventName": event, "additionalContext": f"taken back: {event}"}
+        output = {"hookEventName": event, "additionalContext": f"reverted: {event}"}
         watcher.answers[event] = {"hookSpecificOutput": output}
 
     client.headless("rename it", "--permission-mode", "acceptEdits", "--settings", SETTINGS)
 
     first, second = client.model_server.messages()
-    assert any("taken back: UserPromptSubmit" in text for text in first.texts())
-    assert any("taken back: PostToolUse" in text for text in second.texts())
+    assert any("reverted: UserPromptSubmit" in text for text in first.texts())
+    assert any("reverted: PostToolUse" in text for text in second.texts())
 
 
 def test_the_hooks_leave_no_trace_on_the_screen(
@@ -136,11 +136,11 @@ def test_a_hung_or_missing_watcher_shows_nothing_and_loses_nothing(
     assert "hook" not in screen.replace(str(project), "").lower()
     names: list[str] = []
 
-    def told() -> bool:
+    def recorded() -> bool:
         names.extend(event.value["hook_event_name"] for event in spool.take())
         return "Stop" in names
 
-    wait_until(told, what="the events on disk")
+    wait_until(recorded, what="the events on disk")
     assert names == ONE_EDIT
     spool.close(asleep=True)
 
@@ -199,7 +199,7 @@ def test_the_plugin_is_valid_and_runs(client: Client, project: Path, watcher: Fa
 def test_hooks_given_twice_run_once(
     client: Client, project: Path, watcher: FakeWatcher, tmp_path: Path
 ) -> None:
-    """`chorus claude` in a repository that also has them installed."""
+    """`chorus claude` in a repository with installed hooks."""
     client.model_server.scripts["rename"] = [[edit_of_app(project)], [Text("Renamed.")]]
     install_hooks(
         project / ".claude/settings.local.json", render_hook_groups(HOOK, None), backups=tmp_path / "backups"
@@ -211,7 +211,7 @@ def test_hooks_given_twice_run_once(
 
 
 def touch_again(path: Path) -> None:
-    """Such a client watches the file from its first seconds on, and reads it when it has stood still."""
+    """Such a client watches the settings file from its first seconds, and reads it when it is stable."""
     if path.exists() and time.time() - path.stat().st_mtime > 5:
         path.touch()
 
@@ -232,7 +232,7 @@ def test_hooks_installed_in_a_running_session_are_used_and_removed_again(
         say(pane, f"question {said}.")
         pane.wait_settled(f"Answer {said}\\.")
 
-    def heard() -> bool:
+    def received() -> bool:
         before = len(watcher.seen)
         if not behavior.sees_early_settings:
             touch_again(path)
@@ -240,8 +240,8 @@ def test_hooks_installed_in_a_running_session_are_used_and_removed_again(
         return len(watcher.seen) > before
 
     install_hooks(path, render_hook_groups(HOOK, None), backups=backups)
-    wait_until(heard, what="the session uses the hooks")
+    wait_until(received, what="the session uses the hooks")
     uninstall_hooks(path, backups=backups)
-    wait_until(lambda: not heard(), what="the session has dropped the hooks")
+    wait_until(lambda: not received(), what="the session has dropped the hooks")
     assert not path.parent.exists()
     assert json.loads(SETTINGS)["hooks"].keys() == render_hook_groups(HOOK, None).keys()

@@ -1,4 +1,4 @@
-"""The real client asks, Chorus answers with one key, and the client does what was meant."""
+"""The real client asks, Chorus answers with one key, and the client does it."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,7 +8,7 @@ import pytest
 from chorus.wire.client import WatcherNotRunning, connect, stop
 from chorus.wire.home import find_home
 from chorus.wire.protocol import WatcherError
-from tests.e2e.asked_session import ASKING, Asked, ask, next_prompt, no_prompt, play
+from tests.e2e.asked_session import ASKING, AskedCall, ask, next_prompt, no_prompt, play
 from tests.e2e.scenarios import write
 from tests.e2e.watched_session import WatchedSession
 from tests.lab.client import Client
@@ -52,18 +52,20 @@ EACH = [
     "Redo",
 ]
 QUESTIONS = [
-    Asked(asks(LANGUAGE), "question", ["answer", "Go"], heard='"Which language?"="Go"'),
-    Asked(asks(FEATURES), "question", ["answer", "Undo", "Redo"], heard='"Which features?"="Undo, Redo"'),
-    Asked(asks(LANGUAGE), "question", ["answer", "--text", "Zig, 1 day"], heard="Zig, 1 day"),
-    Asked(asks(NAME), "question", ["approve", "--option", "2"], heard='"What is its name?"="Bob"'),
-    Asked(asks(LANGUAGE), "question", ["answer", "1"], heard='"Which language?"="Python"'),
-    Asked(asks(LANGUAGE, FEATURES, NAME), "question", EACH, heard="Log, Redo"),
-    Asked(asks(NAME), "question", ["deny"]),
+    AskedCall(asks(LANGUAGE), "question", ["answer", "Go"], received='"Which language?"="Go"'),
+    AskedCall(
+        asks(FEATURES), "question", ["answer", "Undo", "Redo"], received='"Which features?"="Undo, Redo"'
+    ),
+    AskedCall(asks(LANGUAGE), "question", ["answer", "--text", "Zig, 1 day"], received="Zig, 1 day"),
+    AskedCall(asks(NAME), "question", ["approve", "--option", "2"], received='"What is its name?"="Bob"'),
+    AskedCall(asks(LANGUAGE), "question", ["answer", "1"], received='"Which language?"="Python"'),
+    AskedCall(asks(LANGUAGE, FEATURES, NAME), "question", EACH, received="Log, Redo"),
+    AskedCall(asks(NAME), "question", ["deny"]),
 ]  # fmt: skip
 
 
 def test_each_answer_reaches_only_the_prompt_it_was_given_for(asking: WatchedSession) -> None:
-    """In one session: most of the time goes into starting a client."""
+    """In one session: starting a client takes most of the time."""
     answer_only_what_was_decided_on(asking)
     answer_every_kind_of_question(asking)
     wait_until(lambda: states(asking) == ["idle"], what="the client is known to rest")
@@ -77,7 +79,7 @@ def answer_only_what_was_decided_on(asking: WatchedSession) -> None:
     turns: list[list[Step]] = [[write("a.txt", "a\n")], [write("b.txt", "b\n")], [Text("Both there.")]]
     prompt = ask(asking, "go on", turns)
     assert asking.pane is not None
-    # No hook tells of it: the screen does.
+    # Only the screen shows it, no hook.
     assert states(asking) == ["waiting"]
     asking.terminal.tmux("copy-mode", "-t", asking.pane.id)
     with (

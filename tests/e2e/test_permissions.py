@@ -1,7 +1,7 @@
-"""The real client asks for each kind of tool; each kind of answer given with a key does what it says.
+"""The real client asks for each kind of tool, and each kind of answer by key has its effect.
 
-For Edit, Write, Bash, fetch, a tool server and a sub-agent: yes, yes for good, no, no with words. What the
-dialog has no option for is refused, and no key is sent.
+For Edit, Write, Bash, fetch, an MCP server and a sub-agent: yes, yes for the session, no, no with a message.
+An answer without an option in the dialog is refused, and no key is sent.
 """
 
 import json
@@ -13,7 +13,7 @@ import pytest
 
 from chorus.wire.client import connect, stop
 from chorus.wire.home import find_home
-from tests.e2e.asked_session import ASKING, SECONDS, Asked, Call, Unasked, play
+from tests.e2e.asked_session import ASKING, SECONDS, AskedCall, Call, UnaskedCall, play
 from tests.e2e.scenarios import APP, bash, edit, read, write
 from tests.e2e.watched_session import WatchedSession
 from tests.lab.client import Client
@@ -37,7 +37,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
 
 @pytest.fixture
 def asking(client: Client, terminal: Terminal, site: Site) -> Iterator[WatchedSession]:
-    # The client asks its maker about every host before it fetches, unless told not to.
+    # The client asks a server of its vendor about every host before it fetches, unless this is set.
     settings = client.home / ".claude" / "settings.json"
     settings.parent.mkdir()
     settings.write_text(json.dumps({"skipWebFetchPreflight": True}))
@@ -63,70 +63,78 @@ def no(words: str) -> list[str]:
 
 YES, ALWAYS, NO = ["approve"], ["approve", "--always"], ["deny"]
 EDITS: list[Call] = [
-    Unasked(read("app.py")),
-    Asked(edit("app.py", "old", "new"), "edit", YES, {"app.py": NEW}),
-    Asked(edit("app.py", "new", "other"), "edit", no("keep new; not 1 2 3"), {"app.py": NEW},
-          heard="keep new; not 1 2 3"),
-    Asked(edit("app.py", "pass", "return"), "edit", NO, {"app.py": NEW}),
+    UnaskedCall(read("app.py")),
+    AskedCall(edit("app.py", "old", "new"), "edit", YES, {"app.py": NEW}),
+    AskedCall(edit("app.py", "new", "other"), "edit", no("keep new; not 1 2 3"), {"app.py": NEW},
+          received="keep new; not 1 2 3"),
+    AskedCall(edit("app.py", "pass", "return"), "edit", NO, {"app.py": NEW}),
 ]  # fmt: skip
 WRITES = [
-    Asked(write("a.txt", "a\n"), "create", no("call it b.txt"), {"a.txt": None}, heard="call it b.txt"),
-    Asked(write("b.txt", "b\n"), "create", YES, {"b.txt": "b\n"}),
-    Asked(write("b.txt", "c\n"), "overwrite", NO, {"b.txt": "b\n"}),
+    AskedCall(
+        write("a.txt", "a\n"), "create", no("call it b.txt"), {"a.txt": None}, received="call it b.txt"
+    ),
+    AskedCall(write("b.txt", "b\n"), "create", YES, {"b.txt": "b\n"}),
+    AskedCall(write("b.txt", "c\n"), "overwrite", NO, {"b.txt": "b\n"}),
 ]
 COMMANDS = [
-    Asked(bash("touch made.txt"), "bash", YES, {"made.txt": ""}),
-    Asked(bash("rm made.txt; echo $HOME"), "bash", no("leave it there"), {"made.txt": ""},
-          heard="leave it there"),
-    Asked(bash("rm made.txt"), "bash", NO, {"made.txt": ""}),
+    AskedCall(bash("touch made.txt"), "bash", YES, {"made.txt": ""}),
+    AskedCall(bash("rm made.txt; echo $HOME"), "bash", no("leave it there"), {"made.txt": ""},
+          received="leave it there"),
+    AskedCall(bash("rm made.txt"), "bash", NO, {"made.txt": ""}),
 ]  # fmt: skip
 TOOL_SERVER = [
-    Asked(keep("k.txt"), "mcp", YES, {"k.txt": "kept\n"}, heard="kept"),
-    Asked(keep("l.txt"), "mcp", no("k.txt will do"), {"l.txt": None}, heard="k.txt will do"),
+    AskedCall(keep("k.txt"), "mcp", YES, {"k.txt": "kept\n"}, received="kept"),
+    AskedCall(keep("l.txt"), "mcp", no("k.txt will do"), {"l.txt": None}, received="k.txt will do"),
 ]
 FILES: list[Call] = [
-    Asked(write("c.txt", "c\n"), "create", ALWAYS, {"c.txt": "c\n"}),
-    Unasked(write("d.txt", "d\n"), {"d.txt": "d\n"}),
+    AskedCall(write("c.txt", "c\n"), "create", ALWAYS, {"c.txt": "c\n"}),
+    UnaskedCall(write("d.txt", "d\n"), {"d.txt": "d\n"}),
 ]
 SUB_AGENT: list[Call] = [
-    Asked(write("s.txt", "s\n"), "create", YES, {"s.txt": "s\n"}),
-    Asked(write("t.txt", "t\n"), "create", no("s.txt is enough"), {"t.txt": None}, heard="s.txt is enough"),
-    Asked(bash("rm s.txt"), "bash", NO, {"s.txt": "s\n"}),
-    Asked(write("u.txt", "u\n"), "create", ALWAYS, {"u.txt": "u\n"}),
-    Unasked(write("v.txt", "v\n"), {"v.txt": "v\n"}),
+    AskedCall(write("s.txt", "s\n"), "create", YES, {"s.txt": "s\n"}),
+    AskedCall(
+        write("t.txt", "t\n"),
+        "create",
+        no("s.txt is enough"),
+        {"t.txt": None},
+        received="s.txt is enough",
+    ),
+    AskedCall(bash("rm s.txt"), "bash", NO, {"s.txt": "s\n"}),
+    AskedCall(write("u.txt", "u\n"), "create", ALWAYS, {"u.txt": "u\n"}),
+    UnaskedCall(write("v.txt", "v\n"), {"v.txt": "v\n"}),
 ]
 
 
 def pages(site: Site) -> list[Call]:
     return [
-        Asked(fetch(site, "/one"), "fetch", YES, heard=SUMMARY),
-        Asked(fetch(site, "/two"), "fetch", NO, refused=(no("not that one"), "takes no text")),
+        AskedCall(fetch(site, "/one"), "fetch", YES, received=SUMMARY),
+        AskedCall(fetch(site, "/two"), "fetch", NO, refused=(no("not that one"), "takes no text")),
     ]
 
 
 def granted(site: Site, behavior: ClientBehavior) -> list[Call]:
-    """Each yes that holds for longer, and the same once more, which is not asked about."""
+    """Each yes for the session, and the same call again, which is not asked about."""
     config = "git config -f kept.ini keep."
-    command = Asked(bash(f"{config}one yes"), "bash", ALWAYS, {"kept.ini": FIRST})
+    command = AskedCall(bash(f"{config}one yes"), "bash", ALWAYS, {"kept.ini": FIRST})
     if behavior.offers_auto_mode:
         why = "choose one: 2: Yes, and don’t ask again for: git config"
         command = replace(command, answer=["approve", "--option", "2"], refused=(ALWAYS, why))
     return [
         command,
-        Unasked(bash(f"{config}two yes"), {"kept.ini": BOTH}),
-        Asked(fetch(site, "/three"), "fetch", ALWAYS),
-        Unasked(fetch(site, "/four")),
-        Asked(keep("k2.txt"), "mcp", ALWAYS, {"k2.txt": "kept\n"}),
-        Unasked(keep("k3.txt"), {"k3.txt": "kept\n"}),
-        Asked(edit("app.py", "pass", "return 1"), "edit", ALWAYS),
-        Unasked(edit("app.py", "return 1", "return 2"), {"app.py": NEW.replace("pass", "return 2")}),
+        UnaskedCall(bash(f"{config}two yes"), {"kept.ini": BOTH}),
+        AskedCall(fetch(site, "/three"), "fetch", ALWAYS),
+        UnaskedCall(fetch(site, "/four")),
+        AskedCall(keep("k2.txt"), "mcp", ALWAYS, {"k2.txt": "kept\n"}),
+        UnaskedCall(keep("k3.txt"), {"k3.txt": "kept\n"}),
+        AskedCall(edit("app.py", "pass", "return 1"), "edit", ALWAYS),
+        UnaskedCall(edit("app.py", "return 1", "return 2"), {"app.py": NEW.replace("pass", "return 2")}),
     ]  # fmt: skip
 
 
 def narrow(behavior: ClientBehavior) -> list[Call]:
-    """In a pane of 40 columns the newest client leaves out what would hold for longer."""
+    """In a pane of 40 columns the newest client leaves out answers for the session."""
     left_out = None if behavior.grants_in_narrow_panes else (ALWAYS, "no option of this prompt means")
-    return [Asked(keep("m.txt"), "mcp", NO, {"m.txt": None}, refused=left_out)]
+    return [AskedCall(keep("m.txt"), "mcp", NO, {"m.txt": None}, refused=left_out)]
 
 
 def resize(asking: WatchedSession, columns: int) -> None:
@@ -136,7 +144,7 @@ def resize(asking: WatchedSession, columns: int) -> None:
 
 
 def ask_about_edits(asking: WatchedSession, behavior: ClientBehavior) -> None:
-    """Go on from the mode in which edits are not asked about to the one in which they are."""
+    """Switch to the mode in which the client asks about edits."""
     assert asking.pane is not None
     for mode in ("accept edits on", "plan mode on", "auto mode on"):
         asking.pane.wait_for(mode, seconds=SECONDS)
@@ -184,7 +192,7 @@ def test_every_permission_answer_has_its_effect(
         *FILES,
         *SUB_AGENT,
     ]
-    asked = [step for step in steps if isinstance(step, Asked)]
+    asked = [step for step in steps if isinstance(step, AskedCall)]
     assert len(given) == len(asked)
     refused = [entry["keys"] for entry in audit if entry["refused"] is not None]
     assert refused == [[]] * behavior.answers_without_option

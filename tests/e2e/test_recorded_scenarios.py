@@ -1,4 +1,4 @@
-"""The real client at work, watched in each of the three ways: what it did is recorded, exactly and once."""
+"""The real client, watched in each of the three ways: every action is recorded exactly once."""
 
 from collections.abc import Iterator
 
@@ -23,7 +23,7 @@ def watched(client: Client, terminal: Terminal) -> Iterator[WatchedSession]:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_each_action_of_the_client_is_recorded_exactly_once(watched: WatchedSession, mode: str) -> None:
-    """One session plays every scenario, one after the other."""
+    """One session plays all scenarios."""
     project = watched.project
     scenarios = [placed(scenario, number, project) for number, scenario in enumerate(SCENARIOS)]
     for path, text in {path: text for one in scenarios for path, text in one.files.items()}.items():

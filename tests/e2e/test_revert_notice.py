@@ -1,4 +1,4 @@
-"""The real client after a revert: the model hears what was taken back, and its next edit works."""
+"""The real client after a revert: the model gets a notice, and its next edit works."""
 
 from collections.abc import Iterator
 
@@ -33,8 +33,8 @@ def edits(watched: WatchedSession) -> list[dict[str, object]]:
     return [entry for entry in watched.actions() if entry["tool"] == "Edit"]
 
 
-def heard(watched: WatchedSession) -> list[str]:
-    """What Chorus said to the model, by the newest request."""
+def received(watched: WatchedSession) -> list[str]:
+    """The notices in the newest request to the model."""
     texts = watched.client.model_server.messages()[-1].texts()
     return [text for text in texts if REVERTED in text or RESTORED in text]
 
@@ -52,7 +52,7 @@ def test_the_model_is_notified_of_a_revert_and_its_next_edit_works(
     assert (watched.project / "app.py").read_text() == APP
     do(watched, "again", [read("app.py")], [edit("app.py", "old", "newer")], [Text("Renamed again.")])
 
-    (said,) = heard(watched)
+    (said,) = received(watched)
     assert REVERTED in said
     assert "app.py" in said
     assert (watched.project / "app.py").read_text() == APP.replace("old", "newer")
@@ -65,9 +65,9 @@ def test_the_model_is_notified_of_a_revert_and_its_next_edit_works(
 def expect_silence_and_redo(watched: WatchedSession, number: str) -> None:
     assert watched.chorus("revert", number, "--no-tell")["notified"] == []
     do(watched, "one more", [write("b.txt", "b\n")], [Text("Made b.")])
-    assert len(heard(watched)) == 1
+    assert len(received(watched)) == 1
 
     assert watched.chorus("redo", number)["notified"]
     do(watched, "and now", [read("app.py")], [edit("app.py", "newer", "newest")], [Text("Changed it.")])
-    assert [RESTORED in said for said in heard(watched)] == [False, True]
+    assert [RESTORED in said for said in received(watched)] == [False, True]
     assert (watched.project / "app.py").read_text() == APP.replace("old", "newest")

@@ -1,4 +1,4 @@
-"""Several at once, and the ground pulled away: two sessions in one work tree, tmux gone."""
+"""Two sessions in one work tree, and a tmux server that dies."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,7 +29,7 @@ def watched(client: Client, terminal: Terminal) -> Iterator[WatchedSession]:
 
 
 def lines(name: str) -> str:
-    """Far enough apart that a line of one session never touches a line of the other."""
+    """Far enough apart that no line of one session touches a line of the other."""
     return "".join(f"{name} {number}\nfiller {number}\nmore {number}\n" for number in range(EDITS))
 
 
@@ -72,7 +72,7 @@ def test_two_sessions_in_one_work_tree_get_a_lane_each_with_only_their_own_chang
             lost = [edit for edit in mine if edit["status"] == "noop"]
             assert len(mine) == EDITS
             assert not [edit for edit in mine if edit["within"]]
-            # Two clients that read the file at the same time write over each other: that is said.
+            # Two clients that read the file at the same time overwrite each other, which the log shows.
             assert all("wrote over" in edit["reason"] for edit in lost)
             assert len(lost) <= _unchanged(project, who)
             assert lane["actions"] == EDITS - len(lost)
@@ -90,12 +90,12 @@ def _thirds(who: str) -> list[str]:
 
 
 def _edits(watched: WatchedSession) -> list[dict[str, Any]]:
-    """The edits that the client says succeeded."""
+    """The edits that succeeded according to the client."""
     return [e for e in watched.actions() if e["tool"] == "Edit" and e["status"] in {"committed", "noop"}]
 
 
 def _unchanged(project: Path, who: str) -> int:
-    """How many of one session's edits in the shared file are not there any more."""
+    """How many edits of one session were lost from the shared file."""
     text = (project / "shared.txt").read_text()
     return sum(f"{who} {number} changed\n" not in text for number in range(1, EDITS, 2))
 

@@ -1,4 +1,4 @@
-"""The whole story in one window: the client asks, and all is answered and reviewed in the panel beside it."""
+"""The whole workflow in one window: prompts are answered and actions reviewed in the panel."""
 
 import re
 import sys
@@ -18,7 +18,7 @@ from tests.waiting import wait_for
 
 pytestmark = pytest.mark.client
 
-# Deadlines only: a real client, a watcher and a panel start here, perhaps on a machine with other work.
+# Deadlines only: a real client, a watcher and a panel start here, perhaps on a busy machine.
 SECONDS = 120.0
 NEW = APP.replace("old", "new")
 NOTES = "old is new now\n"
@@ -32,7 +32,7 @@ def watched(client: Client) -> Iterator[WatchedSession]:
 
 
 def open_both(watched: WatchedSession) -> tuple[Pane, Pane]:
-    """`chorus claude` as a person starts it: the client on the left, the panel on the right."""
+    """Start `chorus claude`: the client on the left, the panel on the right."""
     command = [sys.executable, "-m", "chorus", "claude", "--", "--permission-mode", "default"]
     session = watched.terminal.open(command, cwd=watched.project, environment=watched.environment())
     session.wait_for(INPUT_BOX, seconds=SECONDS)
@@ -43,7 +43,7 @@ def open_both(watched: WatchedSession) -> tuple[Pane, Pane]:
 
 
 def press(panel: Pane, key: str, *, seeing: str, gives: str) -> str:
-    """Press a key once the panel shows what it is meant for; the screen it leads to.
+    """Press a key once the panel shows `seeing`; return the screen it leads to.
 
     A key that comes right after the screen changed is not taken, and the panel says so: a person then
     looks, and presses again.
@@ -74,7 +74,7 @@ def test_an_edit_is_approved_reverted_redone_kept_and_landed_in_the_panel(
     ]
     say(session, "rename old to new")
 
-    # Approve: the panel shows the question with the change it is about, and one key answers it.
+    # Approve: the panel shows the prompt with its change, and one key answers it.
     asked = panel.wait_settled(r"(?s)def new\(\).*edit to app\.py\?.*1 +Yes", seconds=SECONDS)
     assert re.search(r"- ?def old", asked)
     assert (project / "app.py").read_text() == APP
@@ -82,26 +82,26 @@ def test_an_edit_is_approved_reverted_redone_kept_and_landed_in_the_panel(
     press(panel, "a", seeing=r"create notes\.txt\?", gives="approved: .*\n.*nothing|2 open")
     session.wait_for("● Renamed it", seconds=SECONDS)
 
-    # See: both actions are in the queue, on disk, and nowhere on the person's branch.
+    # Review: both actions are in the queue and on disk, and not on the user's branch.
     panel.wait_settled(r"(?s)Queue 2 open.*○ +Edit +app\.py.*○ +Write +notes\.txt", seconds=SECONDS)
     assert ((project / "app.py").read_text(), (project / "notes.txt").read_text()) == (NEW, NOTES)
     assert run_git(project, "rev-parse", "HEAD").stdout == first
     numbers = {entry["tool"]: entry["n"] for entry in watched.actions()}
 
-    # Take the first one back, alone, after a look at what that does.
+    # Revert only the first one, after its preview.
     panel.press("Up")
     press(panel, "r", seeing=r"\+def new|def new", gives="Revert")
     press(panel, "r", seeing=f"Revert {numbers['Edit']} Edit app.py", gives=f"reverted {numbers['Edit']}")
     assert ((project / "app.py").read_text(), (project / "notes.txt").read_text()) == (APP, NOTES)
     panel.wait_settled(r"(?s)Queue 1 open.*↺ +Edit +app\.py", seconds=SECONDS)
 
-    # Bring it back, and keep the whole turn.
+    # Redo it, and keep the whole turn.
     press(panel, "u", seeing="Queue 1 open", gives=f"redid {numbers['Edit']}")
     assert (project / "app.py").read_text() == NEW
     press(panel, "K", seeing="Queue 2 open", gives="kept ")
     panel.wait_settled("Queue nothing open", seconds=SECONDS)
 
-    # Land: one commit of the turn on the person's branch, the work tree as it was.
+    # Land: one commit for the turn on the user's branch, the work tree unchanged.
     lane = watched.chorus("lanes")[0]["name"]
     press(panel, "l", seeing="Queue nothing open", gives=f"(?s)Land {lane}.*1 commit on main")
     press(panel, "C-l", seeing="1 commit on main", gives="landed 1 commit on main")
@@ -114,7 +114,7 @@ def test_an_edit_is_approved_reverted_redone_kept_and_landed_in_the_panel(
     assert run_git(project, "status", "--porcelain").stdout == ""
     panel.wait_settled(r"(?s)▲ +Edit +app\.py.*▲ +Write +notes\.txt", seconds=SECONDS)
 
-    # Leave: the panel goes, the session and the watching stay.
+    # Quit: the panel closes, the session is still watched.
     panel.press("q")
     wait_for(lambda: panel.id not in watched.terminal.tmux("list-panes", "-a", "-F", "#{pane_id}").split())
     assert watched.chorus("status")["ok"]

@@ -1,4 +1,4 @@
-"""What does not go by the book: background work, denials, rewinds, kills. Nothing lost, nothing doubled."""
+"""Unusual sessions: denials, lent hooks, /clear, resume, rewind, kills. Nothing is lost or duplicated."""
 
 import os
 import signal
@@ -87,7 +87,7 @@ def test_hooks_lent_to_a_running_client_are_used_and_removed_again(
     assert settings.exists()
     said = 0
 
-    def told_by_a_hook() -> bool:
+    def recorded_by_hook() -> bool:
         nonlocal said
         said += 1
         made = script(watched.project, [write(f"f{said}.txt", "x\n")], [Text(f"Made {said}.")])
@@ -95,7 +95,7 @@ def test_hooks_lent_to_a_running_client_are_used_and_removed_again(
         wait_for(lambda: len(watched.actions()) == said, what="the action", seconds=60)
         return any(entry["source"] == "hook" for entry in watched.actions())
 
-    wait_for(told_by_a_hook, what="an action told of by a hook", seconds=60)
+    wait_for(recorded_by_hook, what="an action reported by a hook", seconds=60)
     watched.leave()
     wait_for(lambda: not settings.parent.exists(), what="the settings as they were", seconds=60)
 
@@ -140,7 +140,7 @@ def test_the_actions_of_a_client_killed_during_a_turn_are_kept(watched: WatchedS
     os.kill(watched.client_pid(), signal.SIGKILL)
     wait_for(lambda: _gone(watched), what="the session's end", seconds=60)
     if mode == "adopted":
-        # The client may have died before it wrote its transcript: then nobody can tell whose file it is.
+        # The client may have died before it wrote its transcript: then the file has no known author.
         wait_for(lambda: "a.txt" in str(watched.log("--outside")), what="the file in the log", seconds=60)
     else:
         expect(watched, ("Write", "committed", ("a.txt",)))
@@ -156,7 +156,7 @@ def test_a_rewind_is_recorded_as_an_outside_change(watched: WatchedSession, mode
     assert watched.pane is not None
     watched.say(Say("first", script(watched.project, [write("a.txt", "a\n")], [Text("Made a.")])))
     expect(watched, ("Write", "committed", ("a.txt",)))
-    # Escape twice does the same, but counts only when both come close together.
+    # Escape twice does the same, but only when both come close together.
     say(watched.pane, "/rewind")
     watched.pane.wait_settled("Rewind")
     watched.pane.press("Up")
@@ -179,7 +179,7 @@ def test_a_watcher_killed_again_and_again_loses_and_duplicates_nothing(watched: 
     say(watched.pane, "many files")
     home = find_home(watched.project)
     for _ in range(6):
-        pid = wait_for(lambda: _agent_pid(home.lock), what="an agent")
+        pid = wait_for(lambda: _watcher_pid(home.lock), what="the watcher")
         os.kill(pid, signal.SIGKILL)
         watched.log()
         subprocess.run(
@@ -199,6 +199,6 @@ def test_a_watcher_killed_again_and_again_loses_and_duplicates_nothing(watched: 
     )
 
 
-def _agent_pid(lock: Path) -> int | None:
+def _watcher_pid(lock: Path) -> int | None:
     text = lock.read_text() if lock.exists() else ""
     return int(text) if text.strip() else None

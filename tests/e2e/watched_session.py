@@ -1,4 +1,4 @@
-"""Sessions as people run them, each watched in one of the ways Chorus knows, and what it then says."""
+"""A session of the real client, watched in one of the three ways, and checks of what Chorus recorded."""
 
 import json
 import os
@@ -23,7 +23,7 @@ ALLOW = ("--permission-mode", "bypassPermissions")
 
 @dataclass(slots=True)
 class WatchedSession:
-    """A project, a client, a terminal, and `chorus` as a person types it there."""
+    """A project, a client, a terminal, and `chorus` commands in the project."""
 
     client: Client
     terminal: Terminal
@@ -44,7 +44,7 @@ class WatchedSession:
         return {**given, "PATH": f"{programs}:{given['PATH']}", "PYTHONPATH": str(ROOT)}
 
     def chorus(self, *words: str) -> Any:
-        """Run a command; its JSON answer."""
+        """Run a command; return its JSON."""
         done = subprocess.run(
             [sys.executable, "-m", "chorus", words[0], "--json", *words[1:]],
             cwd=self.project,
@@ -64,24 +64,24 @@ class WatchedSession:
         return [entry for entry in self.log() if entry["tool"] != "Read"]
 
     def start_hooked(self, *arguments: str) -> None:
-        """`chorus claude` in a pane."""
+        """Start `chorus claude` in a pane."""
         command = [sys.executable, "-m", "chorus", "claude", "--no-panel", "--", *ALLOW, *arguments]
         self.pane = self.terminal.open(command, cwd=self.project, environment=self.environment())
         self.pane.wait_for(INPUT_BOX)
 
     def start_adopted(self, *arguments: str) -> None:
-        """The client by itself, then `chorus attach`."""
+        """Start the client alone, then `chorus attach`."""
         self.pane = self.client.interactive(self.terminal, *ALLOW, *arguments)
         self.chorus("attach", "-L", self.terminal.name)
 
     def deny(self, *rules: str) -> None:
-        """The person's own settings refuse this, whatever the session allows."""
+        """Add deny rules to the user's settings."""
         place = self.client.home / ".claude" / "settings.json"
         place.parent.mkdir(exist_ok=True)
         place.write_text(json.dumps({"permissions": {"deny": list(rules)}}))
 
     def start_headless(self) -> None:
-        """Nothing yet: the first message starts the run."""
+        """Do nothing yet: the first message starts the run."""
 
     def say(self, step: Say) -> None:
         self.client.model_server.scripts[step.message] = step.script
@@ -91,7 +91,7 @@ class WatchedSession:
         self.wait_for_answer(last.text)
 
     def send(self, message: str) -> None:
-        """Say something, and wait for nothing."""
+        """Send a message without waiting."""
         if self.pane is not None:
             say(self.pane, message)
         elif self.run is None:
@@ -109,7 +109,7 @@ class WatchedSession:
         )
 
     def leave(self) -> None:
-        """End the client as a person does, and wait until it is gone."""
+        """Exit the client from its input box, and wait until it is gone."""
         if self.pane is None:
             self._send_to_run("--end")
         else:
@@ -120,13 +120,13 @@ class WatchedSession:
         self.terminal.wait_left()
 
     def client_pid(self) -> int:
-        """The client in the only pane: its program, or what that started."""
+        """The client in the only pane: its process, or the one that it started."""
         pid = int(self.terminal.tmux("list-panes", "-a", "-F", "#{pane_pid}"))
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
         return int(children[0]) if self.pane is None else pid
 
     def wait_for_answer(self, text: str) -> None:
-        """Until the model was asked again after the last tool, and its closing words are out."""
+        """Wait until the model's last text after the last tool is shown."""
         if self.pane is not None:
             self.pane.wait_for("● " + re.escape(text))
             self.pane.wait_for(INPUT_BOX)
@@ -135,7 +135,7 @@ class WatchedSession:
         wait_for(lambda: result in self.printed(), what="the end of the turn", seconds=60)
 
     def printed(self) -> str:
-        """What stands in the panes of the headless runs."""
+        """The content of the panes of headless runs."""
         panes = self.terminal.tmux("list-panes", "-a", "-F", "#{pane_id}", check=False).split()
         return "".join(
             self.terminal.tmux("capture-pane", "-p", "-J", "-S", "-", "-t", pane, check=False)
@@ -150,7 +150,7 @@ def play(watched: WatchedSession, scenario: Scenario) -> None:
             case Say():
                 watched.say(step)
             case UserWrites(path, text):
-                watched.log()  # the person writes when the agent is done, and takes a moment
+                watched.log()  # the user writes a moment after the session is done
                 (watched.project / path).write_text(text)
             case LetGo(path):
                 watched.log()
@@ -158,7 +158,7 @@ def play(watched: WatchedSession, scenario: Scenario) -> None:
 
 
 def expect_recorded(watched: WatchedSession, expected: Sequence[Expected], *, skip: int) -> None:
-    """After so many others the log holds exactly these, each with exactly its change on the lane."""
+    """Check that the log, without the first `skip` entries, has exactly these, each with its lane commit."""
     wanted = [(one.tool, one.status) for one in expected]
     found: list[dict[str, Any]] = []
 

@@ -1,1 +1,1 @@
-"""The lab: the real Claude Code client, run offline against a scripted stand-in for its model."""
+"""Tools for tests with the real Claude Code client, run offline against a scripted model."""

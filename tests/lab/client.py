@@ -1,4 +1,4 @@
-"""The real Claude Code client, found in the SDK's wheel, with a home and an environment of its own."""
+"""The real Claude Code client from the SDK's wheel, with its own home and environment."""
 
 import json
 import os
@@ -14,18 +14,18 @@ from chorus.demo.real_client import client_environment, find_bundled
 from chorus.demo.real_client import prepare_home as prepare
 from tests.lab.terminal import Pane, Terminal
 
-NAMED_BY = "TEST_CLIENT"
+CLIENT_VARIABLE = "TEST_CLIENT"
 # A whole headless run takes about a second; a busy machine may need many.
-RUN_SECONDS = 60.0
-# The mark of the input box between its two rules; a dialog shows the same mark before an option.
+RUN_TIMEOUT_SECONDS = 60.0
+# The mark of the input box below its rule; a dialog shows the same mark before an option.
 INPUT_BOX = r"─{10}\n❯\s"
-# 2.1.191 may leave a message there that it has taken, when a background task ended at that moment.
+# 2.1.191 may leave a sent message in the box when a background task ends at that moment.
 LEFT_OVER = rf"{INPUT_BOX}\S"
 
 
 def find_client() -> Path | None:
-    """The newest one, out of the SDK's wheel; or another that is named, such as an older one."""
-    named = os.environ.get(NAMED_BY)
+    """The client of the SDK's wheel, or the one that TEST_CLIENT names, such as an older one."""
+    named = os.environ.get(CLIENT_VARIABLE)
     if named:
         return Path(named)
     return find_bundled()
@@ -38,7 +38,7 @@ def read_version(client: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One finished headless run."""
+    """A finished headless run."""
 
     code: int
     stdout: str
@@ -50,7 +50,7 @@ class Run:
 
 @dataclass(slots=True)
 class Client:
-    """How the client is started here: which binary, whose home, which project, which model."""
+    """How to start the client: binary, home, project and model."""
 
     binary: Path
     home: Path
@@ -59,7 +59,7 @@ class Client:
     extra_environment: dict[str, str] = field(default_factory=dict)
 
     def environment(self) -> dict[str, str]:
-        """Everything the client sees. Nothing is inherited but the way to find programs."""
+        """The whole environment of the client; only PATH is inherited."""
         return {
             "HOME": str(self.home),
             "PATH": os.environ["PATH"],
@@ -73,7 +73,7 @@ class Client:
         return [str(self.binary), *arguments]
 
     def headless(self, message: str, *arguments: str, cwd: Path | None = None) -> Run:
-        """Run `claude -p` to its end, with its events on stdout."""
+        """Run `claude -p` to the end, with its events on stdout."""
         command = self.command("-p", message, "--output-format", "stream-json", "--verbose", *arguments)
         done = subprocess.run(
             command,
@@ -82,12 +82,12 @@ class Client:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=RUN_SECONDS,
+            timeout=RUN_TIMEOUT_SECONDS,
         )
         return Run(done.returncode, done.stdout, done.stderr)
 
     def start(self, *arguments: str, cwd: Path | None = None) -> subprocess.Popen[str]:
-        """Start the client with its pipes open: for what must be fed, watched or killed on its way."""
+        """Start the client with open pipes, to feed, watch or kill it while it runs."""
         return subprocess.Popen(
             self.command(*arguments),
             cwd=cwd or self.project,
@@ -99,7 +99,7 @@ class Client:
         )
 
     def interactive(self, terminal: Terminal, *arguments: str, cwd: Path | None = None) -> Pane:
-        """Start the client in a pane and wait until it takes a message."""
+        """Start the client in a pane and wait until it accepts a message."""
         pane = terminal.open(
             self.command(*arguments), cwd=cwd or self.project, environment=self.environment()
         )
@@ -108,16 +108,16 @@ class Client:
 
 
 def say(pane: Pane, message: str) -> None:
-    """Type a message into the client's input box and send it, as a person does: looking first."""
+    """Type a message into the input box, wait until it shows, and send it."""
     if re.search(LEFT_OVER, pane.screen()):
         pane.press("C-u")
     pane.type(message)
-    # The box puts a no-break space after its mark, and wraps what is long.
+    # The box has a no-break space after its mark, and wraps long text.
     pane.wait_for(r"❯\s" + re.escape(message[:40]))
     pane.press("Enter")
 
 
 def prepare_home(home: Path, projects: Sequence[Path], *, version: str) -> None:
-    """A home in which this version of the client asks nothing at its start."""
+    """Write a home in which this version of the client asks nothing at its start."""
     home.mkdir(parents=True, exist_ok=True)
     prepare(home, projects, lastOnboardingVersion=version)

@@ -1,6 +1,6 @@
-"""What clients do differently, by version: facts that the lab and the tests ask for, in one table.
+"""Differences between client versions that tests depend on.
 
-A client that is not in the table is taken for the newest one in it that is not newer.
+A version that is not in the table behaves like the newest one in it that is not newer.
 """
 
 from dataclasses import dataclass
@@ -8,20 +8,20 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ClientBehavior:
-    """The newest client's; a row of the table says what an older one does otherwise."""
+    """The defaults are those of the newest client; the table has the differences of older ones."""
 
-    # It edits a file that it has not read, or that was changed since it read it.
+    # Edits a file that it has not read, or that changed since.
     edits_unread_files: bool = True
-    # It uses settings that are written in its first seconds, and in a directory that was not there before.
+    # Uses settings written in its first seconds, and in a directory that did not exist before.
     sees_early_settings: bool = True
     sees_new_settings_directory: bool = True
-    # What its footer says while it asks about every edit.
+    # The footer while it asks about every edit.
     asking_mode: str = "manual mode on"
-    # A prompt for a command offers a mode in which nothing is asked any more, beside a rule for the command.
+    # A prompt for a command offers auto mode, beside a rule for the command.
     offers_auto_mode: bool = True
-    # In a pane of 40 columns a prompt offers what holds for longer than this one time.
+    # In a pane of 40 columns a prompt offers answers for the whole session.
     grants_in_narrow_panes: bool = False
-    # How many answers of the permission matrix its dialogs have no one option for.
+    # How many answers of the permission matrix have no single option in its dialogs.
     answers_without_option: int = 3
 
 

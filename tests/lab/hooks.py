@@ -1,4 +1,4 @@
-"""The hook as the client runs it: a process with an event on its standard input."""
+"""Run the hook program as the client does: a process with an event on stdin."""
 
 import json
 import os
@@ -29,7 +29,7 @@ def start_hook(
 
 
 def send(hook: subprocess.Popen[bytes], event: Mapping[str, Any]) -> None:
-    """Give the hook its event; it runs on by itself."""
+    """Give the hook its event and let it run."""
     assert hook.stdin is not None
     hook.stdin.write(json.dumps(event).encode())
     hook.stdin.close()
@@ -37,7 +37,7 @@ def send(hook: subprocess.Popen[bytes], event: Mapping[str, Any]) -> None:
 
 
 def run_hook(project: Path, event: Mapping[str, Any], *arguments: str, **more: Any) -> bytes:
-    """Run one hook to its end and give what it printed. It never fails and never complains."""
+    """Run one hook to the end and return its stdout. It must never fail or write to stderr."""
     hook = start_hook(project, *arguments, **more)
     out, err = hook.communicate(json.dumps(event).encode(), timeout=30)
     assert (hook.returncode, err) == (0, b"")

@@ -1,8 +1,8 @@
-"""The scripted model for clients that let no file be edited unless it was read, and is as it was read.
+"""A scripted model for clients that refuse to edit a file that was not read, or changed since.
 
 Clients up to 2.1.197 refuse such an edit; scripts are written for newer ones, which do not. Before an edit of
-a file that the session has not read, this model reads it, in the same message. An edit refused because
-somebody else changed the file meanwhile is made again after another look, as a model does.
+a file that the session has not read, this model reads it, in the same message. An edit refused because the
+file changed meanwhile is repeated after another read, as a model does.
 """
 
 import re
@@ -52,7 +52,7 @@ def _repeat(call: Mapping[str, Any], place: int, number: int) -> list[ToolUse]:
 
 
 def _is_ours(message: Message) -> bool:
-    """Whether a message of the model is none of its script's."""
+    """Whether a message of the model was added here and is not in its script."""
     return message["role"] == "assistant" and any(
         str(block.get("id", "")).startswith(MARK) for block in _blocks(message)
     )
@@ -71,7 +71,7 @@ def _reading_first(turn: Turn, read: set[str]) -> Turn:
 
 
 def _named(messages: list[Message]) -> set[str]:
-    """What the session has read or written: every file that a call has named so far."""
+    """The files that the session has read or written: all that its calls have named so far."""
     inputs = [block.get("input") for message in messages for block in _blocks(message)]
     return {str(given["file_path"]) for given in inputs if isinstance(given, dict) and "file_path" in given}
 

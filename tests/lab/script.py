@@ -1,4 +1,4 @@
-"""What the scripted model says and does, as data. See `chorus.demo.model_server.steps`."""
+"""The steps of scripts, imported from one place. See `chorus.demo.model_server.steps`."""
 
 from chorus.demo.model_server.steps import (
     THE_END,

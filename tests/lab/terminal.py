@@ -1,4 +1,4 @@
-"""A terminal a person could sit at: one tmux server of the test's own, read and typed into from outside."""
+"""A tmux server for one test, read and typed into from outside."""
 
 import os
 import re
@@ -14,19 +14,19 @@ from typing import Self
 
 import pytest
 
-# A deadline, not a wait: what is looked for shows within a second on an idle machine.
-WAIT_SECONDS = 90.0
+# A deadline: on an idle machine everything shows within a second.
+WAIT_TIMEOUT_SECONDS = 90.0
 SETTLED_SECONDS = 0.25
 
-# What a program finds in a pane, minus what the tmux server inherited from the test run.
+# A pane's environment without what the tmux server inherited from the test run.
 ONLY_THIS_ENVIRONMENT = 'exec env -i TMUX="$TMUX" TMUX_PANE="$TMUX_PANE" "$@"'
 
 
 class NotShown(AssertionError):
-    """The screen did not come to what was waited for."""
+    """The screen did not show what was expected."""
 
 
-def wait_until(condition: Callable[[], bool], *, what: str, seconds: float = WAIT_SECONDS) -> None:
+def wait_until(condition: Callable[[], bool], *, what: str, seconds: float = WAIT_TIMEOUT_SECONDS) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:
@@ -35,7 +35,7 @@ def wait_until(condition: Callable[[], bool], *, what: str, seconds: float = WAI
 
 
 class Terminal:
-    """A private tmux server. Gone, with everything in it, when the block ends."""
+    """A private tmux server. It ends, with everything in it, when the block ends."""
 
     def __init__(self, *, width: int = 120, height: int = 40) -> None:
         self.name = f"chorus-lab-{uuid.uuid4().hex[:12]}"
@@ -49,12 +49,12 @@ class Terminal:
         self.socket().unlink(missing_ok=True)
 
     def stop(self) -> None:
-        """Kill the server and wait until it is gone: tmux answers before it has left."""
+        """Kill the server and wait until it is gone: tmux replies before it exits."""
         self.tmux("kill-server", check=False)
         self.wait_left()
 
     def wait_left(self) -> None:
-        """Until the server is gone: it lists no pane before it leaves, and takes no new one then."""
+        """Wait until the server is gone: before it exits it lists no pane and accepts no new one."""
         wait_until(lambda: not self._answers(), what="the tmux server has left")
 
     def _answers(self) -> bool:
@@ -69,7 +69,7 @@ class Terminal:
         return subprocess.run(command, capture_output=True, text=True, check=check).stdout
 
     def open(self, command: Sequence[str], *, cwd: Path, environment: Mapping[str, str]) -> "Pane":
-        """Run a command in a pane of its own, with exactly this environment."""
+        """Run a command in a new pane, with exactly this environment."""
         # tmux expands formats in the directory, and a word that ends in a semicolon ends its command.
         directory = re.sub(";$", r"\\;", str(cwd).replace("#", "##"))
         pairs = [f"{name}={value}" for name, value in environment.items()]
@@ -97,12 +97,12 @@ class Pane:
     def type(self, text: str) -> None:
         self.terminal.tmux("send-keys", "-t", self.id, "-l", "--", text)
 
-    def wait_for(self, pattern: str, *, seconds: float = WAIT_SECONDS) -> str:
-        """Wait until the screen shows the pattern; give that screen."""
+    def wait_for(self, pattern: str, *, seconds: float = WAIT_TIMEOUT_SECONDS) -> str:
+        """Wait until the screen shows the pattern; return the screen."""
         return self._wait(lambda screen: bool(re.search(pattern, screen)), pattern, seconds)
 
-    def wait_settled(self, pattern: str, *, seconds: float = WAIT_SECONDS) -> str:
-        """Wait until the screen shows the pattern and has stood still long enough to take a key.
+    def wait_settled(self, pattern: str, *, seconds: float = WAIT_TIMEOUT_SECONDS) -> str:
+        """Wait until the screen shows the pattern and has been still long enough to accept a key.
 
         The client draws some dialogs twice, and swallows keys in the first 150 ms of one.
         """
@@ -116,7 +116,7 @@ class Pane:
 
         return self._wait(still, pattern, seconds)
 
-    def wait_gone(self, pattern: str, *, seconds: float = WAIT_SECONDS) -> str:
+    def wait_gone(self, pattern: str, *, seconds: float = WAIT_TIMEOUT_SECONDS) -> str:
         return self._wait(lambda screen: not re.search(pattern, screen), f"no {pattern}", seconds)
 
     def _wait(self, good: Callable[[str], bool], what: str, seconds: float) -> str:
@@ -135,13 +135,13 @@ class Pane:
 
 
 def terminal_fixture(*, width: int = 120, height: int = 40) -> object:
-    """To be bound to the name `terminal` where it is wanted."""
+    """Make a `terminal` fixture of this size; assign it to the name `terminal`."""
 
     @pytest.fixture(name="terminal")
-    def sit_down() -> Iterator[Terminal]:
+    def open_terminal() -> Iterator[Terminal]:
         if shutil.which("tmux") is None:
             pytest.skip("no tmux on this machine")
         with Terminal(width=width, height=height) as terminal:
             yield terminal
 
-    return sit_down
+    return open_terminal

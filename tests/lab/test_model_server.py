@@ -1,4 +1,4 @@
-"""The stand-in model: loopback only, several speakers at once, failures on demand."""
+"""The scripted model server: loopback only, several sessions at once, failures on demand."""
 
 import contextlib
 import http.client
@@ -47,7 +47,7 @@ def texts(events: list[dict[str, Any]]) -> str:
 
 def test_the_model_server_listens_on_loopback_only(model_server: ModelServer) -> None:
     assert model_server.address[0] == "127.0.0.1"
-    # All of 127/8 is this machine; a socket bound to every address would answer here as well.
+    # All of 127/8 is this machine: a socket bound to every address would accept this too.
     with socket.socket() as other, pytest.raises(ConnectionRefusedError):
         other.connect(("127.0.0.2", model_server.address[1]))
 

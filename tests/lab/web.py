@@ -1,4 +1,4 @@
-"""A web site for a client that fetches pages: on loopback, over https, with a certificate of its own."""
+"""A web site for a client that fetches pages: on loopback, over https, with its own certificate."""
 
 import datetime
 import ipaddress
@@ -12,12 +12,12 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-# A name without a dot in it, such as localhost, is none the client fetches from.
+# The client does not fetch from a host name without a dot, such as localhost.
 HOST = "127.0.0.1"
 
 
 class Site:
-    """Serves one page under every path, and remembers which were asked for."""
+    """Serves one page at every path, and records the requested paths."""
 
     def __init__(self, place: Path, page: str) -> None:
         self.certificate = place / "site.pem"
@@ -49,7 +49,7 @@ class _Server(ThreadingHTTPServer):
     site: Site
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Who does not trust the certificate leaves at once: the client's business."""
+        """Ignore a client that does not trust the certificate and disconnects."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -65,11 +65,11 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(site.page)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Silent: what was asked for is in `Site.visited`."""
+        """Print nothing: the requests are in `Site.visited`."""
 
 
 def _make_certificate(place: Path) -> Path:
-    """Write a certificate that speaks for itself, valid for a day; where its key is."""
+    """Write a self-signed certificate, valid for a day; return the path of its key."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, HOST)])
     now = datetime.datetime.now(datetime.UTC)

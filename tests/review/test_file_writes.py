@@ -1,4 +1,4 @@
-"""Many files of one revert: all or none, whoever writes meanwhile and whenever it dies."""
+"""Writing the files of a revert: all or none, also with concurrent writes and after a crash."""
 
 import os
 import shutil
@@ -25,7 +25,7 @@ from tests.history.test_crash import POINTS
 from tests.repos import UserRepo
 from tests.review.test_revert import select
 
-# So many of its calls are tried, evenly spread; `make bench` tries every one.
+# How many of its calls are tried, evenly spread; `make bench` tries every one.
 REVERT_POINTS = POINTS // 2
 BASH = "toolu_everything"
 NAMES = [f"many/{number}.txt" for number in range(7)]
@@ -33,12 +33,12 @@ NAMES = [f"many/{number}.txt" for number in range(7)]
 
 @pytest.fixture
 def batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Batches so small that a few files make several."""
+    """Make batches so small that a few files need several."""
     monkeypatch.setattr(file_writes, "BATCH_SIZE", 3)
 
 
 def change_everything(repo: UserRepo) -> None:
-    """Every kind of change at once: contents, modes, links, what comes, goes, and takes another's place."""
+    """Make every kind of change: contents, modes, links, created, deleted and replaced files."""
     for name in NAMES:
         repo.write(name, b"changed\n")
     (repo.path / NAMES[0]).chmod(0o755)
@@ -52,8 +52,8 @@ def change_everything(repo: UserRepo) -> None:
     repo.write("src", b"a file now\n")
 
 
-def begun(template: Path, place: Path) -> UserRepo:
-    """A repository with one action in which everything changed."""
+def changed_repo(template: Path, place: Path) -> UserRepo:
+    """A repository with one action that made every kind of change."""
     repo = UserRepo.copy(template, place)
     for name in NAMES:
         repo.write(name, b"as it was\n")
@@ -64,7 +64,7 @@ def begun(template: Path, place: Path) -> UserRepo:
     return repo
 
 
-def scratch_in(repo: UserRepo) -> list[Path]:
+def scratch_files(repo: UserRepo) -> list[Path]:
     return list(repo.path.rglob(".chorus-*"))
 
 
@@ -77,33 +77,33 @@ def revert_all(repo: UserRepo) -> None:
 def test_a_revert_killed_at_any_write_is_recovered_completely_or_not_started(
     template_repo: Path, memory_path: Path
 ) -> None:
-    start = begun(template_repo, memory_path / "start")
+    start = changed_repo(template_repo, memory_path / "start")
     changed = on_disk(start)
     repo = UserRepo.copy(start.path, memory_path / "count")
     calls = run_and_die(lambda: revert_all(repo))
-    taken_back = on_disk(repo)
+    reverted = on_disk(repo)
     assert calls > 60
-    assert taken_back != changed
+    assert reverted != changed
     waiting = set()
     for number in range(0, calls, max(1, calls // REVERT_POINTS)):
         repo = UserRepo.copy(start.path, memory_path / f"at-{number}")
         run_and_die(partial(revert_all, repo), at_call=number)
-        waiting.add(bool(scratch_in(repo)))
+        waiting.add(bool(scratch_files(repo)))
         with Recorder.open(repo.path) as recorder:
             recover_revert(recorder)
-            assert on_disk(repo) in (changed, taken_back)
-            assert scratch_in(repo) == []
+            assert on_disk(repo) in (changed, reverted)
+            assert scratch_files(repo) == []
             if on_disk(repo) == changed:
                 revert(recorder, Selection(["1"]))
-            assert on_disk(repo) == taken_back
+            assert on_disk(repo) == reverted
             assert [entry.reverts for entry in recorder.entries() if entry.reverts] == [(BASH,)]
             assert_whole(repo, recorder)
         shutil.rmtree(repo.path)
-    assert waiting == {True, False}  # some of them died with files waiting
+    assert waiting == {True, False}  # some of them died with files staged
 
 
-def interfering(monkeypatch: pytest.MonkeyPatch, at: int, act: Callable[[], object]) -> None:
-    """Somebody does something when all files of a batch wait and `at` of them have taken their place."""
+def interfere(monkeypatch: pytest.MonkeyPatch, at: int, act: Callable[[], object]) -> None:
+    """Call `act` when all files of a batch are staged and `at` of them have replaced the original."""
     put, done = StagedFile.put, [0]
 
     def counting(self: StagedFile, expected: Any) -> None:
@@ -122,7 +122,7 @@ def many(repo: UserRepo, agent: Agent) -> Iterator[UserRepo]:
     agent.recorder.start()
     agent.bash(lambda: [repo.write(name, b"changed\n") for name in NAMES])
     yield repo
-    assert scratch_in(repo) == []
+    assert scratch_files(repo) == []
 
 
 @pytest.mark.parametrize("at", [0, 1, 4])
@@ -130,7 +130,7 @@ def many(repo: UserRepo, agent: Agent) -> Iterator[UserRepo]:
 def test_a_file_written_while_others_are_staged_wins_and_is_named(
     many: UserRepo, agent: Agent, monkeypatch: pytest.MonkeyPatch, at: int
 ) -> None:
-    interfering(monkeypatch, at, lambda: many.write(NAMES[5], b"mine\n"))
+    interfere(monkeypatch, at, lambda: many.write(NAMES[5], b"mine\n"))
     with pytest.raises(CannotReplace, match=NAMES[5]):
         revert(agent.recorder, Selection(["1"]))
     found = {name: (many.path / name).read_bytes() for name in NAMES}
@@ -143,7 +143,7 @@ def test_a_directory_removed_while_files_are_staged_in_it_is_named(
     many: UserRepo, agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     aside = many.path.parent / "aside"
-    interfering(monkeypatch, 1, lambda: (many.path / "many").rename(aside))
+    interfere(monkeypatch, 1, lambda: (many.path / "many").rename(aside))
     with pytest.raises(ChorusError, match="many/"):
         revert(agent.recorder, Selection(["1"]))
     assert [path.name for path in aside.rglob(".chorus-*")] == []
@@ -153,7 +153,7 @@ def test_a_directory_removed_while_files_are_staged_in_it_is_named(
 def test_a_file_that_was_only_touched_meanwhile_is_reverted(
     many: UserRepo, agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    interfering(monkeypatch, 0, lambda: os.utime(many.path / NAMES[2], (1, 1)))
+    interfere(monkeypatch, 0, lambda: os.utime(many.path / NAMES[2], (1, 1)))
     revert(agent.recorder, Selection(["1"]))
     assert {(many.path / name).read_bytes() for name in NAMES} == {b"as it was\n"}
 
@@ -179,7 +179,7 @@ def test_hard_links_staged_together_are_all_reverted(repo: UserRepo, agent: Agen
 
 @pytest.fixture
 def synced(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """One for each wait for the disk."""
+    """One entry for each fsync."""
     calls: list[int] = []
     fsync = os.fsync
 
@@ -191,7 +191,7 @@ def synced(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return calls
 
 
-def written_together(tree: WorkTree, count: int) -> None:
+def write_together(tree: WorkTree, count: int) -> None:
     prepared = [tree.stage(RepoPath(f"{number}"), 0o100644, b"bytes\n") for number in range(count)]
     try:
         tree.sync_staged(prepared)
@@ -205,13 +205,13 @@ def written_together(tree: WorkTree, count: int) -> None:
 def test_many_files_are_synced_once_with_a_journal_and_each_without(
     tmp_path: Path, synced: list[int]
 ) -> None:
-    written_together(WorkTree(tmp_path), 20)
+    write_together(WorkTree(tmp_path), 20)
     assert len(synced) == (20 if find_journal(tmp_path) is None else 1)
     assert {path.read_bytes() for path in tmp_path.iterdir()} == {b"bytes\n"}
 
 
 def test_nothing_is_synced_when_durability_is_off(tmp_path: Path, synced: list[int]) -> None:
-    written_together(WorkTree(tmp_path, durable=False), 20)
+    write_together(WorkTree(tmp_path, durable=False), 20)
     assert synced == []
 
 

@@ -1,4 +1,4 @@
-"""Single hunks of an action, taken back while the others stay."""
+"""Reverting single hunks of an action while the others stay."""
 
 import pytest
 from hypothesis import given, settings
@@ -15,16 +15,16 @@ from tests.history.agent_at_work import Agent
 from tests.history.invariants import assert_whole
 from tests.repos import UserRepo
 
-TEN = b"".join(b"line %d\n" % number for number in range(20))
+LINES = b"".join(b"line %d\n" % number for number in range(20))
 
 
-def take(recorder: Recorder, number: int | None, *hunks: int) -> RevertJson:
+def revert_hunk(recorder: Recorder, number: int | None, *hunks: int) -> RevertJson:
     return review.revert(recorder, Selection([str(number)], hunks=hunks))
 
 
 def test_one_hunk_is_reverted_and_other_hunks_and_user_edits_stay(repo: UserRepo, agent: Agent) -> None:
-    agent.edit("a.txt", TEN)
-    changed = TEN.replace(b"line 2\n", b"two\n").replace(b"line 15\n", b"fifteen\nand more\n")
+    agent.edit("a.txt", LINES)
+    changed = LINES.replace(b"line 2\n", b"two\n").replace(b"line 15\n", b"fifteen\nand more\n")
     entry = agent.edit("a.txt", changed)
     repo.write("a.txt", changed.replace(b"line 9\n", b"mine\n"))
     listed = review.list_revertible_hunks(agent.recorder, str(entry.n))
@@ -32,25 +32,25 @@ def test_one_hunk_is_reverted_and_other_hunks_and_user_edits_stay(repo: UserRepo
     assert "+two" in listed[0]["patch"]
     assert "+fifteen" in listed[1]["patch"]
 
-    done = take(agent.recorder, entry.n, 2)
+    done = revert_hunk(agent.recorder, entry.n, 2)
 
-    after = TEN.replace(b"line 2\n", b"two\n").replace(b"line 9\n", b"mine\n")
+    after = LINES.replace(b"line 2\n", b"two\n").replace(b"line 9\n", b"mine\n")
     assert (repo.path / "a.txt").read_bytes() == after
     assert [e.status for e in agent.recorder.entries() if e.n == entry.n] == ["committed"]
     assert_whole(repo, agent.recorder)
 
-    take(agent.recorder, entry.n, 1)
-    assert (repo.path / "a.txt").read_bytes() == TEN.replace(b"line 9\n", b"mine\n")
+    revert_hunk(agent.recorder, entry.n, 1)
+    assert (repo.path / "a.txt").read_bytes() == LINES.replace(b"line 9\n", b"mine\n")
     review.redo(agent.recorder, Selection([str(done["n"])]))
-    restored = TEN.replace(b"line 9\n", b"mine\n").replace(b"line 15\n", b"fifteen\nand more\n")
+    restored = LINES.replace(b"line 9\n", b"mine\n").replace(b"line 15\n", b"fifteen\nand more\n")
     assert (repo.path / "a.txt").read_bytes() == restored
 
 
 def test_reverting_all_hunks_reverts_the_action(repo: UserRepo, agent: Agent) -> None:
-    agent.edit("a.txt", TEN)
-    entry = agent.edit("a.txt", TEN.replace(b"line 2\n", b"2\n").replace(b"line 15\n", b"15\n"))
-    take(agent.recorder, entry.n, 1, 2)
-    assert (repo.path / "a.txt").read_bytes() == TEN
+    agent.edit("a.txt", LINES)
+    entry = agent.edit("a.txt", LINES.replace(b"line 2\n", b"2\n").replace(b"line 15\n", b"15\n"))
+    revert_hunk(agent.recorder, entry.n, 1, 2)
+    assert (repo.path / "a.txt").read_bytes() == LINES
     assert [e.status for e in agent.recorder.entries() if e.n == entry.n] == ["reverted"]
 
 
@@ -67,7 +67,7 @@ def test_a_change_without_lines_is_one_hunk(repo: UserRepo, agent: Agent) -> Non
     paths = [hunk["path"] for hunk in listed]
     assert paths == ["made.txt", "notes.txt", "picture", "run.sh", "run.sh"]
     mode = 1 + paths.index("run.sh")
-    take(agent.recorder, entry.n, mode, *(1 + paths.index(name) for name in ("made.txt", "notes.txt")))
+    revert_hunk(agent.recorder, entry.n, mode, *(1 + paths.index(name) for name in ("made.txt", "notes.txt")))
     assert (repo.path / "run.sh").stat().st_mode & 0o777 == 0o755
     assert (repo.path / "run.sh").read_bytes() == b"#!/bin/sh\necho ho\n"
     assert not (repo.path / "made.txt").exists()
@@ -77,13 +77,13 @@ def test_a_change_without_lines_is_one_hunk(repo: UserRepo, agent: Agent) -> Non
 
 
 def test_an_unknown_hunk_is_refused(repo: UserRepo, agent: Agent) -> None:
-    first = agent.edit("a.txt", TEN)
-    second = agent.edit("b.txt", TEN)
+    first = agent.edit("a.txt", LINES)
+    second = agent.edit("b.txt", LINES)
     with pytest.raises(NoSuchHunk):
-        take(agent.recorder, first.n, 7)
+        revert_hunk(agent.recorder, first.n, 7)
     with pytest.raises(UsageError):
         review.revert(agent.recorder, Selection([str(first.n), str(second.n)], hunks=[1]))
-    assert (repo.path / "a.txt").read_bytes() == TEN
+    assert (repo.path / "a.txt").read_bytes() == LINES
 
 
 _LINES = st.lists(st.sampled_from([b"a", b"b", b"c", b"", b"\r", b"@@ -1 +1 @@", b"-x"]), max_size=40)
@@ -98,11 +98,11 @@ def test_reverting_all_hunks_gives_the_file_before_and_none_the_file_after(recor
         assert path is not None
         patch = render_patch(recorder, {path: old}, {path: new})
         split = [(n, *rest) for n, rest in enumerate(split_patch(patch, old, new), 1)]
-        pieces = [PatchHunk(n, path, head, text, part) for n, head, text, part in split]
-        some = revert_hunks(old, new, [piece for piece in pieces if piece.number in picks])
-        assert revert_hunks(old, new, pieces) == old
+        hunks = [PatchHunk(n, path, head, text, part) for n, head, text, part in split]
+        some = revert_hunks(old, new, [hunk for hunk in hunks if hunk.number in picks])
+        assert revert_hunks(old, new, hunks) == old
         assert revert_hunks(old, new, []) == new
         again = render_patch(recorder, {path: some}, {path: new})
-        assert again.count("\n@@ ") <= len([piece for piece in pieces if piece.number in picks])
+        assert again.count("\n@@ ") <= len([hunk for hunk in hunks if hunk.number in picks])
 
     check()

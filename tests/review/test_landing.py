@@ -1,4 +1,4 @@
-"""Landing beside what the user has under way: staged work, marked entries, locks, rebases."""
+"""Landing while the user has work in progress: staged changes, flagged index entries, locks, rebases."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ LINES = b"".join(b"line %d\n" % n for n in range(1, 41))
 
 @pytest.fixture
 def long(repo: UserRepo, agent: Agent) -> UserRepo:
-    """The agent changed line 5 of a file of forty, and made another."""
+    """The agent changed line 5 of a file of forty lines, and created another file."""
     repo.git("reset", "-q", "--hard")
     repo.commit("long", **{"long.txt": LINES})
     agent.replace("long.txt", b"line 5\n", b"FIVE\n")
@@ -43,12 +43,12 @@ def changed_lines(repo: UserRepo, *words: str) -> list[str]:
     return [line for line in lines if line[:1] in "+-" and line[:3] not in ("+++", "---")]
 
 
-@pytest.mark.parametrize("with_theirs", [False, True])
+@pytest.mark.parametrize("with_landed_line", [False, True])
 def test_staged_changes_in_other_lines_of_a_landed_file_stay_staged(
-    long: UserRepo, agent: Agent, with_theirs: bool
+    long: UserRepo, agent: Agent, with_landed_line: bool
 ) -> None:
     mine = LINES.replace(b"line 20\n", b"TWENTY\n")
-    stage(long, "long.txt", mine.replace(b"line 5\n", b"FIVE\n") if with_theirs else mine)
+    stage(long, "long.txt", mine.replace(b"line 5\n", b"FIVE\n") if with_landed_line else mine)
     disk = (long.path / "long.txt").read_bytes().replace(b"line 20\n", b"TWENTY\n")
     long.write("long.txt", disk.replace(b"line 30\n", b"THIRTY\n"))
     before = long.fingerprint()["work tree"]

@@ -1,4 +1,4 @@
-"""What a session is told: what went, or came back, and what to read again."""
+"""The notice to a session: what was reverted or restored, and what to read again."""
 
 import pytest
 
@@ -13,7 +13,7 @@ from tests.repos import UserRepo
 REVERTED, RESTORED = "The user reverted", "The user restored"
 
 
-def told(recorder: Recorder, done: RevertJson) -> str:
+def notice_text(recorder: Recorder, done: RevertJson) -> str:
     (notice,) = render_notices(recorder, done["made"])
     assert notice.session == "session-a"
     return notice.text
@@ -22,18 +22,20 @@ def told(recorder: Recorder, done: RevertJson) -> str:
 def test_a_notice_says_whether_changes_were_reverted_or_restored(repo: UserRepo, agent: Agent) -> None:
     edit = agent.edit("app.py", b"x = 9\n", lead_text="I raise x.")
     chosen = Selection([str(edit.n)])
-    taken = revert(agent.recorder, chosen)
-    text = told(agent.recorder, taken)
+    reverted = revert(agent.recorder, chosen)
+    text = notice_text(agent.recorder, reverted)
     assert text.startswith(REVERTED)
     assert "- I raise x.\n" in text
     assert "- app.py\n" in text
     assert "unless the user asks" in text
-    back = redo(agent.recorder, chosen)
-    assert told(agent.recorder, back).startswith(RESTORED)
-    assert "- I raise x.\n" in told(agent.recorder, back)
-    again = revert(agent.recorder, Selection([str(back["n"])]))
-    assert told(agent.recorder, again).startswith(REVERTED)
-    assert told(agent.recorder, revert(agent.recorder, Selection([str(again["n"])]))).startswith(RESTORED)
+    restored = redo(agent.recorder, chosen)
+    assert notice_text(agent.recorder, restored).startswith(RESTORED)
+    assert "- I raise x.\n" in notice_text(agent.recorder, restored)
+    again = revert(agent.recorder, Selection([str(restored["n"])]))
+    assert notice_text(agent.recorder, again).startswith(REVERTED)
+    assert notice_text(agent.recorder, revert(agent.recorder, Selection([str(again["n"])]))).startswith(
+        RESTORED
+    )
 
 
 def test_each_session_gets_a_notice_about_its_own_actions(repo: UserRepo, recorder: Recorder) -> None:
@@ -56,5 +58,5 @@ def test_a_long_list_is_shortened(
             repo.write(f"many/{number:02}.txt", b"x\n")
 
     made = agent.bash(change)
-    text = told(agent.recorder, revert(agent.recorder, Selection([str(made.n)])))
+    text = notice_text(agent.recorder, revert(agent.recorder, Selection([str(made.n)])))
     assert "- and 5 more\n" in text

@@ -1,4 +1,4 @@
-"""One action is taken back, and nothing else is touched."""
+"""Reverting an action changes its files and nothing else."""
 
 import os
 import signal
@@ -18,7 +18,7 @@ LINES = b"".join(b"line %d\n" % n for n in range(1, 21))
 
 @pytest.fixture
 def numbered(repo: UserRepo, agent: Agent) -> UserRepo:
-    """`n.txt` with twenty lines, there before the agent does anything."""
+    """`n.txt` with twenty lines, written before the agent's first action."""
     repo.write("n.txt", LINES)
     agent.recorder.start()
     return repo
@@ -29,7 +29,7 @@ def select(*numbers: int | None) -> Selection:
 
 
 def state(repo: UserRepo) -> dict[str, object]:
-    """What a revert must leave alone, but for the files it names."""
+    """What a revert must not change: everything but the files."""
     found = repo.fingerprint()
     return {"refs": found["refs"], "git dir": found["git dir"]}
 
@@ -262,7 +262,7 @@ def test_a_revert_killed_between_two_files_is_finished_at_the_next_start(
 
 
 def _revert_and_die(path: Path, number: int | None, files: int) -> None:
-    """Stop dead right before the given file is touched; the last number is after all of them."""
+    """Kill the process right before it touches this file; the last number is after all of them."""
     left = files
     with Recorder.open(path) as recorder:
         delete = recorder.workspace.work_tree.delete_file

@@ -1,4 +1,4 @@
-"""What a revert leaves alone beside other files: lanes, and the places files stand in."""
+"""Reverting changes between files and directories, and reverts on lanes that are checked out or dropped."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""Where other undo tools were measured to go wrong, one test for each way."""
+"""Cases in which other undo tools were measured to fail."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Which actions are meant, and which are still to be looked at."""
+"""Selecting actions to review."""
 
 from pathlib import Path
 
