@@ -1,6 +1,6 @@
-"""The command line: parser, environment scrub, the one error boundary, exit codes.
+"""The command line: find the command, run it, report its errors, return the exit code.
 
-A command's module is imported only when it runs, so that `chorus --help` costs no more than Python.
+A command's module is imported only when it runs, so `chorus --help` costs little more than Python itself.
 """
 
 import os
@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from chorus import __version__
-from chorus.commands.parser.catalog import COMMANDS, load
+from chorus.commands.parser.catalog import COMMANDS, GROUPS, load
 from chorus.errors import ChorusError, ExitCode
 from chorus.output import print_err, print_out
 
@@ -26,21 +26,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
     except BrokenPipeError:
-        # The reader (a pager, head) left: not an error of ours. Python would complain while it
-        # flushes stdout at exit, so stdout is pointed away first.
+        # The reader (a pager, head) has ended, which is no error. Python would complain when it flushes
+        # stdout at exit, so stdout is redirected first.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.OK
-    except Exception:  # noqa: BLE001  the outermost boundary: a bug is reported, with its versions
+    except Exception:  # noqa: BLE001  the outermost boundary reports a bug with the versions
         _report_bug()
         return ExitCode.BUG
 
 
-# What a person wants used, wherever they are.
+# The user's choice of programs, valid in every repository.
 KEPT_VARIABLES = ("GIT_PAGER", "GIT_EDITOR")
 
 
 def scrub_environment() -> None:
-    """Forget inherited GIT_* variables: inside a git hook they name somebody else's repository."""
+    """Remove inherited GIT_* variables: inside a git hook they name another repository."""
     for name in [name for name in os.environ if name.startswith("GIT_") and name not in KEPT_VARIABLES]:
         del os.environ[name]
 
@@ -53,17 +53,19 @@ def _dispatch(arguments: Sequence[str]) -> int:
         args = parser.parse_args(own)
         args.passed_on = passed_on
         return command.run(args)
-    return _answer_about_itself(arguments)
+    return _run_without_command(arguments)
 
 
 def _split(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
-    """What stands before the first `--`, and what stands after it, for another program."""
-    place = words.index("--") if "--" in words else len(words)
-    return words[:place], words[place + 1 :]
+    """Split at the first `--`: the command's own words, and those for another program."""
+    index = words.index("--") if "--" in words else len(words)
+    return words[:index], words[index + 1 :]
 
 
-def _answer_about_itself(arguments: Sequence[str]) -> int:
-    """`chorus`, `chorus --help`, `chorus --version`: without argparse, which costs more than the answer."""
+def _run_without_command(arguments: Sequence[str]) -> int:
+    """Run `chorus`, `chorus --help` and `chorus --version`, without argparse, whose import costs more."""
+    if not arguments:
+        return _show_overview()
     if len(arguments) > 1 and arguments[0] in ("-h", "--help") and arguments[1] in COMMANDS:
         return _dispatch([arguments[1], "--help"])
     for word in arguments:
@@ -78,8 +80,17 @@ def _answer_about_itself(arguments: Sequence[str]) -> int:
     return ExitCode.OK
 
 
+def _show_overview() -> int:
+    """Show the status and the next step inside a repository, the help elsewhere."""
+    from chorus.commands.status import show_overview  # noqa: PLC0415  loads the connection to the watcher
+
+    if not show_overview():
+        print_out(_render_help())
+    return ExitCode.OK
+
+
 def _suggest(word: str) -> str:
-    import difflib  # noqa: PLC0415  only who mistypes pays for it
+    import difflib  # noqa: PLC0415  only for a mistyped word
 
     near = difflib.get_close_matches(word, COMMANDS, n=1)
     return f"did you mean `chorus {near[0]}`? " if near else ""
@@ -87,23 +98,26 @@ def _suggest(word: str) -> str:
 
 def _render_help() -> str:
     width = max(map(len, COMMANDS)) + 2
-    listing = "\n".join(f"  {name:<{width}}{summary}" for name, summary in COMMANDS.items())
+    groups = "\n\n".join(
+        "\n".join([f"{title}:", *(f"  {name:<{width}}{summary}" for name, summary in commands.items())])
+        for title, commands in GROUPS.items()
+    )
     return f"""usage: chorus [--version] [--help] COMMAND ...
 
-One commit per tool action of a Claude Code session, and any one of them taken back.
+Chorus commits each tool action of a Claude Code session to a branch, lets you
+answer permission prompts from a side panel, and reverts single actions.
+
+{groups}
 
 options:
-  -h, --help    show this text
+  -h, --help    show this help, or `chorus COMMAND --help` for one command
   --version     show the version
 
-commands:
-{listing}
-
-`chorus COMMAND --help` says more about one of them."""
+Inside a repository, `chorus` alone shows the status and the next step."""
 
 
 def _report_bug() -> None:
-    import platform  # noqa: PLC0415  only a crash pays for these
+    import platform  # noqa: PLC0415  only for a crash
     import traceback  # noqa: PLC0415
 
     print_err(traceback.format_exc().rstrip())

@@ -1,7 +1,8 @@
-"""`chorus attach`: watch a client that runs already, or a pane in which one will."""
+"""`chorus attach`: watch a client that is already running, or a pane in which one will start."""
 
 import argparse
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from chorus.agents.claude_code.hooks.program import (
@@ -14,6 +15,7 @@ from chorus.agents.claude_code.processes import is_client, read_client
 from chorus.agents.claude_code.settings.files import backup_directory, install_hooks, locate_settings
 from chorus.agents.interface import SettingsScope
 from chorus.commands.access.watcher import find_supported_home
+from chorus.commands.parser.argument_parser import add_tmux_options
 from chorus.errors import ExitCode, NotFound
 from chorus.model.ids import PaneId
 from chorus.output import print_err, print_json, print_out
@@ -24,32 +26,36 @@ from chorus.tmux.tmux_server import TmuxServer
 from chorus.wire.client import Connection, connect_or_start
 from chorus.wire.home import Home, NotARepository, find_home, find_work_tree
 
-# The oldest client seen to take up settings in a `.claude` made while it ran; 2.1.191 did not.
-SEES_NEW_SETTINGS = (2, 1, 257)
+ABOUT = """\
+Without PANE, finds every pane in which Claude Code is running in this repository."""
+EXAMPLES = (
+    ("chorus attach", "watch all running sessions of this repository"),
+    ("chorus attach --hooks", "also add hooks while they run: faster and more exact"),
+    ("chorus attach %3", "watch one pane, even if no client is running there yet"),
+)
+# The oldest client seen to read settings from a `.claude` directory created while it ran; 2.1.191 did not.
+MIN_VERSION_FOR_NEW_SETTINGS = (2, 1, 257)
 
 
 class NoClientRunning(NotFound):
-    hint = "Start one with `chorus claude`, or name a pane: `chorus attach %3` (see `tmux list-panes -a`)."
+    hint = "Start one with `chorus claude`, or give a pane from `tmux list-panes -a`: `chorus attach %3`."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "pane", nargs="?", metavar="PANE", help="the pane to watch, whatever runs there (%%3)"
-    )
-    parser.add_argument("-L", dest="name", metavar="NAME", help="the tmux server with this socket name")
-    parser.add_argument("-S", dest="socket", metavar="PATH", help="the tmux server with this socket")
+    parser.add_argument("pane", nargs="?", metavar="PANE", help="watch this pane, whatever is running there")
+    add_tmux_options(parser)
     parser.add_argument(
         "--hooks",
         action="store_true",
-        help="lend the clients Chorus's hooks, in .claude/settings.local.json, for as long as they run",
+        help="add Chorus's hooks to .claude/settings.local.json while the clients run",
     )
-    parser.add_argument("--json", action="store_true", help="the panes that are watched, for programs")
+    parser.add_argument("--json", action="store_true", help="print the watched panes as JSON")
 
 
 def run(args: argparse.Namespace) -> ExitCode:
     home = find_supported_home(Path.cwd())
     if args.pane is not None:
-        address = select_address(os.environ, name=args.name, path=args.socket)
+        address = select_address(os.environ, name=args.socket_name, path=args.socket_path)
         targets = [(address, PaneId(args.pane))]
     else:
         targets = find_targets(home, args)
@@ -64,12 +70,12 @@ def run(args: argparse.Namespace) -> ExitCode:
     else:
         for pane in watched:
             print_out(render(pane))
-        print_err("chorus: `chorus panel` shows what is done and asked there")
+        print_err("chorus: `chorus panel` shows their actions and prompts")
     return ExitCode.OK
 
 
 def lend_hooks(watcher: Connection, address: Address, pane: PaneId) -> None:
-    """The running client takes up hooks from the settings file by itself; the watcher removes them later."""
+    """Add hooks to the settings file, which a running client reads again. The watcher removes them later."""
     state = read_pane(TmuxServer(address), pane)
     work_tree, _ = find_work_tree(Path(state.path))
     settings = locate_settings(SettingsScope.LOCAL, os.environ, work_tree)
@@ -88,28 +94,28 @@ def lend_hooks(watcher: Connection, address: Address, pane: PaneId) -> None:
 
 
 def warn_of_older_client(state: PaneState) -> None:
-    """Such a client does not look into a settings directory that was not there when it started."""
+    """Warn that an older client does not read a settings directory created after its start."""
     for process in filter(is_client, read_foreground(state.identity.pane_pid)):
         client = read_client(process)
-        if client is not None and client.version and is_older(client.version, SEES_NEW_SETTINGS):
+        if client is not None and client.version and is_older(client.version, MIN_VERSION_FOR_NEW_SETTINGS):
             print_err(
-                f"chorus: client {client.version} may not see hooks in a .claude that is new: start it anew"
+                f"chorus: client {client.version} may not read hooks from a new .claude directory: restart it"
             )
-            print_err("chorus: until then its calls are told of by its transcript, later than by hooks")
+            print_err("chorus: until then its calls are read from its transcript, later than by hooks")
 
 
 def is_older(version: str, than: tuple[int, ...]) -> bool:
-    """Whether a version is below another; one that cannot be read is not."""
+    """Return whether a version is below another; False if it cannot be parsed."""
     parts = version.split(".")
     return all(part.isdecimal() for part in parts) and tuple(map(int, parts)) < than
 
 
 def find_targets(home: Home, args: argparse.Namespace) -> list[tuple[Address, PaneId]]:
-    """Every pane in which a client works in this repository."""
-    if args.name is None and args.socket is None:
+    """Return every pane in which a client is running in this repository."""
+    if args.socket_name is None and args.socket_path is None:
         addresses = list_addresses(os.environ)
     else:
-        addresses = [select_address(os.environ, name=args.name, path=args.socket)]
+        addresses = [select_address(os.environ, name=args.socket_name, path=args.socket_path)]
     found = [
         (address, state.id)
         for address in addresses
@@ -117,7 +123,7 @@ def find_targets(home: Home, args: argparse.Namespace) -> list[tuple[Address, Pa
         if runs_client_in(home, state)
     ]
     if not found:
-        raise NoClientRunning(f"no pane runs Claude Code in {home.common_dir.parent}")
+        raise NoClientRunning(f"Claude Code is not running in any tmux pane for {home.common_dir.parent}")
     return found
 
 
@@ -132,9 +138,9 @@ def runs_client_in(home: Home, state: PaneState) -> bool:
     return False
 
 
-def render(pane: dict[str, object]) -> str:
+def render(pane: Mapping[str, object]) -> str:
     if pane["session"]:
         return f"{pane['pane']}: session {pane['session']}"
     if pane["client"]:
-        return f"{pane['pane']}: a client that has not begun a session yet"
-    return f"{pane['pane']}: no client yet; watched until one starts"
+        return f"{pane['pane']}: a client without a session yet"
+    return f"{pane['pane']}: no client yet; waiting for one to start"

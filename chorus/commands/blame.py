@@ -1,4 +1,4 @@
-"""`chorus blame`: which action wrote a line, and what it was asked for."""
+"""`chorus blame`: which action wrote each line of a file."""
 
 import argparse
 from pathlib import Path
@@ -11,12 +11,17 @@ from chorus.model.json_api import BlameLineJson
 from chorus.output import print_json
 from chorus.text.sanitize import printable
 
+ABOUT = "Works for uncommitted lines, and after landing, rebasing or squashing."
+EXAMPLES = (
+    ("chorus blame app.py", "every line"),
+    ("chorus blame app.py:12", "line 12"),
+)
 MESSAGE_LENGTH = 40
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE[:LINE]", help="a file, or one line of it")
-    parser.add_argument("--json", action="store_true", help="for programs")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(args: argparse.Namespace) -> ExitCode:
@@ -25,12 +30,12 @@ def run(args: argparse.Namespace) -> ExitCode:
     if args.json:
         print_json(found)
     else:
-        page([render_line(each) for each in found], "blame")
+        page(map(render_line, found), "blame")
     return ExitCode.OK
 
 
 def parse_place(text: str) -> tuple[str, int | None]:
-    """A file whose name ends in a colon and a number is that file."""
+    """Split FILE:LINE. A file whose own name ends in a colon and a number is taken as that file."""
     name, colon, number = text.rpartition(":")
     if colon and number.isdecimal() and not (Path.cwd() / text).exists():
         return name, int(number)
@@ -43,8 +48,7 @@ def render_line(found: BlameLineJson) -> str:
     elif found["n"] is None:
         who = f"{found['id']} ({found['session']})"
     else:
-        asked = shorten(found["message"] or found["summary"] or "", MESSAGE_LENGTH)
+        about = shorten(found["message"] or found["summary"] or "", MESSAGE_LENGTH)
         session = (found["session"] or "")[:8]
-        who = f"{found['n']} {found['tool']} {session} {(found['time'] or '')[:16]} {asked}"
-    text = printable(found["text"], keep="\t")
-    return f"{printable(who):<86} {found['line']:>5}) {text}"
+        who = f"{found['n']} {found['tool']} {session} {(found['time'] or '')[:16]} {about}"
+    return f"{printable(who):<86} {found['line']:>5}) {printable(found['text'], keep=chr(9))}"

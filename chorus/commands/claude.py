@@ -1,8 +1,8 @@
-"""`chorus claude`: start Claude Code in tmux, watched from its first moment.
+"""`chorus claude`: start Claude Code in tmux and watch it.
 
-Inside tmux the client runs in this very pane; outside, in a new tmux session that is then shown here.
-The hooks are given to that one process with `--settings`: nothing is written into the repository's
-files or the user's settings.
+Inside tmux the client runs in the current pane; outside, in a new tmux session that is then shown here.
+The hooks are passed to this one process with `--settings`: nothing is written to the repository or to
+the user's settings.
 """
 
 import argparse
@@ -22,38 +22,43 @@ from chorus.agents.claude_code.hooks.program import (
 )
 from chorus.commands.access.watcher import find_supported_home
 from chorus.commands.panel import panel_command
+from chorus.commands.parser.argument_parser import add_tmux_options
 from chorus.errors import ChorusError, ExitCode, NotFound
 from chorus.model.ids import PaneId
 from chorus.output import print_err
 from chorus.tmux.address import Address, select_address
 from chorus.tmux.launch import PanePlacement, attach_command, find_side_panes, open_pane, open_side_pane
 from chorus.tmux.tmux_server import TmuxServer
-from chorus.wire.client import connect_or_start
+from chorus.wire.client import connect_or_start, import_path
 from chorus.wire.handover import handed_over, take_environment
 from chorus.wire.home import Home
 
 
 class NotATerminal(ChorusError):
     exit_code = ExitCode.USAGE
-    hint = "Type it in one. `chorus run MESSAGE` drives a session that needs none."
+    hint = "Run this in an interactive terminal, or start a headless session with `chorus run MESSAGE`."
 
 
 class ClientNotFound(NotFound):
-    hint = "Install Claude Code, or name the program with --client PATH."
+    hint = "Install Claude Code, or give its path with --client."
 
 
-# `-- ARGS` goes to the client.
 PASSES_ON = True
+ABOUT = """\
+Inside tmux the client starts in this pane, with the side panel beside it. Outside, a
+new tmux session is opened. Your settings and the repository's files are not changed."""
+EXAMPLES = (
+    ("chorus claude", "start a session"),
+    ("chorus claude -- --continue", "pass options on to Claude Code"),
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--client", metavar="PATH", help="the client to start (default: claude, from PATH)")
-    parser.add_argument("--no-panel", action="store_true", help="do not open the side panel beside it")
-    parser.add_argument("-L", dest="name", metavar="NAME", help="the tmux server with this socket name")
-    parser.add_argument("-S", dest="socket", metavar="PATH", help="the tmux server with this socket")
+    parser.add_argument("--client", metavar="PATH", help="the client to start (default: claude from PATH)")
+    parser.add_argument("--no-panel", action="store_true", help="don't open the side panel")
+    add_tmux_options(parser)
     parser.add_argument("--environment", metavar="FILE", help=argparse.SUPPRESS)
     parser.usage = f"{parser.prog} [options] [-- ARGS]"
-    parser.epilog = "What stands after -- is given to the client as it is."
 
 
 def run(args: argparse.Namespace) -> ExitCode:
@@ -61,48 +66,47 @@ def run(args: argparse.Namespace) -> ExitCode:
     if args.environment:
         os.environ.update(take_environment(Path(args.environment)))
     client = find_client(args.client)
-    address = select_address(os.environ, name=args.name, path=args.socket)
-    if "TMUX_PANE" in os.environ and args.name is None and args.socket is None:
+    address = select_address(os.environ, name=args.socket_name, path=args.socket_path)
+    if "TMUX_PANE" in os.environ and args.socket_name is None and args.socket_path is None:
         become_client(home, address, client, args.passed_on, panel=not args.no_panel)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise NotATerminal("`chorus claude` shows the session here, and this is no terminal")
+        raise NotATerminal("stdout is not a terminal")
     pane = open_session(home, address, args)
-    os.execvp("tmux", attach_command(address, pane))  # noqa: S606  the terminal is tmux's from here on
+    os.execvp("tmux", attach_command(address, pane))  # noqa: S606  tmux takes over the terminal
     return ExitCode.OK
 
 
 def find_client(named: str | None) -> str:
     found = shutil.which(named or "claude")
     if found is None:
-        raise ClientNotFound(f"there is no program {named or 'claude'}")
+        raise ClientNotFound(f"program not found: {named or 'claude'}")
     return found
 
 
 def become_client(
     home: Home, address: Address, client: str, arguments: Sequence[str], *, panel: bool
 ) -> NoReturn:
-    """This process becomes the client, in this pane, with the watcher watching."""
+    """Replace this process with the client, in this pane, with the watcher watching it."""
     pane = PaneId(os.environ["TMUX_PANE"])
     with connect_or_start(home) as watcher:
         watcher.ask("watch", socket=str(address.socket), pane=pane)
     if panel:
         show_panel(TmuxServer(address), pane)
     command = client_command(client, arguments)
-    os.execv(client, command)  # noqa: S606  no shell is wanted
+    os.execv(client, command)  # noqa: S606  without a shell
 
 
 def show_panel(tmux: TmuxServer, pane: PaneId) -> None:
-    """The side panel on the right of this pane, unless it is there already. Without one all works as well."""
-    environment = {"PYTHONPATH": str(Path(__file__).resolve().parent.parent.parent)}
+    """Open the side panel to the right of this pane, unless it is open. A failure is only reported."""
     try:
         if not find_side_panes(tmux, pane):
-            open_side_pane(tmux, pane, panel_command(), environment=environment)
+            open_side_pane(tmux, pane, panel_command(), environment={"PYTHONPATH": import_path()})
     except ChorusError as error:
         print_err(f"chorus: no side panel: {error}")
 
 
 def client_command(client: str, arguments: Sequence[str]) -> list[str]:
-    """The client's command line, with Chorus's hooks added to whatever settings the user gives."""
+    """Return the client's command line, with Chorus's hooks added to the settings the user gives."""
     rest, given = split_settings_option(arguments)
     settings = render_settings(
         given, hook=find_plugin_directory() / HOOK_PROGRAM, chorus=find_chorus_program()
@@ -111,12 +115,12 @@ def client_command(client: str, arguments: Sequence[str]) -> list[str]:
 
 
 def open_session(home: Home, address: Address, args: argparse.Namespace) -> PaneId:
-    """The same command again, inside a new tmux session."""
+    """Run the same command again, inside a new tmux session."""
     options = ["--no-panel"] if args.no_panel else []
     if args.client:
         options += ["--client", args.client]
     cwd = Path.cwd()
-    environment = {"PYTHONPATH": str(Path(__file__).resolve().parent.parent.parent)}
+    environment = {"PYTHONPATH": import_path()}
     with handed_over(home, os.environ) as handed:
         options += ["--environment", str(handed)]
         command = [sys.executable, "-P", "-m", "chorus", "claude", *options, "--", *args.passed_on]

@@ -1,4 +1,4 @@
-"""`chorus completion`: what makes bash, zsh or fish complete commands, options and lanes."""
+"""`chorus completion`: print a completion script for bash, zsh or fish."""
 
 import argparse
 
@@ -7,7 +7,8 @@ from chorus.commands.parser.reference import read_pages
 from chorus.errors import ExitCode
 from chorus.output import print_out
 
-PLACES = {
+ABOUT = "Completes commands, options, lanes, action numbers and files."
+PATHS = {
     "bash": "~/.local/share/bash-completion/completions/chorus, or a file that ~/.bashrc sources",
     "zsh": "_chorus, in a directory of your fpath",
     "fish": "~/.config/fish/completions/chorus.fish",
@@ -15,10 +16,9 @@ PLACES = {
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("shell", choices=tuple(SHELLS), help="the shell it is for")
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    places = "\n".join(f"  {shell:<6}{place}" for shell, place in PLACES.items())
-    parser.epilog = f"Put what it prints where your shell looks for it:\n{places}"
+    parser.add_argument("shell", choices=tuple(SHELLS), help="your shell")
+    paths = "\n".join(f"  {shell:<6}{path}" for shell, path in PATHS.items())
+    parser.epilog = f"Save the output where your shell looks for it:\n{paths}"
 
 
 def run(args: argparse.Namespace) -> ExitCode:

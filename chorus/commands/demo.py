@@ -1,4 +1,4 @@
-"""`chorus demo`: a short story in a scratch repository, without an account and without a network."""
+"""`chorus demo`: play a short demo in a scratch repository, without account or network."""
 
 import argparse
 import sys
@@ -8,8 +8,8 @@ from chorus.errors import ExitCode
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--headless", action="store_true", help="play it by itself and check each step")
-    parser.add_argument("--real", action="store_true", help="with the Claude Code installed here, offline")
+    parser.add_argument("--headless", action="store_true", help="run without a terminal and check each step")
+    parser.add_argument("--real", action="store_true", help="use the installed Claude Code, offline")
 
 
 def run(args: argparse.Namespace) -> ExitCode:

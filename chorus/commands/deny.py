@@ -1,16 +1,19 @@
-"""`chorus deny`: say no to the prompt that waits, with or without words."""
+"""`chorus deny`: deny a pending prompt, with or without a message to the agent."""
 
 import argparse
 
-from chorus.commands.approve import give_answer
+from chorus.commands.access.answers import add_prompt_arguments, give_answer
 from chorus.errors import ExitCode
+
+EXAMPLES = (
+    ("chorus deny ID", "deny"),
+    ("chorus deny ID --message 'use rg'", "deny, and tell the agent what to do instead"),
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("prompt", metavar="ID", help="which prompt, as `chorus prompts` names it")
-    parser.add_argument("--message", metavar="TEXT", help="tell the model what to do instead")
-    parser.add_argument("--fingerprint", metavar="HASH", help="refuse unless the prompt is this very one")
-    parser.add_argument("--json", action="store_true", help="for programs")
+    add_prompt_arguments(parser)
+    parser.add_argument("--message", metavar="TEXT", help="tell the agent what to do instead")
 
 
 def run(args: argparse.Namespace) -> ExitCode:

@@ -1,4 +1,4 @@
-"""`chorus gc`: make Chorus's own store small, or take Chorus out of the repository."""
+"""`chorus gc`: compact Chorus's object store, or remove Chorus from the repository."""
 
 import argparse
 import time
@@ -18,55 +18,62 @@ from chorus.store.repository import Repository
 from chorus.wire.client import stop
 from chorus.wire.home import find_home
 
-# A git setting, lower case as git lists it. Without it nothing is forgotten.
+# A git setting, in lower case as git lists it. Without it no record is removed.
 KEEP_DAYS = "chorus.keepdays"
 DAY_SECONDS = 86_400
+ABOUT = """\
+Dropped lanes can no longer be restored afterwards. With the git setting
+chorus.keepDays, reviewed actions older than that many days are removed too."""
+EXAMPLES = (
+    ("chorus gc", "delete what is no longer needed and pack the rest"),
+    ("chorus gc --all", "remove Chorus from this repository"),
+)
 
 
 class StoreMissing(ChorusError):
-    """What was recorded is gone; the refs to it are not."""
+    """The recorded objects are missing, but refs still point to them."""
 
     exit_code = ExitCode.SYSTEM_ERROR
-    hint = "Restore `.git/chorus` from a backup, or take the rest out with `chorus gc --all`."
+    hint = "Restore `.git/chorus` from a backup, or remove the rest with `chorus gc --all`."
 
 
 class LanesRemain(ChorusError):
-    """Lanes hold work that taking Chorus out would remove."""
+    """Removing Chorus would delete lanes."""
 
     exit_code = ExitCode.REFUSED
-    hint = "Land what you want to keep, then `chorus drop --all` in each work tree."
+    hint = "Land what you want to keep, then run `chorus drop --all` in each work tree."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--all",
         action="store_true",
-        help="take Chorus out: its history, its files, its watcher; no lane may be left",
+        help="remove Chorus from the repository: its history, files and watcher (drop all lanes first)",
     )
-    parser.add_argument("--json", action="store_true", help="for programs")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(args: argparse.Namespace) -> ExitCode:
-    find_home(Path.cwd())  # says in the words of every command that there is no work tree
+    find_home(Path.cwd())  # raises the usual error outside a work tree
     repository = Repository.open(Path.cwd())
-    torn = is_store_missing(repository)
-    if not repository.shared_dir.exists() and not torn:
-        raise NotFound("Chorus keeps nothing in this repository")
-    if torn:
-        done = clear(repository, wanted=args.all)
+    missing = is_store_missing(repository)
+    if not repository.shared_dir.exists() and not missing:
+        raise NotFound("Chorus has not been used in this repository")
+    if missing:
+        done = remove_leftovers(repository, confirmed=args.all)
     else:
         with ObjectStore(repository) as store:
-            done = take_out(repository, store) if args.all else tidy(repository, store)
+            done = remove_chorus(repository, store) if args.all else compact(repository, store)
     if args.json:
         print_json(done)
     else:
-        words = "Chorus is out of this repository" if args.all else f"packed {done['packed']} objects"
+        words = "Chorus was removed from this repository" if args.all else f"packed {done['packed']} objects"
         print_out(f"{words}, freed {done['freed_bytes'] // 1024} KiB")
     return ExitCode.OK
 
 
-def tidy(repository: Repository, store: ObjectStore) -> dict[str, int]:
-    """Drop what nothing reaches, dropped lanes too, and pack the rest. Runs beside the watcher."""
+def compact(repository: Repository, store: ObjectStore) -> dict[str, int]:
+    """Delete unreachable objects, those of dropped lanes too, and pack the rest. Safe beside a watcher."""
     before = size_of(store.directory)
     forgotten = forget_old(repository)
     sweep(repository, store)
@@ -76,7 +83,7 @@ def tidy(repository: Repository, store: ObjectStore) -> dict[str, int]:
 
 
 def forget_old(repository: Repository) -> int:
-    """Records of this work tree that are older than `chorus.keepDays`, reviewed, and on no lane."""
+    """Remove records of this work tree that are older than `chorus.keepDays`, reviewed, and on no lane."""
     days = repository.config.get(KEEP_DAYS)
     if days is None:
         return 0
@@ -91,19 +98,21 @@ def forget_old(repository: Repository) -> int:
         )
 
 
-def take_out(repository: Repository, store: ObjectStore) -> dict[str, int]:
+def remove_chorus(repository: Repository, store: ObjectStore) -> dict[str, int]:
     left = [name for refs in LANE_REFS for name in repository.refs.list(refs)]
     if left:
         more = f" and {len(left) - 1} more" if len(left) > 1 else ""
-        raise LanesRemain(f"there is still {branch_name(left[0])}{more}")
+        raise LanesRemain(f"this lane still exists: {branch_name(left[0])}{more}")
     stop(find_home(Path.cwd()))
     before = size_of(repository.shared_dir)
     return {"brought_home": detach(repository, store), "freed_bytes": before}
 
 
-def clear(repository: Repository, *, wanted: bool) -> dict[str, int]:
-    if not wanted:
-        raise StoreMissing(f"{repository.shared_dir / 'objects'} is gone, and with it what was recorded")
+def remove_leftovers(repository: Repository, *, confirmed: bool) -> dict[str, int]:
+    if not confirmed:
+        raise StoreMissing(
+            f"{repository.shared_dir / 'objects'} is missing, and with it the recorded history"
+        )
     stop(find_home(Path.cwd()))
     remove_leftover_refs(repository)
     return {"brought_home": 0, "freed_bytes": 0}

@@ -1,4 +1,4 @@
-"""`chorus hooks`: put Chorus's hooks into the client's settings, take them out, say where they are."""
+"""`chorus hooks`: install Chorus's hooks in the client's settings, remove them, show where they are."""
 
 import argparse
 import os
@@ -26,26 +26,29 @@ from chorus.system.git_files import find_work_tree
 from chorus.wire.client import start
 from chorus.wire.home import Home
 
+ABOUT = """\
+Not needed for `chorus claude`, which brings its own hooks. Other settings in the file
+are kept, and a backup is made."""
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="install|uninstall|status")
     for name, summary in (
-        ("install", "put the hooks in: the client then tells Chorus of every tool call, in every repository "
-                    "that uses Chorus, and is silent in all others"),
-        ("uninstall", "take the hooks out again; the file is as it was"),
-        ("status", "say which settings files have them; without an option, all of them"),
+        ("install", "add the hooks: the client then reports its tool calls, in repositories that use Chorus"),
+        ("uninstall", "remove the hooks and restore the file as it was"),
+        ("status", "show which settings files have the hooks"),
     ):  # fmt: skip
         action = actions.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
         default = "" if name == "status" else " (the default)"
         scopes = action.add_mutually_exclusive_group()
         scopes.add_argument("--user", dest="scope", action="store_const", const=SettingsScope.USER,
-                            help=f"your own settings, for all repositories{default}")  # fmt: skip
+                            help=f"your settings for all repositories{default}")  # fmt: skip
         scopes.add_argument("--project", dest="scope", action="store_const", const=SettingsScope.PROJECT,
-                            help="the repository's settings, which others get as well")  # fmt: skip
+                            help="the repository's settings, shared with others")  # fmt: skip
         scopes.add_argument("--local", dest="scope", action="store_const", const=SettingsScope.LOCAL,
-                            help="your own settings for this repository")  # fmt: skip
-        action.add_argument("--json", action="store_true", help="for programs")
-    wake = actions.add_parser("wake")  # what the hook runs; not for people
+                            help="your settings for this repository")  # fmt: skip
+        action.add_argument("--json", action="store_true", help="print JSON")
+    wake = actions.add_parser("wake")  # internal: run by the hook to start the watcher
     wake.add_argument("common_dir", type=Path)
 
 
@@ -79,7 +82,7 @@ def _report(args: argparse.Namespace, changes: list[SettingsChange]) -> ExitCode
         done = {"install": "hooks installed in", "uninstall": "hooks removed from"}[args.action]
         print_out(f"{done} {change.path}" if change.changed else f"nothing to do in {change.path}")
         if change.backup is not None:
-            print_err(f"a copy of what it held is in {change.backup}")
+            print_err(f"the previous version is in {change.backup}")
     return ExitCode.OK
 
 

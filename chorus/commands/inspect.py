@@ -1,7 +1,7 @@
-"""`chorus inspect`: what Chorus makes of a recorded stream, pane capture or transcript.
+"""`chorus inspect`: the actions in a recorded stream, pane capture or transcript.
 
-Needs no repository and no watcher. The answer is the actions, in the order of their calls, and the counts of
-what was not understood: what people attach to a bug report.
+Needs no repository and no watcher. Prints the actions in the order of their calls, and counts of what was
+not understood: useful in a bug report.
 """
 
 import argparse
@@ -10,12 +10,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from chorus.agents.claude_code.events import parse_event
 from chorus.agents.claude_code.pairing import Pairing
 from chorus.agents.claude_code.terminal.recording import Observed, Recording
 from chorus.errors import ChorusError, ExitCode, NotFound, UsageError
+from chorus.model.json_api import InspectedActionJson, InspectJson
 from chorus.model.outcomes import ActionClosed, CallOpened, Outcome, OwnerCorrected, StatusCorrected
 from chorus.output import print_err, print_json, print_out
 
@@ -26,7 +27,7 @@ HEADINGS = ("tool", "status", "turn", "agent", "id", "paths")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One action, as it stands when everything was said."""
+    """One action, as it is after the whole recording."""
 
     id: str
     tool: str
@@ -44,7 +45,7 @@ class Findings:
     unknown: Counter[str] = field(default_factory=Counter)
     problems: Counter[str] = field(default_factory=Counter)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> InspectJson:
         return {
             "actions": [_row_json(row) for row in self.rows.values()],
             "events": self.events,
@@ -53,15 +54,21 @@ class Findings:
         }
 
 
+EXAMPLES = (
+    ("claude -p --verbose --output-format stream-json 'hi' | chorus inspect -", "a live stream"),
+    ("chorus inspect capture.txt --width 80", "a capture of a pane"),
+)
+
+
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="the recording; - reads standard input")
-    parser.add_argument("--width", type=int, metavar="N", help="columns of the pane, for a capture in rows")
-    parser.add_argument("--json", action="store_true", help="for programs")
+    parser.add_argument("file", metavar="FILE", help="the recording; - for stdin")
+    parser.add_argument("--width", type=int, metavar="N", help="the width of the pane, for a wrapped capture")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(args: argparse.Namespace) -> ExitCode:
     if args.width is not None and args.width < 1:
-        raise UsageError(f"--width is {args.width}", hint="Give the number of columns the pane had.")
+        raise UsageError(f"--width is {args.width}", hint="Give the number of columns of the pane.")
     findings = inspect(_read_chunks(args.file), width=args.width)
     if args.json:
         print_json(findings.as_json())
@@ -69,11 +76,11 @@ def run(args: argparse.Namespace) -> ExitCode:
         for line in render(findings, colour=sys.stdout.isatty()):
             print_out(line)
     if findings.problems["unknown-width"]:
-        print_err("hint: the recording is wrapped; say how wide the pane was with --width N")
+        print_err("hint: the recording is wrapped; give the width of the pane with --width N")
     if not findings.events:
         raise NotFound(
-            f"no event in {args.file}",
-            hint="Record with --output-format stream-json --verbose, or give a transcript or a hook's input.",
+            f"no events in {args.file}",
+            hint="Record with --output-format stream-json --verbose, or use a transcript or a hook's input.",
         )
     return ExitCode.OK
 
@@ -90,7 +97,7 @@ def inspect(chunks: Iterable[bytes], *, width: int | None = None) -> Findings:
 
 
 def render(findings: Findings, *, colour: bool) -> Iterator[str]:
-    """The answer for people: one line per action, then the counts."""
+    """Yield one line per action, then the counts."""
     rows = list(findings.rows.values())
     if rows:
         cells = [HEADINGS, *(_cells(row) for row in rows)]
@@ -117,7 +124,7 @@ def _read_chunks(name: str) -> Iterator[bytes]:
         with Path(name).open("rb") as file:
             yield from _chunks(file)
     except FileNotFoundError:
-        raise NotFound(f"there is no file {name}") from None
+        raise NotFound(f"file not found: {name}") from None
     except OSError as error:
         raise ChorusError(f"cannot read {name}: {error.strerror}") from None
 
@@ -147,12 +154,19 @@ def _fold(findings: Findings, outcomes: Iterable[Outcome]) -> None:
             case OwnerCorrected(identity, session, turn, agent):
                 rows[identity] = replace(rows[identity], session=session, turn=turn, agent=agent)
             case _:
-                pass  # sessions, turns, prompts and reports are not in the answer
+                pass  # sessions, turns, prompts and reports are not shown
 
 
-def _row_json(row: Row) -> dict[str, Any]:
-    names = ("id", "tool", "paths", "status", "agent", "session", "turn")
-    return {name: list(row.paths) if name == "paths" else getattr(row, name) for name in names}
+def _row_json(row: Row) -> InspectedActionJson:
+    return {
+        "id": row.id,
+        "tool": row.tool,
+        "paths": list(row.paths),
+        "status": row.status,
+        "agent": row.agent,
+        "session": row.session,
+        "turn": row.turn,
+    }
 
 
 def _cells(row: Row) -> tuple[str, ...]:
@@ -168,5 +182,5 @@ def _cells(row: Row) -> tuple[str, ...]:
 
 
 def _plain(text: str) -> str:
-    """Nothing in a recording may steer the terminal that shows it."""
+    """Escape control characters: a recording must not control the terminal."""
     return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)

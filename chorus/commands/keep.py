@@ -1,23 +1,29 @@
-"""`chorus keep`: mark actions as reviewed, so that they leave the queue."""
+"""`chorus keep`: mark actions as reviewed."""
 
 import argparse
 from pathlib import Path
 
-from chorus.commands.access.history import watcher
+from chorus.commands.access.watcher import open_watcher
+from chorus.commands.parser.argument_parser import add_action_options
 from chorus.errors import ExitCode, NotFound
+from chorus.model.json_api import KeepJson
 from chorus.output import print_json, print_out
+
+ABOUT = "Kept actions are no longer listed by `chorus log --open`. No file is changed."
+EXAMPLES = (
+    ("chorus keep 12 13", "mark two actions"),
+    ("chorus keep --lane LANE", "mark everything on a lane"),
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("actions", nargs="*", metavar="ACTION", help="numbers, tool_use ids or lane commits")
-    parser.add_argument("--turn", metavar="ID", help="everything this turn did")
-    parser.add_argument("--lane", metavar="NAME", help="everything on this lane")
-    parser.add_argument("--json", action="store_true", help="for programs")
+    add_action_options(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(args: argparse.Namespace) -> ExitCode:
-    with watcher() as connection:
-        done = connection.ask(
+    with open_watcher() as connection:
+        done: KeepJson = connection.ask(
             "keep", cwd=str(Path.cwd()), actions=args.actions, turn=args.turn, lane=args.lane
         )
     if args.json:
@@ -25,11 +31,13 @@ def run(args: argparse.Namespace) -> ExitCode:
     elif done["kept"]:
         print_out(f"kept {', '.join(map(str, done['kept']))}")
     else:
-        raise NotFound(f"{_named(args)}: nothing is open there", hint="`chorus log --open` lists what is.")
+        raise NotFound(
+            f"{_describe_selection(args)}: no open action", hint="`chorus log --open` lists the open ones."
+        )
     return ExitCode.OK
 
 
-def _named(args: argparse.Namespace) -> str:
+def _describe_selection(args: argparse.Namespace) -> str:
     if args.actions:
         return f"action {', '.join(args.actions)}"
     return " and ".join(f"{name} {getattr(args, name)}" for name in ("turn", "lane") if getattr(args, name))

@@ -1,4 +1,4 @@
-"""`chorus lanes`: the branches that hold what each session did."""
+"""`chorus lanes`: the branches that hold each session's actions."""
 
 import argparse
 
@@ -6,9 +6,11 @@ from chorus.commands.access.history import read_lanes
 from chorus.errors import ExitCode
 from chorus.output import print_err, print_json, print_out
 
+ABOUT = "A lane is a plain branch, chorus/NAME, with one commit per action."
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="for programs")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(args: argparse.Namespace) -> ExitCode:
@@ -17,7 +19,7 @@ def run(args: argparse.Namespace) -> ExitCode:
         print_json(lanes)
         return ExitCode.OK
     if not lanes:
-        print_err("chorus: there is no lane: a session gets one with its first change")
+        print_err("chorus: there are no lanes: a session's lane starts with its first change")
         return ExitCode.NOT_FOUND
     width = max(len(lane["name"]) for lane in lanes)
     for lane in lanes:

@@ -1,6 +1,6 @@
-"""`chorus panel`: what the sessions did and ask, in a pane beside them.
+"""`chorus panel`: the side panel with the actions, diffs and prompts of all sessions.
 
-Receives the options; runs the panel until the person leaves. Closing it never stops the watching.
+Runs until the user quits. Closing the panel never stops the watcher.
 """
 
 import argparse
@@ -10,34 +10,40 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from chorus.commands.parser.argument_parser import add_tmux_options
 from chorus.errors import ExitCode, UsageError
 from chorus.output import print_out
 from chorus.wire.home import Home, find_work_tree
 
-# How things are shown to a person and opened. A new pane has these from whatever started the tmux server,
-# long ago and perhaps with another locale, no editor and another PATH.
-OF_THE_PERSON = (
+# The user's settings for display and editor. A new tmux pane would get them from whatever started the tmux
+# server, long ago and perhaps with another locale, editor and PATH.
+USER_VARIABLES = (
     "PATH", "LANG", "LC_ALL", "LC_CTYPE", "NO_COLOR", "COLORFGBG", "CHORUS_THEME", "EDITOR", "VISUAL",
     "XDG_CONFIG_HOME", "XDG_STATE_HOME",
 )  # fmt: skip
+
+ABOUT = """\
+Shows what the sessions did, lets you revert, keep and land actions, and answers
+prompts. Press ? in the panel for its keys."""
+EXAMPLES = (
+    ("chorus panel", "open the panel in this terminal"),
+    ("chorus panel --toggle", "for a tmux key: bind C run-shell 'chorus panel --toggle'"),
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--plain", action="store_true", help="print a live log of plain lines instead")
-    how.add_argument(
-        "--toggle", action="store_true", help="open or close the panel's pane in this tmux window"
-    )
+    how.add_argument("--toggle", action="store_true", help="open or close the panel in this tmux window")
     parser.add_argument(
-        "--theme", choices=("auto", "dark", "light"), default="auto", help="colours (default: auto)"
+        "--theme", choices=("auto", "dark", "light"), default="auto", help="colour theme (default: auto)"
     )
-    parser.add_argument("--ascii", action="store_true", help="draw with ASCII only")
-    parser.add_argument("--unicode", action="store_true", help="draw with Unicode whatever the locale says")
-    parser.add_argument("--bell", action="store_true", help="ring when a new prompt is asked")
-    tmux = parser.add_argument_group("tmux, for --toggle")
-    tmux.add_argument("--pane", metavar="ID", help="the pane to open beside (default: this one)")
-    tmux.add_argument("-L", dest="socket_name", metavar="NAME", help="the tmux server of this name")
-    tmux.add_argument("-S", dest="socket_path", metavar="PATH", help="the tmux server at this socket")
+    parser.add_argument("--ascii", action="store_true", help="draw with ASCII characters only")
+    parser.add_argument("--unicode", action="store_true", help="draw with Unicode, whatever the locale says")
+    parser.add_argument("--bell", action="store_true", help="ring the bell for each new prompt")
+    tmux = parser.add_argument_group("options for --toggle")
+    tmux.add_argument("--pane", metavar="ID", help="open beside this pane (default: the current one)")
+    add_tmux_options(tmux)
 
 
 def run(args: argparse.Namespace) -> ExitCode:
@@ -55,11 +61,11 @@ def _is_terminal() -> bool:
 
 def _run_panel(args: argparse.Namespace, home: Home, work_tree: Path) -> ExitCode:
     for name in ("COLUMNS", "LINES"):
-        os.environ.pop(name, None)  # of the terminal the tmux server was started from, not of this pane
-    from chorus.panel.feed import Feed, FeedReader  # noqa: PLC0415  each way of running pays for its own
+        os.environ.pop(name, None)  # those of the terminal that started the tmux server, not of this pane
+    from chorus.panel.feed import Feed, FeedReader  # noqa: PLC0415  loaded only for the full panel
 
     reader = FeedReader(Feed(home, work_tree))
-    reader.start()  # the watcher is asked while the toolkit loads, which takes longer
+    reader.start()  # requests run while Textual loads, which takes longer
     from chorus.panel.app import Panel, PanelSettings  # noqa: PLC0415
     from chorus.panel.labels import wants_ascii  # noqa: PLC0415
     from chorus.panel.theme import count_colours, is_dark  # noqa: PLC0415
@@ -82,7 +88,7 @@ def _run_plain(home: Home, work_tree: Path) -> ExitCode:
     from chorus.panel.plain import PlainLog  # noqa: PLC0415
 
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        # There is nothing to tidy up, and Python overlooks an interrupt that comes right before it waits.
+        # There is nothing to clean up, and Python misses an interrupt that arrives right before it waits.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     log = PlainLog()
     for message in Feed(home, work_tree).messages():
@@ -93,9 +99,9 @@ def _run_plain(home: Home, work_tree: Path) -> ExitCode:
 
 
 def panel_command(options: Sequence[str] = ()) -> list[str]:
-    """The panel as a command to run in a pane: this very code, and what this shell says of its person."""
-    absent = [word for name in OF_THE_PERSON if name not in os.environ for word in ("-u", name)]
-    given = [f"{name}={os.environ[name]}" for name in OF_THE_PERSON if name in os.environ]
+    """Return the command that runs this panel in another pane, with the user's settings of this shell."""
+    absent = [word for name in USER_VARIABLES if name not in os.environ for word in ("-u", name)]
+    given = [f"{name}={os.environ[name]}" for name in USER_VARIABLES if name in os.environ]
     return ["env", *absent, *given, sys.executable, "-P", "-m", "chorus", "panel", *options]
 
 
@@ -104,15 +110,16 @@ def _toggle(args: argparse.Namespace) -> ExitCode:
     from chorus.tmux.address import select_address  # noqa: PLC0415
     from chorus.tmux.launch import close_side_panes, open_side_pane  # noqa: PLC0415
     from chorus.tmux.tmux_server import TmuxServer  # noqa: PLC0415
+    from chorus.wire.client import import_path  # noqa: PLC0415
 
     pane = args.pane or os.environ.get("TMUX_PANE")
     if not pane:
-        raise UsageError("not inside tmux", hint="Run this inside tmux, or name the pane with --pane.")
+        raise UsageError("not inside tmux", hint="Run this inside tmux, or give a pane with --pane.")
     tmux = TmuxServer(select_address(os.environ, name=args.socket_name, path=args.socket_path))
     if close_side_panes(tmux, PaneId(pane)):
         return ExitCode.OK
     options = [option for option in ("--ascii", "--unicode", "--bell") if getattr(args, option[2:])]
     options += [] if args.theme == "auto" else ["--theme", args.theme]
-    environment = {"PYTHONPATH": str(Path(__file__).resolve().parent.parent.parent)}
+    environment = {"PYTHONPATH": import_path()}
     open_side_pane(tmux, PaneId(pane), panel_command(options), environment=environment)
     return ExitCode.OK

@@ -1,4 +1,4 @@
-"""`chorus policy`: which tool calls need no person, and why."""
+"""`chorus policy`: the rules that answer permission prompts for the user."""
 
 import argparse
 import shlex
@@ -14,29 +14,38 @@ from chorus.output import print_err, print_json, print_out
 from chorus.policy.rules import Rule, parse_policy
 from chorus.policy.verdict import Verdict, judge_call
 
-_PARTS = ("tool", "command", "path", "reason")
+ABOUT = """\
+Deny rules win over ask rules, and ask rules over allow rules. What no rule allows is
+asked. A repository's own rules can only make the policy stricter."""
+EXAMPLES = (
+    ("chorus policy add allow --command 'git status'", "never ask for this command"),
+    ("chorus policy test 'git push'", "show what would happen"),
+    ("chorus policy explain 'make && rm x'", "show why, part by part"),
+)
+_FIELDS = ("tool", "command", "path", "reason")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="list|add|test|explain", required=True)
-    listing = _action(actions, "list", "the rules in effect, and where they come from")
-    listing.add_argument("--json", action="store_true", help="for programs")
-    adding = _action(actions, "add", "add a rule to your own config")
-    adding.add_argument("decision", choices=("allow", "ask", "deny"), help="what the rule comes to")
-    adding.add_argument("--tool", help="the tool it is about; `*` stands for anything")
-    adding.add_argument("--command", help="the command it is about; a last `*` stands for any words")
-    adding.add_argument("--path", help="the files it is about; `**` stands for any directories")
-    adding.add_argument("--reason", help="why, for whoever meets the rule")
-    for name, text in (("test", "what a call comes to"), ("explain", "the same, part by part, with reasons")):
-        judging = _action(actions, name, text)
-        judging.add_argument(
-            "words", nargs="*", metavar="COMMAND", help="a shell command, best as one argument"
+    listing = _action(actions, "list", "list the rules in effect and where they come from")
+    listing.add_argument("--json", action="store_true", help="print JSON")
+    adding = _action(actions, "add", "add a rule to your configuration")
+    adding.add_argument("decision", choices=("allow", "ask", "deny"), help="what the rule decides")
+    adding.add_argument("--tool", help="the tool it applies to; * matches anything")
+    adding.add_argument("--command", help="the command it applies to; a final * matches any words")
+    adding.add_argument("--path", help="the files it applies to; ** matches any directories")
+    adding.add_argument("--reason", help="the reason, shown with each decision")
+    for name, text in (
+        ("test", "show the decision for a call"),
+        ("explain", "explain the decision, part by part"),
+    ):
+        testing = _action(actions, name, text)
+        testing.add_argument(
+            "words", nargs="*", metavar="COMMAND", help="a shell command, best quoted as one argument"
         )
-        judging.add_argument(
-            "--tool", default=SHELL_TOOL, help="the tool that is called (default: %(default)s)"
-        )
-        judging.add_argument("--path", help="the file it names")
-        judging.add_argument("--json", action="store_true", help="for programs")
+        testing.add_argument("--tool", default=SHELL_TOOL, help="the tool (default: %(default)s)")
+        testing.add_argument("--path", help="the file the tool is called with")
+        testing.add_argument("--json", action="store_true", help="print JSON")
 
 
 def _action(
@@ -52,7 +61,7 @@ def run(args: argparse.Namespace) -> ExitCode:
         case "list":
             return _list(args)
         case _:
-            return _judge(args)
+            return _test(args)
 
 
 def _list(args: argparse.Namespace) -> ExitCode:
@@ -65,18 +74,22 @@ def _list(args: argparse.Namespace) -> ExitCode:
     for rule in policy.rules:
         print_out(f"{rule.source:<10}  {rule.text}" + (f"  # {rule.reason}" if rule.reason else ""))
     for rule in policy.ignored:
-        print_err(f"ignored: the repository asks for `{rule.text}`; it may only make the policy stricter")
-    print_err(f"everything else is asked; at most {policy.per_minute} approvals a minute go without asking")
+        print_err(
+            f"ignored: the repository's rule `{rule.text}`; a repository can only make the policy stricter"
+        )
+    print_err(
+        f"everything else is asked; at most {policy.per_minute} calls a minute are approved without asking"
+    )
     return ExitCode.OK
 
 
 def _add(args: argparse.Namespace) -> ExitCode:
-    parts = {name: getattr(args, name) for name in _PARTS}
+    parts = {name: getattr(args, name) for name in _FIELDS}
     rule = {"decision": args.decision, **{name: value for name, value in parts.items() if value is not None}}
     if not rule.keys() & {"tool", "command", "path"}:
         raise UsageError(
-            "a rule names a tool, a command or a path",
-            hint="Say what it is about with --tool, --command or --path.",
+            "a rule needs a tool, a command or a path",
+            hint="Add --tool, --command or --path.",
         )
     parse_policy({"rule": [rule]})
     path = user_config_path()
@@ -85,10 +98,10 @@ def _add(args: argparse.Namespace) -> ExitCode:
     return ExitCode.OK
 
 
-def _judge(args: argparse.Namespace) -> ExitCode:
+def _test(args: argparse.Namespace) -> ExitCode:
     root = work_tree_of(Path.cwd())
     verdict = judge_call(
-        args.tool, _given(args), read_policy(root), root=str(root), resolve=path_resolver(Path.cwd())
+        args.tool, _tool_input(args), read_policy(root), root=str(root), resolve=path_resolver(Path.cwd())
     )
     if args.json:
         print_json(
@@ -101,17 +114,17 @@ def _judge(args: argparse.Namespace) -> ExitCode:
     return ExitCode.OK
 
 
-def _given(args: argparse.Namespace) -> dict[str, Any]:
-    """The input a call of this tool would have."""
+def _tool_input(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the input of a call of this tool."""
     path_key = find_tool(args.tool).path_key
     if args.tool == SHELL_TOOL:
         if not args.words:
             raise UsageError(
-                "no command to judge", hint="Give it as one argument: chorus policy test 'git status'."
+                "no command to test", hint="Give it as one argument: chorus policy test 'git status'."
             )
         return {COMMAND_KEY: args.words[0] if len(args.words) == 1 else shlex.join(args.words)}
     if path_key is not None and args.path is None:
-        raise UsageError(f"{args.tool} names a file", hint="Give it with --path.")
+        raise UsageError(f"{args.tool} needs a file", hint="Give it with --path.")
     return {path_key or PATH_KEYS[0]: args.path}
 
 

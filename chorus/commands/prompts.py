@@ -1,4 +1,4 @@
-"""`chorus prompts`: what waits for an answer in the watched panes, or what a captured screen asks."""
+"""`chorus prompts`: the pending prompts of all sessions, or the prompt on a captured screen."""
 
 import argparse
 import sys
@@ -12,25 +12,37 @@ from chorus.config.user_config import read_user_section
 from chorus.errors import ExitCode, NotFound
 from chorus.model.prompt import NoPrompt, Prompt, UnknownPrompt, screen_reading_json
 from chorus.output import print_err, print_json, print_out
-from chorus.text.sanitize import printable
+
+ABOUT = """\
+Lists each prompt with its id, its options, and what each option means. Answer with
+`chorus approve`, `chorus deny` or `chorus answer`."""
+EXAMPLES = (
+    ("chorus prompts", "list pending prompts"),
+    ("tmux capture-pane -p | chorus prompts --screen -", "read the prompt on a screen"),
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--screen", metavar="FILE", help="read this captured screen (- for stdin) instead")
     parser.add_argument(
-        "--screen", metavar="FILE", help="read this captured screen (`-`: stdin) instead of the live panes"
+        "--width",
+        type=parse_count,
+        metavar="N",
+        help="the width of the captured pane (default: its widest row)",
     )
+    parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument(
-        "--width", type=parse_count, metavar="N", help="the pane's width; else the widest row tells"
+        "--explain",
+        action="store_true",
+        help="explain which dialog rule matches the screen, and why others don't",
     )
-    parser.add_argument("--json", action="store_true", help="for programs")
-    parser.add_argument("--explain", action="store_true", help="say which rule fits, and why others do not")
 
 
 def run(args: argparse.Namespace) -> ExitCode:
     if args.screen is None:
-        return list_waiting(as_json=args.json)
+        return list_pending(as_json=args.json)
     rules = read_prompt_rules(read_user_section("prompts"))
-    reading = read_screen(_captured(args.screen), rules, width=args.width)
+    reading = read_screen(_read_capture(args.screen), rules, width=args.width)
     if args.explain:
         for line in explain_reading(reading):
             print_err(line)
@@ -41,20 +53,21 @@ def run(args: argparse.Namespace) -> ExitCode:
     return ExitCode.OK
 
 
-def list_waiting(*, as_json: bool) -> ExitCode:
-    waiting = read_pending()
+def list_pending(*, as_json: bool) -> ExitCode:
+    pending = read_pending()
     if as_json:
-        print_json(waiting)
-    elif waiting:
-        print_out("\n".join(printable(line) for line in render_pending(waiting).splitlines()))
+        print_json(pending)
+    elif pending:
+        for line in render_pending(pending):
+            print_out(line)
     else:
-        print_err("chorus: nothing waits for an answer")
+        print_err("chorus: no prompt is pending")
         return ExitCode.NOT_FOUND
     return ExitCode.OK
 
 
-def _captured(name: str) -> str:
-    """The file's text. Undecodable bytes are kept: they can only make a screen unknown."""
+def _read_capture(name: str) -> str:
+    """Return the file's text. Undecodable bytes are kept: at worst they make the screen unknown."""
     if name == "-":
         return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
     try:

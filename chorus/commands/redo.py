@@ -1,27 +1,29 @@
-"""`chorus redo`: bring back what was reverted, byte for byte."""
+"""`chorus redo`: restore reverted actions, byte for byte."""
 
 import argparse
 from pathlib import Path
 
-from chorus.commands.access.history import watcher
-from chorus.commands.revert import tell
+from chorus.commands.access.watcher import open_watcher
+from chorus.commands.revert import report
 from chorus.errors import ExitCode
+
+EXAMPLES = (("chorus redo 12", "restore the reverted action 12"),)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("actions", nargs="+", metavar="ACTION", help="the reverted action, or its revert")
-    parser.add_argument("--dry-run", action="store_true", help="show the exact change and make none")
-    parser.add_argument("--no-tell", action="store_true", help="do not let the session hear of it")
-    parser.add_argument("--json", action="store_true", help="for programs")
+    parser.add_argument("--dry-run", action="store_true", help="show the exact change without making it")
+    parser.add_argument("--no-notify", action="store_true", help="don't notify the session")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(args: argparse.Namespace) -> ExitCode:
-    with watcher() as connection:
+    with open_watcher() as connection:
         done = connection.ask(
             "redo",
             cwd=str(Path.cwd()),
             actions=args.actions,
             dry_run=args.dry_run,
-            notify=not args.no_tell,
+            notify=not args.no_notify,
         )
-    return tell(done, args, "brought back")
+    return report(done, args, "restored")

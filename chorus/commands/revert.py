@@ -1,45 +1,54 @@
-"""`chorus revert`: take actions back, and nothing else."""
+"""`chorus revert`: revert actions without touching anything else."""
 
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from chorus.commands.access.history import absolute, watcher
-from chorus.commands.diff import coloured_patch
+from chorus.commands.access.history import absolute
+from chorus.commands.access.watcher import open_watcher
+from chorus.commands.parser.argument_parser import add_action_options
 from chorus.commands.terminal.hunk_picker import pick_hunks
 from chorus.commands.terminal.pager import page
+from chorus.commands.terminal.patch import render_patch
 from chorus.errors import ExitCode, UsageError
+from chorus.model.json_api import RevertJson
 from chorus.output import print_err, print_json, print_out
 from chorus.text.sanitize import printable
 
-# As many as a person reads; all of them are in the dry run, in `chorus show` and in the JSON.
-MOST_PATHS = 5
+ABOUT = """\
+Removes exactly the lines the actions changed, whatever was edited since. If later
+changes overlap, nothing is changed, they are named, and the exit code is 5."""
+EXAMPLES = (
+    ("chorus revert 12", "revert action 12"),
+    ("chorus revert 12 -p", "choose its hunks one by one"),
+    ("chorus revert --turn 3f2a --dry-run", "show what reverting a whole turn would change"),
+)
+# More would hide the numbers. The dry run, `chorus show` and the JSON list all of them.
+MAX_LISTED_PATHS = 5
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("actions", nargs="*", metavar="ACTION", help="numbers, tool_use ids or lane commits")
-    parser.add_argument("--turn", metavar="ID", help="everything this turn did")
-    parser.add_argument("--lane", metavar="NAME", help="everything on this lane")
-    parser.add_argument("--path", action="append", default=[], metavar="PATH", help="only this file's part")
-    parser.add_argument("-p", "--patch", action="store_true", help="pick hunks one by one")
+    add_action_options(parser)
+    parser.add_argument("--path", action="append", default=[], metavar="PATH", help="only this file")
+    parser.add_argument("-p", "--patch", action="store_true", help="choose hunks interactively")
     parser.add_argument(
-        "--hunk", action="append", type=int, default=[], metavar="N", help="only this hunk, as -p counts them"
+        "--hunk", action="append", type=int, default=[], metavar="N", help="only this hunk, numbered as in -p"
     )
-    parser.add_argument("--dry-run", action="store_true", help="show the exact change and make none")
+    parser.add_argument("--dry-run", action="store_true", help="show the exact change without making it")
     parser.add_argument(
-        "--with-dependents", action="store_true", help="also what was built on them, newest first"
+        "--with-dependents", action="store_true", help="also revert later actions that changed the same lines"
     )
     parser.add_argument(
-        "--markers", action="store_true", help="write conflict markers where it does not come apart"
+        "--markers", action="store_true", help="write conflict markers for hunks that conflict"
     )
-    parser.add_argument("--no-tell", action="store_true", help="do not let the session hear of it")
-    parser.add_argument("--json", action="store_true", help="for programs")
+    parser.add_argument("--no-notify", action="store_true", help="don't notify the session")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(args: argparse.Namespace) -> ExitCode:
     if (args.patch or args.hunk) and (len(args.actions) != 1 or args.turn or args.lane):
-        raise UsageError("hunks are taken back of one action at a time", hint="Name one action.")
-    with watcher() as connection:
+        raise UsageError("hunks can be reverted from one action at a time", hint="Give one action.")
+    with open_watcher() as connection:
         hunks = args.hunk
         if args.patch:
             found = connection.ask("hunks", cwd=str(Path.cwd()), action=args.actions[0])
@@ -48,7 +57,7 @@ def run(args: argparse.Namespace) -> ExitCode:
                 return ExitCode.OK
             hunks = pick_hunks(found)
             if not hunks:
-                print_err("chorus: nothing was taken back")
+                print_err("chorus: nothing was reverted")
                 return ExitCode.OK
         done = connection.ask(
             "revert",
@@ -61,28 +70,25 @@ def run(args: argparse.Namespace) -> ExitCode:
             dry_run=args.dry_run,
             with_dependents=args.with_dependents,
             markers=args.markers,
-            notify=not args.no_tell,
+            notify=not args.no_notify,
         )
-    return tell(done, args, "reverted")
+    return report(done, args, "reverted")
 
 
-def tell(done: dict[str, object], args: argparse.Namespace, word: str) -> ExitCode:
+def report(done: RevertJson, args: argparse.Namespace, verb: str) -> ExitCode:
+    """Print what a revert or redo did, or would do."""
     if args.json:
         print_json(done)
     elif args.dry_run:
-        page(coloured_patch(str(done["patch"])), "diff")
+        page(render_patch(done["patch"]), "diff")
     else:
-        numbers, paths = done.get("restored") or done["reverted"], done["paths"]
-        assert isinstance(numbers, list)
-        assert isinstance(paths, list)
-        print_out(f"{word} {', '.join(map(str, numbers))} in {_named(paths)} (action {done['n']})")
-        told = done["notified"]
-        assert isinstance(told, list)
-        if told:
-            print_err(f"chorus: {', '.join(told)} will hear of it with its next step")
+        numbers = ", ".join(map(str, done.get("restored") or done["reverted"]))
+        print_out(f"{verb} {numbers} in {_render_paths(done['paths'])} (action {done['n']})")
+        if sessions := done.get("notified"):
+            print_err(f"chorus: {', '.join(sessions)} will be notified with its next step")
     return ExitCode.OK
 
 
-def _named(paths: Sequence[str]) -> str:
-    more = f" and {len(paths) - MOST_PATHS} more" if len(paths) > MOST_PATHS else ""
-    return ", ".join(map(printable, paths[:MOST_PATHS])) + more
+def _render_paths(paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - MAX_LISTED_PATHS} more" if len(paths) > MAX_LISTED_PATHS else ""
+    return ", ".join(map(printable, paths[:MAX_LISTED_PATHS])) + more

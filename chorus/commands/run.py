@@ -1,4 +1,4 @@
-"""`chorus run`: a headless session in a tmux pane, watched through the pane."""
+"""`chorus run`: start a headless session in a tmux pane and watch it through the pane."""
 
 import argparse
 import errno
@@ -12,13 +12,14 @@ from pathlib import Path
 
 from chorus.commands.access.watcher import find_supported_home
 from chorus.commands.claude import client_command, find_client
+from chorus.commands.parser.argument_parser import add_tmux_options
 from chorus.errors import ChorusError, ExitCode
 from chorus.model.ids import PaneId
 from chorus.output import print_json, print_out
 from chorus.tmux.address import select_address
 from chorus.tmux.launch import PanePlacement, open_pane
 from chorus.tmux.tmux_server import TmuxServer
-from chorus.wire.client import connect_or_start
+from chorus.wire.client import connect_or_start, import_path
 from chorus.wire.handover import handed_over
 
 HEADLESS = [
@@ -32,33 +33,34 @@ HEADLESS = [
     "stdio",
 ]
 
-# The program in the pane is a Python that starts: far longer than that takes on a busy machine.
-START_SECONDS = 60.0
+# The program in the pane is Python: far longer than it takes to start on a busy machine.
+START_TIMEOUT_SECONDS = 60.0
 
 
 class RunNotStarted(ChorusError):
     hint = "Look at the pane, or run `chorus doctor`."
 
 
-# `-- ARGS` goes to the client.
 PASSES_ON = True
+EXAMPLES = (
+    ("chorus run 'fix the failing test'", "start a session with this message"),
+    ("chorus run 'go on' --resume ID", "continue an earlier session"),
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("message", metavar="MESSAGE", help="what the session is asked to do first")
-    parser.add_argument("--resume", metavar="SESSION", help="go on with an earlier session")
-    parser.add_argument("--client", metavar="PATH", help="the client to start (default: claude, from PATH)")
-    parser.add_argument("-L", dest="name", metavar="NAME", help="the tmux server with this socket name")
-    parser.add_argument("-S", dest="socket", metavar="PATH", help="the tmux server with this socket")
-    parser.add_argument("--json", action="store_true", help="the run and its pane, for programs")
+    parser.add_argument("message", metavar="MESSAGE", help="the first message")
+    parser.add_argument("--resume", metavar="SESSION", help="continue an earlier session")
+    parser.add_argument("--client", metavar="PATH", help="the client to start (default: claude from PATH)")
+    add_tmux_options(parser)
+    parser.add_argument("--json", action="store_true", help="print the run and its pane as JSON")
     parser.usage = f"{parser.prog} [options] MESSAGE [-- ARGS]"
-    parser.epilog = "What stands after -- is given to the client as it is."
 
 
 def run(args: argparse.Namespace) -> ExitCode:
     home = find_supported_home(Path.cwd())
     client = find_client(args.client)
-    address = select_address(os.environ, name=args.name, path=args.socket)
+    address = select_address(os.environ, name=args.socket_name, path=args.socket_path)
     name = f"run-{uuid.uuid4().hex[:6]}"
     resume = ["--resume", args.resume] if args.resume else []
     with connect_or_start(home) as watcher:
@@ -81,13 +83,15 @@ def run(args: argparse.Namespace) -> ExitCode:
     if args.json:
         print_json({"run": name, "pane": pane, "socket": str(address.socket)})
     else:
-        print_out(f"{name} in pane {pane}; `chorus send MESSAGE` says more, `chorus send --end` ends it")
+        print_out(
+            f"{name} in pane {pane}; send more with `chorus send MESSAGE`, end it with `chorus send --end`"
+        )
     return ExitCode.OK
 
 
 @contextmanager
 def fifo(path: Path) -> Iterator[None]:
-    """A named pipe for the program that is started inside. If it cannot be started, none is left."""
+    """Create a named pipe for the program started inside; remove it if that fails."""
     os.mkfifo(path, 0o600)
     try:
         yield
@@ -97,22 +101,22 @@ def fifo(path: Path) -> Iterator[None]:
 
 
 def wait_for_reader(pipe: Path) -> None:
-    """Until the program in the pane reads its pipe: what is said to nobody is lost."""
-    deadline = time.monotonic() + START_SECONDS
+    """Wait until the program in the pane has opened its pipe: what is written before is lost."""
+    deadline = time.monotonic() + START_TIMEOUT_SECONDS
     while True:
         try:
             os.close(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
             return
         except OSError as error:
             if error.errno != errno.ENXIO or time.monotonic() > deadline:
-                raise RunNotStarted(f"nothing reads {pipe.name}: {error.strerror}") from error
+                raise RunNotStarted(f"no program has opened {pipe.name}: {error.strerror}") from error
         time.sleep(0.01)
 
 
 def open_headless_pane(tmux: TmuxServer, command: list[str], name: str) -> PaneId:
-    """A window beside the pane this was typed in, or a session of its own."""
+    """Open a window next to the current pane, or a new tmux session outside tmux."""
     here = os.environ.get("TMUX_PANE")
     place = PanePlacement.WINDOW if here else PanePlacement.SESSION
-    environment = {"PYTHONPATH": str(Path(__file__).resolve().parent.parent.parent)}
+    environment = {"PYTHONPATH": import_path()}
     beside = PaneId(here) if here else None
     return open_pane(tmux, place, command, cwd=Path.cwd(), environment=environment, name=name, beside=beside)

@@ -1,4 +1,4 @@
-"""`chorus send`: say something more to a headless session that `chorus run` started, or end it."""
+"""`chorus send`: send a message to a headless session started by `chorus run`, or end it."""
 
 import argparse
 from pathlib import Path
@@ -7,16 +7,23 @@ from chorus.errors import ExitCode, UsageError
 from chorus.wire.client import connect
 from chorus.wire.home import find_home
 
+EXAMPLES = (
+    ("chorus send 'now add tests'", "send the next message"),
+    ("chorus send --end", "end the session after what it is doing"),
+)
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("message", nargs="?", metavar="MESSAGE", help="the next message")
-    parser.add_argument("--run", metavar="NAME", help="which one: the run's name, session or pane")
-    parser.add_argument("--end", action="store_true", help="let it finish what it does, and leave")
+    parser.add_argument(
+        "--run", metavar="NAME", help="the run's name, session or pane (needed if several are running)"
+    )
+    parser.add_argument("--end", action="store_true", help="end the session after what it is doing")
 
 
 def run(args: argparse.Namespace) -> ExitCode:
     if (args.message is None) != args.end:
-        raise UsageError("give a MESSAGE, or --end")
+        raise UsageError("give either MESSAGE or --end")
     with connect(find_home(Path.cwd())) as watcher:
         if args.end:
             watcher.ask("end", run=args.run)

@@ -1,41 +1,47 @@
-"""`chorus show`: one action, with everything that is known of it and its diff."""
+"""`chorus show`: one action with its details and its diff."""
 
 import argparse
 from collections.abc import Iterator
-from typing import Literal
 
 from chorus.commands.access.history import read_action
-from chorus.commands.diff import shown_patch
 from chorus.commands.terminal.pager import page
+from chorus.commands.terminal.patch import render_action_patch
 from chorus.errors import ExitCode
 from chorus.model.json_api import ActionJson
 from chorus.output import print_json
 from chorus.text.sanitize import printable
 
-FACTS: tuple[
-    Literal["tool", "id", "lane", "commit", "session", "turn", "agent", "source", "time", "reason"], ...
-] = ("tool", "id", "lane", "commit", "session", "turn", "agent", "source", "time", "reason")
-
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", metavar="ACTION", help="its number, tool_use id or lane commit")
-    parser.add_argument("--json", action="store_true", help="for programs")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(args: argparse.Namespace) -> ExitCode:
-    shown = read_action(args.action)
+    action = read_action(args.action)
     if args.json:
-        print_json(shown)
+        print_json(action)
     else:
-        page(render(shown), "show")
+        page(render(action), "show")
     return ExitCode.OK
 
 
-def render(shown: ActionJson) -> Iterator[str]:
-    yield printable(f"action {shown['n']}  {shown['status']}  {shown['summary']}")
-    yield from (printable(f"  {name:<8} {shown[name]}") for name in FACTS if shown[name])
-    if shown["message"]:
-        yield printable(f"  message  {' '.join(shown['message'].split())}")
-    yield from (printable(f"  skipped  {text}") for text in shown["skipped"])
+def render(action: ActionJson) -> Iterator[str]:
+    yield printable(f"action {action['n']}  {action['status']}  {action['summary']}")
+    details = {
+        "tool": action["tool"],
+        "id": action["id"],
+        "lane": action["lane"],
+        "commit": action["commit"],
+        "session": action["session"],
+        "turn": action["turn"],
+        "agent": action["agent"],
+        "source": action["source"],
+        "time": action["time"],
+        "reason": action["reason"],
+        "message": " ".join((action["message"] or "").split()),
+    }
+    yield from (printable(f"  {name:<8} {value}") for name, value in details.items() if value)
+    yield from (printable(f"  skipped  {text}") for text in action["skipped"])
     yield ""
-    yield from shown_patch(shown)
+    yield from render_action_patch(action)

@@ -1,4 +1,4 @@
-"""`chorus stop`: end this repository's watcher. Sessions go on; what they do is caught up later."""
+"""`chorus stop`: stop this repository's watcher."""
 
 import argparse
 import os
@@ -12,39 +12,42 @@ from chorus.system.processes import read_process
 from chorus.wire.client import START_SECONDS, WatcherNotResponding, is_locked, stop
 from chorus.wire.home import Home, find_home
 
+ABOUT = """\
+Sessions continue. What they do is recorded when the watcher starts again, which any
+command or hook that needs it does by itself."""
 PROGRAM = "chorus.watcher"
-LOOK_SECONDS = 0.01
+POLL_SECONDS = 0.01
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--kill", action="store_true", help="do not ask: end a watcher that does not answer; nothing is lost"
+        "--kill", action="store_true", help="kill a watcher that does not respond; nothing recorded is lost"
     )
 
 
 def run(args: argparse.Namespace) -> ExitCode:
     home = find_home(Path.cwd())
     if not (kill(home) if args.kill else stop(home)):
-        print_err("chorus: no watcher was running")
+        print_err("chorus: no watcher is running")
         return ExitCode.NOT_FOUND
     return ExitCode.OK
 
 
 def kill(home: Home) -> bool:
-    """End the process that holds the repository's lock; False if none does."""
+    """Kill the process that holds the repository's lock; False if there is none."""
     if not is_locked(home):
         return False
-    name = home.lock.read_text().strip()
-    process = read_process(int(name)) if name.isdecimal() else None
-    # A watcher that has just begun may not have written its name over another's yet.
+    pid = home.lock.read_text().strip()
+    process = read_process(int(pid)) if pid.isdecimal() else None
+    # A watcher that has just started may not have written its own pid over an older one yet.
     if process is None or PROGRAM not in process.arguments:
-        raise ChorusError(f"{home.lock} names no watcher that runs: {name!r}", hint="Try again in a moment.")
+        raise ChorusError(f"{home.lock} names no running watcher: {pid!r}", hint="Try again in a moment.")
     os.kill(process.pid, signal.SIGKILL)
     deadline = time.monotonic() + START_SECONDS
     while is_locked(home):
         if time.monotonic() > deadline:
             raise WatcherNotResponding(
-                f"process {process.pid} does not end", hint="See whether its disk answers."
+                f"process {process.pid} does not end", hint="Check whether its disk responds."
             )
-        time.sleep(LOOK_SECONDS)
+        time.sleep(POLL_SECONDS)
     return True

@@ -223,6 +223,33 @@ class CheckJson(TypedDict):
     fix: str | None
 
 
+class DoctorJson(TypedDict):
+    ok: bool
+    chorus: str  # the version
+    checks: list[CheckJson]
+
+
+class InspectedActionJson(TypedDict):
+    """One action of a recording."""
+
+    id: str
+    tool: str
+    paths: list[str]
+    status: str  # succeeded, failed, denied or unfinished
+    agent: str | None
+    session: str | None
+    turn: str | None
+
+
+class InspectJson(TypedDict):
+    """What `inspect` finds in a recording."""
+
+    actions: list[InspectedActionJson]
+    events: int
+    unknown: dict[str, int]  # events of unknown types, by type
+    problems: dict[str, int]  # what was not understood, by kind
+
+
 class WatchJson(TypedDict):
     """A pane that is watched now."""
 

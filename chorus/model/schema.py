@@ -24,6 +24,8 @@ PUBLISHED: dict[str, type] = {
     "answer": json_api.AnswerJson,
     "blame": json_api.BlameLineJson,
     "audit": json_api.AuditEntryJson,
+    "doctor": json_api.DoctorJson,
+    "inspect": json_api.InspectJson,
 }
 
 

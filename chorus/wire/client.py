@@ -156,7 +156,7 @@ def start(home: Home) -> None:
             stdout=nowhere,
             stderr=log,
             cwd="/",
-            env={**environment, "PYTHONPATH": _import_path()},
+            env={**environment, "PYTHONPATH": import_path()},
             start_new_session=True,
             check=False,
         )
@@ -211,6 +211,6 @@ def _start_and_connect(home: Home) -> Connection:
             time.sleep(0.01)
 
 
-def _import_path() -> str:
+def import_path() -> str:
     """The directory this very package was imported from: the watcher runs the same code."""
     return str(Path(__file__).resolve().parent.parent.parent)

@@ -1,11 +1,16 @@
-"""What the command line says of itself, and of what it does not know."""
+"""Help, version, unknown words, and `chorus` without a command."""
+
+import shlex
+from pathlib import Path
 
 import pytest
 
 from chorus import __version__
 from chorus.cli import main
-from chorus.commands.parser.catalog import COMMANDS
+from chorus.commands.parser.catalog import COMMANDS, GROUPS, load
 from chorus.errors import ExitCode
+from tests.commands.conftest import Shell
+from tests.repos import UserRepo
 
 
 def test_the_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
@@ -14,7 +19,7 @@ def test_the_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> Non
     assert all(f"\n  {name} " in said and summary in said for name, summary in COMMANDS.items())
 
 
-def test_the_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--version"]) == ExitCode.OK
     assert capsys.readouterr().out == f"chorus {__version__}\n"
 
@@ -27,7 +32,7 @@ def test_the_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None
         ("--jsn", "there is no option '--jsn'; `chorus --help` lists them"),
     ],
 )
-def test_an_unknown_word_is_named_with_what_was_likely_meant(
+def test_an_unknown_command_or_option_is_reported_with_a_suggestion(
     capsys: pytest.CaptureFixture[str], word: str, said: str
 ) -> None:
     assert main([word]) == ExitCode.USAGE
@@ -45,13 +50,76 @@ def test_an_unknown_word_is_named_with_what_was_likely_meant(
         (["answer"], "the following arguments are required: ID"),
     ],
 )
-def test_an_option_that_makes_no_sense_is_a_usage_error_that_says_why(
+def test_a_wrong_argument_is_a_usage_error_with_the_reason(
     capsys: pytest.CaptureFixture[str], words: list[str], said: str
 ) -> None:
     with pytest.raises(SystemExit) as left:
         main(words)
     assert left.value.code == ExitCode.USAGE
     assert capsys.readouterr().err.splitlines()[-1] == f"chorus {words[0]}: error: {said}"
+
+
+def test_the_help_is_grouped(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["--help"])
+    lines = capsys.readouterr().out.splitlines()
+    assert [line[:-1] for line in lines if line.endswith(":") and line[:-1] in GROUPS] == list(GROUPS)
+    assert max(map(len, lines)) <= 80
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_of_a_command_fits_a_terminal_and_its_examples_parse(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    with pytest.raises(SystemExit):
+        main([name, "--help"])
+    shown = capsys.readouterr().out
+    summary = COMMANDS[name]
+    assert f"{summary[0].upper()}{summary[1:]}." in shown
+    assert max(map(len, shown.splitlines())) <= 110
+    command, parser = load(name)
+    for line, meaning in getattr(command, "EXAMPLES", ()):
+        assert f"{line}  " in shown
+        assert meaning in shown
+        words = shlex.split(line.rsplit("|", 1)[-1])
+        assert words[:2] == ["chorus", name]
+        parser.parse_args(words[2 : words.index("--")] if "--" in words else words[2:])
+
+
+def test_without_a_command_outside_a_repository_the_help_is_shown(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main([]) == ExitCode.OK
+    shown = capsys.readouterr().out
+    main(["--help"])
+    assert shown == capsys.readouterr().out
+
+
+def test_without_a_command_the_status_and_the_next_step_are_shown(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, worked: UserRepo, chorus: Shell
+) -> None:
+    monkeypatch.chdir(worked.path)
+    assert main([]) == ExitCode.OK
+    stopped = capsys.readouterr().out.splitlines()
+    assert stopped[0] == "no watcher is running for this repository"
+    assert any(line.startswith("  chorus claude") for line in stopped)
+    chorus("keep", "1")
+    assert main([]) == ExitCode.OK
+    running = capsys.readouterr().out
+    assert "2 actions to review, 0 prompts waiting" in running
+    assert "\n  chorus log --open  list the actions to review\n" in running
+
+
+def test_without_a_command_nothing_is_created_in_an_unused_repository(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, repo: UserRepo
+) -> None:
+    monkeypatch.chdir(repo.path)
+    before = repo.fingerprint()
+    assert main([]) == ExitCode.OK
+    assert "chorus demo" in capsys.readouterr().out
+    assert not (repo.path / ".git" / "chorus").exists()
+    assert repo.fingerprint() == before
 
 
 def test_help_for_one_command_may_be_asked_for_before_its_name(capsys: pytest.CaptureFixture[str]) -> None:

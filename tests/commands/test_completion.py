@@ -1,10 +1,11 @@
-"""Completion, asked of the shells themselves."""
+"""Completion, tested in the shells themselves."""
 
 import functools
 import os
 import shlex
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -50,7 +51,7 @@ def test_the_command_prints_the_script(chorus: Shell) -> None:
 @pytest.mark.parametrize(
     ("words", "offered"),
     [
-        (["l"], ["lanes", "log", "land"]),
+        (["l"], ["log", "lanes", "land"]),
         (["log", "--st"], ["--status"]),
         (["log", "--status", "re"], ["reverted"]),
         (["log", "-n", ""], []),
@@ -61,11 +62,11 @@ def test_the_command_prints_the_script(chorus: Shell) -> None:
     ],
     ids=" ".join,
 )
-def test_bash_offers_what_fits(words: list[str], offered: list[str], tmp_path: Path) -> None:
+def test_bash_offers_matching_words(words: list[str], offered: list[str], tmp_path: Path) -> None:
     assert complete_in_bash(tmp_path, "chorus", *words) == offered
 
 
-def test_bash_offers_the_lanes_there_are_and_files(worked: UserRepo, chorus: Shell, tmp_path: Path) -> None:
+def test_bash_offers_lanes_and_files(worked: UserRepo, chorus: Shell, tmp_path: Path) -> None:
     (lane,) = chorus("lanes", "--json").json()
 
     assert complete_in_bash(tmp_path, "chorus", "land", "cho", cwd=worked.path) == [lane["name"]]
@@ -73,8 +74,18 @@ def test_bash_offers_the_lanes_there_are_and_files(worked: UserRepo, chorus: She
     assert complete_in_bash(tmp_path, "chorus", "blame", "ap", cwd=worked.path) == ["app.py"]
 
 
+def test_bash_offers_the_numbers_of_actions(
+    worked: UserRepo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+
+    assert complete_in_bash(tmp_path, "chorus", "revert", "", cwd=worked.path) == ["3", "2", "1"]
+    assert complete_in_bash(tmp_path, "chorus", "show", "2", cwd=worked.path) == ["2"]
+    assert complete_in_bash(tmp_path, "chorus", "redo", "--dry-run", "", cwd=tmp_path) == []
+
+
 @pytest.mark.parametrize(
-    ("shell", "command", "setting_up"),
+    ("shell", "command", "setup"),
     [
         ("bash", ["bash", "--norc", "-i"], "source {script}"),
         ("zsh", ["zsh", "-f", "-i"], "autoload -U compinit; compinit -D; source {script}"),
@@ -82,16 +93,14 @@ def test_bash_offers_the_lanes_there_are_and_files(worked: UserRepo, chorus: She
     ],
     ids=["bash", "zsh", "fish"],
 )
-def test_tab_completes_in_a_real_shell(
-    shell: str, command: list[str], setting_up: str, tmp_path: Path
-) -> None:
+def test_tab_completes_in_a_real_shell(shell: str, command: list[str], setup: str, tmp_path: Path) -> None:
     if shutil.which(shell) is None:
         pytest.skip(f"no {shell} on this machine")
     script = script_for(shell, tmp_path)
     with Terminal(width=100, height=30) as terminal:
         environment = {**os.environ, "PS1": "$ ", "TERM": "xterm-256color", "LANG": "C.UTF-8"}
         pane = terminal.open(command, cwd=tmp_path, environment=environment)
-        pane.type(setting_up.format(script=script) + "; touch ready")
+        pane.type(setup.format(script=script) + "; touch ready")
         pane.press("Enter")
         wait_until((tmp_path / "ready").exists, what="the shell has read the script")
         pane.type("chorus hooks uni")

@@ -64,7 +64,7 @@ def test_a_copy_of_the_file_is_put_away_and_named(project: Path) -> None:
     backup = json.loads(chorus(project, "install", "--project", "--json").stdout)["backup"]
 
     assert Path(backup).read_text() == '{"model": "opus"}'
-    assert "a copy" in chorus(project, "uninstall", "--project").stderr
+    assert "the previous version" in chorus(project, "uninstall", "--project").stderr
     assert settings.read_text() == '{"model": "opus"}'
 
 

@@ -6,11 +6,12 @@ import pytest
 
 from chorus.commands.terminal.hunk_picker import HELP, choose_hunks
 from chorus.history.recorder import Recorder
+from chorus.model.json_api import HunkJson
 from tests.commands.conftest import Shell, on_a_terminal
 from tests.history.agent_at_work import Agent
 from tests.repos import UserRepo
 
-HUNKS = [
+HUNKS: list[HunkJson] = [
     {"n": n, "path": path, "patch": f"hunk {n}"} for n, path in enumerate(("a", "a", "a", "b", "b"), start=1)
 ]
 TEXT = b"".join(b"line %d\n" % number for number in range(20))
@@ -54,11 +55,11 @@ def two_hunks(repo: UserRepo) -> UserRepo:
 def test_a_person_takes_one_hunk_back_on_a_terminal(two_hunks: UserRepo, chorus: Shell) -> None:
     code, shown = on_a_terminal(two_hunks, b"n\ny\n", "revert", "2", "-p")
     assert code == 0, shown
-    assert b"(2/2) Take this hunk back [y,n,q,a,d,?]?" in shown
+    assert b"(2/2) Revert this hunk [y,n,q,a,d,?]?" in shown
     assert b"fifteen" in shown
     assert (two_hunks.path / "a.txt").read_bytes() == TEXT.replace(b"line 2\n", b"two\n")
     code, shown = on_a_terminal(two_hunks, b"q\n", "revert", "2", "-p")
-    assert (code, b"nothing was taken back" in shown) == (0, True)
+    assert (code, b"nothing was reverted" in shown) == (0, True)
 
 
 def test_hunks_are_named_where_there_is_no_terminal(two_hunks: UserRepo, chorus: Shell) -> None:

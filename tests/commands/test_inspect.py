@@ -138,13 +138,13 @@ def test_nothing_in_the_recording_is_nothing_there(
     code, out, err = typed(capsys, str(tmp_path / "r"), "--json")
     assert code == ExitCode.NOT_FOUND
     assert json.loads(out) == {"actions": [], "events": 0, "unknown": {}, "problems": {"noise": 1}}
-    assert err.startswith("chorus: no event in ")
+    assert err.startswith("chorus: no events in ")
 
 
 def test_a_missing_file_is_said(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     code, out, err = typed(capsys, str(tmp_path / "no"))
     assert (code, out) == (ExitCode.NOT_FOUND, "")
-    assert err == f"chorus: there is no file {tmp_path / 'no'}\n"
+    assert err == f"chorus: file not found: {tmp_path / 'no'}\n"
 
 
 def test_a_directory_cannot_be_read(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from typing import Any, cast
 
 import pytest
 
-from chorus.commands.log import _what, render
+from chorus.commands.log import describe, render
 from chorus.model.json_api import LogEntryJson
 
 KNOWN: dict[str, Any] = {"tool": "Edit", "paths": ["src/app.py"], "added": 3, "removed": 1}
@@ -33,7 +33,7 @@ KNOWN: dict[str, Any] = {"tool": "Edit", "paths": ["src/app.py"], "added": 3, "r
     ],
 )
 def test_what_the_columns_say_is_not_said_again(entry: dict[str, Any], said: str) -> None:
-    assert _what(cast("LogEntryJson", {**KNOWN, **entry})) == said
+    assert describe(cast("LogEntryJson", {**KNOWN, **entry})) == said
 
 
 def entry(number: int | None, turn: str, status: str, lane: str | None = None) -> LogEntryJson:

@@ -90,7 +90,7 @@ def test_the_first_screen_comes_before_the_rest_is_asked_for(
     worked: UserRepo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(worked.path)
-    monkeypatch.setattr(log, "FIRST_SCREEN", 2)
+    monkeypatch.setattr(log, "FIRST_PAGE_SIZE", 2)
     asked: list[dict[str, Any]] = []
 
     def counted(**wanted: Any) -> list[LogEntryJson]:
@@ -118,7 +118,7 @@ def test_every_entry_comes_once_whatever_a_page_holds(
                 repo.write("mine.txt", b"%d\n" % number)
                 recorder.record_outside()
     monkeypatch.chdir(repo.path)
-    monkeypatch.setattr(log, "FIRST_SCREEN", screen)
+    monkeypatch.setattr(log, "FIRST_PAGE_SIZE", screen)
     wanted: dict[str, Any]
     for wanted in ({"outside": True}, {"status": "outside"}, {"turn": "turn"}):
         every = read_log(**wanted)[::-1]

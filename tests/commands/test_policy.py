@@ -86,7 +86,7 @@ def test_a_repository_is_told_that_it_cannot_allow(config: Path, capsys: pytest.
     assert main(["policy", "list"]) == ExitCode.OK
     printed = capsys.readouterr()
     assert printed.out == "repository  deny command='ls *'\n"
-    assert "ignored: the repository asks for `allow command='ls *'`" in printed.err
+    assert "ignored: the repository's rule `allow command='ls *'`" in printed.err
     assert judged("ls", capsys=capsys) == "deny"
     assert main(["policy", "list", "--json"]) == ExitCode.OK
     listed = json.loads(capsys.readouterr().out)
@@ -142,5 +142,5 @@ def test_a_rule_about_nothing_is_a_usage_error_and_not_written(
     config: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["policy", "add", "allow"]) == ExitCode.USAGE
-    assert capsys.readouterr().err.splitlines()[0] == "chorus: a rule names a tool, a command or a path"
+    assert capsys.readouterr().err.splitlines()[0] == "chorus: a rule needs a tool, a command or a path"
     assert not config.exists()

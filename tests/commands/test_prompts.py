@@ -2,12 +2,14 @@
 
 import json
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from chorus.cli import main
-from chorus.commands.approve import render_done
+from chorus.commands.access.answers import render_answer
 from chorus.errors import ExitCode
+from chorus.model.json_api import AnswerJson, PromptJson
 from tests.screens import FIXTURES
 
 EDIT = str(FIXTURES / "recordings" / "tui" / "edit_80.txt")
@@ -86,7 +88,7 @@ def test_without_a_screen_and_without_an_agent_nothing_waits() -> None:
             {"key": None, "how": "hook"},
             "approved Bash: Go on? through the hook: Yes, and more",
         ),
-        ("allow", {"key": None, "how": "control"}, "approved Bash: Go on? through the protocol: Yes"),
+        ("allow", {"key": None, "how": "control"}, "approved Bash: Go on? through the control protocol: Yes"),
         ("deny", {"key": "Enter", "how": "keys"}, "denied Bash: Go on? with Enter: No"),
         ("answers", {"key": "1", "how": "keys"}, "answered Bash: Go on? with 1"),
     ],
@@ -99,5 +101,5 @@ def test_what_was_answered_is_said_with_the_option_that_was_taken(
         {"key": str(n), "label": label, "meaning": meant}
         for n, (label, meant) in enumerate(labels.items(), 1)
     ]
-    prompt = {"title": "Bash", "question": "Go on?", "options": options}
-    assert render_done(prompt, decision, done) == said
+    prompt = cast("PromptJson", {"title": "Bash", "question": "Go on?", "options": options})
+    assert render_answer(prompt, decision, cast("AnswerJson", done)) == said

@@ -121,7 +121,7 @@ def test_revert_redo_and_keep_work_through_the_watcher(worked: UserRepo, chorus:
     assert chorus("show", "1", "--json").json()["status"] == "reverted"
     assert chorus("log").out.startswith("> Make it better")  # what was asked, not who took it back
 
-    assert chorus("redo", "1").out == "brought back 1 in app.py (action 5)\n"
+    assert chorus("redo", "1").out == "restored 1 in app.py (action 5)\n"
     assert (worked.path / "app.py").read_bytes() == b"x = 9\ny = 2\n"
 
     assert chorus("keep", "1", "2", "--json").json() == {"kept": [1, 2]}

@@ -1,7 +1,6 @@
-"""What the watcher watches, in words."""
+"""What the watcher is watching, in words, and the suggested next step."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,19 +12,36 @@ from chorus.agents.claude_code.hooks.program import (
 )
 from chorus.agents.claude_code.settings.files import install_hooks, locate_settings
 from chorus.agents.interface import SettingsScope
-from chorus.commands.attach import SEES_NEW_SETTINGS, is_older
+from chorus.commands.attach import MIN_VERSION_FOR_NEW_SETTINGS, is_older
 from chorus.commands.doctor import check_hooks, check_sessions
-from chorus.commands.status import render
+from chorus.commands.status import render, suggest_next
+from chorus.model.json_api import SessionJson, SessionState, StatusJson
 from chorus.store.repository import Repository
 from tests.repos import UserRepo
 
 
-def session(name: str, state: str, *sources: str) -> dict[str, Any]:
-    return {"id": name * 8, "state": state, "pane": None, "title": f"job {name}", "sources": list(sources)}
+def session(name: str, state: SessionState, *sources: str) -> SessionJson:
+    return {
+        "id": name * 8,
+        "state": state,
+        "cwd": "/r",
+        "title": f"job {name}",
+        "transcript": None,
+        "pane": None,
+        "server": None,
+        "client": None,
+        "parent": None,
+        "sources": list(sources),
+        "since": "now",
+        "last": "now",
+    }
 
 
-STATUS: Any = {
-    "watcher": {"pid": 7, "version": "1", "protocol": 1, "repository": "/r", "since": "now"},
+STATUS: StatusJson = {
+    "watcher": {"pid": 7, "version": "1.0", "protocol": 1, "repository": "/r", "since": "now"},
+    "ok": False,
+    "work_trees": ["/r"],
+    "lanes": 1,
     "open": 2,
     "prompts": 0,
     "problems": ["inotify watch limit reached: changes are found by scanning"],
@@ -33,7 +49,7 @@ STATUS: Any = {
 }
 
 
-def test_sessions_that_have_ended_are_counted_and_listed_on_request() -> None:
+def test_ended_sessions_are_counted_and_listed_with_all() -> None:
     short, whole = render(STATUS, ended=False), render(STATUS, ended=True)
     assert "job a" in short
     assert "job b" not in short
@@ -42,11 +58,11 @@ def test_sessions_that_have_ended_are_counted_and_listed_on_request() -> None:
     assert "ended" not in whole
 
 
-def test_a_watch_that_cannot_be_had_is_a_problem_that_is_named() -> None:
+def test_a_failing_file_watch_is_shown_as_a_problem() -> None:
     assert "problem: inotify watch limit reached" in render(STATUS, ended=False)
 
 
-def test_a_session_without_hooks_is_named_with_the_way_to_lend_some() -> None:
+def test_a_session_without_hooks_is_named_with_the_command_that_adds_them() -> None:
     check = check_sessions(STATUS)
     assert check.ok
     assert "aaaaaaaa" in check.detail
@@ -54,20 +70,20 @@ def test_a_session_without_hooks_is_named_with_the_way_to_lend_some() -> None:
     assert "attach --hooks" in check.detail
 
 
-def test_one_of_a_thing_is_not_spoken_of_as_several() -> None:
-    assert render(STATUS | {"open": 1, "prompts": 1}, ended=False).splitlines()[-2] == (
+def test_counts_use_singular_and_plural() -> None:
+    assert render({**STATUS, "open": 1, "prompts": 1}, ended=False).splitlines()[-2] == (
         "1 action to review, 1 prompt waiting"
     )
     assert "0 actions to review, 2 prompts waiting" in render(STATUS | {"open": 0, "prompts": 2}, ended=False)
 
 
-def test_hooks_that_were_lent_and_not_heard_yet_are_not_asked_for_again() -> None:
+def test_lent_hooks_that_have_not_run_yet_are_not_suggested_again() -> None:
     check = check_sessions(STATUS, lent=True)
-    assert "aaaaaaaa have told nothing yet" in check.detail
+    assert "aaaaaaaa have not run yet" in check.detail
     assert "attach --hooks" not in check.detail
 
 
-def test_hooks_lent_for_a_while_are_told_from_those_a_person_installed(
+def test_lent_hooks_are_distinguished_from_installed_ones(
     repo: UserRepo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(repo.path)
@@ -88,7 +104,37 @@ def test_hooks_lent_for_a_while_are_told_from_those_a_person_installed(
     ("version", "older"),
     [("2.1.191", True), ("2.1.257", False), ("2.1.325", False), ("3.0", False), ("2.1.x", False)],
 )
-def test_a_client_that_may_not_see_hooks_in_a_new_directory_is_known_by_its_version(
+def test_an_older_client_that_ignores_a_new_settings_directory_is_recognized(
     version: str, older: bool
 ) -> None:
-    assert is_older(version, SEES_NEW_SETTINGS) is older
+    assert is_older(version, MIN_VERSION_FOR_NEW_SETTINGS) is older
+
+
+NO_WATCHER: StatusJson = {**STATUS, "watcher": None, "sessions": [], "open": 0, "problems": []}
+QUIET: StatusJson = {**STATUS, "open": 0, "problems": []}
+
+
+@pytest.mark.parametrize(
+    ("status", "used", "commands"),
+    [
+        (NO_WATCHER, False, ["chorus claude", "chorus attach", "chorus demo"]),
+        (NO_WATCHER, True, ["chorus claude", "chorus attach", "chorus log"]),
+        (QUIET, True, ["chorus panel"]),
+        ({**QUIET, "prompts": 1}, True, ["chorus prompts"]),
+        ({**QUIET, "open": 2}, True, ["chorus panel", "chorus log --open"]),
+        ({**QUIET, "problems": ["x"]}, True, ["chorus doctor"]),
+        ({**QUIET, "sessions": []}, True, ["chorus claude", "chorus attach"]),
+        (
+            {**STATUS, "prompts": 1, "sessions": []},
+            True,
+            [
+                "chorus doctor", "chorus prompts", "chorus panel", "chorus log --open", "chorus claude",
+                "chorus attach",
+            ],
+        ),
+    ],
+)  # fmt: skip
+def test_the_next_step_fits_the_status(status: StatusJson, used: bool, commands: list[str]) -> None:
+    first, *lines, last = suggest_next(status, used=used)
+    assert (first, last) == ("next:", "")
+    assert [line.strip().split("  ")[0] for line in lines] == commands

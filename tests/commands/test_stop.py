@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from chorus.commands.access.watcher import read_status
 from chorus.commands.doctor import check_watcher
-from chorus.commands.status import read_status
 from chorus.commands.stop import kill
 from chorus.errors import ChorusError
 from chorus.wire import client
@@ -36,7 +36,7 @@ def test_a_watcher_that_does_not_answer_is_named_with_the_way_to_end_it(
     monkeypatch.setattr(client, "SOON_SECONDS", 0.2)
 
     with pytest.raises(WatcherNotResponding, match="did not answer") as caught:
-        read_status(worked.path)
+        read_status(find_home(worked.path))
     (check,) = check_watcher(find_home(worked.path))
 
     assert "chorus stop --kill" in str(caught.value.hint)
@@ -83,5 +83,5 @@ def test_a_process_that_is_no_watcher_is_never_ended(tmp_path: Path) -> None:
         held.write(b"%d\n" % os.getpid())
         held.flush()
 
-        with pytest.raises(ChorusError, match="names no watcher"):
+        with pytest.raises(ChorusError, match="names no running watcher"):
             kill(home)

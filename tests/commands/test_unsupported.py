@@ -28,7 +28,7 @@ def test_a_session_is_not_started_where_nobody_could_see_it(chorus: Shell, tmp_p
     said = chorus("claude", "--client", "/bin/true", "-S", str(tmp_path / "socket"))
 
     assert said.code == 2
-    assert "this is no terminal" in said.err
+    assert "stdout is not a terminal" in said.err
     assert "chorus run" in said.err
     assert not (tmp_path / "socket").exists()
     assert not (chorus.repo.path / ".git/chorus").exists()

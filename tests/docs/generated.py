@@ -1,40 +1,45 @@
-"""docs/commands.md and docs/chorus.1, made from the commands themselves.
+"""Generate docs/commands.md, docs/chorus.1 and docs/schema.json from the code.
 
-`python -m tests.docs.generated` writes them; a test compares them with what it would write.
+`python -m tests.docs.generated` writes them; a test checks that they are current.
 """
 
+import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from chorus.commands.parser.reference import Page, read_pages
+from chorus.commands.parser.catalog import GROUPS
+from chorus.commands.parser.reference import CommandPage, read_pages
 from chorus.errors import ExitCode
+from chorus.model.schema import render_schema
 
 DOCS = Path(__file__).parents[2] / "docs"
 MEANINGS = {
-    ExitCode.OK: "done",
-    ExitCode.BUG: "a bug: please report what was printed",
-    ExitCode.USAGE: "the command line makes no sense",
-    ExitCode.NOT_FOUND: "there is nothing to act on",
-    ExitCode.SYSTEM_ERROR: "git, tmux or the disk refused",
+    ExitCode.OK: "success",
+    ExitCode.BUG: "a bug; please report the output",
+    ExitCode.USAGE: "wrong usage",
+    ExitCode.NOT_FOUND: "not found: there is nothing to act on",
+    ExitCode.SYSTEM_ERROR: "git, tmux or the system failed",
     ExitCode.CONFLICT: "a conflict; nothing was changed",
     ExitCode.REFUSED: "refused for safety; nothing was sent",
     ExitCode.INTERRUPTED: "interrupted",
 }
 ABOUT = (
     "Sits next to a Claude Code session in tmux: each change the agent makes is one commit on a lane branch, "
-    "prompts are answered from a side panel, and any single action is taken back later."
+    "prompts are answered from a side panel, and any single action can be reverted later."
 )
 
 
-def render_markdown(pages: Sequence[Page]) -> str:
+def render_markdown(pages: Sequence[CommandPage]) -> str:
     lines = [
         "# Commands",
         "",
-        "Made from the code by `make docs`. ACTION is an action's number in `chorus log`, its `tool_use` id,",
-        "or a lane commit. What reads takes `--json`.",
-        "",
-        *(f"- [`chorus {page.name}`](#chorus-{page.name}): {page.summary}" for page in pages),
+        "Generated from the code by `make docs`. ACTION is an action's number in `chorus log`, its tool_use",
+        "id, or a lane commit. Every reading command takes `--json`: see [json.md](json.md).",
     ]
+    summaries = {page.name: page.summary for page in pages}
+    for title, names in GROUPS.items():
+        lines += ["", f"{title[0].upper()}{title[1:]}:", ""]
+        lines += [f"- [`chorus {name}`](#chorus-{name}): {summaries[name]}" for name in names]
     for page in pages:
         lines += ["", *_section(page, "##")]
     lines += ["", "## Exit codes", "", "| code | means |", "|---|---|"]
@@ -42,8 +47,10 @@ def render_markdown(pages: Sequence[Page]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _section(page: Page, mark: str) -> Iterator[str]:
+def _section(page: CommandPage, mark: str) -> Iterator[str]:
     yield from (f"{mark} chorus {page.name}", "", f"{page.summary[0].upper()}{page.summary[1:]}.", "")
+    if page.about:
+        yield from (page.about, "")
     yield f"    {page.usage}"
     rows = [(f"`{_cell(argument.name)}`", argument.help) for argument in page.arguments if argument.help]
     for option in page.options:
@@ -54,17 +61,20 @@ def _section(page: Page, mark: str) -> Iterator[str]:
     if rows:
         yield from ("", "| | |", "|---|---|", *(f"| {name} | {_cell(text)} |" for name, text in rows))
     if page.passes_on:
-        yield from ("", "What stands after `--` is given to the client as it is.")
-    for part in page.parts:
+        yield from ("", "Words after `--` are passed to the client.")
+    if page.examples:
+        yield from ("", "| example | |", "|---|---|")
+        yield from (f"| `{_cell(line)}` | {_cell(meaning)} |" for line, meaning in page.examples)
+    for subcommand in page.subcommands:
         yield ""
-        yield from _section(part, mark + "#")
+        yield from _section(subcommand, mark + "#")
 
 
 def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def render_man(pages: Sequence[Page]) -> str:
+def render_man(pages: Sequence[CommandPage]) -> str:
     lines = [
         '.TH CHORUS 1 "" "Chorus" "User Commands"',
         ".SH NAME",
@@ -78,8 +88,8 @@ def render_man(pages: Sequence[Page]) -> str:
     ]
     for page in pages:
         lines += _man_section(page)
-        for part in page.parts:
-            lines += _man_section(part)
+        for subcommand in page.subcommands:
+            lines += _man_section(subcommand)
     lines.append(".SH EXIT STATUS")
     for code, meaning in MEANINGS.items():
         lines += [".TP", f"{code.value}", _roff(meaning)]
@@ -87,8 +97,9 @@ def render_man(pages: Sequence[Page]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _man_section(page: Page) -> Iterator[str]:
-    yield from (f".SS {_roff(page.usage)}", _roff(f"{page.summary[0].upper()}{page.summary[1:]}."))
+def _man_section(page: CommandPage) -> Iterator[str]:
+    summary = f"{page.summary[0].upper()}{page.summary[1:]}. {page.about}".rstrip()
+    yield from (f".SS {_roff(page.usage)}", _roff(summary))
     for argument in page.arguments:
         if argument.help:
             yield from (".TP", f"\\fI{_roff(argument.name)}\\fR", _roff(argument.help))
@@ -96,6 +107,10 @@ def _man_section(page: Page) -> Iterator[str]:
         value = f" \\fI{_roff(option.value)}\\fR" if option.value else ""
         flags = ", ".join(f"\\fB{_roff(flag)}\\fR{value}" for flag in option.flags)
         yield from (".TP", flags, _roff(option.help))
+    if page.examples:
+        yield from (".PP", "Examples:")
+        for line, meaning in page.examples:
+            yield from (".TP", f"\\fB{_roff(line)}\\fR", _roff(meaning))
 
 
 def _roff(text: str) -> str:
@@ -104,7 +119,11 @@ def _roff(text: str) -> str:
     return f"\\&{escaped}" if escaped[:1] in (".", "'") else escaped
 
 
-DOCUMENTS = {"commands.md": render_markdown, "chorus.1": render_man}
+def render_json_schema(_: Sequence[CommandPage]) -> str:
+    return json.dumps(render_schema(), indent=2) + "\n"
+
+
+DOCUMENTS = {"commands.md": render_markdown, "chorus.1": render_man, "schema.json": render_json_schema}
 
 
 def main() -> None:

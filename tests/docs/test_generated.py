@@ -22,7 +22,7 @@ def test_every_exit_code_is_explained() -> None:
 
 
 def test_every_option_and_argument_says_what_it_is() -> None:
-    every = [one for page in read_pages() for one in (page, *page.parts)]
+    every = [one for page in read_pages() for one in (page, *page.subcommands)]
 
     assert [(page.name, option) for page in every for option in page.options if not option.help] == []
     silent = [

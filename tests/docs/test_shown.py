@@ -26,15 +26,15 @@ from tests.waiting import wait_for
 SHOWN = [shown for document in DOCUMENTS for shown in read_shown(document)]
 # What needs a terminal, a session or a prompt has a test of its own.
 ELSEWHERE = {
-    "chorus claude": "tests/e2e/watching.py",
-    "chorus attach": "tests/e2e/watching.py",
-    "chorus run": "tests/e2e/watching.py",
-    "chorus send": "tests/e2e/watching.py",
+    "chorus claude": "tests/e2e/watched_repository.py",
+    "chorus attach": "tests/e2e/watched_repository.py",
+    "chorus run": "tests/e2e/watched_repository.py",
+    "chorus send": "tests/e2e/watched_repository.py",
     "chorus panel": "tests/panel/test_terminal.py",
     "chorus demo": "tests/demo/test_story.py",
-    "chorus approve": "tests/e2e/test_answering.py",
-    "chorus deny": "tests/e2e/test_answering.py",
-    "chorus answer": "tests/e2e/test_answering.py",
+    "chorus approve": "tests/e2e/test_prompt_answers.py",
+    "chorus deny": "tests/e2e/test_prompt_answers.py",
+    "chorus answer": "tests/e2e/test_prompt_answers.py",
     "chorus policy add": "tests/commands/test_policy.py",
     "chorus policy explain": "tests/commands/test_policy.py",
     "chorus hooks wake": "tests/commands/test_removal.py",
@@ -45,8 +45,9 @@ ELSEWHERE = {
 EXPECTED = {
     "chorus prompts": {ExitCode.NOT_FOUND},
     "chorus log --prompts": {ExitCode.NOT_FOUND},
-    # It says what is missing on the machine it runs on.
+    # It reports what is missing on the machine it runs on.
     "chorus doctor": {ExitCode.OK, ExitCode.SYSTEM_ERROR},
+    "chorus doctor --json": {ExitCode.OK, ExitCode.SYSTEM_ERROR},
 }
 ACTIONS = 20
 TURNS = {number: f"turn-{1 + (number > 10) + (number > 16)}" for number in range(1, ACTIONS + 1)}
@@ -157,9 +158,9 @@ def is_only_named(shown: Shown) -> bool:
     if shown.in_block or shown.words[1] not in COMMANDS:
         return False
     page, rest = read_page(shown.words[1]), shown.words[2:]
-    part = next((part for part in page.parts if rest and part.name.endswith(f" {rest[0]}")), page)
+    part = next((part for part in page.subcommands if rest and part.name.endswith(f" {rest[0]}")), page)
     given = rest[1:] if part is not page else rest
-    needs = any(argument.needed for argument in part.arguments) or (part is page and bool(page.parts))
+    needs = any(argument.required for argument in part.arguments) or (part is page and bool(page.subcommands))
     return needs and not given
 
 

@@ -63,7 +63,7 @@ def test_the_model_is_notified_of_a_revert_and_its_next_edit_works(
 
 
 def expect_silence_and_redo(watched: WatchedSession, number: str) -> None:
-    assert watched.chorus("revert", number, "--no-tell")["notified"] == []
+    assert watched.chorus("revert", number, "--no-notify")["notified"] == []
     do(watched, "one more", [write("b.txt", "b\n")], [Text("Made b.")])
     assert len(received(watched)) == 1
 

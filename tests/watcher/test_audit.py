@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from chorus.cli import main
-from chorus.commands.answered import render_answers
+from chorus.commands.access.answers import render_answers
 from chorus.errors import ExitCode
 from chorus.watcher.prompts.audit_log import AuditLog
 
@@ -100,5 +100,6 @@ def test_the_option_that_was_taken_is_named_in_the_dialogs_own_words(
         {"key": "3", "label": "No", "meaning": "deny"},
     ]
     entry: Any = {"time": "2026-01-02T03:04:05", "answer": answer, "by": "panel", "how": "keys", "keys": keys}
-    lines = list(render_answers([{**entry, "prompt": {**PROMPT, "options": options}, "refused": None}]))
+    entry |= {"prompt": {**PROMPT, "options": options}, "refused": None}
+    lines = list(render_answers([entry]))
     assert [line for line in lines if line.startswith("  > ")] == ([f"  > {label}"] if label else [])

@@ -1,22 +1,24 @@
-"""The prompts that wait in this repository's panes, as the watcher sees them."""
+"""Pending prompts: read, find one, show them."""
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from chorus.errors import NotFound
+from chorus.model.json_api import PromptJson
+from chorus.text.sanitize import printable
 from chorus.wire.client import WatcherNotRunning, connect
 from chorus.wire.home import find_home
 
-# The ways an answer takes that is no key, in words.
-WAYS = {"hook": "the hook", "control": "the protocol", "line": "a line in its pane"}
+# How an answer reached the client, other than by keys.
+CHANNELS = {"hook": "the hook", "control": "the control protocol", "line": "a line in its pane"}
 
 
 class PromptNotPending(NotFound):
-    hint = "`chorus prompts` lists what waits now."
+    hint = "`chorus prompts` lists the pending prompts."
 
 
-def read_pending() -> list[dict[str, Any]]:
-    """What waits; nothing does where no watcher runs."""
+def read_pending() -> list[PromptJson]:
+    """Return the pending prompts; none where no watcher is running."""
     try:
         with connect(find_home(Path.cwd())) as watcher:
             return list(watcher.ask("prompts"))
@@ -24,30 +26,29 @@ def read_pending() -> list[dict[str, Any]]:
         return []
 
 
-def find_prompt(waiting: list[dict[str, Any]], name: str) -> dict[str, Any]:
-    for prompt in waiting:
+def find_prompt(pending: Sequence[PromptJson], name: str) -> PromptJson:
+    for prompt in pending:
         if prompt["id"] == name:
             return prompt
-    raise PromptNotPending(f"no prompt {name} waits: it was answered or withdrawn")
+    raise PromptNotPending(f"prompt {name} is not pending: it was answered or withdrawn")
 
 
-def find_chosen_label(prompt: dict[str, Any], decision: str, key: str | None) -> str | None:
-    """The label of the option that was taken: the one under the key, else the one that means the decision."""
+def find_chosen_label(prompt: PromptJson, decision: str, key: str | None) -> str | None:
+    """Return the label of the chosen option: the one with this key, else the one with this meaning."""
     options = prompt.get("options", [])
-    taken = [option for option in options if option["key"] == key]
-    taken = taken or [option for option in options if option["meaning"] == decision]
-    return str(taken[0]["label"]) if len(taken) == 1 else None
+    chosen = [option for option in options if option["key"] == key]
+    chosen = chosen or [option for option in options if option["meaning"] == decision]
+    return chosen[0]["label"] if len(chosen) == 1 else None
 
 
 def render_channel(how: str) -> str:
-    return f"through {WAYS.get(how, how)}"
+    return f"through {CHANNELS.get(how, how)}"
 
 
-def render_pending(waiting: list[dict[str, Any]]) -> str:
-    lines = []
-    for prompt in waiting:
-        lines.append(f"{prompt['id']}  {prompt['kind']}  {prompt['title']}  (pane {prompt['pane']})")
-        lines += [f"  | {row}" for row in prompt["body"].splitlines()]
-        lines.append(f"  {prompt['question']}")
-        lines += [f"  {o['key']:<5} {o['label']}  [{o['meaning']}]" for o in prompt["options"]]
-    return "\n".join(lines)
+def render_pending(pending: Sequence[PromptJson]) -> Iterator[str]:
+    for prompt in pending:
+        yield printable(f"{prompt['id']}  {prompt['kind']}  {prompt['title']}  (pane {prompt['pane']})")
+        yield from (printable(f"  | {row}") for row in prompt["body"].splitlines())
+        yield printable(f"  {prompt['question']}")
+        for option in prompt["options"]:
+            yield printable(f"  {option['key']:<5} {option['label']}  [{option['meaning']}]")

@@ -1,4 +1,4 @@
-"""The commands there are, and each one's module and parser, loaded when asked for."""
+"""The list of commands. A command's module is imported, and its parser built, only when it is needed."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol
@@ -8,41 +8,50 @@ if TYPE_CHECKING:
 
     from chorus.errors import ExitCode
 
-# name -> what it does, in the order of the help text. The module is chorus.commands.<name>.
-COMMANDS = {
-    "claude": "start Claude Code in tmux, watched from its first moment",
-    "attach": "watch a client that runs already, or a pane in which one will",
-    "run": "start a headless session in a tmux pane",
-    "send": "say something more to a headless session, or end it",
-    "panel": "show what the sessions did and ask, beside them, and answer",
-    "status": "say what the watcher watches right now",
-    "lanes": "list the branches that hold what each session did",
-    "log": "list what the agent did, action by action",
-    "show": "show one action with its diff",
-    "diff": "show what actions changed",
-    "revert": "take actions back, and nothing else",
-    "redo": "bring back what was reverted",
-    "keep": "mark actions as reviewed",
-    "land": "make clean commits of a lane on a branch of yours",
-    "drop": "remove a lane's branch, or bring it back",
-    "blame": "say which action wrote a line",
-    "prompts": "show what the client asks, and which key answers what",
-    "approve": "say yes to a prompt that waits",
-    "deny": "say no to a prompt that waits",
-    "answer": "answer the questions of a prompt that waits",
-    "policy": "say which tool calls need no person",
-    "hooks": "put Chorus's hooks into the client's settings, take them out, say where they are",
-    "inspect": "show what Chorus makes of a recorded stream, pane capture or transcript",
-    "doctor": "say what is healthy, what is not covered, and how to mend it",
-    "gc": "make Chorus's own store small, or take Chorus out of the repository",
-    "completion": "print what makes your shell complete commands, options and lanes",
-    "demo": "play a short story in a scratch repository: no account, no network",
-    "stop": "end this repository's watcher",
+# group -> command -> summary, in the order of the help text. The module is chorus.commands.<command>.
+GROUPS = {
+    "start and watch sessions": {
+        "claude": "start Claude Code in tmux and watch it",
+        "attach": "watch a Claude Code session that is already running in tmux",
+        "run": "start a headless session in a tmux pane",
+        "send": "send a message to a headless session, or end it",
+        "panel": "open the side panel: actions, diffs and prompts of all sessions",
+        "status": "show the watcher, its sessions and what is left to review",
+        "stop": "stop this repository's watcher",
+    },
+    "review and revert actions": {
+        "log": "list actions, newest first",
+        "show": "show one action with its diff",
+        "diff": "show the changes of actions",
+        "blame": "show which action wrote each line of a file",
+        "lanes": "list lanes, the branches that hold each session's actions",
+        "revert": "revert actions without touching anything else",
+        "redo": "restore reverted actions",
+        "keep": "mark actions as reviewed",
+        "land": "commit a lane's actions to a branch",
+        "drop": "delete a lane's branch, or restore it",
+    },
+    "answer prompts": {
+        "prompts": "list pending permission prompts",
+        "approve": "approve a pending prompt",
+        "deny": "deny a pending prompt",
+        "answer": "answer the questions of a pending prompt",
+        "policy": "list, add and test the rules that answer prompts for you",
+    },
+    "set up and maintain": {
+        "hooks": "install or remove Chorus's hooks in Claude Code's settings",
+        "doctor": "check the setup and explain how to fix problems",
+        "inspect": "list the actions in a recorded stream, pane capture or transcript",
+        "gc": "compact Chorus's store, or remove Chorus from the repository",
+        "completion": "print a completion script for bash, zsh or fish",
+        "demo": "play a short demo in a scratch repository, offline",
+    },
 }
+COMMANDS = {name: summary for group in GROUPS.values() for name, summary in group.items()}
 
 
 class Command(Protocol):
-    """What every module in chorus.commands offers."""
+    """A module of chorus.commands. It may also define ABOUT, EXAMPLES and PASSES_ON; see `load`."""
 
     def configure(self, parser: "ArgumentParser") -> None: ...
 
@@ -50,11 +59,16 @@ class Command(Protocol):
 
 
 def load(name: str) -> tuple[Command, "ArgumentParser"]:
-    """A command's module and its parser."""
-    from chorus.commands.parser.argument_parser import Parser  # noqa: PLC0415  the list of commands is shown without it
+    """Import a command's module and build its parser.
+
+    ABOUT is a paragraph below the summary, EXAMPLES are pairs of a command line and its meaning, and
+    PASSES_ON says that the words after `--` go to another program.
+    """
+    from chorus.commands.parser.argument_parser import build_parser  # noqa: PLC0415  `--help` needs none
 
     command: Command = import_module(f"chorus.commands.{name}")
-    summary = COMMANDS[name]
-    parser = Parser(prog=f"chorus {name}", description=f"{summary[0].upper()}{summary[1:]}.")
+    parser = build_parser(
+        name, COMMANDS[name], about=getattr(command, "ABOUT", ""), examples=getattr(command, "EXAMPLES", ())
+    )
     command.configure(parser)
     return command, parser

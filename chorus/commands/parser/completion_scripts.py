@@ -1,20 +1,24 @@
-"""Completion scripts for shells, rendered from the commands' pages.
+"""Completion scripts for bash, zsh and fish, rendered from the commands' reference pages.
 
-A script asks nothing of Chorus while a person types: words come from the script itself, lanes from git.
+Commands, options and choices are part of the script. Lanes come from git and action numbers from
+`chorus log`, when Tab is pressed.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from chorus.commands.parser.reference import Argument, Option, Page
+from chorus.commands.parser.reference import Argument, CommandPage, Option
 from chorus.model.lane_name import LANE_REFS
 
 LANES = f"git for-each-ref --format='%(refname:lstrip=2)' {' '.join(LANE_REFS)} 2>/dev/null"
+# The newest are the likely ones.
+ACTIONS = "chorus log -n 100 2>/dev/null | sed -n 's/^ *\\([0-9][0-9]*\\) .*/\\1/p'"
 FILES = {"FILE", "FILE[:LINE]", "PATH"}
-# Stand for what is looked up while a person types.
-AT_LANES, AT_FILES = "@lanes", "@files"
+# Stand for words that are looked up when Tab is pressed.
+AT_LANES, AT_ACTIONS, AT_FILES = "@lanes", "@actions", "@files"
+LOOKUPS = {AT_LANES: LANES, AT_ACTIONS: ACTIONS}
 
 
-def render_bash(pages: Sequence[Page]) -> str:
+def render_bash(pages: Sequence[CommandPage]) -> str:
     return f"""# bash completion for chorus
 _chorus() {{
     local word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD - 1]}} page= words= options= i
@@ -33,6 +37,7 @@ _chorus() {{
     [[ $word == -* || -z $words ]] && words=$options
     case $words in
         {AT_LANES}) words=$({LANES}) ;;
+        {AT_ACTIONS}) words=$({ACTIONS}) ;;
         {AT_FILES}) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$word")); return ;;
     esac
     COMPREPLY=($(compgen -W "$words" -- "$word"))
@@ -41,7 +46,7 @@ complete -F _chorus chorus
 """
 
 
-def render_zsh(pages: Sequence[Page]) -> str:
+def render_zsh(pages: Sequence[CommandPage]) -> str:
     return f"""#compdef chorus
 _chorus() {{
     local word=$words[CURRENT] before=$words[CURRENT-1] page= offered= options= i
@@ -60,6 +65,7 @@ _chorus() {{
     [[ $word == -* || -z $offered ]] && offered=$options
     case $offered in
         ({AT_LANES}) offered=$({LANES}) ;;
+        ({AT_ACTIONS}) offered=$({ACTIONS}) ;;
         ({AT_FILES}) _files; return ;;
     esac
     compadd -- ${{=offered}}
@@ -68,10 +74,10 @@ if [[ $funcstack[1] == _chorus ]]; then _chorus "$@"; else compdef _chorus choru
 """
 
 
-def render_fish(pages: Sequence[Page]) -> str:
+def render_fish(pages: Sequence[CommandPage]) -> str:
     names = " ".join(map(_quoted, _names(pages)))
     head = f"""# fish completion for chorus
-function __chorus_at --description 'whether the command line stands at this command'
+function __chorus_at --description 'whether the command line is at this command'
     set -l page
     for word in (commandline -opc)[2..]
         test "$word" = --; and return 1
@@ -85,27 +91,27 @@ complete -c chorus -f
     return head + "\n".join(_fish_lines(pages)) + "\n"
 
 
-SHELLS: dict[str, Callable[[Sequence[Page]], str]] = {
+SHELLS: dict[str, Callable[[Sequence[CommandPage]], str]] = {
     "bash": render_bash,
     "zsh": render_zsh,
     "fish": render_fish,
 }
 
 
-def _all(pages: Iterable[Page]) -> Iterator[Page]:
+def _all(pages: Iterable[CommandPage]) -> Iterator[CommandPage]:
     for page in pages:
         yield page
-        yield from _all(page.parts)
+        yield from _all(page.subcommands)
 
 
-def _names(pages: Sequence[Page]) -> list[str]:
+def _names(pages: Sequence[CommandPage]) -> list[str]:
     return [page.name for page in _all(pages)]
 
 
-def _words(page: Page) -> str:
-    """What may stand next, when it is no option."""
-    if page.parts:
-        return " ".join(part.name.split()[-1] for part in page.parts)
+def _words(page: CommandPage) -> str:
+    """Return what may come next, other than an option."""
+    if page.subcommands:
+        return " ".join(part.name.split()[-1] for part in page.subcommands)
     return next(filter(None, map(_offered, page.arguments)), "")
 
 
@@ -113,15 +119,17 @@ def _offered(thing: Argument | Option) -> str:
     name = thing.name if isinstance(thing, Argument) else thing.value
     if name in FILES:
         return AT_FILES
+    if name == "ACTION":
+        return AT_ACTIONS
     is_lane = name == "LANE" or (isinstance(thing, Option) and "--lane" in thing.flags)
     return AT_LANES if is_lane else " ".join(thing.choices)
 
 
-def _flags(page: Page) -> list[str]:
+def _flags(page: CommandPage) -> list[str]:
     return [flag for option in page.options for flag in option.flags] + ["--help"]
 
 
-def _cases(pages: Sequence[Page], form: str, *, opening: str = "") -> str:
+def _cases(pages: Sequence[CommandPage], form: str, *, opening: str = "") -> str:
     names = _quoted(" ".join(page.name for page in pages))
     top = form.format(words=names, options=_quoted("--help --version"))
     lines = [f"        {opening}'') {top} ;;"]
@@ -131,8 +139,8 @@ def _cases(pages: Sequence[Page], form: str, *, opening: str = "") -> str:
     return "\n".join(lines)
 
 
-def _values(pages: Sequence[Page], form: str, *, opening: str = "") -> str:
-    """After an option that takes a value, only its values."""
+def _values(pages: Sequence[CommandPage], form: str, *, opening: str = "") -> str:
+    """Render the cases that offer, after an option with a value, only its values."""
     lines = []
     for page in _all(pages):
         for option in (option for option in page.options if option.value is not None):
@@ -141,12 +149,12 @@ def _values(pages: Sequence[Page], form: str, *, opening: str = "") -> str:
     return "\n".join(lines)
 
 
-def _fish_lines(pages: Sequence[Page]) -> Iterator[str]:
+def _fish_lines(pages: Sequence[CommandPage]) -> Iterator[str]:
     for page in pages:
         yield f"complete -c chorus -n '__chorus_at' -a {page.name} -d {_fish(page.summary)}"
     for page in _all(pages):
         here = f"complete -c chorus -n '__chorus_at {page.name}'"
-        for part in page.parts:
+        for part in page.subcommands:
             yield f"{here} -a {part.name.split()[-1]} -d {_fish(part.summary)}"
         for words in filter(None, map(_offered, page.arguments)):
             yield f"{here} {_fish_offer(words)}"
@@ -160,7 +168,7 @@ def _fish_lines(pages: Sequence[Page]) -> Iterator[str]:
 def _fish_offer(words: str) -> str:
     if words == AT_FILES:
         return "-F"
-    return f"-a {_fish(f'({LANES})' if words == AT_LANES else words)}"
+    return f"-a {_fish(f'({LOOKUPS[words]})' if words in LOOKUPS else words)}"
 
 
 def _quoted(text: str) -> str:

@@ -1,61 +1,68 @@
-"""Texts written in the user's editor, by git's rules: which one, how it is run, what counts as nothing."""
+"""Edit commit messages in the user's editor, by git's rules."""
 
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
-from chorus.errors import ChorusError, ExitCode, NotFound
+from chorus.errors import ChorusError, NotFound
+from chorus.model.json_api import LandedCommitJson
 
-# The name by which editors know what they are editing.
+# Editors recognize a commit message by this name.
 FILE_NAME = "COMMIT_EDITMSG"
 
 
 class EditorFailed(ChorusError):
-    """There is no editor, or it failed."""
+    """There is no editor, or it exited with an error."""
 
     hint = "Set core.editor, GIT_EDITOR, VISUAL or EDITOR, or give the message with -m."
 
 
 class EmptyMessage(NotFound):
-    exit_code = ExitCode.NOT_FOUND
-    hint = "Write at least one line that is no comment."
+    hint = "Write at least one line that is not a comment."
 
 
-def edit_messages(commits: Sequence[Mapping[str, Any]], onto: str, folder: Path) -> list[dict[str, Any]]:
-    """The message of each commit, as the person wants it."""
-    said = []
-    for place, commit in enumerate(commits, 1):
-        numbers = ", ".join(map(str, commit["actions"]))
-        about = [
-            f"Commit {place} of {len(commits)}, onto {onto}: action {numbers}.",
-            "Lines that begin with this sign are left out; an empty message lands nothing.",
-            "What leads from a line back to its action is added below.",
+class CommitMessage(TypedDict):
+    """The edited message for the commit of these actions, as the watcher takes it."""
+
+    actions: list[int]
+    message: str
+
+
+def edit_messages(commits: Sequence[LandedCommitJson], onto: str, directory: Path) -> list[CommitMessage]:
+    """Let the user edit the message of each commit, one after the other."""
+    messages: list[CommitMessage] = []
+    for number, commit in enumerate(commits, 1):
+        actions = ", ".join(map(str, commit["actions"]))
+        comments = [
+            f"Commit {number} of {len(commits)}, onto {onto}: action {actions}.",
+            "Lines that start with this character are ignored; an empty message lands nothing.",
+            "The trailers that link each line to its action are added below the message.",
         ]
-        text = edit_text(commit["message"], about, folder)
+        text = edit_text(commit["message"], comments, directory)
         if not text:
             raise EmptyMessage("the message is empty; nothing was landed")
-        said.append({"actions": commit["actions"], "message": text})
-    return said
+        messages.append({"actions": commit["actions"], "message": text})
+    return messages
 
 
-def edit_text(text: str, about: Sequence[str], folder: Path) -> str:
-    """What the editor leaves of the text, without comments."""
-    place = folder / FILE_NAME
-    comments = _git(folder, "stripspace", "--comment-lines", stdin="\n".join(about))
-    place.write_text(f"{text}\n\n{comments}", encoding="utf-8")
-    editor = _git(folder, "var", "GIT_EDITOR").strip()
-    # As git runs it: a shell's words, with the file after them.
-    done = subprocess.run(["/bin/sh", "-c", f'{editor} "$@"', editor, str(place)])
+def edit_text(text: str, comments: Sequence[str], directory: Path) -> str:
+    """Return the text as the editor leaves it, without comments."""
+    path = directory / FILE_NAME
+    footer = _git(directory, "stripspace", "--comment-lines", stdin="\n".join(comments))
+    path.write_text(f"{text}\n\n{footer}", encoding="utf-8")
+    editor = _git(directory, "var", "GIT_EDITOR").strip()
+    # As git runs it: a shell command line, with the file as its last argument.
+    done = subprocess.run(["/bin/sh", "-c", f'{editor} "$@"', editor, str(path)])
     if done.returncode:
         raise EditorFailed(f"the editor {editor!r} failed with {done.returncode}; nothing was landed")
-    written = place.read_bytes().decode("utf-8", "surrogateescape")
-    return _git(folder, "stripspace", "--strip-comments", stdin=written).strip("\n")
+    written = path.read_bytes().decode("utf-8", "surrogateescape")
+    return _git(directory, "stripspace", "--strip-comments", stdin=written).strip("\n")
 
 
-def _git(folder: Path, *words: str, stdin: str = "") -> str:
+def _git(directory: Path, *words: str, stdin: str = "") -> str:
     done = subprocess.run(
-        ["git", *words], cwd=folder, input=stdin.encode("utf-8", "surrogateescape"), capture_output=True
+        ["git", *words], cwd=directory, input=stdin.encode("utf-8", "surrogateescape"), capture_output=True
     )
     if done.returncode:
         raise EditorFailed(done.stderr.decode(errors="replace").strip())

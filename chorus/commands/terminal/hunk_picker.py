@@ -1,66 +1,61 @@
-"""Hunks picked one by one on a terminal, with the keys of `git checkout -p`."""
+"""Pick the hunks to revert one by one, with the keys of `git checkout -p`."""
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
-from chorus.commands.diff import coloured_patch
+from chorus.commands.terminal.patch import render_patch
 from chorus.errors import UsageError
+from chorus.model.json_api import HunkJson
 from chorus.output import ask_user, print_out
 
 KEYS = "y,n,q,a,d,?"
 HELP = (
-    "y - take this hunk back",
-    "n - leave this hunk",
-    "q - leave this hunk and all that follow",
-    "a - take this hunk and all later ones of this file back",
-    "d - leave this hunk and all later ones of this file",
-    "? - print this help",
+    "y - revert this hunk",
+    "n - do not revert this hunk",
+    "q - quit; do not revert this hunk or any of the remaining ones",
+    "a - revert this hunk and all later hunks in the file",
+    "d - do not revert this hunk or any of the later hunks in the file",
+    "? - print help",
 )
 
 
-def pick_hunks(hunks: Sequence[Mapping[str, Any]]) -> list[int]:
-    """The numbers of those the person wants taken back."""
+def pick_hunks(hunks: Sequence[HunkJson]) -> list[int]:
+    """Ask on the terminal; return the numbers of the hunks to revert."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise UsageError("hunks are picked on a terminal", hint="Elsewhere name them with --hunk N.")
-    return choose_hunks(hunks, _ask, _show)
+        raise UsageError("stdout is not a terminal", hint="Choose hunks with --hunk N instead of -p.")
+    return choose_hunks(hunks, lambda question: ask_user(question) or "q", _print_patch)
 
 
 def choose_hunks(
-    hunks: Sequence[Mapping[str, Any]], ask_for: Callable[[str], str], show: Callable[[str], None]
+    hunks: Sequence[HunkJson], ask: Callable[[str], str], show: Callable[[str], None]
 ) -> list[int]:
     chosen: list[int] = []
-    settled: dict[str, bool] = {}  # paths whose remaining hunks are decided
-    for place, hunk in enumerate(hunks, 1):
-        path = str(hunk["path"])
-        if path not in settled:
+    decided: dict[str, bool] = {}  # files whose remaining hunks are decided
+    for number, hunk in enumerate(hunks, 1):
+        path = hunk["path"]
+        if path in decided:
+            wanted = decided[path]
+        else:
             show(hunk["patch"])
-            key = _key(f"({place}/{len(hunks)}) Take this hunk back [{KEYS}]? ", ask_for, show)
+            key = _ask_key(f"({number}/{len(hunks)}) Revert this hunk [{KEYS}]? ", ask, show)
             if key == "q":
                 break
             if key in "ad":
-                settled[path] = key == "a"
+                decided[path] = key == "a"
             wanted = key in "ya"
-        else:
-            wanted = settled[path]
         if wanted:
-            chosen.append(int(hunk["n"]))
+            chosen.append(hunk["n"])
     return chosen
 
 
-def _key(question: str, ask_for: Callable[[str], str], show: Callable[[str], None]) -> str:
+def _ask_key(question: str, ask: Callable[[str], str], show: Callable[[str], None]) -> str:
     while True:
-        key = ask_for(question).strip().lower()[:1]
+        key = ask(question).strip().lower()[:1]
         if key and key in "ynqad":
             return key
         show("\n".join(HELP))
 
 
-def _show(text: str) -> None:
-    for line in coloured_patch(text):
+def _print_patch(text: str) -> None:
+    for line in render_patch(text):
         print_out(line)
-
-
-def _ask(question: str) -> str:
-    """What the person types; the end of input means that they have had enough."""
-    return ask_user(question) or "q"

@@ -1,4 +1,4 @@
-"""Long answers: through the user's pager on a terminal, as they are elsewhere. By git's rules."""
+"""Show long output in the user's pager, by git's rules."""
 
 import os
 import subprocess
@@ -10,9 +10,9 @@ from chorus.output import print_out
 
 
 def page(lines: Iterable[str], command: str) -> None:
-    """Give the lines as they come: the first screen does not wait for the last line.
+    """Show the lines as they come, so the first screen does not wait for the last line.
 
-    `command`: the git command whose pager it is (`pager.diff` and the like).
+    On a terminal they go through the pager of this git command (`pager.diff` and the like).
     """
     pager = read_pager(command) if sys.stdout.isatty() else None
     if pager is None:
@@ -28,12 +28,12 @@ def page(lines: Iterable[str], command: str) -> None:
             process.stdin.flush()
         process.stdin.close()
     except (BrokenPipeError, KeyboardInterrupt):
-        pass  # the reader has seen enough, or interrupts what the pager shows
+        pass  # the user has left the pager, or interrupts it
     _wait(process)
 
 
 def _wait(process: "subprocess.Popen[bytes]") -> None:
-    """Until the person leaves the pager: an interrupt is the pager's to deal with."""
+    """Wait until the user leaves the pager. The pager itself handles an interrupt."""
     while True:
         try:
             process.wait()
