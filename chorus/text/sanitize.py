@@ -9,6 +9,8 @@ MAX_LINE_CHARACTERS = 2000
 TAB_WIDTH = 4
 # More marks on one letter than any writing system stacks: further ones draw over the lines around them.
 MAX_COMBINING_MARKS = 3
+# More than any text that is not made to fill memory uses.
+MAX_CACHED_CHARACTERS = 20_000
 # Characters that print as nothing although they count as letters, marks or symbols.
 _INVISIBLE = (
     (0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0),
@@ -53,13 +55,36 @@ def expand_tabs(line: str) -> str:
 def _make_visible(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
-    from unicodedata import category  # noqa: PLC0415  a library of a megabyte that plain text does not need
-
-    shown, marks = [], 0
-    for char in text:
-        marks = marks + 1 if not char.isascii() and category(char) in {"Mn", "Me"} else 0
-        shown.append(_symbol(char) if marks <= MAX_COMBINING_MARKS else f"<U+{ord(char):04X}>")
+    shown = list(map(_SYMBOLS.__getitem__, text))
+    if _SYMBOLS.marks.isdisjoint(text):
+        return "".join(shown)
+    count = 0
+    for index, char in enumerate(text):
+        count = count + 1 if char in _SYMBOLS.marks else 0
+        if count > MAX_COMBINING_MARKS:
+            shown[index] = f"<U+{ord(char):04X}>"
     return "".join(shown)
+
+
+class _Symbols(dict[str, str]):
+    """How each character is shown. Filled as characters are met: a lookup costs a tenth of working it out."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.marks: set[str] = set()  # the combining ones among them
+
+    def __missing__(self, char: str) -> str:
+        from unicodedata import category  # noqa: PLC0415  a library of a megabyte that ASCII does not need
+
+        if category(char) in {"Mn", "Me"}:
+            self.marks.add(char)
+        symbol = _symbol(char)
+        if len(self) < MAX_CACHED_CHARACTERS:
+            self[char] = symbol
+        return symbol
+
+
+_SYMBOLS = _Symbols()
 
 
 def _symbol(char: str) -> str:

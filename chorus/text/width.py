@@ -7,6 +7,8 @@ A wide character takes two cells and a combining one none. Text is expected to b
 import unicodedata
 from collections.abc import Sized
 
+# More than any text that is not made to fill memory uses.
+MAX_CACHED_CHARACTERS = 20_000
 # Vowels and finals of conjoining Hangul, and skin tones of emoji: drawn with the character before them.
 _JOINED = (range(0x1160, 0x1200), range(0xD7B0, 0xD800), range(0x1F3FB, 0x1F400))
 
@@ -15,7 +17,9 @@ class _Widths(dict[str, int]):
     """Filled as characters are met: a lookup costs a tenth of asking unicodedata."""
 
     def __missing__(self, char: str) -> int:
-        self[char] = width = _measure(char)
+        width = _measure(char)
+        if len(self) < MAX_CACHED_CHARACTERS:
+            self[char] = width
         return width
 
 

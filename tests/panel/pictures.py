@@ -1,7 +1,7 @@
 """The pictures of the guide: the panel's main states at three sizes. `python -m tests.panel.pictures`.
 
 Each scene is played by the real panel with a scripted watcher. A test plays them again and compares
-what they say with what the kept pictures say.
+their text with that of the kept pictures.
 """
 
 import asyncio

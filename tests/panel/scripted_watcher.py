@@ -80,10 +80,10 @@ class ScriptedWatcher:
         self.publish("prompt-gone", id=prompt, why=why)
 
     def requests_for(self, do: str) -> list[dict[str, Any]]:
-        asked = [dict(request.arguments) for request in list(self.requests) if request.do == do]
-        for arguments in asked:
+        requests = [dict(request.arguments) for request in list(self.requests) if request.do == do]
+        for arguments in requests:
             arguments.pop("cwd", None)
-        return asked
+        return requests
 
     @property
     def subscribers(self) -> int:

@@ -54,7 +54,7 @@ async def test_a_denial_with_a_message_sends_the_message(watcher: ScriptedWatche
 
 def question(**fields: object) -> dict[str, object]:
     choices = [{"label": "Go", "description": "small"}, {"label": "Rust", "description": "strict"}]
-    asked = {"question": "Which language?", "header": "Language", "options": choices}
+    item = {"question": "Which language?", "header": "Language", "options": choices}
     labels = ["Go", "Rust", "Type something.", "Chat about this"]
     options = [{"key": str(n), "label": label, "meaning": "other"} for n, label in enumerate(labels, 1)]
     title = {
@@ -63,7 +63,7 @@ def question(**fields: object) -> dict[str, object]:
         "title": "Language",
         "question": "Which language?",
     }
-    return prompt("p1", **title, options=options, body="", input={"questions": [asked]}, **fields)
+    return prompt("p1", **title, options=options, body="", input={"questions": [item]}, **fields)
 
 
 async def test_the_option_that_takes_text_opens_a_form(watcher: ScriptedWatcher) -> None:
@@ -197,7 +197,7 @@ async def test_a_new_prompt_does_not_replace_the_shown_one(watcher: ScriptedWatc
         await ui.prompt_ready("p1")
         watcher.add_prompt(prompt("p2"))
         await ui.shows("1 of 2")
-        assert ui.view.card.ready(time.monotonic()), "what is shown did not change: no waiting anew"
+        assert ui.view.card.ready(time.monotonic()), "what is shown did not change: no new delay"
         await ui.press("p")
         await ui.shows("2 of 2")
         assert not ui.view.card.ready(time.monotonic())

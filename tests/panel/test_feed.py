@@ -41,36 +41,36 @@ class FedModel:
 def test_the_feed_gives_the_present_state_and_then_events(
     watcher: ScriptedWatcher, reader: FeedReader
 ) -> None:
-    told = FedModel(reader)
-    wait_for(lambda: told.update().complete)
-    assert len(told.model.entries) == len(watcher.entries)
-    assert (told.model.link, len(told.model.sessions)) == ("live", 2)
+    fed = FedModel(reader)
+    wait_for(lambda: fed.update().complete)
+    assert len(fed.model.entries) == len(watcher.entries)
+    assert (fed.model.link, len(fed.model.sessions)) == ("live", 2)
     watcher.add_action(entry(99))
     watcher.add_prompt(prompt("p5"))
-    wait_for(lambda: 99 in told.update().entries and "p5" in told.model.prompts)
+    wait_for(lambda: 99 in fed.update().entries and "p5" in fed.model.prompts)
 
 
 def test_a_log_of_several_pages_is_read_to_its_end(
     watcher: ScriptedWatcher, reader: FeedReader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(feed_module, "PAGE_ENTRIES", 3)
-    told = FedModel(reader)
-    wait_for(lambda: told.update().complete)
+    fed = FedModel(reader)
+    wait_for(lambda: fed.update().complete)
     watcher.stop()
-    wait_for(lambda: told.update().link == "lost")
+    wait_for(lambda: fed.update().link == "lost")
     watcher.requests.clear()
     watcher.start()
-    wait_for(lambda: told.update().link == "live" and told.model.complete)
+    wait_for(lambda: fed.update().link == "live" and fed.model.complete)
     assert [request.get("before") for request in watcher.requests_for("log")] == [None, 42, 39]
-    assert sorted(told.model.entries) == sorted(watcher.entries)
+    assert sorted(fed.model.entries) == sorted(watcher.entries)
 
 
 def test_events_during_the_reading_of_the_log_are_not_lost(
     watcher: ScriptedWatcher, reader: FeedReader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(feed_module, "PAGE_ENTRIES", 2)
-    told = FedModel(reader)
-    wait_for(lambda: told.update().complete)
+    fed = FedModel(reader)
+    wait_for(lambda: fed.update().complete)
     watcher.delay_seconds["log"] = 0.02
     watcher.stop()
     watcher.start()
@@ -78,34 +78,34 @@ def test_events_during_the_reading_of_the_log_are_not_lost(
     wait_for(lambda: len(watcher.requests_for("log")) > asked)
     watcher.add_prompt(prompt("meanwhile"))
     watcher.add_action(entry(38, status="kept"))
-    wait_for(lambda: "meanwhile" in told.update().prompts)
-    assert not told.model.complete, "the prompt did not wait for the log"
-    wait_for(lambda: told.update().complete)
-    assert told.model.entries[38].status == "kept"
+    wait_for(lambda: "meanwhile" in fed.update().prompts)
+    assert not fed.model.complete, "the prompt did not wait for the log"
+    wait_for(lambda: fed.update().complete)
+    assert fed.model.entries[38].status == "kept"
 
 
 def test_after_a_restart_the_feed_reconnects_and_nothing_is_doubled(
     watcher: ScriptedWatcher, reader: FeedReader
 ) -> None:
-    told = FedModel(reader)
-    wait_for(lambda: told.update().complete)
+    fed = FedModel(reader)
+    wait_for(lambda: fed.update().complete)
     watcher.stop()
-    wait_for(lambda: told.update().link == "lost")
+    wait_for(lambda: fed.update().link == "lost")
     watcher.entries[100] = entry(100)
     del watcher.entries[37]
     watcher.start()
-    wait_for(lambda: told.update().link == "live" and told.model.complete)
-    assert told.model.link_text == "connected again"
-    assert sorted(told.model.entries) == sorted(watcher.entries)
+    wait_for(lambda: fed.update().link == "live" and fed.model.complete)
+    assert fed.model.link_text == "connected again"
+    assert sorted(fed.model.entries) == sorted(watcher.entries)
 
 
 def test_a_watcher_of_another_version_is_reported(watcher: ScriptedWatcher, reader: FeedReader) -> None:
-    told = FedModel(reader)
-    wait_for(lambda: told.update().complete)
+    fed = FedModel(reader)
+    wait_for(lambda: fed.update().complete)
     watcher.version = "99.0"
     watcher.stop()
     watcher.start()
-    wait_for(lambda: "99.0" in told.update().link_text)
+    wait_for(lambda: "99.0" in fed.update().link_text)
 
 
 def test_without_a_watcher_the_feed_waits_until_it_is_stopped(watcher: ScriptedWatcher) -> None:
@@ -126,16 +126,16 @@ def test_without_a_watcher_the_feed_waits_until_it_is_stopped(watcher: ScriptedW
 
 
 def test_stop_ends_a_feed_that_waits_for_events(watcher: ScriptedWatcher, reader: FeedReader) -> None:
-    told = FedModel(reader)
-    wait_for(lambda: told.update().complete)
+    fed = FedModel(reader)
+    wait_for(lambda: fed.update().complete)
     reader.stop()
     wait_for(lambda: not reader._thread.is_alive())
     wait_for(lambda: watcher.subscribers == 0 or None)
 
 
 def test_many_messages_cause_one_wake_up(watcher: ScriptedWatcher, reader: FeedReader) -> None:
-    told = FedModel(reader)
-    wait_for(lambda: told.update().complete)
+    fed = FedModel(reader)
+    wait_for(lambda: fed.update().complete)
     wakes: list[int] = []
     reader.listen(lambda: wakes.append(1))
     for n in range(200, 260):
@@ -146,10 +146,10 @@ def test_many_messages_cause_one_wake_up(watcher: ScriptedWatcher, reader: FeedR
 
 
 def test_an_answer_of_the_wrong_type_is_reported(watcher: ScriptedWatcher, reader: FeedReader) -> None:
-    told = FedModel(reader)
-    wait_for(lambda: told.update().complete)
+    fed = FedModel(reader)
+    wait_for(lambda: fed.update().complete)
     watcher._hello = lambda: None  # type: ignore[assignment, method-assign, return-value]
     watcher.stop()
     watcher.start()
-    wait_for(lambda: "hello" in told.update().link_text)
-    assert told.model.link == "lost"
+    wait_for(lambda: "hello" in fed.update().link_text)
+    assert fed.model.link == "lost"

@@ -21,16 +21,16 @@ def lines(*messages: dict[str, Any]) -> list[str]:
 
 
 def test_an_action_is_one_line() -> None:
-    told = lines({"event": "action", "entry": entry(38)})
-    assert told == ["09:14 action 38 open Edit src/parser.py +8 -3: Count a tab to the next stop"]
+    printed = lines({"event": "action", "entry": entry(38)})
+    assert printed == ["09:14 action 38 open Edit src/parser.py +8 -3: Count a tab to the next stop"]
 
 
 def test_a_revert_is_done_and_a_reverted_action_that_had_landed_is_reverted() -> None:
-    told = lines(
+    printed = lines(
         {"event": "action", "entry": entry(38, status="reverted", landed=True)},
         {"event": "action", "entry": entry(39, tool="Revert", reverts=["toolu_00038"])},
     )
-    assert [line.split()[1:5] for line in told] == [
+    assert [line.split()[1:5] for line in printed] == [
         ["action", "38", "reverted", "Edit"],
         ["action", "39", "done", "Revert"],
     ]
@@ -49,19 +49,19 @@ def test_a_prompt_is_printed_with_the_commands_that_answer_it() -> None:
 
 def test_the_option_that_takes_text_is_printed_with_its_command() -> None:
     options = [{"key": "1", "label": "Type something.", "meaning": "other"}]
-    told = lines({"event": "prompt", "prompt": prompt("p1", kind="question", options=options, words="1")})
-    assert told[-1] == "  1 Type something.: chorus answer p1 --text TEXT"
+    printed = lines({"event": "prompt", "prompt": prompt("p1", kind="question", options=options, words="1")})
+    assert printed[-1] == "  1 Type something.: chorus answer p1 --text TEXT"
 
 
 def test_without_a_session_the_log_says_how_to_start_one() -> None:
-    nobody = {"event": "snapshot", "sessions": [], "prompts": [], "lanes": []}
-    assert lines(nobody) == ["no session yet; start one: chorus claude"]
-    somebody = {"event": "session", "session": session("s1")}
-    assert not any("no session" in line for line in lines(somebody, nobody))
+    empty = {"event": "snapshot", "sessions": [], "prompts": [], "lanes": []}
+    assert lines(empty) == ["no session yet; start one: chorus claude"]
+    session_event = {"event": "session", "session": session("s1")}
+    assert not any("no session" in line for line in lines(session_event, empty))
 
 
 def test_only_changes_are_printed() -> None:
-    told = lines(
+    printed = lines(
         {"event": "action", "entry": entry(38)},
         {"event": "action", "entry": entry(38)},
         {"event": "action", "entry": entry(38, status="kept")},
@@ -72,12 +72,12 @@ def test_only_changes_are_printed() -> None:
         {"event": "prompt", "prompt": prompt("p1", body="", input=None, options=[])},
         {"event": "prompt-gone", "id": "p1", "why": "answered"},
     )
-    assert [line.split(":", 2)[1][3:] for line in told[:3]] == [
+    assert [line.split(":", 2)[1][3:] for line in printed[:3]] == [
         "action 38 open Edit src/parser.py +8 -3",
         "action 38 kept Edit src/parser.py +8 -3",
         "action 38 landed Edit src/parser.py +8 -3",
     ]
-    assert told[3:] == [
+    assert printed[3:] == [
         "09:21 session accept-tabs working",
         "09:21 session accept-tabs waiting for you",
         "09:21 prompt p1 Bash command: Do you want to proceed?",
@@ -126,16 +126,16 @@ def test_the_plain_log_runs_in_a_pipe_without_loading_the_toolkit(
     )
     signal.signal(signal.SIGINT, before)
     assert process.stdout is not None
-    told = [process.stdout.readline()]
+    printed = [process.stdout.readline()]
     wait_for(lambda: watcher.subscribers or None)
     watcher.add_action(entry(99, summary="And one more"))
-    while "And one more" not in told[-1]:
-        told.append(process.stdout.readline())
+    while "And one more" not in printed[-1]:
+        printed.append(process.stdout.readline())
     process.send_signal(signal.SIGINT)
     _, about = process.communicate(timeout=20)
     watcher.stop()
     assert process.returncode == -signal.SIGINT
     assert "chorus.panel.plain" in about  # every module that was loaded
     assert "textual" not in about
-    assert "session accept-tabs working\n" in told[0]
-    assert any("action 44 open Edit" in line for line in told)
+    assert "session accept-tabs working\n" in printed[0]
+    assert any("action 44 open Edit" in line for line in printed)

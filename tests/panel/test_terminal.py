@@ -133,7 +133,7 @@ def test_one_key_opens_the_panel_beside_the_session_and_closes_it(
 ) -> None:
     session = terminal.open(["sh", "-c", "echo SESSION; exec cat"], cwd=tmp_path, environment=environment())
     session.wait_for("SESSION")
-    # The server's own environment is another's: the panel goes by the shell it was asked for in.
+    # The tmux server has another environment: the panel uses that of the shell which opened it.
     terminal.tmux("set-environment", "-g", "LC_ALL", "C")
     toggle = [*PANEL, "--toggle", "-L", terminal.name, "--pane", session.id]
     subprocess.run(toggle, check=True, env=environment(), cwd=tmp_path, capture_output=True)

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from chorus.text import sanitize as sanitize_module
 from chorus.text.sanitize import MAX_LINE_CHARACTERS, expand_tabs, printable, sanitize, sanitize_lines
 
 
@@ -86,3 +87,9 @@ def test_the_module_imports_nothing_that_a_short_command_would_wait_for() -> Non
     code = "import sys; old = set(sys.modules); import chorus.text.sanitize; print(*set(sys.modules) - old)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert set(done.stdout.split()) == {"chorus", "chorus.text", "chorus.text.sanitize"}
+
+
+def test_text_with_every_character_does_not_fill_memory() -> None:
+    every = "".join(map(chr, range(0x20, 0x10000)))
+    assert sanitize(every, limit=len(every)).isprintable()
+    assert len(sanitize_module._SYMBOLS) <= sanitize_module.MAX_CACHED_CHARACTERS

@@ -2,6 +2,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from chorus.text import width
 from chorus.text.width import cell_width, count_of, cut, cut_start, pad, wrap
 
 WORDS = st.text(st.sampled_from("ab 日本语é…"), max_size=60)
@@ -32,6 +33,7 @@ def test_a_cut_text_ends_with_an_ellipsis(text: str, width: int, shown: str) -> 
 
 def test_a_path_is_cut_at_its_start() -> None:
     assert cut_start("src/deep/parser.py", 10) == "…parser.py"
+    assert cut_start("parser.py", 10) == "parser.py"
 
 
 def test_text_is_wrapped_at_blanks() -> None:
@@ -64,3 +66,9 @@ def test_a_count_has_its_word_in_singular_or_plural() -> None:
         "2 commits",
         "0 commits",
     )
+
+
+def test_text_with_every_character_does_not_fill_memory() -> None:
+    every = "".join(map(chr, range(0x20, 0x10000)))
+    assert cell_width(every) == sum(map(cell_width, every))
+    assert len(width._WIDTHS) <= width.MAX_CACHED_CHARACTERS

@@ -23,7 +23,7 @@ SHOWN_SECONDS = {"warning": 10.0, "error": 60.0}
 
 @dataclass(frozen=True, slots=True)
 class StatusText:
-    """What the status line says. `command`: the command line that does the same as the key pressed."""
+    """The content of the status line. `command`: the command line that does the same as the key pressed."""
 
     text: str
     level: str = "info"
