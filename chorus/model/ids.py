@@ -1,4 +1,4 @@
-"""The names things go by. Each is a plain string on the wire and a type of its own here."""
+"""Types of ids. Each is a plain string at run time."""
 
 from typing import NewType
 
@@ -9,8 +9,8 @@ AgentId = NewType("AgentId", str)
 LaneName = NewType("LaneName", str)
 PaneId = NewType("PaneId", str)
 
-# A git object's name, in hexadecimal.
+# The name of a git object, in hexadecimal.
 Oid = NewType("Oid", str)
 
-# Relative to the work tree, separated by "/", undecodable bytes kept as surrogate escapes.
+# A path relative to the work tree, with "/", and undecodable bytes as surrogate escapes.
 RepoPath = NewType("RepoPath", str)

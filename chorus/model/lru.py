@@ -1,4 +1,4 @@
-"""A dictionary that remembers the newest and forgets the oldest."""
+"""A dictionary of limited size."""
 
 from collections import OrderedDict
 from typing import TypeVar
@@ -8,21 +8,21 @@ Value = TypeVar("Value")
 
 
 class LruDict(OrderedDict[Key, Value]):
-    """At most `bound` entries; what was set or touched longest ago goes first."""
+    """Keeps at most `max_size` entries. The one that was set or touched longest ago is dropped first."""
 
-    def __init__(self, bound: int) -> None:
+    def __init__(self, max_size: int) -> None:
         super().__init__()
-        self._bound = bound
+        self._max_size = max_size
 
     def __setitem__(self, key: Key, value: Value) -> None:
         if key in self:
             self.move_to_end(key)
-        OrderedDict.__setitem__(self, key, value)  # `super()` would cost as much as the rest
-        if len(self) > self._bound:
+        OrderedDict.__setitem__(self, key, value)  # `super()` would take as long as the rest
+        if len(self) > self._max_size:
             self.popitem(last=False)
 
     def touch(self, key: Key) -> Value | None:
-        """The value, and the entry counts as new again."""
+        """Return the value, if any, and count the entry as new."""
         value = self.get(key)
         if value is not None:
             self.move_to_end(key)

@@ -1,9 +1,8 @@
-"""What the pairing step says happened. Values only.
+"""Outcomes: what happened in a session, as the events of an agent are paired.
 
-Per tool_use id: at most one `CallOpened`, then exactly one `ActionClosed`. What is learned later (a
-denial listed at the end of the turn, a result that was late, words from a second source) comes as
-`StatusCorrected`, `LeadTextAdded` or `OwnerCorrected`, which name the id and what is new. Those that
-every call and every turn has are tuples, which are made faster.
+For each call there is at most one `CallOpened`, then exactly one `ActionClosed`. What is learned later (a
+denial listed at the end of the turn, a late result, text from a second source) comes as `StatusCorrected`,
+`LeadTextAdded` or `OwnerCorrected`. The outcomes of every call and turn are tuples, which are made faster.
 """
 
 from collections.abc import Mapping
@@ -18,7 +17,7 @@ LinkKind = Literal["resume", "fork", "clear", "compact"]
 
 @dataclass(frozen=True, slots=True)
 class SessionDiscovered:
-    """A session shows itself for the first time. Given again when its directory becomes known later."""
+    """A session is seen for the first time. Comes again if its directory becomes known later."""
 
     session: SessionId
     cwd: str | None
@@ -26,7 +25,7 @@ class SessionDiscovered:
 
 @dataclass(frozen=True, slots=True)
 class SessionLinked:
-    """`session` goes on where `parent` left off. They are the same when the client kept the id."""
+    """`session` continues `parent`. They are the same if the client kept the id."""
 
     session: SessionId
     parent: SessionId
@@ -40,7 +39,7 @@ class SessionEnded:
 
 
 class TurnStarted(NamedTuple):
-    """A new turn. `message` is None where the source does not show it."""
+    """A new turn. `message` is None if the source does not show it."""
 
     session: SessionId | None
     turn: TurnId
@@ -53,7 +52,7 @@ class TurnEnded(NamedTuple):
 
 
 class SessionIdle(NamedTuple):
-    """The client waits for the next message. Told late, and of a turn that was broken off as well."""
+    """The client waits for the next message. Comes late, but also after a turn that was interrupted."""
 
     session: SessionId
 
@@ -68,7 +67,7 @@ class ActionClosed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StatusCorrected:
-    """The status given with `ActionClosed` was wrong: more is known now."""
+    """The status in `ActionClosed` was wrong."""
 
     id: ToolUseId
     status: Status
@@ -78,7 +77,7 @@ class StatusCorrected:
 
 @dataclass(frozen=True, slots=True)
 class LeadTextAdded:
-    """A source that came later tells what the assistant said before a closed action."""
+    """A later source shows the assistant's text before a closed action."""
 
     id: ToolUseId
     lead_text: str
@@ -87,7 +86,7 @@ class LeadTextAdded:
 
 @dataclass(frozen=True, slots=True)
 class OwnerCorrected:
-    """A source that came later tells whose a closed action was. All three are as known now."""
+    """A later source shows whose a closed action was. All three fields are as known now."""
 
     id: ToolUseId
     session: SessionId | None
@@ -99,8 +98,8 @@ class OwnerCorrected:
 class PromptOpened:
     """The client waits for an answer.
 
-    `request` is the id a control_response must name; None when the question came by a hook or as text.
-    `id` is the call it is about; None where it cannot be told.
+    `request` is the id that a control_response must name; None if the prompt came from a hook or as text.
+    `id` is the call it is about; None if that is not known.
     """
 
     session: SessionId | None
@@ -115,7 +114,7 @@ class PromptOpened:
 
 @dataclass(frozen=True, slots=True)
 class PromptClosed:
-    """A prompt is over: answered here or elsewhere, or withdrawn."""
+    """A prompt was answered, here or elsewhere, or withdrawn."""
 
     session: SessionId | None
     id: ToolUseId | None
@@ -125,10 +124,7 @@ class PromptClosed:
 
 @dataclass(frozen=True, slots=True)
 class BackgroundTaskEnded:
-    """A task that outlived its call (background Bash, background sub-agent) is over.
-
-    Its file changes had no tool event of their own. `id` is the call that started it.
-    """
+    """A background task (Bash or sub-agent) is over. `id` is the call that started it."""
 
     session: SessionId | None
     id: ToolUseId | None

@@ -1,8 +1,4 @@
-"""Which sessions there are and what each is doing, folded from what pairing says.
-
-Receives outcomes with the time they came. Gives the sessions that changed. Keeps no clock, and knows
-of panes and transcripts only what it is told.
-"""
+"""The sessions and the state of each, computed from outcomes."""
 
 import re
 from collections.abc import Mapping
@@ -29,21 +25,23 @@ SessionState = Literal["working", "waiting", "idle", "gone"]
 
 _BUSY = frozenset({"working", "waiting"})
 # A title is one line of a narrow panel.
-TITLE_LENGTH = 60
-# `/clear`, `/model opus`: a word to the client says nothing of what the session is about. Not `/tmp/x`.
+MAX_TITLE_LENGTH = 60
+# `/clear`, `/model opus`: a command does not tell what the session is about. `/tmp/x` is not a command.
 _COMMAND = re.compile(r"/[\w:-]+(?: .*)?")
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
+    """A session of the agent, as `chorus status` shows it."""
+
     id: SessionId
     state: SessionState = "idle"
     cwd: str | None = None
     title: str = ""
     transcript: str | None = None
     pane: PaneId | None = None
-    server: str | None = None  # the tmux server's socket path the pane is on
-    client: str | None = None  # its process, by number and start
+    server: str | None = None  # the socket of the pane's tmux server
+    client: str | None = None  # its process, by pid and start time
     parent: SessionId | None = None
     sources: tuple[str, ...] = ()
     since: str = ""
@@ -68,13 +66,15 @@ class Session:
 
 @dataclass(slots=True)
 class SessionTable:
+    """All sessions by id."""
+
     sessions: dict[SessionId, Session] = field(default_factory=dict)
 
     def feed(self, outcome: Outcome, *, time: str, source: str) -> Session | None:
-        """Fold one outcome in; the session it changed, or None."""
+        """Take an outcome; return the session it changed, or None."""
         match outcome:
             case SessionDiscovered(session, cwd):
-                return self._update(session, time, source, state="idle", **_known(cwd=cwd))
+                return self._update(session, time, source, state="idle", **_without_none(cwd=cwd))
             case SessionLinked(session, parent) if session != parent:
                 return self._update(session, time, source, parent=parent)
             case SessionEnded(session):
@@ -97,13 +97,13 @@ class SessionTable:
                 return None
 
     def place(self, session: SessionId, *, time: str, source: str, **known: str | None) -> Session:
-        """Say where a session's transcript, pane or client is. One that is spoken of is there again."""
+        """Set where a session's transcript, pane or client is. A session that was gone is back."""
         old = self.sessions.get(session)
         back = {"state": "idle"} if old is not None and old.state == "gone" else {}
-        return self._update(session, time, source, **back, **_known(**known))
+        return self._update(session, time, source, **back, **_without_none(**known))
 
     def _start_turn(self, session: SessionId, message: str | None, time: str, source: str) -> Session:
-        # The client may answer such a word itself, and never tells that it is done with it.
+        # The client may handle a command itself, and does not report when it is done.
         busy = {} if message and _COMMAND.fullmatch(message) else {"state": "working"}
         updated = self._update(session, time, source, **busy)
         if message and (not updated.title or _COMMAND.fullmatch(updated.title)):
@@ -118,15 +118,15 @@ class SessionTable:
 
 
 def parse_session(value: Mapping[str, Any]) -> Session:
-    """A session as `as_json` gave it; what this version does not know is left out."""
+    """Parse what `as_json` returned. Fields that this version does not know are ignored."""
     known = {name: value[name] for name in Session.__slots__ if name in value}
     return Session(**{**known, "sources": tuple(value.get("sources", ()))})
 
 
-def _known(**values: str | None) -> dict[str, str]:
+def _without_none(**values: str | None) -> dict[str, str]:
     return {name: value for name, value in values.items() if value is not None}
 
 
 def _title(message: str) -> str:
     line = " ".join(message.split())
-    return line if len(line) <= TITLE_LENGTH else line[: TITLE_LENGTH - 1] + "…"
+    return line if len(line) <= MAX_TITLE_LENGTH else line[: MAX_TITLE_LENGTH - 1] + "…"

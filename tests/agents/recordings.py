@@ -1,4 +1,4 @@
-"""Recorded runs as events, and what is known of their actions in the end."""
+"""Recorded runs as events, and the final state of their actions."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -24,7 +24,7 @@ RECORDINGS = FIXTURES / "recordings"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One action as it stands when everything was said."""
+    """The final state of one action."""
 
     id: str
     tool: str
@@ -39,7 +39,7 @@ class Row:
 
 
 def read_values(path: Path) -> list[dict[str, Any]]:
-    """The objects of a recording, one a line or the whole file. What is cut in half is left out."""
+    """The objects of a recording, one a line or the whole file. Incomplete lines are left out."""
     text = path.read_text()
     if path.suffix == ".json":
         return [json.loads(text)]

@@ -31,11 +31,11 @@ def test_paths_are_resolved_as_the_client_resolves_them(
     assert paths_of(given, "/p") == paths
 
 
-def test_a_path_stays_relative_where_the_directory_is_not_known() -> None:
+def test_a_path_stays_relative_if_the_directory_is_unknown() -> None:
     assert resolve("a.py", None) == "a.py"
 
 
-def test_an_edits_report_is_its_witness() -> None:
+def test_the_result_of_an_edit_has_a_report() -> None:
     response = {"filePath": "a.py", "originalFile": "a\n", "structuredPatch": [HUNK], "userModified": False}
     report = parse_report("Edit", response, "/p")
     assert report is not None
@@ -45,14 +45,14 @@ def test_an_edits_report_is_its_witness() -> None:
     assert (report.changed, report.complete) == (("/p/a.py",), True)
 
 
-def test_a_notebooks_report_spells_it_otherwise() -> None:
+def test_the_result_of_a_notebook_edit_has_other_spellings() -> None:
     response = {"notebook_path": "/p/n.ipynb", "original_file": "{}", "updated_file": "{ }", "error": ""}
     report = parse_report("NotebookEdit", response, None)
     assert report is not None
     assert (report.files[0].before, report.files[0].after) == ("{}", "{ }")
 
 
-def test_a_commands_report_names_what_changed_meanwhile() -> None:
+def test_the_report_of_a_command_names_what_changed_while_it_ran() -> None:
     diff = {
         "files": [{"filePath": "/p/new.txt", "hunks": [HUNK], "created": True}],
         "moreFiles": 2,
@@ -77,11 +77,11 @@ def test_a_commands_report_names_what_changed_meanwhile() -> None:
         {"originalFile": "x"},
     ],
 )
-def test_what_tells_nothing_is_no_witness(response: Any) -> None:
+def test_a_result_without_changes_has_no_report(response: Any) -> None:
     assert parse_report("Edit", response, "/p") is None
 
 
-def test_a_report_of_another_tool_is_no_witness() -> None:
+def test_the_result_of_another_tool_has_no_report() -> None:
     assert parse_report("Read", {"filePath": "/p/a.py", "content": "x"}, None) is None
 
 
@@ -104,12 +104,12 @@ def test_a_report_of_another_tool_is_no_witness() -> None:
         {"bashEditDiff": {"moreFiles": "many"}},
     ],
 )
-def test_a_report_out_of_shape_is_refused(response: dict[str, Any]) -> None:
+def test_a_malformed_report_is_rejected(response: dict[str, Any]) -> None:
     with pytest.raises(InvalidReport):
         parse_report("Edit", response, "/p")
 
 
-def test_a_witness_is_what_the_real_client_told() -> None:
+def test_the_reports_of_a_real_client_are_parsed() -> None:
     values = read_values(RECORDINGS / "2.1.325" / "headless" / "bash_edit_diff.jsonl")
     reports = [
         value["tool_use_result"] for value in values if "bashEditDiff" in str(value.get("tool_use_result"))

@@ -158,7 +158,7 @@ def known(kind: type[Known], event: Event) -> Any:
         {"type": "tool_use", "toolUseId": "t", "name": "Edit", "input": {"a": 1}, "session_id": "s"},
     ],
 )
-def test_one_fact_has_one_field_however_it_is_spelled(spelling: dict[str, Any]) -> None:
+def test_every_spelling_is_read_into_one_field(spelling: dict[str, Any]) -> None:
     event = known(said.ToolUseLine, parse_event(spelling, source=Source.STREAM))
     assert (event.id, event.tool, event.input, event.session) == ("t", "Edit", {"a": 1}, "s")
 
@@ -199,20 +199,20 @@ def test_both_directions_of_a_request_keep_their_source() -> None:
     assert known(control.Cancel, parse_event(value, source=Source.CONTROL_OUT)).source is Source.CONTROL_OUT
 
 
-def test_an_object_cannot_say_where_it_was_seen() -> None:
+def test_an_object_cannot_set_its_source() -> None:
     event = known(said.TextLine, stream(type="text", text="x", **{"chorus:source": "hook"}))
     assert event.source is Source.STREAM
 
 
 @pytest.mark.parametrize("name", [*HOOKS, *EVENTS[:-1]])
-def test_every_hook_the_client_knows_is_known(name: str) -> None:
+def test_every_hook_event_of_the_client_is_known(name: str) -> None:
     required = {"tool_name": "Edit", "tool_calls": [], "prompt": "x", "session_id": "s"}
     event = parse_event({"hook_event_name": name, **required}, source=Source.HOOK)
     assert known(hook.Hook, event).event == name
 
 
 @pytest.mark.parametrize("kind", [*NOTICES, *BOOKKEEPING])
-def test_what_is_of_no_consequence_is_known_all_the_same(kind: str) -> None:
+def test_irrelevant_events_are_known(kind: str) -> None:
     assert isinstance(stream(type=kind), Known)
 
 
@@ -239,11 +239,11 @@ def test_other_requests_are_known(subtype: str) -> None:
         ({}, "untyped"),
     ],
 )
-def test_what_is_new_is_unknown_and_says_its_type(value: dict[str, Any], kind: str) -> None:
+def test_a_new_type_is_unknown_with_its_name(value: dict[str, Any], kind: str) -> None:
     assert parse_event(value, source=Source.STREAM) == Unknown(kind, Source.STREAM)
 
 
-def test_a_typed_object_is_not_a_hooks_input() -> None:
+def test_an_object_with_a_type_is_not_a_hook_event() -> None:
     assert parse_event({"type": "user", "message": {}}, source=Source.HOOK) == Unknown("user", Source.HOOK)
 
 
@@ -271,26 +271,24 @@ def test_a_typed_object_is_not_a_hooks_input() -> None:
         ({"type": "system", "subtype": "task_started"}, "system/task_started", "task_id"),
     ],
 )
-def test_a_malformed_known_event_is_told_with_its_reason(
-    value: dict[str, Any], kind: str, reason: str
-) -> None:
+def test_a_malformed_event_has_a_reason(value: dict[str, Any], kind: str, reason: str) -> None:
     event = parse_event(value, source=Source.STREAM)
     assert isinstance(event, Malformed)
     assert event.kind == kind
     assert reason in event.reason
 
 
-def test_something_that_is_no_object_is_malformed() -> None:
+def test_a_value_that_is_not_an_object_is_malformed() -> None:
     event = parse_event(["list"], source=Source.STREAM)  # type: ignore[arg-type]
     assert event == Malformed("event", "list, not an object", Source.STREAM)
 
 
-def test_decoration_of_the_wrong_kind_counts_as_absent() -> None:
+def test_an_inessential_field_of_the_wrong_type_counts_as_absent() -> None:
     event = known(said.TextLine, stream(type="text", text="x", uuid=7, timestamp=[], cwd=None))
     assert (event.uuid, event.time, event.cwd) == (None, None, None)
 
 
-def test_one_bad_block_does_not_spoil_the_others() -> None:
+def test_one_malformed_block_does_not_affect_the_others() -> None:
     blocks = [
         {"type": "text", "text": "a"},
         {"type": "tool_use", "id": 7, "name": "Edit"},
@@ -305,7 +303,7 @@ def test_one_bad_block_does_not_spoil_the_others() -> None:
     assert kinds == [Text, MalformedBlock, UnknownBlock, MalformedBlock, MalformedBlock, Other, ToolUse]
 
 
-def test_a_result_without_an_error_mark_is_read_as_such() -> None:
+def test_a_result_may_have_no_error_mark() -> None:
     block = {"type": "tool_result", "tool_use_id": "t", "content": [{"type": "text", "text": "ok"}]}
     event = known(said.User, stream(type="user", message={"content": [block]}))
     (result,) = event.content
@@ -327,7 +325,7 @@ def test_a_result_without_an_error_mark_is_read_as_such() -> None:
         ({"continue": False, "stopReason": "x"}, None),
     ],
 )
-def test_a_hooks_answer_is_known_by_what_it_holds(answer: dict[str, Any], verdict: str | None) -> None:
+def test_hook_output_is_recognized_by_its_keys(answer: dict[str, Any], verdict: str | None) -> None:
     assert known(hook.HookOutput, parse_event(answer, source=Source.HOOK)).verdict == verdict
 
 
@@ -338,7 +336,7 @@ def test_no_json_raises(value: Any, source: Source) -> None:
 
 
 @given(st.lists(st.tuples(TWISTED, st.sampled_from(Source)), max_size=12))
-def test_known_words_in_the_wrong_places_do_not_raise(values: list[tuple[Any, Source]]) -> None:
+def test_known_names_in_the_wrong_places_do_not_raise(values: list[tuple[Any, Source]]) -> None:
     pairing = Pairing()
     for value, source in values:
         pairing.feed(parse_event(value, source=source))

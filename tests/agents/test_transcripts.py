@@ -8,7 +8,7 @@ from chorus.agents.claude_code.transcripts import (
 )
 
 
-def test_only_complete_lines_are_given_and_each_once(tmp_path: Path) -> None:
+def test_only_complete_lines_are_returned_and_each_once(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     tail = TranscriptTail(path)
     assert list(tail.read_lines()) == []
@@ -21,7 +21,7 @@ def test_only_complete_lines_are_given_and_each_once(tmp_path: Path) -> None:
     assert tail.position == path.stat().st_size
 
 
-def test_a_kept_position_goes_on_where_it_stood(tmp_path: Path) -> None:
+def test_reading_continues_from_a_saved_position(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     path.write_bytes(b"1\n2\n3\n")
     assert list(TranscriptTail(path, position=2).read_lines()) == [b"2", b"3"]

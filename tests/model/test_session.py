@@ -53,7 +53,7 @@ def test_the_state_follows_what_happens(outcomes: list[Outcome], state: str) -> 
     assert fold(*outcomes).state == state
 
 
-def test_a_session_that_is_spoken_of_again_is_not_gone_any_more() -> None:
+def test_a_session_with_new_events_is_not_gone_any_more() -> None:
     roster = SessionTable()
     roster.feed(SessionEnded(S, "other"), time="t", source="hook")
     assert roster.place(S, time="t", source="pane", client="7:1").state == "idle"
@@ -62,7 +62,7 @@ def test_a_session_that_is_spoken_of_again_is_not_gone_any_more() -> None:
     assert roster.sessions[S].client == "7:2"
 
 
-def test_a_client_that_rests_is_idle_unless_it_is_gone() -> None:
+def test_an_idle_client_makes_a_session_idle_unless_it_is_gone() -> None:
     assert fold(ASKED, SessionIdle(S)).state == "idle"
     roster = SessionTable()
     roster.feed(SessionEnded(S, "exit"), time="1", source="hook")
@@ -78,7 +78,7 @@ def test_the_title_is_the_first_message_on_one_short_line() -> None:
     assert len(session.title) == 60
 
 
-def test_a_command_to_the_client_is_a_title_only_until_something_is_asked() -> None:
+def test_a_slash_command_is_the_title_only_until_the_first_message() -> None:
     cleared = TurnStarted(S, TurnId("1"), "/clear")
     assert fold(cleared).title == "/clear"
     assert fold(cleared, TurnStarted(S, TurnId("2"), "rename it")).title == "rename it"
@@ -86,7 +86,7 @@ def test_a_command_to_the_client_is_a_title_only_until_something_is_asked() -> N
     assert fold(path, TurnStarted(S, TurnId("2"), "mend it")).title == "/etc/hosts is wrong"
 
 
-def test_a_session_that_goes_on_elsewhere_names_its_parent() -> None:
+def test_a_session_that_continues_another_names_its_parent() -> None:
     linked = fold(SessionLinked(S, SessionId("old"), "clear"))
     assert linked.parent == "old"
     assert SessionTable().feed(SessionLinked(S, S, "resume"), time="t", source="hook") is None
@@ -101,7 +101,7 @@ def test_first_and_last_time_and_every_source_are_kept() -> None:
     assert (session.cwd, session.transcript, session.pane) == ("/p", "/t.jsonl", None)
 
 
-def test_what_names_no_session_changes_none() -> None:
+def test_outcomes_without_a_session_change_none() -> None:
     for outcome in (
         TurnStarted(None, TurnId("1"), None),
         TurnEnded(None, None),
@@ -111,6 +111,6 @@ def test_what_names_no_session_changes_none() -> None:
         assert SessionTable().feed(outcome, time="t", source="hook") is None
 
 
-def test_a_session_survives_being_written_down() -> None:
+def test_a_session_is_read_back_from_its_json() -> None:
     session = fold(SessionDiscovered(S, "/p"), TurnStarted(S, TurnId("1"), "hi"))
     assert parse_session({**session.as_json(), "from a newer version": 1}) == session

@@ -1,7 +1,6 @@
-"""What a tool can write, which paths it names, and what the client says it changed.
+"""The paths in a tool's input and result, and the client's report of what a call changed.
 
-Pure string work on the tool's input and result. Nothing here is a substitute for the disk: a witness
-helps to tell changes apart, it never provides bytes.
+A report helps to tell changes apart. It is never a substitute for the bytes on disk.
 """
 
 import posixpath
@@ -17,21 +16,21 @@ _TEXT = {str}
 
 
 class InvalidReport(ValueError):
-    """What the client says about a change is not in the shape it should have."""
+    """The client's report of a change has an unexpected form."""
 
 
-def paths_of(given: Mapping[str, Any], cwd: str | None) -> tuple[str, ...]:
-    """The file an input names, in full where the session's directory is known. No tool names two."""
+def paths_of(tool_input: Mapping[str, Any], cwd: str | None) -> tuple[str, ...]:
+    """The file that an input names, as an absolute path if `cwd` is known. No tool names two."""
     for key in _PATH_KEYS:
-        path = given.get(key)
+        path = tool_input.get(key)
         if isinstance(path, str) and path:
             return (resolve(path, cwd),)
     return ()
 
 
 def resolve(path: str, cwd: str | None) -> str:
-    """As the client resolves it, by words alone. `~` stays: whose home it is, only the client knows."""
-    # Absolute, with nothing in it to resolve, is what the client nearly always names.
+    """Resolve a path as the client does, without the disk. `~` stays: only the client knows the home."""
+    # The client nearly always names an absolute path with nothing to resolve.
     if path[0] == "/" and path[-1] != "/" and "/." not in path and "//" not in path:
         return path
     if path[0] == "~":
@@ -40,7 +39,7 @@ def resolve(path: str, cwd: str | None) -> str:
 
 
 def parse_report(tool: str, response: object, cwd: str | None) -> ChangeReport | None:
-    """What a result tells about changes; None where it tells nothing."""
+    """Parse the report in a tool's result; None if it has none. Raises InvalidReport."""
     if not isinstance(response, dict):
         return None
     if isinstance(diff := response.get("bashEditDiff"), dict):
@@ -67,14 +66,14 @@ def _parse_bash(diff: Mapping[str, Any], cwd: str | None) -> ChangeReport | None
     if diff.get("skipped") or (diff.get("unavailable") and not listed):
         return None
     files = tuple(_parse_file(file, cwd) for file in listed)
-    named = [file.path for file in files] + [resolve(_checked(path), cwd) for path in changed]
+    named = [file.path for file in files] + [resolve(_checked_path(path), cwd) for path in changed]
     return ChangeReport(files, tuple(dict.fromkeys(named)), complete=not more)
 
 
 def _parse_file(file: object, cwd: str | None) -> FileReport:
     if not isinstance(file, dict):
         raise InvalidReport("bashEditDiff.files")
-    path = resolve(_checked(file.get("filePath")), cwd)
+    path = resolve(_checked_path(file.get("filePath")), cwd)
     return FileReport(path, created=file.get("created") is True, hunks=_parse_hunks(file.get("hunks")))
 
 
@@ -112,7 +111,7 @@ def _text(response: Mapping[str, Any], *keys: str) -> str | None:
     return None
 
 
-def _checked(path: object) -> str:
+def _checked_path(path: object) -> str:
     if not isinstance(path, str) or not path:
         raise InvalidReport("bashEditDiff path")
     return path

@@ -1,8 +1,7 @@
-"""A session's transcript: the JSON lines the client appends to a file, followed as they come.
+"""Transcripts: the files of JSON lines to which the client appends a session's events.
 
-Gives each complete line once, from a position that can be kept across a restart. The client writes
-in batches and lines are not in time order; both are left to whoever pairs them. A file that shrank
-or was replaced is read again from its start.
+`TranscriptTail` returns each complete line once, from a position that can be kept across a restart. The lines
+are not in order of time. A file that shrank or was replaced is read again from its start.
 """
 
 import json
@@ -13,15 +12,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-# One read's worth; a line longer than this is put together from several.
+# The size of one read. A longer line is joined from several.
 CHUNK = 2**20
-# No line of a transcript is this long; a file without newlines must not fill the memory.
-LONGEST_LINE = 64 * 2**20
+# No line of a transcript is this long. A file without newlines must not fill the memory.
+MAX_LINE_SIZE = 64 * 2**20
 
 
 @dataclass(slots=True)
 class TranscriptTail:
-    """Follows one file. `position` is the end of the last complete line given, `problem` why none is."""
+    """Follows one file. `position` is the end of the last line returned; `problem` why none can be read."""
 
     path: Path
     position: int = 0
@@ -29,7 +28,7 @@ class TranscriptTail:
     _identity: tuple[int, int] | None = None
 
     def read_lines(self) -> Iterator[bytes]:
-        """Each line that was completed since the last call."""
+        """Return each line that was completed since the last call."""
         self.problem = None
         try:
             yield from self._read()
@@ -39,7 +38,7 @@ class TranscriptTail:
             self.problem = f"the transcript {self.path} cannot be read: {error}"
 
     def _read(self) -> Iterator[bytes]:
-        with open(self.path, "rb", buffering=0, opener=_open_at_once) as file:
+        with open(self.path, "rb", buffering=0, opener=_open_without_waiting) as file:
             self._rewind_if_replaced(os.fstat(file.fileno()))
             file.seek(self.position)
             rest = b""
@@ -49,7 +48,7 @@ class TranscriptTail:
                     self.position += len(line) + 1
                     if line.strip():
                         yield line
-                if len(rest) > LONGEST_LINE:
+                if len(rest) > MAX_LINE_SIZE:
                     self.position += len(rest)
                     rest = b""
 
@@ -60,13 +59,13 @@ class TranscriptTail:
         self._identity = identity
 
 
-def _open_at_once(path: str, flags: int) -> int:
-    """A pipe in its place is not waited for."""
+def _open_without_waiting(path: str, flags: int) -> int:
+    """Open a file, but do not wait for the writer if it is a pipe."""
     return os.open(path, flags | os.O_NONBLOCK)
 
 
 def began_after(path: Path, moment: float) -> bool:
-    """Whether nothing in the transcript is older than that moment: it is not there yet, or began later."""
+    """Whether nothing in the transcript is older than the moment. True if there is no transcript yet."""
     try:
         with path.open("rb") as file:
             lines = file.read(CHUNK).splitlines()
@@ -79,13 +78,13 @@ def began_after(path: Path, moment: float) -> bool:
 
 
 def transcript_of(projects: Path, cwd: str, session: str) -> Path:
-    """Where the client keeps the transcript of a session started in `cwd`."""
+    """The path of the transcript of a session that was started in `cwd`."""
     slug = "".join(c if c.isascii() and c.isalnum() else "-" for c in cwd)
     return projects / slug / f"{session}.jsonl"
 
 
 def subagent_transcripts(transcript: Path) -> list[Path]:
-    """The transcripts of the sub-agents of the session whose own transcript this is, as far as they show."""
+    """The transcripts of the sub-agents of the session with this transcript."""
     try:
         directory = transcript.with_suffix("") / "subagents"
         return sorted(p for p in directory.iterdir() if p.suffix == ".jsonl")

@@ -23,8 +23,8 @@ from chorus.model.outcomes import (
     TurnEnded,
     TurnStarted,
 )
+from tests.agents.event_builders import calls, event_from, init, result, returns, says, system, writes
 from tests.agents.recordings import actions_of, fold, run
-from tests.agents.telling import calls, heard, init, result, returns, says, system, writes
 
 REJECTED = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. …)"
 
@@ -74,9 +74,9 @@ def test_several_blocks_in_one_message_are_several_calls() -> None:
     ]
     first, second = closed(
         init(),
-        heard(type="assistant", message={"content": blocks}),
+        event_from(type="assistant", message={"content": blocks}),
         # The report beside several results is nobody's.
-        heard(type="user", message={"content": results}, tool_use_result={"filePath": "/elsewhere"}),
+        event_from(type="user", message={"content": results}, tool_use_result={"filePath": "/elsewhere"}),
     )
     assert (first.id, first.status, first.write_scope, first.lead_text) == (
         "b",
@@ -98,7 +98,7 @@ def test_a_result_seen_before_its_call_waits_for_it() -> None:
     assert fold(outcomes)["t"].status == "failed"
 
 
-def test_a_result_without_a_call_is_counted_not_made_up() -> None:
+def test_a_result_without_a_call_is_counted_as_a_problem() -> None:
     pairing = Pairing()
     assert closed() == []
     run([returns(f"t{number}") for number in range(MAX_ORPHANS + 5)], pairing)
@@ -109,8 +109,8 @@ def test_calls_and_results_without_an_id_are_counted() -> None:
     pairing = Pairing()
     run(
         [
-            heard(type="assistant", message={"content": [{"type": "tool_use", "name": "Edit"}]}),
-            heard(type="user", message={"content": [{"type": "tool_result"}]}),
+            event_from(type="assistant", message={"content": [{"type": "tool_use", "name": "Edit"}]}),
+            event_from(type="user", message={"content": [{"type": "tool_result"}]}),
         ],
         pairing,
     )
@@ -152,11 +152,11 @@ def test_calls_and_results_without_an_id_are_counted() -> None:
         ("[Request interrupted by user for tool use]", "denied"),
     ],
 )
-def test_the_clients_own_words_tell_a_refusal_from_a_failure(text: Any, status: str) -> None:
+def test_the_text_of_a_result_tells_a_denial_from_a_failure(text: Any, status: str) -> None:
     assert statuses(calls("t"), returns("t", text, error=True)) == {"t": status}
 
 
-def test_a_result_that_tells_of_a_denial_ends_its_call_before_the_turn_ends() -> None:
+def test_a_result_with_a_denial_closes_its_call_before_the_turn_ends() -> None:
     denial = "Claude requested permissions to write to /p/a.py, but you haven't granted it yet."
     pairing = Pairing()
     pairing.feed(calls("t", source=Source.TRANSCRIPT))
@@ -165,7 +165,7 @@ def test_a_result_that_tells_of_a_denial_ends_its_call_before_the_turn_ends() ->
     assert closed_now.action.status == "denied"
 
 
-def test_words_of_refusal_in_a_good_result_mean_nothing() -> None:
+def test_the_text_of_a_denial_in_a_successful_result_is_ignored() -> None:
     assert statuses(calls("t"), returns("t", "This command requires approval")) == {"t": "succeeded"}
 
 
@@ -196,12 +196,12 @@ def test_a_denial_notice_comes_before_the_result() -> None:
         ("garbage", "failed"),
     ],
 )
-def test_newer_clients_say_beside_the_result_why_a_call_did_not_run(meta: Any, status: str) -> None:
+def test_newer_clients_put_the_kind_of_denial_beside_the_result(meta: Any, status: str) -> None:
     events = [calls("t"), returns("t", "some reason", error=True, tool_result_meta=meta)]
     assert statuses(*events) == {"t": status}
 
 
-def test_a_transcript_says_it_in_its_own_words() -> None:
+def test_a_transcript_has_its_own_keys_for_a_denial() -> None:
     for more in ({"toolDenialKind": "permission-rule"}, {"permissionDecision": {"decision": "reject"}}):
         events = [
             calls("t", source=Source.TRANSCRIPT),
@@ -220,7 +220,7 @@ def test_an_interrupted_command_is_unfinished_not_denied() -> None:
     assert statuses(*silent) == {"t": "denied"}
 
 
-def test_what_a_turn_leaves_open_is_closed_with_the_turn() -> None:
+def test_open_calls_are_closed_with_their_turn() -> None:
     outcomes = run([init(), calls("t"), result(), init(uuid="u-2")])
     assert kinds(outcomes)[3:5] == [ActionClosed, TurnEnded]
     assert fold(outcomes)["t"].status == "unfinished"
@@ -230,7 +230,7 @@ def test_a_denied_call_without_a_result_is_closed_as_denied() -> None:
     assert statuses(init(), calls("t"), result("t")) == {"t": "denied"}
 
 
-def test_a_turn_that_begins_ends_what_a_killed_one_left_open() -> None:
+def test_a_new_turn_closes_the_calls_of_a_killed_one() -> None:
     outcomes = run([init(), calls("t"), init()])
     assert [outcome.action.status for outcome in outcomes if isinstance(outcome, ActionClosed)] == [
         "unfinished"
@@ -238,7 +238,7 @@ def test_a_turn_that_begins_ends_what_a_killed_one_left_open() -> None:
     assert kinds(outcomes)[-2:] == [ActionClosed, TurnStarted]
 
 
-def test_the_end_of_input_closes_what_is_open() -> None:
+def test_the_end_of_input_closes_open_calls() -> None:
     pairing = Pairing()
     pairing.feed(calls("a"))
     pairing.feed(calls("b", session_id="s-2"))
@@ -249,7 +249,7 @@ def test_the_end_of_input_closes_what_is_open() -> None:
     assert pairing.close() == []
 
 
-def test_a_result_that_was_given_up_still_counts() -> None:
+def test_a_late_result_corrects_an_unfinished_call() -> None:
     pairing = Pairing()
     first = run([init(), calls("t")], pairing)
     later = pairing.feed(returns("t"))
@@ -257,21 +257,21 @@ def test_a_result_that_was_given_up_still_counts() -> None:
     assert fold([*first, *later])["t"].status == "succeeded"
 
 
-def test_nothing_is_given_twice() -> None:
+def test_repeated_events_have_no_second_outcome() -> None:
     events = [init(uuid="u-1"), calls("t", uuid="u-2"), returns("t", uuid="u-3"), result(uuid="u-4")]
     pairing = Pairing()
     run(events, pairing)
     assert run(events, pairing) == []
 
 
-def test_more_calls_than_are_remembered_may_be_open() -> None:
+def test_open_calls_are_never_dropped() -> None:
     many = [f"t{number}" for number in range(3000)]
     rows = actions_of([*(calls(call, "Bash") for call in many), *(returns(call) for call in reversed(many))])
     assert list(rows) == many
     assert {row.status for row in rows.values()} == {"succeeded"}
 
 
-def test_the_words_before_a_call_are_those_of_its_message() -> None:
+def test_the_lead_text_of_a_call_is_that_of_its_message() -> None:
     events = [
         init(),
         says("Two at once."),
@@ -290,7 +290,7 @@ def test_the_words_before_a_call_are_those_of_its_message() -> None:
     assert told == {"a": "Two at once.", "b": None, "c": None, "d": None}
 
 
-def test_words_of_the_same_message_stand_even_after_a_result() -> None:
+def test_the_lead_text_of_a_message_holds_even_after_a_result() -> None:
     events = [
         init(),
         says("Two.", message="m-1"),
@@ -302,21 +302,21 @@ def test_words_of_the_same_message_stand_even_after_a_result() -> None:
     assert [row.lead_text for row in actions_of(events).values()] == ["Two.", "Two."]
 
 
-def test_words_of_the_turn_before_are_not_carried_over() -> None:
+def test_lead_text_of_the_turn_before_is_not_used() -> None:
     events = [init(), says("All done."), result(), init(), calls("t"), returns("t")]
     assert actions_of(events)["t"].lead_text is None
 
 
-def test_text_in_pieces_is_put_together() -> None:
+def test_text_in_several_events_is_joined() -> None:
     events = [
-        heard(type="session_start", session_id="s-1"),
-        heard(type="text", text="I'll update "),
-        heard(type="text", text="it."),
-        heard(type="tool_use", id="t", toolName="Edit", toolInput={"file_path": "a.py"}),
-        heard(type="tool_result", toolUseId="t", isError=False, content="ok"),
-        heard(type="text", text="Done."),
-        heard(type="tool_use", id="u", toolName="Edit", toolInput={}),
-        heard(type="tool_result", toolUseId="u", isError=True, content="no"),
+        event_from(type="session_start", session_id="s-1"),
+        event_from(type="text", text="I'll update "),
+        event_from(type="text", text="it."),
+        event_from(type="tool_use", id="t", toolName="Edit", toolInput={"file_path": "a.py"}),
+        event_from(type="tool_result", toolUseId="t", isError=False, content="ok"),
+        event_from(type="text", text="Done."),
+        event_from(type="tool_use", id="u", toolName="Edit", toolInput={}),
+        event_from(type="tool_result", toolUseId="u", isError=True, content="no"),
     ]
     first, second = closed(*events)
     assert (first.lead_text, first.status, first.session) == ("I'll update it.", "succeeded", "s-1")
@@ -324,11 +324,11 @@ def test_text_in_pieces_is_put_together() -> None:
 
 
 def test_a_message_of_plain_text_is_read_too() -> None:
-    events = [heard(type="assistant", message={"content": "Plain."}), calls("t"), returns("t")]
+    events = [event_from(type="assistant", message={"content": "Plain."}), calls("t"), returns("t")]
     assert actions_of(events)["t"].lead_text == "Plain."
 
 
-def test_what_really_ran_is_told_by_the_tools_own_report() -> None:
+def test_the_tools_own_report_names_what_was_written() -> None:
     response: dict[str, Any] = {
         "type": "create",
         "filePath": "/p/other.py",
@@ -344,7 +344,7 @@ def test_what_really_ran_is_told_by_the_tools_own_report() -> None:
     assert action.report.files[0].created
 
 
-def test_a_report_out_of_shape_is_counted() -> None:
+def test_a_malformed_report_is_counted() -> None:
     pairing = Pairing()
     outcomes = run(
         [init(), calls("t"), returns("t", tool_use_result={"filePath": "/p/a.py", "structuredPatch": 7})],
@@ -354,11 +354,11 @@ def test_a_report_out_of_shape_is_counted() -> None:
     assert pairing.problems == {"malformed-report": 1}
 
 
-def test_words_that_come_later_are_told_once() -> None:
+def test_late_lead_text_is_added_once() -> None:
     pairing = Pairing()
     run([init(), calls("t"), returns("t")], pairing)
     later = [
-        heard(
+        event_from(
             Source.TRANSCRIPT,
             type="assistant",
             session_id="s-1",
@@ -370,13 +370,13 @@ def test_words_that_come_later_are_told_once() -> None:
     assert told == [LeadTextAdded(ToolUseId("t"), "I rename it.", SessionId("s-1"))]
 
 
-def test_words_that_were_known_are_not_told_again() -> None:
+def test_known_lead_text_is_not_added_again() -> None:
     pairing = Pairing()
     run([init(), says("I rename it.", message="m"), calls("t", message="m"), returns("t")], pairing)
     assert pairing.feed(calls("t", message="m")) == []
 
 
-def test_a_command_that_goes_on_in_the_background_is_known_by_its_report() -> None:
+def test_a_background_command_is_recognized_by_its_report() -> None:
     response = {"stdout": "", "backgroundTaskId": "b1"}
     outcomes = run(
         [init(), calls("t", "Bash", input={"command": "x"}), returns("t", tool_use_result=response)]
@@ -394,7 +394,7 @@ def test_a_command_that_goes_on_in_the_background_is_known_by_its_report() -> No
         ("", None),
     ],
 )
-def test_a_failure_brings_its_reason(text: str, failure: str | None) -> None:
+def test_a_failed_action_has_the_first_line_of_its_error(text: str, failure: str | None) -> None:
     outcomes = run([init(), calls("t"), returns("t", text, error=True)])
     closed = [outcome.action for outcome in outcomes if isinstance(outcome, ActionClosed)]
     assert [(action.status, action.failure) for action in closed] == [("failed", failure)]
@@ -407,8 +407,8 @@ def test_unknown_and_malformed_events_and_blocks_are_counted() -> None:
         [
             Unknown("new-type", Source.STREAM),
             Malformed("user", "no message", Source.STREAM),
-            heard(type="assistant", message={"content": strange}),
-            heard(type="user", message={"content": strange[:1]}),
+            event_from(type="assistant", message={"content": strange}),
+            event_from(type="user", message={"content": strange[:1]}),
             *(Unknown(f"kind-{number}", Source.STREAM) for number in range(1200)),
         ],
         pairing,
@@ -423,7 +423,7 @@ def test_unknown_and_malformed_events_and_blocks_are_counted() -> None:
     assert pairing.unknown["other"] > 0
 
 
-def test_a_sub_agents_calls_carry_its_name() -> None:
+def test_the_calls_of_a_sub_agent_have_its_id() -> None:
     started = system("task_started", task_id="g-1", tool_use_id="A", task_type="local_agent")
     events = [
         init(),
@@ -439,7 +439,7 @@ def test_a_sub_agents_calls_carry_its_name() -> None:
     assert (rows["A"].agent, rows["t"].agent, rows["t"].turn) == (None, "g-1", "1")
 
 
-def test_a_sub_agent_goes_by_its_call_until_its_name_is_known() -> None:
+def test_a_sub_agent_is_named_by_its_call_until_its_id_is_known() -> None:
     events = [
         calls("A", "Agent"),
         calls("t", parent_tool_use_id="A"),
@@ -481,7 +481,7 @@ def test_a_background_sub_agent_outlives_the_turn_that_started_it() -> None:
     ]
 
 
-def test_the_end_of_a_foreground_task_is_told_by_its_own_result() -> None:
+def test_the_end_of_a_foreground_task_is_not_a_background_end() -> None:
     events = [
         calls("A", "Agent"),
         system("task_notification", task_id="g-1", tool_use_id="A"),
@@ -492,12 +492,12 @@ def test_the_end_of_a_foreground_task_is_told_by_its_own_result() -> None:
     assert [outcome for outcome in run(events) if isinstance(outcome, BackgroundTaskEnded)] == []
 
 
-def test_an_old_transcripts_side_chain_is_some_sub_agents() -> None:
+def test_the_side_chain_of_an_old_transcript_is_a_sub_agent() -> None:
     events = [calls("t", source=Source.TRANSCRIPT, isSidechain=True), returns("t", source=Source.TRANSCRIPT)]
     assert actions_of(events)["t"].agent == "sidechain"
 
 
-def test_a_result_of_no_agent_names_none() -> None:
+def test_the_result_of_another_tool_names_no_agent() -> None:
     events = [
         calls("t", "Bash"),
         returns("t", tool_use_result={"agentId": "g-1"}),
@@ -512,15 +512,15 @@ def asks(call: str | None = "t", request: str | None = "r", **more: Any) -> Even
     if call:
         inner["tool_use_id"] = call
     value = {"type": "control_request", "request": inner}
-    return heard(Source.CONTROL_OUT, **(value | {"request_id": request} if request else value))
+    return event_from(Source.CONTROL_OUT, **(value | {"request_id": request} if request else value))
 
 
 def answers(request: str = "r", **payload: Any) -> Event:
     inner = {"subtype": "success", "request_id": request, "response": payload}
-    return heard(Source.CONTROL_IN, type="control_response", response=inner)
+    return event_from(Source.CONTROL_IN, type="control_response", response=inner)
 
 
-def test_a_question_and_its_answer() -> None:
+def test_a_control_request_and_its_response_open_and_close_a_prompt() -> None:
     question = asks(permission_suggestions=[{"type": "setMode"}, 7], description="n.py", agent_id="g-1")
     outcomes = run(
         [init(), question, question, answers(behavior="deny", message="no"), returns("t", "no", error=True)]
@@ -532,17 +532,17 @@ def test_a_question_and_its_answer() -> None:
     assert fold(outcomes)["t"].status == "denied"
 
 
-def test_a_changed_input_is_what_ran() -> None:
+def test_an_input_changed_by_the_response_is_the_one_that_ran() -> None:
     changed = {"file_path": "/p/other.py"}
     (action,) = closed(init(), asks(), answers(behavior="allow", updatedInput=changed), returns("t"))
     assert (action.input, action.paths) == (changed, ("/p/other.py",))
 
 
-def test_an_answer_to_nothing_says_nothing() -> None:
+def test_a_response_without_a_request_is_ignored() -> None:
     events = [
         answers("unasked", behavior="deny"),
         asks(),
-        heard(
+        event_from(
             Source.CONTROL_IN,
             type="control_response",
             response={"subtype": "error", "request_id": "r", "error": "x"},
@@ -550,7 +550,7 @@ def test_an_answer_to_nothing_says_nothing() -> None:
         asks(request="r2"),
         answers("r2", neither="allow nor deny"),
         asks(call=None, request=None),
-        heard(Source.CONTROL_IN, type="control_response", response={"subtype": "success"}),
+        event_from(Source.CONTROL_IN, type="control_response", response={"subtype": "success"}),
         asks(call=None, request="r3"),
         answers("r3", behavior="allow"),
         returns("t"),
@@ -562,8 +562,8 @@ def test_an_answer_to_nothing_says_nothing() -> None:
     ]
 
 
-def test_a_question_withdrawn_is_settled_and_a_late_no_is_ignored() -> None:
-    cancel = heard(Source.CONTROL_OUT, type="control_cancel_request", request_id="r")
+def test_a_withdrawn_request_closes_its_prompt_and_a_late_denial_is_ignored() -> None:
+    cancel = event_from(Source.CONTROL_OUT, type="control_cancel_request", request_id="r")
     outcomes = run([init(), asks(), cancel, cancel, answers(behavior="deny"), returns("t")])
     assert PromptClosed("s-1", "t", "r", "cancelled") in outcomes  # type: ignore[arg-type]
     assert fold(outcomes)["t"].status == "succeeded"
@@ -579,43 +579,45 @@ def callback(name: str, request: str | None = "h", **more: Any) -> Event:
     }
     inner = {"subtype": "hook_callback", "callback_id": "hook_0", "input": given | more, "tool_use_id": "t"}
     value = {"type": "control_request", "request": inner}
-    return heard(Source.CONTROL_OUT, **(value | {"request_id": request} if request else value))
+    return event_from(Source.CONTROL_OUT, **(value | {"request_id": request} if request else value))
 
 
-def test_a_hook_asked_over_the_protocol_can_stop_a_call_before_it_runs() -> None:
-    asked = callback("PreToolUse", tool_use_id="t")
+def test_a_hook_callback_can_deny_a_call_before_it_runs() -> None:
+    permission_request = callback("PreToolUse", tool_use_id="t")
     no = answers("h", hookSpecificOutput={"permissionDecision": "deny"})
-    assert statuses(init(), asked, no, returns("t", "house rule", error=True)) == {"t": "denied"}
+    assert statuses(init(), permission_request, no, returns("t", "house rule", error=True)) == {"t": "denied"}
 
 
-def test_a_hook_that_fires_after_a_call_cannot_stop_it() -> None:
-    asked = callback("PostToolUse", tool_use_id="t")
-    assert statuses(init(), calls("t"), asked, answers("h", decision="block")) == {"t": "succeeded"}
+def test_a_hook_callback_after_a_call_cannot_deny_it() -> None:
+    permission_request = callback("PostToolUse", tool_use_id="t")
+    assert statuses(init(), calls("t"), permission_request, answers("h", decision="block")) == {
+        "t": "succeeded"
+    }
 
 
-def test_a_hook_may_change_what_runs() -> None:
-    asked = callback("PreToolUse", tool_use_id="t")
+def test_a_hook_callback_may_change_the_input() -> None:
+    permission_request = callback("PreToolUse", tool_use_id="t")
     changed = {"permissionDecision": "allow", "updatedInput": {"file_path": "/p/z.py"}}
-    (action,) = closed(init(), asked, answers("h", hookSpecificOutput=changed), returns("t"))
+    (action,) = closed(init(), permission_request, answers("h", hookSpecificOutput=changed), returns("t"))
     assert action.paths == ("/p/z.py",)
 
 
-def test_a_hook_that_says_nothing_leaves_the_call_open() -> None:
-    asked = [callback("PreToolUse", request=None, tool_use_id="t"), callback("PreToolUse")]
-    assert statuses(init(), *asked, answers("h", **{"continue": True})) == {"t": "unfinished"}
-    cancel = heard(Source.CONTROL_OUT, type="control_cancel_request", request_id="h")
-    assert PromptClosed not in kinds(run([init(), *asked, cancel]))
+def test_a_hook_callback_without_a_decision_leaves_the_call_open() -> None:
+    permission_request = [callback("PreToolUse", request=None, tool_use_id="t"), callback("PreToolUse")]
+    assert statuses(init(), *permission_request, answers("h", **{"continue": True})) == {"t": "unfinished"}
+    cancel = event_from(Source.CONTROL_OUT, type="control_cancel_request", request_id="h")
+    assert PromptClosed not in kinds(run([init(), *permission_request, cancel]))
 
 
-def test_a_question_in_words_is_a_prompt() -> None:
-    (prompt,) = run([heard(type="permission_request", prompt="Allow?")])
+def test_a_permission_request_in_plain_text_opens_a_prompt() -> None:
+    (prompt,) = run([event_from(type="permission_request", prompt="Allow?")])
     assert isinstance(prompt, PromptOpened)
     assert (prompt.text, prompt.id, prompt.tool) == ("Allow?", None, None)
 
 
-def test_other_control_messages_say_nothing_of_calls() -> None:
-    assert run([heard(type="control_request", request_id="r", request={"subtype": "interrupt"})]) == []
-    assert run([heard(type="stream_event", event={"type": "message_stop"})]) == []
+def test_other_control_messages_have_no_outcome() -> None:
+    assert run([event_from(type="control_request", request_id="r", request={"subtype": "interrupt"})]) == []
+    assert run([event_from(type="stream_event", event={"type": "message_stop"})]) == []
 
 
 def test_only_the_newest_finished_calls_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,21 +15,21 @@ from chorus.model.outcomes import (
     TurnEnded,
     TurnStarted,
 )
-from tests.agents.recordings import actions_of, fold, run
-from tests.agents.telling import (
-    GIVEN,
-    asked,
+from tests.agents.event_builders import (
+    INPUT,
     batch,
     calls,
-    hooked,
+    hook_event,
     init,
+    permission_request,
     post,
     pre,
+    prompt_submitted,
     result,
     returns,
-    submits,
     writes,
 )
+from tests.agents.recordings import actions_of, fold, run
 
 REJECTED = "The user doesn't want to proceed with this tool use. …"
 NOTICE = "<task-notification>\n<task-id>b-1</task-id>\n<tool-use-id>t</tool-use-id>\n</task-notification>"
@@ -45,25 +45,31 @@ def of_kind(kind: type[Outcome], outcomes: list[Outcome]) -> list[Outcome]:
 
 def test_a_call_opens_before_it_runs_and_closes_after() -> None:
     rows = actions_of(
-        [submits("go"), pre("t"), post("t", tool_response={"filePath": "/p/a.py", "originalFile": ""})]
+        [
+            prompt_submitted("go"),
+            pre("t"),
+            post("t", tool_response={"filePath": "/p/a.py", "originalFile": ""}),
+        ]
     )
     row = rows["t"]
     assert (row.status, row.turn, row.message, row.reported) == ("succeeded", "p-1", "go", True)
 
 
-def test_the_end_alone_is_enough() -> None:
+def test_a_call_seen_only_at_its_end_is_opened_and_closed() -> None:
     assert statuses(post("t")) == {"t": "succeeded"}
-    failed = hooked(
+    failed = hook_event(
         "PostToolUseFailure", tool_name="Bash", tool_input={}, tool_use_id="u", error="Exit code 3"
     )
     assert statuses(failed) == {"u": "failed"}
-    stopped = hooked("PostToolUseFailure", tool_name="Bash", tool_use_id="v", error="x", is_interrupt=True)
+    stopped = hook_event(
+        "PostToolUseFailure", tool_name="Bash", tool_use_id="v", error="x", is_interrupt=True
+    )
     assert statuses(stopped) == {"v": "unfinished"}
 
 
-def test_hooks_of_old_clients_have_no_id_to_pair_by() -> None:
+def test_hook_events_without_a_call_id_are_counted() -> None:
     pairing = Pairing()
-    failed = hooked("PostToolUseFailure", tool_name="Bash", error="x")
+    failed = hook_event("PostToolUseFailure", tool_name="Bash", error="x")
     assert actions_of([pre(None), post(None), failed]) == {}
     run([pre(None), batch(("", "text"))], pairing)
     assert pairing.problems == {"call-without-id": 2}
@@ -81,7 +87,7 @@ def test_a_batch_shows_calls_that_fired_no_hook(text: str, status: str) -> None:
     assert statuses(batch(("t", text))) == {"t": status}
 
 
-def test_a_call_that_came_to_its_hook_and_never_ran_was_denied() -> None:
+def test_a_call_with_only_a_pre_tool_use_hook_was_denied() -> None:
     assert statuses(pre("t"), batch(("t", "No, says the panel"))) == {"t": "denied"}
 
 
@@ -89,61 +95,74 @@ def test_a_late_hook_corrects_the_batch() -> None:
     assert statuses(pre("t"), batch(("t", "fine")), post("t")) == {"t": "succeeded"}
 
 
-def test_a_question_is_about_the_call_just_before() -> None:
+def test_a_permission_request_is_about_the_call_just_before() -> None:
     outcomes = run(
-        [pre("a"), post("a"), pre("b"), asked(permission_suggestions=[{"type": "setMode"}]), asked()]
+        [
+            pre("a"),
+            post("a"),
+            pre("b"),
+            permission_request(permission_suggestions=[{"type": "setMode"}]),
+            permission_request(),
+        ]
     )
     (prompt,) = of_kind(PromptOpened, outcomes)
     assert isinstance(prompt, PromptOpened)
     assert (prompt.id, prompt.tool, prompt.suggestions) == ("b", "Edit", ({"type": "setMode"},))
 
 
-def test_a_question_about_a_changed_input_is_about_the_newest_call_not_asked_about() -> None:
+def test_a_permission_request_with_changed_input_is_about_the_newest_unasked_call() -> None:
     changed = {"file_path": "/p/changed.py"}
-    events = [pre("a"), pre("b", tool_input={"file_path": "/p/b.py"}), asked(), asked(tool_input=changed)]
+    events = [
+        pre("a"),
+        pre("b", tool_input={"file_path": "/p/b.py"}),
+        permission_request(),
+        permission_request(tool_input=changed),
+    ]
     prompts = of_kind(PromptOpened, run(events))
     assert [getattr(prompt, "id", None) for prompt in prompts] == ["a", "b"]
-    nobody = of_kind(PromptOpened, run([pre("a"), asked(), asked(tool_input=changed)]))
+    nobody = of_kind(
+        PromptOpened, run([pre("a"), permission_request(), permission_request(tool_input=changed)])
+    )
     assert [getattr(prompt, "id", None) for prompt in nobody] == ["a", None]
 
 
-def test_a_question_may_name_its_call() -> None:
-    (prompt,) = of_kind(PromptOpened, run([asked(tool_use_id="t")]))
+def test_a_permission_request_may_name_its_call() -> None:
+    (prompt,) = of_kind(PromptOpened, run([permission_request(tool_use_id="t")]))
     assert isinstance(prompt, PromptOpened)
     assert prompt.id == "t"
 
 
-def test_a_question_left_when_the_person_goes_on_was_answered_with_no() -> None:
-    events = [submits("go"), pre("t"), asked()]
-    assert statuses(*events, submits("next", "p-2")) == {"t": "denied"}
-    assert statuses(*events, hooked("Stop")) == {"t": "denied"}
-    assert statuses(*events, hooked("SessionEnd", reason="prompt_input_exit")) == {"t": "denied"}
+def test_a_prompt_left_open_by_a_new_message_was_denied() -> None:
+    events = [prompt_submitted("go"), pre("t"), permission_request()]
+    assert statuses(*events, prompt_submitted("next", "p-2")) == {"t": "denied"}
+    assert statuses(*events, hook_event("Stop")) == {"t": "denied"}
+    assert statuses(*events, hook_event("SessionEnd", reason="prompt_input_exit")) == {"t": "denied"}
 
 
-def test_a_question_left_when_the_client_is_killed_was_not_answered() -> None:
-    events = [submits("go"), pre("t"), asked()]
+def test_a_prompt_left_open_by_a_killed_client_was_not_answered() -> None:
+    events = [prompt_submitted("go"), pre("t"), permission_request()]
     assert statuses(*events) == {"t": "unfinished"}
-    outcomes = run([*events, hooked("SessionStart", source="resume", prompt=None)])
+    outcomes = run([*events, hook_event("SessionStart", source="resume", prompt=None)])
     assert fold(outcomes)["t"].status == "unfinished"
     assert SessionLinked("s-1", "s-1", "resume") in outcomes  # type: ignore[arg-type]
 
 
-def test_a_call_nobody_was_asked_about_and_that_never_ended_is_unfinished() -> None:
-    assert statuses(submits("go"), pre("t"), submits("next", "p-2")) == {"t": "unfinished"}
+def test_a_call_without_a_prompt_and_without_an_end_is_unfinished() -> None:
+    assert statuses(prompt_submitted("go"), pre("t"), prompt_submitted("next", "p-2")) == {"t": "unfinished"}
 
 
-def test_a_repeated_message_ends_nothing() -> None:
-    outcomes = run([submits("go"), pre("t"), submits("go"), post("t")])
+def test_a_repeated_message_closes_no_calls() -> None:
+    outcomes = run([prompt_submitted("go"), pre("t"), prompt_submitted("go"), post("t")])
     assert [o.action.status for o in outcomes if isinstance(o, ActionClosed)] == ["succeeded"]
     assert len(of_kind(TurnStarted, outcomes)) == 1
 
 
-def test_the_end_of_an_old_turn_ends_nothing_of_the_new_one() -> None:
+def test_the_end_of_an_old_turn_closes_no_calls_of_the_new_one() -> None:
     events = [
-        submits("go"),
-        submits("next", "p-2"),
+        prompt_submitted("go"),
+        prompt_submitted("next", "p-2"),
         pre("t", prompt="p-2"),
-        hooked("Stop"),
+        hook_event("Stop"),
         post("t", prompt="p-2"),
     ]
     outcomes = run(events)
@@ -152,108 +171,115 @@ def test_the_end_of_an_old_turn_ends_nothing_of_the_new_one() -> None:
 
 
 def test_the_end_of_the_main_agents_turn_leaves_sub_agents_alone() -> None:
-    events = [submits("go"), pre("t", agent_id="g-1"), hooked("Stop"), post("t", agent_id="g-1")]
+    events = [prompt_submitted("go"), pre("t", agent_id="g-1"), hook_event("Stop"), post("t", agent_id="g-1")]
     outcomes = run(events)
     (closing,) = of_kind(ActionClosed, outcomes)
     assert isinstance(closing, ActionClosed)
     assert (closing.action.status, closing.action.agent) == ("succeeded", "g-1")
 
 
-def test_a_sub_agents_end_closes_its_own_calls_only() -> None:
+def test_the_end_of_a_sub_agent_closes_only_its_own_calls() -> None:
     events = [
         pre("t", agent_id="g-1"),
         pre("u"),
-        hooked("SubagentStop", agent_id="g-1"),
-        hooked("SubagentStop"),
+        hook_event("SubagentStop", agent_id="g-1"),
+        hook_event("SubagentStop"),
     ]
     pairing = Pairing()
     outcomes = [outcome for event in events for outcome in pairing.feed(event)]
     assert [row.status for row in fold(outcomes).values()] == ["unfinished", "open"]
 
 
-def test_the_end_of_a_session_is_told() -> None:
-    outcomes = run([pre("t"), pre("u", agent_id="g-1"), hooked("SessionEnd", reason="other")])
+def test_the_end_of_a_session_is_an_outcome() -> None:
+    outcomes = run([pre("t"), pre("u", agent_id="g-1"), hook_event("SessionEnd", reason="other")])
     assert SessionEnded("s-1", "other") in outcomes  # type: ignore[arg-type]
     assert len(of_kind(ActionClosed, outcomes)) == 2
 
 
 def test_a_hook_without_a_session_ends_no_session() -> None:
-    assert of_kind(SessionEnded, run([hooked("SessionEnd", session="", reason="clear")])) == []
+    assert of_kind(SessionEnded, run([hook_event("SessionEnd", session="", reason="clear")])) == []
 
 
-def test_a_denial_hook_denies() -> None:
-    denied = hooked("PermissionDenied", tool_name="Edit", tool_use_id="t")
+def test_a_permission_denied_hook_denies_the_call() -> None:
+    denied = hook_event("PermissionDenied", tool_name="Edit", tool_use_id="t")
     assert statuses(pre("t"), denied, batch(("t", "automatic"))) == {"t": "denied"}
-    assert run([hooked("PermissionDenied", tool_name="Edit")])[1:] == []
+    assert run([hook_event("PermissionDenied", tool_name="Edit")])[1:] == []
 
 
 def test_a_turn_started_by_a_background_task_is_still_the_same_turn() -> None:
     events = [
-        submits("go"),
+        prompt_submitted("go"),
         pre("t", "Bash"),
         post("t", "Bash"),
-        submits(NOTICE, "p-2"),
+        prompt_submitted(NOTICE, "p-2"),
         pre("u", prompt="p-2"),
     ]
-    outcomes = run([*events, submits(NOTICE, "p-2"), submits("<task-notification>empty", "p-3")])
+    outcomes = run(
+        [*events, prompt_submitted(NOTICE, "p-2"), prompt_submitted("<task-notification>empty", "p-3")]
+    )
     assert BackgroundTaskEnded("s-1", "t", "b-1") in outcomes  # type: ignore[arg-type]
     assert len(of_kind(BackgroundTaskEnded, outcomes)) == 1
     assert (fold(outcomes)["u"].turn, fold(outcomes)["u"].message) == ("p-1", "go")
 
 
-def test_a_notice_without_a_call_is_told_too() -> None:
+def test_a_task_notice_without_a_call_ends_the_task_too() -> None:
     text = "<task-notification><task-id>b-9</task-id></task-notification>"
-    assert BackgroundTaskEnded("s-1", None, "b-9") in run([submits(text)])  # type: ignore[arg-type]
+    assert BackgroundTaskEnded("s-1", None, "b-9") in run([prompt_submitted(text)])  # type: ignore[arg-type]
 
 
-def test_what_the_client_says_in_the_users_name_is_no_message() -> None:
-    outcomes = run([submits("<local-command-stdout>x</local-command-stdout>")])
+def test_client_text_in_the_users_name_is_not_a_message() -> None:
+    outcomes = run([prompt_submitted("<local-command-stdout>x</local-command-stdout>")])
     assert of_kind(TurnStarted, outcomes) == []
 
 
-def test_hooks_of_old_clients_name_no_message() -> None:
+def test_hook_events_of_old_clients_number_the_turns() -> None:
     outcomes = run(
-        [submits("go", None), pre("t", prompt=None), submits("next", None), hooked("Stop", prompt=None)]
+        [
+            prompt_submitted("go", None),
+            pre("t", prompt=None),
+            prompt_submitted("next", None),
+            hook_event("Stop", prompt=None),
+        ]
     )
     assert [getattr(turn, "turn", None) for turn in of_kind(TurnStarted, outcomes)] == ["1", "2"]
     assert (fold(outcomes)["t"].status, fold(outcomes)["t"].turn) == ("unfinished", "1")
     assert of_kind(TurnEnded, outcomes) == [TurnEnded("s-1", "2")]  # type: ignore[arg-type]
-    assert run([hooked("Stop", prompt=None)])[-1] == TurnEnded("s-1", None)  # type: ignore[arg-type]
+    assert run([hook_event("Stop", prompt=None)])[-1] == TurnEnded("s-1", None)  # type: ignore[arg-type]
 
 
-def test_the_words_on_screen_stand_for_the_next_call() -> None:
+def test_text_shown_on_the_screen_leads_the_next_call() -> None:
     shown = [
-        hooked("MessageDisplay", delta="I rename", index=0),
-        hooked("MessageDisplay", delta=" it.", final=True),
+        hook_event("MessageDisplay", delta="I rename", index=0),
+        hook_event("MessageDisplay", delta=" it.", final=True),
     ]
-    rows = actions_of([submits("go"), *shown, pre("t"), post("t"), pre("u"), post("u")])
+    rows = actions_of([prompt_submitted("go"), *shown, pre("t"), post("t"), pre("u"), post("u")])
     assert [row.lead_text for row in rows.values()] == ["I rename it.", None]
 
 
-def test_compaction_and_other_beginnings_end_nothing() -> None:
+def test_compaction_and_other_session_starts_close_no_calls() -> None:
     for began in ("compact", "clear", None):
-        outcomes = run([pre("t"), hooked("SessionStart", source=began, prompt=None), post("t")])
+        outcomes = run([pre("t"), hook_event("SessionStart", source=began, prompt=None), post("t")])
         assert fold(outcomes)["t"].status == "succeeded"
-    assert SessionLinked("s-1", "s-1", "compact") in run([hooked("SessionStart", source="compact")])  # type: ignore[arg-type]
+    assert SessionLinked("s-1", "s-1", "compact") in run([hook_event("SessionStart", source="compact")])  # type: ignore[arg-type]
 
 
-def test_an_interrupted_command_is_told_from_a_refused_one_by_who_was_asked() -> None:
+def test_an_interrupted_call_differs_from_a_denied_one_by_its_prompt() -> None:
     written = returns("t", REJECTED, error=True, source=Source.TRANSCRIPT)
     call = calls("t", source=Source.TRANSCRIPT)
     assert statuses(call, pre("t"), written) == {"t": "unfinished"}
-    assert statuses(call, pre("t"), asked(), written) == {"t": "denied"}
+    assert statuses(call, pre("t"), permission_request(), written) == {"t": "denied"}
     assert statuses(call, written) == {"t": "denied"}
 
 
 def test_one_call_seen_by_hook_and_stream_is_one_action() -> None:
-    events = [submits("go"), init(), calls("t"), pre("t"), post("t"), returns("t"), result()]
+    events = [prompt_submitted("go"), init(), calls("t"), pre("t"), post("t"), returns("t"), result()]
     outcomes = run(events)
     (row,) = fold(outcomes).values()
     assert (row.status, row.turn, row.message, row.session) == ("succeeded", "p-1", "go", "s-1")
     assert len(of_kind(TurnStarted, outcomes)) == 1
 
 
-def test_a_hook_that_comes_after_the_result_still_names_the_turn() -> None:
+def test_a_hook_event_after_the_result_still_names_the_turn() -> None:
     outcomes = run(
         [
             init(),
@@ -267,17 +293,17 @@ def test_a_hook_that_comes_after_the_result_still_names_the_turn() -> None:
     assert row.turn == "p-1"
 
 
-def test_a_hook_knows_a_sub_agent_by_its_name() -> None:
+def test_a_hook_event_names_the_sub_agent() -> None:
     events = [init(), calls("t", parent_tool_use_id="A"), pre("t", agent_id="g-1"), returns("t")]
     assert actions_of(events)["t"].agent == "g-1"
 
 
-def test_a_source_can_only_end_what_it_has_shown() -> None:
+def test_a_source_closes_only_calls_that_it_has_shown() -> None:
     """A transcript that is read from its beginning says nothing of a call that a hook just opened."""
     old = writes("an old message", source=Source.TRANSCRIPT, promptId="p-0", timestamp="2026-01-01T00:00:00Z")
     outcomes = run([pre("t"), old, init(), result(), post("t")])
     assert [o.action.status for o in outcomes if isinstance(o, ActionClosed)] == ["succeeded"]
 
 
-def test_given_is_what_the_model_gave() -> None:
-    assert actions_of([post("t", tool_input=GIVEN | {"answers": {}})])["t"].paths == ("/p/a.py",)
+def test_an_open_call_has_the_input_of_the_model() -> None:
+    assert actions_of([post("t", tool_input=INPUT | {"answers": {}})])["t"].paths == ("/p/a.py",)

@@ -86,7 +86,7 @@ def test_a_recording_fed_twice_over_gives_the_same(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", TABLE)
-def test_a_recording_that_goes_on_after_a_close_gives_the_same(name: str) -> None:
+def test_a_recording_that_continues_after_a_close_gives_the_same(name: str) -> None:
     """The agent loses sight in the middle, gives up what is open, and finds out better later."""
     events = read_events(RECORDINGS / name)
     half = len(events) // 2
@@ -170,7 +170,7 @@ def test_clearing_the_conversation_links_the_new_session_to_the_old() -> None:
 
 
 @pytest.mark.parametrize("path", sorted((FIXTURES / "notes").glob("*.jsonl")), ids=lambda path: path.stem)
-def test_every_shape_the_notes_show_is_understood(path: Path) -> None:
+def test_every_event_in_the_older_notes_is_understood(path: Path) -> None:
     events = read_events(path)
     assert len(events) == len(path.read_text().splitlines())
     assert [event for event in events if isinstance(event, Unknown | Malformed)] == []

@@ -9,8 +9,18 @@ from chorus.agents.claude_code.pairing.pairing import Pairing
 from chorus.agents.claude_code.pairing.turns import Turns
 from chorus.agents.interface import Source
 from chorus.model.outcomes import SessionIdle, TurnStarted
+from tests.agents.event_builders import (
+    calls,
+    event_from,
+    hook_event,
+    init,
+    prompt_submitted,
+    result,
+    returns,
+    system,
+    writes,
+)
 from tests.agents.recordings import actions_of, fold, run
-from tests.agents.telling import calls, heard, hooked, init, result, returns, submits, system, writes
 
 TRANSCRIPT = Source.TRANSCRIPT
 
@@ -24,14 +34,14 @@ def message_line(text: Any, prompt: str | None, time: str = "2026-01-01T00:00:00
     return writes(text, source=TRANSCRIPT, timestamp=time, isSidechain=False, **named, **more)
 
 
-def test_a_stream_counts_its_turns_by_init() -> None:
+def test_a_stream_numbers_its_turns_by_init() -> None:
     assert turns(init(), calls("a"), returns("a"), result(), init(), calls("b"), returns("b")) == [
         ("1", None),
         ("2", None),
     ]
 
 
-def test_a_message_may_be_told_before_or_after_its_turn_begins() -> None:
+def test_a_message_may_come_before_or_after_its_turn_begins() -> None:
     before = [
         writes("first", source=Source.CONTROL_IN, session=""),
         init(),
@@ -49,7 +59,7 @@ def test_an_echo_is_not_a_second_message() -> None:
     assert turns(*events, writes("on", **go), init(), calls("b")) == [("1", "go"), ("2", "on")]
 
 
-def test_a_message_sent_while_the_agent_works_is_that_of_the_next_turn() -> None:
+def test_a_message_queued_while_the_agent_works_starts_the_next_turn() -> None:
     later = writes("later", source=Source.CONTROL_IN, session="")
     events = [
         init(),
@@ -64,7 +74,7 @@ def test_a_message_sent_while_the_agent_works_is_that_of_the_next_turn() -> None
     assert turns(*events) == [("1", "now"), ("2", "later")]
 
 
-def test_without_init_every_message_begins_a_turn_and_ends_the_one_before() -> None:
+def test_without_init_every_message_starts_a_turn_and_ends_the_one_before() -> None:
     rows = actions_of([writes("one"), calls("a"), writes("two"), calls("b"), returns("b")])
     assert [(row.status, row.turn, row.message) for row in rows.values()] == [
         ("unfinished", "1", "one"),
@@ -76,7 +86,7 @@ def test_a_repeated_message_is_not_a_new_turn() -> None:
     assert turns(writes("one", uuid="u"), calls("a"), writes("one", uuid="u"), returns("a")) == [("1", "one")]
 
 
-def test_a_background_tasks_end_does_not_begin_a_turn() -> None:
+def test_the_end_of_a_background_task_does_not_start_a_turn() -> None:
     ended = system("task_notification", task_id="b-1", tool_use_id="a")
     events = [
         init(),
@@ -93,7 +103,7 @@ def test_a_background_tasks_end_does_not_begin_a_turn() -> None:
     assert turns(*events, init(), calls("c"))[-1] == ("2", None)
 
 
-def test_a_message_that_comes_with_a_background_tasks_end_does() -> None:
+def test_a_message_that_comes_with_the_end_of_a_background_task_starts_a_turn() -> None:
     ended = system("task_notification", task_id="b-1", tool_use_id="a")
     events = [init(), writes("one", isReplay=True), calls("a", "Bash"), returns("a"), result(), ended, init()]
     assert turns(*events, writes("two", isReplay=True), calls("b")) == [("1", "one"), ("2", "two")]
@@ -119,7 +129,7 @@ def test_a_transcript_names_its_turns() -> None:
     assert turns(*events) == [("p-1", "one"), ("p-2", "two")]
 
 
-def test_a_call_may_stand_before_the_message_it_answers() -> None:
+def test_a_transcript_may_have_a_call_before_its_message() -> None:
     early = calls("a", source=TRANSCRIPT, timestamp="2026-01-01T00:00:05Z")
     events = [
         early,
@@ -130,7 +140,7 @@ def test_a_call_may_stand_before_the_message_it_answers() -> None:
     assert (rows["a"].status, rows["a"].turn, rows["a"].message) == ("succeeded", "p-1", "one")
 
 
-def test_a_message_ends_what_was_called_before_it() -> None:
+def test_a_message_closes_the_calls_before_it() -> None:
     early = calls("a", source=TRANSCRIPT, timestamp="2026-01-01T00:00:01Z")
     outcomes = run(
         [
@@ -144,7 +154,7 @@ def test_a_message_ends_what_was_called_before_it() -> None:
     assert [type(o).__name__ for o in outcomes].index("ActionClosed") < len(outcomes) - 2
 
 
-def test_old_transcripts_count() -> None:
+def test_old_transcripts_number_their_turns() -> None:
     events = [
         message_line("one", None),
         calls("a", source=TRANSCRIPT),
@@ -154,7 +164,7 @@ def test_old_transcripts_count() -> None:
     assert turns(*events) == [("1", "one"), ("2", "two")]
 
 
-def test_a_fork_names_all_its_old_messages_alike() -> None:
+def test_a_fork_gives_all_old_messages_one_prompt_id() -> None:
     events = [
         message_line("one", "p", uuid="u-1"),
         calls("a", source=TRANSCRIPT),
@@ -177,7 +187,7 @@ def test_a_fork_names_all_its_old_messages_alike() -> None:
         {"origin": {"kind": "peer"}},
     ],
 )
-def test_what_is_marked_as_not_the_users_is_no_message(more: dict[str, Any]) -> None:
+def test_text_marked_as_not_from_the_user_is_not_a_message(more: dict[str, Any]) -> None:
     assert [o for o in run([writes("words", **more)]) if isinstance(o, TurnStarted)] == []
 
 
@@ -195,7 +205,7 @@ def test_what_is_marked_as_not_the_users_is_no_message(more: dict[str, Any]) -> 
         [],
     ],
 )
-def test_words_the_client_puts_into_the_users_mouth_are_no_message(text: Any) -> None:
+def test_text_of_the_client_is_not_a_message(text: Any) -> None:
     assert [o for o in run([writes(text)]) if isinstance(o, TurnStarted)] == []
 
 
@@ -211,7 +221,7 @@ def test_words_the_client_puts_into_the_users_mouth_are_no_message(text: Any) ->
         ("<b>bold</b>", "<b>bold</b>"),
     ],
 )
-def test_what_a_person_wrote_is_the_message(text: Any, message: str) -> None:
+def test_text_of_the_user_is_the_message(text: Any, message: str) -> None:
     started = [
         o.message
         for o in run([message_line(text, "p-1", origin={"kind": "human"})])
@@ -220,14 +230,14 @@ def test_what_a_person_wrote_is_the_message(text: Any, message: str) -> None:
     assert started == [message]
 
 
-def test_a_slash_command_interrupts_nothing() -> None:
+def test_a_slash_command_closes_no_calls() -> None:
     early = calls("a", source=TRANSCRIPT, timestamp="2026-01-01T00:00:01Z")
     command = message_line("<command-name>/model</command-name>", "p-2", "2026-01-01T00:00:05Z")
     outcomes = [*run([message_line("one", "p-1"), early, command])]
     assert [type(o).__name__ for o in outcomes][-1] == "ActionClosed"  # closed by the end, not by the command
 
 
-def test_a_notice_in_a_transcript_goes_on_with_the_turn() -> None:
+def test_a_task_notice_in_a_transcript_continues_the_turn() -> None:
     notice = message_line(
         "<task-notification><task-id>b</task-id></task-notification>",
         "p-2",
@@ -242,7 +252,7 @@ def test_a_notice_in_a_transcript_goes_on_with_the_turn() -> None:
     assert turns(*events) == [("p-1", "one")]
 
 
-def test_a_notice_without_a_name_is_no_message() -> None:
+def test_a_task_notice_without_a_prompt_id_is_not_a_message() -> None:
     notice = message_line("<task-notification><task-id>b</task-id></task-notification>", None)
     events = [
         message_line("one", None),
@@ -253,31 +263,31 @@ def test_a_notice_without_a_name_is_no_message() -> None:
     assert turns(*events) == [("1", "one")]
 
 
-def test_a_live_message_names_the_turn_that_runs() -> None:
+def test_a_live_message_names_the_running_turn() -> None:
     events = [
         init(),
-        submits("go", "p-1"),
+        prompt_submitted("go", "p-1"),
         calls("a"),
         returns("a"),
         result(),
-        submits("on", "p-2"),
+        prompt_submitted("on", "p-2"),
         init(),
         calls("b"),
     ]
     assert turns(*events) == [("p-1", "go"), ("p-2", "on")]
 
 
-def test_a_message_told_to_the_client_and_by_a_hook_is_one() -> None:
+def test_a_message_in_the_control_protocol_and_in_a_hook_is_one_turn() -> None:
     go: dict[str, Any] = {"source": Source.CONTROL_IN, "session": "s-1"}
     events = [
         writes("go", **go),
-        submits("go", "p-1"),
+        prompt_submitted("go", "p-1"),
         init(),
         calls("a"),
         returns("a"),
         result(),
         writes("on", **go),
-        submits("on", "p-2"),
+        prompt_submitted("on", "p-2"),
         init(),
         calls("b"),
         returns("b"),
@@ -288,7 +298,7 @@ def test_a_message_told_to_the_client_and_by_a_hook_is_one() -> None:
     assert turns(*events) == [("p-1", "go"), ("p-2", "on"), ("3", None)]
 
 
-def test_a_message_sent_while_the_agent_works_begins_a_turn_when_it_is_delivered() -> None:
+def test_a_queued_message_starts_a_turn_when_it_is_delivered() -> None:
     sent = writes("and this", source=Source.CONTROL_IN, session="")
     running = [init(), writes("one", isReplay=True), calls("a"), sent, calls("b")]
     delivered = [returns("a"), writes("and this", isReplay=True), returns("b"), calls("c"), returns("c")]
@@ -305,7 +315,7 @@ def test_a_stream_may_show_only_that_a_message_was_delivered() -> None:
     assert turns(*events, calls("b")) == [("1", "one"), ("2", "two")]
 
 
-def test_a_message_the_client_has_dealt_with_does_not_wait_for_the_next_turn() -> None:
+def test_a_message_that_the_client_dropped_does_not_start_the_next_turn() -> None:
     sent = writes("and this", source=Source.CONTROL_IN, session="")
     first = [init(), writes("one", isReplay=True), sent, calls("a"), returns("a")]
     assert turns(*first, result(queued_turn_count=0), init(), calls("b")) == [("1", "one"), ("2", None)]
@@ -313,11 +323,19 @@ def test_a_message_the_client_has_dealt_with_does_not_wait_for_the_next_turn() -
     assert turns(*first, result(queued_turn_count="x"), init(), calls("b"))[1] == ("2", "and this")
 
 
-def test_a_hook_tells_of_a_message_sent_meanwhile_under_the_same_name() -> None:
-    pre = hooked("PreToolUse", tool_name="Bash", tool_use_id="a")
-    post = hooked("PostToolUse", tool_name="Bash", tool_use_id="a")
-    after = hooked("PostToolUse", tool_name="Edit", tool_use_id="b")
-    events = [submits("one"), pre, submits("and this"), post, after, submits("one"), submits("and this")]
+def test_a_hook_shows_a_queued_message_under_the_same_prompt_id() -> None:
+    pre = hook_event("PreToolUse", tool_name="Bash", tool_use_id="a")
+    post = hook_event("PostToolUse", tool_name="Bash", tool_use_id="a")
+    after = hook_event("PostToolUse", tool_name="Edit", tool_use_id="b")
+    events = [
+        prompt_submitted("one"),
+        pre,
+        prompt_submitted("and this"),
+        post,
+        after,
+        prompt_submitted("one"),
+        prompt_submitted("and this"),
+    ]
     outcomes = run(events)
     assert [(row.turn, row.message, row.status) for row in fold(outcomes).values()] == [
         ("p-1", "one", "succeeded"),
@@ -328,10 +346,12 @@ def test_a_hook_tells_of_a_message_sent_meanwhile_under_the_same_name() -> None:
 
 def queued(text: Any, **more: Any) -> Event:
     attachment = {"type": "queued_command", "prompt": text, "origin": {"kind": "human"}} | more
-    return heard(TRANSCRIPT, type="attachment", sessionId="s-1", isSidechain=False, attachment=attachment)
+    return event_from(
+        TRANSCRIPT, type="attachment", sessionId="s-1", isSidechain=False, attachment=attachment
+    )
 
 
-def test_a_transcript_tells_of_a_message_sent_meanwhile_beside_the_others() -> None:
+def test_a_transcript_shows_a_queued_message_as_an_attachment() -> None:
     after = [calls("b", source=TRANSCRIPT), returns("b", source=TRANSCRIPT, promptId="p-1")]
     late = returns("a", source=TRANSCRIPT, promptId="p-1")
     events = [message_line("one", "p-1"), calls("a", source=TRANSCRIPT), queued("and this"), late, *after]
@@ -339,7 +359,7 @@ def test_a_transcript_tells_of_a_message_sent_meanwhile_beside_the_others() -> N
     assert turns(*events, queued("and this"), calls("c", source=TRANSCRIPT))[-1] == ("p-1.2", "and this")
 
 
-def test_an_old_transcript_counts_it() -> None:
+def test_an_old_transcript_numbers_the_turn_of_a_queued_message() -> None:
     events = [
         message_line("one", None),
         queued("and this"),
@@ -360,23 +380,23 @@ def test_an_old_transcript_counts_it() -> None:
         queued("<task-notification><task-id>b</task-id></task-notification>"),
     ],
 )
-def test_other_things_beside_the_messages_begin_no_turn(attachment: Event) -> None:
+def test_other_attachments_start_no_turn(attachment: Event) -> None:
     assert turns(message_line("one", "p-1"), attachment, calls("a", source=TRANSCRIPT)) == [("p-1", "one")]
 
 
-def test_a_call_seen_with_and_without_a_name_joins_both() -> None:
+def test_a_call_seen_with_and_without_a_prompt_id_joins_both_turns() -> None:
     events = [
         init(),
         calls("a"),
         returns("a"),
         calls("b"),
-        hooked("PreToolUse", tool_name="Edit", tool_use_id="b"),
+        hook_event("PreToolUse", tool_name="Edit", tool_use_id="b"),
     ]
     outcomes = run(events)
     assert [row.turn for row in fold(outcomes).values()] == ["p-1", "p-1"]
 
 
-def test_a_result_before_any_turn_ends_none() -> None:
+def test_a_result_before_any_turn_ends_no_turn() -> None:
     alone = Turns()
     assert alone.on_result()
     assert alone.current is None
@@ -392,16 +412,16 @@ def rests(*events: Event) -> int:
 
 def rested(**more: Any) -> Event:
     value = {"type": "system", "subtype": "turn_duration", "sessionId": "s-1", "uuid": "u-1", "durationMs": 9}
-    return heard(TRANSCRIPT, **(value | more))
+    return event_from(TRANSCRIPT, **(value | more))
 
 
-def test_a_transcript_tells_once_that_its_turn_is_over() -> None:
+def test_a_transcript_reports_the_end_of_a_turn_once() -> None:
     assert rests(message_line("go", "p-1"), rested(), rested()) == 1
     assert rests(rested()) == 1
 
 
-def test_the_rest_of_an_earlier_turn_is_not_that_of_the_next() -> None:
-    submitted = submits("again", "p-2")
+def test_the_end_of_an_earlier_turn_is_not_that_of_the_next() -> None:
+    submitted = prompt_submitted("again", "p-2")
     assert rests(message_line("go", "p-1"), submitted, rested()) == 0
     assert rests(message_line("go", "p-1"), submitted, message_line("again", "p-2"), rested()) == 1
 
@@ -409,14 +429,14 @@ def test_the_rest_of_an_earlier_turn_is_not_that_of_the_next() -> None:
 @pytest.mark.parametrize(
     "text", ["[Request interrupted by user]", "[Request interrupted by user for tool use]"]
 )
-def test_a_turn_that_is_broken_off_is_over(text: str) -> None:
+def test_an_interrupted_turn_is_over(text: str) -> None:
     """2.1.191 writes nothing else then."""
     stopped = message_line([{"type": "text", "text": text}], "p-1", uuid="u-2")
     assert rests(message_line("go", "p-1"), stopped, stopped) == 1
-    assert rests(message_line("go", "p-1"), submits("again", "p-2"), stopped) == 0
+    assert rests(message_line("go", "p-1"), prompt_submitted("again", "p-2"), stopped) == 0
     assert rests(init(), writes(text)) == 0
 
 
-def test_a_sub_agents_rest_and_one_of_no_session_are_nobodys() -> None:
+def test_the_end_of_a_sub_agents_turn_does_not_make_the_session_idle() -> None:
     assert rests(message_line("go", "p-1"), rested(agentId="a-1", isSidechain=True)) == 0
     assert rests(rested(sessionId=None)) == 0

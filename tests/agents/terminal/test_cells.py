@@ -7,7 +7,7 @@ from chorus.agents.claude_code.terminal.cells import count_cells, starts_wide
     ("text", "cells"),
     [("", 0), ("abc", 3), ("é", 1), ("e\u0301", 1), ("日本", 4), ("ｱ", 1), ("😀", 2), ("가", 2)],
 )
-def test_plain_characters_are_counted_surely(text: str, cells: int) -> None:
+def test_the_width_of_plain_characters_is_sure(text: str, cells: int) -> None:
     assert count_cells(text) == (cells, True)
 
 
@@ -27,13 +27,11 @@ def test_plain_characters_are_counted_surely(text: str, cells: int) -> None:
         ("\x01", 0),
     ],
 )
-def test_what_terminals_disagree_about_is_counted_as_tmux_does_and_called_unsure(
-    text: str, cells: int
-) -> None:
+def test_a_width_that_terminals_disagree_about_is_that_of_tmux_and_unsure(text: str, cells: int) -> None:
     assert count_cells(text) == (cells, False)
 
 
-def test_a_wide_start_is_seen() -> None:
+def test_a_row_that_starts_with_a_wide_character_is_recognized() -> None:
     assert starts_wide("日x")
     assert starts_wide("\u4dc0")
     assert not starts_wide("x日")

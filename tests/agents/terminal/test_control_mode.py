@@ -4,7 +4,7 @@ from chorus.model.ids import PaneId
 ZERO, ONE = PaneId("%0"), PaneId("%1")
 
 
-def test_escapes_are_undone_as_bytes() -> None:
+def test_escapes_are_decoded_to_bytes() -> None:
     output = ControlMode().feed(b"%output %0 a\\134n\\015\\012\\033[0m \xe6\x97\n%output %0 \xa5\r\n")
     assert output == [PaneOutput(ZERO, b"a\\n\r\n\x1b[0m \xe6\x97"), PaneOutput(ZERO, b"\xa5")]
     assert b"".join(o.data for o in output).decode().endswith("日")
@@ -17,7 +17,7 @@ def test_lines_may_be_cut_anywhere() -> None:
     assert outputs == [PaneOutput(ZERO, b"one two"), PaneOutput(ONE, b"three")]
 
 
-def test_output_under_flow_control_is_read_too() -> None:
+def test_output_with_flow_control_is_read_too() -> None:
     assert ControlMode().feed(b"%extended-output %1 12 : a : b\n") == [PaneOutput(ONE, b"a : b")]
 
 
@@ -29,7 +29,7 @@ def test_a_reply_to_a_command_is_not_output() -> None:
     assert ControlMode().feed(text) == [PaneOutput(ZERO, b"real")]
 
 
-def test_a_recording_of_control_mode_is_known_by_its_beginning() -> None:
+def test_a_recording_of_control_mode_is_recognized_by_its_beginning() -> None:
     assert is_control_mode(b"%begin 1794787651 268 0\n")
     assert is_control_mode(b"\x1bP1000p%begin 1794787651 268 0\n")
     assert not is_control_mode(b'{"type":"system"}\n')

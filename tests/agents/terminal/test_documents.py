@@ -12,7 +12,7 @@ SECOND = b'{"uuid":"2","a":1}'
 CONTROL = b'{"type":"control_request","request_id":"r"}'
 
 
-def test_a_capture_and_the_pipe_behind_it_give_each_event_once() -> None:
+def test_a_capture_and_the_pipe_after_it_give_each_event_once() -> None:
     seen = SeenDocuments()
     capture = [d for d in documents(FIRST, CONTROL) if seen.is_new(d)]
     again = [d for d in documents(FIRST, CONTROL, SECOND) if seen.is_new(d)]
@@ -20,14 +20,14 @@ def test_a_capture_and_the_pipe_behind_it_give_each_event_once() -> None:
     assert [d.text for d in again] == [SECOND]
 
 
-def test_an_event_is_known_by_its_uuid_whatever_else_it_says() -> None:
+def test_an_event_is_recognized_by_its_uuid_alone() -> None:
     seen = SeenDocuments()
     [one, other] = documents(FIRST, b'{"uuid":"1","b":2}')
     assert seen.is_new(one)
     assert not seen.is_new(other)
 
 
-def test_a_uuid_that_is_none_is_part_of_the_text() -> None:
+def test_an_invalid_uuid_counts_as_part_of_the_text() -> None:
     seen = SeenDocuments()
     for document in documents(
         b'{"uuid":null,"a":1}', b'{"uuid":null,"a":2}', b'{"uuid":"","a":1}', b'{"uuid":""}'
@@ -35,7 +35,7 @@ def test_a_uuid_that_is_none_is_part_of_the_text() -> None:
         assert seen.is_new(document)
 
 
-def test_memory_is_bounded_and_keeps_what_is_still_shown() -> None:
+def test_memory_is_limited_and_keeps_documents_that_are_still_shown() -> None:
     seen = SeenDocuments(limit=2)
     [first, second, control] = documents(FIRST, SECOND, CONTROL)
     assert seen.is_new(first)

@@ -29,7 +29,7 @@ def test_a_document_has_its_exact_text_and_its_value() -> None:
     assert document == Document(text=b'{"a": 1,"b":[]}', value={"a": 1, "b": []})
 
 
-def test_an_object_is_given_with_the_chunk_that_ends_its_line() -> None:
+def test_an_object_is_returned_with_the_chunk_that_ends_its_line() -> None:
     reassembler = Reassembler(unwrapped=True)
     assert reassembler.feed(EVENT[:20]) == []
     assert reassembler.feed(EVENT[20:]) == []
@@ -37,7 +37,7 @@ def test_an_object_is_given_with_the_chunk_that_ends_its_line() -> None:
     assert [d.text for d in reassembler.close()] == [NEXT]
 
 
-def test_a_closed_reassembler_starts_anew() -> None:
+def test_a_closed_reassembler_starts_again() -> None:
     reassembler = Reassembler(unwrapped=True)
     reassembler.feed(EVENT[:20])
     reassembler.close()
@@ -74,7 +74,7 @@ def test_a_closed_reassembler_starts_anew() -> None:
         b"\x1bP1000p\x1b\\",
     ],
 )  # fmt: skip
-def test_noise_is_passed_over(noise: bytes, how: dict[str, bool]) -> None:
+def test_noise_is_skipped(noise: bytes, how: dict[str, bool]) -> None:
     texts, _ = read(noise + EVENT + b"\r\n" + noise + NEXT + b"\r\n" + noise, **how)
     assert texts == [EVENT, NEXT]
 
@@ -85,7 +85,7 @@ def test_noise_is_counted_by_rows() -> None:
 
 
 @both
-def test_a_line_that_holds_more_than_an_object_gives_what_is_whole(how: dict[str, bool]) -> None:
+def test_a_line_with_more_than_one_object_gives_the_whole_ones(how: dict[str, bool]) -> None:
     assert read(EVENT + NEXT + b"\n", **how)[0] == [EVENT, NEXT]
     assert read(EVENT + b" " + NEXT + b"\n", **how)[0] == [EVENT, NEXT]
     assert read(EVENT + b"dev@host:~$ " + NEXT + b"\n", **how)[0] == [EVENT, NEXT]
@@ -102,7 +102,7 @@ def test_control_characters_other_than_titles_and_colours_end_an_object(how: dic
 
 @both
 @pytest.mark.parametrize("between", [b"\n", b"\nTerminated\n", b"", b"dev@host:~$ ", b"\n\x1b[?25h"])
-def test_a_cut_off_object_takes_no_other_with_it(between: bytes, how: dict[str, bool]) -> None:
+def test_a_cut_off_object_does_not_hide_others(between: bytes, how: dict[str, bool]) -> None:
     for cut in range(2, len(EVENT)):
         texts, problems = read(EVENT[:cut] + between + NEXT + b"\n" + PLAIN + b"\n", **how)
         assert texts == [NEXT, PLAIN], EVENT[:cut]
@@ -114,18 +114,18 @@ def test_an_object_cut_off_from_its_newline_is_whole() -> None:
 
 
 @both
-def test_a_part_of_a_cut_off_object_is_no_document(how: dict[str, bool]) -> None:
+def test_a_part_of_a_cut_off_object_is_not_a_document(how: dict[str, bool]) -> None:
     cut = EVENT.index(b"]}")
     assert read(EVENT[:cut] + b"\n" + NEXT + b"\n", **how) == ([NEXT], {"cut-off": 1})
 
 
-def test_an_object_glued_to_one_cut_off_before_a_value_is_known_by_its_uuid() -> None:
+def test_an_object_right_after_one_cut_off_before_a_value_is_recognized_by_its_uuid() -> None:
     assert read(b'{"a":' + EVENT + b"\n", unwrapped=True) == ([EVENT], {"cut-off": 1})
     assert read(b'{"a":' + PLAIN + b"\n", unwrapped=True) == ([], {"cut-off": 1})
     assert read(b'{"a":[' + EVENT + b",\n", unwrapped=True) == ([], {"cut-off": 1})
 
 
-def test_a_torn_beginning_is_cut_off() -> None:
+def test_an_incomplete_first_row_is_cut_off() -> None:
     assert read(EVENT[40:] + b"\n" + NEXT + b"\n", unwrapped=True) == ([NEXT], {"cut-off": 1})
     assert read(NEXT + b"\n" + EVENT[40:] + b"\n", unwrapped=True) == ([NEXT], {"noise": 1})
 
@@ -140,12 +140,12 @@ def test_text_may_come_as_str_with_escaped_bytes(how: dict[str, bool]) -> None:
     assert [d.value for d in documents] == [{"a": "é日😀"}]
 
 
-def test_a_lone_surrogate_in_text_is_not_utf8_and_stops_nothing() -> None:
+def test_a_lone_surrogate_in_text_is_malformed_but_not_fatal() -> None:
     assert read('{"a":"\ud83d"}\n{"b":1}\n') == ([b'{"b":1}'], {"malformed": 1})
 
 
 @both
-def test_what_only_the_standard_decoder_takes_is_given(how: dict[str, bool]) -> None:
+def test_an_object_that_only_the_standard_decoder_accepts_is_returned(how: dict[str, bool]) -> None:
     assert read(b'{"a":"\\ud83d"}\n{"a":1e400}\n', **how)[0] == [b'{"a":"\\ud83d"}', b'{"a":1e400}']
 
 
@@ -153,24 +153,24 @@ def test_what_only_the_standard_decoder_takes_is_given(how: dict[str, bool]) -> 
 @pytest.mark.parametrize(
     "text", [b'{"a":01}', b'{"a":-Infinity}', b'{"a":tru}', b'{"a":"\xff"}', b'{"a":"\\u12"}']
 )
-def test_what_no_decoder_takes_is_malformed(text: bytes, how: dict[str, bool]) -> None:
+def test_an_object_that_no_decoder_accepts_is_malformed(text: bytes, how: dict[str, bool]) -> None:
     assert read(text + b"\n" + EVENT + b"\n", **how) == ([EVENT], {"malformed": 1})
 
 
 @both
-def test_what_is_not_even_shaped_like_json_is_noise(how: dict[str, bool]) -> None:
+def test_text_that_is_not_json_is_noise(how: dict[str, bool]) -> None:
     assert read(b'{"a":NaN}\n{"a" 1}\n' + EVENT + b"\n", **how) == ([EVENT], {"noise": 2})
 
 
 @both
-def test_nesting_that_no_decoder_follows_is_noise(how: dict[str, bool]) -> None:
+def test_too_deep_nesting_is_noise(how: dict[str, bool]) -> None:
     deep = b'{"a":' + b"[" * 2000 + b"]" * 2000 + b"}"
     assert read(deep + b"\n" + EVENT + b"\n", **how) == ([EVENT], {"noise": 1})
     assert read(b'{"a":' + b"[" * 900 + b"]" * 900 + b"}\n" + EVENT + b"\n", **how)[0][1:] == [EVENT]
 
 
 @both
-def test_an_object_over_the_cap_is_dropped_and_counted(how: dict[str, bool]) -> None:
+def test_an_object_over_the_maximum_size_is_dropped_and_counted(how: dict[str, bool]) -> None:
     big = b'{"a":"' + b"x" * 200_000 + b'"}'
     for size in (1, 1000, 10**6):
         reassembler = Reassembler(max_size=100_000, **how)
@@ -180,13 +180,13 @@ def test_an_object_over_the_cap_is_dropped_and_counted(how: dict[str, bool]) -> 
         assert reassembler.problems == {"too-long": 1}
 
 
-def test_an_object_of_exactly_the_cap_is_given() -> None:
+def test_an_object_of_exactly_the_maximum_size_is_returned() -> None:
     text = b'{"a":"' + b"x" * 100 + b'"}'
     assert Reassembler(max_size=len(text)).feed(text + b"\n")
     assert not Reassembler(max_size=len(text) - 1).feed(text + b"\n")
 
 
-def test_a_line_without_end_takes_no_memory() -> None:
+def test_an_endless_line_takes_no_memory() -> None:
     reassembler = Reassembler(max_size=100_000)
     tracemalloc.start()
     try:
@@ -199,7 +199,7 @@ def test_a_line_without_end_takes_no_memory() -> None:
     assert reassembler.problems == {"noise": 1}
 
 
-def test_a_long_line_without_end_breaks_off_what_was_open() -> None:
+def test_a_long_endless_line_cuts_off_an_open_object() -> None:
     reassembler = Reassembler(max_size=1000)
     reassembler.feed(b'{"a":"x\n' + b"y" * 100_000)
     assert reassembler.problems == {"cut-off": 1, "noise": 1}

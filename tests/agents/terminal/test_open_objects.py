@@ -3,7 +3,7 @@
 from chorus.agents.claude_code.terminal.documents import BrokenObject
 
 
-def test_a_place_that_only_may_begin_an_object_does_not_replace_the_first() -> None:
+def test_a_possible_start_of_an_object_does_not_replace_the_first() -> None:
     broken = BrokenObject(until=9)
     broken.add_next_start(3, 5, sure=False)
     broken.add_next_start(3, 8, sure=False)

@@ -146,7 +146,9 @@ def test_behind_one_that_was_cut_off(cut: str, at: int, following: list[str], wi
     width=st.sampled_from([None, 2, 20]),
     max_size=st.sampled_from([10, 10**6]),
 )
-def test_any_bytes_are_survived(data: bytes, cuts: list[int], width: int | None, max_size: int) -> None:
+def test_any_bytes_are_read_without_an_error(
+    data: bytes, cuts: list[int], width: int | None, max_size: int
+) -> None:
     reassembler = Reassembler(width=width, max_size=max_size)
     reassembler.feed(data)
     reassembler.close()

@@ -42,7 +42,7 @@ def pieces(data: bytes, size: int) -> list[bytes]:
         (INIT, Source.STREAM),
     ],
 )
-def test_an_object_tells_where_it_was_seen(value: dict[str, object], source: Source) -> None:
+def test_the_source_of_an_object_is_recognized(value: dict[str, object], source: Source) -> None:
     assert unwrap(value)[1] is source
 
 
@@ -52,19 +52,19 @@ def test_a_stream_is_read_line_by_line_however_it_is_cut() -> None:
         assert (len(observed), problems) == (200, {})
 
 
-def test_objects_come_as_soon_as_it_is_clear_what_this_is() -> None:
+def test_objects_come_as_soon_as_the_kind_of_recording_is_clear() -> None:
     recording = Recording()
     assert recording.feed(LINE) == []
     assert len(recording.feed(LINE * (BEGINNING // len(LINE) + 1))) > 1
     assert len(recording.feed(LINE)) == 1
 
 
-def test_a_signature_at_the_beginning_is_no_noise() -> None:
+def test_a_byte_order_mark_is_not_noise() -> None:
     assert read([b"\xef\xbb\xbf" + LINE]) == ([Observed(INIT, Source.STREAM, "")], {})
 
 
 @pytest.mark.parametrize("indent", [1, 4])
-def test_an_object_written_for_people_is_read_whole(indent: int) -> None:
+def test_indented_json_is_read_as_a_whole(indent: int) -> None:
     text = json.dumps({"hook_event_name": "Stop", "note": "two  blanks"}, indent=indent)
     expected = [Observed({"hook_event_name": "Stop", "note": "two  blanks"}, Source.HOOK, "")]
     assert read([text.encode()]) == (expected, {})
@@ -75,19 +75,19 @@ def test_an_object_written_for_people_is_read_whole(indent: int) -> None:
     )
 
 
-def test_a_long_object_written_for_people_is_read_whole() -> None:
+def test_long_indented_json_is_read_as_a_whole() -> None:
     text = json.dumps({"hook_event_name": "Stop", "lines": ["x" * 50] * 500}, indent=2).encode()
     observed, problems = read(pieces(text, 1000))
     assert (len(observed), problems) == (1, {})
 
 
-def test_what_only_begins_like_json_for_people_is_read_as_rows() -> None:
+def test_text_that_only_begins_like_indented_json_is_read_as_rows() -> None:
     observed, problems = read([b"{\nnot json\n" + LINE])
     assert [seen.value for seen in observed] == [INIT]
     assert problems
 
 
-def test_a_file_for_people_that_is_too_long_is_read_as_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_indented_json_that_is_too_long_is_read_as_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("chorus.agents.claude_code.terminal.recording.DEFAULT_MAX_SIZE", 10_000)
     observed, _ = read(pieces(b"{\n" + b'"x":1,\n' * 2000 + b"}\n" + LINE, 1000))
     assert [seen.value for seen in observed][-1] == INIT
@@ -109,7 +109,7 @@ def test_a_capture_in_rows_needs_the_width() -> None:
     assert read([rows]) == ([], {"unknown-width": 1})
 
 
-def test_nothing_gives_nothing() -> None:
+def test_an_empty_recording_has_no_objects() -> None:
     assert read([]) == ([], {})
     assert read([b"\n\n"])[0] == []
 
@@ -119,11 +119,11 @@ def test_nothing_gives_nothing() -> None:
     st.sampled_from([b"", b"{\n", b"[\n", b"%begin 1 2 0\n", b"%output %0 "]),
     st.integers(1, 40),
 )
-def test_any_bytes_are_survived(data: bytes, start: bytes, size: int) -> None:
+def test_any_bytes_are_read_without_an_error(data: bytes, start: bytes, size: int) -> None:
     read(pieces(start + data, size))
 
 
-def test_nesting_without_end_is_survived() -> None:
+def test_endless_nesting_is_read_without_an_error() -> None:
     assert read([b"[\n" * 100_000])[0] == []
 
 

@@ -27,14 +27,14 @@ def read(text: str | bytes, **how: int | bool) -> tuple[list[str], dict[str, int
 
 
 @pytest.mark.parametrize("keep_blanks", [False, True], ids=["plain", "blanks kept"])
-def test_rows_are_put_together_as_they_were_printed(keep_blanks: bool) -> None:
+def test_rows_are_joined_as_they_were_printed(keep_blanks: bool) -> None:
     lines = [EVENT, NEXT, SPACED, PLAIN, EVENT]
     for width in (3, 7, *range(20, 301)):
         shown = capture(lines, width, keep_blanks=keep_blanks)
         assert read(shown, width=width) == (lines, {}), width
 
 
-def test_without_a_width_wrapped_objects_are_reported_and_not_given() -> None:
+def test_without_a_width_wrapped_objects_are_counted_and_not_returned() -> None:
     lines = [EVENT, NEXT, SPACED, PLAIN]
     for width in range(20, 301):
         texts, problems = read(capture(lines, width))
@@ -51,7 +51,7 @@ def test_a_wrong_width_is_noticed(given: int, letter: str) -> None:
     assert problems["wrong-width"] == 5
 
 
-def test_a_width_is_not_doubted_for_a_row_that_lost_blanks() -> None:
+def test_a_row_that_lost_blanks_does_not_contradict_the_width() -> None:
     line = '{"a":"' + " " * 50 + "x" + " " * 30 + '"}'
     assert read(capture([line], 30), width=30) == ([line], {})
 
@@ -64,13 +64,13 @@ def test_a_short_row_before_a_wide_character_is_ambiguous(text: str) -> None:
         assert read(capture([line], width), width=width) == expected
 
 
-def test_two_texts_that_look_the_same_are_not_told_apart() -> None:
+def test_two_texts_that_look_the_same_are_ambiguous() -> None:
     one, other = '{"a":"1234567890123日"}', '{"a":"1234567890123 日"}'
     assert capture([one], 20) == capture([other], 20)
     assert read(capture([one], 20), width=20) == ([], {"ambiguous-wrap": 1})
 
 
-def test_kept_blanks_settle_what_a_short_row_means() -> None:
+def test_kept_blanks_decide_what_a_short_row_means() -> None:
     lines = ['{"a":"1234567890123日"}', '{"a":"123456789012 日"}', '{"a":"1234567890123 日"}']
     shown = capture(lines, 20, keep_blanks=True)
     assert read(shown, width=20) == (lines[1:], {"ambiguous-wrap": 1})
@@ -89,7 +89,7 @@ def test_blanks_are_either_kept_or_lost() -> None:
     assert read(mixed, width=20) == ([], {"ambiguous-wrap": 1})
 
 
-def test_a_doubtful_document_is_given_on_request_and_marked() -> None:
+def test_an_inexact_document_is_returned_on_request_and_marked() -> None:
     reassembler = Reassembler(width=20, allow_inexact=True)
     documents = reassembler.feed(capture(['{"a":"1234567890123日"}', '{"b":1}'], 20)) + reassembler.close()
     assert documents == [
@@ -99,7 +99,7 @@ def test_a_doubtful_document_is_given_on_request_and_marked() -> None:
     assert reassembler.problems == {"ambiguous-wrap": 1}
 
 
-def test_rows_cut_by_characters_or_bytes_are_put_together_too() -> None:
+def test_rows_wrapped_by_characters_or_bytes_are_joined_too() -> None:
     line = '{"text":"日本語テキスト 😀 and more, 日本語テキスト  😀 and some more"}'
     for width in range(20, 40):
         by_character = "\n".join(line[i : i + width] for i in range(0, len(line), width))
@@ -110,7 +110,7 @@ def test_rows_cut_by_characters_or_bytes_are_put_together_too() -> None:
         assert read(by_byte + b"\n", width=width) in (([line], {}), ([], {"ambiguous-wrap": 1}))
 
 
-def test_a_row_of_as_many_bytes_as_columns_is_in_doubt_only_while_bytes_may_have_been_counted() -> None:
+def test_a_row_with_as_many_bytes_as_columns_is_ambiguous_only_if_wrapped_by_bytes() -> None:
     row = '{"a":"' + "x" * 10 + "é "  # 18 cells, the last of them lost, so 18 bytes too
     ascii_only, longer = (row + letter * 20 + '"}' for letter in "yé")
     assert read(capture([ascii_only], 18), width=18) == ([], {"ambiguous-wrap": 1})
@@ -119,7 +119,7 @@ def test_a_row_of_as_many_bytes_as_columns_is_in_doubt_only_while_bytes_may_have
 
 @pytest.mark.parametrize("width", [20, 33, 80])
 @pytest.mark.parametrize("between", ["\n", "\nTerminated\n", "", "\ndev@host:~$ claude -p 'x'\n"])
-def test_a_cut_off_object_takes_no_other_with_it(between: str, width: int) -> None:
+def test_a_cut_off_object_does_not_hide_others(between: str, width: int) -> None:
     for cut in range(2, len(EVENT)):
         shown = capture((EVENT[:cut] + between + NEXT + "\n" + PLAIN).split("\n"), width)
         texts, problems = read(shown, width=width)
@@ -128,7 +128,7 @@ def test_a_cut_off_object_takes_no_other_with_it(between: str, width: int) -> No
 
 
 @pytest.mark.parametrize("width", [20, 33, 80])
-def test_the_rest_of_an_object_whose_beginning_scrolled_away_is_passed_over(width: int) -> None:
+def test_the_rest_of_an_object_whose_beginning_scrolled_away_is_skipped(width: int) -> None:
     rows = capture([EVENT, NEXT, PLAIN], width).splitlines(keepends=True)
     for first in range(1, len(rows)):
         expected = [line for line in (NEXT, PLAIN) if capture([line], width) in "".join(rows[first:])]
@@ -137,7 +137,7 @@ def test_the_rest_of_an_object_whose_beginning_scrolled_away_is_passed_over(widt
         assert set(read("".join(rows[first:]))[0]) <= set(expected)
 
 
-def test_json_printed_over_several_lines_is_no_document() -> None:
+def test_json_printed_over_several_lines_is_not_a_document() -> None:
     pretty = json.dumps(json.loads(EVENT), indent=2)
     for how in ({}, {"width": 80}, {"unwrapped": True}):
         texts, _ = read(f"{NEXT}\n{pretty}\n{NEXT}\n", **how)
@@ -157,13 +157,13 @@ def test_an_object_that_may_be_a_part_needs_a_uuid_of_its_own() -> None:
     assert read(f"{tail}\n{own}\n", width=width)[0] == [own]
 
 
-def test_an_empty_object_in_what_was_cut_off_may_be_the_end_of_a_string() -> None:
+def test_an_empty_object_in_a_cut_off_one_may_be_the_end_of_a_string() -> None:
     assert read(f'{{"a":"b\n{{}}\n{NEXT}\n', width=80) == ([NEXT], {"cut-off": 1, "ambiguous-wrap": 1})
     assert read(f'{{"a":"b\n{{}}\n{NEXT}\n', unwrapped=True) == (["{}", NEXT], {"cut-off": 1})
     assert read(f"noise\n{{}}\n{NEXT}\n", width=80)[0] == ["{}", NEXT]
 
 
-def test_an_object_that_may_be_text_of_the_one_cut_off_needs_a_uuid_too() -> None:
+def test_an_object_that_may_be_text_of_a_cut_off_one_needs_a_uuid_too() -> None:
     for odd in ('{",":1}', '{"}":"x"}', '{", ":1}'):
         own = odd[:-1] + ',"uuid":"u"}'
         for how in ({}, {"width": 80}):
@@ -176,7 +176,7 @@ def test_an_object_that_may_be_text_of_the_one_cut_off_needs_a_uuid_too() -> Non
         assert read(f'{{"a":"b\n{plain}\n{NEXT}\n') == ([plain, NEXT], {"cut-off": 1})
 
 
-def test_an_object_cut_off_before_a_value_leaves_the_next_its_uuid_to_be_known_by() -> None:
+def test_an_object_after_one_cut_off_before_a_value_is_recognized_by_its_uuid() -> None:
     start = '{"list":['
     for width in (len(start), len(start) + 1):
         assert read(capture([start, NEXT, PLAIN], width), width=width) == ([NEXT, PLAIN], {"cut-off": 1})
@@ -184,7 +184,7 @@ def test_an_object_cut_off_before_a_value_leaves_the_next_its_uuid_to_be_known_b
     assert read(capture([start, PLAIN, NEXT], len(start) + 2), width=len(start) + 2)[0] == [PLAIN, NEXT]
 
 
-def test_an_object_over_the_cap_is_followed_to_its_end() -> None:
+def test_an_object_over_the_maximum_size_is_followed_to_its_end() -> None:
     big = '{"a":"' + "x y" * 5000 + '","b":{"c":1}}'
     for width in (20, 80):
         data = capture([NEXT, big, PLAIN, big[:-5], NEXT], width)
@@ -213,7 +213,7 @@ def test_rows_may_be_cut_anywhere_and_end_in_carriage_returns() -> None:
         assert not +reassembler.problems
 
 
-def test_a_broken_first_key_is_not_read_for_ever() -> None:
+def test_a_broken_first_key_is_not_read_forever() -> None:
     assert read(b'\x07{\n"\x01\n', width=2) == ([], {"noise": 1})
 
 
@@ -232,12 +232,12 @@ def test_a_source_that_never_wraps_ends_its_line_with_every_row() -> None:
     assert not seams.contradicts([b"{"])
 
 
-def test_a_row_far_longer_than_the_pane_is_survived() -> None:
+def test_a_row_far_longer_than_the_pane_is_read_without_an_error() -> None:
     cut_off = '{"a":"' + "x" * 200_000
     assert read(f"{cut_off}\n{NEXT}\n", width=80) == ([NEXT], {"wrong-width": 1})
 
 
-def test_a_part_of_what_was_cut_off_is_not_found_through_another_part() -> None:
+def test_a_part_of_a_cut_off_object_is_not_found_through_another_part() -> None:
     """Its last row begins with text that looks like an object and breaks off where a real part begins."""
     cut_off = '{"00000":null,"000000000{":{"":null},'
     texts, problems = read(capture([cut_off, NEXT], 2), width=2)
@@ -245,24 +245,24 @@ def test_a_part_of_what_was_cut_off_is_not_found_through_another_part() -> None:
     assert problems["cut-off"] >= 1
 
 
-def test_a_row_that_was_glued_and_broke_off_again_is_not_read_for_ever() -> None:
+def test_a_start_that_breaks_off_again_is_not_read_forever() -> None:
     """Its last part ends with the row, so the row is read once more: from the part, not from the start."""
     next_starts = '":"cont{"type":"event","event":{"type":"stop","":n,"":""}'
     assert read(f'{{"":"","\n{next_starts}', width=80)[0] == []
     assert read(f'{{"":"","\n{next_starts}\n{NEXT}\n', width=80)[0] == [NEXT]
 
 
-def test_objects_glued_to_each_other_over_rows_are_not_read_for_ever() -> None:
+def test_objects_right_after_each_other_over_rows_are_not_read_forever() -> None:
     for count in (28, 100, 300):
         assert read(capture(['{"a":"b{"a":"c' * count, NEXT], 80), width=80)[0] == [NEXT]
 
 
-def test_a_row_that_ends_an_object_over_the_cap_may_begin_the_next() -> None:
+def test_a_row_that_ends_an_object_over_the_maximum_size_may_start_the_next() -> None:
     long = json.dumps({"uuid": "u3", "text": "word " * 40})
     shown = capture(['{"a":"' + "x" * 300, long], 80)
     assert read(shown, width=80, max_size=250) == ([long], {"too-long": 1})
 
 
-def test_what_may_be_a_part_of_one_cut_off_is_counted_with_it_where_rows_cannot_be_restored() -> None:
+def test_a_possible_part_of_a_cut_off_object_is_counted_with_it_if_rows_cannot_be_joined() -> None:
     shown = capture(['{"list":[', PLAIN, NEXT], 9)
     assert read(shown) == ([], {"cut-off": 1, "unknown-width": 1})

@@ -103,7 +103,7 @@ def test_a_plain_capture_with_a_wrong_width(run: str, off_by: int) -> None:
 
 @each_shortened
 @pytest.mark.parametrize("way", ["pipe-pane.bin", "capture-J.txt"])
-def test_a_shortened_recording_gives_what_is_whole(run: str, way: str) -> None:
+def test_a_shortened_recording_gives_the_whole_objects(run: str, way: str) -> None:
     """The history of 2000 rows had lost the init event and the call as well: two of five are left."""
     documents, problems = read(captured(run, way), unwrapped=True)
     scrolled = run == "hist2000_big200k" and way == "capture-J.txt"
@@ -112,13 +112,13 @@ def test_a_shortened_recording_gives_what_is_whole(run: str, way: str) -> None:
 
 
 @each_shortened
-def test_a_shortened_recording_in_rows_gives_what_is_whole(run: str) -> None:
+def test_a_shortened_recording_in_rows_gives_the_whole_objects(run: str) -> None:
     documents, problems = read(captured(run, "capture.txt"), width=SHORTENED[run])
     assert texts(documents) == truth(run)[1 if run == "hist2000_big200k" else 0 :]
     assert problems["cut-off"] == 1
 
 
-def test_typed_answers_are_documents_too_and_a_refused_one_is_not() -> None:
+def test_typed_answers_are_documents_but_a_rejected_one_is_not() -> None:
     documents, problems = read((TMUX / "stdio_permission_in_pane_cat.bin").read_bytes(), unwrapped=True)
     kinds = [document.value["type"] for document in documents]
     assert kinds.count("control_request") >= 1
@@ -126,7 +126,7 @@ def test_typed_answers_are_documents_too_and_a_refused_one_is_not() -> None:
     assert problems["noise"] >= 1  # the client's red line about an answer the terminal cut
 
 
-def test_the_client_s_farewell_is_passed_over() -> None:
+def test_the_mode_switches_of_an_ending_client_are_skipped() -> None:
     documents, problems = read((TMUX / "direct_tty_w80.pipe-pane.bin").read_bytes(), unwrapped=True)
     joined, _ = read((TMUX / "direct_tty_w80.capture-J.txt").read_bytes())
     assert texts(documents) == texts(joined) != []

@@ -91,7 +91,7 @@ def stripped(text: str) -> list[str]:
     return [row.rstrip(" ") for row in text.split("\n")]
 
 
-def test_rows_that_are_filled_with_blanks_are_read_or_in_doubt() -> None:
+def test_rows_that_are_filled_with_blanks_are_read_or_ambiguous() -> None:
     for width in range(20, 90):
         rows = capture(LINES, width, keep_blanks=True).split("\n")[:-1]
         filled = "".join(row + " " * (width - count_cells(row)[0]) + "\n" for row in rows)
@@ -105,7 +105,7 @@ def test_rows_that_are_filled_with_blanks_are_read_or_in_doubt() -> None:
         assert plain <= given, width
 
 
-def test_a_character_takes_the_cells_tmux_gives_it(server: Server) -> None:
+def test_a_character_has_the_width_that_tmux_gives_it(server: Server) -> None:
     """Each begins a line: how many letters still fit in its row tells how many cells it took."""
     chosen = [chr(code) for code in range(0xA1, 0x32000, 37) if is_shown(chr(code))]
     width = 20
