@@ -1,15 +1,21 @@
-"""A user's repository to test on: real git, real files, and a fingerprint of everything that is the user's.
+"""A user's repository to test on: real git, real files, and a fingerprint of all that is the user's.
 
-`make_template` once, `UserRepo.copy` per test: a copy takes a millisecond, `git init` and a commit eighteen.
+Call `make_template` once and `UserRepo.copy` per test: a copy takes 1 ms, `git init` and a commit 18.
+`read_commits`, `read_files`, `read_file` and `read_refs` read with GitPython, an independent reader.
 """
 
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-# What Chorus may write to. Everything else in a repository is the user's.
+if TYPE_CHECKING:
+    from git import Repo as GitPythonRepo
+
+# What Chorus may write to. Everything else in a repository belongs to the user.
 OWN_REFS = ("refs/chorus/", "refs/heads/chorus/")
 OWN_PLACES = (
     "chorus",
@@ -30,8 +36,18 @@ FILES = {
 }
 
 
+class SeenCommit(NamedTuple):
+    """A commit as GitPython reads it."""
+
+    oid: str
+    summary: str
+    author: str
+    committer: str
+    trailers: dict[str, list[str]]
+
+
 class UserRepo:
-    """A work tree with some commits, and git run in it the way its user would."""
+    """A work tree with some commits, and git run in it as its user would."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -69,8 +85,47 @@ class UserRepo:
         self.git("commit", "-qm", message)
         return self.git("rev-parse", "HEAD").strip()
 
+    @contextmanager
+    def open_gitpython(self) -> Iterator["GitPythonRepo"]:
+        import git  # noqa: PLC0415  takes 100 ms, and few tests need it
+
+        with git.Repo(self.path) as repo:
+            yield repo
+
+    def read_commits(self, revisions: str) -> list[SeenCommit]:
+        """The commits of a revision or range, newest first."""
+        with self.open_gitpython() as repo:
+            return [
+                SeenCommit(
+                    commit.hexsha,
+                    str(commit.summary),
+                    str(commit.author),
+                    str(commit.committer),
+                    commit.trailers_dict,
+                )
+                for commit in repo.iter_commits(revisions)
+            ]
+
+    def read_files(self, revision: str) -> dict[str, bytes]:
+        """Every file of a revision."""
+        from git import Blob  # noqa: PLC0415
+
+        with self.open_gitpython() as repo:
+            blobs = [item for item in repo.commit(revision).tree.traverse() if isinstance(item, Blob)]
+            return {str(blob.path): blob.data_stream.read() for blob in blobs}
+
+    def read_file(self, revision: str, path: str) -> bytes:
+        with self.open_gitpython() as repo:
+            return bytes((repo.commit(revision).tree / path).data_stream.read())
+
+    def read_refs(self, prefix: str = "refs/") -> dict[str, str]:
+        """Object ids by name."""
+        with self.open_gitpython() as repo:
+            found = {ref.path: ref.object.hexsha for ref in repo.refs}
+            return {str(name): oid for name, oid in found.items() if str(name).startswith(prefix)}
+
     def fsck(self) -> str:
-        """What `git fsck --strict` complains about: nothing, in a healthy repository."""
+        """The problems `git fsck --strict` reports: none in a healthy repository."""
         done = subprocess.run(
             ["git", "fsck", "--strict", "--no-dangling", "--no-progress"],
             cwd=self.path,
@@ -81,7 +136,7 @@ class UserRepo:
         return "\n".join([*lines, *([f"exit {done.returncode}"] if done.returncode else [])])
 
     def fingerprint(self) -> dict[str, Any]:
-        """Everything watching must leave alone. Asking for it changes nothing either."""
+        """Everything that watching must not change. Reading it changes nothing either."""
         refs = self.git("for-each-ref", "--format=%(refname) %(objectname) %(symref)").splitlines()
         files = snapshot(self.git_dir).items()
         return {

@@ -1,4 +1,4 @@
-"""Waiting for a condition, with a deadline instead of a sleep."""
+"""Wait for a condition with a deadline, instead of sleeping."""
 
 import time
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-# Far longer than anything waited for takes: it only bounds a failing test on a busy machine.
+# Far longer than any wait takes; it only limits a failing test on a busy machine.
 DEADLINE_SECONDS = 20.0
 
 
@@ -17,11 +17,11 @@ def wait_for(
     seconds: float = DEADLINE_SECONDS,
     every: float = 0.002,
 ) -> T:
-    """What `look` gives as soon as that is something; fails when it never is."""
+    """Return what `look` returns as soon as it is true; fail at the deadline."""
     deadline = time.monotonic() + seconds
     while True:
         if found := look():
             return found
         if time.monotonic() > deadline:
-            raise AssertionError(f"{what} did not come within {seconds:.0f} s; last seen: {found!r}")
+            raise AssertionError(f"{what} did not happen within {seconds:.0f} s; last seen: {found!r}")
         time.sleep(every)

@@ -110,7 +110,7 @@ class Refs:
             self._log(name, expected, new, reason)
             self._pending_writes.wait()
             try:
-                lock.commit(durable=self._pending_writes.wanted)
+                lock.commit(durable=self._pending_writes.enabled)
             except IsADirectoryError:
                 remove_empty_directories(path)
                 lock.commit()

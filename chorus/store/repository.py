@@ -69,7 +69,7 @@ class Repository:
     @cached_property
     def pending_writes(self) -> PendingWrites:
         """Objects not yet on the disk; a ref update waits for them."""
-        return PendingWrites(self.common_dir, wanted=self.config.get_bool("chorus.durable", default=True))
+        return PendingWrites(self.common_dir, enabled=self.config.get_bool("chorus.durable", default=True))
 
     @cached_property
     def refs(self) -> Refs:

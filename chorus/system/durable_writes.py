@@ -1,9 +1,8 @@
-"""What is written reaches the disk before the ref that leads to it, at the cost of one wait per ref.
+"""Write objects to the disk before the ref that reaches them, with one wait per ref.
 
-Receives open files, starts writing each to the disk, and waits for all of them at once before a ref
-moves. After a power loss no ref leads to an object that is not there. Costs nothing on a file system that
-is in memory, and can be switched off (`chorus.durable`) where the disk is known to keep its word or to
-be thrown away.
+Each file is sent on its way to the disk when it is written, and all are waited for before a ref moves:
+after a power loss no ref points to a missing object. Costs nothing on a file system in memory, and can be
+switched off with the git setting `chorus.durable`.
 """
 
 import errno
@@ -12,25 +11,27 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-# From <linux/fs.h>: start writing; and wait for what is being written before and after.
+# Flags of sync_file_range, from <linux/fs.h>: start writing; write and wait.
 START = 2
 FINISH = 1 | 2 | 4
-# Descriptors are few; objects come six to a commit.
+# File descriptors are limited. A commit is about six objects.
 MAX_PENDING_FILES = 64
-IN_MEMORY = {b"tmpfs", b"ramfs"}
-# What a kernel or a file system says that does not have the call.
+MEMORY_FILE_SYSTEMS = {b"tmpfs", b"ramfs"}
+# Errors of a kernel or file system without this call.
 UNKNOWN_CALL = {errno.ENOSYS, errno.EINVAL, errno.ESPIPE, errno.EOPNOTSUPP}
 
 
 class PendingWrites:
-    def __init__(self, directory: Path, *, wanted: bool) -> None:
-        self.wanted = wanted and not is_in_memory(directory)
-        self._sync = find_sync_file_range() if self.wanted else None
+    """Files written but not yet on the disk."""
+
+    def __init__(self, directory: Path, *, enabled: bool) -> None:
+        self.enabled = enabled and not is_in_memory(directory)
+        self._sync = find_sync_file_range() if self.enabled else None
         self._pending: list[int] = []
 
     def take(self, descriptor: int) -> None:
-        """Own this file that is written to the end: see it on its way to the disk."""
-        if not self.wanted:
+        """Take over a completely written file: start writing it to the disk."""
+        if not self.enabled:
             os.close(descriptor)
         elif self._sync is None:
             os.fsync(descriptor)
@@ -42,7 +43,7 @@ class PendingWrites:
                 self.wait()
 
     def wait(self) -> None:
-        """Until all that was taken is on the disk. What names it is there with the next `fsync`."""
+        """Wait until all files are on the disk. Their names are there after the next `fsync`."""
         pending, self._pending = self._pending, []
         try:
             if self._sync is not None:
@@ -54,18 +55,22 @@ class PendingWrites:
 
 
 def find_journal(directory: Path) -> int | None:
-    """The device of this directory, if one journal there tells of all files' sizes in the order they came
-    about, so that a wait for the newest is a wait for all. None where that is not certain."""
-    kinds = kinds_of(directory)
+    """The device of this directory, if it has one journal for all files, in order.
+
+    There, a wait for the newest file is a wait for all. None if that is not certain.
+    """
+    types = file_system_types(directory)
     device = directory.stat().st_dev
-    if kinds == {b"xfs"} or (kinds == {b"ext4"} and ext4_has_journal(device)):
+    if types == {b"xfs"} or (types == {b"ext4"} and ext4_has_journal(device)):
         return device
     return None
 
 
-def wait_for_journal(descriptor: int) -> None:
-    """Until everything the journal holds is on the disk, by way of this file, which gets a new time: the
-    journal's entry for that comes after all that was finished before."""
+def sync_journal(descriptor: int) -> None:
+    """Wait until everything in the journal is on the disk.
+
+    The file gets a new modification time, whose journal entry comes after all earlier ones.
+    """
     os.utime(descriptor)
     os.fsync(descriptor)
 
@@ -76,10 +81,10 @@ def ext4_has_journal(device: int) -> bool:
 
 
 def find_sync_file_range() -> Callable[[int, int], None] | None:
-    """Linux's way to write a file's bytes without its metadata; Python has no name for it."""
+    """Linux's call to write a file's bytes without its metadata, which Python does not offer."""
     if sys.platform != "linux":
         return None
-    import ctypes  # noqa: PLC0415  takes 8 ms, and is needed only by who writes
+    import ctypes  # noqa: PLC0415  takes 8 ms, and only writers need it
 
     function = getattr(ctypes.CDLL(None, use_errno=True), "sync_file_range", None)
     if function is None:
@@ -87,8 +92,8 @@ def find_sync_file_range() -> Callable[[int, int], None] | None:
     function.argtypes = (ctypes.c_int, ctypes.c_int64, ctypes.c_int64, ctypes.c_uint)
 
     def sync(descriptor: int, flags: int) -> None:
-        # Some file systems (and some emulated kernels) do not have it: then the slow way. That a write
-        # failed is said only once, so it must not be taken for that.
+        # Some file systems and emulated kernels do not have it: fall back to fsync. Any other error is a
+        # failed write, which is reported only once.
         if function(descriptor, 0, 0, flags) != 0:
             code = ctypes.get_errno()
             if code not in UNKNOWN_CALL:
@@ -99,12 +104,12 @@ def find_sync_file_range() -> Callable[[int, int], None] | None:
 
 
 def is_in_memory(directory: Path) -> bool:
-    """Whether a power loss takes the whole file system, objects and refs alike."""
-    return bool(kinds_of(directory) & IN_MEMORY)
+    """Whether a power loss loses the whole file system, objects and refs alike."""
+    return bool(file_system_types(directory) & MEMORY_FILE_SYSTEMS)
 
 
-def kinds_of(directory: Path) -> set[bytes]:
-    """What the file system is that holds it, as the kernel names it; nothing where that cannot be read."""
+def file_system_types(directory: Path) -> set[bytes]:
+    """The type of the file system of a directory, as the kernel names it; empty if unknown."""
     try:
         device = directory.stat().st_dev
         mounts = Path("/proc/self/mountinfo").read_bytes().splitlines()

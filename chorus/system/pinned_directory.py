@@ -1,7 +1,6 @@
-"""One directory, told from any other that stands at its path later.
+"""A directory pinned by inode: told apart from another one created at its path later.
 
-Holds the directory open, so that its number is nobody else's for as long as it is asked about. Never looks
-into it.
+The directory is kept open, so its inode number is not reused.
 """
 
 import logging
@@ -18,19 +17,19 @@ log = logging.getLogger("chorus.system")
 class PinnedDirectory:
     def __init__(self, path: Path) -> None:
         self.path = path
-        # Where there is such a thing, a descriptor that needs no right to read.
+        # O_PATH, if the system has it, needs no permission to read.
         self._descriptor = os.open(path, os.O_DIRECTORY | getattr(os, "O_PATH", os.O_RDONLY))
 
     def is_there(self) -> bool:
-        """Whether it is what its path leads to: neither removed, nor moved, nor out of reach."""
+        """Whether it still is at its path: not removed, moved or unreachable."""
         try:
-            return os.path.samestat(os.fstat(self._descriptor), os.stat(self.path))  # noqa: PTH116  twice alike
+            return os.path.samestat(os.fstat(self._descriptor), os.stat(self.path))  # noqa: PTH116  as above
         except OSError:
             return False
 
     @contextmanager
     def ignore_if_removed(self) -> Iterator[None]:
-        """What fails in a directory that is there no more is no failure."""
+        """Ignore errors in the block if the directory was removed meanwhile."""
         try:
             yield
         except (ChorusError, OSError) as error:

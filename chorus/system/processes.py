@@ -1,4 +1,4 @@
-"""Which programs run in a pane's foreground, each told apart from a later one with the same number."""
+"""The processes in the foreground of a terminal, told apart from later ones with the same id."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ _PROC = Path("/proc")
 @dataclass(frozen=True, slots=True)
 class Process:
     pid: int
-    started: str  # compare only: clock ticks since boot, or what ps prints
+    started: str  # only to compare: clock ticks since boot, or the text of ps
     name: str
     arguments: tuple[str, ...]
     group: int
@@ -19,12 +19,12 @@ class Process:
 
 
 def read_process(pid: int) -> Process | None:
-    """The process as it is now, or None if there is none."""
+    """The process with this id; None if there is none."""
     return _read_from_proc(pid) if _PROC.is_dir() else _read_from_ps(pid)
 
 
 def read_foreground(pane_pid: int) -> list[Process]:
-    """The processes the pane's terminal listens to, lowest number first. Empty when nothing runs there."""
+    """The processes in the foreground of the pane's terminal, by id. Empty if nothing runs there."""
     shell = read_process(pane_pid)
     if shell is None:
         return []
@@ -34,10 +34,10 @@ def read_foreground(pane_pid: int) -> list[Process]:
 
 
 def is_in_foreground(process: Process, pane_pid: int) -> bool:
-    """Whether keys typed into the pane reach this very process, and it runs.
+    """Whether keys typed into the pane reach this very process, and it is running.
 
-    A stopped client (ctrl-Z) has a shell in front of it; one that was stopped where it stands draws nothing,
-    so its screen may be long out of date.
+    A client stopped by Ctrl-Z has a shell in front of it. One stopped by a signal draws nothing, so its
+    screen may be out of date.
     """
     now, pane = read_process(process.pid), read_process(pane_pid)
     if now is None or pane is None or now.started != process.started:
@@ -69,7 +69,7 @@ def _read_from_proc(pid: int) -> Process | None:
         arguments = (_PROC / str(pid) / "cmdline").read_bytes()
     except (FileNotFoundError, ProcessLookupError):
         return None
-    # The name stands in parentheses and may hold anything, parentheses too.
+    # The name is in parentheses and may contain anything, parentheses too.
     name, fields = stat[stat.index("(") + 1 : stat.rindex(")")], stat[stat.rindex(")") + 2 :].split()
     if fields[0] in "ZX":
         return None

@@ -1,4 +1,4 @@
-"""Which tmux server is meant: a socket, from -L, -S, $TMUX or tmux's default, in that order."""
+"""Which tmux server to use: a socket, from -L, -S, $TMUX or the default, in that order."""
 
 import os
 import socket
@@ -10,15 +10,15 @@ from pathlib import Path
 from chorus.errors import ChorusError, ExitCode, UsageError
 from chorus.tmux.errors import CannotStartServer
 
-# What tmux itself calls the server nobody named.
+# tmux's name for the default server.
 DEFAULT_NAME = "default"
 
 
 class UnsafeDirectory(ChorusError):
-    """Somebody else could put a server of theirs where this user's is looked for."""
+    """Another user could put a server into the directory of this user's sockets."""
 
     exit_code = ExitCode.REFUSED
-    hint = "Remove it, or name a directory of your own in $TMUX_TMPDIR."
+    hint = "Remove it, or set $TMUX_TMPDIR to a directory of your own."
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Address:
 
 def select_address(environment: Mapping[str, str], *, name: str | None, path: str | None) -> Address:
     if name is not None and path is not None:
-        raise UsageError("give -L NAME or -S PATH, not both")
+        raise UsageError("-L NAME and -S PATH exclude each other")
     if path is not None:
         return Address(Path(path).absolute())
     if name is not None:
@@ -40,13 +40,13 @@ def select_address(environment: Mapping[str, str], *, name: str | None, path: st
 
 
 def list_addresses(environment: Mapping[str, str]) -> list[Address]:
-    """Every server of this user that accepts connections. tmux leaves the sockets of dead ones behind."""
+    """Every server of this user that accepts connections. Sockets of dead servers are left out."""
     directory = _directory(environment)
     places = sorted(directory.iterdir()) if directory.is_dir() else []
-    return [address for address in map(Address, places) if answers(address)]
+    return [address for address in map(Address, places) if accepts_connections(address)]
 
 
-def answers(address: Address) -> bool:
+def accepts_connections(address: Address) -> bool:
     with socket.socket(socket.AF_UNIX) as probe:
         probe.settimeout(1.0)
         try:
@@ -57,7 +57,7 @@ def answers(address: Address) -> bool:
 
 
 def make_directory(address: Address) -> None:
-    """Where this user's servers are, before the first of them: tmux makes it for a name, not for a path."""
+    """Create the directory of this user's sockets: tmux does so for -L, but not for -S."""
     directory = address.socket.parent
     if directory.name != _own_name():
         return
@@ -65,13 +65,13 @@ def make_directory(address: Address) -> None:
         directory.mkdir(mode=0o700, exist_ok=True)
         found = directory.lstat()
     except OSError as error:
-        raise CannotStartServer(f"cannot make {directory}: {error.strerror}") from error
+        raise CannotStartServer(f"cannot create {directory}: {error.strerror}") from error
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & stat.S_IRWXO:
-        raise UnsafeDirectory(f"{directory} is not a directory of this user's alone")
+        raise UnsafeDirectory(f"{directory} is not a directory that only you can write to")
 
 
 def _directory(environment: Mapping[str, str]) -> Path:
-    # tmux uses /tmp whatever TMPDIR says, and also when there is no directory TMUX_TMPDIR names.
+    # tmux ignores TMPDIR, and uses /tmp if TMUX_TMPDIR is not a directory.
     named = Path(environment.get("TMUX_TMPDIR") or "/tmp")  # noqa: S108
     return (named if named.is_dir() else Path("/tmp")) / _own_name()  # noqa: S108
 

@@ -1,7 +1,7 @@
-"""A kept connection to a tmux server, in control mode: 0.1 ms a call, and notices when a pane moves.
+"""A connection to a tmux server in control mode: 0.1 ms per call, and events when a pane changes.
 
-The connection is a client of its own beside the user's: it takes no part in sizing windows, draws
-nothing, and is gone when closed, or with this process. Never reads or writes outside a call of its methods.
+The connection is a separate client: it does not affect window sizes, draws nothing, and ends when it is
+closed or this process ends.
 """
 
 import os
@@ -16,21 +16,21 @@ from typing import Self
 from chorus.errors import ChorusError
 from chorus.model.ids import PaneId
 from chorus.system.child_process import ChildProcess
-from chorus.tmux.address import Address, answers
+from chorus.tmux.address import Address, accepts_connections
 from chorus.tmux.control_protocol import Block, BlockParser, ControlEvent
 from chorus.tmux.errors import ConnectionLost, ServerGone, ServerTimeout, TmuxNotInstalled, translate_refusal
 from chorus.tmux.quoting import render_line
 
-# tmux answers within a millisecond; a stopped server never does.
+# tmux replies within a millisecond; a stopped server never does.
 REPLY_TIMEOUT_SECONDS = 2.0
-# A pane that prints faster than we read is paused (for us alone) after this; nothing is buffered for ever.
+# A pane that prints faster than we read is paused after this, for this client only.
 PAUSE_AFTER_SECONDS = 1
-# Notices nobody takes are dropped, oldest first: they only say "look again".
-NOTICES_KEPT = 1000
+# Older events are dropped: each only means "look again".
+MAX_EVENTS = 1000
 
 
 class ControlConnection:
-    """A `Tmux` over one kept process. `watch=True`: also told when a pane of that session prints."""
+    """A `Tmux` over one process. `watch`: also receive an event when a pane of the session prints."""
 
     def __init__(self, address: Address, *, target: str, watch: bool = False) -> None:
         self.address = address
@@ -56,9 +56,9 @@ class ControlConnection:
         os.set_blocking(self._output, False)
         self._parser = BlockParser()
         self._blocks: deque[Block] = deque()
-        self._notices: deque[ControlEvent] = deque(maxlen=NOTICES_KEPT)
+        self._events: deque[ControlEvent] = deque(maxlen=MAX_EVENTS)
         self._calls = 0
-        self._prefix = f"chorus-{secrets.token_hex(8)}-"  # nothing a pane shows begins like this
+        self._prefix = f"chorus-{secrets.token_hex(8)}-"  # no pane shows a line that begins like this
         self._ended = False
         try:
             self._expect_attached()
@@ -67,14 +67,14 @@ class ControlConnection:
             raise
 
     def fileno(self) -> int:
-        """Readable when there may be notices; for an event loop."""
+        """A descriptor for an event loop, readable when there may be events."""
         return self._output
 
     def run(self, *commands: Sequence[str]) -> list[str]:
-        """Run the commands in one go; give what they printed."""
+        """Run the commands as one, and return the lines they print."""
         token = f"{self._prefix}{self._calls}"
         self._calls += 1
-        # On an error tmux drops the rest of a line, so the token that says "all done" has its own.
+        # On an error tmux drops the rest of the line, so the token that marks the end is on its own line.
         self._write(
             f"{render_line(commands)}\ndisplay-message -p {token}\n".encode("utf-8", "surrogateescape")
         )
@@ -83,24 +83,23 @@ class ControlConnection:
             raise translate_refusal(failure, socket=str(self.address.socket))
         return lines
 
-    def notices(self) -> list[ControlEvent]:
-        """What happened since the last call, without waiting. Raises ServerGone once the server left."""
+    def events(self) -> list[ControlEvent]:
+        """Events since the last call, without waiting. Raises ServerGone when the server has ended."""
         self._read()
-        taken = list(self._notices)
-        self._notices.clear()
-        for notice in taken:
-            if notice.kind == "pause":
-                self.run(["refresh-client", "-A", f"{notice.words[0]}:continue"])
+        taken = list(self._events)
+        self._events.clear()
+        for event in taken:
+            if event.kind == "pause":
+                self.run(["refresh-client", "-A", f"{event.words[0]}:continue"])
         if self._ended and not taken:
             raise self._loss()
         return taken
 
     def wait(self, seconds: float) -> bool:
-        """Wait until there may be notices."""
-        return bool(self._notices) or self._readable(seconds)
+        """Wait until there may be events; False after `seconds`."""
+        return bool(self._events) or self._readable(seconds)
 
     def close(self) -> None:
-        """Leave."""
         self._process.close()
 
     def __enter__(self) -> Self:
@@ -117,7 +116,7 @@ class ControlConnection:
             raise self._loss() from None
 
     def _expect_attached(self) -> None:
-        """The answer to the attaching itself. Commands sent before it may run although it fails."""
+        """Wait for the reply to attaching. Commands sent before it could run although attaching fails."""
         block = self._next_block(time.monotonic() + REPLY_TIMEOUT_SECONDS)
         if block is None:
             raise self._loss()
@@ -131,7 +130,7 @@ class ControlConnection:
             if block.failed:
                 failure = failure or " ".join(block.lines)
             elif block.lines and block.lines[0].startswith(self._prefix):
-                lines, failure = [], None  # so far it was the late answer to a call that was given up
+                lines, failure = [], None  # these lines were the late reply to a call that timed out
             else:
                 lines += block.lines
         if block is None and failure is None:
@@ -139,18 +138,18 @@ class ControlConnection:
         return lines, failure
 
     def _next_block(self, deadline: float) -> Block | None:
-        """The next answer, or None once the connection has ended."""
+        """The next reply; None when the connection has ended."""
         while not self._blocks:
             if self._ended:
                 return None
             if not self._readable(deadline - time.monotonic()):
-                raise ServerTimeout(f"the tmux server at {self.address.socket} does not answer")
+                raise ServerTimeout(f"the tmux server at {self.address.socket} does not reply")
             self._read()
         return self._blocks.popleft()
 
     def _loss(self) -> ChorusError:
-        """Why the connection ended: with its server, or without (its session closed, it was detached)."""
-        if answers(self.address):
+        """Why the connection ended: the server did, or only this client (session closed, detached)."""
+        if accepts_connections(self.address):
             return ConnectionLost(f"tmux at {self.address.socket} ended the connection")
         return ServerGone(str(self.address.socket))
 
@@ -171,10 +170,10 @@ class ControlConnection:
                     case Block():
                         self._blocks.append(item)
                     case ControlEvent():
-                        self._notices.append(item)
+                        self._events.append(item)
 
 
-def moved_panes(notices: Sequence[ControlEvent]) -> set[PaneId]:
-    """The panes whose content or mode changed, by these notices."""
+def changed_panes(events: Sequence[ControlEvent]) -> set[PaneId]:
+    """The panes whose content or mode changed, according to these events."""
     kinds = {"output", "extended-output", "pause", "pane-mode-changed"}
-    return {PaneId(notice.words[0]) for notice in notices if notice.kind in kinds}
+    return {PaneId(event.words[0]) for event in events if event.kind in kinds}

@@ -1,6 +1,6 @@
-"""Control mode's text taken apart: answers to commands, and notices that come by themselves.
+"""Parse the text of control mode: replies to commands, and events.
 
-Receives bytes cut anywhere, gives blocks and notices in order. Never does I/O.
+Feed bytes cut anywhere, get blocks and events in order. No I/O.
 """
 
 import re
@@ -13,7 +13,7 @@ _OCTAL = re.compile(rb"\\([0-7]{3})")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """What one command printed, or why it failed."""
+    """The reply to one command: what it printed, or its error."""
 
     failed: bool
     lines: tuple[str, ...]
@@ -21,7 +21,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class ControlEvent:
-    """Something that happened: `output`, `exit`, `window-close`, … with the rest of its line."""
+    """An event: `output`, `exit`, `window-close`, …, with the rest of its line."""
 
     kind: str
     rest: bytes
@@ -34,7 +34,7 @@ class ControlEvent:
 class BlockParser:
     def __init__(self) -> None:
         self._tail = b""
-        self._open: bytes | None = None  # the numbers of the block we are in
+        self._open: bytes | None = None  # the numbers of the current block
         self._lines: list[str] = []
 
     def feed(self, chunk: bytes) -> list[Block | ControlEvent]:
@@ -45,7 +45,7 @@ class BlockParser:
     def _take(self, line: bytes) -> Block | ControlEvent | None:
         if self._open is None:
             return self._take_outside(line)
-        # The numbers make the end of a block unlike any text a pane shows.
+        # With its numbers, the end of a block differs from any text of a pane.
         if line in (b"%end " + self._open, b"%error " + self._open):
             block = Block(line.startswith(b"%error"), tuple(self._lines))
             self._open, self._lines = None, []
@@ -58,10 +58,10 @@ class BlockParser:
         if begin:
             self._open = begin[1]
             return None
-        notice = _NOTICE.fullmatch(line.rstrip(b"\r"))
-        return ControlEvent(notice[1].decode(), notice[2] or b"") if notice else None
+        event = _NOTICE.fullmatch(line.rstrip(b"\r"))
+        return ControlEvent(event[1].decode(), event[2] or b"") if event else None
 
 
 def unescape_output(data: bytes) -> bytes:
-    """The bytes a pane printed, from an `output` notice: control mode writes some of them in octal."""
+    """Decode the bytes of an `output` event: control mode writes some of them in octal."""
     return _OCTAL.sub(lambda match: bytes([int(match[1], 8)]), data)

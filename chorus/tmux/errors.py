@@ -1,7 +1,7 @@
-"""What tmux may refuse, as errors a person can act on.
+"""The errors of tmux.
 
-libtmux's list accessors answer any failure with an empty list, so nothing here relies on them: a
-missing server, a missing pane and an empty answer are three different things.
+libtmux's list accessors return an empty list on any failure, so they are not used: a missing server, a
+missing pane and an empty result are three different things.
 """
 
 from chorus.errors import ChorusError, ExitCode, NotFound
@@ -9,7 +9,7 @@ from chorus.model.ids import PaneId
 
 
 class TmuxNotInstalled(ChorusError):
-    """There is no tmux program on this machine."""
+    """tmux is not installed."""
 
     hint = (
         "Install tmux with your system's package manager, e.g. `apt-get install tmux` or `brew install tmux`."
@@ -20,42 +20,42 @@ class TmuxNotInstalled(ChorusError):
 
 
 class TmuxRefused(ChorusError):
-    """tmux answered with an error that has no class of its own here."""
+    """Any other error of tmux."""
 
-    hint = "Look at the pane, then try again."
+    hint = "Check the pane, then try again."
 
 
 class ServerGone(NotFound):
-    """No tmux server answers at this socket."""
+    """No tmux server listens on this socket."""
 
-    hint = "Start tmux, or name another server with -L NAME or -S PATH."
+    hint = "Start tmux, or choose another server with -L NAME or -S PATH."
 
     def __init__(self, socket: str) -> None:
         super().__init__(f"no tmux server at {socket}")
 
 
 class CannotStartServer(ChorusError):
-    """A server cannot be started at this socket."""
+    """A server cannot be started on this socket."""
 
-    hint = "Name a socket in a directory that exists and is yours: -S PATH, or $TMUX_TMPDIR."
+    hint = "Use a socket in an existing directory of your own: -S PATH, or $TMUX_TMPDIR."
 
 
 class ServerTimeout(ChorusError):
-    """The server took the command and did not answer in time."""
+    """The server did not reply in time."""
 
-    hint = "See whether the tmux server is stopped or overloaded, then try again."
+    hint = "Check whether the tmux server is stopped or overloaded, then try again."
 
 
 class ConnectionLost(ChorusError):
-    """The server is there, but it ended the kept connection: its session closed, or it was detached."""
+    """The server runs but ended the connection: its session closed, or it was detached."""
 
     hint = "Attach again."
 
 
 class PaneGone(NotFound):
-    """The server is there, the pane is not."""
+    """The server has no such pane."""
 
-    hint = "See `tmux list-panes -a` for the panes there are."
+    hint = "List the panes with `tmux list-panes -a`."
 
     def __init__(self, pane: str) -> None:
         super().__init__(f"there is no pane {pane}")
@@ -63,18 +63,18 @@ class PaneGone(NotFound):
 
 
 class PaneChanged(ChorusError):
-    """The pane no longer is what it was when it was looked at; no key was sent."""
+    """The pane is not the one that was read before. No key was sent."""
 
     exit_code = ExitCode.REFUSED
-    hint = "Look at the pane, then attach to it again."
+    hint = "Check the pane, then attach to it again."
 
 
 class ScreenChanged(PaneChanged):
-    """Pane and program are the same, what is drawn is not."""
+    """The pane shows something else than before. No key was sent."""
 
 
 class PipeTaken(ChorusError):
-    """Somebody else already pipes this pane; tmux has one pipe per pane."""
+    """Another program already pipes this pane; tmux has one pipe per pane."""
 
     exit_code = ExitCode.REFUSED
     hint = "Close the other pipe with `tmux pipe-pane -t PANE`, or let Chorus read the screen instead."
@@ -84,7 +84,7 @@ class PipeTaken(ChorusError):
 
 
 def translate_refusal(message: str, *, socket: str) -> ChorusError:
-    """tmux's own words as one of the errors above."""
+    """Turn a message of tmux into one of the errors above."""
     if message.startswith(("no server running", "error connecting to", "lost server", "server exited")):
         return ServerGone(socket)
     if message.startswith("error creating"):

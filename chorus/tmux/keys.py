@@ -1,7 +1,8 @@
-"""One key into one pane, if that pane is still the one that was looked at, and still shows the same.
+"""Send a key to a pane, only if the pane is still the one that was read and still shows the same.
 
-The check and the key are one step inside tmux: nothing can change between them. A key is a single
-character or one of the named ones; never a name tmux would expand, never an Enter nobody asked for.
+The check and the key are one command inside tmux, so nothing can change between them. A key is a single
+character or one of the named ones; never a name that tmux would expand, never an Enter that was not asked
+for.
 """
 
 import re
@@ -20,7 +21,7 @@ _NOT_LITERAL = re.compile(r"[^A-Za-z0-9_./ -]")
 
 
 def press(tmux: Tmux, pane: PaneState, key: str, *, showing: Sequence[str] = ()) -> None:
-    """Press one key. Raises PaneChanged, and presses nothing, if the pane is not as `pane` says.
+    """Press one key. Raises PaneChanged, and sends nothing, if the pane differs from `pane`.
 
     `showing`: texts, each within one row, that must all be on the screen when the key is sent.
     """
@@ -34,7 +35,7 @@ def press(tmux: Tmux, pane: PaneState, key: str, *, showing: Sequence[str] = ())
 
 
 def type_text(tmux: Tmux, pane: PaneState, text: str, *, showing: Sequence[str] = ()) -> None:
-    """Type text, character by character as it stands, with no Enter. Under the same check as a key."""
+    """Type text literally, without Enter, under the same check."""
     if not text or not text.isprintable():
         raise UsageError(f"not a line of text: {text!r}")
     _send(tmux, pane, ["send-keys", "-t", pane.id, "-l", "--", text], showing)
@@ -58,7 +59,7 @@ def _send(tmux: Tmux, pane: PaneState, words: list[str], showing: Sequence[str])
 
 
 def _condition(pane: PaneState, showing: Sequence[str]) -> str:
-    """In tmux's terms: same server, program and foreground command, alive, not in copy mode, these texts."""
+    """A tmux format: same server, program and foreground command, alive, not in copy mode, these texts."""
     identity = pane.identity
     equal = {
         "pid": str(identity.server_pid),
@@ -66,14 +67,14 @@ def _condition(pane: PaneState, showing: Sequence[str]) -> str:
         "pane_pid": str(identity.pane_pid),
         "pane_dead": "0",
         "pane_in_mode": "0",
-        # tmux gives such a pane's keys to every other pane of its window as well.
+        # tmux sends the keys of a synchronized pane to every other pane of its window as well.
         "pane_synchronized": "0",
     }
-    # A name with signs of tmux's own language in it cannot be compared there.
+    # A name with special characters of tmux's formats cannot be compared.
     if _SAFE_NAME.fullmatch(pane.command):
         equal["pane_current_command"] = pane.command
     tests = [f"#{{==:#{{{name}}},{value}}}" for name, value in equal.items()]
-    # Likewise any such sign in a text stands for any one character.
+    # In texts, such characters are replaced by a wildcard for one character.
     tests += [f"#{{C:{_NOT_LITERAL.sub('?', text.strip())}}}" for text in showing]
     condition = "1"
     for test in tests:
@@ -87,7 +88,7 @@ def _difference(was: PaneState, now: PaneState) -> PaneChanged:
     if now.dead:
         return PaneChanged(f"the program in {was.id} has ended")
     if was.identity != now.identity:
-        return PaneChanged(f"{was.id} was given another program (process {now.identity.pane_pid})")
+        return PaneChanged(f"{was.id} runs another program now (process {now.identity.pane_pid})")
     if now.in_mode:
         return PaneChanged(f"{was.id} is in copy mode: keys would go there")
     if now.synchronized:

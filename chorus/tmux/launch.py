@@ -1,4 +1,8 @@
-"""Start a program in a pane of its own: a new session, or a new window or split beside a pane there is."""
+"""Run a program in a new pane: in a new session, a new window, or beside an existing pane.
+
+A side pane is marked with a tmux option, so that it is found again whatever runs in it; panes without the
+mark are never closed. The user's focus does not change.
+"""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -10,8 +14,11 @@ from chorus.tmux.address import Address, make_directory
 from chorus.tmux.panes import read_pane
 from chorus.tmux.tmux_server import Tmux
 
-# The size of a session nobody looks at yet; tmux fits it to the first terminal that attaches.
+# The size of a detached session; tmux fits it to the first terminal that attaches.
 DETACHED_SIZE = (200, 50)
+SIDE_PANE_OPTION = "@chorus_panel"
+# The session keeps the larger part.
+SIDE_PANE_WIDTH = "40%"
 
 
 class PanePlacement(Enum):
@@ -22,7 +29,7 @@ class PanePlacement(Enum):
 
 def open_pane(
     tmux: Tmux,
-    place: PanePlacement,
+    placement: PanePlacement,
     command: Sequence[str],
     *,
     cwd: Path,
@@ -30,44 +37,39 @@ def open_pane(
     name: str | None = None,
     beside: PaneId | None = None,
 ) -> PaneId:
-    """Run the command, given word by word (no shell), in a new pane. The user's focus stays where it is.
+    """Run the command, given as words (no shell), in a new pane. The user's focus does not change.
 
     `beside`: the pane whose session gets the window, or whose window is split. A server is started for
     a new session if there is none.
     """
     options = ["-d", "-P", "-F", "#{pane_id}", "-c", str(cwd).replace("#", "##")]
-    if place is PanePlacement.SESSION:
+    if placement is PanePlacement.SESSION:
         make_directory(tmux.address)
         width, height = DETACHED_SIZE
         options += ["-x", str(width), "-y", str(height)]
-    if place is PanePlacement.SPLIT:
+    if placement is PanePlacement.SPLIT:
         options.append("-h")
-    if name is not None and place is not PanePlacement.SPLIT:
-        options += ["-s" if place is PanePlacement.SESSION else "-n", name]
-    if beside is not None and place is PanePlacement.WINDOW:
+    if name is not None and placement is not PanePlacement.SPLIT:
+        options += ["-s" if placement is PanePlacement.SESSION else "-n", name]
+    if beside is not None and placement is PanePlacement.WINDOW:
         options += ["-t", read_pane(tmux, beside).session + ":"]
-    if beside is not None and place is PanePlacement.SPLIT:
+    if beside is not None and placement is PanePlacement.SPLIT:
         options += ["-t", beside]
     for variable, value in (environment or {}).items():
         options += ["-e", f"{variable}={value}"]
-    # One word alone would be read by a shell.
+    # tmux would pass a single word to a shell.
     words = ["env", *command] if len(command) == 1 else list(command)
-    return PaneId(tmux.run([place.value, *options, "--", *words])[0])
+    return PaneId(tmux.run([placement.value, *options, "--", *words])[0])
 
 
 def attach_command(address: Address, pane: PaneId) -> list[str]:
-    """The program to become (`os.execvp`) to show that pane's session in this terminal."""
+    """The command that shows the session of the pane in this terminal."""
     return ["tmux", "-S", os.fspath(address.socket), "attach-session", "-t", pane]
 
 
-MARK = "@chorus_panel"
-# Two fifths for the panel: the session keeps the larger part.
-SHARE = "40%"
-
-
 def find_side_panes(tmux: Tmux, pane: PaneId) -> list[PaneId]:
-    """Our panes in the window of `pane`."""
-    listed = tmux.run(["list-panes", "-t", pane, "-F", f"#{{{MARK}}} #{{pane_id}}"])
+    """The side panes in the window of `pane`."""
+    listed = tmux.run(["list-panes", "-t", pane, "-F", f"#{{{SIDE_PANE_OPTION}}} #{{pane_id}}"])
     return [PaneId(line.partition(" ")[2]) for line in listed if line.startswith("1 ")]
 
 
@@ -77,12 +79,15 @@ def open_side_pane(
     """Run the command on the right of `pane`, in that pane's directory."""
     cwd = Path(read_pane(tmux, pane).path)
     opened = open_pane(tmux, PanePlacement.SPLIT, command, cwd=cwd, environment=environment, beside=pane)
-    tmux.run(["set-option", "-p", "-t", opened, MARK, "1"], ["resize-pane", "-t", opened, "-x", SHARE])
+    tmux.run(
+        ["set-option", "-p", "-t", opened, SIDE_PANE_OPTION, "1"],
+        ["resize-pane", "-t", opened, "-x", SIDE_PANE_WIDTH],
+    )
     return opened
 
 
 def close_side_panes(tmux: Tmux, pane: PaneId) -> bool:
-    """Close our panes in the window of `pane`; False if there was none."""
+    """Close the side panes in the window of `pane`; False if there was none."""
     panes = find_side_panes(tmux, pane)
     for one in panes:
         tmux.run(["kill-pane", "-t", one])

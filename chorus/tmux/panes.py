@@ -1,4 +1,8 @@
-"""What a pane is at one moment, and what makes it the same pane later."""
+"""The state of a pane, what makes it the same pane later, its screen and its history.
+
+One format string in one command, over a control connection or a process; libtmux's pane objects take a
+process each.
+"""
 
 from dataclasses import dataclass
 
@@ -6,8 +10,8 @@ from chorus.model.ids import PaneId
 from chorus.tmux.errors import PaneChanged
 from chorus.tmux.tmux_server import Tmux
 
-# A sign that occurs in no number and no id; the free texts come last, so one that holds it harms no other.
-_MARK = "␞"
+# A character that is in no number and no id. Free texts come last, so one that contains it harms no other.
+_SEPARATOR = "␞"
 _NUMBERS = (
     "pid", "start_time", "pane_pid", "pane_dead", "pane_in_mode", "scroll_position",
     "pane_width", "pane_height", "history_size", "history_limit", "pane_pipe", "alternate_on",
@@ -22,12 +26,12 @@ _TEXTS = (
     "pane_current_path",
     "pane_title",
 )
-FORMAT = _MARK.join(f"#{{{name}}}" for name in _NUMBERS + _TEXTS)
+FORMAT = _SEPARATOR.join(f"#{{{name}}}" for name in _NUMBERS + _TEXTS)
 
 
 @dataclass(frozen=True, slots=True)
 class PaneIdentity:
-    """The same server process, the same pane, the same program started in it.
+    """What makes a pane the same: its server process, its id, and the program started in it.
 
     A new server counts panes from %0 again; `respawn-pane` keeps the id and changes the program.
     """
@@ -56,7 +60,7 @@ class PaneState:
     history_limit: int
     piped: bool
     alternate: bool
-    synchronized: bool  # what is typed here is typed into every pane of the window
+    synchronized: bool  # keys go to every pane of the window
 
     @property
     def id(self) -> PaneId:
@@ -64,7 +68,7 @@ class PaneState:
 
 
 def read_panes(tmux: Tmux) -> list[PaneState]:
-    """All panes of the server. Empty only if it has none; no server raises."""
+    """All panes of the server. Raises ServerGone if there is no server."""
     return [parse_pane(line) for line in tmux.run(["list-panes", "-a", "-F", FORMAT])]
 
 
@@ -73,16 +77,16 @@ def read_pane(tmux: Tmux, pane: PaneId) -> PaneState:
 
 
 def pane_state_command(pane: PaneId) -> list[str]:
-    """The command that prints one pane's state in one line.
+    """The command that prints the state of one pane in one line.
 
-    It fails if there is no such pane; `display-message -t` would print a line of blanks instead, and
+    It fails if there is no such pane. `display-message -t` would print an empty line instead, and
     `list-panes -a` one line for every session the window is linked into.
     """
     return ["list-panes", "-t", pane, "-f", f"#{{==:#{{pane_id}},{pane}}}", "-F", FORMAT]
 
 
 def parse_pane(line: str) -> PaneState:
-    fields = line.split(_MARK, len(_NUMBERS) + len(_TEXTS) - 1)
+    fields = line.split(_SEPARATOR, len(_NUMBERS) + len(_TEXTS) - 1)
     number = {name: int(value or 0) for name, value in zip(_NUMBERS, fields, strict=False)}
     text = dict(zip(_TEXTS, fields[len(_NUMBERS) :], strict=True))
     return PaneState(
@@ -108,13 +112,13 @@ def parse_pane(line: str) -> PaneState:
     )
 
 
-def expect_same(was: PaneIdentity, now: PaneIdentity) -> None:
-    """Raise unless it still is that pane, in that server, with that program."""
+def require_same_pane(was: PaneIdentity, now: PaneIdentity) -> None:
+    """Raise PaneChanged unless it is the same pane, server and program."""
     if was == now:
         return
     if (was.server_pid, was.server_started) != (now.server_pid, now.server_started):
         raise PaneChanged(f"{was.pane} is a pane of another tmux server now")
-    raise PaneChanged(f"{was.pane} was given another program (process {now.pane_pid})")
+    raise PaneChanged(f"{was.pane} runs another program now (process {now.pane_pid})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,23 +134,23 @@ class Screen:
 
 
 def read_screen(tmux: Tmux, pane: PaneId, *, styled: bool = False) -> Screen:
-    """The screen and the pane's state in one step: no change can come in between."""
+    """Read the screen and the state of the pane in one command, so that they fit together."""
     style = ["-e"] if styled else []
     lines = tmux.run(pane_state_command(pane), ["capture-pane", "-p", *style, "-t", pane])
     state = parse_pane(lines[0])
-    # One-shot calls lose the empty rows at the end.
+    # `TmuxServer` loses the empty rows at the end.
     rows = (lines[1:] + [""] * state.height)[: state.height]
     return Screen(state, tuple(rows))
 
 
 def read_history(tmux: Tmux, pane: PaneId) -> str:
-    """Everything printed that tmux still keeps, each printed line whole: wrapped rows joined, blanks kept.
+    """Everything tmux still keeps of the output. Wrapped rows are joined, blanks kept.
 
-    While the alternate screen is up, the rows of the normal one below it are missing.
+    While the alternate screen is on, the rows of the normal screen are missing.
     """
-    lines = tmux.run(history_of(pane))
+    lines = tmux.run(history_command(pane))
     return "".join(line + "\n" for line in lines)
 
 
-def history_of(pane: PaneId) -> list[str]:
+def history_command(pane: PaneId) -> list[str]:
     return ["capture-pane", "-p", "-J", "-S", "-", "-t", pane]

@@ -1,4 +1,4 @@
-"""What the tests of the git layer share: the layer, opened on a user's repository."""
+"""Fixtures for the tests of `chorus.store`."""
 
 import tempfile
 from collections.abc import Iterator
@@ -11,13 +11,13 @@ from chorus.store.objects.trees import Trees
 from chorus.store.repository import Repository
 from chorus.store.worktree.work_tree import WorkTree
 from tests.repos import UserRepo
-from tests.store.layer import Layer
+from tests.store.open_store import OpenStore
 
 
 @pytest.fixture
-def layer(repo: UserRepo) -> Iterator[Layer]:
-    with Layer.open(repo) as layer:
-        yield layer
+def opened(repo: UserRepo) -> Iterator[OpenStore]:
+    with OpenStore.open(repo) as opened:
+        yield opened
 
 
 @pytest.fixture
@@ -38,20 +38,20 @@ def new_repo(tmp_path: Path) -> UserRepo:
 
 
 @pytest.fixture
-def repository(layer: Layer) -> Repository:
-    return layer.repository
+def repository(opened: OpenStore) -> Repository:
+    return opened.repository
 
 
 @pytest.fixture
-def store(layer: Layer) -> ObjectStore:
-    return layer.store
+def store(opened: OpenStore) -> ObjectStore:
+    return opened.store
 
 
 @pytest.fixture
-def trees(layer: Layer) -> Trees:
-    return layer.trees
+def trees(opened: OpenStore) -> Trees:
+    return opened.trees
 
 
 @pytest.fixture
-def work_tree(layer: Layer) -> WorkTree:
-    return layer.work_tree
+def work_tree(opened: OpenStore) -> WorkTree:
+    return opened.work_tree

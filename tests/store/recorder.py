@@ -1,4 +1,4 @@
-"""The least that records: one edit as a commit on a ref, on the git layer alone."""
+"""A minimal recorder: one edit as a commit on a ref, with `chorus.store` alone."""
 
 from chorus.model.ids import Oid, RepoPath
 from chorus.store.objects.commits import Commit

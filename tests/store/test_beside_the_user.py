@@ -9,7 +9,7 @@ import pytest
 from chorus.store.git_process import scrubbed_environment
 from chorus.store.maintenance.side_store import pack
 from tests.repos import UserRepo
-from tests.store.layer import Layer
+from tests.store.open_store import OpenStore
 from tests.store.recorder import TIMELINE, Recorder
 
 ROOT = Path(__file__).parent.parent.parent
@@ -19,15 +19,15 @@ RECORD = """
 import sys
 from pathlib import Path
 from chorus.store.maintenance.side_store import pack
-from tests.store.layer import Layer
+from tests.store.open_store import OpenStore
 from tests.store.recorder import Recorder
 from tests.repos import UserRepo
-with Layer.open(UserRepo(Path(sys.argv[1]))) as layer:
-    recorder = Recorder(layer.repository, layer.store, layer.trees, f"refs/heads/chorus/{sys.argv[2]}")
+with OpenStore.open(UserRepo(Path(sys.argv[1]))) as opened:
+    recorder = Recorder(opened.repository, opened.store, opened.trees, f"refs/heads/chorus/{sys.argv[2]}")
     for number in range(int(sys.argv[3])):
         recorder.record(f"src/{sys.argv[2]}/{number % 9}.txt", b"%d\\n" % number * 50)
         if number % 50 == 49:
-            pack(layer.repository.git, layer.store, young_seconds=0.2)
+            pack(opened.repository.git, opened.store, young_seconds=0.2)
 """
 
 
@@ -41,7 +41,9 @@ with Layer.open(UserRepo(Path(sys.argv[1]))) as layer:
     ],
     ids=["status and commit", "gc", "gc --prune=now", "repack"],
 )
-def test_nobody_meets_a_lock_and_nothing_is_lost(memory_repo: UserRepo, commands: list[list[str]]) -> None:
+def test_recording_beside_git_commands_loses_nothing_and_blocks_nobody(
+    memory_repo: UserRepo, commands: list[list[str]]
+) -> None:
     repo = memory_repo
     workers = [
         subprocess.Popen([sys.executable, "-c", RECORD, str(repo.path), name, str(EDITS)], cwd=ROOT)
@@ -60,19 +62,19 @@ def test_nobody_meets_a_lock_and_nothing_is_lost(memory_repo: UserRepo, commands
     assert repo.fsck() == ""
 
 
-def test_an_index_lock_of_the_users_is_no_obstacle(layer: Layer) -> None:
+def test_the_users_index_lock_does_not_block_recording(opened: OpenStore) -> None:
     for lock in ("index.lock", "HEAD.lock", "config.lock", "packed-refs.lock"):
-        layer.repo.write(f".git/{lock}", b"")
-    before = layer.repo.fingerprint()
+        opened.repo.write(f".git/{lock}", b"")
+    before = opened.repo.fingerprint()
 
-    tree, _ = layer.scanner.baseline()
-    Recorder(layer.repository, layer.store, layer.trees).record("app.py", b"1\n")
-    layer.scanner.changed(tree)
+    tree, _ = opened.scanner.baseline()
+    Recorder(opened.repository, opened.store, opened.trees).record("app.py", b"1\n")
+    opened.scanner.changed(tree)
 
-    assert layer.repo.fingerprint() == before
+    assert opened.repo.fingerprint() == before
 
 
-def test_nothing_of_the_users_is_run(repo: UserRepo, tmp_path: Path) -> None:
+def test_no_hook_or_program_of_the_user_is_run(repo: UserRepo, tmp_path: Path) -> None:
     """Hooks, fsmonitor, signing, external diff, text conversion, pager, editor, credential helpers."""
     trap = tmp_path / "trap"
     trap.write_text(f"#!/bin/sh\ntouch {tmp_path}/sprung\nexit 1\n")
@@ -90,14 +92,14 @@ def test_nothing_of_the_users_is_run(repo: UserRepo, tmp_path: Path) -> None:
     repo.git("config", "core.hooksPath", str(hooks))
     (tmp_path / "sprung").unlink(missing_ok=True)
 
-    with Layer.open(repo) as layer:
-        tree, _ = layer.scanner.baseline()
-        recorder = Recorder(layer.repository, layer.store, layer.trees)
+    with OpenStore.open(repo) as opened:
+        tree, _ = opened.scanner.baseline()
+        recorder = Recorder(opened.repository, opened.store, opened.trees)
         recorder.record("app.py", b"1\n")
-        layer.scanner.changed(tree)
-        layer.repository.refs.update("refs/heads/mine", recorder.tip or tree, None, "made")
-        pack(layer.repository.git, layer.store, young_seconds=-1)
-        layer.repository.checked_out()
+        opened.scanner.changed(tree)
+        opened.repository.refs.update("refs/heads/mine", recorder.tip or tree, None, "made")
+        pack(opened.repository.git, opened.store, young_seconds=-1)
+        opened.repository.checked_out()
 
     assert not (tmp_path / "sprung").exists()
 
@@ -115,7 +117,7 @@ def test_inherited_variables_are_not_passed_on(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize("state", ["unborn", "detached", "rebase", "merge", "bisect", "cherry-pick"])
-def test_it_records_whatever_the_user_is_in_the_middle_of(repo: UserRepo, state: str) -> None:
+def test_recording_works_during_any_git_operation(repo: UserRepo, state: str) -> None:
     repo.git("reset", "-q", "--hard")
     repo.git("checkout", "-q", "-b", "side", "HEAD~1")
     repo.commit("side", **{"app.py": b"side\n"})
@@ -123,15 +125,15 @@ def test_it_records_whatever_the_user_is_in_the_middle_of(repo: UserRepo, state:
     start(repo, state)
     before = repo.fingerprint()
 
-    with Layer.open(repo) as layer:
-        tree, _ = layer.scanner.baseline()
-        assert layer.contents(tree) == layer.on_disk()
-        Recorder(layer.repository, layer.store, layer.trees).record("app.py", b"1\n")
+    with OpenStore.open(repo) as opened:
+        tree, _ = opened.scanner.baseline()
+        assert opened.contents(tree) == opened.on_disk()
+        Recorder(opened.repository, opened.store, opened.trees).record("app.py", b"1\n")
         expected = None if state in ("unborn", "detached") else state
-        assert layer.repository.operation() == expected
+        assert opened.repository.operation() == expected
 
     assert repo.fingerprint() == before
-    assert repo.git("show", f"{TIMELINE}:app.py") == "1\n"
+    assert repo.read_file(TIMELINE, "app.py") == b"1\n"
     assert repo.fsck() == ""
 
 

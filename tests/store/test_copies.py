@@ -9,7 +9,7 @@ import pytest
 from chorus.store.maintenance.side_store import pack
 from chorus.store.repository import Repository
 from tests.repos import UserRepo
-from tests.store.layer import Layer
+from tests.store.open_store import OpenStore
 from tests.store.recorder import LANE, TIMELINE, Recorder
 
 BRANCH = LANE.removeprefix("refs/heads/")
@@ -18,18 +18,18 @@ BRANCH = LANE.removeprefix("refs/heads/")
 @pytest.fixture(params=["loose", "packed"])
 def recorded(repo: UserRepo, request: pytest.FixtureRequest) -> UserRepo:
     """A lane of five commits on HEAD, and a timeline."""
-    with Layer.open(repo) as layer:
-        head = layer.repository.head().oid
+    with OpenStore.open(repo) as opened:
+        head = opened.repository.head().oid
         assert head is not None
         for ref in (TIMELINE, LANE):
-            recorder = Recorder(layer.repository, layer.store, layer.trees, ref)
+            recorder = Recorder(opened.repository, opened.store, opened.trees, ref)
             recorder.tip = recorder.tip or (head if ref == LANE else None)
             if ref == LANE:
-                layer.repository.refs.update(LANE, head, None, "lane starts")
+                opened.repository.refs.update(LANE, head, None, "lane starts")
             for number in range(5):
                 recorder.record("src/lane.txt", b"%d\n" % number)
         if request.param == "packed":
-            pack(layer.repository.git, layer.store, young_seconds=-1)
+            pack(opened.repository.git, opened.store, young_seconds=-1)
     return repo
 
 
@@ -38,18 +38,18 @@ def assert_whole(copy: UserRepo, branch: str, side: Path | None) -> None:
     if side is not None:
         side.rename(side.with_name("gone"))
     assert copy.fsck() == ""
-    assert copy.git("show", f"{branch}:src/lane.txt") == "4\n"
-    assert len(copy.git("rev-list", f"main..{branch}").split()) == 5
+    assert copy.read_file(branch, "src/lane.txt") == b"4\n"
+    assert len(copy.read_commits(f"main..{branch}")) == 5
 
 
-def test_a_copy_by_cp(recorded: UserRepo, tmp_path: Path) -> None:
+def test_a_repository_copied_with_cp_is_complete(recorded: UserRepo, tmp_path: Path) -> None:
     subprocess.run(["cp", "-a", str(recorded.path), str(tmp_path / "copy")], check=True)
 
     copy = UserRepo(tmp_path / "copy")
     shutil.rmtree(recorded.path)
     assert_whole(copy, BRANCH, None)
-    with Layer.open(copy) as layer:
-        Recorder(layer.repository, layer.store, layer.trees, LANE).record("src/lane.txt", b"goes on\n")
+    with OpenStore.open(copy) as opened:
+        Recorder(opened.repository, opened.store, opened.trees, LANE).record("src/lane.txt", b"goes on\n")
     assert copy.fsck() == ""
 
 
@@ -58,7 +58,7 @@ def test_a_copy_by_cp(recorded: UserRepo, tmp_path: Path) -> None:
     [["--no-local"], ["--no-hardlinks", "--no-local"], ["--bare", "--no-local"], ["--mirror", "--no-local"]],
     ids=" ".join,
 )
-def test_a_clone_over_a_transport_stands_alone(
+def test_a_clone_over_a_transport_is_independent(
     recorded: UserRepo, tmp_path: Path, options: list[str]
 ) -> None:
     recorded.git("clone", "-q", *options, str(recorded.path), str(tmp_path / "clone"))
@@ -69,13 +69,13 @@ def test_a_clone_over_a_transport_stands_alone(
     assert not (copy.git_dir / "objects/info/alternates").exists()
 
 
-def test_a_local_clone_is_whole_and_can_be_made_to_stand_alone(recorded: UserRepo, tmp_path: Path) -> None:
+def test_a_local_clone_is_complete_and_can_be_made_independent(recorded: UserRepo, tmp_path: Path) -> None:
     """git copies objects but not what lies behind alternates: it borrows that, until it is repacked."""
     recorded.git("clone", "-q", str(recorded.path), str(tmp_path / "clone"))
 
     copy = UserRepo(tmp_path / "clone")
     assert copy.fsck() == ""
-    assert copy.git("show", f"origin/{BRANCH}:src/lane.txt") == "4\n"
+    assert copy.read_file(f"origin/{BRANCH}", "src/lane.txt") == b"4\n"
     borrowed = (tmp_path / "clone/.git/objects/info/alternates").read_text().strip()
     assert Path(borrowed) == recorded.path / ".git/chorus/objects"
 
@@ -84,14 +84,14 @@ def test_a_local_clone_is_whole_and_can_be_made_to_stand_alone(recorded: UserRep
     assert_whole(copy, f"origin/{BRANCH}", recorded.path)
 
 
-def test_a_dissociated_clone_stands_alone(recorded: UserRepo, tmp_path: Path) -> None:
+def test_a_dissociated_clone_is_independent(recorded: UserRepo, tmp_path: Path) -> None:
     arguments = ("--dissociate", "--reference", str(recorded.path))
     recorded.git("clone", "-q", *arguments, f"file://{recorded.path}", str(tmp_path / "clone"))
 
     assert_whole(UserRepo(tmp_path / "clone"), f"origin/{BRANCH}", recorded.path)
 
 
-def test_a_pushed_lane_is_whole_at_the_other_end(recorded: UserRepo, tmp_path: Path) -> None:
+def test_a_pushed_lane_is_complete_in_the_remote(recorded: UserRepo, tmp_path: Path) -> None:
     recorded.git("init", "-q", "--bare", str(tmp_path / "remote.git"))
     recorded.git("push", "-q", str(tmp_path / "remote.git"), "main", BRANCH)
 
@@ -99,7 +99,7 @@ def test_a_pushed_lane_is_whole_at_the_other_end(recorded: UserRepo, tmp_path: P
     assert_whole(remote, BRANCH, recorded.path)
 
 
-def test_a_fetched_lane_and_a_bundle_are_whole(recorded: UserRepo, tmp_path: Path) -> None:
+def test_a_fetched_lane_and_a_bundle_are_complete(recorded: UserRepo, tmp_path: Path) -> None:
     recorded.git("bundle", "create", "-q", str(tmp_path / "all.bundle"), "--all")
     recorded.git("clone", "-q", str(tmp_path / "all.bundle"), str(tmp_path / "clone"))
 
@@ -108,14 +108,14 @@ def test_a_fetched_lane_and_a_bundle_are_whole(recorded: UserRepo, tmp_path: Pat
 
 def test_a_linked_work_tree_records_into_the_same_store(recorded: UserRepo, tmp_path: Path) -> None:
     recorded.git("worktree", "add", "-q", "-b", "other", str(tmp_path / "linked"))
-    with Layer.open(UserRepo(tmp_path / "linked")) as layer:
-        tree, _ = layer.scanner.baseline()
-        assert layer.contents(tree) == layer.on_disk()
-        Recorder(layer.repository, layer.store, layer.trees, LANE).record("src/lane.txt", b"linked\n")
-        assert layer.store.directory == recorded.path / ".git/chorus/objects"
-        assert layer.repository.own_dir == recorded.path / ".git/worktrees/linked/chorus"
+    with OpenStore.open(UserRepo(tmp_path / "linked")) as opened:
+        tree, _ = opened.scanner.baseline()
+        assert opened.contents(tree) == opened.on_disk()
+        Recorder(opened.repository, opened.store, opened.trees, LANE).record("src/lane.txt", b"linked\n")
+        assert opened.store.directory == recorded.path / ".git/chorus/objects"
+        assert opened.repository.own_dir == recorded.path / ".git/worktrees/linked/chorus"
 
-    assert recorded.git("show", f"{BRANCH}:src/lane.txt") == "linked\n"
+    assert recorded.read_file(BRANCH, "src/lane.txt") == b"linked\n"
     assert recorded.fsck() == ""
     assert Repository.open(recorded.path).checked_out() == {
         "refs/heads/main": recorded.path,

@@ -8,7 +8,7 @@ import pytest
 
 from chorus.model.ids import RepoPath
 from tests.repos import UserRepo
-from tests.store.layer import Layer
+from tests.store.open_store import OpenStore
 
 BODIES = [
     b"", b"plain\n", b"mixed\r\nlines\n", b"lone\rreturn\r\n", b"nul\0byte\r\n", b"no end", b"$Id$\n",
@@ -34,7 +34,7 @@ SETTINGS: dict[str, dict[str, str]] = {
 
 @pytest.mark.parametrize("rules", RULES.values(), ids=RULES)
 @pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
-def test_both_forms_are_those_git_makes(repo: UserRepo, rules: bytes, settings: dict[str, str]) -> None:
+def test_conversions_equal_those_of_git(repo: UserRepo, rules: bytes, settings: dict[str, str]) -> None:
     repo.git("reset", "-q", "--hard")
     # What is stored with CRLF stays so, if git is to find out by itself what is text.
     repo.write("0.txt", b"with\r\nreturns\r\n")
@@ -43,9 +43,9 @@ def test_both_forms_are_those_git_makes(repo: UserRepo, rules: bytes, settings: 
         repo.git("config", key, value)
     repo.write(".gitattributes", rules)
     bodies = {RepoPath(f"{number}.txt"): body for number, body in enumerate([b"0\r\n", *BODIES])}
-    with Layer.open(repo) as layer:
-        stored = [layer.filters.to_git(path, body) for path, body in bodies.items()]
-        written = [layer.filters.to_worktree(path, body) for path, body in bodies.items()]
+    with OpenStore.open(repo) as opened:
+        stored = [opened.filters.to_git(path, body) for path, body in bodies.items()]
+        written = [opened.filters.to_worktree(path, body) for path, body in bodies.items()]
 
     assert [converted.data for converted in stored] == added_by_git(repo, bodies)
     assert [converted.data for converted in written] == checked_out_by_git(repo, bodies)
@@ -71,71 +71,73 @@ def raw(repo: UserRepo, *arguments: str) -> bytes:
     return subprocess.run(["git", *arguments], cwd=repo.path, capture_output=True, check=True).stdout
 
 
-def test_a_filter_program_is_used_both_ways(repo: UserRepo) -> None:
+def test_a_filter_program_runs_in_both_directions(repo: UserRepo) -> None:
     repo.git("config", "filter.upper.clean", "tr a-z A-Z")
     repo.git("config", "filter.upper.smudge", "tr A-Z a-z")
     repo.write(".gitattributes", b"*.up filter=upper\n")
-    with Layer.open(repo) as layer:
-        assert layer.filters.to_git(RepoPath("x.up"), b"abc\n").data == b"ABC\n"
-        assert layer.filters.to_worktree(RepoPath("x.up"), b"ABC\n").data == b"abc\n"
-        assert layer.filters.to_git(RepoPath("x.py"), b"abc\n").data == b"abc\n"
+    with OpenStore.open(repo) as opened:
+        assert opened.filters.to_git(RepoPath("x.up"), b"abc\n").data == b"ABC\n"
+        assert opened.filters.to_worktree(RepoPath("x.up"), b"ABC\n").data == b"abc\n"
+        assert opened.filters.to_git(RepoPath("x.py"), b"abc\n").data == b"abc\n"
 
 
-def test_an_encoding_of_the_work_tree_is_honoured(repo: UserRepo) -> None:
+def test_the_working_tree_encoding_is_applied(repo: UserRepo) -> None:
     repo.write(".gitattributes", b"*.u16 text working-tree-encoding=UTF-16LE eol=lf\n")
-    with Layer.open(repo) as layer:
+    with OpenStore.open(repo) as opened:
         text = "ünicode\n"
-        assert layer.filters.to_git(RepoPath("x.u16"), text.encode("utf-16-le")).data == text.encode()
-        assert layer.filters.to_worktree(RepoPath("x.u16"), text.encode()).data == text.encode("utf-16-le")
+        assert opened.filters.to_git(RepoPath("x.u16"), text.encode("utf-16-le")).data == text.encode()
+        assert opened.filters.to_worktree(RepoPath("x.u16"), text.encode()).data == text.encode("utf-16-le")
 
 
 @pytest.mark.parametrize(
     "program", ["false", "no-such-program", "sh -c 'kill -9 $$'"], ids=["fails", "is not there", "dies"]
 )
 @pytest.mark.parametrize("required", ["true", "false"], ids=["required", "optional"])
-def test_a_failing_filter_leaves_the_bytes_and_says_so(repo: UserRepo, program: str, required: str) -> None:
+def test_a_failing_filter_leaves_the_bytes_and_gives_a_warning(
+    repo: UserRepo, program: str, required: str
+) -> None:
     for direction in ("clean", "smudge"):
         repo.git("config", f"filter.broken.{direction}", program)
     repo.git("config", "filter.broken.required", required)
     repo.write(".gitattributes", b"* filter=broken\n")
-    with Layer.open(repo) as layer:
+    with OpenStore.open(repo) as opened:
         for converted in (
-            layer.filters.to_git(RepoPath("x"), b"abc\n"),
-            layer.filters.to_worktree(RepoPath("x"), b"abc\n"),
+            opened.filters.to_git(RepoPath("x"), b"abc\n"),
+            opened.filters.to_worktree(RepoPath("x"), b"abc\n"),
         ):
             assert converted.data == b"abc\n"
             assert converted.warning is not None
             assert converted.warning.startswith("x ")
 
 
-def test_a_filter_that_hangs_is_ended(repo: UserRepo, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_filter_that_hangs_is_killed(repo: UserRepo, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("chorus.store.worktree.filters.FILTER_TIMEOUT_SECONDS", 0.3)
     repo.git("config", "filter.slow.clean", "sleep 60")
     repo.write(".gitattributes", b"* filter=slow\n")
-    with Layer.open(repo) as layer:
-        converted = layer.filters.to_git(RepoPath("x"), b"abc\n")
+    with OpenStore.open(repo) as opened:
+        converted = opened.filters.to_git(RepoPath("x"), b"abc\n")
 
     assert converted.data == b"abc\n"
     assert "no answer" in (converted.warning or "")
 
 
-def test_a_changed_rule_counts_at_once(layer: Layer) -> None:
+def test_a_changed_rule_applies_at_once(opened: OpenStore) -> None:
     path = RepoPath("src/main.py")
-    assert layer.filters.to_git(path, b"a\r\n").data == b"a\r\n"
+    assert opened.filters.to_git(path, b"a\r\n").data == b"a\r\n"
 
-    layer.repo.write("src/.gitattributes", b"*.py text\n")
-    assert layer.filters.to_git(path, b"a\r\n").data == b"a\n"
+    opened.repo.write("src/.gitattributes", b"*.py text\n")
+    assert opened.filters.to_git(path, b"a\r\n").data == b"a\n"
 
-    layer.repo.write("src/.gitattributes", b"*.py -text\n")
-    assert layer.filters.to_git(path, b"a\r\n").data == b"a\r\n"
+    opened.repo.write("src/.gitattributes", b"*.py -text\n")
+    assert opened.filters.to_git(path, b"a\r\n").data == b"a\r\n"
 
 
-def test_without_rules_no_process_is_started(layer: Layer, monkeypatch: pytest.MonkeyPatch) -> None:
-    layer.repository.config.get("core.autocrlf")
+def test_without_rules_no_process_is_started(opened: OpenStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened.repository.config.get("core.autocrlf")
     monkeypatch.setenv("PATH", str(Path("/nowhere")))
 
-    assert layer.filters.to_git(RepoPath("app.py"), b"a\r\n").data == b"a\r\n"
-    assert layer.filters.to_worktree(RepoPath("app.py"), b"a\n").data == b"a\n"
+    assert opened.filters.to_git(RepoPath("app.py"), b"a\r\n").data == b"a\r\n"
+    assert opened.filters.to_worktree(RepoPath("app.py"), b"a\n").data == b"a\n"
 
 
 @pytest.mark.parametrize("settings", [{"core.autocrlf": "true"}, {"core.autocrlf": "input"}], ids=str)
@@ -149,8 +151,8 @@ def test_the_baseline_holds_raw_bytes_where_git_stores_others(
     os.utime(repo.write("windows.txt", b"one\r\ntwo\r\n"), (1e9, 1e9))
     repo.git("-c", "core.safecrlf=false", "add", "windows.txt")
     before = repo.fingerprint()
-    with Layer.open(repo) as layer:
-        tree, _ = layer.scanner.baseline()
+    with OpenStore.open(repo) as opened:
+        tree, _ = opened.scanner.baseline()
 
-        assert layer.contents(tree) == layer.on_disk()
+        assert opened.contents(tree) == opened.on_disk()
     assert repo.fingerprint() == before

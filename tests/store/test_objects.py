@@ -23,7 +23,7 @@ from chorus.store.objects.packed_objects import PackReader
 from chorus.store.repository import Repository
 from chorus.system.durable_writes import PendingWrites, find_sync_file_range, is_in_memory
 from tests.repos import UserRepo
-from tests.store.layer import Layer
+from tests.store.open_store import OpenStore
 from tests.store.recorder import TIMELINE, Recorder
 
 ROOT = Path(__file__).parent.parent.parent
@@ -31,14 +31,14 @@ SIZES = [0, 1, DISK_BLOCK - 20, DISK_BLOCK, STORED_BLOCK - 20, STORED_BLOCK, 2 *
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_git_reads_what_is_written_whatever_its_size(layer: Layer, size: int) -> None:
+def test_git_reads_what_is_written_whatever_its_size(opened: OpenStore, size: int) -> None:
     data = os.urandom(size)
 
-    oid = layer.store.write_blob(data)
+    oid = opened.store.write_blob(data)
 
     assert oid == hash_blob(data)
-    assert layer.store.read_blob(oid) == data
-    done = subprocess.run(["git", "cat-file", "blob", oid], cwd=layer.repo.path, capture_output=True)
+    assert opened.store.read_blob(oid) == data
+    done = subprocess.run(["git", "cat-file", "blob", oid], cwd=opened.repo.path, capture_output=True)
     assert done.stdout == data
 
 
@@ -61,15 +61,17 @@ PEOPLE = st.builds(
 
 @settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(PEOPLE, st.text(max_size=50), st.booleans()), min_size=20, max_size=40))
-def test_any_commit_is_one_that_git_accepts(layer: Layer, written: list[tuple[Signature, str, bool]]) -> None:
-    head = layer.repository.head().oid
+def test_any_commit_is_one_that_git_accepts(
+    opened: OpenStore, written: list[tuple[Signature, str, bool]]
+) -> None:
+    head = opened.repository.head().oid
     assert head is not None
-    tree = layer.store.read_commit(head).tree
+    tree = opened.store.read_commit(head).tree
     commits = [Commit(tree, (head,) if rooted else (), who, who, text) for who, text, rooted in written]
 
-    oids = [layer.store.write_commit(commit) for commit in commits]
+    oids = [opened.store.write_commit(commit) for commit in commits]
 
-    assert layer.repo.git("fsck", "--strict", "--no-dangling", *oids) == ""
+    assert opened.repo.git("fsck", "--strict", "--no-dangling", *oids) == ""
     for commit in commits:
         again = parse_commit(render_commit(commit))
         assert (again.tree, again.parents) == (commit.tree, commit.parents)
@@ -77,70 +79,70 @@ def test_any_commit_is_one_that_git_accepts(layer: Layer, written: list[tuple[Si
         assert render_commit(again) == render_commit(commit)
 
 
-def test_nothing_is_written_to_the_users_own_objects(layer: Layer) -> None:
-    objects = layer.repo.path / ".git/objects"
+def test_nothing_is_written_to_the_users_own_objects(opened: OpenStore) -> None:
+    objects = opened.repo.path / ".git/objects"
     before = {path for path in objects.rglob("*") if path.is_file()}
 
-    Recorder(layer.repository, layer.store, layer.trees).record("a/b", b"x" * 10_000)
+    Recorder(opened.repository, opened.store, opened.trees).record("a/b", b"x" * 10_000)
 
     after = {path for path in objects.rglob("*") if path.is_file()}
     assert after - before == {objects / "info/alternates"}
     assert (objects / "info/alternates").read_bytes() == ALTERNATE_LINE + b"\n"
 
 
-def test_objects_are_found_wherever_git_has_them(layer: Layer, tmp_path: Path) -> None:
-    loose = Oid(layer.repo.git("hash-object", "-w", "--stdin", stdin=b"loose").strip())
-    head = layer.repository.head().oid
+def test_objects_are_found_wherever_git_has_them(opened: OpenStore, tmp_path: Path) -> None:
+    loose = Oid(opened.repo.git("hash-object", "-w", "--stdin", stdin=b"loose").strip())
+    head = opened.repository.head().oid
     assert head is not None
-    tree = layer.store.read_commit(head).tree
-    layer.repo.git("repack", "-q", "-a", "-d")
-    UserRepo.copy(layer.repo.path, tmp_path / "other")
+    tree = opened.store.read_commit(head).tree
+    opened.repo.git("repack", "-q", "-a", "-d")
+    UserRepo.copy(opened.repo.path, tmp_path / "other")
     elsewhere = UserRepo(tmp_path / "other").git("hash-object", "-w", "--stdin", stdin=b"elsewhere").strip()
-    place = layer.repo.path / ".git/objects/info/alternates"
+    place = opened.repo.path / ".git/objects/info/alternates"
     place.write_bytes(os.fsencode(tmp_path / "other/.git/objects") + b"\n")
 
-    assert layer.store.read_blob(loose) == b"loose"
-    assert layer.store.read_commit(head).tree == tree
-    assert layer.store.read_blob(Oid(elsewhere)) == b"elsewhere"
+    assert opened.store.read_blob(loose) == b"loose"
+    assert opened.store.read_commit(head).tree == tree
+    assert opened.store.read_blob(Oid(elsewhere)) == b"elsewhere"
 
 
-def test_what_is_not_there_or_of_another_kind_is_said(layer: Layer) -> None:
-    blob = layer.store.write_blob(b"blob")
+def test_a_missing_object_or_one_of_another_kind_is_an_error(opened: OpenStore) -> None:
+    blob = opened.store.write_blob(b"blob")
 
-    assert not layer.store.has(Oid("1" * 40))
+    assert not opened.store.has(Oid("1" * 40))
     with pytest.raises(ObjectMissing, match="is missing or damaged"):
-        layer.store.read_blob(Oid("1" * 40))
+        opened.store.read_blob(Oid("1" * 40))
     with pytest.raises(ObjectMissing, match="is a blob, not a tree"):
-        layer.store.read_tree(blob)
+        opened.store.read_tree(blob)
 
 
-def test_a_damaged_object_is_said_and_healed_by_writing_it_again(layer: Layer) -> None:
-    oid = layer.store.write_blob(b"data")
-    place = layer.store.directory / oid[:2] / oid[2:]
+def test_a_damaged_object_is_an_error_and_repaired_by_writing_it_again(opened: OpenStore) -> None:
+    oid = opened.store.write_blob(b"data")
+    place = opened.store.directory / oid[:2] / oid[2:]
     for damage in (b"", b"rubbish"):
         place.unlink()
         place.write_bytes(damage)
         with pytest.raises(ObjectMissing, match="damaged"):
-            layer.store.read_blob(oid)
+            opened.store.read_blob(oid)
 
-    ObjectStore(layer.repository).write_blob(b"data")
+    ObjectStore(opened.repository).write_blob(b"data")
 
-    assert layer.store.read_blob(oid) == b"data"
+    assert opened.store.read_blob(oid) == b"data"
 
 
-def test_packs_that_come_and_go_are_followed(memory_repo: UserRepo) -> None:
-    with Layer.open(memory_repo) as layer:
-        recorder = Recorder(layer.repository, layer.store, layer.trees)
-        head = layer.repository.head().oid
+def test_packs_may_appear_and_disappear(memory_repo: UserRepo) -> None:
+    with OpenStore.open(memory_repo) as opened:
+        recorder = Recorder(opened.repository, opened.store, opened.trees)
+        head = opened.repository.head().oid
         assert head is not None
         for number in range(15):
             tip = recorder.record(f"d{number % 3}/f", b"%d" % number)
             if number % 5 == 0:
                 memory_repo.git("repack", "-q", "-a", "-d")
                 memory_repo.git("gc", "-q", "--prune=now")
-                pack(layer.repository.git, layer.store, young_seconds=-1)
-            assert layer.store.read_tree(layer.store.read_commit(head).tree)
-            with ObjectStore(layer.repository) as fresh:
+                pack(opened.repository.git, opened.store, young_seconds=-1)
+            assert opened.store.read_tree(opened.store.read_commit(head).tree)
+            with ObjectStore(opened.repository) as fresh:
                 assert fresh.read_commit(tip).tree == recorder.tree
 
 
@@ -170,25 +172,25 @@ def test_a_damaged_pack_is_left_to_git(repo: UserRepo) -> None:
     assert reader.read(Oid("1" * 40)) is None
 
 
-def test_a_reader_whose_process_died_starts_another(layer: Layer) -> None:
-    layer.repo.git("repack", "-q", "-a", "-d")
-    blob = Oid(layer.repo.git("rev-parse", "HEAD:app.py").strip())
-    layer.store.read_blob(blob)
-    process = layer.store._reader._process
+def test_a_reader_whose_process_died_starts_another(opened: OpenStore) -> None:
+    opened.repo.git("repack", "-q", "-a", "-d")
+    blob = Oid(opened.repo.git("rev-parse", "HEAD:app.py").strip())
+    opened.store.read_blob(blob)
+    process = opened.store._reader._process
     assert process is not None
     process.kill()
     process.wait()
 
-    assert layer.store.read_blob(blob) == b"x = 1\ny = 2\n"
+    assert opened.store.read_blob(blob) == b"x = 1\ny = 2\n"
 
 
 def test_closing_leaves_no_process_and_no_descriptor(repo: UserRepo) -> None:
     repo.git("repack", "-q", "-a", "-d")
     before = len(list(Path("/proc/self/fd").iterdir()))
-    with Layer.open(repo) as layer:
-        recorder = Recorder(layer.repository, layer.store, layer.trees)
+    with OpenStore.open(repo) as opened:
+        recorder = Recorder(opened.repository, opened.store, opened.trees)
         recorder.record("app.py", b"1")
-        layer.store.read_blob(Oid(repo.git("rev-parse", "HEAD:app.py").strip()))
+        opened.store.read_blob(Oid(repo.git("rev-parse", "HEAD:app.py").strip()))
 
     assert len(list(Path("/proc/self/fd").iterdir())) == before
     assert subprocess.run(["pgrep", "-P", str(os.getpid()), "-x", "git"], capture_output=True).stdout == b""
@@ -200,10 +202,10 @@ def test_a_partial_clone_is_read_without_a_fetch(repo: UserRepo, tmp_path: Path)
     clone = tmp_path / "clone"
     repo.git("clone", "-q", "--filter=blob:none", "--no-checkout", f"file://{repo.path}", str(clone))
     missing = Oid(repo.git("rev-parse", "HEAD:app.py").strip())
-    with Layer.open(UserRepo(clone)) as layer:
+    with OpenStore.open(UserRepo(clone)) as opened:
         with pytest.raises(ObjectMissing):
-            layer.store.read_blob(missing)
-        Recorder(layer.repository, layer.store, layer.trees).record("new.py", b"1\n")
+            opened.store.read_blob(missing)
+        Recorder(opened.repository, opened.store, opened.trees).record("new.py", b"1\n")
 
     packs = list((clone / ".git/objects/pack").glob("*.pack"))
     assert len(packs) == 1
@@ -214,28 +216,28 @@ def test_a_shallow_clone_records(repo: UserRepo, tmp_path: Path) -> None:
     repo.git("clone", "-q", "--depth=1", f"file://{repo.path}", str(tmp_path / "clone"))
     clone = UserRepo(tmp_path / "clone")
     before = clone.fingerprint()
-    with Layer.open(clone) as layer:
-        layer.scanner.baseline()
-        Recorder(layer.repository, layer.store, layer.trees).record("new.py", b"1\n")
+    with OpenStore.open(clone) as opened:
+        opened.scanner.baseline()
+        Recorder(opened.repository, opened.store, opened.trees).record("new.py", b"1\n")
 
     assert clone.fingerprint() == before
     assert clone.fsck() == ""
 
 
-def test_a_read_only_store_is_a_clear_error(layer: Layer, monkeypatch: pytest.MonkeyPatch) -> None:
-    layer.store.write_blob(b"first")
+def test_a_read_only_store_is_a_clear_error(opened: OpenStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened.store.write_blob(b"first")
 
     def refused(*_: object) -> int:
         raise OSError(errno.EROFS, "Read-only file system")
 
     monkeypatch.setattr(os, "open", refused)
     with pytest.raises(CannotWrite, match="Read-only file system"):
-        layer.store.write_blob(b"second")
+        opened.store.write_blob(b"second")
 
 
-def test_a_full_disk_leaves_nothing_half_written(layer: Layer, monkeypatch: pytest.MonkeyPatch) -> None:
-    layer.store.write_blob(b"first")
-    before = sorted(layer.store.directory.rglob("*"))
+def test_a_full_disk_leaves_no_partial_object(opened: OpenStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened.store.write_blob(b"first")
+    before = sorted(opened.store.directory.rglob("*"))
 
     def full(descriptor: int, data: bytes) -> int:
         if len(data) > 100:
@@ -244,10 +246,10 @@ def test_a_full_disk_leaves_nothing_half_written(layer: Layer, monkeypatch: pyte
 
     monkeypatch.setattr(os, "write", full)
     with pytest.raises(CannotWrite, match="No space left"):
-        layer.store.write_blob(os.urandom(150))
+        opened.store.write_blob(os.urandom(150))
     monkeypatch.undo()
 
-    assert sorted(layer.store.directory.rglob("*")) == before
+    assert sorted(opened.store.directory.rglob("*")) == before
 
 
 WRITE = """
@@ -266,7 +268,7 @@ for number in range(100000):
 """
 
 
-def test_a_recorder_killed_at_any_moment_leaves_a_whole_repository(memory_repo: UserRepo) -> None:
+def test_a_recorder_killed_at_any_moment_leaves_an_intact_repository(memory_repo: UserRepo) -> None:
     repo = memory_repo
     said = repo.path.parent / "said"
     for least in (1, 3, 10, 40, 41, 42):
@@ -300,7 +302,7 @@ def wait_until_longer(path: Path, size: int) -> None:
 def test_objects_are_on_the_disk_before_the_ref(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The order of calls, for the file systems that have a disk."""
     monkeypatch.setattr("chorus.system.durable_writes.is_in_memory", lambda _: False)
-    pending_writes = PendingWrites(tmp_path, wanted=True)
+    pending_writes = PendingWrites(tmp_path, enabled=True)
     calls: list[tuple[int, int]] = []
     assert pending_writes._sync is not None
     pending_writes._sync = lambda descriptor, flags: calls.append((descriptor, flags))
@@ -314,7 +316,7 @@ def test_objects_are_on_the_disk_before_the_ref(tmp_path: Path, monkeypatch: pyt
     assert len(calls) == 6
 
 
-def test_the_barrier_works_on_this_system(tmp_path: Path) -> None:
+def test_sync_file_range_works_on_this_system(tmp_path: Path) -> None:
     sync = find_sync_file_range()
     with (tmp_path / "file").open("wb") as file:
         file.write(b"x")
@@ -328,23 +330,23 @@ def test_the_barrier_works_on_this_system(tmp_path: Path) -> None:
 def test_durability_can_be_switched_off(repo: UserRepo, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("chorus.system.durable_writes.is_in_memory", lambda _: False)
     repo.git("config", "chorus.durable", "true")
-    assert Repository.open(repo.path).pending_writes.wanted
+    assert Repository.open(repo.path).pending_writes.enabled
     repo.git("config", "chorus.durable", "false")
-    assert not Repository.open(repo.path).pending_writes.wanted
+    assert not Repository.open(repo.path).pending_writes.enabled
 
 
 def test_a_durable_recorder_records_the_same(repo: UserRepo, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("chorus.system.durable_writes.is_in_memory", lambda _: False)
     repo.git("config", "chorus.durable", "true")
-    with Layer.open(repo) as layer:
-        recorder = Recorder(layer.repository, layer.store, layer.trees)
+    with OpenStore.open(repo) as opened:
+        recorder = Recorder(opened.repository, opened.store, opened.trees)
         for number in range(20):
             recorder.record("a/b/c", b"%d\n" % number)
         for number in range(100):
-            layer.store.write_blob(b"%d" % number)
-        layer.repository.pending_writes.wait()
+            opened.store.write_blob(b"%d" % number)
+        opened.repository.pending_writes.wait()
 
-    assert repo.git("rev-list", "--count", TIMELINE).strip() == "20"
+    assert len(repo.read_commits(TIMELINE)) == 20
     assert repo.fsck() == ""
 
 
@@ -356,9 +358,9 @@ def test_odd_paths_are_quoted_for_git() -> None:
 def test_a_repository_in_an_odd_place_records(template_repo: Path, tmp_path: Path) -> None:
     odd = UserRepo.copy(template_repo, tmp_path / 'a:b "c" \\d\ne [x]')
     odd.write(".gitattributes", b"* text\n")
-    with Layer.open(odd) as layer:
-        tree, _ = layer.scanner.baseline()
-        assert layer.contents(tree) == layer.on_disk()
-        Recorder(layer.repository, layer.store, layer.trees).record("app.py", b"1\n")
-        assert layer.filters.to_git(RepoPath("x"), b"a\r\n").data == b"a\n"
+    with OpenStore.open(odd) as opened:
+        tree, _ = opened.scanner.baseline()
+        assert opened.contents(tree) == opened.on_disk()
+        Recorder(opened.repository, opened.store, opened.trees).record("app.py", b"1\n")
+        assert opened.filters.to_git(RepoPath("x"), b"a\r\n").data == b"a\n"
     assert odd.fsck() == ""

@@ -14,7 +14,7 @@ def test_an_edit_is_one_commit_that_git_reads(
 ) -> None:
     Recorder(repository, store, trees).record("src/deep/new/file.py", b"print()\n")
 
-    assert repo.git("cat-file", "-p", f"{TIMELINE}:src/deep/new/file.py") == "print()\n"
+    assert repo.read_files(TIMELINE) == repo.read_files("HEAD") | {"src/deep/new/file.py": b"print()\n"}
     assert repo.git("diff-tree", "-r", "--name-status", "HEAD", TIMELINE) == "A\tsrc/deep/new/file.py\n"
     assert repo.fsck() == ""
 

@@ -31,7 +31,7 @@ def refs(repo: UserRepo) -> Refs:
     return Repository.open(repo.path).refs
 
 
-def test_a_ref_is_made_moved_listed_and_removed(repo: UserRepo, refs: Refs, oids: list[Oid]) -> None:
+def test_a_ref_is_created_moved_listed_and_removed(repo: UserRepo, refs: Refs, oids: list[Oid]) -> None:
     refs.update(REF, oids[0], None, "made\nin two lines")
     refs.update(REF, oids[1], oids[0], "moved")
 
@@ -44,7 +44,7 @@ def test_a_ref_is_made_moved_listed_and_removed(repo: UserRepo, refs: Refs, oids
     assert refs.list("refs/chorus/") == {}
 
 
-def test_a_ref_that_is_elsewhere_is_not_moved(repo: UserRepo, refs: Refs, oids: list[Oid]) -> None:
+def test_a_ref_that_another_process_moved_is_not_moved(repo: UserRepo, refs: Refs, oids: list[Oid]) -> None:
     refs.update(REF, oids[0], None, "made")
 
     for expected in (None, oids[1]):
@@ -73,10 +73,10 @@ def test_packed_refs_are_read_moved_and_removed(repo: UserRepo, refs: Refs, oids
     assert refs.read(REF) == oids[1]
     refs.delete(REF, oids[1], "gone")
     assert refs.read(REF) is None
-    assert REF not in repo.git("show-ref")
+    assert REF not in repo.read_refs()
 
 
-def test_a_ref_cannot_lie_below_another(repo: UserRepo, refs: Refs, oids: list[Oid]) -> None:
+def test_a_ref_cannot_be_below_another(repo: UserRepo, refs: Refs, oids: list[Oid]) -> None:
     refs.update(REF, oids[0], None, "made")
     for packed in (False, True):
         if packed:
@@ -88,7 +88,7 @@ def test_a_ref_cannot_lie_below_another(repo: UserRepo, refs: Refs, oids: list[O
     assert refs.list("refs/chorus/") == {REF: oids[0]}
 
 
-def test_empty_directories_are_no_obstacle(repo: UserRepo, refs: Refs, oids: list[Oid]) -> None:
+def test_empty_directories_do_not_block_a_new_ref(repo: UserRepo, refs: Refs, oids: list[Oid]) -> None:
     (repo.path / ".git" / REF / "left/over").mkdir(parents=True)
     (repo.path / ".git/logs" / REF / "left/over").mkdir(parents=True)
 
@@ -110,9 +110,7 @@ def test_a_symbolic_ref_is_followed_to_read_and_never_moved(
     assert repo.git("rev-parse", "main").strip() == main
 
 
-def test_a_users_branch_is_moved_by_git_and_hooks_stay_out(
-    repo: UserRepo, refs: Refs, oids: list[Oid]
-) -> None:
+def test_a_user_branch_is_moved_by_git_without_hooks(repo: UserRepo, refs: Refs, oids: list[Oid]) -> None:
     hook = repo.write(".git/hooks/reference-transaction", b"#!/bin/sh\nexit 1\n")
     hook.chmod(0o755)
 
@@ -134,7 +132,7 @@ def test_a_linked_work_tree_shares_refs_and_has_its_own_head(
     assert Repository.open(repo.path).head().ref == "refs/heads/main"
 
 
-def test_a_lock_that_is_let_go_is_waited_for(repo: UserRepo, repository: Repository, oids: list[Oid]) -> None:
+def test_a_held_lock_is_waited_for(repo: UserRepo, repository: Repository, oids: list[Oid]) -> None:
     lock = repo.write(f".git/{REF}.lock", b"")
     release = threading.Timer(0.1, lock.unlink)
     release.start()
@@ -145,7 +143,7 @@ def test_a_lock_that_is_let_go_is_waited_for(repo: UserRepo, repository: Reposit
     assert repository.refs.read(REF) == oids[0]
 
 
-def test_a_stale_lock_is_an_error_that_says_what_to_do(
+def test_a_stale_lock_is_an_error_with_a_hint(
     repo: UserRepo, repository: Repository, oids: list[Oid], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("chorus.store.lock_file.LOCK_TIMEOUT_SECONDS", 0.05)
@@ -161,7 +159,7 @@ def test_a_stale_lock_is_an_error_that_says_what_to_do(
     assert repository.refs.read(REF) is None
 
 
-def test_a_broken_ref_is_not_taken_for_none(repo: UserRepo, repository: Repository, oids: list[Oid]) -> None:
+def test_a_damaged_ref_is_an_error(repo: UserRepo, repository: Repository, oids: list[Oid]) -> None:
     for content in (b"", b"\0" * 41, b"not an object id\n"):
         repo.write(f".git/{REF}", content)
         with pytest.raises(BrokenRef):
@@ -170,7 +168,7 @@ def test_a_broken_ref_is_not_taken_for_none(repo: UserRepo, repository: Reposito
             repository.refs.update(REF, oids[0], None, "made")
 
 
-def test_a_full_disk_moves_nothing(
+def test_a_full_disk_moves_no_ref(
     repo: UserRepo, repository: Repository, oids: list[Oid], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     repository.refs.update(REF, oids[0], None, "made")
@@ -219,7 +217,7 @@ for number in range(int(sys.argv[2])):
 """
 
 
-def test_two_processes_on_one_ref_lose_nothing_and_neither_does_git(repo: UserRepo) -> None:
+def test_two_processes_and_git_on_one_ref_lose_no_update(repo: UserRepo) -> None:
     repo.git("update-ref", "refs/chorus/counted", repo.git("commit-tree", "-m", "0", "HEAD^{tree}").strip())
     workers = [
         subprocess.Popen([sys.executable, "-c", COUNT, str(repo.path), "60", name], cwd=ROOT)
@@ -230,7 +228,7 @@ def test_two_processes_on_one_ref_lose_nothing_and_neither_does_git(repo: UserRe
         repo.git("reflog", "expire", "--all")
 
     assert [worker.wait() for worker in workers] == [0, 0]
-    subjects = repo.git("log", "--format=%s", "refs/chorus/counted").splitlines()
+    subjects = [commit.summary for commit in repo.read_commits("refs/chorus/counted")]
     assert sorted(subjects[:-1]) == sorted(
         f"{name} {number}" for name in ("one", "two") for number in range(60)
     )

@@ -9,7 +9,7 @@ from chorus.store.repository import Repository
 from tests.repos import UserRepo
 
 
-def test_it_is_found_from_any_directory_in_the_work_tree(repo: UserRepo) -> None:
+def test_a_repository_is_found_from_any_directory_in_the_work_tree(repo: UserRepo) -> None:
     found = Repository.open(repo.path / "src" / "deep")
 
     assert (found.work_tree, found.git_dir, found.common_dir) == (
@@ -91,7 +91,7 @@ def test_a_detached_head_has_a_commit_and_no_name(repo: UserRepo, repository: Re
     assert (repository.head().ref, repository.head().oid) == (None, commit)
 
 
-def test_inherited_git_variables_do_not_lead_elsewhere(
+def test_inherited_git_variables_are_ignored(
     repo: UserRepo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GIT_DIR", str(tmp_path / "nowhere"))
@@ -101,7 +101,7 @@ def test_inherited_git_variables_do_not_lead_elsewhere(
     assert Repository.open(repo.path).git_dir == repo.path / ".git"
 
 
-def test_the_operation_under_way_is_named(repo: UserRepo, repository: Repository) -> None:
+def test_the_operation_in_progress_is_named(repo: UserRepo, repository: Repository) -> None:
     assert repository.operation() is None
 
     repo.git("bisect", "start")
@@ -109,7 +109,7 @@ def test_the_operation_under_way_is_named(repo: UserRepo, repository: Repository
     assert repository.operation() == "bisect"
 
 
-def test_without_an_identity_chorus_signs_and_says_so(repo: UserRepo, sealed_environment: Path) -> None:
+def test_without_an_identity_chorus_uses_its_own_name(repo: UserRepo, sealed_environment: Path) -> None:
     (sealed_environment / ".gitconfig").unlink()
 
     identity = Repository.open(repo.path).identity()
@@ -117,7 +117,7 @@ def test_without_an_identity_chorus_signs_and_says_so(repo: UserRepo, sealed_env
     assert (identity.name, identity.email, identity.stated) == ("Chorus", "chorus@localhost", False)
 
 
-def test_opening_leaves_no_process_and_no_descriptor_behind(repo: UserRepo) -> None:
+def test_opening_leaves_no_process_and_no_descriptor(repo: UserRepo) -> None:
     before = len(list(Path("/proc/self/fd").iterdir()))
 
     Repository.open(repo.path).head()

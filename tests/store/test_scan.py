@@ -14,14 +14,14 @@ from chorus.model.ids import Oid, RepoPath
 from chorus.store.worktree.file_state import SkipReason
 from chorus.store.worktree.scan import ScanResult
 from tests.repos import UserRepo
-from tests.store.layer import Layer
+from tests.store.open_store import OpenStore
 
 known_or_not = pytest.mark.parametrize("known", [True, False], ids=["path known", "path not known"])
 
 
 @pytest.fixture
-def tree(layer: Layer) -> Oid:
-    return layer.scanner.baseline()[0]
+def tree(opened: OpenStore) -> Oid:
+    return opened.scanner.baseline()[0]
 
 
 def kinds(scan: ScanResult) -> dict[str, str]:
@@ -34,19 +34,19 @@ def reasons(scan: ScanResult) -> dict[str, SkipReason]:
     return {omitted.path: omitted.why for omitted in scan.omitted}
 
 
-def test_the_baseline_is_the_work_tree_byte_for_byte(layer: Layer) -> None:
-    before = layer.repo.fingerprint()
+def test_the_baseline_is_the_work_tree_byte_for_byte(opened: OpenStore) -> None:
+    before = opened.repo.fingerprint()
 
-    tree, _ = layer.scanner.baseline()
+    tree, _ = opened.scanner.baseline()
 
-    assert layer.contents(tree) == layer.on_disk()
-    assert layer.repo.fingerprint() == before
-    assert layer.repo.fsck() == ""
+    assert opened.contents(tree) == opened.on_disk()
+    assert opened.repo.fingerprint() == before
+    assert opened.repo.fsck() == ""
 
 
-def test_nothing_changed_nothing_found(layer: Layer, tree: Oid) -> None:
-    assert layer.scanner.changed(tree) == ScanResult((), ())
-    assert layer.scanner.changed(tree, [RepoPath("app.py"), RepoPath("src")]) == ScanResult((), ())
+def test_an_unchanged_work_tree_has_no_changes(opened: OpenStore, tree: Oid) -> None:
+    assert opened.scanner.changed(tree) == ScanResult((), ())
+    assert opened.scanner.changed(tree, [RepoPath("app.py"), RepoPath("src")]) == ScanResult((), ())
 
 
 @dataclass(frozen=True)
@@ -116,22 +116,22 @@ CASES = [
 
 @known_or_not
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_a_change_is_found(layer: Layer, tree: Oid, case: Case, known: bool) -> None:
-    case.make(layer.repo.path)
-    before = layer.repo.fingerprint()
+def test_a_change_is_found(opened: OpenStore, tree: Oid, case: Case, known: bool) -> None:
+    case.make(opened.repo.path)
+    before = opened.repo.fingerprint()
 
-    scan = layer.scanner.changed(tree, map(RepoPath, case.paths) if known else None)
+    scan = opened.scanner.changed(tree, map(RepoPath, case.paths) if known else None)
 
     assert kinds(scan) == case.found
-    assert layer.repo.fingerprint() == before
+    assert opened.repo.fingerprint() == before
 
 
-def test_what_is_left_out_is_said(layer: Layer, tree: Oid) -> None:
-    os.mkfifo(layer.repo.path / "pipe")
-    (layer.repo.path / "elsewhere").symlink_to("/etc")
+def test_skipped_paths_are_reported_with_their_reason(opened: OpenStore, tree: Oid) -> None:
+    os.mkfifo(opened.repo.path / "pipe")
+    (opened.repo.path / "elsewhere").symlink_to("/etc")
     names = ["debug.log", "pipe", "elsewhere/passwd", ".git/config", "../x", SCRATCH]
 
-    scan = layer.scanner.changed(tree, map(RepoPath, names))
+    scan = opened.scanner.changed(tree, map(RepoPath, names))
 
     assert kinds(scan) == {}
     assert reasons(scan) == {
@@ -145,113 +145,115 @@ def test_what_is_left_out_is_said(layer: Layer, tree: Oid) -> None:
 
 
 @known_or_not
-def test_a_repository_inside_is_not_entered_and_said(
-    layer: Layer, template_repo: Path, tree: Oid, known: bool
+def test_a_nested_repository_is_skipped_and_reported(
+    opened: OpenStore, template_repo: Path, tree: Oid, known: bool
 ) -> None:
-    UserRepo.copy(template_repo, layer.repo.path / "inner")
+    UserRepo.copy(template_repo, opened.repo.path / "inner")
 
-    scan = layer.scanner.changed(tree, [RepoPath("inner/app.py")] if known else None)
+    scan = opened.scanner.changed(tree, [RepoPath("inner/app.py")] if known else None)
 
     assert kinds(scan) == {}
     assert reasons(scan) == {"inner/app.py" if known else "inner": SkipReason.NESTED}
 
 
-def test_a_submodule_is_not_entered_and_not_taken_for_deleted(layer: Layer) -> None:
-    repo = layer.repo
+def test_a_submodule_is_not_entered_and_not_taken_for_deleted(opened: OpenStore) -> None:
+    repo = opened.repo
     repo.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(repo.path), "sub")
     repo.git("commit", "-qm", "sub")
-    tree, first = layer.scanner.baseline()
+    tree, first = opened.scanner.baseline()
     repo.write("sub/app.py", b"changed inside\n")
 
     assert reasons(first) == {"sub": SkipReason.NESTED}
-    assert kinds(layer.scanner.changed(tree)) == {}
-    assert kinds(layer.scanner.changed(tree, [RepoPath("sub"), RepoPath("sub/app.py")])) == {}
+    assert kinds(opened.scanner.changed(tree)) == {}
+    assert kinds(opened.scanner.changed(tree, [RepoPath("sub"), RepoPath("sub/app.py")])) == {}
     # The user's own tree has the submodule; that it is no file here does not delete it.
-    head = layer.store.read_commit(Oid(repo.git("rev-parse", "HEAD").strip())).tree
-    assert "sub" not in kinds(layer.scanner.changed(head))
+    head = opened.store.read_commit(Oid(repo.git("rev-parse", "HEAD").strip())).tree
+    assert "sub" not in kinds(opened.scanner.changed(head))
 
 
-def test_a_tracked_file_is_followed_though_ignored(layer: Layer, tree: Oid) -> None:
-    layer.repo.git("add", "-f", "debug.log")
+def test_a_tracked_file_is_recorded_although_ignored(opened: OpenStore, tree: Oid) -> None:
+    opened.repo.git("add", "-f", "debug.log")
 
-    assert kinds(layer.scanner.changed(tree)) == {"debug.log": "A"}
-    assert kinds(layer.scanner.changed(tree, [RepoPath("debug.log")])) == {"debug.log": "A"}
-
-
-def test_a_file_is_left_out_once_it_is_ignored(layer: Layer, tree: Oid) -> None:
-    layer.scanner.changed(tree, [RepoPath("notes.txt")])
-    layer.repo.write("notes.txt", b"secret\n")
-    layer.repo.write(".gitignore", b"*.log\n.env\nbuild/\nnotes.txt\n")
-
-    assert kinds(layer.scanner.changed(tree)) == {".gitignore": "M"}
-    assert kinds(layer.scanner.changed(tree, [RepoPath("notes.txt")])) == {}
+    assert kinds(opened.scanner.changed(tree)) == {"debug.log": "A"}
+    assert kinds(opened.scanner.changed(tree, [RepoPath("debug.log")])) == {"debug.log": "A"}
 
 
-def test_a_change_of_equal_size_in_the_same_tick_is_found(layer: Layer, tree: Oid) -> None:
-    place = layer.repo.path / "app.py"
+def test_a_file_is_skipped_once_it_is_ignored(opened: OpenStore, tree: Oid) -> None:
+    opened.scanner.changed(tree, [RepoPath("notes.txt")])
+    opened.repo.write("notes.txt", b"secret\n")
+    opened.repo.write(".gitignore", b"*.log\n.env\nbuild/\nnotes.txt\n")
+
+    assert kinds(opened.scanner.changed(tree)) == {".gitignore": "M"}
+    assert kinds(opened.scanner.changed(tree, [RepoPath("notes.txt")])) == {}
+
+
+def test_a_change_of_equal_size_in_the_same_tick_is_found(opened: OpenStore, tree: Oid) -> None:
+    place = opened.repo.path / "app.py"
     for number in range(50):
         place.write_bytes(b"x = %04d\n" % number)
-        (change,) = layer.scanner.changed(tree, [RepoPath("app.py")]).changes
+        (change,) = opened.scanner.changed(tree, [RepoPath("app.py")]).changes
         place.write_bytes(b"y = %04d\n" % number)
-        (again,) = layer.scanner.changed(tree, [RepoPath("app.py")]).changes
+        (again,) = opened.scanner.changed(tree, [RepoPath("app.py")]).changes
         assert change.after != again.after
 
 
-def test_a_stamp_is_trusted_only_once_it_has_aged(layer: Layer, tree: Oid) -> None:
+def test_a_stamp_is_trusted_only_once_it_has_aged(opened: OpenStore, tree: Oid) -> None:
     path = RepoPath("app.py")
-    layer.repo.write(path, b"fresh\n")
-    layer.scanner.changed(tree, [path])
-    assert layer.scanner._comparer.known(path) is None
+    opened.repo.write(path, b"fresh\n")
+    opened.scanner.changed(tree, [path])
+    assert opened.scanner._comparer.known(path) is None
 
-    wait_until(layer.repo.path.joinpath(path).stat().st_ctime + 0.2)
-    layer.scanner.changed(tree, [path])
-    assert layer.scanner._comparer.known(path) is not None
+    wait_until(opened.repo.path.joinpath(path).stat().st_ctime + 0.2)
+    opened.scanner.changed(tree, [path])
+    assert opened.scanner._comparer.known(path) is not None
 
 
 @known_or_not
 def test_a_change_that_keeps_size_and_modification_time_is_found(
-    layer: Layer, tree: Oid, known: bool
+    opened: OpenStore, tree: Oid, known: bool
 ) -> None:
-    place = layer.repo.path / "src/deep/er/file.txt"
+    place = opened.repo.path / "src/deep/er/file.txt"
     wait_until(int(place.stat().st_ctime) + 2)
     change_secretly(place)
 
-    scan = layer.scanner.changed(tree, [RepoPath("src/deep/er/file.txt")] if known else None)
+    scan = opened.scanner.changed(tree, [RepoPath("src/deep/er/file.txt")] if known else None)
 
     assert kinds(scan) == {"src/deep/er/file.txt": "M"}
 
 
-def test_a_change_in_the_second_of_the_users_git_add_is_found(layer: Layer) -> None:
+def test_a_change_in_the_second_of_the_users_git_add_is_found(opened: OpenStore) -> None:
     """By stamps that count whole seconds, nothing happened."""
-    place = layer.repo.path / "app.py"
-    in_one_second(place, lambda: layer.repo.git("add", "app.py"))
+    place = opened.repo.path / "app.py"
+    in_one_second(place, lambda: opened.repo.git("add", "app.py"))
     wait_until(int(place.stat().st_ctime) + 1)
 
-    tree, _ = layer.scanner.baseline()
+    tree, _ = opened.scanner.baseline()
 
-    assert layer.contents(tree) == layer.on_disk()
+    assert opened.contents(tree) == opened.on_disk()
 
 
-def test_a_change_between_a_scan_and_its_end_is_found(layer: Layer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_change_between_a_scan_and_its_end_is_found(
+    opened: OpenStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The private index is written in another second than the file was, twice."""
     monkeypatch.setattr("chorus.store.worktree.scan.MIN_UPDATE", 0)
-    place = layer.repo.path / "app.py"
-    update = layer.scanner._update_index
+    place = opened.repo.path / "app.py"
+    update = opened.scanner._update_index
 
     def change_and_fold(*arguments: Any) -> None:
         change_secretly(place)
         wait_until(int(place.stat().st_ctime) + 1)
         update(*arguments)
 
-    monkeypatch.setattr(layer.scanner, "_update_index", change_and_fold)
+    monkeypatch.setattr(opened.scanner, "_update_index", change_and_fold)
     wait_until(int(time.time()) + 1)
     place.write_bytes(b"written\n")
     wait_until(time.time() + 0.2)  # until its stamp is trusted
-    tree, _ = layer.scanner.baseline()
+    tree, _ = opened.scanner.baseline()
     monkeypatch.undo()
 
-    assert layer.contents(tree)["app.py"] == (0o100644, b"written\n")
-    assert kinds(layer.scanner.changed(tree)) == {"app.py": "M"}
+    assert opened.contents(tree)["app.py"] == (0o100644, b"written\n")
+    assert kinds(opened.scanner.changed(tree)) == {"app.py": "M"}
 
 
 def in_one_second(place: Path, between: Callable[[], object]) -> None:
@@ -280,29 +282,29 @@ def wait_until(seconds: float) -> None:
         time.sleep(0.01)
 
 
-def test_the_private_index_takes_over_what_was_read(layer: Layer, tree: Oid) -> None:
+def test_the_private_index_is_updated_after_a_scan(opened: OpenStore, tree: Oid) -> None:
     for number in range(200):
-        layer.repo.write(f"many/{number}.txt", b"%d\n" % number)
-    scan = layer.scanner.changed(tree)
-    after = layer.trees.splice(tree, {change.path: change.after for change in scan.changes})
+        opened.repo.write(f"many/{number}.txt", b"%d\n" % number)
+    scan = opened.scanner.changed(tree)
+    after = opened.trees.splice(tree, {change.path: change.after for change in scan.changes})
 
     assert len(scan.changes) == 200
-    assert layer.scanner.changed(after) == ScanResult((), ())
-    layer.repo.write("many/7.txt", b"seven\n")
-    (layer.repo.path / "many/8.txt").unlink()
-    assert kinds(layer.scanner.changed(after)) == {"many/7.txt": "M", "many/8.txt": "D"}
+    assert opened.scanner.changed(after) == ScanResult((), ())
+    opened.repo.write("many/7.txt", b"seven\n")
+    (opened.repo.path / "many/8.txt").unlink()
+    assert kinds(opened.scanner.changed(after)) == {"many/7.txt": "M", "many/8.txt": "D"}
     # Seen from the older tree, everything new is still new.
-    assert len(layer.scanner.changed(tree).changes) == 199
+    assert len(opened.scanner.changed(tree).changes) == 199
 
 
-def test_a_lost_or_broken_private_index_costs_only_time(layer: Layer, tree: Oid) -> None:
-    layer.repo.write("app.py", b"z = 3\n")
-    index = layer.repo.path / ".git/chorus/index"
+def test_a_lost_or_damaged_private_index_is_rebuilt(opened: OpenStore, tree: Oid) -> None:
+    opened.repo.write("app.py", b"z = 3\n")
+    index = opened.repo.path / ".git/chorus/index"
     for damage in (b"", b"rubbish", index.read_bytes()[:-5]):
         index.write_bytes(damage)
-        assert kinds(layer.scanner.changed(tree)) == {"app.py": "M"}
+        assert kinds(opened.scanner.changed(tree)) == {"app.py": "M"}
     index.unlink()
-    assert kinds(layer.scanner.changed(tree)) == {"app.py": "M"}
+    assert kinds(opened.scanner.changed(tree)) == {"app.py": "M"}
 
 
 @pytest.mark.parametrize(
@@ -316,8 +318,8 @@ def test_a_lost_or_broken_private_index_costs_only_time(layer: Layer, tree: Oid)
     ],
     ids=str,
 )
-def test_any_index_of_the_users_will_do(layer: Layer, settings: tuple[str, ...]) -> None:
-    repo = layer.repo
+def test_every_format_of_the_users_index_is_supported(opened: OpenStore, settings: tuple[str, ...]) -> None:
+    repo = opened.repo
     for setting in settings:
         repo.git("config", *setting.split("="))
     repo.write("third.py", b"3\n")
@@ -327,25 +329,25 @@ def test_any_index_of_the_users_will_do(layer: Layer, settings: tuple[str, ...])
     repo.write("app.py", b"quietly\n")
     before = repo.fingerprint()
 
-    tree, _ = layer.scanner.baseline()
+    tree, _ = opened.scanner.baseline()
 
-    assert layer.contents(tree) == layer.on_disk()
+    assert opened.contents(tree) == opened.on_disk()
     assert repo.fingerprint() == before
     assert repo.fsck() == ""
 
 
 def test_without_file_modes_the_recorded_mode_stays(repo: UserRepo) -> None:
     repo.git("config", "core.fileMode", "false")
-    with Layer.open(repo) as layer:
-        tree, _ = layer.scanner.baseline()
+    with OpenStore.open(repo) as opened:
+        tree, _ = opened.scanner.baseline()
         (repo.path / "run.sh").chmod(0o644)
         (repo.path / "app.py").chmod(0o755)
 
-        assert kinds(layer.scanner.changed(tree, [RepoPath("run.sh"), RepoPath("app.py")])) == {}
+        assert kinds(opened.scanner.changed(tree, [RepoPath("run.sh"), RepoPath("app.py")])) == {}
 
 
-def test_files_in_conflict_are_followed(layer: Layer) -> None:
-    repo = layer.repo
+def test_files_in_conflict_are_recorded(opened: OpenStore) -> None:
+    repo = opened.repo
     repo.git("reset", "-q", "--hard")
     repo.git("checkout", "-q", "-b", "side")
     repo.commit("theirs", **{"app.py": b"theirs\n"})
@@ -354,32 +356,32 @@ def test_files_in_conflict_are_followed(layer: Layer) -> None:
     with pytest.raises(AssertionError):
         repo.git("merge", "side")
 
-    tree, _ = layer.scanner.baseline()
+    tree, _ = opened.scanner.baseline()
 
-    assert layer.contents(tree) == layer.on_disk()
+    assert opened.contents(tree) == opened.on_disk()
 
 
-def test_a_sparse_checkout_is_followed_as_far_as_it_is_checked_out(layer: Layer) -> None:
-    repo = layer.repo
+def test_a_sparse_checkout_is_recorded_as_far_as_it_is_checked_out(opened: OpenStore) -> None:
+    repo = opened.repo
     repo.git("reset", "-q", "--hard")
     repo.commit("more", **{"other/a.txt": b"a\n", "other/b.txt": b"b\n"})
     repo.git("sparse-checkout", "set", "--cone", "--sparse-index", "src/deep")
 
-    tree, _ = layer.scanner.baseline()
+    tree, _ = opened.scanner.baseline()
     repo.write("src/deep/er/file.txt", b"inside\n")
     repo.write("other/a.txt", b"outside\n")
 
-    assert not {path for path in layer.contents(tree) if path.startswith("other/")}
-    assert kinds(layer.scanner.changed(tree)) == {"other/a.txt": "A", "src/deep/er/file.txt": "M"}
+    assert not {path for path in opened.contents(tree) if path.startswith("other/")}
+    assert kinds(opened.scanner.changed(tree)) == {"other/a.txt": "A", "src/deep/er/file.txt": "M"}
 
 
 def test_an_empty_repository_has_an_empty_baseline(new_repo: UserRepo) -> None:
-    with Layer.open(new_repo) as layer:
-        tree, _ = layer.scanner.baseline()
+    with OpenStore.open(new_repo) as opened:
+        tree, _ = opened.scanner.baseline()
         new_repo.write("first.py", b"1\n")
 
-        assert layer.contents(tree) == {}
-        assert kinds(layer.scanner.changed(tree)) == {"first.py": "A"}
+        assert opened.contents(tree) == {}
+        assert kinds(opened.scanner.changed(tree)) == {"first.py": "A"}
 
 
 NAMES = [
@@ -396,39 +398,41 @@ REFUSED = [
 
 
 @known_or_not
-def test_names_that_git_refuses_are_left_out_and_said(layer: Layer, tree: Oid, known: bool) -> None:
+def test_names_that_git_refuses_are_skipped_and_reported(opened: OpenStore, tree: Oid, known: bool) -> None:
     names = [RepoPath(os.fsdecode(name)) for name in REFUSED]
     for name in names:
-        layer.repo.write(name, b"x")
+        opened.repo.write(name, b"x")
         with pytest.raises(AssertionError):
-            layer.repo.git("-c", "core.protectHFS=true", "--literal-pathspecs", "add", "--", name)
-    (layer.repo.path / ".gitmodules").symlink_to("app.py")
+            opened.repo.git("-c", "core.protectHFS=true", "--literal-pathspecs", "add", "--", name)
+    (opened.repo.path / ".gitmodules").symlink_to("app.py")
     names.append(RepoPath(".gitmodules"))
 
-    scan = layer.scanner.changed(tree, names if known else None)
+    scan = opened.scanner.changed(tree, names if known else None)
 
     assert kinds(scan) == {}
     assert reasons(scan) == dict.fromkeys(names, SkipReason.NAME)
 
 
-def test_many_files_are_read_in_batches(layer: Layer, tree: Oid, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_files_are_read_in_batches(
+    opened: OpenStore, tree: Oid, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("chorus.store.worktree.comparison.MAX_BATCH_FILES", 7)
     monkeypatch.setattr("chorus.store.worktree.comparison.MAX_BATCH_BYTES", 100)
     for number in range(50):
-        layer.repo.write(f"many/{number}", b"x" * number)
+        opened.repo.write(f"many/{number}", b"x" * number)
 
-    assert len(layer.scanner.changed(tree).changes) == 50
+    assert len(opened.scanner.changed(tree).changes) == 50
 
 
 @known_or_not
-def test_any_name_will_do(layer: Layer, tree: Oid, known: bool) -> None:
+def test_any_file_name_is_supported(opened: OpenStore, tree: Oid, known: bool) -> None:
     names = [RepoPath(os.fsdecode(name)) for name in NAMES]
     for name in names:
-        layer.repo.write(name, os.fsencode(name))
+        opened.repo.write(name, os.fsencode(name))
 
-    scan = layer.scanner.changed(tree, names if known else None)
+    scan = opened.scanner.changed(tree, names if known else None)
 
     assert kinds(scan) == dict.fromkeys(names, "A")
-    after = layer.trees.splice(tree, {change.path: change.after for change in scan.changes})
-    assert layer.contents(after) == layer.on_disk()
-    assert layer.repo.fsck() == ""
+    after = opened.trees.splice(tree, {change.path: change.after for change in scan.changes})
+    assert opened.contents(after) == opened.on_disk()
+    assert opened.repo.fsck() == ""

@@ -22,7 +22,7 @@ from chorus.store.objects.trees import (
     Trees,
 )
 from tests.repos import UserRepo
-from tests.store.layer import Layer
+from tests.store.open_store import OpenStore
 
 # Few names that sort in trying ways, as file and as directory: "a" < "a-" < "a/" < "a0".
 NAMES = st.sampled_from(["a", "a-", "a.", "a0", "a ", " a", "100644 a", "b\n", "é", "\udcff", "A"])
@@ -79,7 +79,7 @@ def apply(
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(CHANGES, min_size=1, max_size=4))
-def test_any_changes_in_any_order_give_the_files_they_say(steps: list[Step]) -> None:
+def test_any_changes_in_any_order_give_the_expected_files(steps: list[Step]) -> None:
     store = MemoryStore()
     trees = Trees(store, cache_bytes=3000)
     root: Oid | None = None
@@ -154,29 +154,29 @@ def test_one_change_in_a_wide_directory_touches_one_run() -> None:
     assert max(len(run.raw) for run in changed.runs) < 3 * RUN_ENTRIES * 40
 
 
-def test_an_emptied_tree_is_the_empty_tree(layer: Layer) -> None:
+def test_an_emptied_tree_is_the_empty_tree(opened: OpenStore) -> None:
     file = RepoPath("a/b/c")
-    root = layer.trees.splice(None, {file: TreeEntry(FILE_MODE, layer.store.write_blob(b""))})
+    root = opened.trees.splice(None, {file: TreeEntry(FILE_MODE, opened.store.write_blob(b""))})
 
-    assert layer.trees.splice(root, {file: None}) == EMPTY_TREE
-    assert layer.store.read_tree(EMPTY_TREE) == b""
+    assert opened.trees.splice(root, {file: None}) == EMPTY_TREE
+    assert opened.store.read_tree(EMPTY_TREE) == b""
 
 
-def test_nothing_below_a_path_goes_because_the_path_is_no_file() -> None:
+def test_removing_a_file_that_is_a_directory_keeps_what_is_below_it() -> None:
     trees = Trees(MemoryStore())
     root = trees.splice(None, {RepoPath("a/b"): TreeEntry(FILE_MODE, oid_of(1))})
 
     assert trees.splice(root, {RepoPath("a"): None}) == root
 
 
-def test_a_deleted_file_goes_whatever_is_said_of_paths_below_it() -> None:
+def test_a_deleted_file_is_removed_whatever_changes_below_its_path() -> None:
     trees = Trees(MemoryStore())
     root = trees.splice(None, {RepoPath("a"): TreeEntry(FILE_MODE, oid_of(1))})
 
     assert trees.splice(root, {RepoPath("a"): None, RepoPath("a/b"): None}) == EMPTY_TREE
 
 
-def test_the_same_place_changed_twice_is_changed_twice() -> None:
+def test_the_same_path_can_be_changed_twice() -> None:
     trees = Trees(MemoryStore())
     path = RepoPath("a/b/c")
     root = trees.splice(
@@ -200,8 +200,8 @@ def test_a_submodule_stays_where_it_is() -> None:
     assert TREE_MODE not in [entry.mode for _, entry in trees.walk(root)]
 
 
-def test_the_cache_keeps_within_its_bound(layer: Layer) -> None:
-    bounded = Trees(layer.store, cache_bytes=20_000)
+def test_the_cache_stays_within_its_limit(opened: OpenStore) -> None:
+    bounded = Trees(opened.store, cache_bytes=20_000)
     root: Oid | None = None
     for number in range(200):
         root = bounded.splice(root, {RepoPath(f"d{number}/f"): TreeEntry(FILE_MODE, oid_of(number))})

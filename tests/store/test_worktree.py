@@ -83,7 +83,7 @@ def test_files_and_links_are_read_as_git_sees_them(tree: WorkTree) -> None:
         ("/".join("d" * 500), Skipped(SkipReason.UNREADABLE, "too deep")),
     ],
 )
-def test_what_is_no_file_of_the_work_tree_is_not_read(tree: WorkTree, path: str, state: FileState) -> None:
+def test_paths_outside_the_work_tree_are_not_read(tree: WorkTree, path: str, state: FileState) -> None:
     make(tree, "file")
     make(tree, "real/file")
     make(tree, "nested/deeper/file")
@@ -131,7 +131,7 @@ def read_bytes(tree: WorkTree, path: str) -> bytes | None:
 
 
 @pytest.mark.parametrize("times", [1, 99], ids=["once", "again and again"])
-def test_a_file_that_is_written_to_while_it_is_read_is_read_again(
+def test_a_file_written_to_while_it_is_read_is_read_again(
     tree: WorkTree, monkeypatch: pytest.MonkeyPatch, times: int
 ) -> None:
     place = make(tree, "file", b"before")
@@ -150,7 +150,7 @@ def test_a_file_that_is_written_to_while_it_is_read_is_read_again(
     assert len(readings) == (2 if times == 1 else READ_ATTEMPTS)
 
 
-def test_the_clients_scratch_files_are_known_by_name() -> None:
+def test_the_clients_temporary_files_are_recognised_by_name() -> None:
     assert is_scratch(RepoPath("a/b.py.tmp.31337.0123456789ab"))
     assert is_scratch(RepoPath(".chorus-12-3.tmp"))
     assert not is_scratch(RepoPath("a/b.tmp"))
@@ -158,7 +158,7 @@ def test_the_clients_scratch_files_are_known_by_name() -> None:
     assert not is_scratch(RepoPath("x.tmp.1.0123456789ab/inside"))
 
 
-def test_an_unreadable_file_is_said() -> None:
+def test_an_unreadable_file_is_reported() -> None:
     """As a user without rights: root may read anything."""
     code = (
         "import os, sys; from pathlib import Path; from chorus.store.worktree.work_tree import WorkTree\n"
@@ -174,7 +174,7 @@ def test_an_unreadable_file_is_said() -> None:
     assert done.stdout.split() == ["UNREADABLE", "UNREADABLE"], done.stderr
 
 
-def test_where_case_does_not_count_the_stored_name_does(tree: WorkTree) -> None:
+def test_on_a_case_insensitive_file_system_the_stored_name_counts(tree: WorkTree) -> None:
     """As far as a file system that tells names apart can show it."""
     loose = WorkTree(tree.root, exact_names=False)
     make(tree, "d/File")
@@ -183,7 +183,7 @@ def test_where_case_does_not_count_the_stored_name_does(tree: WorkTree) -> None:
     assert read(loose, "d/none") == Absent()
 
 
-def test_a_path_is_located_as_the_system_would(tree: WorkTree) -> None:
+def test_a_path_is_resolved_like_the_system_does(tree: WorkTree) -> None:
     make(tree, "real/file")
     (tree.root / "alias").symlink_to("real")
     (tree.root / "out").symlink_to(tree.root.parent)
@@ -220,7 +220,7 @@ def test_writing_keeps_permissions_and_replaces_whole_files(tree: WorkTree) -> N
     assert place.stat().st_mode & 0o777 == 0o640
 
 
-def test_links_deletions_and_directories_come_and_go(tree: WorkTree) -> None:
+def test_links_files_and_directories_are_created_and_removed(tree: WorkTree) -> None:
     path = RepoPath("a/b/c/file")
     tree.write_file(path, FILE_MODE, b"x", Absent())
     tree.write_file(path, SYMLINK_MODE, b"target", read(tree, path))
@@ -235,7 +235,7 @@ def test_links_deletions_and_directories_come_and_go(tree: WorkTree) -> None:
     assert names(tree) == set()
 
 
-def test_an_empty_directory_gives_way_to_a_file_and_a_full_one_does_not(tree: WorkTree) -> None:
+def test_a_file_replaces_an_empty_directory_but_not_a_full_one(tree: WorkTree) -> None:
     (tree.root / "empty").mkdir()
     make(tree, "full/file")
 
@@ -246,7 +246,7 @@ def test_an_empty_directory_gives_way_to_a_file_and_a_full_one_does_not(tree: Wo
     assert names(tree) == {"empty", "full", "full/file"}
 
 
-def test_nothing_is_written_over_what_has_changed(tree: WorkTree) -> None:
+def test_a_file_that_changed_meanwhile_is_not_overwritten(tree: WorkTree) -> None:
     place = make(tree, "file", b"seen")
     seen = read(tree, "file")
     place.write_bytes(b"else")

@@ -30,7 +30,7 @@ class Watched:
         self.lost |= moved.lost
         return moved
 
-    def wait_told(self) -> None:
+    def wait_for_barrier(self) -> None:
         told = threading.Event()
         assert self.watch.flush_barrier(told.set)
         assert told.wait(60)
@@ -60,7 +60,7 @@ def watched(tmp_path: Path) -> Iterator[Watched]:
     one.watch.stop()
 
 
-def test_the_first_look_says_that_nothing_was_watched_before(tmp_path: Path) -> None:
+def test_the_first_take_asks_for_a_scan(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     watch = FileWatch(tmp_path, tmp_path / ".git", wake=lambda: None)
     watch.start()
@@ -69,19 +69,19 @@ def test_the_first_look_says_that_nothing_was_watched_before(tmp_path: Path) -> 
     watch.stop()
 
 
-def test_a_changed_file_is_named(watched: Watched) -> None:
+def test_a_changed_file_is_reported(watched: Watched) -> None:
     (watched.root / "src/deep/a.py").write_text("x")
     wait_for(lambda: watched.sees("src/deep/a.py"))
     assert not watched.lost
     assert watched.wakes
 
 
-def test_a_file_in_the_root_is_named(watched: Watched) -> None:
+def test_a_file_in_the_root_is_reported(watched: Watched) -> None:
     (watched.root / "top.txt").write_text("x")
     wait_for(lambda: watched.sees("top.txt"))
 
 
-def test_a_deleted_and_a_renamed_file_are_named_by_both_names(watched: Watched) -> None:
+def test_a_deleted_file_and_both_names_of_a_renamed_one_are_reported(watched: Watched) -> None:
     (watched.root / "src/old.py").write_text("x")
     wait_for(lambda: watched.sees("src/old.py"))
     watched.seen.clear()
@@ -92,13 +92,13 @@ def test_a_deleted_and_a_renamed_file_are_named_by_both_names(watched: Watched) 
     wait_for(lambda: watched.sees("src/new.py"))
 
 
-def test_a_new_directory_at_the_top_is_watched_from_then_on(watched: Watched) -> None:
+def test_a_new_directory_in_the_root_is_watched(watched: Watched) -> None:
     (watched.root / "fresh").mkdir()
     wait_for(lambda: watched.sees("fresh"))
     wait_for(lambda: _write_until_seen(watched, "fresh/b.py"))
 
 
-def test_a_directory_at_the_top_that_is_made_again_is_watched_again(watched: Watched) -> None:
+def test_a_directory_in_the_root_that_is_recreated_is_watched_again(watched: Watched) -> None:
     (watched.root / "src/deep").rmdir()
     (watched.root / "src").rmdir()
     wait_for(lambda: watched.sees("src"))
@@ -114,7 +114,7 @@ def _write_until_seen(watched: Watched, path: str) -> bool:
 
 def test_git_directories_are_not_watched_but_head_is(watched: Watched) -> None:
     (watched.root / "src/nested/.git").mkdir(parents=True)
-    watched.wait_told()
+    watched.wait_for_barrier()
     watched.take()
     watched.seen.clear()
     (watched.root / "src/nested/.git/config").write_text("x")
@@ -124,28 +124,28 @@ def test_git_directories_are_not_watched_but_head_is(watched: Watched) -> None:
     assert not watched.seen
 
 
-def test_a_burst_becomes_a_loss_instead_of_a_growing_set(watched: Watched) -> None:
+def test_too_many_paths_become_a_scan(watched: Watched) -> None:
     for number in range(MAX_PATHS + 500):
         os.mknod(watched.root / f"src/{number}")  # one event each
-    watched.wait_told()  # and nobody takes anything meanwhile: what is taken bit by bit is no burst
+    watched.wait_for_barrier()  # and nobody takes anything meanwhile: what is taken bit by bit is no burst
 
     assert watched.sees_loss()
     assert len(watched.seen) <= MAX_PATHS
 
 
-def test_a_file_whose_rights_changed_is_named(watched: Watched) -> None:
+def test_a_file_whose_permissions_changed_is_reported(watched: Watched) -> None:
     place = watched.root / "src/deep/run.sh"
     place.write_text("x")
-    watched.wait_told()
+    watched.wait_for_barrier()
     watched.take()
     watched.seen.clear()
 
     place.chmod(0o755)
-    watched.wait_told()
+    watched.wait_for_barrier()
     assert watched.sees("src/deep/run.sh")
 
 
-def test_what_is_on_the_disk_is_told_by_the_time_the_watch_says_so(watched: Watched) -> None:
+def test_a_barrier_comes_after_every_earlier_change(watched: Watched) -> None:
     """However late the watch's threads get their turn: one that never rests takes it from them."""
     tired = threading.Event()
     spinning = threading.Thread(target=lambda: [None for _ in iter(tired.is_set, True)])
@@ -156,31 +156,31 @@ def test_what_is_on_the_disk_is_told_by_the_time_the_watch_says_so(watched: Watc
             place = watched.root / path
             place.parent.mkdir(exist_ok=True)
             place.write_text(str(number))
-            watched.wait_told()
+            watched.wait_for_barrier()
             assert {path, path.partition("/")[0]} & watched.take().paths
             if number % 5 == 0:
                 place.rename(watched.root.parent / "elsewhere")  # the first half of a rename is kept back
-                watched.wait_told()
+                watched.wait_for_barrier()
                 assert path in watched.take().paths
     finally:
         tired.set()
         spinning.join()
 
 
-def test_directories_at_the_top_that_come_and_go_leave_nothing_behind(watched: Watched) -> None:
+def test_directories_that_appear_and_disappear_leave_no_thread_behind(watched: Watched) -> None:
     before = threading.active_count()
     for number in range(30):
         (watched.root / f"a{number}").mkdir()
         (watched.root / f"a{number}" / "x").write_text("x")
         (watched.root / f"a{number}").rename(watched.root / f"b{number}")
-    watched.wait_told()
+    watched.wait_for_barrier()
     wait_for(lambda: threading.active_count() <= before + 30, what="one thread for each that is there")
     for number in range(30):
         shutil.rmtree(watched.root / f"b{number}")
         (watched.root / "c").mkdir()
         (watched.root / "c").rmdir()
 
-    watched.wait_told()
+    watched.wait_for_barrier()
     wait_for(lambda: threading.active_count() <= before, what="their threads end")
     assert watched.watch.problem is None
 
@@ -248,7 +248,7 @@ watch.stop()
 """
 
 
-def test_a_directory_that_only_others_may_look_into_is_watched_once_it_is_open(tmp_path: Path) -> None:
+def test_an_unreadable_directory_is_watched_once_it_is_readable(tmp_path: Path) -> None:
     for name in (".git/logs", "data", "src/deep"):
         (tmp_path / name).mkdir(parents=True)
     # Root looks into everything, unless it goes without the rights to do so.
@@ -262,7 +262,7 @@ def test_a_directory_that_only_others_may_look_into_is_watched_once_it_is_open(t
     assert done.stdout.splitlines() == ["['data', 'src/deep']", "['data/x', 'src/deep/x'] None"], done.stderr
 
 
-def test_without_a_watch_every_look_asks_for_a_scan(tmp_path: Path) -> None:
+def test_without_a_watch_every_take_asks_for_a_scan(tmp_path: Path) -> None:
     watch = FileWatch(tmp_path / "gone", tmp_path / "gone/.git", wake=lambda: None)
     watch.start()
     assert watch.problem is not None
@@ -273,19 +273,19 @@ def test_without_a_watch_every_look_asks_for_a_scan(tmp_path: Path) -> None:
 
 def test_both_names_of_a_rename_are_reported_without_delay(watched: Watched) -> None:
     (watched.root / "src/old.py").write_text("x")
-    watched.wait_told()
+    watched.wait_for_barrier()
     watched.take()
     (watched.root / "src/old.py").rename(watched.root / "src/deep/new.py")
-    watched.wait_told()
+    watched.wait_for_barrier()
     assert watched.take().paths == {"src/old.py", "src/deep/new.py"}
 
 
 def test_a_directory_that_was_renamed_is_watched_under_its_new_name(watched: Watched) -> None:
     (watched.root / "src").rename(watched.root / "lib")
-    watched.wait_told()
+    watched.wait_for_barrier()
     assert watched.take().paths == {"src", "lib"}
     (watched.root / "lib/deep/a.py").write_text("x")
-    watched.wait_told()
+    watched.wait_for_barrier()
     assert watched.take().paths == {"lib/deep/a.py"}
 
 
@@ -302,10 +302,10 @@ def test_an_overflow_of_the_kernels_queue_is_a_loss_and_the_watch_goes_on(
             (watched.root / f"src/{number}").touch()
         (watched.root / "unseen").mkdir()
     wait_for(watched.sees_loss)
-    watched.wait_told()
+    watched.wait_for_barrier()
     watched.take()
     (watched.root / "unseen/a.py").write_text("x")
-    watched.wait_told()
+    watched.wait_for_barrier()
     assert watched.take().paths == {"unseen/a.py"}
 
 

@@ -28,20 +28,20 @@ DIRECTORY = Path(f"/tmp/tmux-{os.getuid()}")
         ({"TMUX": "/tmp/sock,123,0"}, None, "/x/y", Path("/x/y")),
     ],
 )
-def test_the_command_line_comes_before_the_environment(
+def test_options_take_precedence_over_the_environment(
     environment: dict[str, str], name: str | None, path: str | None, expected: Path
 ) -> None:
     assert select_address(environment, name=name, path=path) == Address(expected)
 
 
-def test_a_name_and_a_path_at_once_make_no_sense() -> None:
+def test_a_name_and_a_path_exclude_each_other() -> None:
     with pytest.raises(UsageError):
         select_address({}, name="a", path="/b")
     with pytest.raises(UsageError):
         select_address({}, name="a/b", path=None)
 
 
-def test_a_directory_that_others_may_write_into_is_no_place_for_a_server(tmp_path: Path) -> None:
+def test_a_directory_writable_by_others_is_refused(tmp_path: Path) -> None:
     address = select_address({"TMUX_TMPDIR": str(tmp_path)}, name="work", path=None)
     address.socket.parent.mkdir()
     address.socket.parent.chmod(0o777)
@@ -50,7 +50,7 @@ def test_a_directory_that_others_may_write_into_is_no_place_for_a_server(tmp_pat
         make_directory(address)
 
 
-def test_a_path_somebody_gave_is_left_to_tmux(tmp_path: Path) -> None:
+def test_a_given_path_is_not_checked(tmp_path: Path) -> None:
     address = select_address({}, name=None, path=str(tmp_path / "missing" / "socket"))
 
     make_directory(address)
@@ -60,7 +60,7 @@ def test_a_path_somebody_gave_is_left_to_tmux(tmp_path: Path) -> None:
         TmuxServer(address).run(["new-session", "-d"])
 
 
-def test_only_servers_that_answer_are_listed(terminal: Terminal, open_pane: Open) -> None:
+def test_only_servers_that_accept_connections_are_listed(terminal: Terminal, open_pane: Open) -> None:
     open_pane("cat")
     environment = {"TMUX_TMPDIR": os.environ.get("TMUX_TMPDIR", "")}
     assert Address(terminal.socket()) in list_addresses(environment)

@@ -11,7 +11,7 @@ import pytest
 from chorus.model.ids import PaneId
 from chorus.system.processes import read_process
 from chorus.tmux.address import Address
-from chorus.tmux.control_connection import ControlConnection, moved_panes
+from chorus.tmux.control_connection import ControlConnection, changed_panes
 from chorus.tmux.control_protocol import Block, BlockParser, ControlEvent, unescape_output
 from chorus.tmux.errors import ConnectionLost, PaneGone, ServerGone, ServerTimeout
 from chorus.tmux.panes import read_pane, read_panes, read_screen
@@ -37,16 +37,14 @@ signal.pause()
 
 
 def moved(control: ControlConnection) -> set[PaneId]:
-    return moved_panes(control.notices())
+    return changed_panes(control.events())
 
 
-def test_a_pane_that_prints_is_heard_and_one_that_does_not_is_silent(
-    open_pane: Open, address: Address
-) -> None:
+def test_only_a_pane_that_prints_causes_an_event(open_pane: Open, address: Address) -> None:
     pane = open_pane("stty -echo; printf ready; exec cat")
     pane.wait_for("ready")
     with ControlConnection(address, target=pane.id, watch=True) as control:
-        wait_until(lambda: not control.wait(0.1) or not control.notices(), what="quiet")
+        wait_until(lambda: not control.wait(0.1) or not control.events(), what="quiet")
 
         pane.type("hello\n")
 
@@ -55,11 +53,11 @@ def test_a_pane_that_prints_is_heard_and_one_that_does_not_is_silent(
         assert "hello" in read_screen(control, PaneId(pane.id)).text
 
 
-def test_copy_mode_is_heard_as_a_move(open_pane: Open, address: Address, terminal: Terminal) -> None:
+def test_copy_mode_causes_an_event(open_pane: Open, address: Address, terminal: Terminal) -> None:
     pane = open_pane("printf ready; exec cat")
     pane.wait_for("ready")
     with ControlConnection(address, target=pane.id, watch=True) as control:
-        wait_until(lambda: not control.wait(0.1) or not control.notices(), what="quiet")
+        wait_until(lambda: not control.wait(0.1) or not control.events(), what="quiet")
         terminal.tmux("copy-mode", "-t", pane.id)
 
         wait_until(lambda: pane.id in moved(control), what="copy mode is heard")
@@ -73,7 +71,7 @@ def test_a_pane_that_floods_does_not_stop_the_connection(open_pane: Open, addres
             assert read_pane(control, PaneId(pane.id)).command in ("yes", "sh")
 
 
-def test_the_windows_keep_their_size_and_the_client_leaves_no_trace(
+def test_a_connection_does_not_change_window_sizes_and_leaves_no_trace(
     open_pane: Open, address: Address, terminal: Terminal
 ) -> None:
     pane = open_pane("cat")
@@ -86,7 +84,7 @@ def test_the_windows_keep_their_size_and_the_client_leaves_no_trace(
     assert terminal.tmux("list-windows", "-a") == before
 
 
-def test_a_connection_whose_process_is_killed_goes_too_though_output_waits_for_it(
+def test_a_connection_ends_with_its_process_even_if_output_is_waiting(
     open_pane: Open, address: Address, terminal: Terminal
 ) -> None:
     pane = open_pane("exec yes")
@@ -106,7 +104,7 @@ def test_a_connection_whose_process_is_killed_goes_too_though_output_waits_for_i
     wait_until(lambda: read_process(client) is None, what="its process has ended")
 
 
-def test_an_error_is_told_and_the_next_call_is_answered(open_pane: Open, address: Address) -> None:
+def test_after_an_error_the_next_call_works(open_pane: Open, address: Address) -> None:
     pane = open_pane("cat")
     with ControlConnection(address, target=pane.id) as control:
         for _ in range(3):
@@ -118,7 +116,7 @@ def test_an_error_is_told_and_the_next_call_is_answered(open_pane: Open, address
             ]
 
 
-def test_a_session_that_closes_is_told_apart_from_a_server_that_dies(
+def test_a_closed_session_and_a_dead_server_are_different_errors(
     open_pane: Open, address: Address, terminal: Terminal
 ) -> None:
     one, two = open_pane("cat"), open_pane("cat")
@@ -133,12 +131,12 @@ def test_a_session_that_closes_is_told_apart_from_a_server_that_dies(
         terminal.stop()
         with pytest.raises(ServerGone):
             read_panes(second)
-        second.notices()  # what was heard before the end
+        second.events()  # what was heard before the end
         with pytest.raises(ServerGone):
-            second.notices()
+            second.events()
 
 
-def test_a_server_that_hangs_is_given_up(
+def test_a_server_that_hangs_is_a_timeout(
     open_pane: Open, address: Address, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("chorus.tmux.control_connection.REPLY_TIMEOUT_SECONDS", 0.2)
@@ -155,20 +153,20 @@ def test_a_server_that_hangs_is_given_up(
         assert control.run(["display-message", "-p", "mine"]) == ["mine"]
 
 
-def test_no_server_is_told_at_once(address: Address) -> None:
+def test_a_missing_server_is_an_error_at_once(address: Address) -> None:
     with pytest.raises(ServerGone):
         ControlConnection(address, target="%0")
     assert not address.socket.exists()  # and none is started
 
 
-def test_no_such_pane_is_told_at_once(open_pane: Open, address: Address) -> None:
+def test_a_missing_pane_is_an_error_at_once(open_pane: Open, address: Address) -> None:
     open_pane("cat")
 
     with pytest.raises(PaneGone):
         ControlConnection(address, target="%9")
 
 
-def test_a_pane_that_shows_the_end_of_a_block_does_not_end_it() -> None:
+def test_text_that_looks_like_the_end_of_a_block_does_not_end_it() -> None:
     parser = BlockParser()
     text = b"%begin 1 2 1\n%end 1 1 1\n%error\n%output %1 x\n%end 1 2 1\n%output %1 a\\134\\012b\n"
 

@@ -51,7 +51,7 @@ def test_one_key_arrives_as_that_key_alone(
     wait_until(lambda: record.read_bytes() == sent, what=f"{sent!r} arrives")
 
 
-def test_text_arrives_as_it_stands_and_without_an_enter(pane: Pane, connect: Connect, record: Path) -> None:
+def test_text_arrives_literally_and_without_enter(pane: Pane, connect: Connect, record: Path) -> None:
     tmux = connect(pane)
     text = "no; use \"x\" $HOME ~ #{pane_id} %d 'y' \\n — 日本 Enter;"
 
@@ -61,7 +61,7 @@ def test_text_arrives_as_it_stands_and_without_an_enter(pane: Pane, connect: Con
 
 
 @pytest.mark.parametrize("key", ["", "yes", "C-c", "\n", "F1", "Escape Escape"])
-def test_what_is_not_one_key_is_not_sent(pane: Pane, connect: Connect, record: Path, key: str) -> None:
+def test_anything_but_a_single_key_is_refused(pane: Pane, connect: Connect, record: Path, key: str) -> None:
     tmux = connect(pane)
 
     with pytest.raises(UsageError):

@@ -26,7 +26,7 @@ def open_pane_in_server(open_pane: Open) -> PaneId:
 
 
 @pytest.mark.parametrize("place", PanePlacement)
-def test_the_program_gets_its_words_directory_and_environment_as_they_are(
+def test_the_program_gets_its_arguments_directory_and_environment_unchanged(
     place: PanePlacement, terminal: Terminal, open_pane_in_server: PaneId, tmp_path: Path
 ) -> None:
     tmux = TmuxServer(Address(terminal.socket()))
@@ -50,7 +50,7 @@ def test_a_first_session_starts_the_server(terminal: Terminal, tmp_path: Path) -
     assert attach_command(address, pane)[-2:] == ["-t", pane]
 
 
-def test_the_first_server_ever_finds_its_directory_made(tmp_path: Path) -> None:
+def test_the_directory_of_the_first_server_is_created(tmp_path: Path) -> None:
     address = select_address({"TMUX_TMPDIR": str(tmp_path)}, name=None, path=None)
 
     pane = open_pane(TmuxServer(address), PanePlacement.SESSION, ["cat"], cwd=tmp_path)
@@ -60,7 +60,7 @@ def test_the_first_server_ever_finds_its_directory_made(tmp_path: Path) -> None:
     TmuxServer(address).run(["kill-server"])
 
 
-def test_a_new_window_and_a_split_leave_the_user_where_he_is(
+def test_a_new_window_or_split_does_not_change_the_users_focus(
     terminal: Terminal, open_pane_in_server: PaneId, tmp_path: Path
 ) -> None:
     tmux = TmuxServer(Address(terminal.socket()))

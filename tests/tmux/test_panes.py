@@ -11,7 +11,7 @@ from chorus.system.processes import read_foreground, read_process
 from chorus.tmux.address import Address
 from chorus.tmux.control_connection import ControlConnection
 from chorus.tmux.errors import PaneChanged, PaneGone, ServerGone, TmuxNotInstalled, TmuxRefused
-from chorus.tmux.panes import expect_same, read_history, read_pane, read_panes, read_screen
+from chorus.tmux.panes import read_history, read_pane, read_panes, read_screen, require_same_pane
 from chorus.tmux.tmux_server import Tmux, TmuxServer
 from tests.lab.terminal import Pane, Terminal, wait_until
 from tests.tmux.conftest import Open
@@ -19,9 +19,7 @@ from tests.tmux.conftest import Open
 Connect = Callable[[Pane], Tmux]
 
 
-def test_every_pane_of_the_server_is_found_with_what_matters_about_it(
-    open_pane: Open, connect: Connect
-) -> None:
+def test_every_pane_of_the_server_is_listed_with_its_state(open_pane: Open, connect: Connect) -> None:
     first, second = open_pane("exec sleep 99"), open_pane("exec cat")
     tmux = connect(first)
     wait_until(lambda: {p.command for p in read_panes(tmux)} == {"sleep", "cat"}, what="both run")
@@ -36,7 +34,7 @@ def test_every_pane_of_the_server_is_found_with_what_matters_about_it(
     assert read_pane(tmux, PaneId(second.id)) == two
 
 
-def test_a_title_and_a_path_with_odd_signs_do_not_disturb_the_rest(
+def test_special_characters_in_title_and_path_do_not_affect_other_fields(
     terminal: Terminal, connect: Connect, tmp_path: Path
 ) -> None:
     odd = tmp_path / 'a b "c" $HOME #{pane_id} ␞;'
@@ -51,7 +49,9 @@ def test_a_title_and_a_path_with_odd_signs_do_not_disturb_the_rest(
     assert state.tty.startswith("/dev/")
 
 
-def test_no_server_and_no_pane_are_told_apart(open_pane: Open, connect: Connect, address: Address) -> None:
+def test_a_missing_server_and_a_missing_pane_are_different_errors(
+    open_pane: Open, connect: Connect, address: Address
+) -> None:
     with pytest.raises(ServerGone):
         read_panes(TmuxServer(address))
     tmux = connect(open_pane("cat"))
@@ -74,7 +74,7 @@ def test_a_killed_server_is_gone_for_an_open_connection_too(
         read_panes(tmux)
 
 
-def test_a_machine_without_tmux_is_told_how_to_get_it(
+def test_without_tmux_the_error_says_how_to_install_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -93,12 +93,12 @@ def test_a_respawned_pane_keeps_its_id_and_is_another_pane(
     pane = open_pane("cat")
     tmux = connect(pane)
     was = read_pane(tmux, PaneId(pane.id)).identity
-    expect_same(was, read_pane(tmux, PaneId(pane.id)).identity)
+    require_same_pane(was, read_pane(tmux, PaneId(pane.id)).identity)
 
     terminal.tmux("respawn-pane", "-k", "-t", pane.id, "sleep 99")
 
     with pytest.raises(PaneChanged, match="another program"):
-        expect_same(was, read_pane(tmux, PaneId(pane.id)).identity)
+        require_same_pane(was, read_pane(tmux, PaneId(pane.id)).identity)
 
 
 def test_a_pane_of_a_later_server_with_the_same_id_is_another_pane(
@@ -113,10 +113,10 @@ def test_a_pane_of_a_later_server_with_the_same_id_is_another_pane(
 
     assert now.pane == was.pane
     with pytest.raises(PaneChanged, match="another tmux server"):
-        expect_same(was, dataclasses.replace(now, pane_pid=was.pane_pid))
+        require_same_pane(was, dataclasses.replace(now, pane_pid=was.pane_pid))
 
 
-def test_a_dead_pane_is_seen_to_be_dead(open_pane: Open, connect: Connect, terminal: Terminal) -> None:
+def test_a_dead_pane_is_reported_as_dead(open_pane: Open, connect: Connect, terminal: Terminal) -> None:
     pane = open_pane("read line")
     terminal.tmux("set-option", "-p", "-t", pane.id, "remain-on-exit", "on")
     tmux = connect(pane)
@@ -150,7 +150,7 @@ def test_a_process_that_has_ended_is_none() -> None:
     assert read_foreground(2**22 + 1) == []
 
 
-def test_a_screen_has_all_its_rows_and_the_history_whole_lines(open_pane: Open, connect: Connect) -> None:
+def test_a_screen_has_all_rows_and_the_history_complete_lines(open_pane: Open, connect: Connect) -> None:
     long = "x" * 58 + "   日本 end"
     pane = open_pane(f"printf '%s\\n' first '{long}' 3 4 5 6 7 8 9 last; exec cat")
     tmux = connect(pane)
@@ -188,7 +188,7 @@ def test_a_window_linked_into_two_sessions_is_read_once(
     assert read_screen(tmux, PaneId(pane.id)).rows[0] == "only"
 
 
-def test_copy_mode_and_how_far_it_is_scrolled_are_seen(
+def test_copy_mode_and_its_scroll_position_are_reported(
     open_pane: Open, connect: Connect, terminal: Terminal
 ) -> None:
     pane = open_pane("seq 50; printf ready; exec cat")
@@ -202,9 +202,7 @@ def test_copy_mode_and_how_far_it_is_scrolled_are_seen(
     assert (state.in_mode, state.scrolled) == (True, 5)
 
 
-def test_while_the_alternate_screen_is_up_the_rows_below_it_are_not_read(
-    open_pane: Open, connect: Connect
-) -> None:
+def test_on_the_alternate_screen_the_normal_rows_are_not_read(open_pane: Open, connect: Connect) -> None:
     pane = open_pane("seq 50; printf '\\033[?1049hother'; exec cat")
     pane.wait_for("other")
     tmux = connect(pane)

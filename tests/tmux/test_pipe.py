@@ -27,7 +27,7 @@ def gather(pipe: PanePipe, expected: bytes) -> None:
     wait_until(whole, what=f"{len(expected)} bytes of output")
 
 
-def test_what_was_printed_before_and_after_opening_is_all_there_once(
+def test_output_before_and_after_opening_the_pipe_is_read_once(
     open_pane: Open, connect: Connect, tmp_path: Path
 ) -> None:
     odd = tmp_path / "a b 'c' #{pane_id} %H $x"
@@ -64,7 +64,7 @@ def test_a_pipe_that_is_already_open_is_left_alone(
     assert not (tmp_path / "fifo").exists()
 
 
-def test_a_pipe_taken_over_by_another_ends_and_closing_ours_leaves_theirs(
+def test_a_pipe_replaced_by_another_ends_and_closing_it_keeps_the_other(
     open_pane: Open, connect: Connect, terminal: Terminal, tmp_path: Path
 ) -> None:
     pane = open_pane("cat")

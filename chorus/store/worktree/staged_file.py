@@ -122,7 +122,7 @@ def sync_staged(staged_files: Sequence[StagedFile], journal: int) -> None:
             except OSError as error:
                 file.fail(error)
     with contextlib.suppress(OSError):
-        durable_writes.wait_for_journal(files[-1].descriptor or 0)
+        durable_writes.sync_journal(files[-1].descriptor or 0)
         for file in files:
             file.synced = True
 

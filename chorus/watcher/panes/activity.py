@@ -13,7 +13,7 @@ from contextlib import suppress
 from chorus.errors import ChorusError
 from chorus.model.ids import PaneId
 from chorus.tmux.address import Address
-from chorus.tmux.control_connection import ControlConnection, moved_panes
+from chorus.tmux.control_connection import ControlConnection, changed_panes
 from chorus.tmux.tmux_server import Tmux, TmuxServer
 from chorus.watcher.panes.watched_panes import WatchedPane
 
@@ -58,7 +58,7 @@ class PaneActivity:
 
     def _readable(self, key: Key) -> None:
         try:
-            panes = moved_panes(self._connections[key].notices())
+            panes = changed_panes(self._connections[key].events())
         except ChorusError as error:
             log.info("lost the control connection to tmux: %s", error)
             self._drop(key)

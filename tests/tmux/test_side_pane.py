@@ -11,7 +11,7 @@ from tests.waiting import wait_for
 SLEEP = ["sh", "-c", "exec cat"]
 
 
-def test_a_pane_of_ours_is_opened_found_and_closed(
+def test_a_side_pane_is_opened_found_and_closed(
     open_pane: Callable[[str], Pane], connect: Callable[[Pane], Tmux], tmp_path: Path
 ) -> None:
     pane = open_pane("exec cat")
@@ -28,7 +28,7 @@ def test_a_pane_of_ours_is_opened_found_and_closed(
     assert [pane.id for pane in read_panes(tmux)] == [session]
 
 
-def test_a_pane_without_the_mark_is_left_alone(
+def test_a_pane_without_the_option_is_not_closed(
     open_pane: Callable[[str], Pane], connect: Callable[[Pane], Tmux]
 ) -> None:
     pane = open_pane("exec cat")

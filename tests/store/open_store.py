@@ -1,4 +1,4 @@
-"""The whole git layer, opened on a user's repository."""
+"""Everything of `chorus.store`, opened on a user's repository."""
 
 import contextlib
 import os
@@ -17,7 +17,7 @@ from tests.repos import UserRepo
 
 
 @dataclass(frozen=True)
-class Layer:
+class OpenStore:
     repo: UserRepo
     repository: Repository
     store: ObjectStore
@@ -28,7 +28,7 @@ class Layer:
 
     @classmethod
     @contextlib.contextmanager
-    def open(cls, repo: UserRepo) -> Iterator["Layer"]:
+    def open(cls, repo: UserRepo) -> Iterator["OpenStore"]:
         repository = Repository.open(repo.path)
         work_tree = WorkTree(repository.work_tree)
         with ObjectStore(repository) as store:
