@@ -1,15 +1,15 @@
-"""`python -m tests.client_double`: the stand-in, headless or on a screen as the client would be."""
+"""`python -m tests.client_double`: the client double, headless or on a screen."""
 
 import sys
 
 from chorus.errors import ChorusError
 from tests.client_double.options import parse_options
-from tests.client_double.session import take_name
+from tests.client_double.session import set_process_name
 
 
 def main() -> int:
     options = parse_options(sys.argv[1:])
-    take_name()
+    set_process_name()
     if options.print_mode:
         from tests.client_double import headless  # noqa: PLC0415  without the screen
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from tests.client_double import file_tools as filetools
 from tests.client_double.change import Change
-from tests.client_double.front import Answer, Front, Question
 from tests.client_double.hooks import Hooks, Reply
+from tests.client_double.output import Answer, Output, Question
 from tests.client_double.permissions import QUESTIONS, Permissions, Verdict, target_of
 from tests.client_double.shell import Shell
 from tests.client_double.tasks import Tasks
@@ -31,14 +31,14 @@ NOT_BY_USER: Json = {"decision": "reject", "source": "user_reject"}
 
 class Calls:
     def __init__(
-        self, front: Front, hooks: Hooks, permissions: Permissions, shell: Shell, tasks: Tasks
+        self, output: Output, hooks: Hooks, permissions: Permissions, shell: Shell, tasks: Tasks
     ) -> None:
-        self._front = front
+        self._front = output
         self._hooks = hooks
         self._permissions = permissions
         self._shell = shell
         self._tasks = tasks
-        # Which files the model has seen; a sub-agent sees with its own eyes.
+        # The files that the model has read; a sub-agent has its own.
         self._known: set[tuple[Agent | None, Path]] = set()
         # Two agents never write at once.
         self._writing = threading.Lock()
@@ -90,7 +90,7 @@ class Calls:
         return answer
 
     def _ask_hooks(self, call: Call, verdict: Verdict) -> Answer | None:
-        """What the PermissionRequest hooks decide; None leaves it to the person."""
+        """The decision of the PermissionRequest hooks; None leaves it to the user."""
         fields = {
             "tool_name": call.tool,
             "tool_input": dict(call.input),
@@ -125,7 +125,7 @@ class Calls:
         if call.tool == "Read":
             outcome = filetools.read(call.input)
         elif call.tool in filetools.PLANS:
-            # Planned again: the file may have changed while the question stood.
+            # Plan again: the file may have changed while the client asked.
             with self._writing:
                 planned = self._check(call)
                 outcome = planned.apply() if isinstance(planned, Change) else planned or failure("gone")
@@ -162,8 +162,8 @@ ANSWERS = {
     "EnterPlanMode": "Entered plan mode.",
     "ExitPlanMode": "User has approved exiting plan mode. You can now proceed.",
     "ToolSearch": "",
-    "WebFetch": "The page could not be fetched: the stand-in has no network.",
-    "WebSearch": "No results: the stand-in has no network.",
+    "WebFetch": "The page could not be fetched: the client double has no network.",
+    "WebSearch": "No results: the client double has no network.",
 }
 KNOWN = {*ANSWERS, "Read", "Bash", "Agent", "Task", "AskUserQuestion"}
 

@@ -1,4 +1,4 @@
-"""A file about to be written: what a dialog shows of it, and what the result says afterwards."""
+"""A planned change of a file: what a dialog shows of it, and the result afterwards."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +10,7 @@ from tests.client_double.values import Json, Outcome, failure
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """`text` is what the model reads, `result` what the client keeps."""
+    """`text` is for the model, `result` for hooks and the transcript."""
 
     path: Path
     before: str | None

@@ -1,4 +1,4 @@
-"""The stand-in as tests start it: in a scratch project, headless or in a pane of a tmux of its own."""
+"""The client double in a scratch project, headless or in a pane of its own tmux server."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.client_double.dialog_text import APP
+from tests.client_double.dialog_calls import APP
 from tests.lab.client import Run
 from tests.lab.terminal import Pane, Terminal, terminal_fixture
 
@@ -65,7 +65,7 @@ class ClientDouble:
         return [json.loads(line) for line in lines]
 
     def transcript(self) -> list[dict[str, Any]]:
-        """The lines of the only session there was; none while it is not on disk."""
+        """The lines of the only session; none while they are not on disk."""
         paths = list((self.home / ".claude" / "projects").glob("*/*.jsonl"))
         assert len(paths) < 2
         return [json.loads(line) for path in paths for line in path.read_text().splitlines()]

@@ -1,4 +1,4 @@
-"""The control protocol: questions put to whoever holds the other end of stdin, and its own requests.
+"""The control protocol: permission requests to the other end of stdin, and its own requests.
 
 An answer without `updatedInput` is an error, as it is in the client. A request that is no longer
 wanted is withdrawn with `control_cancel_request`.
@@ -9,8 +9,8 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
-from tests.client_double.front import Answer, Question
 from tests.client_double.hooks import Reply
+from tests.client_double.output import Answer, Question
 from tests.client_double.permissions import QUESTIONS, target_of
 from tests.client_double.session import Session
 from tests.client_double.settings import Hook
@@ -26,7 +26,7 @@ class Control:
         self.interrupt: Callable[[], None] = lambda: None
 
     def ask(self, question: Question) -> str:
-        """Put a question; its answer settles it. Gives the request's id."""
+        """Send a permission request, whose answer settles it; return its id."""
         call, verdict = question.call, question.verdict
         path = target_of(call)
         request: Json = {
@@ -49,7 +49,7 @@ class Control:
             self._write({"type": "control_cancel_request", "request_id": request_id})
 
     def run_callbacks(self, event: str, subject: str | None, value: Json) -> list[Reply]:
-        """Ask the other end for each hook it registered; the client waits for the replies."""
+        """Call each hook that the other end registered, and wait for the replies."""
         replies = []
         for entry in self._callbacks.get(event, ()):
             matcher = entry.get("matcher")
@@ -60,7 +60,7 @@ class Control:
         return replies
 
     def take(self, message: Json) -> None:
-        """A line of the other end's that belongs to the protocol."""
+        """Handle a line of the protocol from the other end."""
         if message["type"] == "control_response":
             response = message.get("response", {})
             settle = self._open.pop(str(response.get("request_id")), None)
@@ -71,7 +71,7 @@ class Control:
             self._answer(str(message["request_id"]), message.get("request", {}))
 
     def close(self) -> None:
-        """Stdin ended: what is still asked is denied."""
+        """Deny what is pending: stdin ended."""
         for settle in list(self._open.values()):
             settle({"subtype": "error", "error": "stream closed"})
 

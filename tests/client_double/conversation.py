@@ -1,11 +1,11 @@
-"""A conversation: each user message a turn, from the prompt's hooks to the end of the turn."""
+"""A conversation: one turn per user message, from its hooks to the end of the turn."""
 
 import time
 import uuid
 
-from tests.client_double.front import Front, TurnEnd
 from tests.client_double.hooks import Hooks
-from tests.client_double.replies import Player, Turn
+from tests.client_double.output import Output, TurnEnd
+from tests.client_double.replies import ReplyPlayer, Turn
 from tests.client_double.script import THE_END
 from tests.client_double.session import MODEL, Session
 from tests.client_double.transcript import Transcript
@@ -18,13 +18,13 @@ NOTHING_ELSE: Json = {"background_tasks": [], "session_crons": []}
 
 class Conversation:
     def __init__(
-        self, session: Session, hooks: Hooks, transcript: Transcript, front: Front, player: Player
+        self, session: Session, hooks: Hooks, transcript: Transcript, output: Output, player: ReplyPlayer
     ) -> None:
         self.session = session
         self.interrupt = player.interrupt
         self._hooks = hooks
         self._transcript = transcript
-        self._front = front
+        self._front = output
         self._player = player
         self._turn = Turn()
 
@@ -43,14 +43,14 @@ class Conversation:
         self._transcript.flush()
 
     def clear(self) -> None:
-        """`/clear`: the process goes on as another session."""
+        """`/clear`: continue as another session."""
         self.end("clear")
         self.session.id = str(uuid.uuid4())
         self.session.prompt_id = None
         self.begin("clear")
 
     def say(self, text: str, origin: Json | None = None) -> None:
-        """A user's message, and everything that follows from it."""
+        """Play the turn of a user message."""
         self.interrupt.clear()
         self.session.prompt_id = str(uuid.uuid4())
         started = time.monotonic()
@@ -73,13 +73,13 @@ class Conversation:
         self._front.turn_ended(end)
 
     def play_agent(self, agent: Agent, prompt: str) -> str:
-        """A sub-agent's whole life; gives its last words."""
+        """Play a whole sub-agent; return its last text."""
         self._hooks.run("SubagentStart", {}, subject=agent.kind, agent=agent)
         self._transcript.started(agent)
         message = Message(prompt, agent=agent)
         self._transcript.told(message)
         self._front.agent_began(message)
-        # What a sub-agent is denied counts in the turn that started it.
+        # Denials of a sub-agent count in the turn that started it.
         turn = Turn(agent, denials=self._turn.denials)
         self._player.play(turn, prompt)
         path = self.session.agent_transcript(agent.id)
@@ -91,5 +91,5 @@ class Conversation:
     def _stop(self, turn: Turn) -> None:
         fields = {"stop_hook_active": False, "last_assistant_message": turn.text, **NOTHING_ELSE}
         if any(reply.blocks for reply in self._hooks.run("Stop", fields)):
-            # The hook wants more; the model is asked once more and has no more to say.
+            # A hook blocks the end of the turn: the model is asked once more.
             self._player.reply(turn, THE_END)

@@ -1,4 +1,4 @@
-"""Reading and writing a file the way the client does.
+"""Read and write files as the client does.
 
 A write makes `<name>.tmp.<pid>.<12 hex>` beside the file and renames it: a new inode, the mode kept,
 hard links broken, a symbolic link refused.
@@ -18,7 +18,7 @@ class RefusedSymlink(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A file as text with plain newlines, and how to turn such text back into its bytes."""
+    """A file as text with plain newlines, and how to encode such text again."""
 
     text: str
     encoding: str
@@ -31,7 +31,7 @@ class Decoded:
 
 
 def read_text(path: Path) -> Decoded | None:
-    """The file's text; None when there is none. What is not UTF-8 is lost, as in the client."""
+    """The file's text; None if there is no file. Bytes that are not UTF-8 are lost, as in the client."""
     try:
         data = path.read_bytes()
     except FileNotFoundError:
@@ -39,7 +39,7 @@ def read_text(path: Path) -> Decoded | None:
     encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8"
     text = data.decode(encoding, errors="replace")
     newlines = text.count("\n")
-    # Only a file that is CRLF throughout stays so; a mixed one becomes LF at its first edit.
+    # Only a file with CRLF throughout keeps it; a mixed one becomes LF at its first edit.
     crlf = newlines > 0 and text.count("\r\n") == newlines
     return Decoded(text.replace("\r\n", "\n"), encoding, crlf)
 

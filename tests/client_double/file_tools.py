@@ -1,7 +1,6 @@
-"""Read, Edit, Write and NotebookEdit, done for real.
+"""Read, Edit, Write and NotebookEdit.
 
-Receives a call's input. Gives a plan: either why it cannot run (checked before any hook), or what
-will be written and what the client says of it.
+A call is first planned: why it cannot run (checked before any hook), or what it will write and report.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,12 +15,12 @@ from tests.client_double.values import Outcome, failure
 
 CURRENT = " (file state is current in your context — no need to Read it back)"
 STRAIGHT = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"'})
-# Where two blanks at the end of a line mean something, they stay.
+# Files in which two blanks at the end of a line have a meaning.
 KEEPS_TRAILING_BLANKS = {".md", ".mdx"}
 
 
 def plan(tool: str, arguments: Mapping[str, Any], *, known: bool) -> Change | Outcome:
-    """What the call would change, or the failure it ends in. `known`: the model has read the file."""
+    """Plan the change of a call, or its failure. `known`: the model has read the file."""
     try:
         return PLANS[tool](arguments, known)
     except KeyError as error:
@@ -97,7 +96,7 @@ def _updated(path: Path) -> str:
 
 
 def _find(text: str, wanted: str) -> str | None:
-    """What to replace: the words as given, or the same words with the file's curly quotes."""
+    """The text to replace: as given, or with the file's curly quotes."""
     if wanted in text:
         return wanted
     place = text.translate(STRAIGHT).find(wanted.translate(STRAIGHT))
@@ -105,7 +104,7 @@ def _find(text: str, wanted: str) -> str | None:
 
 
 def _shaped(new: str, old: str, found: str, path: Path) -> str:
-    """The new text as the client writes it: trailing blanks gone, quotes as curly as those it replaces."""
+    """The new text as the client writes it: no trailing blanks, quotes as curly as those it replaces."""
     if path.suffix not in KEEPS_TRAILING_BLANKS:
         new = "\n".join(line.rstrip(" \t") for line in new.split("\n"))
     if found != old:
@@ -130,7 +129,7 @@ def _replaced(text: str, old: str, new: str, path: Path, *, everywhere: bool) ->
             f"Found {times} matches of the string to replace, but replace_all is false.\nString: {old}"
         )
     new = _shaped(new, old, found, path)
-    # Nothing in place of a whole line's text takes the line's newline too.
+    # Replacing a whole line with nothing also removes its newline.
     if not new and not found.endswith("\n") and found + "\n" in text:
         found += "\n"
     return text.replace(found, new) if everywhere else text.replace(found, new, 1)

@@ -1,6 +1,6 @@
-"""`claude -p`: no screen; what happens is printed as events, or only the last words.
+"""`claude -p`: no screen; events are printed, or only the last text.
 
-Receives one message from the command line, or any number as JSON lines on stdin. Nothing waits for
+Takes one message from the command line, or any number as JSON lines on stdin. Nothing waits for
 a key here: without a prompt tool an unapproved call is denied at once.
 """
 
@@ -12,11 +12,11 @@ import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from tests.client_double.assembly import Client, assemble, open_session
+from tests.client_double.client import Client, assemble, open_session
 from tests.client_double.control import Control
-from tests.client_double.front import Answer, Question, TurnEnd
 from tests.client_double.hooks import Reply
 from tests.client_double.options import Options
+from tests.client_double.output import Answer, Question, TurnEnd
 from tests.client_double.permissions import Concern
 from tests.client_double.screen.keys import KeyRecord
 from tests.client_double.script import Show
@@ -33,7 +33,7 @@ class StreamFront:
     def __init__(self, session: Session, options: Options) -> None:
         self._streams = options.output_format == "stream-json"
         self._asks = options.prompt_tool == "stdio"
-        # One message only: its result waits until nothing runs in the background.
+        # With one message, its result waits until nothing runs in the background.
         self._holds = options.input_format == "text"
         self._events = Events(session, can_ask=self._asks)
         self._lock = threading.Lock()
@@ -105,10 +105,10 @@ class StreamFront:
         return Answer(False, message=reason, by_default=True)
 
     def hook_failed(self, event: str, subject: str, problem: str) -> None:
-        pass  # headless, a failing hook shows nowhere
+        pass  # not shown without a screen
 
     def show(self, dialog: Show) -> None:
-        """As older clients ask: an event, and a line typed at the terminal in reply."""
+        """Ask as older clients do: print an event, and read a line from the terminal."""
         self.write({"type": "permission_request", "prompt": " ".join(filter(None, dialog.lines))})
         if sys.stdin.isatty():
             self._keys.add(sys.stdin.readline().encode(), dialog.lines[0])
@@ -147,32 +147,32 @@ def run(options: Options) -> int:
     if options.session_id and session.transcript.exists() and not options.resume:
         sys.stderr.write(f"Error: Session ID {options.session_id} is already in use.\n")
         return 1
-    front = StreamFront(session, options)
-    client = assemble(options, session, script, front)
-    client.hooks.callback = front.control.run_callbacks
+    output = StreamFront(session, options)
+    client = assemble(options, session, script, output)
+    client.hooks.callback = output.control.run_callbacks
     registration = Registration(session)
     registration.write(session, "busy")
     try:
         client.conversation.begin("resume" if options.resume else "startup")
-        _converse(client, front, message)
+        _converse(client, output, message)
         client.conversation.end("other")
     finally:
         registration.remove()
         client.shell.stop()
-    front.close()
-    return 1 if front.failed else 0
+    output.close()
+    return 1 if output.failed else 0
 
 
-def _converse(client: Client, front: StreamFront, message: str) -> None:
+def _converse(client: Client, output: StreamFront, message: str) -> None:
     """Take messages as they come until there are no more and nothing runs in the background."""
     waiting: queue.Queue[tuple[str, Json | None] | None] = queue.Queue()
     client.tasks.notify = lambda text, origin: waiting.put((text, origin))
-    front.control.interrupt = client.conversation.interrupt.set
+    output.control.interrupt = client.conversation.interrupt.set
     if message:
         waiting.put((message, None))
         waiting.put(None)
     else:
-        threading.Thread(target=_read_lines, args=(front.control, waiting), daemon=True).start()
+        threading.Thread(target=_read_lines, args=(output.control, waiting), daemon=True).start()
     ended = False
     while not ended or client.tasks.busy or not waiting.empty():
         try:

@@ -1,4 +1,4 @@
-"""Running hooks the way the client does: all of an event at once, JSON in, JSON or an exit code out.
+"""Run hooks as the client does: all of an event at once, JSON in, JSON or an exit code out.
 
 A hook that fails, hangs or says nothing never stops the client; exit code 2 and a decision do.
 """
@@ -25,7 +25,7 @@ WITHOUT_EFFORT = BARE | {"UserPromptSubmit", "Notification"}
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What one hook said."""
+    """The reply of one hook."""
 
     hook: Hook
     code: int
@@ -48,7 +48,7 @@ class Reply:
 
     @property
     def complaint(self) -> str | None:
-        """What the screen shows of a hook that went wrong."""
+        """The message on the screen for a failed hook."""
         return None if self.code in (0, BLOCKED) else self.stderr.strip() or f"exit code {self.code}"
 
 
@@ -56,7 +56,7 @@ class Hooks:
     def __init__(self, session: Session, settings: Settings) -> None:
         self._session = session
         self._settings = settings
-        # A control client may ask to be called back instead of running a command.
+        # A control client may register a callback instead of a command.
         self.callback: Callable[[str, str | None, Json], list[Reply]] = lambda *_: []
 
     def run(
@@ -120,7 +120,7 @@ class Hooks:
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
-            return Reply(hook, 0)  # goes on as if there had been no hook
+            return Reply(hook, 0)  # as if there were no hook
         return Reply(hook, process.returncode, stdout, stderr, parse_output(stdout))
 
 

@@ -1,4 +1,4 @@
-"""A hook that is an address: the same JSON posted, the reply's body taken as its output."""
+"""An http hook: the JSON is posted, and the body of the response is its output."""
 
 import http.client
 from urllib.parse import urlsplit
@@ -9,7 +9,7 @@ FAILED = 400
 
 
 def post(hook: Hook, data: str) -> tuple[str, str | None]:
-    """The reply's body, and what went wrong if something did."""
+    """The body of the response, and the error if there was one."""
     address = urlsplit(hook.target)
     connection = http.client.HTTPConnection(address.netloc, timeout=hook.timeout_seconds)
     headers = {"Content-Type": "application/json", **dict(hook.headers)}

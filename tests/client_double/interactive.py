@@ -10,18 +10,18 @@ import threading
 import time
 from collections.abc import Callable
 
-from tests.client_double.assembly import Client, assemble, open_session
+from tests.client_double.client import Client, assemble, open_session
 from tests.client_double.options import Options
-from tests.client_double.screen.blocks import Note, Said
+from tests.client_double.screen.blocks import AssistantText, ClientLine
 from tests.client_double.screen.frame import State, footer_modes, render
 from tests.client_double.screen.keys import KeyRecord, decode_keys
-from tests.client_double.screen.screen_front import ScreenFront
+from tests.client_double.screen.screen_output import ScreenOutput
 from tests.client_double.screen.terminal import Terminal
 from tests.client_double.session import Registration, Session
 from tests.client_double.values import Json
 
 BEAT_SECONDS = 0.1
-# How long the last key typed into the box keeps a dialog from opening.
+# For so long after a key typed into the input box no dialog opens.
 HOLD_SECONDS = 1.5
 TWICE_SECONDS = 1.0
 Job = Callable[[], None]
@@ -32,7 +32,7 @@ class App:
         self.session, script = open_session(options, interactive=True)
         self._terminal = terminal
         self._state = State(self.session.version, str(self.session.cwd), self.session.mode)
-        self._front = ScreenFront(self.session, self._state, script.options, terminal.wake)
+        self._front = ScreenOutput(self.session, self._state, script.options, terminal.wake)
         self._client: Client = assemble(options, self.session, script, self._front)
         self._client.tasks.notify = self._notified
         self._record = KeyRecord(options.record_keys)
@@ -63,7 +63,7 @@ class App:
             raise self._failure
 
     def _failed(self, failure: threading.ExceptHookArgs) -> None:
-        """A thread's failure ends the client where it can be seen, not behind the screen."""
+        """End the client when a thread fails, so that the error is visible."""
         self._failure = failure.exc_value
         self._terminal.wake()
 
@@ -115,7 +115,7 @@ class App:
     def _take(self, data: bytes) -> None:
         self._record.add(data, self._front.asking.name)
         for key in decode_keys(data):
-            # Each key meets the screen as the key before it left it.
+            # Each key acts on the screen that the key before it left.
             if self._state.overlay is not None:
                 self._front.asking.press(key)
             else:
@@ -152,7 +152,7 @@ class App:
         elif text == "/clear":
             self._jobs.put(self._clear)
         elif text.startswith("/"):
-            state.blocks.append(Note(f"  ⎿  Unknown command: {text}"))
+            state.blocks.append(ClientLine(f"  ⎿  Unknown command: {text}"))
         elif text and state.working_since is not None:
             state.queued.append(text)
         elif text:
@@ -165,7 +165,7 @@ class App:
     def _notified(self, text: str, origin: Json) -> None:
         summary = text.partition("<summary>")[2].partition("</summary>")[0]
         with self._front.lock:
-            self._state.blocks.append(Said(summary))
+            self._state.blocks.append(AssistantText(summary))
         self._send(text, origin)
 
     def _clear(self) -> None:

@@ -1,7 +1,7 @@
-"""The command line, as the client takes it, and what only the stand-in has.
+"""The options of the client, and those of the double.
 
-The stand-in's own settings come as flags or from the environment, so that it can be put in the
-client's place by name alone: CLIENT_DOUBLE_SCRIPT (a file, or JSON text), CLIENT_DOUBLE_KEYS.
+The double's own options come as flags or from the environment, so that it can replace the
+client by name alone: CLIENT_DOUBLE_SCRIPT (a file, or JSON text), CLIENT_DOUBLE_KEYS.
 """
 
 import argparse
@@ -55,7 +55,7 @@ def parse_options(arguments: Sequence[str]) -> Options:
     mode = "bypassPermissions" if known.dangerously_skip_permissions else known.permission_mode
     return Options(
         message=known.message,
-        # The client takes itself to be headless when nobody can see its screen.
+        # Without a terminal the client runs headless.
         print_mode=known.print_mode or not sys.stdout.isatty(),
         output_format=known.output_format,
         input_format=known.input_format,

@@ -1,4 +1,4 @@
-"""Whether a call runs, asks or is refused: permission mode, rules, and what a command touches.
+"""Decide whether a call runs, asks or is refused: permission mode, rules, and what a command touches.
 
 Deliberately small: enough commands are known to give every dialog its occasion.
 """
@@ -17,7 +17,7 @@ from tests.client_double.settings import Settings
 from tests.client_double.values import Call, Json
 
 EDITS = {"Edit", "Write", "NotebookEdit"}
-# Tools that ask nobody: they read, or they are part of the conversation.
+# Tools that never ask: they only read, or are part of the conversation.
 FREE = {"Read", "ToolSearch", "EnterPlanMode"}
 QUESTIONS = {"AskUserQuestion", "ExitPlanMode"}
 READERS = {"cat", "cd", "echo", "grep", "head", "ls", "pwd", "sleep", "tail", "true", "wc"}
@@ -25,7 +25,7 @@ PATH_WRITERS = {"chmod", "cp", "ln", "mkdir", "mv", "rm", "rmdir", "sed", "touch
 
 
 class Concern(Enum):
-    """Why a command is not let through at once."""
+    """Why a command must ask."""
 
     NONE = "none"
     WRITES = "writes"  # to a path that can be named
@@ -35,7 +35,7 @@ class Concern(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What becomes of a call before it runs."""
+    """The decision about a call before it runs."""
 
     ask: bool
     decision: Json = field(default_factory=dict)
@@ -148,7 +148,7 @@ def read_concern(command: str, cwd: Path) -> tuple[Concern, Path | None]:
 
 
 def _prefix(command: str) -> str:
-    """What "don't ask again" would cover: the program and its subcommand, whatever follows."""
+    """The rule of "don't ask again": the program and its subcommand, with any arguments."""
     words = command.split()
     if len(words) > 1 and re.search(r"[./]", words[1]):
         return f"{words[0]} *"

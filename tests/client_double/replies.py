@@ -1,4 +1,4 @@
-"""Playing the script's replies: each block told as it is said, each call run, each result told.
+"""Play the script's replies: output each block, run each call, output each result.
 
 Calls run one after another in the order of their blocks, and start as soon as the model pauses,
 even before its message is complete.
@@ -12,21 +12,21 @@ from pathlib import Path
 
 from chorus.demo.script import Pause, Text, Thinking, ToolUse
 from tests.client_double.calls import REJECTED, STOP, Calls
-from tests.client_double.front import Front
 from tests.client_double.hooks import Hooks
+from tests.client_double.output import Output
 from tests.client_double.script import THE_END, Emit, Reply, Script, Show, WaitForFile
 from tests.client_double.transcript import Transcript
 from tests.client_double.values import Agent, Call, Json, Message, Outcome
 
 POLL_SECONDS = 0.02
-# One refusal without a word refuses what was asked in the same message.
+# A refusal without a message also refuses the other calls of the same message.
 SWEPT = Outcome(REJECTED + STOP, "User rejected tool use", is_error=True, refusal="user-rejected")
 
 
 @dataclass(slots=True)
 class Turn:
     agent: Agent | None = None
-    text: str = ""  # the model's last words
+    text: str = ""  # the model's last text
     replies: int = 0
     results: int = 0
     denials: list[Json] = field(default_factory=list)
@@ -34,11 +34,11 @@ class Turn:
 
 
 @dataclass(slots=True)
-class Player:
+class ReplyPlayer:
     script: Script
     hooks: Hooks
     transcript: Transcript
-    front: Front
+    output: Output
     calls: Calls
     interrupt: threading.Event = field(default_factory=threading.Event)
 
@@ -48,7 +48,7 @@ class Player:
                 return
 
     def reply(self, turn: Turn, reply: Reply) -> bool:
-        """One message of the model; True when it must be asked again, since it called a tool."""
+        """Play one message of the model; True if it called a tool and must be asked again."""
         called = any(isinstance(step, ToolUse) for step in reply)
         template = Message(
             [], f"msg_{uuid.uuid4().hex[:24]}", turn.agent, stop_reason="tool_use" if called else "end_turn"
@@ -74,10 +74,10 @@ class Player:
         return bool(done) and not turn.interrupted
 
     def tell(self, text: str, agent: Agent | None = None) -> None:
-        """Words of the user that nobody typed into the box."""
+        """Add a user message that was not typed."""
         message = Message([{"type": "text", "text": text}], agent=agent)
         self.transcript.told(message)
-        self.front.user_said(message)
+        self.output.user_said(message)
 
     def _stand_still(self, step: Pause | WaitForFile | Show | Emit) -> None:
         match step:
@@ -87,9 +87,9 @@ class Player:
                 while not (Path(path).exists() or self.interrupt.wait(POLL_SECONDS)):
                     pass
             case Show():
-                self.front.show(step)
+                self.output.show(step)
             case Emit(event):
-                self.front.emit(dict(event))
+                self.output.emit(dict(event))
 
     def _block(self, turn: Turn, step: Text | Thinking | ToolUse, template: Message, index: int) -> Message:
         call: Call | None = None
@@ -101,14 +101,14 @@ class Player:
                 block = {"type": "thinking", "thinking": text, "signature": "c2lnbmF0dXJl"}
             case ToolUse(name, arguments, identifier, answer):
                 identifier = identifier or f"toolu_{uuid.uuid4().hex[:24]}"
-                # The client completes an edit's input before it shows it to anyone.
+                # The client completes the input of an edit.
                 told = {"replace_all": False, **arguments} if name == "Edit" else dict(arguments)
                 call = Call(identifier, name, told, turn.agent, answer)
                 block = {"type": "tool_use", "id": identifier, "name": name, "input": told}
         fresh = Message([block])
         message = replace(template, content=[block], call=call, uuid=fresh.uuid, time=fresh.time)
         self.transcript.model(message, index)
-        self.front.model_said(message)
+        self.output.model_said(message)
         return message
 
     def _run(self, turn: Turn, pending: Sequence[Message]) -> list[Message]:
@@ -138,7 +138,7 @@ class Player:
             block["is_error"] = False
         result = Message([block], agent=turn.agent, call=call, outcome=outcome, source_uuid=message.uuid)
         self.transcript.result(result)
-        self.front.call_ended(result)
+        self.output.call_ended(result)
         if outcome.feedback and not outcome.is_error:
             self.tell(outcome.feedback, turn.agent)
         return result

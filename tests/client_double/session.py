@@ -1,4 +1,4 @@
-"""Who the session is: its id, its directory, its permission mode, where its transcript lies."""
+"""The session: its id, directory, permission mode and transcript path."""
 
 import json
 import os
@@ -35,7 +35,7 @@ class Session:
 
     @property
     def projects(self) -> Path:
-        """Where this project's transcripts lie: its path with everything but letters and digits dashed."""
+        """The directory of this project's transcripts: all but letters and digits become dashes."""
         return self.config / "projects" / re.sub(r"[^a-zA-Z0-9]", "-", str(self.cwd))
 
     @property
@@ -55,7 +55,7 @@ class Session:
         return done.stdout.strip()
 
     def environment(self) -> dict[str, str]:
-        """What hooks and commands find in their environment beside what the client was given."""
+        """The environment of hooks and commands."""
         return {
             **os.environ,
             "CLAUDECODE": "1",
@@ -68,13 +68,13 @@ class Session:
 
 
 class Registration:
-    """The file that says which session this process runs; gone when the process ends in order."""
+    """The file that tells which session this process runs; removed at a regular exit."""
 
     def __init__(self, session: Session) -> None:
         self._path = session.config / "sessions" / f"{os.getpid()}.json"
 
     def write(self, session: Session, status: str = "idle") -> None:
-        """Say which session this is, and whether it is idle, busy or waiting for the person."""
+        """Write the session and its status: idle, busy or waiting for the user."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         value = {
             "pid": os.getpid(),
@@ -83,7 +83,7 @@ class Registration:
             "version": session.version,
             "kind": "interactive",
             "entrypoint": session.entrypoint,
-            # When this process began, so that nobody takes an old note for its own.
+            # Tells an old file of a reused process id.
             "procStart": _process_start(),
             "status": status,
             **({"waitingFor": "permission prompt"} if status == "waiting" else {}),
@@ -102,11 +102,11 @@ def _process_start() -> str:
         stat = Path("/proc/self/stat").read_text()
     except OSError:
         return ""
-    # The name may hold anything, so the fields are counted behind its closing bracket.
+    # The name may contain anything, so the fields are counted after its closing bracket.
     return stat.rpartition(")")[2].split()[19]
 
 
-def take_name() -> None:
-    """Be called `claude` in the list of processes, where the system lets a process name itself."""
+def set_process_name() -> None:
+    """Appear as `claude` in the list of processes, where the system lets a process name itself."""
     with suppress(OSError):
         Path("/proc/self/comm").write_text("claude")

@@ -1,6 +1,6 @@
-"""The hooks a person set up: in the home, in the project, in its local file, and with `--settings`.
+"""The user's settings: of the home, the project, its local file, and `--settings`.
 
-Read anew for every event: hooks written while a session runs take effect in it.
+Read again for every event: hooks written while a session runs take effect in it.
 """
 
 import json
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-# The client's own limit for a hook that names none.
+# The client's own limit for a hook without one.
 DEFAULT_TIMEOUT_SECONDS = 600.0
 
 

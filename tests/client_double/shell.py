@@ -1,6 +1,6 @@
-"""Bash, run for real: its output, its exit code, and in auto mode what changed meanwhile.
+"""Bash: output, exit code, and in auto mode the files that changed meanwhile.
 
-A command in the background goes on alone; its end is told with `on_end`.
+A command in the background goes on alone; its end is reported with `on_end`.
 """
 
 import os
@@ -16,8 +16,8 @@ from tests.client_double.session import Session
 from tests.client_double.values import Json, Outcome, failure
 
 DEFAULT_TIMEOUT_MS = 120_000
-# What is compared around a command: enough for a scratch repository, cheap in any.
-MOST_FILES = 500
+# Limits of what is compared around a command: enough for a scratch repository.
+MAX_FILES = 500
 MAX_BYTES = 1_000_000
 NO_OUTPUT = "(Bash completed with no output)"
 
@@ -56,7 +56,7 @@ class Shell:
         return Outcome(text, result, is_error=False)
 
     def start(self, arguments: Mapping[str, Any], task_id: str, on_end: Callable[[int], None]) -> Outcome:
-        """Start a command in the background and come back at once."""
+        """Start a command in the background."""
         output = self._session.task_output(task_id)
         output.parent.mkdir(parents=True, exist_ok=True)
         with output.open("w") as file:
@@ -72,7 +72,7 @@ class Shell:
         return Outcome(text, {**_result("", ""), "backgroundTaskId": task_id}, is_error=False)
 
     def stop(self) -> None:
-        """End whatever runs: the person interrupted, or the client ends."""
+        """Kill the running commands."""
         for process in list(self._running):
             _kill(process)
 
@@ -125,7 +125,7 @@ def _stale_hint(touched: list[Path], cwd: Path) -> str:
 def _contents(cwd: Path) -> dict[Path, str]:
     command = ["git", "-C", str(cwd), "ls-files", "-z", "-co", "--exclude-standard"]
     listed = subprocess.run(command, capture_output=True).stdout
-    paths = [cwd / os.fsdecode(name) for name in listed.split(b"\0") if name][:MOST_FILES]
+    paths = [cwd / os.fsdecode(name) for name in listed.split(b"\0") if name][:MAX_FILES]
     return {path: path.read_text(errors="replace") for path in paths if _is_small_file(path)}
 
 

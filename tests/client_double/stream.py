@@ -1,4 +1,4 @@
-"""The events of a headless run, one JSON object a line, with the keys and the order the client gives them.
+"""The events of a headless run, one JSON object per line, with the client's keys in its order.
 
 Pure: receives what happened, gives event objects. Every event but those of the control protocol
 names its session and has an id of its own.
@@ -8,8 +8,8 @@ import json
 import os
 import uuid
 
-from tests.client_double.front import TurnEnd
 from tests.client_double.hooks import Reply
+from tests.client_double.output import TurnEnd
 from tests.client_double.session import MODEL, Session
 from tests.client_double.transcript import FULL_USAGE, USAGE
 from tests.client_double.values import Json, Message
@@ -38,7 +38,7 @@ NO_SUBAGENTS: Json = {
 
 
 def render(event: Json) -> str:
-    """One line. The two separators that some readers take for a newline are escaped."""
+    """Render one line. The two separators that some readers take for a newline are escaped."""
     text = json.dumps(event, ensure_ascii=False, separators=(",", ":"))
     return text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 

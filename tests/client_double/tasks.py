@@ -1,4 +1,4 @@
-"""What goes on beside the turn: sub-agents and commands in the background.
+"""Background tasks: sub-agents and commands that run beside the turn.
 
 A sub-agent runs in the background unless its call says otherwise. When a task of the background
 ends, the model is told with a message of the client's own.
@@ -9,20 +9,20 @@ import threading
 import time
 from collections.abc import Callable
 
-from tests.client_double.front import Front
+from tests.client_double.output import Output
 from tests.client_double.session import MODEL, Session
 from tests.client_double.shell import Shell
 from tests.client_double.values import Agent, Call, Json, Outcome
 
 
 class Tasks:
-    def __init__(self, session: Session, front: Front, shell: Shell) -> None:
+    def __init__(self, session: Session, output: Output, shell: Shell) -> None:
         self._session = session
-        self._front = front
+        self._front = output
         self._shell = shell
         self._running: dict[str, Json] = {}
         self._idle = threading.Condition()
-        # Set by the conversation, which plays agents and takes the messages tasks end with.
+        # Set by the conversation, which plays agents and takes the messages at the end of tasks.
         self.play_agent: Callable[[Agent, str], str] = lambda agent, prompt: ""
         self.notify: Callable[[str, Json], None] = lambda text, origin: None
 
@@ -33,7 +33,7 @@ class Tasks:
     def run_agent(self, call: Call) -> Outcome:
         prompt = str(call.input.get("prompt", ""))
         background = call.input.get("run_in_background") is not False
-        # A screen always sends agents to the background.
+        # On a screen, agents always run in the background.
         background = background or self._session.interactive
         kind = str(call.input.get("subagent_type", "general-purpose"))
         description = str(call.input.get("description", ""))
@@ -98,7 +98,7 @@ class Tasks:
         )
         others = [task for name, task in self._running.items() if name != task_id]
         self._front.task("background_tasks_changed", {"tasks": others})
-        # Told first: while a task runs or a message waits, the client does not end.
+        # Notify first: the client does not end while a task runs or a message waits.
         self.notify(text, origin)
         del self._running[task_id]
 

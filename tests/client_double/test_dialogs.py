@@ -1,4 +1,4 @@
-"""The stand-in draws the dialogs the real client draws, row for row, and takes keys as it does."""
+"""The client double draws dialogs and takes keys exactly as the real client does."""
 
 import re
 from pathlib import Path
@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from tests.client_double.change import Change
-from tests.client_double.dialog_text import APP, CALLS, PROJECT
-from tests.client_double.front import Answer, Question
+from tests.client_double.dialog_calls import APP, CALLS, PROJECT
+from tests.client_double.output import Answer, Question
 from tests.client_double.permissions import Permissions
 from tests.client_double.screen.dialogs import dialog_for, reordered
-from tests.client_double.screen.fixed_dialogs import LEAVE_PLAN, Placard
-from tests.client_double.screen.open_dialog import Content, Standing
+from tests.client_double.screen.fixed_dialogs import LEAVE_PLAN, FixedDialog
+from tests.client_double.screen.open_dialog import Content, OpenDialog
 from tests.client_double.screen.questions import Questionnaire
 from tests.client_double.session import Session
 from tests.client_double.settings import Settings
@@ -54,14 +54,14 @@ def change_of(call: Call) -> Change | None:
     return None
 
 
-def standing_of(name: str, agent: Agent | None = None) -> Standing:
+def open_dialog(name: str, agent: Agent | None = None) -> OpenDialog:
     question = question_of(name, agent)
     change, content = question.change, None
     if change is not None:
         fresh = change.before is None
         hunks = () if fresh else tuple(change.patch)
         content = Content(question.call.tool, hunks, change.after if fresh else None)
-    return Standing(dialog_for(question, CWD, {}), content, complete=True)
+    return OpenDialog(dialog_for(question, CWD, {}), content, complete=True)
 
 
 @pytest.mark.parametrize("columns", [80, 120])
@@ -69,7 +69,7 @@ def standing_of(name: str, agent: Agent | None = None) -> Standing:
 def test_a_permission_dialog_equals_the_clients_row_by_row(name: str, columns: int) -> None:
     recorded = dialog_on((SCREENS / f"{name}_{columns}.txt").read_text())
 
-    assert plain(standing_of(name).render(columns))[1:] == recorded
+    assert plain(open_dialog(name).render(columns))[1:] == recorded
 
 
 @pytest.mark.parametrize("columns", [80, 120])
@@ -83,9 +83,9 @@ def test_a_question_equals_the_clients_row_by_row(name: str, columns: int) -> No
 @pytest.mark.parametrize("columns", [80, 120])
 def test_the_plan_mode_dialog_equals_the_clients(columns: int) -> None:
     recorded = dialog_on((SCREENS / f"plan_{columns}.txt").read_text())
-    placard = Placard(LEAVE_PLAN, (Answer(True), Answer(False)), at_the_bottom=True)
+    placard = FixedDialog(LEAVE_PLAN, (Answer(True), Answer(False)), at_the_bottom=True)
 
-    # The first row carries the effort as well, which is no part of the question.
+    # The first row also shows the effort, which is not part of the question.
     assert plain(placard.render(columns))[1:] == recorded[1:]
 
 
@@ -94,17 +94,17 @@ def test_a_sub_agents_dialog_names_the_agent(columns: int) -> None:
     recorded = dialog_on((SCREENS / f"subagent_{columns}.txt").read_text())
     agent = Agent("a1", "general-purpose", "Small job", "toolu_0", background=True)
 
-    drawn = plain(standing_of("edit", agent).render(columns))
+    drawn = plain(open_dialog("edit", agent).render(columns))
 
     assert drawn[2] == recorded[1]
     assert drawn[-1] == recorded[-1]
 
 
 def test_a_dialog_is_first_drawn_without_its_change() -> None:
-    standing = standing_of("edit")
-    standing.complete = False
+    dialog_open = open_dialog("edit")
+    dialog_open.complete = False
 
-    rows = plain(standing.render(80))
+    rows = plain(dialog_open.render(80))
 
     assert "…" in rows
     assert " 1 -def old():" not in rows
@@ -126,35 +126,35 @@ def test_a_dialog_is_first_drawn_without_its_change() -> None:
     ],
 )
 def test_a_key_answers_an_edit_dialog_as_it_answers_the_clients(keys: list[str], answer: Answer) -> None:
-    standing = standing_of("edit")
+    dialog_open = open_dialog("edit")
 
-    answers = [standing.press(key) for key in keys]
+    answers = [dialog_open.press(key) for key in keys]
 
     assert answers == [*[None] * (len(keys) - 1), answer]
 
 
 @pytest.mark.parametrize("key", ["y", "n", "4", "0", "ctrl-c", "paste:1", "x", "left"])
 def test_every_other_key_does_nothing(key: str) -> None:
-    standing = standing_of("edit")
-    before = standing.render(80)
+    dialog_open = open_dialog("edit")
+    before = dialog_open.render(80)
 
-    assert standing.press(key) is None
-    assert standing.render(80) == before
+    assert dialog_open.press(key) is None
+    assert dialog_open.render(80) == before
 
 
 def test_the_digit_of_no_is_not_the_same_in_every_dialog() -> None:
-    assert standing_of("touch").press("3") == Answer(True, switch_mode="auto")
-    assert standing_of("touch").press("4") == Answer(False)
-    assert standing_of("loop").press("3") == Answer(False)
+    assert open_dialog("touch").press("3") == Answer(True, switch_mode="auto")
+    assert open_dialog("touch").press("4") == Answer(False)
+    assert open_dialog("loop").press("3") == Answer(False)
 
 
 def test_text_typed_into_an_option_is_shown_after_it() -> None:
-    standing = standing_of("touch")
-    standing.press("tab")
+    dialog_open = open_dialog("touch")
+    dialog_open.press("tab")
 
-    assert " ❯ 1. Yes, and tell Claude what to do next" in plain(standing.render(120))
-    standing.press("w")
-    assert " ❯ 1. Yes, w" in plain(standing.render(120))
+    assert " ❯ 1. Yes, and tell Claude what to do next" in plain(dialog_open.render(120))
+    dialog_open.press("w")
+    assert " ❯ 1. Yes, w" in plain(dialog_open.render(120))
 
 
 def test_several_questions_are_answered_one_by_one_and_submitted() -> None:
@@ -178,9 +178,9 @@ def test_a_question_can_be_answered_with_free_text() -> None:
 
 def test_a_script_may_give_a_dialog_other_options() -> None:
     dialog = reordered(dialog_for(question_of("edit"), CWD, {}), ["No", "Yes", "Ask me later"])
-    standing = Standing(dialog)
+    dialog_open = OpenDialog(dialog)
 
-    assert " ❯ 1. No" in plain(standing.render(80))
-    assert standing.press("1") == Answer(False)
-    assert standing.press("2") == Answer(True)
-    assert standing.press("3") == Answer(False)
+    assert " ❯ 1. No" in plain(dialog_open.render(80))
+    assert dialog_open.press("1") == Answer(False)
+    assert dialog_open.press("2") == Answer(True)
+    assert dialog_open.press("3") == Answer(False)

@@ -1,4 +1,4 @@
-"""The stand-in changes files the way the client does."""
+"""The client double changes files as the client does."""
 
 import os
 import stat

@@ -1,4 +1,4 @@
-"""The stand-in without a screen: its input, its control protocol, its hooks."""
+"""The client double without a screen: input, control protocol, hooks."""
 
 import http.server
 import json
@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.client_double.conftest import ClientDouble
-from tests.client_double.dialog_text import APP, CALLS
+from tests.client_double.dialog_calls import APP, CALLS
 
 Json = dict[str, Any]
 EDIT: Json = {"tool": "Edit", "input": CALLS["edit"][1]}
@@ -36,7 +36,7 @@ def hooks(**events: str) -> tuple[str, str]:
 
 
 class Talk:
-    """A control client: sends lines, reads lines, answers what is asked."""
+    """A control client: sends and reads lines, and answers requests."""
 
     def __init__(self, client_double: ClientDouble) -> None:
         command = client_double.command(

@@ -1,4 +1,4 @@
-"""The stand-in in a real pane: what is typed, asked, answered and left behind."""
+"""The client double in a real pane: typing, prompts, answers, exit."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.client_double.conftest import ClientDouble
-from tests.client_double.dialog_text import APP, CALLS
+from tests.client_double.dialog_calls import APP, CALLS
 from tests.lab.client import say
 from tests.lab.terminal import Pane, Terminal, wait_until
 
@@ -201,7 +201,7 @@ def test_the_terminal_is_restored_at_the_end(
     client_double: ClientDouble, terminal: Terminal, keys: list[str]
 ) -> None:
     command = shlex.join(client_double.command())
-    # Renamed into place: a file is there before stty has written into it.
+    # Renamed into place: otherwise the file exists before stty has written to it.
     shell = ["sh", "-c", f"stty -a > before; {command}; stty -a > later; mv later after; sleep 60"]
     pane = terminal.open(shell, cwd=client_double.project, environment=client_double.environment())
     pane.wait_for(r"─{10}\n❯\s")

@@ -1,4 +1,4 @@
-"""The stand-in beside the real client: the same script played by both, and what each shows compared."""
+"""The client double compared with the real client: both play the same script."""
 
 import functools
 import json
@@ -13,14 +13,14 @@ import pytest
 
 from chorus.demo.model_server.server import ModelServer
 from tests.client_double.conftest import ClientDouble
-from tests.client_double.dialog_text import CALLS
+from tests.client_double.dialog_calls import CALLS
 from tests.lab.client import Client, Run, find_client, prepare_home, read_version
 from tests.lab.script import Text, ToolUse
 
 pytestmark = pytest.mark.client
 
 Json = dict[str, Any]
-# What the client says of its account, its plugins and its prices is no concern of a stand-in.
+# What depends on the account, plugins and prices is not imitated.
 NOT_COMPARED = {"modelUsage", "model_usage_since_last_result", "usage", "subagent_stats"}
 SCRIPT: list[list[Json]] = [
     [{"say": "Reading."}, {"tool": "Read", "input": {"file_path": "{cwd}/app.py"}}],
@@ -69,7 +69,7 @@ EVENTS = [
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What one run showed to the outside."""
+    """The visible results of one run."""
 
     run: Run
     hooks: list[Json]
@@ -105,7 +105,7 @@ def steps(script: Sequence[Sequence[Json]], cwd: Path) -> list[list[Text | ToolU
 
 
 def hook_settings(place: Path) -> str:
-    """Hooks for every event that write what they are told into one file."""
+    """Hooks for every event that append their input to one file."""
     command = f"{{ cat; echo; }} >> {shlex.quote(str(place / 'hooks.jsonl'))}"
     entry = [{"hooks": [{"type": "command", "command": command}]}]
     return json.dumps({"hooks": dict.fromkeys(EVENTS, entry)})
@@ -161,7 +161,7 @@ def test_a_headless_run_equals_the_clients(
 
 
 def compare_streams(mine: list[Json], real: list[Json]) -> None:
-    # When a sub-agent's progress is told is a matter of timing.
+    # When the progress of a sub-agent is reported depends on timing.
     mine, real = ([e for e in run if e.get("subtype") != "task_progress"] for run in (mine, real))
     assert [kind(event) for event in mine] == [kind(event) for event in real]
     for ours, theirs in zip(mine, real, strict=True):
@@ -169,7 +169,7 @@ def compare_streams(mine: list[Json], real: list[Json]) -> None:
             assert ours.keys() == theirs.keys()
             assert ours["tools"] == theirs["tools"]
         elif "toolsUsed" in str(theirs.get("tool_use_result")):
-            assert ours.keys() == theirs.keys()  # an agent's report is longer in the client
+            assert ours.keys() == theirs.keys()  # the client's report of an agent is longer
         else:
             assert shape(ours) == shape(theirs), kind(ours)
         assert decisions(ours) == decisions(theirs)
@@ -203,7 +203,7 @@ def compare_transcripts(mine: list[Json], real: list[Json]) -> None:
 
 
 def judged(line: Json) -> Json:
-    # Which rule matched, and from where, is the client's own business.
+    # Which rule matched, and from which file, is not imitated.
     return {
         key: value
         for key, value in line.get("permissionDecision", {}).items()

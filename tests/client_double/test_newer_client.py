@@ -1,4 +1,4 @@
-"""A client newer than Chorus: what it does not know it calls unknown, and never presses a key for."""
+"""A client newer than Chorus: what Chorus does not know is unknown and never gets a key."""
 
 import json
 import shlex
@@ -18,7 +18,7 @@ from tests.client_double.conftest import ClientDouble
 from tests.waiting import wait_for
 
 SECONDS = 90.0
-# Not pressed by anybody: the terminal tells that somebody looks at the pane, or no longer does.
+# Focus reports of the terminal, not keys.
 FOCUS = (b"\x1b[I".hex(), b"\x1b[O".hex())
 EDIT = {"file_path": "{cwd}/greet.py", "old_string": "Hello", "new_string": "Bye"}
 SCRIPT = {
@@ -42,7 +42,7 @@ SCRIPT = {
 
 @dataclass(frozen=True, slots=True)
 class Newer:
-    """A session with the altered client, watched by Chorus."""
+    """A session with an altered client, watched by Chorus."""
 
     scratch: ScratchRepository
     tmux: DemoTmux

@@ -1,4 +1,4 @@
-"""What the stand-in shows is read by Chorus as the client's own: its screens, its stream, its transcript."""
+"""Chorus reads the screens, stream and transcript of the client double as the client's."""
 
 import json
 from pathlib import Path
@@ -13,15 +13,15 @@ from chorus.model.action import Action
 from chorus.model.outcomes import ActionClosed
 from chorus.model.prompt import NoPrompt, Prompt, UnknownPrompt
 from tests.client_double.conftest import ClientDouble
-from tests.client_double.dialog_text import CALLS, PROJECT
-from tests.client_double.front import Answer
-from tests.client_double.screen.blocks import Block, Said, Typed
+from tests.client_double.dialog_calls import CALLS, PROJECT
+from tests.client_double.output import Answer
+from tests.client_double.screen.blocks import AssistantText, Block, UserText
 from tests.client_double.screen.dialogs import reordered
-from tests.client_double.screen.fixed_dialogs import Placard
+from tests.client_double.screen.fixed_dialogs import FixedDialog
 from tests.client_double.screen.frame import Overlay, State, render
 from tests.client_double.screen.questions import Questionnaire
 from tests.client_double.script import Show
-from tests.client_double.test_dialogs import ASKED, standing_of
+from tests.client_double.test_dialogs import ASKED, open_dialog
 from tests.screens import shipped_rules
 
 RULES = shipped_rules()
@@ -29,7 +29,7 @@ FAKE = " Do you want to proceed?\n ❯ 1. Yes\n   2. No\n\n Esc to cancel"
 
 
 def screen_with(overlay: Overlay | None, *, columns: int = 100, said: str = "Working on it.") -> str:
-    blocks: list[Block] = [Typed("go on"), Said(said)]
+    blocks: list[Block] = [UserText("go on"), AssistantText(said)]
     state = State("2.1.325", PROJECT, "default", blocks, overlay=overlay)
     return "\n".join(render(state, columns, 50, 0.0)) + "\n"
 
@@ -37,12 +37,12 @@ def screen_with(overlay: Overlay | None, *, columns: int = 100, said: str = "Wor
 @pytest.mark.parametrize("columns", [60, 80, 100, 120, 200])
 @pytest.mark.parametrize("name", ASKED)
 def test_each_dialog_is_read_with_the_meaning_of_its_keys(name: str, columns: int) -> None:
-    found = read_screen(screen_with(standing_of(name), columns=columns), RULES).found
+    found = read_screen(screen_with(open_dialog(name), columns=columns), RULES).found
 
     assert isinstance(found, Prompt)
     assert found.tool in (CALLS[name][0], None)
     for option in found.options:
-        answer = standing_of(name).press(option.key.lower())
+        answer = open_dialog(name).press(option.key.lower())
         assert answer is not None
         assert answer.allow is (option.meaning != "deny"), option
 
@@ -57,13 +57,13 @@ def test_a_question_is_read_with_its_choices() -> None:
 
 
 def test_options_in_another_order_are_read_off_the_screen_or_not_at_all() -> None:
-    standing = standing_of("edit")
-    labels = [option.label for option in standing.dialog.options]
-    standing.dialog = reordered(standing.dialog, list(reversed(labels)))
+    dialog_open = open_dialog("edit")
+    labels = [option.label for option in dialog_open.dialog.options]
+    dialog_open.dialog = reordered(dialog_open.dialog, list(reversed(labels)))
 
-    found = read_screen(screen_with(standing), RULES).found
+    found = read_screen(screen_with(dialog_open), RULES).found
 
-    # Not to know it is as good as to know it: only a wrong key would be wrong.
+    # Unknown is fine too: only a wrong key would be an error.
     if isinstance(found, Prompt):
         assert {option.meaning: option.key for option in found.options}["deny"] == "1"
     else:
@@ -71,10 +71,10 @@ def test_options_in_another_order_are_read_off_the_screen_or_not_at_all() -> Non
 
 
 def test_an_unknown_option_is_never_taken_for_a_plain_yes_or_no() -> None:
-    standing = standing_of("edit")
-    standing.dialog = reordered(standing.dialog, ["Yes", "Yes, and share it with everyone", "No"])
+    dialog_open = open_dialog("edit")
+    dialog_open.dialog = reordered(dialog_open.dialog, ["Yes", "Yes, and share it with everyone", "No"])
 
-    found = read_screen(screen_with(standing), RULES).found
+    found = read_screen(screen_with(dialog_open), RULES).found
 
     if isinstance(found, Prompt):
         assert found.options[1].meaning in ("other", "allow-always")
@@ -85,7 +85,7 @@ def test_an_unknown_option_is_never_taken_for_a_plain_yes_or_no() -> None:
 
 def test_an_unscripted_dialog_is_unknown() -> None:
     show = Show(("New thing", "", "Shall the new thing happen?"), ("Certainly", "Perhaps"))
-    placard = Placard(show, (Answer(False), Answer(False)))
+    placard = FixedDialog(show, (Answer(False), Answer(False)))
 
     assert isinstance(read_screen(screen_with(placard), RULES).found, UnknownPrompt)
 

@@ -1,7 +1,7 @@
-"""The session's transcript, line by line, late and in batches as the client writes it.
+"""The session's transcript, written late and in batches, as the client does.
 
-Receives messages. Writes `<projects>/<session>.jsonl` and one file for each sub-agent. A line is on
-disk some time after the thing it tells of, never before.
+Writes `<projects>/<session>.jsonl` and one file for each sub-agent. A line is on disk some time after the
+event it describes, never before.
 """
 
 import json
@@ -12,7 +12,7 @@ from typing import Any
 from tests.client_double.session import EFFORT, MODEL, Session
 from tests.client_double.values import Agent, Json, Message
 
-# The client's own lines came 24 to 252 ms after the write they tell of.
+# The client's lines came 24 to 252 ms after the write they describe.
 BATCH_SECONDS = 0.1
 
 USAGE: Json = {
@@ -45,7 +45,7 @@ class Transcript:
         self._prompts = 0
 
     def prompt(self, message: Message) -> None:
-        """The user's message, with what the client writes around it."""
+        """Add the user's message, with the lines that the client writes around it."""
         session = self._session
         self._branch = session.git_branch()
         self._prompts += 1
@@ -70,7 +70,7 @@ class Transcript:
         self._line(message, {"promptId": session.prompt_id}, self._user(message), fields)
 
     def model(self, message: Message, block_index: int) -> None:
-        """One block the model said, with its final stop reason."""
+        """Add one block of the model, with its final stop reason."""
         agent, block = message.agent, message.content[0]
         body = {
             "id": message.message_id,
@@ -96,7 +96,7 @@ class Transcript:
         self._line(message, {}, head, {"effort": EFFORT, "perTurnEffort": EFFORT, "madeBy": "model"})
 
     def result(self, message: Message) -> None:
-        """What one call came to."""
+        """Add the result of a call."""
         outcome, call = message.outcome, message.call
         assert outcome is not None
         assert call is not None
@@ -113,7 +113,7 @@ class Transcript:
         self._line(message, {"promptId": self._session.prompt_id}, self._user(message), fields)
 
     def told(self, message: Message) -> None:
-        """A user message nobody typed: an interruption, a person's words with a yes."""
+        """Add a user message that was not typed: an interruption, or a message with an answer."""
         self._line(message, {"promptId": self._session.prompt_id}, self._user(message), {})
 
     def system(self, subtype: str, **fields: Any) -> None:
@@ -129,7 +129,7 @@ class Transcript:
         self._plain("last-prompt", lastPrompt=text, leafUuid=leaf)
 
     def started(self, agent: Agent) -> None:
-        """A sub-agent's file of facts, beside its transcript."""
+        """Write a sub-agent's metadata beside its transcript."""
         path = self._session.agent_transcript(agent.id).with_suffix(".meta.json")
         path.parent.mkdir(parents=True, exist_ok=True)
         facts = {
@@ -150,7 +150,7 @@ class Transcript:
                     file.write(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n")
 
     def restart(self) -> None:
-        """After `/clear` the same process goes on under another id."""
+        """Start again after `/clear`: the same process has another session id."""
         self.flush()
         self._prompts = 0
 
@@ -192,7 +192,7 @@ class Transcript:
 
 
 def _camel(decision: Json) -> Json:
-    """The stream says `reason_type`, the transcript `reasonType`."""
+    """The stream has `reason_type`, the transcript `reasonType`."""
     names = {"reason_type": "reasonType"}
     said = {names.get(key, key): value for key, value in decision.items()}
     if said.get("source") == "user_temporary":

@@ -1,4 +1,4 @@
-"""The values the stand-in passes around: a tool call, what came of it, a sub-agent, one recorded message."""
+"""Values of the client double: a tool call, its outcome, a sub-agent, a message."""
 
 import uuid
 from collections.abc import Mapping
@@ -30,25 +30,25 @@ class Call:
     tool: str
     input: Mapping[str, Any]
     agent: Agent | None = None
-    answer: str | None = None  # scripted, for tools the stand-in does not know
+    answer: str | None = None  # scripted, for tools that the double does not know
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a call came to: what the model reads, and what the client itself keeps."""
+    """The outcome of a call: `content` for the model, `result` for hooks and the transcript."""
 
     content: Any  # a text, or content blocks
     result: Any  # an object on success, a string on failure
     is_error: bool | None = None  # None: the key is absent, as for a successful Edit
-    decision: Json | None = None  # who let it run, or did not
-    refusal: str | None = None  # why it never ran
-    feedback: str | None = None  # the person's words with a refusal, or with a yes
+    decision: Json | None = None  # who allowed or denied it
+    refusal: str | None = None  # why it did not run
+    feedback: str | None = None  # the user's message with a refusal or an approval
     interrupts: bool = False  # the turn ends here
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message of the conversation, as the stream, the transcript and the screen each show it."""
+    """One message of the conversation, for the stream, the transcript and the screen."""
 
     content: Any
     message_id: str = ""
@@ -62,6 +62,6 @@ class Message:
 
 
 def failure(text: str, *, tagged: bool = True) -> Outcome:
-    """A call that went wrong: tagged when the client refused it before it ran."""
+    """A failed call; tagged if the client refused it before it ran."""
     content = f"<tool_use_error>{text}</tool_use_error>" if tagged else text
     return Outcome(content, f"Error: {text}", is_error=True)

@@ -1,4 +1,4 @@
-"""The conversation as blocks on the screen: what was typed, what was said, what was called.
+"""The conversation as blocks on the screen: user text, assistant text, tool calls.
 
 Each block gives its rows for a width; a call's block changes when its result comes.
 """
@@ -15,13 +15,13 @@ from tests.client_double.screen.diffs import render_hunks, render_lines
 from tests.client_double.screen.text import BOLD, DIM, SPOKEN, clip, paint, wrap
 from tests.client_double.values import Call, Outcome
 
-MOST_LINES = 10
+MAX_LINES = 10
 CHANGED_MEANWHILE = (
     "(files that changed while this command ran, by the command or by another process; "
     "a convenience view, not a review or audit of the command)"
 )
 INTERRUPTED = "Interrupted · What should Claude do instead?"
-# Verbs as descriptions begin with them; the client says what is being done, not what to do.
+# Verbs at the start of descriptions, in the form that the client shows.
 ING = {"Make": "Making", "Run": "Running", "Change": "Changing", "Remove": "Removing", "Write": "Writing"}
 
 
@@ -30,7 +30,7 @@ class Block(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Typed:
+class UserText:
     text: str
 
     def render(self, columns: int) -> list[str]:
@@ -41,7 +41,7 @@ class Typed:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class AssistantText:
     text: str
 
     def render(self, columns: int) -> list[str]:
@@ -51,8 +51,8 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
-    """A line of the client's own."""
+class ClientLine:
+    """A line of the client itself."""
 
     text: str
     dim: bool = True
@@ -62,7 +62,7 @@ class Note:
 
 
 @dataclass(slots=True)
-class Called:
+class ToolCall:
     call: Call
     cwd: Path
     auto: bool
@@ -114,7 +114,7 @@ class Called:
             told = _counted(change)
         rows += _under(told, columns)
         if created:
-            return rows + render_lines(change.after, columns, indent=6, most=MOST_LINES)
+            return rows + render_lines(change.after, columns, indent=6, most=MAX_LINES)
         return rows + render_hunks(change.patch, columns, indent=6)
 
     def _render_command(self, columns: int) -> list[str]:
@@ -169,7 +169,7 @@ class Called:
 
 
 def _under(text: str, columns: int) -> list[str]:
-    """Rows that hang under the block they belong to."""
+    """Rows below a block."""
     rows = wrap(text, columns - 6)
     return [(f"{'  ⎿  ' if not at else '     '}{row}").rstrip() for at, row in enumerate(rows)]
 

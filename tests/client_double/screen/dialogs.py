@@ -1,7 +1,6 @@
-"""The permission dialogs, as data: title, body, question, and options that each name what they mean.
+"""The permission dialogs as data: title, body, question, and options with their answers.
 
-Receives a question. Gives the dialog the client draws for it. Wording and order are those of the
-client the stand-in was measured against; a script may put the options in another order.
+Text and order are those of the client that the double was measured against; a script may change the options.
 """
 
 import os
@@ -10,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tests.client_double.front import Answer, Question
+from tests.client_double.output import Answer, Question
 from tests.client_double.permissions import EDITS, Concern
 from tests.client_double.values import Call
 
@@ -32,7 +31,7 @@ PROCEED = "Do you want to proceed?"
 class Option:
     label: str
     answer: Answer
-    amended: str | None = None  # what the label turns into when the person adds words
+    amended: str | None = None  # the label while the user adds a message
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +69,7 @@ def dialog_for(question: Question, cwd: Path, other_options: Mapping[str, Sequen
 
 
 def reordered(dialog: Dialog, labels: Sequence[str]) -> Dialog:
-    """The same dialog with these labels; one it does not know answers with a refusal."""
+    """The same dialog with these labels; an unknown label answers with a refusal."""
     known = {option.label: option for option in dialog.options}
     return replace(dialog, options=tuple(known.get(label, Option(label, Answer(False))) for label in labels))
 

@@ -1,8 +1,8 @@
-"""Dialogs with a layout of their own: leaving plan mode, and whatever a script wants shown."""
+"""Dialogs with their own layout: leaving plan mode, and the `show` step of a script."""
 
 from dataclasses import dataclass
 
-from tests.client_double.front import Answer
+from tests.client_double.output import Answer
 from tests.client_double.screen.text import ACCENT, paint, wrap
 from tests.client_double.script import Show
 
@@ -13,7 +13,7 @@ LEAVE_PLAN = Show(
 
 
 @dataclass(slots=True)
-class Placard:
+class FixedDialog:
     show: Show
     answers: tuple[Answer, ...]
     marked: int = 0

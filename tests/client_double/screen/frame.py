@@ -1,4 +1,4 @@
-"""The whole screen for a state: conversation, then the input box at the bottom, or a dialog instead.
+"""The whole screen: the conversation, then the input box at the bottom, or a dialog instead.
 
 Pure. At a dialog there is no input box. What does not fit is cut off at the top.
 """
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from tests.client_double.front import Answer
+from tests.client_double.output import Answer
 from tests.client_double.screen.blocks import Block
 from tests.client_double.screen.text import DIM, REVERSE, RULE, clip, paint, wrap
 
@@ -23,7 +23,7 @@ EXIT_HINT = "Press Ctrl-C again to exit"
 
 
 class Overlay(Protocol):
-    """A dialog that is up."""
+    """An open dialog."""
 
     complete: bool
 
@@ -42,7 +42,7 @@ class State:
     queued: list[str] = field(default_factory=list)
     working_since: float | None = None
     doing: str = ""
-    waiting: bool = False  # a question stands behind what is being typed
+    waiting: bool = False  # a dialog waits until the user stops typing
     overlay: Overlay | None = None
     at_the_bottom: bool = False
     leaving: bool = False
@@ -65,7 +65,7 @@ def render(state: State, columns: int, rows: int, now: float) -> list[str]:
 
 
 def _header(state: State) -> list[str]:
-    lines = [f"Claude Code v{state.version}", "a stand-in: no account, no network", state.cwd]
+    lines = [f"Claude Code v{state.version}", "a test double: no account, no network", state.cwd]
     return [f"           {line}" for line in lines] + [""]
 
 

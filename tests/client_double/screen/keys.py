@@ -1,4 +1,4 @@
-"""Bytes from a terminal into keys, and the record of every byte that came.
+"""Decode the bytes of a terminal into keys, and record them.
 
 A key is one character, or a name: enter, escape, tab, btab, up, down, left, right, backspace,
 ctrl-c … A bracketed paste comes as its text in one piece, never as single keys.
@@ -37,7 +37,7 @@ def decode_keys(data: bytes) -> Iterator[str]:
 
 
 class KeyRecord:
-    """One line for each read: when, which bytes, and which dialog was up."""
+    """One line for each read: time, bytes, and the open dialog."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path

@@ -1,4 +1,4 @@
-"""A dialog that is up: where its mark stands, what was typed into it, and what a key does to it.
+"""An open dialog: the marked option, the text typed into it, and the effect of keys.
 
 A digit acts at once; Enter takes the marked option; Escape refuses; Tab opens the marked option for
 words; shift+Tab takes the option that names it. Every other key does nothing.
@@ -6,19 +6,19 @@ words; shift+Tab takes the option that names it. Every other key does nothing.
 
 from dataclasses import dataclass, replace
 
-from tests.client_double.front import Answer
+from tests.client_double.output import Answer
 from tests.client_double.patch import Hunk
 from tests.client_double.screen.dialogs import Dialog
 from tests.client_double.screen.diffs import render_hunks, render_lines
 from tests.client_double.screen.text import ACCENT, BOLD, DASHES, DIM, paint, width, wrap
 
-# What Edit shows is one column further left than what Write shows.
+# Edit is drawn one column further left than Write.
 INDENTS = {"Edit": 1}
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a file dialog is about: a difference, or a new file's text."""
+    """The content of a file dialog: a diff, or the text of a new file."""
 
     tool: str
     hunks: tuple[Hunk, ...] = ()
@@ -26,15 +26,15 @@ class Content:
 
 
 @dataclass(slots=True)
-class Standing:
+class OpenDialog:
     dialog: Dialog
     content: Content | None = None
     marked: int = 0
-    words: str | None = None  # what is being typed into the marked option
-    complete: bool = False  # the first picture has "…" where the change will be
+    words: str | None = None  # text typed into the marked option
+    complete: bool = False  # first drawn with "…" in place of the change
 
     def press(self, key: str) -> Answer | None:
-        """Take a key; the answer it gives, if it gives one."""
+        """Take a key; return the answer if it gives one."""
         options = self.dialog.options
         if self.words is not None:
             return self._type(key)

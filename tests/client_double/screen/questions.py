@@ -1,4 +1,4 @@
-"""AskUserQuestion on the screen: one question or several, one choice or many, or words of one's own.
+"""AskUserQuestion on the screen: one question or several, one choice or many, or free text.
 
 A digit chooses; where many may be chosen it toggles, and Tab goes on to the next question. After
 the last of several questions the answers are reviewed and submitted.
@@ -7,7 +7,7 @@ the last of several questions the answers are reviewed and submitted.
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.client_double.front import Answer
+from tests.client_double.output import Answer
 from tests.client_double.screen.text import ACCENT, BOLD, DIM, RULE, paint, wrap
 from tests.client_double.values import Json
 

@@ -1,4 +1,4 @@
-"""The terminal under the screen: raw keys in, changed rows out, everything as it was at the end.
+"""The terminal: raw keys in, changed rows out, restored at the end.
 
 The newest client draws on the alternate screen and takes mouse reports; so does this.
 """
@@ -51,13 +51,13 @@ class Terminal:
         termios.tcsetattr(self._input, termios.TCSADRAIN, self._before)
 
     def wake(self) -> None:
-        """Make a waiting `read` come back: something else changed. Any thread may call it."""
-        # When the pipe is full the last ones have not even been read.
+        """Make a waiting `read` return. Any thread may call it."""
+        # A full pipe wakes it as well.
         with suppress(BlockingIOError):
             os.write(self._wake, b"!")
 
     def read(self, seconds: float | None) -> bytes | None:
-        """The next bytes typed; empty when woken or after so long; None when the terminal is gone."""
+        """The next bytes typed; empty when woken or after the timeout; None if the terminal is gone."""
         ready, _, _ = select.select([self._input, self._woken], [], [], seconds)
         if self._woken in ready:
             os.read(self._woken, READ_BYTES)
@@ -89,7 +89,7 @@ class Terminal:
             data = data[os.write(self._output, data) :]
 
     def measure(self) -> None:
-        """Take note of the size; after a change of it everything is drawn anew."""
+        """Update the size; after a change everything is drawn again."""
         if not self._stale:
             return
         self._stale, self._drawn = False, []
@@ -99,7 +99,7 @@ class Terminal:
         self._write("\x1b[2J")
 
     def _resized(self, number: int, frame: FrameType | None) -> None:
-        # Only noted here: the picture may be half written at this very moment.
+        # Only marked here: the screen may be half written at this moment.
         self._stale = True
         self.wake()
 

@@ -1,9 +1,9 @@
-"""Text on a grid: how wide it is, where it wraps, how it is coloured. Pure."""
+"""Text in terminal cells: width, wrapping, colours."""
 
 import re
 import unicodedata
 
-# Colours by their place in the 256-colour table, as the client picks them.
+# Colours of the 256-colour table, as the client picks them.
 DIM = "38;5;246"
 RULE = "38;5;244"
 DASHES = "38;5;239"
@@ -52,7 +52,7 @@ def _wrap_line(line: str, columns: int) -> list[str]:
         if width(row + word) <= room:
             row += word
             continue
-        # The blank behind a row that is full to its end counts in the next one, unseen.
+        # An invisible blank after a full row counts in the next one.
         room = columns - 1 if row and width(row) == room else columns
         rows += [row] if row else []
         *full, row = chop(word.lstrip(), columns)

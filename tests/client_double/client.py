@@ -1,4 +1,4 @@
-"""Putting the parts of one client together around a front."""
+"""Assemble the parts of a client around an output."""
 
 import os
 from dataclasses import dataclass
@@ -6,11 +6,11 @@ from pathlib import Path
 
 from tests.client_double.calls import Calls
 from tests.client_double.conversation import Conversation
-from tests.client_double.front import Front
 from tests.client_double.hooks import Hooks
 from tests.client_double.options import Options
+from tests.client_double.output import Output
 from tests.client_double.permissions import Permissions
-from tests.client_double.replies import Player
+from tests.client_double.replies import ReplyPlayer
 from tests.client_double.script import Script, parse_script
 from tests.client_double.session import Session
 from tests.client_double.settings import Settings
@@ -30,7 +30,7 @@ class Client:
 def open_session(options: Options, *, interactive: bool) -> tuple[Session, Script]:
     cwd = Path.cwd()
     script = read_script(options.script, cwd)
-    # On a screen the client trusts itself unless told otherwise; headless it denies.
+    # The default mode is auto on a screen; headless, what needs a permission is denied.
     mode = options.mode or ("auto" if interactive else "default")
     home = Path(os.environ.get("HOME", "/"))
     session = Session(cwd, home, script.version, interactive, mode)
@@ -47,15 +47,15 @@ def read_script(source: str, cwd: Path) -> Script:
     return parse_script(text, cwd=str(cwd))
 
 
-def assemble(options: Options, session: Session, script: Script, front: Front) -> Client:
+def assemble(options: Options, session: Session, script: Script, output: Output) -> Client:
     settings = Settings(session.config, session.cwd, options.settings)
     hooks = Hooks(session, settings)
     shell = Shell(session)
-    tasks = Tasks(session, front, shell)
+    tasks = Tasks(session, output, shell)
     permissions = Permissions(session, settings, options.allowed_tools)
     transcript = Transcript(session)
-    calls = Calls(front, hooks, permissions, shell, tasks)
-    player = Player(script, hooks, transcript, front, calls)
-    conversation = Conversation(session, hooks, transcript, front, player)
+    calls = Calls(output, hooks, permissions, shell, tasks)
+    player = ReplyPlayer(script, hooks, transcript, output, calls)
+    conversation = Conversation(session, hooks, transcript, output, player)
     tasks.play_agent = conversation.play_agent
     return Client(conversation, hooks, shell, tasks)

@@ -1,4 +1,4 @@
-"""The conversation's front on a screen: what happens becomes blocks, what is asked becomes dialogs.
+"""The output of a conversation on a screen: events become blocks, questions become dialogs.
 
 Called from the conversation's threads; the drawing thread reads the state under the same lock.
 """
@@ -11,15 +11,22 @@ from pathlib import Path
 
 from tests.client_double import file_tools as filetools
 from tests.client_double.change import Change
-from tests.client_double.front import Answer, Question, TurnEnd
 from tests.client_double.hooks import Reply
+from tests.client_double.output import Answer, Question, TurnEnd
 from tests.client_double.permissions import EDITS
-from tests.client_double.screen.blocks import INTERRUPTED, Block, Called, Note, Said, Typed
-from tests.client_double.screen.dialog_queue import Asked, Asking
+from tests.client_double.screen.blocks import (
+    INTERRUPTED,
+    AssistantText,
+    Block,
+    ClientLine,
+    ToolCall,
+    UserText,
+)
+from tests.client_double.screen.dialog_queue import DialogQueue, QueuedDialog
 from tests.client_double.screen.dialogs import dialog_for
-from tests.client_double.screen.fixed_dialogs import LEAVE_PLAN, Placard
+from tests.client_double.screen.fixed_dialogs import LEAVE_PLAN, FixedDialog
 from tests.client_double.screen.frame import State
-from tests.client_double.screen.open_dialog import Content, Standing
+from tests.client_double.screen.open_dialog import Content, OpenDialog
 from tests.client_double.screen.questions import Questionnaire
 from tests.client_double.script import Show
 from tests.client_double.session import Session
@@ -29,7 +36,7 @@ DOING = ("Pondering", "Weaving", "Humming", "Tinkering")
 DONE = ("Pondered", "Wove", "Hummed", "Tinkered")
 
 
-class ScreenFront:
+class ScreenOutput:
     def __init__(
         self,
         session: Session,
@@ -37,13 +44,13 @@ class ScreenFront:
         options: Mapping[str, Sequence[str]],
         changed: Callable[[], None],
     ) -> None:
-        self.asking = Asking(state, changed)
+        self.asking = DialogQueue(state, changed)
         self.lock = self.asking.lock
         self._session = session
         self._state = state
         self._options = options
         self._changed = changed
-        self._calls: dict[str, Called] = {}
+        self._calls: dict[str, ToolCall] = {}
         self._turns = 0
 
     def begin_work(self) -> None:
@@ -54,7 +61,7 @@ class ScreenFront:
 
     def clear(self) -> None:
         with self.lock:
-            self._state.blocks[:] = [Typed("/clear")]
+            self._state.blocks[:] = [UserText("/clear")]
             self._calls.clear()
         self._changed()
 
@@ -67,24 +74,24 @@ class ScreenFront:
     def turn_began(self, message: Message, origin: Json | None) -> None:
         self.begin_work()
         if origin is None:
-            self._add(Typed(message.content))
+            self._add(UserText(message.content))
 
     def model_said(self, message: Message) -> None:
         block = message.content[0]
         if message.call is not None:
-            called = Called(message.call, self._session.cwd, self._session.mode == "auto")
+            called = ToolCall(message.call, self._session.cwd, self._session.mode == "auto")
             self._calls[message.call.id] = called
             if message.agent is None:
                 self._add(called)
         elif block["type"] == "text" and message.agent is None:
-            self._add(Said(block["text"]))
+            self._add(AssistantText(block["text"]))
 
     def user_said(self, message: Message) -> None:
         text = message.content[0]["text"]
         if not text.startswith("[Request interrupted"):
-            self._add(Typed(text))
+            self._add(UserText(text))
         elif text == "[Request interrupted by user]":
-            self._add(Note(f"  ⎿  {INTERRUPTED}"))
+            self._add(ClientLine(f"  ⎿  {INTERRUPTED}"))
 
     def agent_began(self, message: Message) -> None:
         self._changed()
@@ -101,7 +108,7 @@ class ScreenFront:
         self._changed()
 
     def hook_failed(self, event: str, subject: str, problem: str) -> None:
-        self._add(Note(f"  ⎿  {event}:{subject} hook error\n     {problem}"))
+        self._add(ClientLine(f"  ⎿  {event}:{subject} hook error\n     {problem}"))
 
     def ask(self, question: Question, hooks: Callable[[], Answer | None]) -> Answer:
         asked = self._asked_for(question)
@@ -120,7 +127,7 @@ class ScreenFront:
 
     def show(self, dialog: Show) -> None:
         answers = tuple(Answer(False) for _ in dialog.options)
-        asked = Asked("shown", Placard(dialog, answers), lambda answer: None)
+        asked = QueuedDialog("shown", FixedDialog(dialog, answers), lambda answer: None)
         self.asking.put(asked)
         asked.gone.wait()
 
@@ -135,21 +142,21 @@ class ScreenFront:
             self._state.working_since = None
             moment = datetime.now().strftime("%-I:%M %p")
             done = DONE[self._turns % len(DONE)]
-            self._state.blocks.append(Note(f"✻ {done} for {int(end.seconds)}s · done {moment}"))
+            self._state.blocks.append(ClientLine(f"✻ {done} for {int(end.seconds)}s · done {moment}"))
             self._turns += 1
         self._changed()
 
-    def _asked_for(self, question: Question) -> Asked:
+    def _asked_for(self, question: Question) -> QueuedDialog:
         call = question.call
         if call.tool == "AskUserQuestion":
             form = Questionnaire(list(call.input["questions"]))
-            return Asked(form.name, form, question.settle)
+            return QueuedDialog(form.name, form, question.settle)
         if call.tool == "ExitPlanMode":
             answers = (Answer(True, switch_mode="default"), Answer(False))
-            placard = Placard(LEAVE_PLAN, answers, at_the_bottom=True)
-            return Asked(call.tool, placard, question.settle, at_the_bottom=True)
+            placard = FixedDialog(LEAVE_PLAN, answers, at_the_bottom=True)
+            return QueuedDialog(call.tool, placard, question.settle, at_the_bottom=True)
         dialog = dialog_for(question, self._session.cwd, self._options)
-        return Asked(dialog.name, Standing(dialog, _content(call, question.change)), question.settle)
+        return QueuedDialog(dialog.name, OpenDialog(dialog, _content(call, question.change)), question.settle)
 
     def _add(self, block: Block) -> None:
         with self.lock:
@@ -166,7 +173,7 @@ def _content(call: Call, change: Change | None) -> Content | None:
 
 
 def _change_of(call: Call, outcome: Outcome) -> Change | None:
-    """What a call nobody was asked about changed, or would have."""
+    """The change of a call that was not asked about."""
     if call.tool not in filetools.PLANS:
         return None
     if outcome.refusal:

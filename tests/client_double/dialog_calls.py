@@ -1,4 +1,4 @@
-"""The calls behind the recorded screens: one for each dialog, by the recording's name."""
+"""The tool calls of the recorded dialogs, by the name of the recording."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a conversation needs of whoever shows it: a screen, or a stream of events."""
+"""The interface between a conversation and its output: a screen, or a stream of events."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -14,7 +14,7 @@ from tests.client_double.values import Call, Json, Message
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """How a question was answered, and by whom."""
+    """The answer to a question, and who gave it."""
 
     allow: bool
     always: bool = False
@@ -22,7 +22,7 @@ class Answer:
     feedback: str | None = None
     interrupts: bool = False
     by_hook: bool = False
-    by_default: bool = False  # nobody was there to be asked
+    by_default: bool = False  # no one could be asked
     updated_input: Json | None = None
     answers: Json | None = None
     message: str | None = None
@@ -30,7 +30,7 @@ class Answer:
 
 @dataclass(slots=True, eq=False)
 class Question:
-    """Something that waits for an answer. The first answer counts, whoever gives it."""
+    """A question that waits for an answer. The first answer counts."""
 
     call: Call
     verdict: Verdict
@@ -59,9 +59,9 @@ class TurnEnd:
     origin: Json | None = None
 
 
-class Front(Protocol):
+class Output(Protocol):
     def session_starts(self, source: str) -> None:
-        """Before the SessionStart hooks."""
+        """Called before the SessionStart hooks."""
 
     def session_started(self, source: str, replies: Sequence[Reply]) -> None: ...
 
