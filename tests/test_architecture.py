@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from chorus.agents import AGENTS
+
 ROOT = Path(__file__).parent.parent
 SOURCES = sorted((ROOT / "chorus").rglob("*.py"))
 
@@ -41,6 +43,8 @@ MAY_IMPORT = {
     "text": set(),
     "errors": set(),
 }  # fmt: skip
+# Rooms that still import modules of one coding agent instead of calling `chorus.agents.load_agent`.
+NOT_YET_BEHIND_THE_INTERFACE = {"commands"}
 # Outside library -> the only room that may import it.
 DOORS = {
     "git": "store",
@@ -114,6 +118,16 @@ def test_imports_point_one_way(path: Path) -> None:
         elif is_pure(path) and top not in PURE_LIBRARIES:
             assert top in sys.stdlib_module_names, f"pure code must not import {top}"
             assert top not in FORBIDDEN_IN_PURE, f"this code must stay pure: {module}"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in SOURCES if room_of(path) not in {"agents", *NOT_YET_BEHIND_THE_INTERFACE}],
+    ids=lambda p: str(p.relative_to(ROOT)),
+)
+def test_an_agent_is_used_through_its_interface_alone(path: Path) -> None:
+    packages = tuple(f"chorus.agents.{name}" for name in AGENTS)
+    assert not [module for module in imports_of(path) if module.startswith(packages)]
 
 
 def test_every_room_is_under_the_contract() -> None:

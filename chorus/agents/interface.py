@@ -59,7 +59,7 @@ class StreamReader(Protocol):
 
     problems: Counter[str]  # text that was skipped, by kind
 
-    def feed(self, chunk: bytes) -> list[Document]:
+    def feed(self, chunk: bytes | str) -> list[Document]:
         """Take the next chunk, cut anywhere; return the objects it completed."""
         ...
 
@@ -293,6 +293,14 @@ class Prompts(Protocol):
 
     def hook_reply(self, decision: dict[str, Any]) -> dict[str, Any]:
         """Return the output of a permission hook with this decision."""
+        ...
+
+    def line_reply(self, decision: dict[str, Any]) -> str:
+        """Return the key that answers a request printed as a line. Raises CannotAnswer for a message."""
+        ...
+
+    def is_request_line(self, line: str, text: str) -> bool:
+        """Return whether a printed line is the request with this text."""
         ...
 
     def control_reply(self, request: str, decision: dict[str, Any]) -> dict[str, Any]:

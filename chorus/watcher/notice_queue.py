@@ -10,15 +10,14 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from chorus.agents.claude_code.hooks.event_file import HookEvent
-from chorus.agents.claude_code.hooks.spool import Spool
+from chorus.agents.hook_event import HookEvent
+from chorus.agents.hook_spool import Spool
+from chorus.agents.interface import Events
 from chorus.model.ids import SessionId
 from chorus.model.session import Session
 from chorus.review.revert.notice_text import Notice
 from chorus.watcher.state.files import save_json
 
-# The output of these hooks reaches the model. Stop is not among them: its output would start a turn.
-DELIVERING_HOOKS = frozenset({"SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolBatch"})
 # A session that is never resumed leaves its notices behind: the latest ones are kept.
 MAX_NOTICES = 100
 
@@ -27,7 +26,8 @@ Root = Callable[[SessionId], SessionId | None]
 
 
 class NoticeQueue:
-    def __init__(self, path: Path, spool: Spool, root: Root) -> None:
+    def __init__(self, path: Path, events: Events, spool: Spool, root: Root) -> None:
+        self._events = events
         self._path = path
         self._spool = spool
         self._root = root
@@ -60,19 +60,13 @@ class NoticeQueue:
             return
         for replied, printed in self._spool.take_printed_answers().items():
             self._confirm(replied, printed=printed)
-        name, session = event.value.get("hook_event_name"), event.value.get("session_id")
-        # A sub-agent's hooks reach the sub-agent alone.
-        if (
-            name not in DELIVERING_HOOKS
-            or not isinstance(session, str)
-            or event.value.get("agent_id") is not None
-        ):
+        session = self._events.notice_session(event.value)
+        if session is None:
             return
-        mine = self._take(SessionId(session)) if self._spool.is_hook_waiting(event) else []
+        mine = self._take(session) if self._spool.is_hook_waiting(event) else []
         if mine:
             self._sent[event.name] = mine
-            output = {"hookEventName": name, "additionalContext": _join(mine)}
-            self._spool.release(event, {"hookSpecificOutput": output})
+            self._spool.release(event, self._events.notice_reply(event.value, _join(mine)))
 
     def take(self, session: SessionId) -> str | None:
         """Take the text of this session's notices, to be delivered in another way."""

@@ -9,8 +9,8 @@ import logging
 import os
 from contextlib import suppress
 
-from chorus.agents.claude_code.dialogs.rules import read_prompt_rules
-from chorus.agents.claude_code.hooks.spool import Spool
+from chorus.agents import load_agent
+from chorus.agents.hook_spool import Spool
 from chorus.config.user_config import read_preferences, read_user_section
 from chorus.errors import ChorusError
 from chorus.model.ids import PaneId
@@ -60,31 +60,36 @@ SUCCESSOR_RETRY_SECONDS = 30.0
 class Watcher:
     def __init__(self, home: Home, *, successor: bool = False) -> None:
         self.home = home
+        agent = self._agent = load_agent()
         self._lock = home.lock.stat()
         self._retry_seconds = SUCCESSOR_RETRY_SECONDS if successor else RETRY_SECONDS
         self._stopping = asyncio.Event()
         self.tasks = Tasks(lambda: has_free_space(home.root))
         self.server = Server(home, self._handle)
         self.trees = WatchedTrees(home, self.server)
-        self.pipeline = Pipeline(self.trees.find, self._publish_session, self._feed_prompts)
+        self.pipeline = Pipeline(
+            agent.events.read_outcomes(), self.trees.find, self._publish_session, self._feed_prompts
+        )
         roster = self.pipeline.roster
         self.transcripts = TranscriptSource(
-            TranscriptTails(home.root / "transcripts.json"),
+            TranscriptTails(agent.clients, home.root / "transcripts.json"),
             SessionFile(home.root / "sessions.json", roster),
             self.pipeline,
             self.trees,
         )
         self.outside_changes = OutsideChanges(self.trees, roster, self.transcripts)
         spool = Spool(home.spool)
-        self.notices = NoticeQueue(home.root / "untold.json", spool, self.pipeline.root_of)
+        self.notices = NoticeQueue(home.root / "untold.json", agent.events, spool, self.pipeline.root_of)
         self.lent_hooks = LentHooks(home.root / LENT_FILE)
         self.audit_log = AuditLog(audit_path(home))
 
         runs = HeadlessRuns()
         activity = PaneActivity(self._look_at_panes)
         notifier = Notifier(read_preferences, self._tmux_servers, self.tasks.start)
+        screen_reader = agent.prompts.screen_reader(read_user_section("prompts"))
         self.prompts = PendingPrompts(
-            PanePrompts(read_prompt_rules(read_user_section("prompts")), activity.tmux),
+            agent.prompts,
+            PanePrompts(agent.prompts, screen_reader, activity.tmux),
             self.audit_log,
             self.server.publish,
             read_preferences,
@@ -93,12 +98,27 @@ class Watcher:
         )
         self._control_requests = ControlRequests(home.root / "asked.json")
         requests = PermissionRequests(
-            spool, runs, roster, self.prompts, self._control_requests, self.tasks.start, activity.tmux
+            agent.prompts,
+            spool,
+            runs,
+            roster,
+            self.prompts,
+            self._control_requests,
+            self.tasks.start,
+            activity.tmux,
         )
         self.hooks = HookSource(
-            spool, self.pipeline, self.trees, self.transcripts, self.notices, requests, self.tasks.fail
+            agent.events,
+            spool,
+            self.pipeline,
+            self.trees,
+            self.transcripts,
+            self.notices,
+            requests,
+            self.tasks.fail,
         )
         self.panes = PaneSource(
+            agent,
             home.root,
             PaneFile(home.root / "panes.json"),
             runs,
@@ -164,8 +184,10 @@ class Watcher:
         run_forever(lambda: self.hooks.run(self._repair_home, self.stop))
         run_forever(self.transcripts.run)
         run_forever(self.panes.panes.poll_forever)
-        run_forever(PaneDiscovery(roster, self.panes.panes).run)
-        run_forever(lambda: watch_clients(roster, self.transcripts.end_session, self.lent_hooks))
+        run_forever(PaneDiscovery(self._agent.clients, roster, self.panes.panes).run)
+        run_forever(
+            lambda: watch_clients(roster, self.transcripts.end_session, self.lent_hooks, self._agent.setup)
+        )
         run_forever(self.outside_changes.run)
         run_forever(self.trees.pack_forever)
 
@@ -221,7 +243,7 @@ class Watcher:
         self.hooks.close(asleep=holds_lock)
         await self.server.close()
         self.trees.close()
-        self.lent_hooks.remove_unused(lambda client: False)
+        self.lent_hooks.remove_unused(lambda client: False, self._agent.setup)
         if holds_lock:
             self.transcripts.save()
         log.info("the watcher ends")

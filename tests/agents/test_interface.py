@@ -105,6 +105,30 @@ def test_a_prompt_in_plain_text_is_answered_with_yes_or_no() -> None:
     assert prompts.permission_reply(Deny("no"), prompt, request)["message"] == "no"
 
 
+def test_a_request_printed_as_a_line_is_answered_with_one_key() -> None:
+    prompts = load_agent().prompts
+    request = opened(None, {}, "Delete it?")
+    prompt = prompts.prompt_for(request)
+    assert prompts.line_reply(prompts.permission_reply(Allow(), prompt, request)) == "y"
+    assert prompts.line_reply(prompts.permission_reply(Deny(), prompt, request)) == "n"
+    with pytest.raises(CannotAnswer):
+        prompts.line_reply(prompts.permission_reply(Deny("not now"), prompt, request))
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ('{"type": "permission_request", "prompt": "Delete it?"}', True),
+        ('{"type": "permission_request", "prompt": "Keep it?"}', False),
+        ('{"type": "assistant", "prompt": "Delete it?"}', False),
+        ("[]", False),
+        ("Delete it?", False),
+    ],
+)
+def test_a_request_is_recognised_in_a_printed_line(line: str, expected: bool) -> None:
+    assert load_agent().prompts.is_request_line(line, "Delete it?") is expected
+
+
 def test_a_question_belongs_to_the_call_that_asks_it() -> None:
     prompts = load_agent().prompts
     tool_input = {"questions": [{"question": "Which one?", "header": "Kind", "options": []}]}

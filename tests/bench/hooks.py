@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from chorus.agents.claude_code.hooks.spool import Spool
+from chorus.agents.hook_spool import Spool
 from chorus.demo.model_server.server import ModelServer
 from tests.lab.client import Client, find_client, prepare_home, read_version
 from tests.lab.hooks import HOOK

@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from chorus.agents.claude_code.hooks.event_file import HookEvent
 from chorus.agents.claude_code.hooks.program import (
     HOOK_PROGRAM,
     find_plugin_directory,
     render_hook_groups,
     render_settings,
 )
-from chorus.agents.claude_code.hooks.spool import HeldHook, Spool
 from chorus.agents.claude_code.settings.files import install_hooks, uninstall_hooks
+from chorus.agents.hook_event import HookEvent
+from chorus.agents.hook_spool import HeldHook, Spool
 from tests.lab.client import Client, say
 from tests.lab.client_behavior import ClientBehavior
 from tests.lab.script import Text, ToolUse

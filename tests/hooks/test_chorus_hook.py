@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from chorus.agents.claude_code.hooks.event_file import HookEvent
-from chorus.agents.claude_code.hooks.spool import Spool
+from chorus.agents.hook_event import HookEvent
+from chorus.agents.hook_spool import Spool
 from tests.lab.hooks import HOOK, run_hook, send, start_hook
 from tests.lab.terminal import wait_until
 
@@ -475,7 +475,7 @@ def test_the_hook_program_is_plain_posix_shell() -> None:
 WATCHER_PROGRAM = """
 import os, select, sys
 from pathlib import Path
-from chorus.agents.claude_code.hooks.spool import Spool
+from chorus.agents.hook_spool import Spool
 spool, log = Spool(Path(sys.argv[1])), open(sys.argv[2], "a")
 spool.open()
 while True:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from chorus.agents.claude_code.adapter import AGENT
 from chorus.agents.claude_code.events.parser import parse_event
 from chorus.agents.claude_code.pairing.pairing import Pairing
 from chorus.agents.interface import RunningClient, Source
@@ -25,7 +26,6 @@ from chorus.watcher.prompts.pending_prompts import NoSuchPrompt, PendingPrompts
 from tests.client_double.conftest import ClientDouble
 from tests.lab.client import say
 from tests.lab.terminal import Pane, Terminal, wait_until
-from tests.screens import shipped_rules
 
 # Means nothing in any dialog. When it has arrived, so has every key that was sent before it.
 SENTINEL = "x"
@@ -68,8 +68,9 @@ class Asking:
 
     def restart_watcher(self) -> None:
         """Everything a watcher remembers of prompts is gone."""
-        screens = PanePrompts(shipped_rules(), self._tmux)
+        screens = PanePrompts(AGENT.prompts, AGENT.prompts.screen_reader(), self._tmux)
         self.prompts = PendingPrompts(
+            AGENT.prompts,
             screens,
             self.audit,
             self._publish,
@@ -77,7 +78,7 @@ class Asking:
             has_hooks=lambda _: False,
             notify=self._notify,
         )
-        self.panes = WatchedPanes(FakePaneEvents(self._polled))
+        self.panes = WatchedPanes(FakePaneEvents(self._polled), AGENT.clients)
 
     def _publish(self, event: EventJson) -> None:
         fields: dict[str, Any] = {**event}

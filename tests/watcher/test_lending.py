@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from chorus.agents.claude_code.adapter import AGENT
 from chorus.agents.claude_code.hooks.program import render_portable_hook_groups
 from chorus.agents.claude_code.settings.files import install_hooks
 from chorus.watcher.state.lent_hooks import HookLoan, LentHooks
@@ -29,9 +30,9 @@ def lend(lending: LentHooks, settings: Path, client: str) -> None:
 def test_hooks_go_when_the_last_client_they_were_lent_for_is_gone(lending: LentHooks, settings: Path) -> None:
     lend(lending, settings, "1:a")
     lend(lending, settings, "2:b")
-    lending.remove_unused(lambda client: client == "2:b")
+    lending.remove_unused(lambda client: client == "2:b", AGENT.setup)
     assert settings.exists()
-    lending.remove_unused(lambda client: False)
+    lending.remove_unused(lambda client: False, AGENT.setup)
     assert not settings.parent.exists()
 
 
@@ -55,7 +56,7 @@ def test_the_persons_own_hooks_stay(lending: LentHooks, settings: Path, tmp_path
     install_hooks(settings, GROUPS, backups=tmp_path / "backups")
     before = settings.read_bytes()
     lend(lending, settings, "1:a")
-    lending.remove_unused(lambda client: False)
+    lending.remove_unused(lambda client: False, AGENT.setup)
     assert settings.read_bytes() == before
 
 
@@ -67,7 +68,7 @@ def test_a_new_watcher_takes_back_what_a_killed_one_lent(
     lend(lending, settings, "1:a")
     fresh = LentHooks(tmp_path / "lent.json")
     fresh.load()
-    fresh.remove_unused(lambda client: False)
+    fresh.remove_unused(lambda client: False, AGENT.setup)
     assert settings.read_text() == '{\n   "mine": 1 }\n'
 
 
@@ -81,5 +82,5 @@ def test_a_damaged_memory_means_that_nothing_is_lent(lending: LentHooks, rubbish
 def test_a_file_that_cannot_be_mended_is_left_alone(lending: LentHooks, settings: Path) -> None:
     lend(lending, settings, "1:a")
     settings.write_text("{ not settings")
-    lending.remove_unused(lambda client: False)
+    lending.remove_unused(lambda client: False, AGENT.setup)
     assert settings.read_text() == "{ not settings"

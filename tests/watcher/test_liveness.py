@@ -2,6 +2,7 @@ import asyncio
 import subprocess
 from pathlib import Path
 
+from chorus.agents.claude_code.adapter import AGENT
 from chorus.model.ids import SessionId
 from chorus.model.session import SessionTable
 from chorus.system.processes import read_process
@@ -41,6 +42,8 @@ async def test_a_session_whose_client_is_gone_is_told_of(tmp_path: Path) -> None
     roster, lost = SessionTable(), asyncio.Queue[SessionId]()
     roster.place(SessionId("dead"), time="t", source="hook", client="1:0")
     roster.place(SessionId("unknown"), time="t", source="hook")
-    task = asyncio.create_task(watch_clients(roster, lost.put, LentHooks(tmp_path / "lent.json")))
+    task = asyncio.create_task(
+        watch_clients(roster, lost.put, LentHooks(tmp_path / "lent.json"), AGENT.setup)
+    )
     assert await asyncio.wait_for(lost.get(), 60) == "dead"
     task.cancel()

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from chorus.agents.claude_code.adapter import AGENT
 from chorus.agents.claude_code.dialogs.reader import read_screen
 from chorus.model.action import Call, WriteScope
 from chorus.model.ids import SessionId, ToolUseId
@@ -27,7 +28,7 @@ def questions(*texts: str) -> dict[str, Any]:
 
 
 def open_calls(*inputs: dict[str, Any]) -> OpenCalls:
-    calls = OpenCalls()
+    calls = OpenCalls(AGENT.prompts)
     for number, given in enumerate(inputs):
         call = Call(ToolUseId(f"t{number}"), "AskUserQuestion", given, (), WriteScope.NOTHING, SESSION)
         calls.feed(CallOpened(call))
@@ -65,4 +66,4 @@ def test_only_a_call_of_a_later_moment_asks_anew(time: str, anew: bool) -> None:
     call = Call(ToolUseId("t9"), "AskUserQuestion", given, (), WriteScope.NOTHING, SESSION, time=time)
 
     since = "2026-01-02T00:00:00Z"
-    assert OpenCalls().is_asked_anew(CallOpened(call), prompt, SESSION, since) is anew
+    assert OpenCalls(AGENT.prompts).is_asked_anew(CallOpened(call), prompt, SESSION, since) is anew

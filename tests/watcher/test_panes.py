@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from chorus.agents.claude_code.adapter import AGENT
 from chorus.model.ids import PaneId
 from chorus.tmux.address import Address
 from chorus.watcher.panes.watched_panes import WatchedPanes
@@ -30,7 +31,7 @@ async def test_the_stream_of_a_pane_that_is_gone_is_closed(terminal: Terminal, t
     pane = terminal.open(["cat"], cwd=tmp_path, environment=environment)
     stream = FakeStream()
 
-    panes = WatchedPanes(FakePaneEvents(stream=stream))
+    panes = WatchedPanes(FakePaneEvents(stream=stream), AGENT.clients)
     watched = await panes.watch(Address(terminal.socket()), PaneId(pane.id))
     panes.read_stream(watched)
     terminal.tmux("kill-pane", "-t", pane.id)

@@ -6,7 +6,7 @@ import select
 from pathlib import Path
 from typing import Any, cast
 
-from chorus.agents.claude_code.hooks.spool import Spool
+from chorus.agents.hook_spool import Spool
 from chorus.watcher.sources.hook_source import HookSource
 
 NOBODY = cast(Any, None)
@@ -15,7 +15,7 @@ NOBODY = cast(Any, None)
 async def test_a_poke_is_told_of_once(tmp_path: Path) -> None:
     spool = Spool(tmp_path / "spool")
     spool.open()
-    hooks = HookSource(spool, NOBODY, NOBODY, NOBODY, NOBODY, NOBODY, NOBODY)
+    hooks = HookSource(NOBODY, spool, NOBODY, NOBODY, NOBODY, NOBODY, NOBODY, NOBODY)
     hooks.listen()
     poke = os.open(tmp_path / "spool/poke", os.O_WRONLY | os.O_NONBLOCK)
     os.write(poke, b"\n\n")

@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+from chorus.agents.claude_code.adapter import AGENT
 from chorus.model.ids import PaneId
 from chorus.tmux.address import Address
 from chorus.tmux.tmux_server import TmuxServer
@@ -29,7 +30,7 @@ async def test_a_stream_that_is_closed_while_it_hears_reads_no_more(
     failures: list[dict[str, Any]] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, failure: failures.append(failure))
     tmux = TmuxServer(Address(terminal.socket()))
-    stream = PaneStream(tmux, PaneId(pane.id), tmp_path / "fifo", hear, since=0.0)
+    stream = PaneStream(AGENT.events, tmux, PaneId(pane.id), tmp_path / "fifo", hear, since=0.0)
     await stream.start()
     pane.type('{"n": 1}\n')
     await asyncio.wait_for(hears.wait(), SECONDS)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from chorus.agents.claude_code.adapter import AGENT
 from chorus.model.ids import SessionId
 from chorus.watcher.sources.transcript_source import (
     LATE_SECONDS,
@@ -29,7 +30,7 @@ def append(path: Path, text: bytes) -> None:
 
 
 def test_what_was_written_before_a_session_is_watched_is_history(tmp_path: Path, transcript: Path) -> None:
-    tails = TranscriptTails(tmp_path / "kept")
+    tails = TranscriptTails(AGENT.clients, tmp_path / "kept")
     tails.follow(S, transcript)
     append(transcript, b"new\n")
     assert list(tails.read()) == [
@@ -41,7 +42,7 @@ def test_what_was_written_before_a_session_is_watched_is_history(tmp_path: Path,
 
 
 def test_a_session_that_began_under_our_eyes_has_no_history(tmp_path: Path, transcript: Path) -> None:
-    tails = TranscriptTails(tmp_path / "kept")
+    tails = TranscriptTails(AGENT.clients, tmp_path / "kept")
     tails.follow(S, transcript, from_start=True)
     assert [line.history for line in tails.read()] == [False, False]
 
@@ -49,7 +50,7 @@ def test_a_session_that_began_under_our_eyes_has_no_history(tmp_path: Path, tran
 def test_a_subagents_transcript_is_followed_from_its_start_when_it_appears(
     tmp_path: Path, transcript: Path
 ) -> None:
-    tails = TranscriptTails(tmp_path / "kept")
+    tails = TranscriptTails(AGENT.clients, tmp_path / "kept")
     old = transcript.with_suffix("") / "subagents/agent-0.jsonl"
     append(old, b"before\n")
     tails.follow(S, transcript)
@@ -65,14 +66,14 @@ def test_a_subagents_transcript_is_followed_from_its_start_when_it_appears(
 def test_what_was_written_while_no_watcher_ran_is_new_to_the_next_one(
     tmp_path: Path, transcript: Path
 ) -> None:
-    first = TranscriptTails(tmp_path / "kept")
+    first = TranscriptTails(AGENT.clients, tmp_path / "kept")
     first.load()
     first.follow(S, transcript)
     list(first.read())
     first.save()
     append(transcript, b"missed\n")
 
-    second = TranscriptTails(tmp_path / "kept")
+    second = TranscriptTails(AGENT.clients, tmp_path / "kept")
     second.load()
     second.follow(S, transcript)
     assert [line.history for line in second.read()] == [True, True, False]
@@ -82,19 +83,19 @@ def test_what_was_written_while_no_watcher_ran_is_new_to_the_next_one(
 def test_a_watcher_killed_before_it_read_a_line_has_still_watched(
     tmp_path: Path, transcript: Path, from_start: bool
 ) -> None:
-    first = TranscriptTails(tmp_path / "kept")
+    first = TranscriptTails(AGENT.clients, tmp_path / "kept")
     first.follow(S, transcript, from_start=from_start)
     append(transcript, b"missed\n")
     append(transcript.with_suffix("") / "subagents/agent-1.jsonl", b"sub\n")
 
-    second = TranscriptTails(tmp_path / "kept")
+    second = TranscriptTails(AGENT.clients, tmp_path / "kept")
     second.load()
     second.follow(S, transcript)
     assert [line.history for line in second.read()] == [not from_start, not from_start, False, False]
 
 
 def test_an_ended_session_is_not_read_any_more(tmp_path: Path, transcript: Path) -> None:
-    tails = TranscriptTails(tmp_path / "kept")
+    tails = TranscriptTails(AGENT.clients, tmp_path / "kept")
     tails.follow(S, transcript)
     tails.forget(S)
     assert list(tails.read()) == []
@@ -103,7 +104,7 @@ def test_an_ended_session_is_not_read_any_more(tmp_path: Path, transcript: Path)
 @pytest.mark.parametrize("rubbish", [b"", b"{", b"[1]", b'{"a": "b"}'])
 def test_a_damaged_memory_means_nothing_is_known(tmp_path: Path, transcript: Path, rubbish: bytes) -> None:
     (tmp_path / "kept").write_bytes(rubbish)
-    tails = TranscriptTails(tmp_path / "kept")
+    tails = TranscriptTails(AGENT.clients, tmp_path / "kept")
     tails.load()
     tails.follow(S, transcript)
     assert all(line.history for line in tails.read())
@@ -115,7 +116,7 @@ def test_a_transcript_that_cannot_be_read_keeps_no_other_from_being_read(
 ) -> None:
     (tmp_path / "a directory").mkdir()
     os.mkfifo(tmp_path / "a pipe")
-    tails = TranscriptTails(tmp_path / "kept")
+    tails = TranscriptTails(AGENT.clients, tmp_path / "kept")
     tails.follow(SessionId("odd"), tmp_path / odd)
     tails.follow(S, transcript, from_start=True)
 
@@ -128,7 +129,7 @@ def test_a_transcript_that_cannot_be_read_keeps_no_other_from_being_read(
 def test_an_ended_session_is_followed_until_nothing_more_comes_from_it(
     tmp_path: Path, transcript: Path
 ) -> None:
-    tails = TranscriptTails(tmp_path / "kept")
+    tails = TranscriptTails(AGENT.clients, tmp_path / "kept")
     tails.follow(S, transcript)
     list(tails.read())
     tails.forget_quiet([S], 0.0)
@@ -146,7 +147,7 @@ def test_an_ended_session_is_followed_until_nothing_more_comes_from_it(
 
 
 def test_a_session_that_is_there_again_is_not_left(tmp_path: Path, transcript: Path) -> None:
-    tails = TranscriptTails(tmp_path / "kept")
+    tails = TranscriptTails(AGENT.clients, tmp_path / "kept")
     tails.follow(S, transcript)
     tails.forget_quiet([S], 0.0)
     tails.forget_quiet([], 1.0)
@@ -157,7 +158,7 @@ def test_a_session_that_is_there_again_is_not_left(tmp_path: Path, transcript: P
 def test_positions_of_sessions_long_ended_are_forgotten(tmp_path: Path, transcript: Path) -> None:
     file = tmp_path / "kept"
     file.write_text(json.dumps({f"/{number}.jsonl": 7 for number in range(MAX_POSITIONS + 5)}))
-    tails = TranscriptTails(file)
+    tails = TranscriptTails(AGENT.clients, file)
     tails.load()
     tails.follow(S, transcript)
 

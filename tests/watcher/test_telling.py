@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from chorus.agents.claude_code.hooks.event_file import HookEvent
-from chorus.agents.claude_code.hooks.spool import Spool
+from chorus.agents.claude_code.adapter import AGENT
+from chorus.agents.hook_event import HookEvent
+from chorus.agents.hook_spool import Spool
 from chorus.model.ids import SessionId
 from chorus.model.session import Session
 from chorus.review.revert.notice_text import Notice
@@ -60,7 +61,7 @@ def hooks(tmp_path: Path) -> Iterator[HookSource]:
 
 @pytest.fixture
 def telling(tmp_path: Path, hooks: HookSource) -> NoticeQueue:
-    return NoticeQueue(tmp_path / "untold.json", hooks.spool, lambda session: session)
+    return NoticeQueue(tmp_path / "untold.json", AGENT.events, hooks.spool, lambda session: session)
 
 
 @pytest.mark.parametrize("name", ["UserPromptSubmit", "PostToolUse", "PostToolBatch", "SessionStart"])
@@ -97,7 +98,7 @@ def test_what_was_not_told_outlives_the_watcher(
     telling.add([NOTICE], [])
     given = hooks.come()
     telling.reply(given)  # and nobody knows whether it was printed
-    later = NoticeQueue(tmp_path / "untold.json", hooks.spool, lambda session: session)
+    later = NoticeQueue(tmp_path / "untold.json", AGENT.events, hooks.spool, lambda session: session)
     later.load()
     again = hooks.come()
     later.reply(again)
@@ -109,7 +110,7 @@ def test_what_was_not_told_outlives_the_watcher(
 
 def test_a_damaged_file_means_that_nothing_is_left_to_tell(tmp_path: Path, hooks: HookSource) -> None:
     (tmp_path / "untold.json").write_text('[["a"')
-    telling = NoticeQueue(tmp_path / "untold.json", hooks.spool, lambda session: session)
+    telling = NoticeQueue(tmp_path / "untold.json", AGENT.events, hooks.spool, lambda session: session)
     telling.load()
     event = hooks.come()
     telling.reply(event)
@@ -117,7 +118,7 @@ def test_a_damaged_file_means_that_nothing_is_left_to_tell(tmp_path: Path, hooks
 
 
 def test_a_session_that_goes_on_with_another_hears_for_it(tmp_path: Path, hooks: HookSource) -> None:
-    telling = NoticeQueue(tmp_path / "untold.json", hooks.spool, lambda _: A)
+    telling = NoticeQueue(tmp_path / "untold.json", AGENT.events, hooks.spool, lambda _: A)
     gone = Session(A, state="gone")
     alive = Session(B, state="idle", sources=("transcript", "hook"))
     assert telling.add([NOTICE], [gone, alive]) == [B]

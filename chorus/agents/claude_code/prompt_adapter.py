@@ -1,5 +1,6 @@
 """Claude Code's prompts behind the interface of `chorus.agents.interface`."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,8 +9,8 @@ from chorus.agents.claude_code.dialogs.reader import explain_reading, read_scree
 from chorus.agents.claude_code.dialogs.rules import PromptRules, read_prompt_rules
 from chorus.agents.claude_code.replies.appearances import PromptAppearances
 from chorus.agents.claude_code.replies.key_sequences import without_blanks
-from chorus.agents.claude_code.replies.permission_replies import plan_permission_reply
-from chorus.agents.interface import PromptReader, PromptTracker
+from chorus.agents.claude_code.replies.permission_replies import DEFAULT_DENIAL, plan_permission_reply
+from chorus.agents.interface import CannotAnswer, PromptReader, PromptTracker
 from chorus.model.answer import Answer
 from chorus.model.outcomes import PromptOpened
 from chorus.model.prompt import NoPrompt, Prompt, UnknownPrompt
@@ -55,6 +56,20 @@ class ClaudePrompts:
 
     def hook_reply(self, decision: dict[str, Any]) -> dict[str, Any]:
         return {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": decision}}
+
+    def line_reply(self, decision: dict[str, Any]) -> str:
+        if decision.get("message", DEFAULT_DENIAL) != DEFAULT_DENIAL:
+            raise CannotAnswer("this client takes no message with its answer")
+        return "y" if decision["behavior"] == "allow" else "n"
+
+    def is_request_line(self, line: str, text: str) -> bool:
+        try:
+            event = json.loads(line)
+        except ValueError:
+            return False
+        if not isinstance(event, dict):
+            return False
+        return event.get("type") == "permission_request" and event.get("prompt") == text
 
     def control_reply(self, request: str, decision: dict[str, Any]) -> dict[str, Any]:
         response = {"subtype": "success", "request_id": request, "response": decision}

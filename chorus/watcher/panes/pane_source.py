@@ -12,9 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from chorus.agents.claude_code.processes import is_client, read_client
-from chorus.agents.claude_code.transcripts import began_after
-from chorus.agents.interface import RunningClient, Source
+from chorus.agents.interface import Agent, Clients, RunningClient, Source
 from chorus.errors import ChorusError
 from chorus.model.ids import PaneId, SessionId
 from chorus.model.session import Session, SessionTable
@@ -44,6 +42,7 @@ MAX_LOOKS = 30
 
 @dataclass(slots=True)
 class PaneSource:
+    agent: Agent
     fifo_directory: Path
     file: PaneFile
     runs: HeadlessRuns
@@ -55,7 +54,7 @@ class PaneSource:
     panes: WatchedPanes = field(init=False)
 
     def __post_init__(self) -> None:
-        self.panes = WatchedPanes(self)
+        self.panes = WatchedPanes(self, self.agent.clients)
 
     async def restore(self) -> None:
         """Watch the panes of a watcher that was killed, with the requests that were pending there."""
@@ -113,7 +112,9 @@ class PaneSource:
         if run := self.runs.in_pane(pane.id):
             run.session = client.session
         transcripts.trees.find(client.cwd)
-        is_new = client.transcript is not None and began_after(client.transcript, pane.since)
+        is_new = client.transcript is not None and self.agent.clients.began_after(
+            client.transcript, pane.since
+        )
         transcripts.follow(known, from_start=is_new)
         transcripts.pipeline.publish_session(known)
         transcripts.sessions.save()
@@ -133,7 +134,9 @@ class PaneSource:
             self.transcripts.trees.publish_changes()
 
         try:
-            stream = PaneStream(TmuxServer(pane.address), pane.id, fifo, feed, since=pane.since)
+            stream = PaneStream(
+                self.agent.events, TmuxServer(pane.address), pane.id, fifo, feed, since=pane.since
+            )
         except ChorusError as error:
             log.warning("%s: %s", pane.id, error)
             return None
@@ -151,6 +154,7 @@ class PaneDiscovery:
     alone.
     """
 
+    clients: Clients
     roster: SessionTable
     panes: WatchedPanes
     _looks: dict[tuple[SessionId, str | None], int] = field(default_factory=dict)
@@ -163,7 +167,7 @@ class PaneDiscovery:
     async def discover(self) -> None:
         """Watch the panes of new clients."""
         for session in list(self.roster.sessions.values()):
-            if (place := self._pane_to_check(session)) is not None and _runs_in_pane(session, *place):
+            if (place := self._pane_to_check(session)) is not None and self._runs_in_pane(session, *place):
                 await self._watch(*place)
 
     def _pane_to_check(self, session: Session) -> tuple[Address, PaneId] | None:
@@ -184,22 +188,17 @@ class PaneDiscovery:
             return  # the pane was closed in between
         watched.discovered = True
 
+    def _runs_in_pane(self, session: Session, address: Address, pane: PaneId) -> bool:
+        """Return whether the session's own client is in that pane's foreground and draws dialogs."""
+        try:
+            state = read_pane(TmuxServer(address), pane)
+        except ChorusError:
+            return False
+        processes = read_foreground(state.identity.pane_pid)
+        return any(self._is_client_of(session, one) for one in processes if self.clients.is_client(one))
 
-def _runs_in_pane(session: Session, address: Address, pane: PaneId) -> bool:
-    """Return whether the session's own client is in that pane's foreground and draws dialogs."""
-    try:
-        state = read_pane(TmuxServer(address), pane)
-    except ChorusError:
-        return False
-    return any(
-        _is_client_of(session, process)
-        for process in read_foreground(state.identity.pane_pid)
-        if is_client(process)
-    )
-
-
-def _is_client_of(session: Session, process: Process) -> bool:
-    client = read_client(process)
-    if client is None or client.headless:
-        return False
-    return client.session == session.id or session.client == client_key(process.pid, process)
+    def _is_client_of(self, session: Session, process: Process) -> bool:
+        client = self.clients.read_client(process)
+        if client is None or client.headless:
+            return False
+        return client.session == session.id or session.client == client_key(process.pid, process)

@@ -11,9 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from chorus.agents.claude_code.terminal import Reassembler
-from chorus.agents.claude_code.terminal.documents import SeenDocuments
-from chorus.agents.interface import Document
+from chorus.agents.interface import Document, Events
 from chorus.model.ids import PaneId
 from chorus.tmux.pipe import PanePipe, open_pipe
 from chorus.tmux.tmux_server import Tmux
@@ -25,7 +23,9 @@ Feed = Callable[[list[dict[str, Any]], bool], Awaitable[None]]
 
 
 class PaneStream:
-    def __init__(self, tmux: Tmux, pane: PaneId, fifo: Path, feed: Feed, *, since: float) -> None:
+    def __init__(
+        self, events: Events, tmux: Tmux, pane: PaneId, fifo: Path, feed: Feed, *, since: float
+    ) -> None:
         """Raises PipeTaken if another program already reads this pane: its pipe is never replaced.
 
         `since`: when the pane began to be watched. What was printed before is history; what a killed watcher
@@ -35,16 +35,16 @@ class PaneStream:
         self._pipe: PanePipe = open_pipe(tmux, pane, fifo)
         self._feed = feed
         self._since = since
-        self._seen = SeenDocuments()
-        # Neither the pipe nor a joined capture wraps: an object that continues after a newline was cut off.
-        self._reassembler = Reassembler(unwrapped=True)
+        self._seen = events.document_filter()
+        self._events = events
+        self._reader = events.read_stream()
         self._busy = asyncio.Lock()
         self._closed = False
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
         """Feed what the pane still shows, then read on."""
-        before = Reassembler(unwrapped=True)
+        before = self._events.read_stream()
         documents = [*before.feed(self._pipe.before), *before.close()]
         watched = next((n for n, one in enumerate(documents) if self._is_watched(one)), len(documents))
         await self._feed_documents(documents[:watched], history=True)
@@ -56,7 +56,7 @@ class PaneStream:
         async with self._busy:
             # Feeding may take a while, and the stream may be closed meanwhile.
             while not self._closed and (chunk := self._pipe.read()):
-                await self._feed_documents(self._reassembler.feed(chunk), history=False)
+                await self._feed_documents(self._reader.feed(chunk), history=False)
             if self._pipe.ended and not self._closed:
                 self._remove_reader()
 
@@ -68,7 +68,7 @@ class PaneStream:
 
     @property
     def problems(self) -> dict[str, int]:
-        return dict(self._reassembler.problems)
+        return dict(self._reader.problems)
 
     async def _feed_documents(self, documents: list[Document], *, history: bool) -> None:
         fresh = [document.value for document in documents if self._seen.is_new(document)]

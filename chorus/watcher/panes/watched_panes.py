@@ -11,8 +11,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from chorus.agents.claude_code.processes import is_client, read_client
-from chorus.agents.interface import RunningClient
+from chorus.agents.interface import Clients, RunningClient
 from chorus.model.ids import PaneId, SessionId
 from chorus.system.processes import Process, read_foreground, read_process
 from chorus.tmux.address import Address
@@ -65,9 +64,10 @@ class PaneEvents(Protocol):
 
 
 class WatchedPanes:
-    def __init__(self, events: PaneEvents) -> None:
+    def __init__(self, events: PaneEvents, clients: Clients) -> None:
         self.all: dict[tuple[Address, PaneId], WatchedPane] = {}
         self._events = events
+        self._clients = clients
 
     async def watch(self, address: Address, pane: PaneId, since: float | None = None) -> WatchedPane:
         """Watch a pane, whatever runs in it now. Raises if there is no such pane.
@@ -118,7 +118,7 @@ class WatchedPanes:
             await self._find_client(watched)
         if watched.client is None or watched.key not in self.all:
             return
-        running = read_client(watched.client)
+        running = self._clients.read_client(watched.client)
         if running is not None and running.session is not None and running.session != watched.session:
             watched.session = running.session
             self._events.client_found(watched, running)
@@ -135,7 +135,7 @@ class WatchedPanes:
             await self.unwatch(watched)
             return
         processes = read_foreground(watched.state.identity.pane_pid)
-        watched.client = next((process for process in processes if is_client(process)), None)
+        watched.client = next((process for process in processes if self._clients.is_client(process)), None)
         if watched.client is not None and _prints_events(watched.client):
             self.read_stream(watched)
 

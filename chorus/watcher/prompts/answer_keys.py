@@ -10,10 +10,16 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from chorus.agents.claude_code.dialogs.reader import read_screen as read_prompt
-from chorus.agents.claude_code.dialogs.rules import PromptRules
-from chorus.agents.claude_code.replies.key_relay import KeyRelay
-from chorus.agents.interface import Answered, DialogStillShown, PaneView, PressKey, Refused, Wait
+from chorus.agents.interface import (
+    Answered,
+    AnswerRelay,
+    DialogStillShown,
+    PaneView,
+    PressKey,
+    PromptReader,
+    Refused,
+    Wait,
+)
 from chorus.errors import ChorusError, ExitCode
 from chorus.system.processes import is_in_foreground
 from chorus.tmux.errors import PaneChanged, ScreenChanged
@@ -47,7 +53,7 @@ class PaneReader:
     """Reads a pane's screen and the prompt on it."""
 
     pane: WatchedPane
-    rules: PromptRules
+    screen_reader: PromptReader
     tmux: Callable[[WatchedPane], Tmux]
 
     def screen(self) -> Screen | None:
@@ -62,7 +68,7 @@ class PaneReader:
         return PaneView(
             pane=self.pane.id,
             process=self._process(screen),
-            found=read_prompt(screen.text, self.rules, width=state.width).found,
+            found=self.screen_reader.read(screen.text, width=state.width),
             dead=state.dead,
             in_mode=state.in_mode,
             scrolled=bool(state.scrolled),
@@ -79,7 +85,7 @@ class PaneReader:
         return f"{server} {identity.pane_pid} {client.pid}@{client.started}"
 
 
-async def send_answer(reader: PaneReader, relay: KeyRelay, *, not_before: float) -> list[str]:
+async def send_answer(reader: PaneReader, relay: AnswerRelay, *, not_before: float) -> list[str]:
     """Press the keys of an answer and return them. Raises PromptRefused if the answer was not given."""
     loop = asyncio.get_running_loop()
     await asyncio.sleep(max(0.0, not_before - loop.time()))
@@ -111,7 +117,7 @@ async def send_answer(reader: PaneReader, relay: KeyRelay, *, not_before: float)
             raise PromptRefused(f"{reason}; {_count(sent)}", keys=keys)
 
 
-def _press(reader: PaneReader, relay: KeyRelay, screen: Screen, keys: list[str], *, literal: bool) -> bool:
+def _press(reader: PaneReader, relay: AnswerRelay, screen: Screen, keys: list[str], *, literal: bool) -> bool:
     """Press the last of `keys`. Return False if the client was still drawing, so that nothing was sent."""
     showing = [row for row in screen.rows if any(c.isalnum() for c in row)][-ROWS_CHECKED:]
     send = type_text if literal else press

@@ -8,17 +8,16 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from chorus.agents.claude_code.dialogs.permission_requests import may_be_about, read_questions
-from chorus.agents.claude_code.replies.key_sequences import without_blanks
+from chorus.agents.interface import Prompts
 from chorus.model.action import Call
 from chorus.model.ids import SessionId, ToolUseId
 from chorus.model.outcomes import ActionClosed, CallOpened, Outcome, SessionEnded
 from chorus.model.prompt import Prompt
-from chorus.model.tools import QUESTION_TOOL
 
 
 class OpenCalls:
-    def __init__(self) -> None:
+    def __init__(self, prompts: Prompts) -> None:
+        self._prompts = prompts
         self._all: dict[ToolUseId, Call] = {}
 
     def feed(self, outcome: Outcome) -> None:
@@ -34,6 +33,7 @@ class OpenCalls:
 
     def is_asked_anew(self, outcome: Outcome, prompt: Prompt, session: SessionId | None, since: str) -> bool:
         """Return whether the outcome shows that the prompt, seen at `since`, is now about another call."""
+        may_be_about = self._prompts.may_be_about
         match outcome:
             case CallOpened(call) if call.session == session and may_be_about(prompt, call.tool, call.input):
                 return call.time is not None and _is_later(call.time, since)
@@ -48,10 +48,8 @@ class OpenCalls:
     def questions_of(self, prompt: Prompt, session: SessionId | None) -> Mapping[str, Any] | None:
         """Return the input of the newest call that asks this question among as many questions."""
         for call in reversed(self._all.values()):
-            if call.session == session and call.tool == QUESTION_TOOL and prompt.kind == "question":
-                asked = [without_blanks(str(question["question"])) for question in read_questions(call.input)]
-                if without_blanks(prompt.question) in asked and len(prompt.tabs) == len(asked):
-                    return call.input
+            if call.session == session and self._prompts.is_asked_by(prompt, call.tool, call.input):
+                return call.input
         return None
 
 

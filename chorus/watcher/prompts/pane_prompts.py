@@ -10,9 +10,7 @@ import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from chorus.agents.claude_code.dialogs.rules import PromptRules
-from chorus.agents.claude_code.replies.appearances import PromptAppearances
-from chorus.agents.interface import PaneView, PromptAppearance, Refused
+from chorus.agents.interface import PaneView, PromptAppearance, PromptReader, Prompts, PromptTracker, Refused
 from chorus.model.answer import Answer, PromptAnswer
 from chorus.model.ids import PaneId, SessionId
 from chorus.model.prompt import UnknownPrompt
@@ -32,7 +30,7 @@ class WatchedScreen:
     """One pane's screen. `since` and `seen_at` are those of the present appearance of a prompt."""
 
     reader: PaneReader
-    desk: PromptAppearances = field(default_factory=PromptAppearances)
+    tracker: PromptTracker
     # Names given by another watcher, or for an earlier pane of the same number, never match those of this
     # one.
     salt: str = field(default_factory=lambda: secrets.token_hex(8))
@@ -66,13 +64,13 @@ class WatchedScreen:
 
     def clear(self) -> None:
         """Forget what the screen showed: the client is gone."""
-        self.desk.current = self.unknown_at = None
+        self.tracker.current = self.unknown_at = None
 
     def observe(self, seen: PaneView) -> None:
         if not seen.process:
             self.clear()
             return
-        current = self.desk.observe(seen)
+        current = self.tracker.observe(seen)
         moment = _monotonic()
         if current is not None and current.serial != self.serial:
             self.serial, self.since, self.seen_at = current.serial, now(), moment
@@ -86,8 +84,11 @@ class WatchedScreen:
 
 
 class PanePrompts:
-    def __init__(self, rules: PromptRules, tmux: Callable[[WatchedPane], Tmux]) -> None:
-        self._rules = rules
+    def __init__(
+        self, prompts: Prompts, screen_reader: PromptReader, tmux: Callable[[WatchedPane], Tmux]
+    ) -> None:
+        self._prompts = prompts
+        self._screen_reader = screen_reader
         self._tmux = tmux
         self._screens: dict[str, WatchedScreen] = {}
 
@@ -96,7 +97,9 @@ class PanePrompts:
         key = f"{pane.address.socket} {pane.id}"
         watched = self._screens.get(key)
         if watched is None:
-            watched = self._screens[key] = WatchedScreen(PaneReader(pane, self._rules, self._tmux))
+            watched = self._screens[key] = WatchedScreen(
+                PaneReader(pane, self._screen_reader, self._tmux), self._prompts.track_prompts()
+            )
         if pane.client is None:
             watched.clear()
             return
@@ -110,7 +113,7 @@ class PanePrompts:
 
     def pending(self) -> Iterator[tuple[WatchedScreen, PromptAppearance]]:
         for screen in self._screens.values():
-            current = screen.desk.current
+            current = screen.tracker.current
             if current is not None and current.serial != screen.answered_serial:
                 yield screen, current
 
@@ -124,19 +127,19 @@ class PanePrompts:
         """Remember that this pane's prompt was answered through a reply channel; its dialog goes soon."""
         for screen, appearance in list(self.pending()):
             if (screen.pane.id, screen.pane.session) == (pane, session):
-                screen.desk.mark_answered()
+                screen.tracker.mark_answered()
                 screen.answered_serial = appearance.serial
 
     async def answer(self, screen: WatchedScreen, appearance: PromptAppearance, answer: Answer) -> list[str]:
         """Answer this appearance with the keys its labels call for; return the keys that were pressed."""
         decision = PromptAnswer(appearance.prompt, screen.pane.id, appearance.process, answer)
-        relay = screen.desk.claim(decision, appearance.serial)
+        relay = screen.tracker.claim(decision, appearance.serial)
         if isinstance(relay, Refused):
             raise PromptRefused(f"{relay.reason}; nothing was sent")
         try:
             return await send_answer(screen.reader, relay, not_before=screen.seen_at + MIN_DIALOG_AGE_SECONDS)
         finally:
-            screen.desk.release(relay, appearance.serial)
+            screen.tracker.release(relay, appearance.serial)
 
 
 def _monotonic() -> float:

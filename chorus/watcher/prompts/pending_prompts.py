@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, Protocol
 
-from chorus.agents.interface import PromptAppearance
+from chorus.agents.interface import PromptAppearance, Prompts
 from chorus.config.user_config import Preferences
 from chorus.errors import ChorusError, NotFound
 from chorus.model.answer import Answer, describe_answer
@@ -43,6 +43,7 @@ class NotifyUser(Protocol):
 class PendingPrompts:
     def __init__(
         self,
+        agent_prompts: Prompts,
         screens: PanePrompts,
         audit: AuditLog,
         publish: Callable[[EventJson], None],
@@ -51,14 +52,15 @@ class PendingPrompts:
         has_hooks: Callable[[SessionId], bool],
         notify: NotifyUser,
     ) -> None:
+        self._agent_prompts = agent_prompts
         self._screens = screens
         self._audit = audit
         self._publish = publish
         self._preferences = preferences
         self._has_hooks = has_hooks
         self._notify = notify
-        self._requested = RequestedPrompts()
-        self._calls = OpenCalls()
+        self._requested = RequestedPrompts(agent_prompts)
+        self._calls = OpenCalls(agent_prompts)
         self._published: dict[str, PromptJson] = {}
 
     def all(self) -> list[PromptJson]:
@@ -85,7 +87,7 @@ class PendingPrompts:
         for outcome in outcomes:
             for screen, appearance in list(self._screens.pending()):
                 if self._calls.is_asked_anew(outcome, appearance.prompt, screen.pane.session, screen.since):
-                    screen.desk.begin_new_appearance()
+                    screen.tracker.begin_new_appearance()
             self._calls.feed(outcome)
         self.publish_changes()
 
@@ -145,7 +147,7 @@ class PendingPrompts:
     async def _answer_requested(self, requested: RequestedPrompt, answer: Answer, *, by: str) -> AnswerJson:
         shown, text, how = requested_prompt_json(requested), describe_answer(answer), requested.channel.how
         try:
-            await requested.answer(answer)
+            await requested.answer(answer, self._agent_prompts)
         except PromptRefused as error:
             self._audit.write(shown, text, by=by, how=how, keys=[], refused=str(error))
             raise

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from chorus.agents.claude_code.hooks.event_file import HookEvent
-from chorus.agents.claude_code.hooks.spool import Spool
+from chorus.agents.hook_event import HookEvent
+from chorus.agents.hook_spool import Spool
+from chorus.agents.interface import Prompts
 from chorus.config.policy_file import path_resolver, read_policy, work_tree_of
 from chorus.errors import ChorusError
 from chorus.model.answer import Allow, Answer, Deny
@@ -74,6 +75,7 @@ class PolicyDecisions:
 
 @dataclass(frozen=True, slots=True)
 class PermissionRequests:
+    agent_prompts: Prompts
     spool: Spool
     runs: HeadlessRuns
     roster: SessionTable
@@ -94,7 +96,7 @@ class PermissionRequests:
         headless = event.pane is not None and self.runs.in_pane(event.pane) is not None
         if decision is None and (headless or not self.prompts.holds_hooks):
             return
-        channel = HookChannel(event, self.spool.hold(event))
+        channel = HookChannel(self.agent_prompts, event, self.spool.hold(event))
         self._add(request, event.pane, channel, decision)
 
     def feed_stream(self, pane: WatchedPane, outcomes: Sequence[Outcome]) -> None:
@@ -103,7 +105,7 @@ class PermissionRequests:
         """
         last = outcomes[-1] if outcomes else None
         if isinstance(last, PromptOpened) and last.tool is None and last.text is not None:
-            channel: ReplyChannel = LineChannel(pane, last.text, self.tmux)
+            channel: ReplyChannel = LineChannel(self.agent_prompts, pane, last.text, self.tmux)
             self._add(last, pane.id, channel, None)
         for request in pending_control_requests(outcomes) if self.runs.in_pane(pane.id) is not None else []:
             if self.control_requests.add(request, pane.id):
@@ -120,7 +122,7 @@ class PermissionRequests:
         assert request.request is not None
         session = self.roster.sessions.get(request.session) if request.session else None
         decision = self.policy.decide(request, session.cwd if session else None)
-        channel = ControlChannel(self.runs, run, request.request, self.control_requests)
+        channel = ControlChannel(self.agent_prompts, self.runs, run, request.request, self.control_requests)
         self._add(request, pane, channel, decision)
 
     def _add(

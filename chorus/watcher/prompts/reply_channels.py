@@ -1,14 +1,13 @@
 """The ways an answer reaches a client: a held hook, the control protocol, or keys typed at a printed line."""
 
 import asyncio
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from chorus.agents.claude_code.hooks.event_file import HookEvent
-from chorus.agents.claude_code.hooks.spool import HeldHook
-from chorus.agents.claude_code.replies.permission_replies import DEFAULT_DENIAL
+from chorus.agents.hook_event import HookEvent
+from chorus.agents.hook_spool import HeldHook
+from chorus.agents.interface import CannotAnswer, Prompts
 from chorus.errors import ChorusError
 from chorus.system.processes import is_in_foreground, read_process
 from chorus.tmux.keys import press
@@ -31,6 +30,7 @@ ROWS_CHECKED = 6
 class HookChannel:
     """A held hook. Its process ends when the user answered in the terminal, or at the hook's time limit."""
 
+    prompts: Prompts
     event: HookEvent
     held: HeldHook
     how: str = "hook"
@@ -43,8 +43,7 @@ class HookChannel:
         return read_process(self._process) is not None
 
     async def send(self, decision: dict[str, Any]) -> None:
-        output = {"hookEventName": "PermissionRequest", "decision": decision}
-        self.held.answer({"hookSpecificOutput": output})
+        self.held.answer(self.prompts.hook_reply(decision))
         deadline = asyncio.get_running_loop().time() + ANSWER_TIMEOUT_SECONDS
         while self.is_open():
             if asyncio.get_running_loop().time() > deadline:
@@ -59,6 +58,7 @@ class HookChannel:
 class ControlChannel:
     """The standard input of a headless session that Chorus started."""
 
+    prompts: Prompts
     runs: HeadlessRuns
     run: HeadlessRun
     request_id: str
@@ -69,8 +69,7 @@ class ControlChannel:
         return self.run.pipe.exists()
 
     async def send(self, decision: dict[str, Any]) -> None:
-        response = {"subtype": "success", "request_id": self.request_id, "response": decision}
-        await self.runs.write(self.run, {"type": "control_response", "response": response})
+        await self.runs.write(self.run, self.prompts.control_reply(self.request_id, decision))
         self.requests.mark_answered(self.request_id)
 
     def close(self) -> None:
@@ -95,6 +94,7 @@ class LineChannel:
     key is sent.
     """
 
+    prompts: Prompts
     pane: WatchedPane
     text: str
     tmux: Callable[[WatchedPane], Tmux]
@@ -104,9 +104,10 @@ class LineChannel:
         return self._look() is not None
 
     async def send(self, decision: dict[str, Any]) -> None:
-        if decision.get("message", DEFAULT_DENIAL) != DEFAULT_DENIAL:
-            raise PromptRefused("this client takes no message with its answer; nothing was sent")
-        key = "y" if decision["behavior"] == "allow" else "n"
+        try:
+            key = self.prompts.line_reply(decision)
+        except CannotAnswer as error:
+            raise PromptRefused(f"{error}; nothing was sent") from None
         shown = self._look()
         if shown is None or shown.typed:
             raise PromptRefused("the line is not the last thing in the pane; nothing was sent")
@@ -162,16 +163,10 @@ class LineChannel:
         rows = tuple(row[: state.width - 1] for row in printed[-ROWS_CHECKED:])
         for typed in ([], printed[-1:]):
             before = printed[: len(printed) - len(typed)]
-            if before and _is_line(before[-1], self.text) and "".join(typed) in {"", "y", "n"}:
+            if (
+                before
+                and self.prompts.is_request_line(before[-1], self.text)
+                and "".join(typed) in {"", "y", "n"}
+            ):
                 return ShownLine(state, "".join(typed), rows)
         return None
-
-
-def _is_line(line: str, text: str) -> bool:
-    try:
-        event = json.loads(line)
-    except ValueError:
-        return False
-    return (
-        isinstance(event, dict) and event.get("type") == "permission_request" and event.get("prompt") == text
-    )

@@ -12,9 +12,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from chorus.agents.claude_code.dialogs.permission_requests import prompt_for_call, prompt_for_text
-from chorus.agents.claude_code.replies.permission_replies import plan_permission_reply
-from chorus.agents.interface import CannotAnswer
+from chorus.agents.interface import CannotAnswer, Prompts
 from chorus.model.answer import Answer
 from chorus.model.ids import PaneId
 from chorus.model.outcomes import ActionClosed, Outcome, PromptClosed, PromptOpened, SessionEnded, TurnEnded
@@ -50,13 +48,12 @@ class RequestedPrompt:
     since: str = field(default_factory=now)
     claimed: bool = False
 
-    async def answer(self, answer: Answer) -> None:
+    async def answer(self, answer: Answer, prompts: Prompts) -> None:
         """Send the answer to the client, once."""
-        request = self.request
         if self.claimed:
             raise PromptRefused("this prompt is already answered; nothing was sent")
         try:
-            decision = plan_permission_reply(answer, self.prompt, request.input, request.suggestions)
+            decision = prompts.permission_reply(answer, self.prompt, self.request)
         except CannotAnswer as error:
             raise PromptRefused(f"{error}; nothing was sent") from None
         if not self.channel.is_open():
@@ -73,7 +70,8 @@ class RequestedPrompt:
 class RequestedPrompts:
     """All requested prompts, by name."""
 
-    def __init__(self) -> None:
+    def __init__(self, prompts: Prompts) -> None:
+        self._prompts = prompts
         self.all: dict[str, RequestedPrompt] = {}
         self._salt = secrets.token_hex(3)
         self._count = 0
@@ -83,10 +81,7 @@ class RequestedPrompts:
     ) -> RequestedPrompt:
         self._count += 1
         name = f"t{self._count}.{self._salt}"
-        if request.tool is None:
-            prompt = prompt_for_text(request.text or "")
-        else:
-            prompt = prompt_for_call(request.tool, request.input, request.suggestions)
+        prompt = self._prompts.prompt_for(request)
         self.all[name] = added = RequestedPrompt(name, prompt, request, pane, channel, policy_pending)
         return added
 

@@ -10,10 +10,9 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from chorus.agents.claude_code.hooks.event_file import HookEvent
-from chorus.agents.claude_code.hooks.spool import Spool
-from chorus.agents.interface import Source
-from chorus.model.ids import SessionId
+from chorus.agents.hook_event import HookEvent
+from chorus.agents.hook_spool import Spool
+from chorus.agents.interface import Events, Source
 from chorus.system.processes import read_process
 from chorus.watcher.notice_queue import NoticeQueue
 from chorus.watcher.prompts.permission_requests import PermissionRequests
@@ -30,6 +29,7 @@ POLL_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class HookSource:
+    events: Events
     spool: Spool
     pipeline: Pipeline
     trees: WatchedTrees
@@ -100,23 +100,20 @@ class HookSource:
 
     def _place_session(self, event: HookEvent) -> None:
         """Remember where the session's transcript, directory, pane and client are."""
-        message = event.value
-        session, transcript = message.get("session_id"), message.get("transcript_path")
-        if not isinstance(session, str) or not isinstance(transcript, str):
+        session = self.events.hook_session(event.value)
+        if session is None:
             return
-        cwd = message.get("cwd")
-        is_new = message.get("hook_event_name") == "SessionStart" and message.get("source") == "startup"
         known = self.pipeline.roster.place(
-            SessionId(session),
+            session.id,
             time=now(),
             source="hook",
-            transcript=transcript,
-            cwd=cwd if isinstance(cwd, str) else None,
+            transcript=session.transcript,
+            cwd=session.cwd,
             pane=event.pane,
             server=event.tmux_socket,
             client=_client_of(event),
         )
-        self.transcripts.follow(known, from_start=is_new)
+        self.transcripts.follow(known, from_start=session.is_new)
         if known.cwd is not None:
             self.trees.find(known.cwd)
 

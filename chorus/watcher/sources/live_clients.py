@@ -9,6 +9,7 @@ import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+from chorus.agents.interface import Setup
 from chorus.model.ids import SessionId
 from chorus.model.session import SessionTable
 from chorus.system.processes import Process, read_process
@@ -43,11 +44,14 @@ def is_young(client: str) -> bool:
 
 
 async def watch_clients(
-    roster: SessionTable, end_session: Callable[[SessionId], Awaitable[None]], lent_hooks: LentHooks
+    roster: SessionTable,
+    end_session: Callable[[SessionId], Awaitable[None]],
+    lent_hooks: LentHooks,
+    setup: Setup,
 ) -> None:
     """End the sessions of clients that are gone, and take lent hooks out of their settings."""
     for poll in itertools.count():
-        lent_hooks.remove_unused(is_running)
+        lent_hooks.remove_unused(is_running, setup)
         if poll % TOUCH_EVERY_POLLS == 0:
             lent_hooks.touch_settings(is_young)
         for session in list(roster.sessions.values()):

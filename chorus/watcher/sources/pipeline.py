@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from chorus.agents.claude_code.pairing import Pairing
-from chorus.agents.interface import Source
+from chorus.agents.interface import OutcomeReader, Source
 from chorus.model.ids import SessionId
 from chorus.model.outcomes import (
     ActionClosed,
@@ -34,11 +33,12 @@ FindTree = Callable[[str], WatchedTree | None]
 class Pipeline:
     def __init__(
         self,
+        pairing: OutcomeReader,
         find_tree: FindTree,
         publish_session: Callable[[Session], None],
         feed_prompts: Callable[[list[Outcome]], None],
     ) -> None:
-        self.pairing = Pairing()
+        self.pairing = pairing
         self.roster = SessionTable()
         self.lock = asyncio.Lock()  # held while history changes: one source at a time
         self._find_tree = find_tree

@@ -16,8 +16,7 @@ from typing import Any
 
 import orjson
 
-from chorus.agents.claude_code.transcripts import TranscriptTail, subagent_transcripts
-from chorus.agents.interface import Source
+from chorus.agents.interface import Clients, Source, TranscriptReader
 from chorus.model.ids import SessionId
 from chorus.model.session import Session
 from chorus.watcher.sources.pipeline import Pipeline
@@ -101,7 +100,7 @@ class TranscriptLine:
 @dataclass(slots=True)
 class _Followed:
     session: SessionId
-    tail: TranscriptTail
+    tail: TranscriptReader
     watched_from: int  # lines before this position are history
 
 
@@ -109,6 +108,7 @@ class _Followed:
 class TranscriptTails:
     """The followed files and how far each was read."""
 
+    clients: Clients
     path: Path  # where positions are saved
     frozen: bool = False  # what was read last is not recorded yet: the next watcher must read it again
     _files: dict[Path, _Followed] = field(default_factory=dict)
@@ -133,7 +133,7 @@ class TranscriptTails:
         self._mains[transcript] = session
         known = str(transcript) in self._positions
         self._add(session, transcript, from_start=from_start)
-        for path in subagent_transcripts(transcript):
+        for path in self.clients.subagent_transcripts(transcript):
             # A file unknown to the earlier watcher has appeared since.
             self._add(session, path, from_start=from_start or known)
         if not known:
@@ -161,7 +161,7 @@ class TranscriptTails:
         its start.
         """
         for transcript, session in list(self._mains.items()):
-            for path in subagent_transcripts(transcript):
+            for path in self.clients.subagent_transcripts(transcript):
                 if path not in self._files:
                     self._add(session, path, from_start=True)
         for path, followed in list(self._files.items()):
@@ -191,7 +191,7 @@ class TranscriptTails:
 
     def _add(self, session: SessionId, path: Path, *, from_start: bool) -> None:
         known = self._positions.setdefault(str(path), 0 if from_start else _size(path))
-        self._files[path] = _Followed(session, TranscriptTail(path), watched_from=known)
+        self._files[path] = _Followed(session, self.clients.read_transcript(path), watched_from=known)
 
 
 def _decode(line: TranscriptLine) -> dict[str, Any] | None:

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from chorus.agents.claude_code.settings.files import uninstall_hooks
+from chorus.agents.interface import Setup
 from chorus.errors import ChorusError
 from chorus.watcher.state.files import save_json
 
@@ -44,13 +44,13 @@ class LentHooks:
         if installed or any(one.settings == loan.settings for one in self.loans):
             self._save([*self.loans, loan])
 
-    def remove_unused(self, is_running: Callable[[str], bool]) -> None:
+    def remove_unused(self, is_running: Callable[[str], bool], setup: Setup) -> None:
         """Uninstall the hooks of settings files whose clients have all ended."""
         left = [loan for loan in self.loans if is_running(loan.client)]
         used = {loan.settings for loan in left}
         for loan in {loan.settings: loan for loan in self.loans if loan.settings not in used}.values():
             try:
-                uninstall_hooks(Path(loan.settings), backups=Path(loan.backups))
+                setup.uninstall_hooks(Path(loan.settings), backups=Path(loan.backups))
             except ChorusError as error:
                 log.warning("hooks stay in %s: %s", loan.settings, error)
         if left != self.loans:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from chorus.agents.claude_code.hooks.event_file import parse_event_file
-from chorus.agents.claude_code.hooks.spool import CUT_OFF_SECONDS, MAX_QUARANTINED, Spool
+from chorus.agents.hook_event import parse_event_file
+from chorus.agents.hook_spool import CUT_OFF_SECONDS, MAX_QUARANTINED, Spool
 
 HEAD = b"1\t77\t%3\t/tmp/tmux-0/default,123,0\n"
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import orjson
 
-from chorus.agents.claude_code.hooks.event_file import HookEvent, parse_event_file
+from chorus.agents.hook_event import HookEvent, parse_event_file
 from chorus.system.atomic_file import replace_file
 from chorus.system.processes import read_process
 
