@@ -43,8 +43,6 @@ MAY_IMPORT = {
     "text": set(),
     "errors": set(),
 }  # fmt: skip
-# Rooms that still import modules of one coding agent instead of calling `chorus.agents.load_agent`.
-NOT_YET_BEHIND_THE_INTERFACE = {"commands"}
 # Outside library -> the only room that may import it.
 DOORS = {
     "git": "store",
@@ -122,7 +120,7 @@ def test_imports_point_one_way(path: Path) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    [path for path in SOURCES if room_of(path) not in {"agents", *NOT_YET_BEHIND_THE_INTERFACE}],
+    [path for path in SOURCES if room_of(path) != "agents"],
     ids=lambda p: str(p.relative_to(ROOT)),
 )
 def test_an_agent_is_used_through_its_interface_alone(path: Path) -> None:

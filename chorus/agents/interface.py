@@ -3,7 +3,7 @@
 An adapter is split by what its parts need and when they are loaded:
 
 - `Clients` finds the agent's processes and transcripts. Standard library only, because commands use it.
-- `Setup` installs Chorus's hooks in the agent's settings. Standard library only as well.
+- `Setup` starts a client with Chorus's hooks, or installs them. Standard library only as well.
 - `Events` turns what the agent prints, writes and reports into the outcomes of `chorus.model.outcomes`.
 - `Prompts` reads prompts from screens and permission requests, and turns answers into keys and replies.
 
@@ -42,6 +42,14 @@ class Document(NamedTuple):
     exact: bool = True  # False: a blank more or less may be in a string; given only on request
 
 
+class RecordedEvent(NamedTuple):
+    """One event of a recording."""
+
+    value: dict[str, Any]
+    source: Source
+    channel: str  # the pane, where the recording distinguishes panes
+
+
 @dataclass(frozen=True, slots=True)
 class RunningClient:
     """A client that is running, as far as its own files describe it."""
@@ -66,6 +74,19 @@ class StreamReader(Protocol):
     def close(self) -> list[Document]:
         """Take the end of the text; return what is known to be complete only now."""
         ...
+
+
+class RecordingReader(Protocol):
+    """Reads the events of a recording of any kind: a stream, a pane capture, a transcript, hook events."""
+
+    @property
+    def problems(self) -> Counter[str]:
+        """Text that was skipped, by kind."""
+        ...
+
+    def feed(self, chunk: bytes) -> list[RecordedEvent]: ...
+
+    def close(self) -> list[RecordedEvent]: ...
 
 
 class DocumentFilter(Protocol):
@@ -134,6 +155,10 @@ class Events(Protocol):
 
     def read_stream(self) -> StreamReader:
         """Return a reader for text that never wraps: a pipe, or a joined capture."""
+        ...
+
+    def read_recording(self, *, width: int | None = None) -> RecordingReader:
+        """Return a reader for a recording. `width` is that of the pane, for a wrapped capture."""
         ...
 
     def document_filter(self) -> DocumentFilter: ...
@@ -333,7 +358,17 @@ class HookStatus:
 
 
 class Setup(Protocol):
-    """Installs Chorus's hooks in the agent's settings."""
+    """Starts the agent's client with Chorus's hooks, or installs them in its settings."""
+
+    program: str  # the client's name on PATH
+
+    def headless_arguments(self, resume: str | None = None) -> list[str]:
+        """Return the arguments of a client that reads messages from stdin. `resume` is a session id."""
+        ...
+
+    def reads_new_settings(self, version: str) -> bool:
+        """Return whether a client of this version reads a settings directory created after its start."""
+        ...
 
     def settings_path(self, scope: SettingsScope, work_tree: Path | None) -> Path: ...
 

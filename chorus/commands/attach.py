@@ -5,15 +5,8 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from chorus.agents.claude_code.hooks.program import (
-    HOOK_PROGRAM,
-    find_chorus_program,
-    find_plugin_directory,
-    render_hook_groups,
-)
-from chorus.agents.claude_code.processes import is_client, read_client
-from chorus.agents.claude_code.settings.files import backup_directory, install_hooks, locate_settings
-from chorus.agents.interface import SettingsScope
+from chorus.agents import load_agent
+from chorus.agents.interface import RunningClient, SettingsScope
 from chorus.commands.access.watcher import find_supported_home
 from chorus.commands.parser.argument_parser import add_tmux_options
 from chorus.errors import ExitCode, NotFound
@@ -33,8 +26,6 @@ EXAMPLES = (
     ("chorus attach --hooks", "also add hooks while they run: faster and more exact"),
     ("chorus attach %3", "watch one pane, even if no client is running there yet"),
 )
-# The oldest client seen to read settings from a `.claude` directory created while it ran; 2.1.191 did not.
-MIN_VERSION_FOR_NEW_SETTINGS = (2, 1, 257)
 
 
 class NoClientRunning(NotFound):
@@ -76,38 +67,36 @@ def run(args: argparse.Namespace) -> ExitCode:
 
 def lend_hooks(watcher: Connection, address: Address, pane: PaneId) -> None:
     """Add hooks to the settings file, which a running client reads again. The watcher removes them later."""
+    setup = load_agent().setup
     state = read_pane(TmuxServer(address), pane)
     work_tree, _ = find_work_tree(Path(state.path))
-    settings = locate_settings(SettingsScope.LOCAL, os.environ, work_tree)
-    if not settings.parent.exists():
+    if not setup.settings_path(SettingsScope.LOCAL, work_tree).parent.exists():
         warn_of_older_client(state)
-    groups = render_hook_groups(find_plugin_directory() / HOOK_PROGRAM, find_chorus_program())
-    change = install_hooks(settings, groups, backups=backup_directory())
+    change = setup.install_hooks(SettingsScope.LOCAL, work_tree)
     watcher.ask(
         "lend",
         socket=str(address.socket),
         pane=pane,
-        settings=str(settings),
-        backups=str(backup_directory()),
+        settings=str(change.path),
+        backups=str(setup.backup_directory()),
         installed=change.changed,
     )
 
 
 def warn_of_older_client(state: PaneState) -> None:
     """Warn that an older client does not read a settings directory created after its start."""
-    for process in filter(is_client, read_foreground(state.identity.pane_pid)):
-        client = read_client(process)
-        if client is not None and client.version and is_older(client.version, MIN_VERSION_FOR_NEW_SETTINGS):
-            print_err(
-                f"chorus: client {client.version} may not read hooks from a new .claude directory: restart it"
-            )
+    agent = load_agent()
+    for client in find_clients(state):
+        if client.version and not agent.setup.reads_new_settings(client.version):
+            print_err(f"chorus: client {client.version} may not read hooks from a new directory: restart it")
             print_err("chorus: until then its calls are read from its transcript, later than by hooks")
 
 
-def is_older(version: str, than: tuple[int, ...]) -> bool:
-    """Return whether a version is below another; False if it cannot be parsed."""
-    parts = version.split(".")
-    return all(part.isdecimal() for part in parts) and tuple(map(int, parts)) < than
+def find_clients(state: PaneState) -> list[RunningClient]:
+    """Return the clients that run in the foreground of a pane."""
+    clients = load_agent().clients
+    processes = filter(clients.is_client, read_foreground(state.identity.pane_pid))
+    return [client for client in map(clients.read_client, processes) if client is not None]
 
 
 def find_targets(home: Home, args: argparse.Namespace) -> list[tuple[Address, PaneId]]:
@@ -128,10 +117,9 @@ def find_targets(home: Home, args: argparse.Namespace) -> list[tuple[Address, Pa
 
 
 def runs_client_in(home: Home, state: PaneState) -> bool:
-    for process in filter(is_client, read_foreground(state.identity.pane_pid)):
-        client = read_client(process)
+    for client in find_clients(state):
         try:
-            if client is not None and find_home(Path(client.cwd)) == home:
+            if find_home(Path(client.cwd)) == home:
                 return True
         except NotARepository:
             continue

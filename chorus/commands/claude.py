@@ -13,13 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from chorus.agents.claude_code.hooks.program import (
-    HOOK_PROGRAM,
-    find_chorus_program,
-    find_plugin_directory,
-    render_settings,
-    split_settings_option,
-)
+from chorus.agents import load_agent
 from chorus.commands.access.watcher import find_supported_home
 from chorus.commands.panel import panel_command
 from chorus.commands.parser.argument_parser import add_tmux_options
@@ -77,9 +71,10 @@ def run(args: argparse.Namespace) -> ExitCode:
 
 
 def find_client(named: str | None) -> str:
-    found = shutil.which(named or "claude")
+    program = named or load_agent().setup.program
+    found = shutil.which(program)
     if found is None:
-        raise ClientNotFound(f"program not found: {named or 'claude'}")
+        raise ClientNotFound(f"program not found: {program}")
     return found
 
 
@@ -107,11 +102,7 @@ def show_panel(tmux: TmuxServer, pane: PaneId) -> None:
 
 def client_command(client: str, arguments: Sequence[str]) -> list[str]:
     """Return the client's command line, with Chorus's hooks added to the settings the user gives."""
-    rest, given = split_settings_option(arguments)
-    settings = render_settings(
-        given, hook=find_plugin_directory() / HOOK_PROGRAM, chorus=find_chorus_program()
-    )
-    return [client, "--settings", settings, *rest]
+    return [client, *load_agent().setup.add_hooks_to_arguments(arguments)]
 
 
 def open_session(home: Home, address: Address, args: argparse.Namespace) -> PaneId:

@@ -1,7 +1,6 @@
 """`chorus doctor`: check the setup and explain how to fix problems."""
 
 import argparse
-import os
 import shutil
 import subprocess
 from collections.abc import Collection, Iterator
@@ -9,13 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from chorus import __version__
-from chorus.agents.claude_code.hooks.program import (
-    HOOK_PROGRAM,
-    find_chorus_program,
-    find_plugin_directory,
-    render_hook_groups,
-)
-from chorus.agents.claude_code.settings.files import locate_settings, read_hook_status
+from chorus.agents import load_agent
 from chorus.agents.interface import SettingsScope
 from chorus.commands.access.watcher import read_status
 from chorus.commands.terminal.git_settings import wants_colour
@@ -88,7 +81,11 @@ def render(check: Check, *, colour: bool) -> str:
 def run_checks(directory: Path, *, deep: bool) -> Iterator[Check]:
     yield check_program("git", ["git", "--version"], "Install git.")
     yield check_tmux()
-    yield check_program("client", ["claude", "--version"], "Install Claude Code, or use --client PATH.")
+    yield check_program(
+        "client",
+        [load_agent().setup.program, "--version"],
+        "Install Claude Code, or give its path with --client.",
+    )
     try:
         home = find_home(directory)
         repository = Repository.open(directory)
@@ -184,13 +181,13 @@ def check_sessions(status: StatusJson, *, lent: bool = False) -> Check:
 
 
 def check_hooks(repository: Repository, lent: Collection[str] = ()) -> Check:
-    try:
-        groups = render_hook_groups(find_plugin_directory() / HOOK_PROGRAM, find_chorus_program())
-    except ChorusError as error:
-        return Check("hooks", False, str(error), error.hint)
+    setup = load_agent().setup
     found = []
     for scope in SettingsScope:
-        status = read_hook_status(scope, locate_settings(scope, os.environ, repository.work_tree), groups)
+        try:
+            status = setup.hook_status(scope, Path(repository.work_tree))
+        except ChorusError as error:
+            return Check("hooks", False, str(error), error.hint)
         if status.problem:
             fix = "Correct the file: until then the client ignores all of it."
             return Check("hooks", False, f"{status.path}: {status.problem}", fix)

@@ -1,24 +1,9 @@
 """`chorus hooks`: install Chorus's hooks in the client's settings, remove them, show where they are."""
 
 import argparse
-import os
 from pathlib import Path
 
-from chorus.agents.claude_code.hooks.program import (
-    HOOK_PROGRAM,
-    find_chorus_program,
-    find_plugin_directory,
-    render_hook_groups,
-    render_portable_hook_groups,
-)
-from chorus.agents.claude_code.settings.files import (
-    backup_directory,
-    install_hooks,
-    locate_settings,
-    read_hook_status,
-    uninstall_hooks,
-)
-from chorus.agents.claude_code.settings.hook_entries import HookGroup
+from chorus.agents import load_agent
 from chorus.agents.interface import HookStatus, SettingsChange, SettingsScope
 from chorus.errors import ExitCode
 from chorus.output import print_err, print_json, print_out
@@ -53,50 +38,42 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> ExitCode:
+    if args.action == "wake":
+        start(Home(args.common_dir))
+        return ExitCode.OK
+    setup, work_tree = load_agent().setup, find_work_tree(Path.cwd())
+    scope = args.scope or SettingsScope.USER
     match args.action:
         case "install":
-            return _report(args, [_install(args.scope or SettingsScope.USER)])
+            _report(args, setup.install_hooks(scope, work_tree), "hooks installed in")
         case "uninstall":
-            return _report(args, [_uninstall(args.scope or SettingsScope.USER)])
-        case "status":
-            return _status(args, list(SettingsScope) if args.scope is None else [args.scope])
+            change = setup.uninstall_hooks(setup.settings_path(scope, work_tree))
+            _report(args, change, "hooks removed from")
         case _:
-            start(Home(args.common_dir))
-            return ExitCode.OK
-
-
-def _install(scope: SettingsScope) -> SettingsChange:
-    return install_hooks(_locate(scope), _groups(scope), backups=backup_directory())
-
-
-def _uninstall(scope: SettingsScope) -> SettingsChange:
-    return uninstall_hooks(_locate(scope), backups=backup_directory())
-
-
-def _report(args: argparse.Namespace, changes: list[SettingsChange]) -> ExitCode:
-    for change in changes:
-        if args.json:
-            backup = None if change.backup is None else str(change.backup)
-            print_json({"path": str(change.path), "changed": change.changed, "backup": backup})
-            continue
-        done = {"install": "hooks installed in", "uninstall": "hooks removed from"}[args.action]
-        print_out(f"{done} {change.path}" if change.changed else f"nothing to do in {change.path}")
-        if change.backup is not None:
-            print_err(f"the previous version is in {change.backup}")
+            scopes = list(SettingsScope) if args.scope is None else [args.scope]
+            known = [scope for scope in scopes if scope is SettingsScope.USER or work_tree is not None]
+            _print_status(args, [setup.hook_status(scope, work_tree) for scope in known])
     return ExitCode.OK
 
 
-def _status(args: argparse.Namespace, scopes: list[SettingsScope]) -> ExitCode:
-    in_repository = find_work_tree(Path.cwd()) is not None
-    known = [scope for scope in scopes if scope is SettingsScope.USER or in_repository]
-    found = [read_hook_status(scope, _locate(scope), _groups(scope)) for scope in known]
+def _report(args: argparse.Namespace, change: SettingsChange, done: str) -> None:
     if args.json:
-        print_json([_render_status(status) for status in found])
-    for status in [] if args.json else found:
+        backup = None if change.backup is None else str(change.backup)
+        print_json({"path": str(change.path), "changed": change.changed, "backup": backup})
+        return
+    print_out(f"{done} {change.path}" if change.changed else f"nothing to do in {change.path}")
+    if change.backup is not None:
+        print_err(f"the previous version is in {change.backup}")
+
+
+def _print_status(args: argparse.Namespace, found: list[HookStatus]) -> None:
+    if args.json:
+        print_json([_status_json(status) for status in found])
+        return
+    for status in found:
         print_out(f"{status.scope.value:<8} {_describe(status):<16} {status.path}")
         if status.problem is not None:
             print_err(f"  {status.problem}")
-    return ExitCode.OK
 
 
 def _describe(status: HookStatus) -> str:
@@ -107,7 +84,7 @@ def _describe(status: HookStatus) -> str:
     return "out of date" if status.events else "not installed"
 
 
-def _render_status(status: HookStatus) -> dict[str, object]:
+def _status_json(status: HookStatus) -> dict[str, object]:
     return {
         "scope": status.scope.value,
         "path": str(status.path),
@@ -115,13 +92,3 @@ def _render_status(status: HookStatus) -> dict[str, object]:
         "events": list(status.events),
         "problem": status.problem,
     }
-
-
-def _groups(scope: SettingsScope) -> dict[str, HookGroup]:
-    if scope is SettingsScope.PROJECT:
-        return render_portable_hook_groups()
-    return render_hook_groups(find_plugin_directory() / HOOK_PROGRAM, find_chorus_program())
-
-
-def _locate(scope: SettingsScope) -> Path:
-    return locate_settings(scope, os.environ, find_work_tree(Path.cwd()))

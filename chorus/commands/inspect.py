@@ -12,15 +12,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
 
-from chorus.agents.claude_code.events import parse_event
-from chorus.agents.claude_code.pairing import Pairing
-from chorus.agents.claude_code.terminal.recording import Observed, Recording
+from chorus.agents import load_agent
+from chorus.agents.interface import OutcomeReader, RecordedEvent
 from chorus.errors import ChorusError, ExitCode, NotFound, UsageError
 from chorus.model.json_api import InspectedActionJson, InspectJson
 from chorus.model.outcomes import ActionClosed, CallOpened, Outcome, OwnerCorrected, StatusCorrected
 from chorus.output import print_err, print_json, print_out
 
-CHUNK = 2**20
+CHUNK_SIZE = 2**20
 COLOURS = {"succeeded": "32", "failed": "31", "denied": "33", "unfinished": "35"}
 HEADINGS = ("tool", "status", "turn", "agent", "id", "paths")
 
@@ -86,13 +85,14 @@ def run(args: argparse.Namespace) -> ExitCode:
 
 
 def inspect(chunks: Iterable[bytes], *, width: int | None = None) -> Findings:
-    recording, pairing, findings = Recording(width=width), Pairing(), Findings()
+    events, findings = load_agent().events, Findings()
+    recording, outcomes = events.read_recording(width=width), events.read_outcomes()
     for chunk in chunks:
-        _take(findings, pairing, recording.feed(chunk))
-    _take(findings, pairing, recording.close())
-    _fold(findings, pairing.close())
-    findings.unknown = pairing.unknown
-    findings.problems = recording.problems + pairing.problems
+        _add_events(findings, outcomes, recording.feed(chunk))
+    _add_events(findings, outcomes, recording.close())
+    _add_outcomes(findings, outcomes.close())
+    findings.unknown = outcomes.unknown
+    findings.problems = recording.problems + outcomes.problems
     return findings
 
 
@@ -130,17 +130,17 @@ def _read_chunks(name: str) -> Iterator[bytes]:
 
 
 def _chunks(file: BinaryIO) -> Iterator[bytes]:
-    while chunk := file.read(CHUNK):
+    while chunk := file.read(CHUNK_SIZE):
         yield chunk
 
 
-def _take(findings: Findings, pairing: Pairing, observed: Iterable[Observed]) -> None:
-    for value, source, channel in observed:
+def _add_events(findings: Findings, outcomes: OutcomeReader, events: Iterable[RecordedEvent]) -> None:
+    for value, source, channel in events:
         findings.events += 1
-        _fold(findings, pairing.feed(parse_event(value, source=source), channel=channel))
+        _add_outcomes(findings, outcomes.feed_value(value, source=source, channel=channel))
 
 
-def _fold(findings: Findings, outcomes: Iterable[Outcome]) -> None:
+def _add_outcomes(findings: Findings, outcomes: Iterable[Outcome]) -> None:
     rows = findings.rows
     for outcome in outcomes:
         match outcome:

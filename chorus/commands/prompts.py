@@ -4,8 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from chorus.agents.claude_code.dialogs.reader import ScreenReading, explain_reading, read_screen
-from chorus.agents.claude_code.dialogs.rules import read_prompt_rules
+from chorus.agents import load_agent
 from chorus.commands.access.prompts import read_pending, render_pending
 from chorus.commands.parser.argument_parser import parse_count
 from chorus.config.user_config import read_user_section
@@ -41,15 +40,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> ExitCode:
     if args.screen is None:
         return list_pending(as_json=args.json)
-    rules = read_prompt_rules(read_user_section("prompts"))
-    reading = read_screen(_read_capture(args.screen), rules, width=args.width)
+    reader = load_agent().prompts.screen_reader(read_user_section("prompts"))
+    text = _read_capture(args.screen)
     if args.explain:
-        for line in explain_reading(reading):
+        for line in reader.explain(text, width=args.width):
             print_err(line)
+    found = reader.read(text, width=args.width)
     if args.json:
-        print_json(screen_reading_json(reading.found))
+        print_json(screen_reading_json(found))
     else:
-        print_out(_render(reading))
+        print_out(_render(found))
     return ExitCode.OK
 
 
@@ -76,8 +76,8 @@ def _read_capture(name: str) -> str:
         raise NotFound(f"cannot read {name}: {error.strerror}") from error
 
 
-def _render(reading: ScreenReading) -> str:
-    match reading.found:
+def _render(found: Prompt | UnknownPrompt | NoPrompt) -> str:
+    match found:
         case UnknownPrompt(reason):
             return f"unknown: {reason}"
         case NoPrompt(reason):

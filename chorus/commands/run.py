@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from chorus.agents import load_agent
 from chorus.commands.access.watcher import find_supported_home
 from chorus.commands.claude import client_command, find_client
 from chorus.commands.parser.argument_parser import add_tmux_options
@@ -21,17 +22,6 @@ from chorus.tmux.launch import PanePlacement, open_pane
 from chorus.tmux.tmux_server import TmuxServer
 from chorus.wire.client import connect_or_start, import_path
 from chorus.wire.handover import handed_over
-
-HEADLESS = [
-    "-p",
-    "--verbose",
-    "--input-format",
-    "stream-json",
-    "--output-format",
-    "stream-json",
-    "--permission-prompt-tool",
-    "stdio",
-]
 
 # The program in the pane is Python: far longer than it takes to start on a busy machine.
 START_TIMEOUT_SECONDS = 60.0
@@ -61,11 +51,11 @@ def run(args: argparse.Namespace) -> ExitCode:
     home = find_supported_home(Path.cwd())
     client = find_client(args.client)
     address = select_address(os.environ, name=args.socket_name, path=args.socket_path)
+    headless = load_agent().setup.headless_arguments(args.resume)
     name = f"run-{uuid.uuid4().hex[:6]}"
-    resume = ["--resume", args.resume] if args.resume else []
     with connect_or_start(home) as watcher:
         pipe = home.root / f"{name}.in"
-        words = client_command(client, [*HEADLESS, *resume, *args.passed_on])
+        words = client_command(client, [*headless, *args.passed_on])
         with handed_over(home, os.environ) as environment, fifo(pipe):
             feeder = [
                 sys.executable,

@@ -46,6 +46,22 @@ def test_a_stream_is_read_once_into_outcomes() -> None:
     assert outcomes.close() == []
 
 
+def test_a_recording_of_any_kind_is_read() -> None:
+    recording = load_agent().events.read_recording(width=80)
+    events = [
+        *recording.feed(json.dumps({"dir": "in", "msg": {"type": "user"}}).encode()),
+        *recording.close(),
+    ]
+    assert events == [({"type": "user"}, Source.CONTROL_IN, "")]
+    assert not recording.problems
+
+
+def test_a_headless_client_is_started_new_or_with_an_earlier_session() -> None:
+    setup = load_agent().setup
+    assert setup.headless_arguments("s") == [*setup.headless_arguments(), "--resume", "s"]
+    assert setup.program in AGENTS[0]
+
+
 def test_a_transcript_is_read_line_by_line(tmp_path: Path) -> None:
     clients = load_agent().clients
     transcript = tmp_path / "s.jsonl"

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from chorus.agents import load_agent
 from chorus.agents.claude_code.hooks.program import (
     HOOK_PROGRAM,
     find_chorus_program,
@@ -12,7 +13,6 @@ from chorus.agents.claude_code.hooks.program import (
 )
 from chorus.agents.claude_code.settings.files import install_hooks, locate_settings
 from chorus.agents.interface import SettingsScope
-from chorus.commands.attach import MIN_VERSION_FOR_NEW_SETTINGS, is_older
 from chorus.commands.doctor import check_hooks, check_sessions
 from chorus.commands.status import render, suggest_next
 from chorus.model.json_api import SessionJson, SessionState, StatusJson
@@ -107,7 +107,7 @@ def test_lent_hooks_are_distinguished_from_installed_ones(
 def test_an_older_client_that_ignores_a_new_settings_directory_is_recognized(
     version: str, older: bool
 ) -> None:
-    assert is_older(version, MIN_VERSION_FOR_NEW_SETTINGS) is older
+    assert load_agent().setup.reads_new_settings(version) is not older
 
 
 NO_WATCHER: StatusJson = {**STATUS, "watcher": None, "sessions": [], "open": 0, "problems": []}

@@ -26,15 +26,15 @@ from tests.waiting import wait_for
 SHOWN = [shown for document in DOCUMENTS for shown in read_shown(document)]
 # What needs a terminal, a session or a prompt has a test of its own.
 ELSEWHERE = {
-    "chorus claude": "tests/e2e/watched_repository.py",
-    "chorus attach": "tests/e2e/watched_repository.py",
-    "chorus run": "tests/e2e/watched_repository.py",
-    "chorus send": "tests/e2e/watched_repository.py",
+    "chorus claude": "tests/e2e/watched_session.py",
+    "chorus attach": "tests/e2e/watched_session.py",
+    "chorus run": "tests/e2e/watched_session.py",
+    "chorus send": "tests/e2e/watched_session.py",
     "chorus panel": "tests/panel/test_terminal.py",
     "chorus demo": "tests/demo/test_story.py",
-    "chorus approve": "tests/e2e/test_prompt_answers.py",
-    "chorus deny": "tests/e2e/test_prompt_answers.py",
-    "chorus answer": "tests/e2e/test_prompt_answers.py",
+    "chorus approve": "tests/e2e/test_key_answers.py",
+    "chorus deny": "tests/e2e/test_key_answers.py",
+    "chorus answer": "tests/e2e/test_key_answers.py",
     "chorus policy add": "tests/commands/test_policy.py",
     "chorus policy explain": "tests/commands/test_policy.py",
     "chorus hooks wake": "tests/commands/test_removal.py",

@@ -21,6 +21,13 @@ from chorus.agents.interface import (
     TranscriptReader,
 )
 
+# The oldest client seen to read settings from a `.claude` directory created while it ran; 2.1.191 did not.
+MIN_VERSION_FOR_NEW_SETTINGS = (2, 1, 257)
+HEADLESS_ARGUMENTS = (
+    "-p", "--verbose", "--input-format", "stream-json", "--output-format", "stream-json",
+    "--permission-prompt-tool", "stdio",
+)  # fmt: skip
+
 
 class ClaudeClients:
     """Processes named `claude`, and their transcripts below the client's configuration directory."""
@@ -37,7 +44,17 @@ class ClaudeClients:
 class ClaudeSetup:
     """Hooks in `settings.json`, or in the `--settings` option of one client."""
 
+    program = "claude"
     backup_directory = staticmethod(files.backup_directory)
+
+    def headless_arguments(self, resume: str | None = None) -> list[str]:
+        return [*HEADLESS_ARGUMENTS, *(["--resume", resume] if resume else [])]
+
+    def reads_new_settings(self, version: str) -> bool:
+        parts = version.split(".")
+        if not all(part.isdecimal() for part in parts):
+            return True  # an unknown form of version: newer, rather than older
+        return tuple(map(int, parts)) >= MIN_VERSION_FOR_NEW_SETTINGS
 
     def settings_path(self, scope: SettingsScope, work_tree: Path | None) -> Path:
         return files.locate_settings(scope, os.environ, work_tree)

@@ -6,7 +6,14 @@ from typing import Any
 from chorus.agents.claude_code.pairing import Pairing
 from chorus.agents.claude_code.terminal import Reassembler
 from chorus.agents.claude_code.terminal.documents import SeenDocuments
-from chorus.agents.interface import DocumentFilter, HookSession, OutcomeReader, StreamReader
+from chorus.agents.claude_code.terminal.recording import Recording
+from chorus.agents.interface import (
+    DocumentFilter,
+    HookSession,
+    OutcomeReader,
+    RecordingReader,
+    StreamReader,
+)
 from chorus.model.ids import SessionId
 
 # The hook events whose reply may hold text for the agent.
@@ -16,6 +23,9 @@ _NOTICE_EVENTS = frozenset({"SessionStart", "UserPromptSubmit", "PostToolUse", "
 class ClaudeEvents:
     def read_stream(self) -> StreamReader:
         return Reassembler(unwrapped=True)
+
+    def read_recording(self, *, width: int | None = None) -> RecordingReader:
+        return Recording(width=width)
 
     def document_filter(self) -> DocumentFilter:
         return SeenDocuments()

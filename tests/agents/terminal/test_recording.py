@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chorus.agents.claude_code.terminal.reassembler import DEFAULT_MAX_SIZE
-from chorus.agents.claude_code.terminal.recording import BEGINNING, Observed, Recording, unwrap
-from chorus.agents.interface import Source
+from chorus.agents.claude_code.terminal.recording import BEGINNING, Recording, unwrap
+from chorus.agents.interface import RecordedEvent, Source
 from tests.agents.recordings import RECORDINGS
 
 INIT = {"type": "system", "subtype": "init", "session_id": "s"}
 LINE = json.dumps(INIT).encode() + b"\n"
 
 
-def read(chunks: Iterable[bytes], width: int | None = None) -> tuple[list[Observed], dict[str, int]]:
+def read(chunks: Iterable[bytes], width: int | None = None) -> tuple[list[RecordedEvent], dict[str, int]]:
     recording = Recording(width=width)
     observed = [seen for chunk in chunks for seen in recording.feed(chunk)]
     return observed + recording.close(), dict(recording.problems)
@@ -60,18 +60,18 @@ def test_objects_come_as_soon_as_the_kind_of_recording_is_clear() -> None:
 
 
 def test_a_byte_order_mark_is_not_noise() -> None:
-    assert read([b"\xef\xbb\xbf" + LINE]) == ([Observed(INIT, Source.STREAM, "")], {})
+    assert read([b"\xef\xbb\xbf" + LINE]) == ([RecordedEvent(INIT, Source.STREAM, "")], {})
 
 
 @pytest.mark.parametrize("indent", [1, 4])
 def test_indented_json_is_read_as_a_whole(indent: int) -> None:
     text = json.dumps({"hook_event_name": "Stop", "note": "two  blanks"}, indent=indent)
-    expected = [Observed({"hook_event_name": "Stop", "note": "two  blanks"}, Source.HOOK, "")]
+    expected = [RecordedEvent({"hook_event_name": "Stop", "note": "two  blanks"}, Source.HOOK, "")]
     assert read([text.encode()]) == (expected, {})
     assert read([text.encode() + b"\n\n" + text.encode() + b"\n"])[0] == expected * 2
     assert (
         read([json.dumps([INIT, 7, INIT], indent=indent).encode()])[0]
-        == [Observed(INIT, Source.STREAM, "")] * 2
+        == [RecordedEvent(INIT, Source.STREAM, "")] * 2
     )
 
 

@@ -8,13 +8,13 @@ or wrote them, or wrapped by the recorder: `{dir, msg}` for a direction, `{stdin
 import json
 import re
 from collections import Counter
-from typing import Any, NamedTuple
+from typing import Any
 
 from chorus.agents.claude_code.events.names import BOOKKEEPING
 from chorus.agents.claude_code.terminal import Reassembler
 from chorus.agents.claude_code.terminal.control_mode import ControlMode, is_control_mode
 from chorus.agents.claude_code.terminal.reassembler import DEFAULT_MAX_SIZE
-from chorus.agents.interface import Document, Source
+from chorus.agents.interface import Document, RecordedEvent, Source
 from chorus.model.ids import PaneId
 
 # Enough bytes to tell what a recording is.
@@ -25,12 +25,6 @@ _SIGNATURE = b"\xef\xbb\xbf"
 _NOTIFICATION = re.compile(rb"%(extended-)?output %\d+ ")
 # Indented JSON: an opening bracket alone on its line.
 _PRETTY = re.compile(rb"\s*[{\[]\s*\n")
-
-
-class Observed(NamedTuple):
-    value: dict[str, Any]
-    source: Source
-    channel: str  # the pane, where the recording tells panes apart
 
 
 class Recording:
@@ -46,7 +40,7 @@ class Recording:
         """What was skipped, by kind: see `Reassembler`."""
         return sum((pane.problems for pane in self._panes.values()), Counter())
 
-    def feed(self, chunk: bytes) -> list[Observed]:
+    def feed(self, chunk: bytes) -> list[RecordedEvent]:
         if self._held is None:
             return self._read(chunk)
         self._held += chunk
@@ -56,7 +50,7 @@ class Recording:
             return []
         return self._release()
 
-    def close(self) -> list[Observed]:
+    def close(self) -> list[RecordedEvent]:
         if self._held is not None:
             if not self._pretty:
                 self._decide()
@@ -79,14 +73,14 @@ class Recording:
         self._pretty = _PRETTY.match(beginning) is not None
         return self._pretty
 
-    def _release(self) -> list[Observed]:
+    def _release(self) -> list[RecordedEvent]:
         held, self._held = bytes(self._held or b""), None
         return self._read(held)
 
-    def _read(self, chunk: bytes) -> list[Observed]:
+    def _read(self, chunk: bytes) -> list[RecordedEvent]:
         if self._control is None:
             return _all_observed(self._pane(PaneId("")).feed(chunk), "")
-        given: list[Observed] = []
+        given: list[RecordedEvent] = []
         for output in self._control.feed(chunk):
             given += _all_observed(self._pane(output.pane).feed(output.data), output.pane)
         return given
@@ -121,12 +115,12 @@ def _source_of(value: dict[str, Any]) -> Source:
     return Source.TRANSCRIPT if in_transcript else Source.STREAM
 
 
-def _all_observed(documents: list[Document], channel: str) -> list[Observed]:
+def _all_observed(documents: list[Document], channel: str) -> list[RecordedEvent]:
     return [_observed(document.value, channel) for document in documents]
 
 
-def _observed(value: dict[str, Any], channel: str) -> Observed:
-    return Observed(*unwrap(value), channel)
+def _observed(value: dict[str, Any], channel: str) -> RecordedEvent:
+    return RecordedEvent(*unwrap(value), channel)
 
 
 def _parse_pretty(data: bytes) -> list[dict[str, Any]] | None:
