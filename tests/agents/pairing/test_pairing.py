@@ -75,7 +75,7 @@ def test_several_blocks_in_one_message_are_several_calls() -> None:
     first, second = closed(
         init(),
         event_from(type="assistant", message={"content": blocks}),
-        # The report beside several results is nobody's.
+        # The report beside several results belongs to none of them.
         event_from(type="user", message={"content": results}, tool_use_result={"filePath": "/elsewhere"}),
     )
     assert (first.id, first.status, first.write_scope, first.lead_text) == (
@@ -211,7 +211,7 @@ def test_a_transcript_has_its_own_keys_for_a_denial() -> None:
 
 
 def test_an_interrupted_command_is_unfinished_not_denied() -> None:
-    """The client words both alike; only a refusal is among the turn's denials."""
+    """Both have the same text, but only a denial is among the turn's denials."""
     refused = [init(), calls("t", "Bash"), returns("t", REJECTED, error=True), result("t")]
     stopped = [init(), calls("t", "Bash"), returns("t", REJECTED, error=True), result()]
     silent = [init(), calls("t", "Bash"), returns("t", REJECTED, error=True), result(permission_denials=None)]
@@ -286,8 +286,8 @@ def test_the_lead_text_of_a_call_is_that_of_its_message() -> None:
         calls("d"),
         returns("d"),
     ]
-    told = {row.id: row.lead_text for row in actions_of(events).values()}
-    assert told == {"a": "Two at once.", "b": None, "c": None, "d": None}
+    found = {row.id: row.lead_text for row in actions_of(events).values()}
+    assert found == {"a": "Two at once.", "b": None, "c": None, "d": None}
 
 
 def test_the_lead_text_of_a_message_holds_even_after_a_result() -> None:
@@ -366,8 +366,8 @@ def test_late_lead_text_is_added_once() -> None:
         ),
         calls("t", message="m", source=Source.TRANSCRIPT),
     ]
-    told = [outcome for event in [*later, *later] for outcome in pairing.feed(event)]
-    assert told == [LeadTextAdded(ToolUseId("t"), "I rename it.", SessionId("s-1"))]
+    found = [outcome for event in [*later, *later] for outcome in pairing.feed(event)]
+    assert found == [LeadTextAdded(ToolUseId("t"), "I rename it.", SessionId("s-1"))]
 
 
 def test_known_lead_text_is_not_added_again() -> None:

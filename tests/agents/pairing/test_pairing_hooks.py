@@ -120,10 +120,10 @@ def test_a_permission_request_with_changed_input_is_about_the_newest_unasked_cal
     ]
     prompts = of_kind(PromptOpened, run(events))
     assert [getattr(prompt, "id", None) for prompt in prompts] == ["a", "b"]
-    nobody = of_kind(
+    unnamed = of_kind(
         PromptOpened, run([pre("a"), permission_request(), permission_request(tool_input=changed)])
     )
-    assert [getattr(prompt, "id", None) for prompt in nobody] == ["a", None]
+    assert [getattr(prompt, "id", None) for prompt in unnamed] == ["a", None]
 
 
 def test_a_permission_request_may_name_its_call() -> None:

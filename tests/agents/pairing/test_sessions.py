@@ -82,13 +82,13 @@ def test_a_known_session_takes_over_a_channel_without_a_name() -> None:
 
 def test_channels_are_kept_apart() -> None:
     pairing = Pairing()
-    told: list[Outcome] = []
+    found: list[Outcome] = []
     for channel, event in [("%1", init("a")), ("%2", init("b"))]:
-        told += pairing.feed(event, channel=channel)
+        found += pairing.feed(event, channel=channel)
     for channel, call in [("%1", "t"), ("%2", "u")]:
         for event in tool(call):
-            told += pairing.feed(event, channel=channel)
-    rows: dict[str, Row] = fold(told)
+            found += pairing.feed(event, channel=channel)
+    rows: dict[str, Row] = fold(found)
     assert (rows["t"].session, rows["u"].session) == ("a", "b")
 
 

@@ -405,7 +405,7 @@ def test_a_result_before_any_turn_ends_no_turn() -> None:
 
 
 def rests(*events: Event) -> int:
-    """How often the client is told to have come to rest."""
+    """The number of SessionIdle outcomes."""
     pairing = Pairing()
     return sum(isinstance(outcome, SessionIdle) for event in events for outcome in pairing.feed(event))
 

@@ -82,7 +82,7 @@ def test_a_plain_capture_without_the_width(run: str) -> None:
 
 @each_run
 def test_a_plain_capture_with_the_width(run: str) -> None:
-    """What cannot be told apart from another text is not given: a short row before a wide character."""
+    """An ambiguous text is not returned: a short row before a wide character."""
     documents, problems = read(captured(run, "capture.txt"), width=RUNS[run])
     assert set(texts(documents)) < set(truth(run))
     assert problems.pop("noise") == 1
