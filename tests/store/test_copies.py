@@ -1,4 +1,4 @@
-"""Copies of a repository with lanes are whole repositories, however they are made."""
+"""Copies and clones of a repository with lanes are complete."""
 
 import shutil
 import subprocess

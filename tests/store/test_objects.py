@@ -1,4 +1,4 @@
-"""Objects: what is written is what git reads, whole or not at all, on any disk and through any gc."""
+"""git reads every object Chorus writes, completely or not at all, on any disk and through any gc."""
 
 import errno
 import os
@@ -284,7 +284,7 @@ def test_a_recorder_killed_at_any_moment_leaves_an_intact_repository(memory_repo
             worker.stderr.close()
         last = said.read_text().splitlines()[-1]
         chain = repo.git("rev-list", TIMELINE).split()
-        # What was said is there; one more may have been recorded and not said.
+        # Every reported commit exists; one more may have been recorded but not reported.
         assert last in chain[:2]
         lock = repo.path / ".git" / f"{TIMELINE}.lock"
         lock.unlink(missing_ok=True)  # what `chorus doctor` tells the user to do

@@ -1,4 +1,4 @@
-"""Objects, trees and refs together: one edit becomes one commit, and nothing of the user's moves."""
+"""Objects, trees and refs together: one edit becomes one commit, and nothing else changes."""
 
 from chorus.model.ids import RepoPath
 from chorus.store.objects.object_store import ObjectStore

@@ -1,4 +1,4 @@
-"""Opening a repository: what is found, and what is refused with which words."""
+"""Open a repository, or refuse it with a reason."""
 
 from pathlib import Path
 

@@ -222,7 +222,7 @@ def test_a_change_that_keeps_size_and_modification_time_is_found(
 
 
 def test_a_change_in_the_second_of_the_users_git_add_is_found(opened: OpenStore) -> None:
-    """By stamps that count whole seconds, nothing happened."""
+    """Stamps of whole seconds do not show the change."""
     place = opened.repo.path / "app.py"
     in_one_second(place, lambda: opened.repo.git("add", "app.py"))
     wait_until(int(place.stat().st_ctime) + 1)
@@ -277,7 +277,7 @@ def change_secretly(place: Path) -> None:
 
 
 def wait_until(seconds: float) -> None:
-    """Stamps are told apart by the clock, so the clock itself is the condition to wait for."""
+    """Stamps differ by the clock, so the test waits for the clock."""
     while time.time() < seconds:
         time.sleep(0.01)
 

@@ -175,7 +175,7 @@ def test_an_unreadable_file_is_reported() -> None:
 
 
 def test_on_a_case_insensitive_file_system_the_stored_name_counts(tree: WorkTree) -> None:
-    """As far as a file system that tells names apart can show it."""
+    """As far as a case-sensitive file system can show it."""
     loose = WorkTree(tree.root, exact_names=False)
     make(tree, "d/File")
 

@@ -1,4 +1,4 @@
-"""The kept connection: it hears when a pane moves, disturbs nobody, and says why it ended."""
+"""The control connection receives events, affects no other client, and reports why it ended."""
 
 import os
 import signal
@@ -149,7 +149,7 @@ def test_a_server_that_hangs_is_a_timeout(
                 read_panes(control)
         finally:
             os.kill(server, signal.SIGCONT)
-        # The late answer is not taken for the answer to the next question.
+        # The late reply is not taken for the reply to the next command.
         assert control.run(["display-message", "-p", "mine"]) == ["mine"]
 
 

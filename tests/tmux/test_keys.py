@@ -1,4 +1,4 @@
-"""A key reaches the pane it is meant for, or nothing does. A stand-in program keeps every byte it gets."""
+"""A key reaches exactly the intended pane, or none. A program in the pane records every byte."""
 
 from collections.abc import Callable
 from pathlib import Path

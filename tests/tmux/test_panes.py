@@ -1,4 +1,4 @@
-"""Panes as they are: found, told apart, and missing in the right way."""
+"""Panes: their state, their identity, and the errors for missing ones."""
 
 import dataclasses
 from collections.abc import Callable
