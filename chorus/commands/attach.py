@@ -59,8 +59,8 @@ def run(args: argparse.Namespace) -> ExitCode:
     if args.json:
         print_json(watched)
     else:
-        for pane in watched:
-            print_out(render(pane))
+        for one in watched:
+            print_out(render(one))
         print_err("chorus: `chorus panel` shows their actions and prompts")
     return ExitCode.OK
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from chorus.errors import ChorusError, ExitCode
 from chorus.output import print_err
 from chorus.system.processes import read_process
-from chorus.wire.client import START_SECONDS, WatcherNotResponding, is_locked, stop
+from chorus.wire.client import START_TIMEOUT_SECONDS, WatcherNotResponding, is_locked, stop
 from chorus.wire.home import Home, find_home
 
 ABOUT = """\
@@ -43,7 +43,7 @@ def kill(home: Home) -> bool:
     if process is None or PROGRAM not in process.arguments:
         raise ChorusError(f"{home.lock} names no running watcher: {pid!r}", hint="Try again in a moment.")
     os.kill(process.pid, signal.SIGKILL)
-    deadline = time.monotonic() + START_SECONDS
+    deadline = time.monotonic() + START_TIMEOUT_SECONDS
     while is_locked(home):
         if time.monotonic() > deadline:
             raise WatcherNotResponding(

@@ -65,7 +65,7 @@ class Feed:
         """End the stream, from any thread."""
         self._stopped.set()
         if connection := self._connection:
-            connection.hang_up()
+            connection.disconnect()
 
     def _follow(self, connection: Connection, *, again: bool) -> Iterator[Message]:
         self._connection = connection
@@ -173,7 +173,7 @@ def _read_log(connection: Connection, cwd: str) -> Iterator[Message]:
 
 
 def _ask(connection: Connection, do: str, kind: type[T], **arguments: object) -> T:
-    answer = connection.ask(do, **arguments)
+    answer = connection.request(do, arguments)
     if not isinstance(answer, kind):
         raise ProtocolError(f"the watcher answered {do} with {type(answer).__name__}, not {kind.__name__}")
     return answer

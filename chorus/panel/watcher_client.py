@@ -13,7 +13,13 @@ from time import monotonic
 from typing import Any
 
 from chorus.panel.model import TaskProgress
-from chorus.wire.client import START_SECONDS, WatcherNotResponding, WatcherNotRunning, short_path, start
+from chorus.wire.client import (
+    START_TIMEOUT_SECONDS,
+    WatcherNotResponding,
+    WatcherNotRunning,
+    short_path,
+    start,
+)
 from chorus.wire.home import Home
 from chorus.wire.protocol import MAX_LINE_BYTES, decode, encode, parse_answer
 
@@ -110,7 +116,7 @@ async def _connect_or_start(home: Home) -> Streams:
         return streams
     start(home)
     loop = asyncio.get_running_loop()
-    deadline = loop.time() + START_SECONDS
+    deadline = loop.time() + START_TIMEOUT_SECONDS
     while loop.time() < deadline:
         if streams := await _connect(home):
             return streams

@@ -76,7 +76,8 @@ def review_at_random(watcher: Connection, cwd: str, going_on: Callable[[], bool]
             continue
         entry = dice.choice(entries)
         try:
-            watcher.ask("redo" if entry["status"] == "reverted" else "revert", cwd=cwd, actions=[entry["n"]])
+            do = "redo" if entry["status"] == "reverted" else "revert"
+            watcher.request(do, {"cwd": cwd, "actions": [entry["n"]]})
         except WatcherError as error:
             raise AssertionError(f"{entry}: {error}") from None
         done += 1
@@ -97,7 +98,7 @@ def test_reverts_and_redos_while_a_session_edits(repo: UserRepo, chorus: Shell) 
         entries = watcher.ask("log", cwd=cwd, outside=True)
     assert done >= COUNT
     edits = [entry for entry in entries if entry["tool"] == "Edit"]
-    assert [entry["id"] for entry in edits] == sorted({e["id"] for e in edits}, key=lambda i: int(i[6:]))
+    assert [entry["id"] for entry in edits] == sorted({e["id"] for e in edits}, key=lambda i: int(str(i)[6:]))
     assert len(edits) == COUNT
     assert [entry["paths"] for entry in entries if entry["status"] == "outside"] == []
     text = b"".join(data for name, (_, data) in on_disk(repo).items() if name.startswith("busy"))

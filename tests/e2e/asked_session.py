@@ -81,7 +81,7 @@ def send_script(asking: WatchedSession, message: str, turns: Sequence[Sequence[S
 
 def waiting(asking: WatchedSession) -> list[dict[str, Any]]:
     with connect(find_home(asking.project)) as watcher:
-        return list(watcher.ask("prompts"))
+        return list(watcher.request("prompts", {}))
 
 
 def next_prompt(asking: WatchedSession, *, but: str = "") -> dict[str, Any]:

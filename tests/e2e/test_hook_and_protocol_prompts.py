@@ -66,7 +66,7 @@ def watched(client: Client, terminal: Terminal) -> Iterator[WatchedSession]:
 
 def audit(watched: WatchedSession) -> list[dict[str, Any]]:
     with connect(find_home(watched.project)) as watcher:
-        return list(watcher.ask("audit"))
+        return list(watcher.request("audit", {}))
 
 
 def received(watched: WatchedSession) -> str:

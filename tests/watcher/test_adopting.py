@@ -34,7 +34,7 @@ def start_hooked(client_double: ClientDouble, terminal: Terminal, home: Home) ->
 
 def ask(home: Home, do: str, **arguments: Any) -> Any:
     with connect(home) as watcher:
-        return watcher.ask(do, **arguments)
+        return watcher.request(do, arguments)
 
 
 def next_prompt(home: Home, about: str) -> dict[str, Any]:

@@ -70,7 +70,7 @@ def ask(home: Home, do: str, **arguments: Any) -> Any:
     """None while one watcher makes way for the next."""
     try:
         with connect(home) as watcher:
-            return watcher.ask(do, **arguments)
+            return watcher.request(do, arguments)
     except WatcherNotRunning:
         return None
 

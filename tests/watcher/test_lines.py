@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from chorus.model.json_api import PromptJson
 from chorus.wire.client import connect
 from chorus.wire.home import Home
 from chorus.wire.protocol import WatcherError
@@ -40,18 +41,18 @@ def pane(client_double: ClientDouble, terminal: Terminal, home: Home) -> Pane:
     return pane
 
 
-def waiting(home: Home, *, but: str = "") -> dict[str, Any]:
-    def look() -> dict[str, Any] | None:
+def waiting(home: Home, *, but: str = "") -> PromptJson:
+    def look() -> PromptJson | None:
         with connect(home) as watcher:
             return next((p for p in watcher.ask("prompts") if p["id"] != but), None)
 
     return wait_for(look, what="a prompt", seconds=SECONDS)
 
 
-def answer(home: Home, prompt: dict[str, Any], decision: str, **more: str) -> Any:
+def answer(home: Home, prompt: PromptJson, decision: str, **more: str) -> Any:
     with connect(home) as watcher:
         given = {"prompt": prompt["id"], "fingerprint": prompt["fingerprint"], "decision": decision}
-        return watcher.ask("answer", **given, **more)
+        return watcher.request("answer", {**given, **more})
 
 
 def typed(client_double: ClientDouble) -> list[str]:

@@ -4,10 +4,11 @@ import os
 import signal
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from chorus.model.json_api import PromptJson
+from chorus.model.requests import Decision
 from chorus.wire.client import connect, connect_or_start, is_locked
 from chorus.wire.handover import write_environment
 from chorus.wire.home import Home
@@ -41,19 +42,19 @@ def pane(client_double: ClientDouble, terminal: Terminal, home: Home) -> Pane:
     return pane
 
 
-def waiting(home: Home, *, about: str) -> dict[str, Any]:
-    def look() -> dict[str, Any] | None:
+def waiting(home: Home, *, about: str) -> PromptJson:
+    def look() -> PromptJson | None:
         with connect(home) as watcher:
             return next((p for p in watcher.ask("prompts") if _about(p) == about), None)
 
     return wait_for(look, what=f"a prompt about {about}", seconds=SECONDS)
 
 
-def _about(prompt: dict[str, Any]) -> str:
-    return Path(prompt["input"].get("file_path", "gate")).name
+def _about(prompt: PromptJson) -> str:
+    return Path((prompt["input"] or {}).get("file_path", "gate")).name
 
 
-def answer(home: Home, prompt: dict[str, Any], decision: str) -> None:
+def answer(home: Home, prompt: PromptJson, decision: Decision) -> None:
     with connect(home) as watcher:
         watcher.ask("answer", prompt=prompt["id"], fingerprint=prompt["fingerprint"], decision=decision)
 

@@ -73,21 +73,21 @@ def connection(running: Running) -> Iterator[Connection]:
 
 
 def test_a_request_is_answered(connection: Connection) -> None:
-    assert connection.ask("echo", word="hi") == {"word": "hi"}
+    assert connection.request("echo", {"word": "hi"}) == {"word": "hi"}
 
 
 def test_a_refusal_arrives_with_its_hint_and_exit_code(connection: Connection) -> None:
     with pytest.raises(WatcherError) as caught:
-        connection.ask("refuse")
+        connection.request("refuse", {})
     assert (str(caught.value), caught.value.hint) == ("no", "Ask nicely.")
     assert caught.value.exit_code is ExitCode.SYSTEM_ERROR
 
 
 def test_a_bug_in_one_request_leaves_the_watcher_and_the_connection_alive(connection: Connection) -> None:
     with pytest.raises(WatcherError, match="a bug") as caught:
-        connection.ask("fail")
+        connection.request("fail", {})
     assert caught.value.exit_code is ExitCode.BUG
-    assert connection.ask("echo") == {}
+    assert connection.request("echo", {}) == {}
 
 
 @pytest.mark.parametrize("line", [b"nonsense\n", b"[]\n", b'{"v":99,"id":1,"do":"x"}\n', b'{"v":1}\n'])
@@ -95,18 +95,18 @@ def test_a_line_that_is_no_request_is_refused_and_the_next_one_served(running: R
     with connect(running.home) as one:
         one._socket.sendall(line)
         assert b"error" in one._reader.readline()
-        assert one.ask("echo") == {}
+        assert one.request("echo", {}) == {}
 
 
 def test_subscribers_hear_what_is_published(running: Running) -> None:
     with connect(running.home) as one, connect(running.home) as silent:
         one.ask("subscribe")
-        silent.ask("echo")
+        silent.request("echo", {})
         running.publish("action", n=1)
         running.publish("action", n=2)
         events = one.events()
         assert [next(events)["n"], next(events)["n"]] == [1, 2]
-        assert silent.ask("echo") == {}
+        assert silent.request("echo", {}) == {}
 
 
 def test_a_subscriber_that_does_not_read_is_let_go(running: Running) -> None:

@@ -3,10 +3,10 @@
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from chorus.model.json_api import StatusJson
 from chorus.wire.client import connect, connect_or_start, stop
 from chorus.wire.home import Home, find_home
 from tests.repos import UserRepo
@@ -22,10 +22,9 @@ def home(repo: UserRepo) -> Iterator[Home]:
     stop(home)
 
 
-def status(home: Home) -> dict[str, Any]:
+def status(home: Home) -> StatusJson:
     with connect(home) as watcher:
-        answer: dict[str, Any] = watcher.ask("status")
-    return answer
+        return watcher.ask("status")
 
 
 def holds(home: Home) -> tuple[int, int]:

@@ -75,7 +75,7 @@ def absolute(path: str) -> str:
 
 @contextmanager
 def _running() -> Iterator[Connection]:
-    """Connect to a running watcher that has caught up; WatcherGone if there is none."""
+    """Connect to a running watcher that has caught up; WatcherNotRunning if there is none."""
     with connect(find_home(Path.cwd())) as connection:
         connection.ask("sync")
         yield connection
@@ -83,5 +83,5 @@ def _running() -> Iterator[Connection]:
 
 def _ask_running(do: str, **arguments: Any) -> Any:  # noqa: ANN401  each request has its own reply
     with suppress(WatcherNotRunning), _running() as connection:
-        return connection.ask(do, cwd=str(Path.cwd()), **arguments)
+        return connection.request(do, {"cwd": str(Path.cwd()), **arguments})
     return None
