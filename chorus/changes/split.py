@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from chorus.changes.client_text import find_format, is_same_text, normalise_text, plain_lines, read_text
 from chorus.changes.diff import Hunk, hunks
-from chorus.changes.merge import Merged, merge
+from chorus.changes.line_merge import merge_lines
 from chorus.changes.reported_edits import ReportedEdit, text_after
 
 
@@ -149,8 +149,8 @@ class _Splitter:
         start, content = self._bytes_of(report.before), self._bytes_of(text)
         if start is None or content is None:
             return False
-        joined = merge(start, content, self._after)
-        return isinstance(joined, Merged) and joined.data != self._after
+        joined = merge_lines(start, content, self._after)
+        return isinstance(joined, bytes) and joined != self._after
 
     def _was_overwritten_from(self, report: ReportedEdit, text: str) -> bool:
         """Whether another change, starting from the same text, overwrote this action."""
@@ -171,7 +171,7 @@ class _Splitter:
             return False
         # The action's change is still there, whole, under what came later; or it is gone entirely.
         return (
-            isinstance(merge(content, self._after, self._now), Merged)
+            isinstance(merge_lines(content, self._after, self._now), bytes)
             or _are_separate(hunks(self._now, content), hunks(content, self._after))
             or self._was_overwritten_from(report, read_text(self._now))
         )

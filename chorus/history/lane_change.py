@@ -1,15 +1,16 @@
 """An action's change as a change of the lane's own tree.
 
 Receives the lane's tree and the edits as seen in the work tree. Gives the entries to put on the lane: the
-action's change alone where it can be separated from what it was built on; otherwise also the missing
-context, which goes first. Works on files in the form git stores, after its filters. Never moves a ref.
+action's change alone, line by line; and, where it changes lines that someone else wrote and that the lane
+does not have, exactly those lines as context, which goes first. Works on files in the form git stores, after
+its filters. Never moves a ref.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from chorus.changes.line_merge import Overlap, add_context, merge_lines
 from chorus.history.records import Edit
-from chorus.history.three_way_merge import merge_contents
 from chorus.history.workspace import PLAIN_MODES, Workspace
 from chorus.model.ids import Oid, RepoPath
 from chorus.store.objects.trees import TreeEntry
@@ -39,8 +40,9 @@ def plan_lane_change(workspace: Workspace, tree: Oid | None, edits: Sequence[Edi
             continue
         merged = merge_entries(workspace, before, ours, after)
         if merged is None:
-            plan.context[edit.path] = before
-            plan.changes[edit.path] = after
+            context = _missing_context(workspace, before, ours, after)
+            plan.context[edit.path] = context
+            plan.changes[edit.path] = merge_entries(workspace, before, context, after) if context else after
         elif merged != ours:
             plan.changes[edit.path] = merged
     for path in new:
@@ -54,9 +56,17 @@ def lane_entry(workspace: Workspace, tree: Oid | None, path: RepoPath) -> TreeEn
 
 
 def merge_entries(
-    workspace: Workspace, base: TreeEntry | None, ours: TreeEntry | None, theirs: TreeEntry | None
+    workspace: Workspace,
+    base: TreeEntry | None,
+    ours: TreeEntry | None,
+    theirs: TreeEntry | None,
+    *,
+    order: TreeEntry | None = None,
 ) -> TreeEntry | None:
-    """`ours` with the change from `base` to `theirs`; None where the two conflict."""
+    """`ours` with the change from `base` to `theirs`; None where both changed the same lines.
+
+    `order` is the version that decides the order of lines inserted at one point; by default `theirs`.
+    """
     if base is None or ours is None or theirs is None:
         return None
     if not all(entry.mode in PLAIN_MODES for entry in (base, ours, theirs)):
@@ -66,8 +76,27 @@ def merge_entries(
         return TreeEntry(mode, ours.oid)
     if ours.oid in (base.oid, theirs.oid):
         return TreeEntry(mode, theirs.oid)
-    data = merge_contents(*(workspace.store.read_blob(entry.oid) for entry in (base, ours, theirs)))
-    return None if data is None else TreeEntry(mode, workspace.store.write_blob(data))
+    read = workspace.store.read_blob
+    shown = order if order is not None and order.mode in PLAIN_MODES else theirs
+    data = merge_lines(read(base.oid), read(ours.oid), read(theirs.oid), order=read(shown.oid))
+    return None if isinstance(data, Overlap) else TreeEntry(mode, workspace.store.write_blob(data))
+
+
+def _missing_context(
+    workspace: Workspace, base: TreeEntry | None, ours: TreeEntry | None, theirs: TreeEntry | None
+) -> TreeEntry | None:
+    """The lane's file with the lines that the action changes and the lane lacks.
+
+    The whole file where lines do not help: a file the lane does not have, a symbolic link, binary content.
+    """
+    if base is None or ours is None or theirs is None:
+        return base
+    if not all(entry.mode in PLAIN_MODES for entry in (base, ours, theirs)):
+        return base
+    contents = [workspace.store.read_blob(entry.oid) for entry in (base, ours, theirs)]
+    if any(b"\0" in content for content in contents):
+        return base
+    return TreeEntry(base.mode, workspace.store.write_blob(add_context(*contents)))
 
 
 def in_the_way(

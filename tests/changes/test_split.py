@@ -81,11 +81,14 @@ def test_parts_lead_from_before_to_after_whatever_is_reported(
         assert before == after
 
 
-def test_what_a_report_leaves_in_a_file_with_an_open_call_is_not_its_own() -> None:
-    before, reported, after = "def old():\n    pass\n", "def new():\n    pass\n", "def new():\n    return 1\n"
+@pytest.mark.parametrize("after", ["def new():\n    return 1\n", "def newer():\n    pass\n"])
+def test_what_a_report_leaves_in_a_file_with_an_open_call_is_not_its_own(after: str) -> None:
+    before, reported = "def old():\n    pass\n", "def new():\n    pass\n"
     report = edit(before, reported)
-    assert split_change(before.encode(), after.encode(), [report]) == (ChangePart(0, after.encode()),)
     own, rest = ChangePart(0, reported.encode()), ChangePart(None, after.encode())
+    # Without an open call a change of the next line is someone else's; one of the same line is not.
+    parts = split_change(before.encode(), after.encode(), [report])
+    assert parts == ((own, rest) if "return" in after else (ChangePart(0, after.encode()),))
     assert split_change(before.encode(), after.encode(), [report], is_open=True) == (own, rest)
 
 
@@ -174,7 +177,10 @@ def test_what_came_after_an_edit_is_outside_also_among_equal_lines() -> None:
         ChangePart(None, after.encode()),
     )
     beside = first.replace("A\n-\n", "A\n+\n", 1)
-    assert split_change(before.encode(), beside.encode(), [report]) == (ChangePart(0, beside.encode()),)
+    assert split_change(before.encode(), beside.encode(), [report]) == (
+        ChangePart(0, first.encode()),
+        ChangePart(None, beside.encode()),
+    )
 
 
 def test_a_formatter_between_two_edits_is_outside() -> None:

@@ -183,13 +183,22 @@ def test_what_the_user_committed_already_is_not_committed_again(worked: UserRepo
 
 def test_a_path_staged_otherwise_is_refused_by_name(worked: UserRepo, chorus: Shell) -> None:
     lane = lane_of(chorus)
-    worked.write("app.py", b"x = 9\ny = 3\n")
+    worked.write("app.py", b"x = 8\ny = 3\n")
     worked.git("add", "app.py")
     before = worked.fingerprint()
     done = chorus("land", lane)
     assert done.code == 5
     assert "app.py" in done.err
     assert worked.fingerprint() == before
+
+
+def test_a_staged_line_beside_a_landed_one_stays_staged(worked: UserRepo, chorus: Shell) -> None:
+    lane = lane_of(chorus)
+    worked.write("app.py", b"x = 9\ny = 3\n")
+    worked.git("add", "app.py")
+    assert chorus("land", lane).code == 0
+    assert worked.git("show", "main:app.py") == "x = 9\ny = 2\n"
+    assert worked.git("show", ":app.py") == "x = 9\ny = 3\n"
 
 
 def test_reverted_actions_fold_away(worked: UserRepo, chorus: Shell) -> None:
@@ -218,8 +227,8 @@ def test_another_branch_is_landed_on_without_a_checkout(worked: UserRepo, chorus
     worked.git("branch", "other", "main~1")
     install_hook(worked, "commit-msg", 'git symbolic-ref HEAD >> "$1"')
     before = worked.fingerprint()
-    done = chorus("land", lane, "--onto", "other", "--by", "action")
-    assert done.code == 5  # app.py had no second line then
+    done = chorus("land", lane, "--onto", "other", "--by", "action", "--dry-run")
+    assert done.code == 0, done.err  # app.py had no second line then, but it had the line that changed
     worked.git("branch", "-f", "other", "main")
     done = chorus("land", lane, "--onto", "other")
     assert done.code == 0, done.err

@@ -129,7 +129,7 @@ def _rehearse(
 ) -> Oid | None:
     """The tree after all groups; finds a conflict before the first commit."""
     for changes in todo:
-        entries = merge_changes(workspace, tree, changes)
+        entries = merge_changes(workspace, tree, changes, plan.disk)
         if isinstance(entries, list):
             raise _conflict(workspace, plan, branch, entries)
         tree = workspace.splice(tree, entries) if entries else tree
@@ -146,7 +146,7 @@ def _commit_groups(
     """Commit each group on top of what the commit before it really holds: a hook may have changed it."""
     result = LandingResult()
     for group, changes in zip(plan.groups, todo, strict=True):
-        entries = merge_changes(workspace, tree, changes)
+        entries = merge_changes(workspace, tree, changes, plan.disk)
         if isinstance(entries, list):
             raise LandConflict(
                 f"a commit hook changed {entries[0].path}, on which action "

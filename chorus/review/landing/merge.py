@@ -105,9 +105,12 @@ def find_applied(workspace: Workspace, tree: Oid | None, changes: Sequence[PathC
 
 
 def merge_changes(
-    workspace: Workspace, tree: Oid | None, changes: Sequence[PathChange]
+    workspace: Workspace, tree: Oid | None, changes: Sequence[PathChange], disk: Oid | None
 ) -> dict[RepoPath, TreeEntry | None] | list[PathConflict]:
-    """The entries of the tree that differ after the changes, or the conflicts."""
+    """The entries of the tree that differ after the changes, or the conflicts.
+
+    `disk` is the recorded tree of the work tree: lines inserted at one point get the order they have there.
+    """
     entries: dict[RepoPath, TreeEntry | None] = {}
     conflicts: list[PathConflict] = []
     for change in changes:
@@ -115,7 +118,8 @@ def merge_changes(
         if ours == change.before:
             entries[change.path] = change.after
         elif change.after not in (change.before, ours):
-            merged = merge_entries(workspace, change.before, ours, change.after)
+            order = workspace.normal(change.path, lane_entry(workspace, disk, change.path))
+            merged = merge_entries(workspace, change.before, ours, change.after, order=order)
             if merged is None:
                 conflicts.append(PathConflict(change.path, change.numbers))
             else:

@@ -14,6 +14,7 @@ from chorus.history.recorder import Recorder
 from chorus.history.workspace import Workspace
 from chorus.model import commit_message
 from chorus.model.commit_message import Text, render_message, shorten
+from chorus.model.ids import Oid
 from chorus.model.lane_name import BRANCHES, branch_name, is_lane_ref, lane_spellings
 
 GroupBy: TypeAlias = Literal["turn", "action", "all"]
@@ -60,6 +61,9 @@ class LandingPlan:
     groups: tuple[CommitGroup, ...]
     by: GroupBy
     messages: CommitMessages = CommitMessages()
+    disk: Oid | None = (
+        None  # the work tree as last recorded: it decides the order of lines inserted at one point
+    )
 
     def render_message(self, group: CommitGroup) -> str:
         return render_commit_message(group, self.by, self.messages.find(group))
@@ -94,7 +98,8 @@ def plan_landing(
         CommitGroup(tuple(group), tuple(n for e in group if e.id for n in (e.id, *within.get(e.id, ()))))
         for group in grouped.values()
     )
-    return LandingPlan(found, find_target(recorder.workspace, onto), groups, cast(GroupBy, by), messages)
+    target = find_target(recorder.workspace, onto)
+    return LandingPlan(found, target, groups, cast(GroupBy, by), messages, recorder.timeline.tree)
 
 
 def find_lane(recorder: Recorder, name: str) -> Lane:

@@ -7,11 +7,12 @@ lines stays. Only `read_disk` reads the work tree; nothing here writes to it.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from chorus.changes.line_merge import Overlap, merge_lines
 from chorus.errors import ChorusError
 from chorus.history.log.json_views import run_diff
 from chorus.history.recorder import Recorder
-from chorus.history.three_way_merge import merge_contents, merge_with_markers
 from chorus.model.ids import RepoPath
+from chorus.review.revert.conflict_markers import merge_with_markers
 from chorus.store.objects.tree_object import SYMLINK_MODE
 from chorus.store.objects.trees import EMPTY_TREE, TreeEntry
 from chorus.store.worktree.file_state import Absent, File, FileState, Skipped
@@ -103,8 +104,8 @@ def _merge(before: Content, after: Content, now: Content) -> Content | ContentCo
     if now.mode not in (after.mode, before.mode) and before.mode != after.mode:
         return ContentConflict("got another mode later")
     mode = before.mode if now.mode == after.mode else now.mode
-    data = merge_contents(after.data, now.data, before.data)
-    if data is not None:
+    data = merge_lines(after.data, now.data, before.data, order=now.data)
+    if not isinstance(data, Overlap):
         return Content(mode, data)
     if any(b"\0" in content.data for content in (before, after, now)):
         return ContentConflict("is binary and was changed later")

@@ -1,32 +1,14 @@
-"""The three-way merge of file contents, with git's own result.
+"""Conflict markers for a file that cannot be merged, written by git itself.
 
-Runs `git merge-file` only where the result is not clear without it (`changes.merge`). Never writes into the
-repository: git gets three files in a temporary directory.
+Never writes into the repository: git gets three files in a temporary directory.
 """
 
 import tempfile
 from pathlib import Path
 
-from chorus.changes.merge import CONFLICT, Merged, merge
 from chorus.store.git_process import Git
 
 NAMES = ("ours", "base", "theirs")
-
-
-def merge_contents(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
-    """`ours` with the change from `base` to `theirs`; None where they conflict."""
-    match merge(base, ours, theirs):
-        case Merged(data):
-            return data
-        case verdict if verdict is CONFLICT:
-            return None
-        case _:
-            return merge_by_git(base, ours, theirs)
-
-
-def merge_by_git(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
-    code, merged = run_merge_file(base, ours, theirs)
-    return merged if code == 0 else None
 
 
 def merge_with_markers(base: bytes, ours: bytes, theirs: bytes, labels: tuple[str, str, str]) -> bytes:

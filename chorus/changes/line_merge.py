@@ -1,0 +1,201 @@
+"""Apply one change of a file to another version of it, line by line.
+
+Takes a base and two versions made from it. Two changes conflict only if they change the same base line
+differently; changes that merely touch (the line above, below, on both sides, at the end of the file) do not.
+Lines inserted at the same point by both sides keep the order they have in a third text, usually the file on
+disk. Bytes in, bytes out: nothing is decoded, and a NUL byte anywhere makes the whole file one unit.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from chorus.changes.diff import common_ends, hunks
+
+
+@dataclass(frozen=True, slots=True)
+class LineRange:
+    """Lines `start` up to but not including `end` of the base, counted from 0."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """Both sides changed these base lines, each in its own way. No ranges: the content is binary."""
+
+    ranges: tuple[LineRange, ...]
+
+
+def merge_lines(base: bytes, ours: bytes, theirs: bytes, *, order: bytes = b"") -> bytes | Overlap:
+    """Return `ours` with the change from `base` to `theirs` applied, or where the two overlap.
+
+    `order` is a text that tells which of two lines inserted at one point comes first.
+    """
+    if ours in (theirs, base):
+        return theirs
+    if theirs == base:
+        return ours
+    if any(b"\0" in side for side in (base, ours, theirs)):
+        return Overlap(())
+    if (apart := _merge_apart(base, ours, theirs)) is not None:
+        return apart
+    mine, other = _Version.read(base, ours), _Version.read(base, theirs)
+    if overlap := _find_overlap(mine, other):
+        return Overlap(overlap)
+    return _render(mine, other, _Order(order))
+
+
+def add_context(base: bytes, ours: bytes, theirs: bytes) -> bytes:
+    """Return `ours` with exactly those base lines restored that `theirs` changes and `ours` lacks.
+
+    The change from `base` to `theirs` applies to the result without an overlap.
+    """
+    mine, other = _Version.read(base, ours), _Version.read(base, theirs)
+    for lines in _find_overlap(mine, other):
+        for index in range(lines.start, lines.end):
+            mine.changed.pop(index)
+    return _render(mine, None, None)
+
+
+def changes_lines(before: bytes, after: bytes, lines: Sequence[int]) -> bool:
+    """Whether the change replaces or removes any of these lines of `before`, counted from 0."""
+    wanted = set(lines)
+    return any(
+        not wanted.isdisjoint(range(hunk.before_start, hunk.before_end))
+        for hunk in hunks(_terminated(before), _terminated(after))
+    )
+
+
+@dataclass(slots=True)
+class _Version:
+    """One side as changes of single base lines and insertions between them."""
+
+    base: list[bytes]
+    base_newline: bool
+    newline: bool  # whether the last line ends with one
+    changed: dict[int, list[bytes]] = field(
+        default_factory=dict
+    )  # by base line: its replacement, empty if removed
+    inserted: dict[int, list[bytes]] = field(default_factory=dict)  # by base line they come before
+
+    @classmethod
+    def read(cls, base: bytes, side: bytes) -> "_Version":
+        version = cls(_lines(base), base.endswith(b"\n"), side.endswith(b"\n"))
+        lines = _lines(side)
+        for hunk in hunks(_terminated(base), _terminated(side)):
+            added = lines[hunk.after_start : hunk.after_end]
+            # The first removed line became the first added one, and so on; the rest was added or removed.
+            for offset in range(hunk.removed):
+                version.changed[hunk.before_start + offset] = added[offset : offset + 1]
+            if rest := added[hunk.removed :]:
+                version.inserted[hunk.before_end] = rest
+        return version
+
+
+class _Order:
+    """Which of two insertions at one point comes first."""
+
+    def __init__(self, order: bytes) -> None:
+        self._text = order
+
+    def join(self, mine: list[bytes], other: list[bytes]) -> list[bytes]:
+        """Return both insertions as one; lines that both sides inserted are not doubled."""
+        if self._in_text([*mine, *other]):
+            return [*mine, *other]
+        if self._in_text([*other, *mine]):
+            return [*other, *mine]
+        if _contains(other, mine):
+            return other
+        if _contains(mine, other):
+            return mine
+        return self._interleave(mine, other)
+
+    def _in_text(self, lines: list[bytes]) -> bool:
+        return b"\n" + b"\n".join(lines) + b"\n" in b"\n" + _terminated(self._text)
+
+    def _interleave(self, mine: list[bytes], other: list[bytes]) -> list[bytes]:
+        """Merge by the lines' places in the text; a line without a place follows the one before it."""
+        places: dict[bytes, int] = {}
+        for place, line in enumerate(_lines(self._text)):
+            places.setdefault(line, place)
+        joined: list[bytes] = []
+        left, right = _placed(mine, places), _placed(other, places)
+        while left and right:
+            joined.append((left if left[0][0] <= right[0][0] else right).pop(0)[1])
+        return joined + [line for _, line in (*left, *right)]
+
+
+def _placed(lines: list[bytes], places: dict[bytes, int]) -> list[tuple[int, bytes]]:
+    found: list[tuple[int, bytes]] = []
+    last = -1
+    for line in lines:
+        last = max(last, places.get(line, last))
+        found.append((last, line))
+    return found
+
+
+def _contains(whole: list[bytes], part: list[bytes]) -> bool:
+    return any(whole[start : start + len(part)] == part for start in range(len(whole) - len(part) + 1))
+
+
+def _merge_apart(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
+    """Merge without looking at lines where one side's whole change ends before the other's begins."""
+    head_ours, tail_ours = common_ends(base, ours)
+    head_theirs, tail_theirs = common_ends(base, theirs)
+    if len(base) - tail_ours < head_theirs:
+        return (
+            ours[: len(ours) - tail_ours] + base[len(base) - tail_ours : head_theirs] + theirs[head_theirs:]
+        )
+    if len(base) - tail_theirs < head_ours:
+        return (
+            theirs[: len(theirs) - tail_theirs] + base[len(base) - tail_theirs : head_ours] + ours[head_ours:]
+        )
+    return None
+
+
+def _find_overlap(mine: _Version, other: _Version) -> tuple[LineRange, ...]:
+    both = [
+        index for index in sorted(mine.changed.keys() & other.changed.keys())
+        if mine.changed[index] != other.changed[index]
+    ]  # fmt: skip
+    ranges: list[LineRange] = []
+    for index in both:
+        if ranges and ranges[-1].end == index:
+            ranges[-1] = LineRange(ranges[-1].start, index + 1)
+        else:
+            ranges.append(LineRange(index, index + 1))
+    return tuple(ranges)
+
+
+def _render(mine: _Version, other: _Version | None, order: _Order | None) -> bytes:
+    lines: list[bytes] = []
+    for index in range(len(mine.base) + 1):
+        lines += _insertion(mine, other, order, index)
+        if index < len(mine.base):
+            replaced = mine.changed.get(index)
+            if replaced is None and other is not None:
+                replaced = other.changed.get(index)
+            lines += [mine.base[index]] if replaced is None else replaced
+    newline = mine.newline
+    if other is not None and other.newline != other.base_newline:
+        newline = other.newline
+    return b"\n".join(lines) + (b"\n" if newline and lines else b"")
+
+
+def _insertion(mine: _Version, other: _Version | None, order: _Order | None, index: int) -> list[bytes]:
+    own = mine.inserted.get(index, [])
+    theirs = other.inserted.get(index, []) if other is not None else []
+    if own and theirs and order is not None:
+        return order.join(own, theirs)
+    return own + theirs
+
+
+def _lines(data: bytes) -> list[bytes]:
+    """Lines without their newline."""
+    return data.removesuffix(b"\n").split(b"\n") if data else []
+
+
+def _terminated(data: bytes) -> bytes:
+    """The text with a newline at its end: whether the last line has one is compared by itself."""
+    return data if not data or data.endswith(b"\n") else data + b"\n"

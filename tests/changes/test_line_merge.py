@@ -1,0 +1,169 @@
+"""Merging one file by line: only changes of the same line conflict."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chorus.changes.line_merge import LineRange, Overlap, add_context, changes_lines, merge_lines
+
+
+def text(*lines: str, newline: bool = True) -> bytes:
+    return "\n".join(lines).encode() + (b"\n" if newline and lines else b"")
+
+
+BASE = ("one", "two", "three", "four")
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "merged"),
+    [
+        (("ONE", "two", "three", "four"), ("one", "TWO", "three", "four"), ("ONE", "TWO", "three", "four")),
+        (("one", "two", "THREE", "four"), ("one", "TWO", "three", "four"), ("one", "TWO", "THREE", "four")),
+        (("ONE", "two", "THREE", "four"), ("one", "TWO", "three", "four"), ("ONE", "TWO", "THREE", "four")),
+        (("one", "+", *BASE[1:]), ("one", "TWO", *BASE[2:]), ("one", "+", "TWO", *BASE[2:])),
+        (("one", "two", "+", *BASE[2:]), ("one", "TWO", *BASE[2:]), ("one", "TWO", "+", *BASE[2:])),
+        (("two", "three", "four"), ("one", "TWO", "three", "four"), ("TWO", "three", "four")),
+        (("one", "three", "four"), ("one", "two", "THREE", "four"), ("one", "THREE", "four")),
+        ((*BASE, "five"), ("one", "two", "three", "FOUR"), ("one", "two", "three", "FOUR", "five")),
+        (("zero", *BASE), ("ONE", "two", "three", "four"), ("zero", "ONE", "two", "three", "four")),
+        (("one", "four"), ("one", "two", "three", "FOUR"), ("one", "FOUR")),
+        (("one", "TWO", "three", "four"), ("one", "TWO", "THREE", "four"), ("one", "TWO", "THREE", "four")),
+        (("one", "three", "four"), ("one", "three", "FOUR"), ("one", "three", "FOUR")),
+    ],
+    ids=[
+        "line above", "line below", "lines on both sides", "inserted above", "inserted below",
+        "deleted above", "deleted above the next", "appended", "prepended", "two deleted above",
+        "same change and one more", "same deletion and one more",
+    ],
+)  # fmt: skip
+def test_changes_that_touch_do_not_conflict(
+    ours: tuple[str, ...], theirs: tuple[str, ...], merged: tuple[str, ...]
+) -> None:
+    assert merge_lines(text(*BASE), text(*ours), text(*theirs)) == text(*merged)
+
+
+def test_a_line_changed_by_both_is_an_overlap_that_names_it() -> None:
+    ours, theirs = text("one", "2", "3", "four"), text("one", "II", "III", "IV")
+    assert merge_lines(text(*BASE), ours, theirs) == Overlap((LineRange(1, 3),))
+
+
+def test_separate_overlaps_are_separate_ranges() -> None:
+    ours, theirs = text("1", "two", "3", "four"), text("I", "two", "III", "four")
+    assert merge_lines(text(*BASE), ours, theirs) == Overlap((LineRange(0, 1), LineRange(2, 3)))
+
+
+def test_binary_content_is_one_unit() -> None:
+    assert merge_lines(b"a\0\nb\n", b"a\0\nB\n", b"A\0\nb\n") == Overlap(())
+    assert merge_lines(b"a\0\nb\n", b"a\0\nb\n", b"A\0\nb\n") == b"A\0\nb\n"
+    assert merge_lines(b"a\0\nb\n", b"A\0\nb\n", b"a\0\nb\n") == b"A\0\nb\n"
+
+
+def test_changes_far_apart_are_merged_whichever_comes_first() -> None:
+    first, last = text("ONE", "two", "three", "four"), text("one", "two", "three", "FOUR")
+    assert merge_lines(text(*BASE), first, last) == text("ONE", "two", "three", "FOUR")
+    assert merge_lines(text(*BASE), last, first) == text("ONE", "two", "three", "FOUR")
+
+
+@pytest.mark.parametrize(
+    ("base", "ours", "theirs", "merged"),
+    [
+        (b"a", b"a\nb", b"a\n", b"a\nb\n"),  # ours appends, theirs adds the final newline
+        (b"a", b"a\n", b"a\nb", b"a\nb\n"),
+        (b"a\n", b"a", b"a\nb\n", b"a\nb"),  # ours removes it
+        (b"a\nb", b"a\nb\nc", b"a\nB", b"a\nB\nc"),
+        (b"a\nb\nc", b"a\nb\nc\nd", b"A\nb\nc", b"A\nb\nc\nd"),
+        (b"", b"x\n", b"y\n", b"x\ny\n"),
+        (b"a\r\nb\r\n", b"a\r\nB\r\n", b"A\r\nb\r\n", b"A\r\nB\r\n"),
+    ],
+)
+def test_the_last_newline_is_merged_by_itself(base: bytes, ours: bytes, theirs: bytes, merged: bytes) -> None:
+    assert merge_lines(base, ours, theirs) == merged
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "order", "merged"),
+    [
+        (("y",), ("x",), ("x", "y"), ("x", "y")),
+        (("y",), ("x",), ("y", "x"), ("y", "x")),
+        (("y",), ("x",), (), ("y", "x")),
+        (("a", "c"), ("b", "d"), ("a", "b", "c", "d"), ("a", "b", "c", "d")),
+        (("a", "lost"), ("b",), ("a", "b"), ("a", "lost", "b")),
+        (("same",), ("same",), (), ("same",)),
+        (("same", "x"), ("y", "same"), ("same", "x", "y", "same"), ("same", "x", "y", "same")),
+        (("x",), ("x", "y"), (), ("x", "y")),
+        (("x", "y"), ("y",), (), ("x", "y")),
+    ],
+)
+def test_insertions_at_one_point_keep_the_order_on_disk(
+    ours: tuple[str, ...], theirs: tuple[str, ...], order: tuple[str, ...], merged: tuple[str, ...]
+) -> None:
+    around = ("begin", "end")
+    sides = [text(around[0], *side, around[1]) for side in (ours, theirs, order)]
+    result = merge_lines(text(*around), sides[0], sides[1], order=sides[2])
+    assert result == text(around[0], *merged, around[1])
+
+
+def test_context_holds_only_the_lines_the_other_side_changes() -> None:
+    disk = text("one", "user's first", "two", "user's second", "three")
+    lane = text("one", "two", "three")
+    after = text("one", "changed by the agent", "two", "user's second", "three", "added by the agent")
+    assert merge_lines(disk, lane, after) == Overlap((LineRange(1, 2),))
+    with_context = add_context(disk, lane, after)
+    assert with_context == text("one", "user's first", "two", "three")
+    assert merge_lines(disk, with_context, after) == text(
+        "one", "changed by the agent", "two", "three", "added by the agent"
+    )
+
+
+def test_context_restores_a_line_the_user_changed() -> None:
+    assert add_context(text("a", "user", "c"), text("a", "b", "c"), text("a", "agent", "c")) == text(
+        "a", "user", "c"
+    )
+
+
+def test_changes_lines_names_replaced_and_removed_lines_only() -> None:
+    before, after = text("one", "two", "three"), text("one", "new", "TWO")
+    assert changes_lines(before, after, [1])
+    assert changes_lines(before, after, [2])
+    assert not changes_lines(before, after, [0])
+    assert not changes_lines(before, text("zero", "one", "two", "three"), [0, 1, 2])
+
+
+# Each base line is kept, changed or removed by a side, and each gap may get lines. Every line has a text of
+# its own, so the expected result follows from who did what to which line.
+UNIT = st.tuples(st.sampled_from("kcr"), st.sampled_from("kcr"), st.sampled_from(["", "o", "t", "ot", "to"]))
+
+
+@given(st.lists(UNIT, max_size=12), st.booleans())
+def test_every_pair_of_line_edits_merges_as_line_identity_says(
+    units: list[tuple[str, str, str]], newline: bool
+) -> None:
+    base, ours, theirs, merged, overlaps = [], [], [], [], []
+    for index, (mine, other, inserts) in enumerate(units):
+        names = {"o": f"ours {index}", "t": f"theirs {index}"}
+        ours += [names["o"]] if "o" in inserts else []
+        theirs += [names["t"]] if "t" in inserts else []
+        merged += [names[who] for who in inserts]
+        base.append(f"base {index}")
+        ours += {"k": [f"base {index}"], "c": [f"ours' {index}"], "r": []}[mine]
+        theirs += {"k": [f"base {index}"], "c": [f"theirs' {index}"], "r": []}[other]
+        if "k" in (mine, other):
+            changed = other if mine == "k" else mine
+            owner = "theirs'" if mine == "k" else "ours'"
+            merged += {"k": [f"base {index}"], "c": [f"{owner} {index}"], "r": []}[changed]
+        else:  # both removed it: an overlap if one of them put another line in its place
+            overlaps.append(index)
+    result = merge_lines(
+        text(*base, newline=newline),
+        text(*ours, newline=newline),
+        text(*theirs, newline=newline),
+        order=text(*merged, newline=newline),
+    )
+    if not overlaps:
+        # In a run of replaced lines, which new line stands for which old one is a guess of the diff; the
+        # lines themselves are exact.
+        assert isinstance(result, bytes)
+        assert sorted(result.splitlines()) == sorted(text(*merged).splitlines())
+    else:
+        only_removed = all(units[index][:2] == ("r", "r") for index in overlaps)
+        assert only_removed or isinstance(result, Overlap)

@@ -1,0 +1,143 @@
+"""Changes that touch: the lane, the revert and the landing hold each change alone, by line."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from chorus.history.recorder import Recorder
+from chorus.review.landing.apply import apply_landing
+from chorus.review.landing.plan import plan_landing
+from chorus.review.landing.recovery import PendingLanding
+from chorus.review.operations import Selection, revert
+from chorus.review.revert.plan import RevertConflict
+from tests.history.agent_at_work import Agent
+from tests.repos import UserRepo
+
+HEAD = [f"line {number}" for number in range(1, 9)]
+
+
+def text(lines: list[str], *, newline: bool = True) -> bytes:
+    return "\n".join(lines).encode() + (b"\n" if newline else b"")
+
+
+@pytest.fixture
+def committed(repo: UserRepo) -> UserRepo:
+    repo.write("n.txt", text(HEAD))
+    repo.git("add", "n.txt")
+    repo.git("commit", "-q", "-m", "Numbers")
+    return repo
+
+
+@pytest.fixture
+def recorder(committed: UserRepo) -> Iterator[Recorder]:
+    with Recorder.open(committed.path) as recorder:
+        recorder.start()
+        yield recorder
+
+
+def edited(lines: list[str], *changes: tuple[str, str]) -> list[str]:
+    """The lines with texts replaced; a replacement may hold several lines or none."""
+    result: list[str] = []
+    found = dict(changes)
+    for line in lines:
+        result += found[line].split("|") if found.get(line) else [] if line in found else [line]
+    return result
+
+
+def land(recorder: Recorder, lane: str) -> None:
+    plan = plan_landing(recorder, lane)
+    apply_landing(recorder.workspace, plan, PendingLanding(recorder.workspace.repository.own_dir))
+
+
+USER_CHANGES = {
+    "the line above": [("line 4", "user 4")],
+    "the line below": [("line 6", "user 6")],
+    "the lines on both sides": [("line 4", "user 4"), ("line 6", "user 6")],
+    "a line inserted above": [("line 4", "line 4|user")],
+    "a line inserted below": [("line 6", "user|line 6")],
+    "the line above deleted": [("line 4", "")],
+    "the line below deleted": [("line 6", "")],
+    "lines appended at the end": [("line 8", "line 8|user|user again")],
+}
+
+
+@pytest.mark.parametrize("user", USER_CHANGES.values(), ids=USER_CHANGES)
+@pytest.mark.parametrize("staged", [False, True], ids=["unstaged", "staged"])
+@pytest.mark.parametrize("newline", [True, False], ids=["newline at the end", "no newline at the end"])
+def test_a_users_line_that_touches_stays_off_the_lane(
+    committed: UserRepo, recorder: Recorder, user: list[tuple[str, str]], staged: bool, newline: bool
+) -> None:
+    mine = edited(HEAD, *user)
+    committed.write("n.txt", text(mine, newline=newline))
+    if staged:
+        committed.git("add", "n.txt")
+    entry = Agent(committed, recorder).edit(
+        "n.txt", text(edited(mine, ("line 5", "agent 5")), newline=newline)
+    )
+    assert committed.git("show", f"{entry.lane}:n.txt").encode() == text(edited(HEAD, ("line 5", "agent 5")))
+    assert committed.git("rev-list", "--count", f"HEAD..{entry.lane}").strip() == "1"
+    land(recorder, entry.lane or "")
+    assert committed.git("show", "HEAD:n.txt").encode() == text(edited(HEAD, ("line 5", "agent 5")))
+    revert(recorder, Selection([str(entry.n)]))
+    assert (committed.path / "n.txt").read_bytes() == text(mine, newline=newline)
+
+
+def test_an_appended_line_stays_apart_from_the_users_appended_line(
+    committed: UserRepo, recorder: Recorder
+) -> None:
+    committed.write("n.txt", text([*HEAD, "user"]))
+    entry = Agent(committed, recorder).edit("n.txt", text([*HEAD, "user", "agent"]))
+    assert committed.git("show", f"{entry.lane}:n.txt").encode() == text([*HEAD, "agent"])
+
+
+def test_a_changed_users_line_is_the_only_context(committed: UserRepo, recorder: Recorder) -> None:
+    mine = edited(HEAD, ("line 4", "user 4"), ("line 5", "user 5"), ("line 8", "line 8|user 9"))
+    committed.write("n.txt", text(mine))
+    entry = Agent(committed, recorder).edit("n.txt", text(edited(mine, ("user 5", "agent 5"))))
+    assert committed.git("show", f"{entry.lane}:n.txt").encode() == text(edited(HEAD, ("line 5", "agent 5")))
+    assert committed.git("show", f"{entry.lane}~:n.txt").encode() == text(edited(HEAD, ("line 5", "user 5")))
+
+
+@pytest.mark.parametrize("first", ["session-a", "session-b"])
+def test_two_sessions_with_neighbouring_lines_land_in_either_order(
+    committed: UserRepo, recorder: Recorder, first: str
+) -> None:
+    lanes = {}
+    now = HEAD
+    for session, change in (
+        ("session-a", ("line 3", "a 3")), ("session-b", ("line 4", "b 4")),
+        ("session-a", ("line 8", "line 8|a 9")), ("session-b", ("a 9", "a 9|b 10")),
+    ):  # fmt: skip
+        now = edited(now, change)
+        lanes[session] = Agent(committed, recorder, session).edit("n.txt", text(now)).lane or ""
+    own = edited(HEAD, ("line 3", "a 3"), ("line 8", "line 8|a 9"))
+    assert committed.git("show", f"{lanes['session-a']}:n.txt").encode() == text(own)
+    for session in sorted(lanes, reverse=first == "session-b"):
+        land(recorder, lanes[session])
+    assert (
+        committed.git("show", "HEAD:n.txt").encode() == text(now) == (committed.path / "n.txt").read_bytes()
+    )
+
+
+def test_only_a_later_change_of_the_same_line_blocks_a_revert(
+    committed: UserRepo, recorder: Recorder
+) -> None:
+    agent = Agent(committed, recorder)
+    now = HEAD
+    entries = []
+    for change in (
+        ("line 2", "two"),
+        ("line 3", "three"),
+        ("line 1", "one"),
+        ("line 7", "seven"),
+        ("two", "TWO"),
+    ):
+        now = edited(now, change)
+        entries.append(agent.edit("n.txt", text(now)))
+    with pytest.raises(RevertConflict) as conflict:
+        revert(recorder, Selection([str(entries[0].n)]))
+    assert conflict.value.details is not None
+    assert conflict.value.details["dependents"] == [entries[4].n]
+    revert(recorder, Selection([str(entries[0].n)]), with_dependents=True)
+    expected = edited(HEAD, ("line 3", "three"), ("line 1", "one"), ("line 7", "seven"))
+    assert (committed.path / "n.txt").read_bytes() == text(expected)
