@@ -128,6 +128,12 @@ def test_an_agent_is_used_through_its_interface_alone(path: Path) -> None:
     assert not [module for module in imports_of(path) if module.startswith(packages)]
 
 
+def test_other_rooms_use_an_agent_only_through_the_interface() -> None:
+    packages = tuple(f"chorus.agents.{name}" for name in AGENTS)
+    others = [path for path in SOURCES if room_of(path) != "agents"]
+    assert not [path for path in others if any(m.startswith(packages) for m in imports_of(path))]
+
+
 def test_every_room_is_under_the_contract() -> None:
     assert {room_of(path) for path in SOURCES} <= set(MAY_IMPORT)
 
