@@ -1,4 +1,4 @@
-"""Shell scripts made at random around one forbidden word, most of them valid, many nearly so."""
+"""Random shell scripts with one forbidden word: most of them valid, many nearly so."""
 
 import random
 from collections.abc import Iterator
@@ -57,7 +57,7 @@ def scripts(chance: random.Random, count: int) -> Iterator[str]:
 
 
 def harmless(script: ShellScript) -> bool:
-    """The analysis is complete, and the only program it finds is `ok`."""
+    """Return whether the analysis is complete and finds no program but `ok`."""
     names = [command.words[0] for command in script.commands]
     return not script.not_analysed and bool(names) and all(name.known and name.text == "ok" for name in names)
 

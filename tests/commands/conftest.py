@@ -1,4 +1,4 @@
-"""A repository in which an agent has worked, and commands run in it as a person types them."""
+"""A repository with recorded actions, and commands run in it as the user types them."""
 
 import json
 import os
@@ -50,7 +50,7 @@ class Shell:
 
 
 def on_a_terminal(repo: UserRepo, keys: bytes, *words: str, **variables: str) -> tuple[int, bytes]:
-    """A command with a terminal for its input and output; its exit code and all that was shown."""
+    """Run a command with a terminal for input and output; return its exit code and all output."""
     mine, theirs = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-m", "chorus", *words],
@@ -63,7 +63,7 @@ def on_a_terminal(repo: UserRepo, keys: bytes, *words: str, **variables: str) ->
     os.close(theirs)
     os.write(mine, keys)
     shown = b""
-    # Reading fails when the terminal has nobody on its other side any more.
+    # Reading fails once the process has closed the terminal.
     with suppress(OSError):
         while chunk := os.read(mine, 65536):
             shown += chunk

@@ -1,4 +1,4 @@
-"""From a line to the action that wrote it, before and after it is committed."""
+"""`chorus blame`: from a line to its action, before and after it is committed."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ def numbers(chorus: Shell, file: str) -> list[Any]:
     return [line["n"] for line in chorus("blame", file, "--json").json()]
 
 
-def test_a_line_that_is_in_no_commit_leads_to_its_action(worked: UserRepo, chorus: Shell) -> None:
+def test_an_uncommitted_line_leads_to_its_action(worked: UserRepo, chorus: Shell) -> None:
     assert numbers(chorus, "app.py") == [1, None]
     (line,) = chorus("blame", "new.txt:1", "--json").json()
     wanted = (2, "Edit", "Make it better", "session-a", None)
@@ -20,12 +20,14 @@ def test_a_line_that_is_in_no_commit_leads_to_its_action(worked: UserRepo, choru
     assert "no action" in chorus("blame", "app.py:2").out
 
 
-def test_lines_the_user_adds_are_nobodys_and_move_the_others(worked: UserRepo, chorus: Shell) -> None:
+def test_lines_the_user_adds_belong_to_no_action_and_shift_the_others(
+    worked: UserRepo, chorus: Shell
+) -> None:
     worked.write("app.py", b"import os\nx = 9\nz = 0\ny = 2\n")
     assert numbers(chorus, "app.py") == [None, 1, None, None]
 
 
-def test_a_line_that_a_revert_put_back_is_not_the_reverts(worked: UserRepo, chorus: Shell) -> None:
+def test_a_line_restored_by_a_revert_does_not_belong_to_the_revert(worked: UserRepo, chorus: Shell) -> None:
     chorus("revert", "1")
     assert numbers(chorus, "app.py") == [None, None]
     chorus("redo", "1")
@@ -43,7 +45,7 @@ def test_a_landed_line_leads_to_its_action_also_after_a_squash(worked: UserRepo,
     worked.git("commit", "-qm", bodies)
     assert numbers(chorus, "app.py") == [1, None]
 
-    # Without the timeline, the commit's own words are left.
+    # Without the timeline, only the commit's trailers are left.
     chorus("drop", "--all")
     assert chorus("gc", "--all").code == 0
     squashed = chorus("blame", "app.py:1", "--json").json()[0]
@@ -53,9 +55,7 @@ def test_a_landed_line_leads_to_its_action_also_after_a_squash(worked: UserRepo,
     assert (line["id"], line["n"], line["session"]) == (first, None, "session-a")
 
 
-def test_what_a_rebase_squashed_and_a_rename_moved_still_leads_to_its_action(
-    worked: UserRepo, chorus: Shell
-) -> None:
+def test_blame_works_after_a_squashing_rebase_and_a_rename(worked: UserRepo, chorus: Shell) -> None:
     lane = chorus("lanes", "--json").json()[0]["name"]
     assert chorus("land", lane, "--by", "action").code == 0
     worked.git("stash", "-q", "-u")
@@ -73,9 +73,7 @@ def test_what_a_rebase_squashed_and_a_rename_moved_still_leads_to_its_action(
     assert found[1]["commit"] == worked.git("rev-parse", "main~1").strip()
 
 
-def test_lines_of_a_file_that_a_command_renamed_are_their_first_authors(
-    repo: UserRepo, chorus: Shell
-) -> None:
+def test_lines_keep_their_action_when_a_command_renames_the_file(repo: UserRepo, chorus: Shell) -> None:
     with Recorder.open(repo.path) as recorder:
         agent = Agent(repo, recorder)
         agent.edit("old.txt", b"one\ntwo\nthree\n")
@@ -84,6 +82,6 @@ def test_lines_of_a_file_that_a_command_renamed_are_their_first_authors(
     assert numbers(chorus, "new.txt") == [1, 3, 1]
 
 
-def test_a_file_or_line_that_is_not_there_leaves_with_3(worked: UserRepo, chorus: Shell) -> None:
+def test_blame_of_a_missing_file_or_line_exits_with_3(worked: UserRepo, chorus: Shell) -> None:
     assert chorus("blame", "none.py").code == 3
     assert chorus("blame", "app.py:99").code == 3

@@ -1,4 +1,4 @@
-"""A user's branch named `chorus`: lanes go to another namespace, and every command knows them there."""
+"""With a user's branch named `chorus`, lanes are in another namespace that every command knows."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ def beside(repo: UserRepo) -> UserRepo:
     return repo
 
 
-def test_the_lane_is_found_by_each_of_its_names(beside: UserRepo, chorus: Shell) -> None:
+def test_a_lane_is_found_by_each_of_its_names(beside: UserRepo, chorus: Shell) -> None:
     (lane,) = chorus("lanes", "--json").json()
     name = lane["name"]
     assert name.startswith("chorus-lanes/")

@@ -1,4 +1,4 @@
-"""Actions taken back and brought back while a session edits the same files: no edit is lost."""
+"""Reverts and redos while a session edits the same files: no edit is lost."""
 
 import itertools
 import json

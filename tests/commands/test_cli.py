@@ -15,8 +15,8 @@ from tests.repos import UserRepo
 
 def test_the_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == ExitCode.OK
-    said = capsys.readouterr().out
-    assert all(f"\n  {name} " in said and summary in said for name, summary in COMMANDS.items())
+    shown = capsys.readouterr().out
+    assert all(f"\n  {name} " in shown and summary in shown for name, summary in COMMANDS.items())
 
 
 def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
@@ -25,7 +25,7 @@ def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) 
 
 
 @pytest.mark.parametrize(
-    ("word", "said"),
+    ("word", "expected"),
     [
         ("revrt", "there is no command 'revrt'; did you mean `chorus revert`? `chorus --help` lists them"),
         ("xyzzy", "there is no command 'xyzzy'; `chorus --help` lists them"),
@@ -33,14 +33,14 @@ def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) 
     ],
 )
 def test_an_unknown_command_or_option_is_reported_with_a_suggestion(
-    capsys: pytest.CaptureFixture[str], word: str, said: str
+    capsys: pytest.CaptureFixture[str], word: str, expected: str
 ) -> None:
     assert main([word]) == ExitCode.USAGE
-    assert capsys.readouterr().err == f"chorus: {said}\n"
+    assert capsys.readouterr().err == f"chorus: {expected}\n"
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "expected"),
     [
         (["log", "--opne"], "unrecognized arguments: --opne; did you mean --open?"),
         (["log", "--xyzzy"], "unrecognized arguments: --xyzzy"),
@@ -51,12 +51,12 @@ def test_an_unknown_command_or_option_is_reported_with_a_suggestion(
     ],
 )
 def test_a_wrong_argument_is_a_usage_error_with_the_reason(
-    capsys: pytest.CaptureFixture[str], words: list[str], said: str
+    capsys: pytest.CaptureFixture[str], words: list[str], expected: str
 ) -> None:
     with pytest.raises(SystemExit) as left:
         main(words)
     assert left.value.code == ExitCode.USAGE
-    assert capsys.readouterr().err.splitlines()[-1] == f"chorus {words[0]}: error: {said}"
+    assert capsys.readouterr().err.splitlines()[-1] == f"chorus {words[0]}: error: {expected}"
 
 
 def test_the_help_is_grouped(capsys: pytest.CaptureFixture[str]) -> None:
@@ -122,7 +122,7 @@ def test_without_a_command_nothing_is_created_in_an_unused_repository(
     assert repo.fingerprint() == before
 
 
-def test_help_for_one_command_may_be_asked_for_before_its_name(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_before_a_command_shows_the_help_of_that_command(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as left:
         main(["--help", "revert"])
     assert left.value.code == ExitCode.OK

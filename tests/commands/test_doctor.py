@@ -1,4 +1,4 @@
-"""What is well, what is not, and what to do."""
+"""`chorus doctor`."""
 
 import os
 from pathlib import Path
@@ -8,7 +8,7 @@ from tests.repos import UserRepo
 
 
 def checks(chorus: Shell, *options: str, first: Path | None = None) -> dict[str, dict[str, object]]:
-    """What is found, by name. `first`: where programs are looked for before the usual places."""
+    """Return the checks by name. `first` is searched for programs before PATH."""
     path = os.environ["PATH"] if first is None else f"{first}{os.pathsep}{os.environ['PATH']}"
     found = chorus("doctor", "--json", *options, PATH=path).json()
     assert set(found) >= {"ok", "checks"}
@@ -16,7 +16,7 @@ def checks(chorus: Shell, *options: str, first: Path | None = None) -> dict[str,
     return {check["name"]: check for check in found["checks"]}
 
 
-def test_a_healthy_repository_is_proved_to_its_last_byte(worked: UserRepo, chorus: Shell) -> None:
+def test_deep_checks_pass_in_a_healthy_repository(worked: UserRepo, chorus: Shell) -> None:
     found = checks(chorus, "--deep")
     assert all(
         found[name]["ok"] for name in ("git", "tmux", "repository", "watcher", "hooks", "history", "objects")
@@ -24,21 +24,21 @@ def test_a_healthy_repository_is_proved_to_its_last_byte(worked: UserRepo, choru
     assert "everything" in str(found["coverage"]["detail"])
 
 
-def test_a_repository_never_used_with_chorus_is_left_as_it_is(repo: UserRepo, chorus: Shell) -> None:
+def test_doctor_changes_nothing_in_an_unused_repository(repo: UserRepo, chorus: Shell) -> None:
     before = repo.fingerprint()
     assert "history" not in checks(chorus, "--deep")
     assert repo.fingerprint() == before
     assert not (repo.git_dir / "chorus").exists()
 
 
-def test_a_lane_that_somebody_changed_is_found(worked: UserRepo, chorus: Shell) -> None:
+def test_a_lane_changed_by_hand_is_detected(worked: UserRepo, chorus: Shell) -> None:
     (lane,) = chorus("lanes", "--json").json()
     worked.git("update-ref", str(lane["ref"]), f"{lane['tip']}~1")
     found = checks(chorus, "--deep")
     assert found["history"]["ok"] is False
 
 
-def test_a_history_with_a_hole_is_said_with_the_way_out(worked: UserRepo, chorus: Shell) -> None:
+def test_a_missing_object_is_reported_with_a_fix_that_works(worked: UserRepo, chorus: Shell) -> None:
     oid = str(chorus("show", "1", "--json").json()["timeline"])
     (worked.git_dir / "chorus" / "objects" / oid[:2] / oid[2:]).unlink()
     found = checks(chorus, "--deep")
@@ -56,27 +56,27 @@ def test_a_running_watcher_and_its_version_are_named(worked: UserRepo, chorus: S
     assert "process" in detail
 
 
-def test_settings_that_do_not_parse_are_named_with_the_way_out(repo: UserRepo, chorus: Shell) -> None:
+def test_settings_that_do_not_parse_are_reported(repo: UserRepo, chorus: Shell) -> None:
     repo.write(".claude/settings.local.json", b"{ // not json")
     hooks = checks(chorus)["hooks"]
     assert hooks["ok"] is False
     assert "settings.local.json" in str(hooks["detail"])
 
 
-def test_outside_a_repository_it_says_so(chorus: Shell, tmp_path: Path) -> None:
+def test_outside_a_repository_doctor_reports_it(chorus: Shell, tmp_path: Path) -> None:
     done = chorus("doctor", cwd=tmp_path)
     assert done.code == 4
     assert "bad  repository" in done.out
 
 
-def test_a_tmux_that_is_too_old_is_said(repo: UserRepo, chorus: Shell, tmp_path: Path) -> None:
+def test_a_tmux_that_is_too_old_is_reported(repo: UserRepo, chorus: Shell, tmp_path: Path) -> None:
     put_program(tmp_path / "tmux", "#!/bin/sh\necho tmux 3.1c\n")
     tmux = checks(chorus, first=tmp_path)["tmux"]
     assert (tmux["ok"], tmux["detail"]) == (False, "tmux 3.1c")
     assert "3.2 or newer" in str(tmux["fix"])
 
 
-def test_a_program_that_cannot_be_started_is_a_finding(repo: UserRepo, chorus: Shell, tmp_path: Path) -> None:
+def test_a_program_that_cannot_be_started_is_reported(repo: UserRepo, chorus: Shell, tmp_path: Path) -> None:
     put_program(tmp_path / "claude", "\x7fELF for another machine")
     client = checks(chorus, first=tmp_path)["client"]
     assert (client["ok"], client["detail"]) == (False, "claude cannot be started: Exec format error")

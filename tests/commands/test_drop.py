@@ -1,4 +1,4 @@
-"""Lanes dropped and brought back, and Chorus taken out."""
+"""Dropping and restoring lanes, and removing Chorus."""
 
 import os
 import time
@@ -19,19 +19,19 @@ def branches(repo: UserRepo) -> list[str]:
 
 
 def contents(repo: UserRepo) -> dict[str, object]:
-    """Modes and bytes of the git directory. git gives an object it finds again a new date."""
+    """Return modes and bytes of the git directory. git updates the mtime of an object it writes again."""
     return {name: (state[0], state[2]) for name, state in snapshot(repo.path / ".git").items()}
 
 
 def make_old(repo: UserRepo) -> None:
-    """As if everything in Chorus's store were written a day ago."""
+    """Make everything in Chorus's store a day old."""
     then = time.time() - 86400
     for place, _, names in os.walk(repo.path / ".git" / "chorus" / "objects"):
         for name in names:
             os.utime(Path(place, name), (then, then))
 
 
-def test_a_dropped_lane_comes_back_where_it_was(worked: UserRepo, chorus: Shell) -> None:
+def test_a_dropped_lane_is_restored_where_it_was(worked: UserRepo, chorus: Shell) -> None:
     lane = lane_of(chorus)
     tip = worked.git("rev-parse", lane)
     before = worked.fingerprint()
@@ -45,7 +45,7 @@ def test_a_dropped_lane_comes_back_where_it_was(worked: UserRepo, chorus: Shell)
     assert worked.fingerprint() == before
 
 
-def test_a_lane_somebody_is_on_is_not_dropped(worked: UserRepo, chorus: Shell, tmp_path: Path) -> None:
+def test_a_checked_out_lane_is_not_dropped(worked: UserRepo, chorus: Shell, tmp_path: Path) -> None:
     lane = lane_of(chorus)
     worked.git("worktree", "add", "-q", str(tmp_path / "there"), lane)
     assert chorus("drop", "--all").code == 6
@@ -66,14 +66,14 @@ def test_gc_frees_what_a_dropped_lane_held(worked: UserRepo, chorus: Shell) -> N
     assert worked.fsck() == ""
 
 
-def test_taking_chorus_out_waits_until_no_lane_is_left(worked: UserRepo, chorus: Shell) -> None:
+def test_gc_all_is_refused_while_lanes_exist(worked: UserRepo, chorus: Shell) -> None:
     lane = lane_of(chorus)
     done = chorus("gc", "--all")
     assert done.code == 6
     assert lane in done.err
 
 
-def test_chorus_taken_out_leaves_the_repository_as_before(repo: UserRepo, chorus: Shell) -> None:
+def test_gc_all_leaves_the_repository_as_it_was_before_chorus(repo: UserRepo, chorus: Shell) -> None:
     before = contents(repo)
     with Recorder.open(repo.path) as recorder:
         Agent(repo, recorder).edit("new.txt", b"hello\n")
@@ -83,7 +83,7 @@ def test_chorus_taken_out_leaves_the_repository_as_before(repo: UserRepo, chorus
     assert chorus("gc").code == 3
 
 
-def test_what_landed_outlives_chorus(worked: UserRepo, chorus: Shell) -> None:
+def test_landed_commits_survive_gc_all(worked: UserRepo, chorus: Shell) -> None:
     chorus("land", lane_of(chorus))
     chorus("drop", "--all")
     assert chorus("gc", "--all").code == 0

@@ -1,4 +1,4 @@
-"""`chorus hooks`, as a person runs it."""
+"""`chorus hooks`, run as a command."""
 
 import json
 import os
@@ -33,9 +33,7 @@ def states(cwd: Path) -> dict[str, str]:
     return {entry["scope"]: entry["state"] for entry in json.loads(chorus(cwd, "status", "--json").stdout)}
 
 
-def test_hooks_are_installed_for_the_user_unless_told_otherwise(
-    project: Path, sealed_environment: Path
-) -> None:
+def test_hooks_are_installed_for_the_user_by_default(project: Path, sealed_environment: Path) -> None:
     done = chorus(project, "install")
 
     assert (done.returncode, done.stderr) == (0, "")
@@ -56,7 +54,7 @@ def test_hooks_for_one_repository_go_into_its_local_settings_from_anywhere_insid
     assert "nothing to do" in chorus(project, "install", "--local").stdout
 
 
-def test_a_copy_of_the_file_is_put_away_and_named(project: Path) -> None:
+def test_a_backup_of_the_settings_file_is_made_and_named(project: Path) -> None:
     settings = project / ".claude" / "settings.json"
     settings.parent.mkdir()
     settings.write_text('{"model": "opus"}')
@@ -68,7 +66,7 @@ def test_a_copy_of_the_file_is_put_away_and_named(project: Path) -> None:
     assert settings.read_text() == '{"model": "opus"}'
 
 
-def test_a_file_that_does_not_parse_is_told_of_and_left_alone(project: Path) -> None:
+def test_a_settings_file_that_does_not_parse_is_reported_and_not_changed(project: Path) -> None:
     settings = project / ".claude" / "settings.json"
     settings.parent.mkdir()
     settings.write_text("// mine\n{}")

@@ -1,4 +1,4 @@
-"""Hunks picked on a terminal: the keys of `git checkout -p`."""
+"""`chorus revert -p`: the keys of `git checkout -p`."""
 
 from typing import Any
 
@@ -35,11 +35,11 @@ def picked(keys: str) -> tuple[list[int], list[str]]:
         ("Y?x\nq", [1]),
     ],
 )
-def test_each_key_does_what_it_does_in_git(keys: str, numbers: list[int]) -> None:
+def test_each_key_does_the_same_as_in_git(keys: str, numbers: list[int]) -> None:
     assert picked(keys)[0] == numbers
 
 
-def test_a_key_that_means_nothing_is_answered_with_the_keys_there_are() -> None:
+def test_an_unknown_key_prints_the_help() -> None:
     assert picked("x?q")[1] == ["hunk 1", "\n".join(HELP), "\n".join(HELP)]
 
 
@@ -52,7 +52,7 @@ def two_hunks(repo: UserRepo) -> UserRepo:
     return repo
 
 
-def test_a_person_takes_one_hunk_back_on_a_terminal(two_hunks: UserRepo, chorus: Shell) -> None:
+def test_one_hunk_is_reverted_on_a_terminal(two_hunks: UserRepo, chorus: Shell) -> None:
     code, shown = on_a_terminal(two_hunks, b"n\ny\n", "revert", "2", "-p")
     assert code == 0, shown
     assert b"(2/2) Revert this hunk [y,n,q,a,d,?]?" in shown
@@ -62,7 +62,7 @@ def test_a_person_takes_one_hunk_back_on_a_terminal(two_hunks: UserRepo, chorus:
     assert (code, b"nothing was reverted" in shown) == (0, True)
 
 
-def test_hunks_are_named_where_there_is_no_terminal(two_hunks: UserRepo, chorus: Shell) -> None:
+def test_without_a_terminal_hunks_are_chosen_by_number(two_hunks: UserRepo, chorus: Shell) -> None:
     listed: list[dict[str, Any]] = chorus("revert", "2", "-p", "--json").json()
     assert [(hunk["n"], hunk["path"]) for hunk in listed] == [(1, "a.txt"), (2, "a.txt")]
     refused = chorus("revert", "2", "-p")

@@ -1,4 +1,4 @@
-"""`chorus inspect` shows what Chorus makes of a recording."""
+"""`chorus inspect`: the actions of a recording."""
 
 import io
 import json
@@ -35,7 +35,7 @@ def typed(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, st
 
 
 @pytest.mark.parametrize("name", TABLE)
-def test_every_recording_gives_its_table(name: str) -> None:
+def test_every_recording_gives_its_expected_table(name: str) -> None:
     data = (RECORDINGS / name).read_bytes()
     findings = inspect([data])
     assert actions(findings) == TABLE[name]
@@ -68,7 +68,7 @@ def test_all_four_captures_of_a_run_give_its_actions(run: str, kind: str) -> Non
     assert set(findings.problems) <= {"noise", "ambiguous-wrap"}
 
 
-def test_what_is_cut_in_half_is_counted() -> None:
+def test_a_truncated_event_is_counted() -> None:
     findings = inspect([(RECORDINGS / "tmux/hist2000_big200k.pipe-pane.bin").read_bytes()])
     assert (findings.events, findings.problems) == (3, {"cut-off": 1})
 
@@ -77,11 +77,11 @@ def test_json_has_the_documented_keys(capsys: pytest.CaptureFixture[str]) -> Non
     path = RECORDINGS / "headless" / "subagent.jsonl"
     code, out, err = typed(capsys, str(path), "--json")
     assert (code, err) == (ExitCode.OK, "")
-    told = json.loads(out)
-    assert list(told) == ["actions", "events", "unknown", "problems"]
-    assert told["events"] == 16
-    told["actions"][1]["session"] = told["actions"][1]["session"][:6]
-    assert told["actions"][1] == {
+    result = json.loads(out)
+    assert list(result) == ["actions", "events", "unknown", "problems"]
+    assert result["events"] == 16
+    result["actions"][1]["session"] = result["actions"][1]["session"][:6]
+    assert result["actions"][1] == {
         "id": "toolu_2d090744100f4458ab9ed7",
         "tool": "Read",
         "paths": ["/src/proj/app.py"],
@@ -92,7 +92,7 @@ def test_json_has_the_documented_keys(capsys: pytest.CaptureFixture[str]) -> Non
     }
 
 
-def test_people_get_a_table_and_counts(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_default_output_is_a_table_and_counts(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = typed(capsys, str(RECORDINGS / "headless" / "parallel_one_fails.jsonl"))
     lines = out.splitlines()
     assert (code, err) == (ExitCode.OK, "")
@@ -102,12 +102,12 @@ def test_people_get_a_table_and_counts(capsys: pytest.CaptureFixture[str]) -> No
     assert "\x1b" not in out
 
 
-def test_a_late_correction_is_in_the_answer() -> None:
+def test_a_late_correction_is_shown() -> None:
     findings = inspect([(RECORDINGS / "2.1.325/control/permission_and_interrupt.jsonl").read_bytes()])
     assert [row.status for row in findings.rows.values()][:3] == ["denied", "succeeded", "unfinished"]
 
 
-def test_a_session_learned_late_is_in_the_answer() -> None:
+def test_a_session_id_that_comes_late_is_shown() -> None:
     lines = [
         {"type": "tool_use", "id": "t", "toolName": "Edit", "toolInput": {"file_path": "/p/a"}},
         {"type": "tool_result", "toolUseId": "t", "isError": False},
@@ -131,9 +131,7 @@ def test_counts_of_what_is_not_understood_are_shown(
     ]
 
 
-def test_nothing_in_the_recording_is_nothing_there(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_a_recording_without_events_is_not_found(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "r").write_text("$ ls\n")
     code, out, err = typed(capsys, str(tmp_path / "r"), "--json")
     assert code == ExitCode.NOT_FOUND
@@ -141,7 +139,7 @@ def test_nothing_in_the_recording_is_nothing_there(
     assert err.startswith("chorus: no events in ")
 
 
-def test_a_missing_file_is_said(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     code, out, err = typed(capsys, str(tmp_path / "no"))
     assert (code, out) == (ExitCode.NOT_FOUND, "")
     assert err == f"chorus: file not found: {tmp_path / 'no'}\n"
@@ -153,13 +151,13 @@ def test_a_directory_cannot_be_read(capsys: pytest.CaptureFixture[str], tmp_path
     assert err == f"chorus: cannot read {tmp_path}: Is a directory\n"
 
 
-def test_a_width_that_makes_no_sense_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_width_below_one_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = typed(capsys, "-", "--width", "0")
     assert code == ExitCode.USAGE
     assert "--width is 0" in err
 
 
-def test_a_wrapped_capture_without_a_width_asks_for_it(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrapped_capture_without_a_width_gives_a_hint(capsys: pytest.CaptureFixture[str]) -> None:
     _, _, err = typed(capsys, str(RECORDINGS / "tmux" / "w80.capture.txt"))
     assert "--width N" in err
 
@@ -184,7 +182,7 @@ def test_it_needs_no_repository_and_shows_colour_only_on_a_terminal(tmp_path: Pa
     os.close(ours)
 
 
-def test_nothing_in_a_recording_can_steer_the_terminal() -> None:
+def test_a_recording_cannot_control_the_terminal() -> None:
     findings = Findings(rows={"t": Row("t\x1b[2J", "Edit\n", ("/p/\x9b31m", "/p/日本"))}, events=1)
     findings.unknown["\x1b]0;title\x07"] = 1
     shown = "\n".join(render(findings, colour=False))

@@ -1,4 +1,4 @@
-"""What a lane holds becomes clean commits on a branch, and nothing else moves."""
+"""`chorus land`: clean commits on a branch, and nothing else changes."""
 
 import os
 import shutil
@@ -38,7 +38,7 @@ def user_state(repo: UserRepo) -> dict[str, object]:
 
 
 @pytest.mark.parametrize(("by", "count"), [("turn", 1), ("action", 3), ("all", 1)])
-def test_a_lane_lands_and_the_users_own_work_stays(
+def test_a_lane_is_landed_and_the_users_own_work_stays(
     worked: UserRepo, chorus: Shell, by: str, count: int
 ) -> None:
     before = user_state(worked)
@@ -61,7 +61,7 @@ def test_a_lane_lands_and_the_users_own_work_stays(
     assert not list((worked.path / ".git" / "chorus").glob("landing-*"))
 
 
-def test_a_landed_commit_says_what_was_asked_and_names_its_actions(worked: UserRepo, chorus: Shell) -> None:
+def test_a_landed_commit_has_the_users_message_and_names_its_actions(worked: UserRepo, chorus: Shell) -> None:
     ids = [entry["id"] for entry in chorus("log", "--json").json()]
     chorus("land", lane_of(chorus))
     assert subjects(worked) == ["Make it better"]
@@ -71,7 +71,7 @@ def test_a_landed_commit_says_what_was_asked_and_names_its_actions(worked: UserR
     assert worked.git("log", "-1", "--format=%an %cn").strip() == "Ada User Ada User"
 
 
-def test_a_message_of_ones_own_keeps_the_trailers(worked: UserRepo, chorus: Shell) -> None:
+def test_a_given_message_keeps_the_trailers(worked: UserRepo, chorus: Shell) -> None:
     chorus("land", lane_of(chorus), "-m", "Raise x\n\nBecause.")
     assert subjects(worked) == ["Raise x"]
     body = worked.git("log", "-1", "--format=%b")
@@ -79,7 +79,7 @@ def test_a_message_of_ones_own_keeps_the_trailers(worked: UserRepo, chorus: Shel
     assert "Chorus-Session: session-a" in body
 
 
-def test_a_dry_run_says_what_it_would_do_and_does_nothing(worked: UserRepo, chorus: Shell) -> None:
+def test_a_dry_run_shows_the_commits_and_changes_nothing(worked: UserRepo, chorus: Shell) -> None:
     lane = lane_of(chorus)
     before = worked.fingerprint()
     done = chorus("land", lane, "--dry-run", "--by", "action", "--json").json()
@@ -88,7 +88,7 @@ def test_a_dry_run_says_what_it_would_do_and_does_nothing(worked: UserRepo, chor
     assert not any(entry["landed"] for entry in chorus("log", "--json").json())
 
 
-def test_a_commit_msg_hook_takes_part(worked: UserRepo, chorus: Shell) -> None:
+def test_a_commit_msg_hook_runs(worked: UserRepo, chorus: Shell) -> None:
     install_hook(worked, "commit-msg", 'printf "Seen-By: hook\\n" >> "$1"')
     assert chorus("land", lane_of(chorus)).code == 0
     assert "Seen-By: hook" in worked.git("log", "-1", "--format=%B")
@@ -132,7 +132,7 @@ def test_a_failing_hook_leaves_everything_as_it_was(worked: UserRepo, chorus: Sh
     assert worked.fingerprint() == before
 
 
-def test_a_hook_that_fails_at_the_second_commit_takes_the_first_back(worked: UserRepo, chorus: Shell) -> None:
+def test_a_hook_that_fails_at_the_second_commit_undoes_the_first(worked: UserRepo, chorus: Shell) -> None:
     lane = lane_of(chorus)
     install_hook(worked, "pre-commit", "! git diff --cached --name-only | grep -q new.txt")
     before = (worked.git("rev-parse", "main"), (worked.path / ".git" / "index").read_bytes())
@@ -141,7 +141,7 @@ def test_a_hook_that_fails_at_the_second_commit_takes_the_first_back(worked: Use
     assert not any(entry["landed"] for entry in chorus("log", "--json").json())
 
 
-def test_a_hook_that_changes_what_is_committed_is_built_upon(worked: UserRepo, chorus: Shell) -> None:
+def test_later_commits_build_on_what_a_hook_changed(worked: UserRepo, chorus: Shell) -> None:
     stage = "git update-index --add --cacheinfo 100644,$oid,made.txt"
     once = "[ -e .git/once ] && exit 0\ntouch .git/once"
     hook = f"{once}\noid=$(echo made | git hash-object -w --stdin)\n{stage}"
@@ -151,7 +151,7 @@ def test_a_hook_that_changes_what_is_committed_is_built_upon(worked: UserRepo, c
     assert worked.git("log", "--format=%H", "v1..main", "--", "made.txt").count("\n") == 1
 
 
-def test_a_branch_that_moved_in_the_same_lines_is_a_conflict(worked: UserRepo, chorus: Shell) -> None:
+def test_a_branch_with_other_changes_on_the_same_lines_is_a_conflict(worked: UserRepo, chorus: Shell) -> None:
     lane = lane_of(chorus)
     worked.git("stash", "-q", "-u")
     worked.commit("mine", **{"app.py": b"x = 100\ny = 2\n"})
@@ -164,7 +164,7 @@ def test_a_branch_that_moved_in_the_same_lines_is_a_conflict(worked: UserRepo, c
     assert worked.fingerprint() == before
 
 
-def test_a_branch_that_moved_elsewhere_takes_the_change(worked: UserRepo, chorus: Shell) -> None:
+def test_a_branch_with_changes_on_other_lines_is_landed_on(worked: UserRepo, chorus: Shell) -> None:
     lane = lane_of(chorus)
     worked.git("commit", "-qm", "the staged readme")
     assert chorus("land", lane).code == 0
@@ -172,7 +172,7 @@ def test_a_branch_that_moved_elsewhere_takes_the_change(worked: UserRepo, chorus
     assert worked.git("show", "main:new.txt") == "hello\n"
 
 
-def test_what_the_user_committed_already_is_not_committed_again(worked: UserRepo, chorus: Shell) -> None:
+def test_changes_the_user_already_committed_are_not_committed_again(worked: UserRepo, chorus: Shell) -> None:
     lane = lane_of(chorus)
     worked.git("commit", "-qm", "by hand", "app.py", "run.sh")
     done = chorus("land", lane, "--by", "action", "--json").json()
@@ -181,7 +181,7 @@ def test_what_the_user_committed_already_is_not_committed_again(worked: UserRepo
     assert chorus("land", lane).code == 3
 
 
-def test_a_path_staged_otherwise_is_refused_by_name(worked: UserRepo, chorus: Shell) -> None:
+def test_a_path_with_other_staged_changes_is_refused_by_name(worked: UserRepo, chorus: Shell) -> None:
     lane = lane_of(chorus)
     worked.write("app.py", b"x = 8\ny = 3\n")
     worked.git("add", "app.py")
@@ -201,7 +201,7 @@ def test_a_staged_line_beside_a_landed_one_stays_staged(worked: UserRepo, chorus
     assert worked.git("show", ":app.py") == "x = 9\ny = 3\n"
 
 
-def test_reverted_actions_fold_away(worked: UserRepo, chorus: Shell) -> None:
+def test_reverted_actions_are_left_out(worked: UserRepo, chorus: Shell) -> None:
     lane = lane_of(chorus)
     assert chorus("revert", "1").code == 0
     done = chorus("land", lane, "--json").json()
@@ -209,7 +209,7 @@ def test_reverted_actions_fold_away(worked: UserRepo, chorus: Shell) -> None:
     assert worked.git("diff", "--name-only", "v1..main").split() == ["new.txt", "run.sh"]
 
 
-def test_a_lane_lands_in_parts_and_a_late_revert_lands_too(worked: UserRepo, chorus: Shell) -> None:
+def test_a_lane_is_landed_in_parts_and_a_later_revert_too(worked: UserRepo, chorus: Shell) -> None:
     lane = lane_of(chorus)
     assert chorus("land", lane).code == 0
     assert chorus("land", lane).code == 3
@@ -249,7 +249,7 @@ def test_a_branch_checked_out_elsewhere_is_left_alone(
     assert str(tmp_path / "there") in done.err
 
 
-def test_line_ends_land_as_git_stores_them(repo: UserRepo, chorus: Shell) -> None:
+def test_line_endings_are_landed_as_git_stores_them(repo: UserRepo, chorus: Shell) -> None:
     repo.git("stash", "-q", "-u")
     repo.commit("text", **{".gitattributes": b"*.txt text eol=crlf\n", "a.txt": b"one\r\ntwo\r\n"})
     with Recorder.open(repo.path) as recorder:
@@ -260,7 +260,7 @@ def test_line_ends_land_as_git_stores_them(repo: UserRepo, chorus: Shell) -> Non
     assert (repo.path / "a.txt").read_bytes() == b"one\r\nthree\r\n"
 
 
-def test_a_lane_that_is_not_there_leaves_with_3(worked: UserRepo, chorus: Shell) -> None:
+def test_landing_a_missing_lane_exits_with_3(worked: UserRepo, chorus: Shell) -> None:
     assert chorus("land", "chorus/none").code == 3
 
 
@@ -274,9 +274,7 @@ def landed(chorus: Shell) -> list[bool]:
 
 
 @pytest.mark.parametrize("onto", ["main", "other"])
-def test_a_landing_that_died_between_two_commits_is_taken_back(
-    worked: UserRepo, chorus: Shell, onto: str
-) -> None:
+def test_a_landing_killed_between_two_commits_is_undone(worked: UserRepo, chorus: Shell, onto: str) -> None:
     lane = lane_of(chorus)
     worked.git("branch", "other")
     before = worked.fingerprint()
@@ -298,7 +296,7 @@ def lane_mark(repo: UserRepo) -> Path:
     return repo.path.parent / "first-commit-made"
 
 
-def test_a_landing_that_died_after_its_last_commit_is_finished(worked: UserRepo, chorus: Shell) -> None:
+def test_a_landing_killed_after_its_last_commit_is_finished(worked: UserRepo, chorus: Shell) -> None:
     lane = lane_of(chorus)
     before = user_state(worked)
     last = '[ "$(git rev-list --count v1..HEAD)" = 3 ]'
@@ -314,7 +312,7 @@ def test_a_landing_that_died_after_its_last_commit_is_finished(worked: UserRepo,
     assert worked.fsck() == ""
 
 
-def test_commits_made_by_the_user_since_a_landing_died_stay(worked: UserRepo, chorus: Shell) -> None:
+def test_commits_the_user_made_after_a_killed_landing_stay(worked: UserRepo, chorus: Shell) -> None:
     lane = lane_of(chorus)
     install_hook(worked, "pre-commit", f"[ -e {lane_mark(worked)} ] && {{ {KILL_WATCHER}; exit 1; }}; exit 0")
     install_hook(worked, "post-commit", f"touch {lane_mark(worked)}")
@@ -351,7 +349,7 @@ def editor(repo: UserRepo, script: str) -> str:
     return str(place)
 
 
-def test_messages_are_written_in_the_editor_git_would_use(worked: UserRepo, chorus: Shell) -> None:
+def test_messages_are_edited_in_the_editor_git_would_use(worked: UserRepo, chorus: Shell) -> None:
     lane = lane_of(chorus)
     change = editor(
         worked, 'cp "$1" "$0.saw"; printf "Said %s\\n\\nMore.\\n# no\\n" "$(head -1 "$1")" > "$1"'
@@ -381,7 +379,9 @@ def test_an_empty_message_or_a_failing_editor_lands_nothing(
     ]
 
 
-def test_what_comes_while_the_message_is_written_lands_another_time(worked: UserRepo, chorus: Shell) -> None:
+def test_actions_made_while_the_message_is_edited_are_landed_another_time(
+    worked: UserRepo, chorus: Shell
+) -> None:
     lane = lane_of(chorus)
     with Recorder.open(worked.path) as recorder:
         plan = plan_landing(recorder, lane, messages=CommitMessages(messages={(1, 2): "Two of three"}))
@@ -390,7 +390,7 @@ def test_what_comes_while_the_message_is_written_lands_another_time(worked: User
             plan_landing(recorder, lane, messages=CommitMessages(messages={(1, 9): "Not there"}))
 
 
-def test_a_landing_outlasts_what_a_client_waits_for_otherwise(
+def test_landing_may_take_longer_than_other_requests(
     worked: UserRepo, chorus: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lane = lane_of(chorus)

@@ -1,4 +1,4 @@
-"""One line of the log says each thing once."""
+"""The lines of `chorus log`."""
 
 from typing import Any, cast
 
@@ -11,7 +11,7 @@ KNOWN: dict[str, Any] = {"tool": "Edit", "paths": ["src/app.py"], "added": 3, "r
 
 
 @pytest.mark.parametrize(
-    ("entry", "said"),
+    ("entry", "expected"),
     [
         ({"summary": "Edit app.py: +3 \u22121"}, "src/app.py"),
         ({"summary": "Write app.py: new, +3 \u22121", "tool": "Write"}, "src/app.py: new"),
@@ -32,8 +32,8 @@ KNOWN: dict[str, Any] = {"tool": "Edit", "paths": ["src/app.py"], "added": 3, "r
         ),
     ],
 )
-def test_what_the_columns_say_is_not_said_again(entry: dict[str, Any], said: str) -> None:
-    assert describe(cast("LogEntryJson", {**KNOWN, **entry})) == said
+def test_the_summary_does_not_repeat_the_columns(entry: dict[str, Any], expected: str) -> None:
+    assert describe(cast("LogEntryJson", {**KNOWN, **entry})) == expected
 
 
 def entry(number: int | None, turn: str, status: str, lane: str | None = None) -> LogEntryJson:
@@ -41,7 +41,7 @@ def entry(number: int | None, turn: str, status: str, lane: str | None = None) -
     return cast("LogEntryJson", {**KNOWN, "summary": "", "agent": None, "landed": False, **about})
 
 
-def test_a_turn_is_headed_by_its_lane_also_where_its_newest_call_changed_nothing() -> None:
+def test_a_turns_heading_names_its_lane_even_if_the_newest_call_changed_nothing() -> None:
     entries = [
         entry(None, "", "outside"),
         entry(5, "second", "noop"),

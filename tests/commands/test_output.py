@@ -1,4 +1,4 @@
-"""What a person sees: their pager, their colours, their diff settings, and the newest first."""
+"""Output follows the user's git settings: pager, colours, diffs; and the newest comes first."""
 
 import itertools
 from pathlib import Path
@@ -32,7 +32,9 @@ def test_the_pager_is_the_one_git_would_use(worked: UserRepo, how: str) -> None:
         assert "PAGED:" in shown(worked, "show", "1", **{how: MARK})
 
 
-def test_no_pager_where_the_user_wants_none_or_nobody_looks(worked: UserRepo, chorus: Shell) -> None:
+def test_no_pager_if_the_user_turned_it_off_or_stdout_is_not_a_terminal(
+    worked: UserRepo, chorus: Shell
+) -> None:
     assert "PAGED" not in chorus("show", "1", GIT_PAGER=MARK).out
     assert "+x = 9" in shown(worked, "show", "1", GIT_PAGER="cat")
     worked.git("config", "pager.show", "false")
@@ -54,7 +56,7 @@ def test_diffs_have_the_users_colours(worked: UserRepo, chorus: Shell) -> None:
     assert "\x1b" not in shown(worked, "diff", "1", GIT_PAGER="cat")
 
 
-def test_diffs_are_made_by_the_users_settings(worked: UserRepo, chorus: Shell) -> None:
+def test_diffs_follow_the_users_diff_settings(worked: UserRepo, chorus: Shell) -> None:
     worked.git("config", "diff.noprefix", "true")
     worked.git("config", "diff.context", "0")
     shown_to_people = chorus("show", "1").out
@@ -63,7 +65,7 @@ def test_diffs_are_made_by_the_users_settings(worked: UserRepo, chorus: Shell) -
     assert "--- a/app.py" in chorus("show", "1", "--json").json()["patch"]
 
 
-def test_what_files_hold_never_steers_the_terminal(repo: UserRepo, chorus: Shell) -> None:
+def test_the_content_of_a_file_cannot_control_the_terminal(repo: UserRepo, chorus: Shell) -> None:
     with Recorder.open(repo.path) as recorder:
         Agent(repo, recorder).edit("evil.txt", b"\x1b[8mhidden\x1b]0;title\x07\n")
     out = shown(repo, "show", "1", GIT_PAGER="cat")
@@ -73,7 +75,7 @@ def test_what_files_hold_never_steers_the_terminal(repo: UserRepo, chorus: Shell
     assert "\x1b" not in chorus("blame", "evil.txt").out
 
 
-def test_what_files_are_called_never_steers_the_terminal(repo: UserRepo, chorus: Shell) -> None:
+def test_the_name_of_a_file_cannot_control_the_terminal(repo: UserRepo, chorus: Shell) -> None:
     name = "\x1b[8mred\n.txt"
     with Recorder.open(repo.path) as recorder:
         agent = Agent(repo, recorder)
@@ -86,7 +88,7 @@ def test_what_files_are_called_never_steers_the_terminal(repo: UserRepo, chorus:
     assert done.out.endswith(" and 2 more (action 3)\n")
 
 
-def test_the_first_screen_comes_before_the_rest_is_asked_for(
+def test_the_first_page_is_shown_before_older_entries_are_read(
     worked: UserRepo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(worked.path)
@@ -106,7 +108,7 @@ def test_the_first_screen_comes_before_the_rest_is_asked_for(
 
 
 @pytest.mark.parametrize("screen", [1, 3])
-def test_every_entry_comes_once_whatever_a_page_holds(
+def test_every_entry_is_shown_once_whatever_the_page_size(
     repo: UserRepo, monkeypatch: pytest.MonkeyPatch, screen: int
 ) -> None:
     with Recorder.open(repo.path) as recorder:
@@ -128,6 +130,6 @@ def test_every_entry_comes_once_whatever_a_page_holds(
             assert list(log.newest_first(shown_first, wanted, limit)) == every[:limit]
 
 
-def test_a_file_in_a_directory_below_is_shown_whole_from_anywhere(worked: UserRepo, chorus: Shell) -> None:
+def test_a_diff_is_complete_from_any_directory(worked: UserRepo, chorus: Shell) -> None:
     worked.git("config", "diff.relative", "true")
     assert "+x = 9" in chorus("show", "1", cwd=Path(worked.path / "src")).out

@@ -1,4 +1,4 @@
-"""`chorus policy`: listing, adding, judging."""
+"""`chorus policy`: list, add, test and explain."""
 
 import json
 from pathlib import Path
@@ -41,7 +41,7 @@ def test_a_rule_that_is_added_takes_effect(config: Path, capsys: pytest.CaptureF
     assert config.stat().st_mode & 0o777 == 0o600
 
 
-def test_adding_leaves_the_rest_of_the_file_as_it_is(config: Path) -> None:
+def test_adding_a_rule_keeps_the_rest_of_the_file(config: Path) -> None:
     before = '# mine\n[panel]\ntheme = "dark"  # keep\n\n[[policy.rule]]\ndecision = "ask"\ntool = "Edit"'
     config.parent.mkdir(parents=True)
     config.write_text(before, encoding="utf-8")
@@ -53,7 +53,7 @@ def test_adding_leaves_the_rest_of_the_file_as_it_is(config: Path) -> None:
     assert config.stat().st_mode & 0o777 == 0o640
 
 
-def test_a_config_that_is_a_link_stays_one(config: Path, tmp_path: Path) -> None:
+def test_a_config_file_that_is_a_symlink_stays_one(config: Path, tmp_path: Path) -> None:
     config.parent.mkdir(parents=True)
     real = tmp_path / "dotfiles.toml"
     real.write_text("", encoding="utf-8")
@@ -66,7 +66,7 @@ def test_a_config_that_is_a_link_stays_one(config: Path, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     "content", ["[policy]\nrule = []\n", "[policy\n", "policy = 3\n", "[policy]\ncolour = 'red'\n", "\xff"]
 )
-def test_a_file_that_cannot_be_added_to_stays_untouched(content: str, config: Path) -> None:
+def test_an_invalid_config_file_is_not_changed(content: str, config: Path) -> None:
     config.parent.mkdir(parents=True)
     config.write_bytes(content.encode("latin-1"))
     assert main(["policy", "add", "deny", "--tool", "Write"]) == ExitCode.SYSTEM_ERROR
@@ -80,7 +80,9 @@ def test_a_rule_that_allows_too_much_is_refused(config: Path, capsys: pytest.Cap
     assert not config.exists()
 
 
-def test_a_repository_is_told_that_it_cannot_allow(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_allow_rule_of_the_repository_is_ignored_and_reported(
+    config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     rule = '[[policy.rule]]\ndecision = "{}"\ncommand = "ls *"\n'
     Path("../.chorus.toml").write_text(rule.format("allow") + rule.format("deny"), encoding="utf-8")
     assert main(["policy", "list"]) == ExitCode.OK
@@ -103,7 +105,7 @@ def test_a_repository_is_told_that_it_cannot_allow(config: Path, capsys: pytest.
     assert len(listed["ignored"]) == 1
 
 
-def test_a_link_out_of_the_tree_is_outside(
+def test_a_symlink_that_leads_out_of_the_work_tree_is_outside(
     config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     main(["policy", "add", "allow", "--tool", "Write", "--path", "src/**"])
@@ -128,7 +130,9 @@ def test_the_explanation_names_every_part(config: Path, capsys: pytest.CaptureFi
 
 
 @pytest.mark.parametrize("arguments", [["test"], ["test", "--tool", "Edit"]])
-def test_a_call_without_what_it_is_about_is_a_usage_error(arguments: list[str], config: Path) -> None:
+def test_testing_a_call_without_its_command_or_file_is_a_usage_error(
+    arguments: list[str], config: Path
+) -> None:
     assert main(["policy", *arguments]) == ExitCode.USAGE
 
 
@@ -138,7 +142,7 @@ def test_a_directory_that_cannot_be_written_is_an_error(config: Path) -> None:
     assert main(["policy", "add", "deny", "--tool", "Write"]) == ExitCode.SYSTEM_ERROR
 
 
-def test_a_rule_about_nothing_is_a_usage_error_and_not_written(
+def test_a_rule_without_tool_command_or_path_is_a_usage_error(
     config: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["policy", "add", "allow"]) == ExitCode.USAGE

@@ -26,7 +26,7 @@ def test_a_prompt_is_printed_with_the_documented_keys(capsys: pytest.CaptureFixt
 
 
 @pytest.mark.parametrize(("name", "kind"), [("fake_prompt_in_text", "none"), ("rewind_menu", "unknown")])
-def test_a_screen_without_a_known_prompt_is_one_word(
+def test_a_screen_without_a_known_prompt_gives_its_kind(
     name: str, kind: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = FIXTURES / "recordings" / "tui" / f"{name}.txt"
@@ -36,7 +36,7 @@ def test_a_screen_without_a_known_prompt_is_one_word(
     assert capsys.readouterr().out.startswith(f"{kind}: ")
 
 
-def test_the_account_goes_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_explanation_goes_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["prompts", "--screen", EDIT, "--explain"]) == ExitCode.OK
     printed = capsys.readouterr()
     assert "edit: yes" in printed.err
@@ -56,7 +56,7 @@ def test_a_rule_in_the_users_config_is_used(
 
 
 @pytest.mark.parametrize("content", ["[prompts\n", "prompts = 3\n", "[prompts]\nquiet = ['(']\n"])
-def test_a_config_that_cannot_be_right_is_an_error_with_a_hint(
+def test_an_invalid_config_is_an_error_with_a_hint(
     content: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "chorus").mkdir()
@@ -66,16 +66,16 @@ def test_a_config_that_cannot_be_right_is_an_error_with_a_hint(
     assert "hint: " in capsys.readouterr().err
 
 
-def test_a_missing_file_is_nothing_to_act_on(tmp_path: Path) -> None:
+def test_a_missing_screen_file_is_not_found(tmp_path: Path) -> None:
     assert main(["prompts", "--screen", str(tmp_path / "none.txt")]) == ExitCode.NOT_FOUND
 
 
-def test_without_a_screen_and_without_an_agent_nothing_waits() -> None:
+def test_without_a_watcher_no_prompt_is_pending() -> None:
     assert main(["prompts"]) == ExitCode.NOT_FOUND
 
 
 @pytest.mark.parametrize(
-    ("decision", "done", "said"),
+    ("decision", "done", "expected"),
     [
         ("allow", {"key": "1", "how": "keys"}, "approved Bash: Go on? with 1: Yes"),
         (
@@ -93,8 +93,8 @@ def test_without_a_screen_and_without_an_agent_nothing_waits() -> None:
         ("answers", {"key": "1", "how": "keys"}, "answered Bash: Go on? with 1"),
     ],
 )
-def test_what_was_answered_is_said_with_the_option_that_was_taken(
-    decision: str, done: dict[str, str | None], said: str
+def test_the_output_names_the_chosen_option(
+    decision: str, done: dict[str, str | None], expected: str
 ) -> None:
     labels = {"Yes": "allow", "Yes, and more": "allow-always", "No": "deny"}
     options = [
@@ -102,4 +102,4 @@ def test_what_was_answered_is_said_with_the_option_that_was_taken(
         for n, (label, meant) in enumerate(labels.items(), 1)
     ]
     prompt = cast("PromptJson", {"title": "Bash", "question": "Go on?", "options": options})
-    assert render_answer(prompt, decision, cast("AnswerJson", done)) == said
+    assert render_answer(prompt, decision, cast("AnswerJson", done)) == expected

@@ -1,4 +1,4 @@
-"""Chorus used and taken out again: the repository and the settings are as they were, byte for byte."""
+"""Chorus used and removed again: repository and settings are as before, byte for byte."""
 
 import json
 import os
@@ -47,7 +47,7 @@ def state_of(place: Path) -> tuple[dict[str, tuple[int, bytes]], set[str]]:
 
 
 @pytest.mark.parametrize("given", [SETTINGS, None], ids=["settings of one's own", "no settings"])
-def test_what_was_used_and_removed_leaves_nothing(
+def test_removing_chorus_leaves_nothing_behind(
     given: bytes | None, repo: UserRepo, chorus: Shell, sealed_environment: Path, tmp_path: Path
 ) -> None:
     claude = sealed_environment / ".claude"
@@ -77,7 +77,7 @@ def test_what_was_used_and_removed_leaves_nothing(
     assert repo.fsck() == ""
 
 
-def test_what_is_left_when_somebody_removed_the_store_is_told_of_and_taken_out(
+def test_refs_left_after_the_store_was_deleted_are_reported_and_removed(
     repo: UserRepo, chorus: Shell
 ) -> None:
     before, own = repo.git("for-each-ref"), (repo.path / "app.py").read_bytes()
@@ -87,9 +87,9 @@ def test_what_is_left_when_somebody_removed_the_store_is_told_of_and_taken_out(
         recorder.record_window(bash("t1"))
     shutil.rmtree(repo.path / ".git/chorus")
     assert chorus("gc").code == 4
-    told = {check["name"]: check for check in chorus("doctor", "--json").json()["checks"]}
-    assert not told["history"]["ok"]
-    assert "`chorus gc --all`" in told["history"]["fix"]
+    checks = {check["name"]: check for check in chorus("doctor", "--json").json()["checks"]}
+    assert not checks["history"]["ok"]
+    assert "`chorus gc --all`" in checks["history"]["fix"]
 
     assert chorus("gc", "--all").code == 0
     assert (repo.git("for-each-ref"), (repo.path / "app.py").read_bytes()) == (before, own)
@@ -97,7 +97,7 @@ def test_what_is_left_when_somebody_removed_the_store_is_told_of_and_taken_out(
     assert chorus("gc", "--all").code == 3
 
 
-def test_a_lane_that_was_fetched_is_a_plain_branch(repo: UserRepo, chorus: Shell) -> None:
+def test_a_fetched_lane_is_a_plain_branch(repo: UserRepo, chorus: Shell) -> None:
     repo.git("branch", "chorus/fetched", "HEAD")
 
     for words in (["gc"], ["gc", "--all"]):
@@ -105,7 +105,9 @@ def test_a_lane_that_was_fetched_is_a_plain_branch(repo: UserRepo, chorus: Shell
     assert repo.git("rev-parse", "chorus/fetched") == repo.git("rev-parse", "HEAD")
 
 
-def test_a_lane_that_is_whole_without_the_store_outlives_it(repo: UserRepo, chorus: Shell) -> None:
+def test_a_lane_that_is_complete_without_the_store_survives_its_removal(
+    repo: UserRepo, chorus: Shell
+) -> None:
     with Recorder.open(repo.path) as recorder:
         recorder.start()
         repo.write("made.txt", b"new\n")

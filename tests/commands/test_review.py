@@ -1,4 +1,4 @@
-"""See, keep and take back, from the command line."""
+"""`chorus log`, `show`, `lanes`, `keep`, `revert` and `redo`."""
 
 import pytest
 
@@ -15,7 +15,7 @@ LOG_KEYS = {
 }  # fmt: skip
 
 
-def test_the_log_lists_actions_with_the_promised_keys(worked: UserRepo, chorus: Shell) -> None:
+def test_the_json_log_has_the_documented_keys(worked: UserRepo, chorus: Shell) -> None:
     entries = chorus("log", "--json").json()
     assert [(e["n"], e["paths"], e["status"]) for e in entries] == [
         (1, ["app.py"], "committed"),
@@ -26,7 +26,7 @@ def test_the_log_lists_actions_with_the_promised_keys(worked: UserRepo, chorus: 
     assert [(e["added"], e["removed"]) for e in entries] == [(1, 1), (1, 0), (1, 1)]
 
 
-def test_the_log_reads_well_and_groups_by_message(worked: UserRepo, chorus: Shell) -> None:
+def test_the_log_is_grouped_by_message(worked: UserRepo, chorus: Shell) -> None:
     lines = chorus("log").out.splitlines()
     assert lines[0].startswith("> Make it better")
     assert lines[0].endswith("turn turn-1")
@@ -52,13 +52,13 @@ def test_the_log_reads_well_and_groups_by_message(worked: UserRepo, chorus: Shel
         (["--since", "1w", "--path", "new.txt"], [2]),
     ],
 )
-def test_the_log_can_be_narrowed_down(
+def test_the_log_can_be_filtered(
     worked: UserRepo, chorus: Shell, options: list[str], numbers: list[int]
 ) -> None:
     assert [entry["n"] for entry in chorus("log", "--json", *options).json()] == numbers
 
 
-def test_the_log_of_nothing_says_so_and_leaves_with_3(repo: UserRepo, chorus: Shell) -> None:
+def test_an_empty_log_exits_with_3(repo: UserRepo, chorus: Shell) -> None:
     done = chorus("log")
     assert (done.code, done.out) == (3, "")
     assert "nothing is recorded" in done.err
@@ -68,14 +68,14 @@ def test_the_log_of_nothing_says_so_and_leaves_with_3(repo: UserRepo, chorus: Sh
     ("words", "code"),
     [(["diff", "--lane", "no"], 3), (["diff", "1", "--lane", "no"], 2)],
 )
-def test_what_makes_no_sense_is_said_with_a_way_out(
+def test_a_wrong_command_line_is_reported_with_a_hint(
     worked: UserRepo, chorus: Shell, words: list[str], code: int
 ) -> None:
     done = chorus(*words)
     assert (done.code, done.out, "hint: " in done.err) == (code, "", True)
 
 
-def test_a_time_that_is_none_is_a_usage_error_with_a_way_out(worked: UserRepo, chorus: Shell) -> None:
+def test_an_invalid_time_is_a_usage_error_with_a_hint(worked: UserRepo, chorus: Shell) -> None:
     done = chorus("log", "--since", "yesterday-ish")
     assert done.code == 2
     assert "hint:" in done.err
@@ -95,13 +95,13 @@ def test_show_gives_the_edits_and_the_patch(worked: UserRepo, chorus: Shell) -> 
     assert "+x = 9" in chorus("show", "1").out
 
 
-def test_an_action_that_is_not_there_leaves_with_3(worked: UserRepo, chorus: Shell) -> None:
+def test_a_missing_action_exits_with_3(worked: UserRepo, chorus: Shell) -> None:
     done = chorus("show", "99")
     assert done.code == 3
     assert "99" in done.err
 
 
-def test_lanes_are_listed_with_the_promised_keys(worked: UserRepo, chorus: Shell) -> None:
+def test_the_json_of_lanes_has_the_documented_keys(worked: UserRepo, chorus: Shell) -> None:
     (lane,) = chorus("lanes", "--json").json()
     assert lane.keys() == {"name", "ref", "base", "tip", "session", "actions", "open"}
     assert (lane["actions"], lane["open"]) == (3, 3)
@@ -129,7 +129,7 @@ def test_revert_redo_and_keep_work_through_the_watcher(worked: UserRepo, chorus:
     assert [lane["open"] for lane in chorus("lanes", "--json").json()] == [1]
 
 
-def test_a_conflict_changes_nothing_and_leaves_with_5(worked: UserRepo, chorus: Shell) -> None:
+def test_a_conflict_changes_nothing_and_exits_with_5(worked: UserRepo, chorus: Shell) -> None:
     worked.write("app.py", b"x = 10\ny = 2\n")
     done = chorus("revert", "1")
     assert done.code == 5
@@ -137,12 +137,12 @@ def test_a_conflict_changes_nothing_and_leaves_with_5(worked: UserRepo, chorus: 
     assert (worked.path / "app.py").read_bytes() == b"x = 10\ny = 2\n"
 
 
-def test_a_path_is_meant_from_where_it_is_typed(worked: UserRepo, chorus: Shell) -> None:
+def test_a_path_is_relative_to_the_current_directory(worked: UserRepo, chorus: Shell) -> None:
     found = chorus("log", "--path", "../app.py", "--json", cwd=worked.path / "src").json()
     assert [entry["n"] for entry in found] == [1]
 
 
-def test_the_log_names_every_file_of_an_action_with_too_many_to_be_listed(
+def test_the_json_log_names_every_file_of_an_action_with_very_many(
     repo: UserRepo, chorus: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = sorted(["0" * 40, "dir/a", "new\nline", "\udcff", 'q"x'])

@@ -1,4 +1,4 @@
-"""A watcher that hangs or looks elsewhere: said in time, and ended with all it recorded."""
+"""`chorus stop`, and watchers that hang or whose repository was moved."""
 
 import fcntl
 import os
@@ -30,7 +30,7 @@ def hung(worked: UserRepo, chorus: Shell) -> Iterator[int]:
 
 
 @pytest.mark.usefixtures("hung")
-def test_a_watcher_that_does_not_answer_is_named_with_the_way_to_end_it(
+def test_a_watcher_that_does_not_respond_is_reported_with_a_hint(
     worked: UserRepo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(client, "SOON_SECONDS", 0.2)
@@ -44,9 +44,7 @@ def test_a_watcher_that_does_not_answer_is_named_with_the_way_to_end_it(
     assert "watcher.log" in check.detail
 
 
-def test_a_watcher_that_hangs_is_ended_and_the_next_one_knows_everything(
-    worked: UserRepo, chorus: Shell, hung: int
-) -> None:
+def test_a_hanging_watcher_can_be_killed_without_loss(worked: UserRepo, chorus: Shell, hung: int) -> None:
     assert chorus("stop", "--kill").code == 0
 
     assert not is_locked(find_home(worked.path))
@@ -56,9 +54,7 @@ def test_a_watcher_that_hangs_is_ended_and_the_next_one_knows_everything(
     assert kept == {1, 2}
 
 
-def test_a_repository_that_was_moved_gets_a_watcher_that_knows_where_it_is(
-    worked: UserRepo, chorus: Shell
-) -> None:
+def test_a_moved_repository_gets_a_new_watcher(worked: UserRepo, chorus: Shell) -> None:
     assert chorus("keep", "1").code == 0
     moved = worked.path.rename(worked.path.with_name("moved"))
     try:
@@ -70,12 +66,12 @@ def test_a_repository_that_was_moved_gets_a_watcher_that_knows_where_it_is(
         moved.rename(worked.path)
 
 
-def test_nothing_is_ended_where_no_watcher_runs(worked: UserRepo, chorus: Shell) -> None:
+def test_kill_without_a_watcher_does_nothing(worked: UserRepo, chorus: Shell) -> None:
     chorus("stop")
     assert chorus("stop", "--kill").code == 3
 
 
-def test_a_process_that_is_no_watcher_is_never_ended(tmp_path: Path) -> None:
+def test_a_process_that_is_not_a_watcher_is_never_killed(tmp_path: Path) -> None:
     home = Home(tmp_path)
     home.root.mkdir()
     with home.lock.open("wb") as held:

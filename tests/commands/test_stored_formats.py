@@ -1,4 +1,4 @@
-"""Timelines of other versions of Chorus: an older one is read and goes on, an unknown one is refused."""
+"""Timelines of other versions of Chorus: older ones are read and continued, unknown ones refused."""
 
 from pathlib import Path
 
@@ -18,12 +18,12 @@ ARCHIVES = sorted(STORED.glob("format-*.tar.gz"))
 TIMELINE = "refs/chorus/timeline/main"
 
 
-def test_every_format_is_kept() -> None:
+def test_there_is_a_stored_timeline_of_the_current_format() -> None:
     assert f"format-{FORMAT}.tar.gz" in [archive.name for archive in ARCHIVES]
 
 
 @pytest.mark.parametrize("archive", ARCHIVES, ids=lambda path: path.name)
-def test_a_stored_timeline_is_read_and_goes_on(archive: Path, tmp_path: Path) -> None:
+def test_a_stored_timeline_is_read_and_continued(archive: Path, tmp_path: Path) -> None:
     repo = unpack(archive, tmp_path)
     chorus = Shell(repo)
     entries = {entry["n"]: entry for entry in chorus("log", "--json").json()}
@@ -41,13 +41,13 @@ def test_a_stored_timeline_is_read_and_goes_on(archive: Path, tmp_path: Path) ->
     assert repo.fsck() == ""
 
 
-def test_a_format_from_elsewhere_is_refused_and_left_alone(tmp_path: Path) -> None:
+def test_an_unknown_format_is_refused_and_not_changed(tmp_path: Path) -> None:
     repo = unpack(STORED / f"format-{FORMAT}.tar.gz", tmp_path)
-    told = repo.git("log", "-1", "--format=%B", TIMELINE).replace(
+    message = repo.git("log", "-1", "--format=%B", TIMELINE).replace(
         f"Chorus-Format: {FORMAT}", "Chorus-Format: 99"
     )
     changed = repo.git(
-        "commit-tree", "-p", f"{TIMELINE}^", f"{TIMELINE}^{{tree}}", stdin=told.encode()
+        "commit-tree", "-p", f"{TIMELINE}^", f"{TIMELINE}^{{tree}}", stdin=message.encode()
     ).strip()
     repo.git("update-ref", TIMELINE, changed)
     before = snapshot(repo.path)

@@ -1,4 +1,4 @@
-"""A repository in which Chorus was never used: whatever is asked of it there, it leaves nothing behind."""
+"""A repository in which Chorus was never used: no command leaves anything behind."""
 
 import pytest
 
@@ -14,7 +14,7 @@ WORDS = [
 
 
 @pytest.mark.parametrize("words", WORDS)
-def test_nothing_is_made_by_a_command_that_finds_nothing(
+def test_no_command_creates_anything_in_an_unused_repository(
     repo: UserRepo, words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(repo.path)

@@ -1,1 +1,1 @@
-"""The documents: what is generated is current, what is shown runs, what is linked exists."""
+"""The documents: generated ones are current, shown commands work, links exist."""

@@ -1,4 +1,4 @@
-"""The commands a reader meets in the documents: in code blocks, and as words in code type."""
+"""Find the commands in the documents: in code blocks and in inline code."""
 
 import re
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-# docs/commands.md is made from the parsers, and the changelog speaks of the past.
+# docs/commands.md is generated from the parsers, and the changelog is about the past.
 DOCUMENTS = sorted(
     path
     for path in [ROOT / "README.md", ROOT / "hooks" / "README.md", *(ROOT / "docs").glob("*.md")]
@@ -30,7 +30,7 @@ class Shown:
 
 
 def read_shown(document: Path) -> Iterator[Shown]:
-    """Every command of a document, in order."""
+    """Yield every command of a document, in order."""
     text = document.read_text(encoding="utf-8")
     # A command in code type may be broken over two lines.
     joined = re.sub(r"`(chorus|make)\n", r"`\1 ", text)
@@ -44,7 +44,7 @@ def read_shown(document: Path) -> Iterator[Shown]:
 
 
 def read_links(document: Path) -> list[str]:
-    """Where a document points to in this checkout."""
+    """Return the files of this checkout that a document links to."""
     targets = re.findall(r"\]\(([^)#]+)[^)]*\)", document.read_text(encoding="utf-8"))
     return [target for target in targets if "://" not in target]
 

@@ -1,4 +1,4 @@
-"""What is made from the code says what the code says."""
+"""Generated documents are current."""
 
 import shutil
 import subprocess
@@ -21,7 +21,7 @@ def test_every_exit_code_is_explained() -> None:
     assert set(MEANINGS) == set(ExitCode)
 
 
-def test_every_option_and_argument_says_what_it_is() -> None:
+def test_every_option_and_argument_has_a_help_text() -> None:
     every = [one for page in read_pages() for one in (page, *page.subcommands)]
 
     assert [(page.name, option) for page in every for option in page.options if not option.help] == []

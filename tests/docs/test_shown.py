@@ -1,4 +1,4 @@
-"""Every command in the documents is one that exists, and is run: here, or by the test that is named here."""
+"""Every command in the documents exists, and is run: here, or by the test named here."""
 
 import re
 import shlex
@@ -24,7 +24,7 @@ from tests.repos import UserRepo
 from tests.waiting import wait_for
 
 SHOWN = [shown for document in DOCUMENTS for shown in read_shown(document)]
-# What needs a terminal, a session or a prompt has a test of its own.
+# Commands that need a terminal, a session or a prompt are run in other tests.
 ELSEWHERE = {
     "chorus claude": "tests/e2e/watched_session.py",
     "chorus attach": "tests/e2e/watched_session.py",
@@ -41,7 +41,7 @@ ELSEWHERE = {
     "pipx install": ".ci/dist",
     "uv tool install": ".ci/dist",
 }
-# Nothing waits in a repository where no session runs.
+# No prompt is pending in a repository without a running session.
 EXPECTED = {
     "chorus prompts": {ExitCode.NOT_FOUND},
     "chorus log --prompts": {ExitCode.NOT_FOUND},
@@ -54,12 +54,12 @@ TURNS = {number: f"turn-{1 + (number > 10) + (number > 16)}" for number in range
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_what_a_document_links_to_exists(document: Path) -> None:
+def test_every_link_in_a_document_exists(document: Path) -> None:
     assert [link for link in read_links(document) if not (document.parent / link).exists()] == []
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_a_file_a_document_names_exists(document: Path) -> None:
+def test_every_file_named_in_a_document_exists(document: Path) -> None:
     named = re.findall(
         r"`((?:chorus|tests|docs|hooks|fixtures)/[\w./-]+)`", document.read_text(encoding="utf-8")
     )
@@ -68,7 +68,7 @@ def test_a_file_a_document_names_exists(document: Path) -> None:
 
 
 @pytest.mark.parametrize("shown", SHOWN, ids=lambda s: f"{s.document.stem}:{s.line} {s.command}")
-def test_a_shown_command_is_one_that_exists(shown: Shown) -> None:
+def test_every_shown_command_exists_and_parses(shown: Shown) -> None:
     program, name, *rest = *shown.words, ""
     if program == "make":
         assert re.search(rf"^{name}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
@@ -88,7 +88,7 @@ def elsewhere(command: str) -> str | None:
 
 
 @pytest.mark.parametrize(("start", "test"), ELSEWHERE.items())
-def test_what_is_not_run_here_is_run_there(start: str, test: str) -> None:
+def test_a_command_that_is_not_run_here_is_run_in_the_named_test(start: str, test: str) -> None:
     text = (ROOT / test).read_text()
     words = start.removeprefix("chorus ").split()
 
@@ -97,7 +97,7 @@ def test_what_is_not_run_here_is_run_there(start: str, test: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Somebody who types what the documents say, in a repository where an agent has worked."""
+    """Types the shown commands in a repository with recorded actions."""
 
     repo: UserRepo
     lane: str
@@ -113,7 +113,7 @@ class Reader:
 
 
 def fill_in(command: str, lane: str) -> str:
-    """A reader puts their own in for what stands in capitals."""
+    """Replace the placeholders in capitals."""
     recording = ROOT / "fixtures" / "recordings" / "2.1.325" / "headless" / "parallel.jsonl"
     screen = ROOT / "fixtures" / "screens" / "2.1.325" / "plan_80.txt"
     file = recording if "inspect" in command else screen if "prompts" in command else "f2.txt"
@@ -127,7 +127,7 @@ def fill_in(command: str, lane: str) -> str:
 
 @pytest.fixture
 def reader(repo: UserRepo, monkeypatch: pytest.MonkeyPatch) -> Iterator[Reader]:
-    """Twenty actions in three turns, each a file of its own."""
+    """Twenty actions in three turns, each on its own file."""
     with Recorder.open(repo.path) as recorder:
         for number in range(1, ACTIONS + 1):
             place = repo.path / f"f{number}.txt"
@@ -154,7 +154,7 @@ def answers(home: Home) -> bool:
 
 
 def is_only_named(shown: Shown) -> bool:
-    """`chorus policy`, in a sentence: a command's name without what it needs."""
+    """Return whether a command is only mentioned: `chorus policy` in a sentence, without its arguments."""
     if shown.in_block or shown.words[1] not in COMMANDS:
         return False
     page, rest = read_page(shown.words[1]), shown.words[2:]
@@ -165,7 +165,7 @@ def is_only_named(shown: Shown) -> bool:
 
 
 def to_type(document: Path) -> list[Shown]:
-    """What a reader of this document types, each thing once."""
+    """Return the commands to type from this document, each once."""
     once = {shown.command: shown for shown in reversed(list(read_shown(document)))}
     return [
         shown
@@ -175,10 +175,10 @@ def to_type(document: Path) -> list[Shown]:
 
 
 @pytest.mark.parametrize("document", [one for one in DOCUMENTS if to_type(one)], ids=str)
-def test_a_reader_who_types_what_a_document_shows_gets_it(
+def test_every_shown_command_works_when_it_is_typed(
     document: Path, reader: Reader, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for shown in to_type(document):
         expected = EXPECTED.get(shown.command, {ExitCode.OK})
-        said = f"{document.name}:{shown.line} {shown.command}"
-        assert reader.type(shown) in expected, f"{said}: {capsys.readouterr().err}"
+        where = f"{document.name}:{shown.line} {shown.command}"
+        assert reader.type(shown) in expected, f"{where}: {capsys.readouterr().err}"
