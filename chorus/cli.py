@@ -118,7 +118,7 @@ Inside a repository, `chorus` alone shows the status and the next step."""
 
 def _report_bug() -> None:
     import platform  # noqa: PLC0415  only for a crash
-    import traceback  # noqa: PLC0415
+    import traceback  # noqa: PLC0415  only a crash needs it
 
     print_err(traceback.format_exc().rstrip())
     print_err(

@@ -66,9 +66,9 @@ def _run_panel(args: argparse.Namespace, home: Home, work_tree: Path) -> ExitCod
 
     reader = FeedReader(Feed(home, work_tree))
     reader.start()  # requests run while Textual loads, which takes longer
-    from chorus.panel.app import Panel, PanelSettings  # noqa: PLC0415
-    from chorus.panel.labels import wants_ascii  # noqa: PLC0415
-    from chorus.panel.theme import count_colours, is_dark  # noqa: PLC0415
+    from chorus.panel.app import Panel, PanelSettings  # noqa: PLC0415  only a crash needs it
+    from chorus.panel.labels import wants_ascii  # noqa: PLC0415  only a crash needs it
+    from chorus.panel.theme import count_colours, is_dark  # noqa: PLC0415  only a crash needs it
 
     settings = PanelSettings(
         home,
@@ -84,8 +84,8 @@ def _run_panel(args: argparse.Namespace, home: Home, work_tree: Path) -> ExitCod
 
 
 def _run_plain(home: Home, work_tree: Path) -> ExitCode:
-    from chorus.panel.feed import Feed  # noqa: PLC0415
-    from chorus.panel.plain import PlainLog  # noqa: PLC0415
+    from chorus.panel.feed import Feed  # noqa: PLC0415  only a crash needs it
+    from chorus.panel.plain import PlainLog  # noqa: PLC0415  only a crash needs it
 
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         # There is nothing to clean up, and Python misses an interrupt that arrives right before it waits.
@@ -107,10 +107,10 @@ def panel_command(options: Sequence[str] = ()) -> list[str]:
 
 def _toggle(args: argparse.Namespace) -> ExitCode:
     from chorus.model.ids import PaneId  # noqa: PLC0415  only --toggle talks to tmux
-    from chorus.tmux.address import select_address  # noqa: PLC0415
-    from chorus.tmux.launch import close_side_panes, open_side_pane  # noqa: PLC0415
-    from chorus.tmux.tmux_server import TmuxServer  # noqa: PLC0415
-    from chorus.wire.client import import_path  # noqa: PLC0415
+    from chorus.tmux.address import select_address  # noqa: PLC0415  only a crash needs it
+    from chorus.tmux.launch import close_side_panes, open_side_pane  # noqa: PLC0415  only a crash needs it
+    from chorus.tmux.tmux_server import TmuxServer  # noqa: PLC0415  only a crash needs it
+    from chorus.wire.client import import_path  # noqa: PLC0415  only a crash needs it
 
     pane = args.pane or os.environ.get("TMUX_PANE")
     if not pane:

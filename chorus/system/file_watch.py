@@ -52,7 +52,7 @@ class FileWatch:
         self._paths: set[RepoPath] = set()
         self._head = self._lost = True  # nothing was watched until now
         self._observer: BaseObserver | None = None
-        self._barriers = _Barriers(os.path.join(self._git_dir, BARRIER_DIRECTORY))  # noqa: PTH118
+        self._barriers = _Barriers(os.path.join(self._git_dir, BARRIER_DIRECTORY))  # noqa: PTH118  os is faster than pathlib here
         self.problem: str | None = None
 
     def start(self) -> None:
@@ -182,20 +182,20 @@ class _Barriers:
 
     def open(self) -> None:
         os.makedirs(self.directory, mode=0o700, exist_ok=True)  # noqa: PTH103  plain strings all through
-        for left in os.listdir(self.directory):  # noqa: PTH208
-            os.unlink(os.path.join(self.directory, left))  # noqa: PTH108, PTH118
+        for left in os.listdir(self.directory):  # noqa: PTH208  os is faster than pathlib here
+            os.unlink(os.path.join(self.directory, left))  # noqa: PTH108, PTH118  os is faster than pathlib here
         self._is_open = True
 
     def raise_one(self, then: Callable[[], None]) -> bool:
         if not self._is_open:
             return False
         name = str(next(self._numbers))
-        place = os.path.join(self.directory, name)  # noqa: PTH118
+        place = os.path.join(self.directory, name)  # noqa: PTH118  os is faster than pathlib here
         with self._lock:
             self._pending[name] = then
         try:
             os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-            os.unlink(place)  # noqa: PTH108
+            os.unlink(place)  # noqa: PTH108  os is faster than pathlib here
         except OSError:
             with self._lock:
                 self._pending.pop(name, None)

@@ -72,8 +72,8 @@ def make_directory(address: Address) -> None:
 
 def _directory(environment: Mapping[str, str]) -> Path:
     # tmux ignores TMPDIR, and uses /tmp if TMUX_TMPDIR is not a directory.
-    named = Path(environment.get("TMUX_TMPDIR") or "/tmp")  # noqa: S108
-    return (named if named.is_dir() else Path("/tmp")) / _own_name()  # noqa: S108
+    named = Path(environment.get("TMUX_TMPDIR") or "/tmp")  # noqa: S108  tmux's own default
+    return (named if named.is_dir() else Path("/tmp")) / _own_name()  # noqa: S108  tmux's own default
 
 
 def _own_name() -> str:

@@ -65,11 +65,11 @@ def sweep(
 def drop_loose(path: str, oldest: float) -> None:
     """Remove an object, unless a writer renewed it meanwhile and relies on it."""
     aside = f"{path}.swept"
-    os.rename(path, aside)  # noqa: PTH104
-    if os.stat(aside).st_mtime < oldest:  # noqa: PTH116
-        os.unlink(aside)  # noqa: PTH108
+    os.rename(path, aside)  # noqa: PTH104  os is faster than pathlib here
+    if os.stat(aside).st_mtime < oldest:  # noqa: PTH116  os is faster than pathlib here
+        os.unlink(aside)  # noqa: PTH108  os is faster than pathlib here
     else:
-        os.rename(aside, path)  # noqa: PTH104
+        os.rename(aside, path)  # noqa: PTH104  os is faster than pathlib here
 
 
 def sweep_packs(git: Git, store: ObjectStore, packs: Iterable[Path], needed: set[Oid]) -> None:

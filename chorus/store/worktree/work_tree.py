@@ -54,7 +54,7 @@ class WorkTree:
         """
         full = os.path.normpath(os.path.join(self._root, path))  # noqa: PTH118  a last link stays
         parent, name = os.path.split(full)
-        place = os.path.join(os.path.realpath(parent), name)  # noqa: PTH118
+        place = os.path.join(os.path.realpath(parent), name)  # noqa: PTH118  os is faster than pathlib here
         inside = os.path.relpath(place, os.path.realpath(self._root))
         return None if inside == "." or inside.split("/", 1)[0] == ".." else RepoPath(inside)
 
