@@ -1,7 +1,8 @@
-"""The caller's environment, handed to a program that tmux starts.
+"""Pass the caller's environment to a program that tmux starts.
 
-A pane gets the environment of the tmux server, not that of the shell a command was typed in. So the
-caller writes its own into a file that only its user can read, and the program in the pane takes it.
+A pane gets the environment of the tmux server, not that of the shell in which the command was typed. So the
+caller writes its own to a file that only its user can read, and the program in the pane reads and removes
+it.
 """
 
 import os
@@ -13,15 +14,15 @@ from pathlib import Path
 
 from chorus.wire.home import Home
 
-# A pane has its own of these.
-OF_THE_PANE = ("TMUX", "TERM", "COLUMNS", "LINES")
-# A program takes its environment in its first second; what is this old waits for nobody, and may hold keys.
+# The pane sets these itself.
+PANE_VARIABLES = ("TMUX", "TERM", "COLUMNS", "LINES")
+# A program reads its environment in its first second; an older file is left over, and may hold secrets.
 STALE_SECONDS = 3600.0
 
 
 @contextmanager
 def handed_over(home: Home, environment: Mapping[str, str]) -> Iterator[Path]:
-    """The file for the program that is started inside. If it cannot be started, no file is left."""
+    """Yield the file for a program that is started in the block. If that fails, no file is left."""
     path = write_environment(home, environment)
     try:
         yield path
@@ -41,12 +42,12 @@ def write_environment(home: Home, environment: Mapping[str, str]) -> Path:
 
 
 def take_environment(path: Path) -> dict[str, str]:
-    """The environment for a program in this pane; the file is gone afterwards."""
+    """Return the environment for a program in this pane, and remove the file."""
     pairs = path.read_bytes().split(b"\0")
     path.unlink()
     given = dict(os.fsdecode(pair).split("=", 1) for pair in pairs if b"=" in pair)
-    own = {name: value for name, value in os.environ.items() if name.startswith(OF_THE_PANE)}
-    return {**{name: value for name, value in given.items() if not name.startswith(OF_THE_PANE)}, **own}
+    own = {name: value for name, value in os.environ.items() if name.startswith(PANE_VARIABLES)}
+    return {**{name: value for name, value in given.items() if not name.startswith(PANE_VARIABLES)}, **own}
 
 
 def _remove_stale(home: Home) -> None:
@@ -55,4 +56,4 @@ def _remove_stale(home: Home) -> None:
             if time.time() - path.stat().st_mtime > STALE_SECONDS:
                 path.unlink()
         except FileNotFoundError:
-            continue  # taken just now
+            continue  # removed just now

@@ -1,7 +1,7 @@
-"""Where one repository's watcher keeps its things: `chorus/` inside the common git directory.
+"""The directory of a repository's watcher: `chorus/` inside the common git directory.
 
-Light on purpose: it finds the repository by looking at files, without running git, and does without
-`dataclasses`, whose import is a quarter of what a command that asks the watcher costs.
+Finds the repository without running git, and does without `dataclasses`, whose import is a quarter of what a
+command that asks the watcher costs.
 """
 
 from pathlib import Path
@@ -40,16 +40,16 @@ class Home(NamedTuple):
 
 
 def find_home(start: Path) -> Home:
-    """The home for the repository that `start` is in."""
+    """Return the home of the repository that `start` is in."""
     return find_work_tree(start)[1]
 
 
 def find_work_tree(start: Path) -> tuple[Path, Home]:
-    """The work tree that `start` is in, and its repository's home."""
+    """Return the work tree that `start` is in, and its repository's home."""
     try:
         return _find_work_tree(start)
-    except (OSError, ValueError) as error:  # a place that cannot be looked into, a name that is none
-        raise NotARepository(f"{start} cannot be looked at: {error}") from error
+    except (OSError, ValueError) as error:  # a directory that cannot be read, an invalid name
+        raise NotARepository(f"cannot read {start}: {error}") from error
 
 
 def _find_work_tree(start: Path) -> tuple[Path, Home]:

@@ -1,4 +1,4 @@
-"""A repository with the stand-in in it, and the watcher it gets."""
+"""A repository with a double of the client, and its watcher."""
 
 from collections.abc import Iterator
 

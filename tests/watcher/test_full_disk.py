@@ -1,4 +1,4 @@
-"""A disk that takes nothing for a while: said, and nothing lost when there is room again."""
+"""A full disk is reported, and nothing is lost once there is space again."""
 
 import json
 import os
@@ -75,9 +75,7 @@ def ask(home: Home, do: str, **arguments: Any) -> Any:
         return None
 
 
-def test_what_is_done_while_the_disk_is_full_is_recorded_once_there_is_room(
-    session: Session, small_disk: Path
-) -> None:
+def test_changes_on_a_full_disk_are_recorded_once_there_is_space(session: Session, small_disk: Path) -> None:
     repo = session.repo
     home = find_home(repo.path)
 

@@ -1,4 +1,4 @@
-"""What a hook tells is never trusted: any part of an event may be anything, and the next one is heard."""
+"""Any part of a hook event may be anything; the next event is still recorded."""
 
 import copy
 import itertools
@@ -11,7 +11,7 @@ from chorus.wire.client import connect, connect_or_start, stop
 from chorus.wire.home import find_home
 from tests.agents.recordings import RECORDINGS
 from tests.repos import UserRepo
-from tests.watcher.hooking import HookSource
+from tests.watcher.hook_events import HookEvents
 
 ODD: list[Any] = [
     None, 0, -1, 1.5, True, [], {}, "", "\0", "a\0b", "x" * 5000, "\ud800", "../../..", "/", "/nowhere/at",
@@ -56,7 +56,7 @@ def check(repo: Path, events: list[dict[str, Any]]) -> tuple[list[str], list[str
     home = find_home(repo)
     connect_or_start(home).close()
     try:
-        hooks = HookSource(home)
+        hooks = HookEvents(home)
         hooks.tell(*events)
         edit_through(hooks, repo)
         with connect(home) as watcher:
@@ -67,7 +67,7 @@ def check(repo: Path, events: list[dict[str, Any]]) -> tuple[list[str], list[str
         stop(home)
 
 
-def edit_through(hooks: HookSource, repo: Path) -> None:
+def edit_through(hooks: HookEvents, repo: Path) -> None:
     place = repo / "app.py"
     before = place.read_text()
     given = {"file_path": str(place), "old_string": before, "new_string": "x = 2\n"}
@@ -85,7 +85,7 @@ def edit_through(hooks: HookSource, repo: Path) -> None:
     hooks.tell(event | {"hook_event_name": "PostToolUse", "tool_response": result})
 
 
-def test_whatever_stands_in_an_event_the_next_is_heard_and_recorded(repo: UserRepo) -> None:
+def test_after_any_odd_event_the_next_one_is_recorded(repo: UserRepo) -> None:
     events = list(itertools.islice(odd_events(repo.path), 0, None, EVERY))
     places = [event for event in recorded_events(repo.path) if event["hook_event_name"] == "PreToolUse"][:1]
     where = itertools.product(("cwd", "transcript_path", "session_id"), ODD)

@@ -27,7 +27,7 @@ def home(tmp_path: Path) -> Iterator[Home]:
     logger.level, logger.propagate = before[:2]
 
 
-def test_the_log_keeps_what_happened_last_in_a_bounded_number_of_files(
+def test_the_log_keeps_the_latest_lines_in_a_limited_number_of_files(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(process, "MAX_LOG_BYTES", 2000)
@@ -46,7 +46,7 @@ def test_the_log_keeps_what_happened_last_in_a_bounded_number_of_files(
     assert numbers == list(range(LINES - len(kept), LINES))
 
 
-def test_a_log_that_was_taken_away_is_made_anew_and_one_out_of_reach_is_written_on(home: Home) -> None:
+def test_a_removed_log_is_recreated_and_an_unreachable_one_is_written_to(home: Home) -> None:
     open_log(home)
     log = logging.getLogger("chorus.watcher")
     log.info("one")

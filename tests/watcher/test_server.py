@@ -91,14 +91,16 @@ def test_a_bug_in_one_request_leaves_the_watcher_and_the_connection_alive(connec
 
 
 @pytest.mark.parametrize("line", [b"nonsense\n", b"[]\n", b'{"v":99,"id":1,"do":"x"}\n', b'{"v":1}\n'])
-def test_a_line_that_is_no_request_is_refused_and_the_next_one_served(running: Running, line: bytes) -> None:
+def test_a_line_that_is_not_a_request_is_refused_and_the_next_one_served(
+    running: Running, line: bytes
+) -> None:
     with connect(running.home) as one:
         one._socket.sendall(line)
         assert b"error" in one._reader.readline()
         assert one.request("echo", {}) == {}
 
 
-def test_subscribers_hear_what_is_published(running: Running) -> None:
+def test_subscribers_get_what_is_published(running: Running) -> None:
     with connect(running.home) as one, connect(running.home) as silent:
         one.ask("subscribe")
         silent.request("echo", {})
@@ -109,7 +111,7 @@ def test_subscribers_hear_what_is_published(running: Running) -> None:
         assert silent.request("echo", {}) == {}
 
 
-def test_a_subscriber_that_does_not_read_is_let_go(running: Running) -> None:
+def test_a_subscriber_that_does_not_read_is_disconnected(running: Running) -> None:
     with connect(running.home) as lazy:
         lazy.ask("subscribe")
         big = "x" * 2**20

@@ -1,4 +1,4 @@
-"""What becomes of the watcher when one of the things it does fails."""
+"""What happens to the watcher when one of its tasks fails."""
 
 import asyncio
 
@@ -17,7 +17,7 @@ async def until_told(tasks: Tasks) -> None:
         await asyncio.sleep(0)
 
 
-async def test_a_task_that_fails_is_told_of_and_the_others_go_on() -> None:
+async def test_a_failed_task_is_reported_and_the_others_go_on() -> None:
     tasks = Tasks(lambda: True)
     going_on = asyncio.Event()
 
@@ -42,7 +42,7 @@ async def test_a_task_that_fails_is_told_of_and_the_others_go_on() -> None:
     ],
     ids=["what a task could not write", "a lock somebody holds", "whatever failed while there is no room"],
 )
-async def test_a_disk_that_takes_nothing_is_a_failure_of_the_whole(error: Exception, room: bool) -> None:
+async def test_a_full_disk_fails_the_whole_watcher(error: Exception, room: bool) -> None:
     tasks = Tasks(lambda: room)
 
     tasks.start(fail(error))
@@ -51,7 +51,7 @@ async def test_a_disk_that_takes_nothing_is_a_failure_of_the_whole(error: Except
     assert list(tasks.problems.values()) == [str(error)]
 
 
-async def test_a_loop_that_failed_begins_anew_and_is_told_of() -> None:
+async def test_a_failed_loop_is_reported_and_restarted() -> None:
     tasks = Tasks(lambda: True)
     begun: list[int] = []
     going_on = asyncio.Event()
@@ -71,7 +71,7 @@ async def test_a_loop_that_failed_begins_anew_and_is_told_of() -> None:
     assert len(begun) == 3
 
 
-async def test_a_loop_that_the_disk_failed_is_left_to_the_next_watcher() -> None:
+async def test_a_loop_that_failed_for_the_disk_is_left_to_the_next_watcher() -> None:
     tasks = Tasks(lambda: True)
     begun: list[int] = []
 
@@ -87,7 +87,7 @@ async def test_a_loop_that_the_disk_failed_is_left_to_the_next_watcher() -> None
     assert begun == [1]
 
 
-async def test_a_loop_that_came_to_its_end_stays_ended() -> None:
+async def test_a_loop_that_returned_is_not_restarted() -> None:
     tasks = Tasks(lambda: True)
     begun: list[int] = []
 

@@ -31,7 +31,7 @@ def test_outside_a_repository_the_error_names_the_place(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("odd", ["a\0b", "x" * 5000, "\ud800"])
-def test_a_place_that_cannot_be_looked_at_is_in_no_repository(tmp_path: Path, odd: str) -> None:
+def test_a_directory_that_cannot_be_read_is_in_no_repository(tmp_path: Path, odd: str) -> None:
     # Python 3.14 takes what it cannot look at for nothing.
-    with pytest.raises(NotARepository, match=r"cannot be looked at|is not inside a git work tree"):
+    with pytest.raises(NotARepository, match=r"cannot read|is not inside a git work tree"):
         find_work_tree(tmp_path / odd)

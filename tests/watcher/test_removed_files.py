@@ -11,7 +11,7 @@ from chorus.wire.client import WatcherNotRunning, connect, connect_or_start, sto
 from chorus.wire.home import Home, find_home
 from tests.repos import UserRepo
 from tests.waiting import wait_for
-from tests.watcher.hooking import SECONDS, Session
+from tests.watcher.hook_events import SECONDS, Session
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def process_of(home: Home) -> int | None:
     return pid
 
 
-def test_socket_spool_and_log_that_were_taken_away_are_made_anew(
+def test_a_removed_socket_spool_and_log_are_recreated(
     repo: UserRepo, home: Home, wake: Callable[[], object]
 ) -> None:
     session = Session("s", home, repo.path)
@@ -57,7 +57,7 @@ def test_socket_spool_and_log_that_were_taken_away_are_made_anew(
     assert "the socket was removed" in home.log.read_text()
 
 
-def test_a_watcher_whose_place_another_one_has_taken_ends_and_leaves_that_one_alone(
+def test_a_watcher_replaced_by_another_ends_and_leaves_it_alone(
     repo: UserRepo, home: Home, wake: Callable[[], object]
 ) -> None:
     session = Session("s", home, repo.path)

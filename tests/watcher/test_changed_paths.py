@@ -1,4 +1,4 @@
-"""What the watcher waits for before it says what a call has changed."""
+"""Paths reported by the file watch, with and without its barrier."""
 
 import asyncio
 import os
@@ -25,14 +25,14 @@ def hints(tmp_path: Path) -> Iterator[ChangedPaths]:
     watch.stop()
 
 
-async def test_what_was_written_before_is_known(hints: ChangedPaths) -> None:
+async def test_lines_from_before_are_history_and_later_ones_are_new(hints: ChangedPaths) -> None:
     for n in range(20):
         (hints.root / "src" / str(n)).touch()
         await hints.settle()
         assert f"src/{n}" in hints.take().reported
 
 
-async def test_a_watch_that_never_answers_is_not_asked_for_ever(
+async def test_a_file_watch_without_barriers_is_not_waited_for_forever(
     hints: ChangedPaths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As with a watchdog that deals otherwise with what it does not know."""
@@ -53,7 +53,7 @@ async def test_a_watch_that_never_answers_is_not_asked_for_ever(
     assert time.monotonic() - start < 300.0
 
 
-async def test_a_watch_that_answers_late_is_asked_again(hints: ChangedPaths) -> None:
+async def test_a_file_watch_with_a_late_barrier_is_waited_for_again(hints: ChangedPaths) -> None:
     hints.barrier_timeout_seconds = 0.0
     for _ in range(MAX_MISSED_BARRIERS):
         await hints.settle()
@@ -77,7 +77,7 @@ async def test_a_watch_that_answers_late_is_asked_again(hints: ChangedPaths) -> 
         ("yesterday", set()),
     ],
 )
-async def test_what_was_written_before_a_moment_is_taken_and_before_none_nothing(
+async def test_paths_written_before_a_time_are_taken_and_none_for_an_invalid_time(
     hints: ChangedPaths, until: str, taken: set[str]
 ) -> None:
     for name, stamp in (("a", 1_700_000_000), ("b", 1_900_000_000)):

@@ -10,7 +10,7 @@ from chorus.watcher.sources.live_clients import client_key, is_running, is_young
 from chorus.watcher.state.lent_hooks import LentHooks
 
 
-def test_a_client_runs_until_it_is_gone() -> None:
+def test_a_client_is_running_until_its_process_ends() -> None:
     child = subprocess.Popen(["sleep", "60"])
     client = client_key(child.pid, read_process(child.pid))
     assert is_running(client)
@@ -19,7 +19,7 @@ def test_a_client_runs_until_it_is_gone() -> None:
     assert not is_running(client)
 
 
-def test_a_client_is_young_when_it_has_only_just_started() -> None:
+def test_a_client_is_young_just_after_its_start() -> None:
     child = subprocess.Popen(["sleep", "60"])
     client = client_key(child.pid, read_process(child.pid))
     assert is_young(client)
@@ -30,7 +30,7 @@ def test_a_client_is_young_when_it_has_only_just_started() -> None:
     child.wait()
 
 
-def test_another_process_of_the_same_number_is_not_the_client() -> None:
+def test_another_process_with_the_same_id_is_not_the_client() -> None:
     child = subprocess.Popen(["sleep", "60"])
     assert not is_running(f"{child.pid}:1")
     assert not is_running(client_key(child.pid, None))
@@ -38,7 +38,7 @@ def test_another_process_of_the_same_number_is_not_the_client() -> None:
     child.wait()
 
 
-async def test_a_session_whose_client_is_gone_is_told_of(tmp_path: Path) -> None:
+async def test_a_session_whose_client_has_ended_is_reported(tmp_path: Path) -> None:
     roster, lost = SessionTable(), asyncio.Queue[SessionId]()
     roster.place(SessionId("dead"), time="t", source="hook", client="1:0")
     roster.place(SessionId("unknown"), time="t", source="hook")

@@ -29,7 +29,7 @@ def append(path: Path, text: bytes) -> None:
         file.write(text)
 
 
-def test_what_was_written_before_a_session_is_watched_is_history(tmp_path: Path, transcript: Path) -> None:
+def test_lines_written_before_a_session_is_watched_are_history(tmp_path: Path, transcript: Path) -> None:
     tails = TranscriptTails(AGENT.clients, tmp_path / "kept")
     tails.follow(S, transcript)
     append(transcript, b"new\n")
@@ -41,7 +41,7 @@ def test_what_was_written_before_a_session_is_watched_is_history(tmp_path: Path,
     assert list(tails.read()) == []
 
 
-def test_a_session_that_began_under_our_eyes_has_no_history(tmp_path: Path, transcript: Path) -> None:
+def test_a_session_watched_from_its_start_has_no_history(tmp_path: Path, transcript: Path) -> None:
     tails = TranscriptTails(AGENT.clients, tmp_path / "kept")
     tails.follow(S, transcript, from_start=True)
     assert [line.history for line in tails.read()] == [False, False]
@@ -63,9 +63,7 @@ def test_a_subagents_transcript_is_followed_from_its_start_when_it_appears(
     ]
 
 
-def test_what_was_written_while_no_watcher_ran_is_new_to_the_next_one(
-    tmp_path: Path, transcript: Path
-) -> None:
+def test_lines_written_without_a_watcher_are_new_to_the_next_one(tmp_path: Path, transcript: Path) -> None:
     first = TranscriptTails(AGENT.clients, tmp_path / "kept")
     first.load()
     first.follow(S, transcript)
@@ -80,7 +78,7 @@ def test_what_was_written_while_no_watcher_ran_is_new_to_the_next_one(
 
 
 @pytest.mark.parametrize("from_start", [False, True])
-def test_a_watcher_killed_before_it_read_a_line_has_still_watched(
+def test_a_session_counts_as_watched_even_if_the_watcher_was_killed_before_it_read_a_line(
     tmp_path: Path, transcript: Path, from_start: bool
 ) -> None:
     first = TranscriptTails(AGENT.clients, tmp_path / "kept")
@@ -94,7 +92,7 @@ def test_a_watcher_killed_before_it_read_a_line_has_still_watched(
     assert [line.history for line in second.read()] == [not from_start, not from_start, False, False]
 
 
-def test_an_ended_session_is_not_read_any_more(tmp_path: Path, transcript: Path) -> None:
+def test_an_ended_session_is_no_longer_read(tmp_path: Path, transcript: Path) -> None:
     tails = TranscriptTails(AGENT.clients, tmp_path / "kept")
     tails.follow(S, transcript)
     tails.forget(S)
@@ -102,7 +100,7 @@ def test_an_ended_session_is_not_read_any_more(tmp_path: Path, transcript: Path)
 
 
 @pytest.mark.parametrize("rubbish", [b"", b"{", b"[1]", b'{"a": "b"}'])
-def test_a_damaged_memory_means_nothing_is_known(tmp_path: Path, transcript: Path, rubbish: bytes) -> None:
+def test_a_damaged_position_file_counts_as_empty(tmp_path: Path, transcript: Path, rubbish: bytes) -> None:
     (tmp_path / "kept").write_bytes(rubbish)
     tails = TranscriptTails(AGENT.clients, tmp_path / "kept")
     tails.load()
@@ -111,7 +109,7 @@ def test_a_damaged_memory_means_nothing_is_known(tmp_path: Path, transcript: Pat
 
 
 @pytest.mark.parametrize("odd", ["a directory", "a pipe", "x" * 5000, "a\0b", "/", "no such file/s.jsonl"])
-def test_a_transcript_that_cannot_be_read_keeps_no_other_from_being_read(
+def test_an_unreadable_transcript_does_not_stop_the_others(
     tmp_path: Path, transcript: Path, odd: str
 ) -> None:
     (tmp_path / "a directory").mkdir()
@@ -146,7 +144,7 @@ def test_an_ended_session_is_followed_until_nothing_more_comes_from_it(
     assert [line.text for line in tails.read() if not line.history] == [b"resumed"]
 
 
-def test_a_session_that_is_there_again_is_not_left(tmp_path: Path, transcript: Path) -> None:
+def test_a_session_that_is_resumed_is_still_followed(tmp_path: Path, transcript: Path) -> None:
     tails = TranscriptTails(AGENT.clients, tmp_path / "kept")
     tails.follow(S, transcript)
     tails.forget_quiet([S], 0.0)
@@ -155,7 +153,7 @@ def test_a_session_that_is_there_again_is_not_left(tmp_path: Path, transcript: P
     assert tails.followed == {S}
 
 
-def test_positions_of_sessions_long_ended_are_forgotten(tmp_path: Path, transcript: Path) -> None:
+def test_positions_of_old_sessions_are_dropped(tmp_path: Path, transcript: Path) -> None:
     file = tmp_path / "kept"
     file.write_text(json.dumps({f"/{number}.jsonl": 7 for number in range(MAX_POSITIONS + 5)}))
     tails = TranscriptTails(AGENT.clients, file)

@@ -1,4 +1,4 @@
-"""What the hook program leaves for a running watcher, and a session that works through it."""
+"""Hook events for a running watcher, written without the hook program."""
 
 import itertools
 import json
@@ -14,7 +14,7 @@ from tests.waiting import wait_for
 SECONDS = 60.0
 
 
-class HookSource:
+class HookEvents:
     """What the hook program leaves for the watcher, without the program."""
 
     def __init__(self, home: Home) -> None:
@@ -41,7 +41,7 @@ class Session:
 
     def __init__(self, name: str, home: Home, work_tree: Path) -> None:
         self.name, self.home, self.work_tree = name, home, work_tree
-        self._hooks = HookSource(home)
+        self._hooks = HookEvents(home)
 
     def bash(self, name: str, command: str, cwd: Path | None = None) -> None:
         event = {

@@ -1,4 +1,4 @@
-"""A prompt that waits makes itself known the way the config says, and in no other."""
+"""The user is notified of pending prompts as the config says, and in no other way."""
 
 import asyncio
 import os
@@ -38,7 +38,7 @@ def option(terminal: Terminal) -> str:
     return terminal.tmux("show-options", "-gqv", "@chorus").strip()
 
 
-def test_tmux_shows_how_many_wait_and_nothing_once_none_do(terminal: Terminal) -> None:
+def test_tmux_shows_the_number_of_pending_prompts_and_nothing_for_none(terminal: Terminal) -> None:
     notifier, _ = notifier_for(terminal, tmux=True)
 
     notifier.notify([PROMPT], 2)
@@ -47,7 +47,7 @@ def test_tmux_shows_how_many_wait_and_nothing_once_none_do(terminal: Terminal) -
     assert option(terminal) == ""
 
 
-def test_unless_asked_for_nothing_is_told(terminal: Terminal) -> None:
+def test_without_preferences_nobody_is_notified(terminal: Terminal) -> None:
     notifier, started = notifier_for(terminal)
 
     notifier.notify([PROMPT], 1)
@@ -79,9 +79,7 @@ def test_the_bell_rings_in_the_terminal_that_shows_the_server(terminal: Terminal
     os.close(seen)
 
 
-async def test_a_program_of_ones_own_is_run_with_title_and_question_alone(
-    terminal: Terminal, tmp_path: Path
-) -> None:
+async def test_the_users_program_gets_only_title_and_question(terminal: Terminal, tmp_path: Path) -> None:
     program, told = tmp_path / "notify", tmp_path / "told"
     program.write_text(f'#!/bin/sh\nprintf "%s|" "$@" > {told}\n')
     program.chmod(0o755)
@@ -93,7 +91,7 @@ async def test_a_program_of_ones_own_is_run_with_title_and_question_alone(
     assert told.read_text() == "-u|Claude Code asks|Bash command: Do you want  to proceed?|"
 
 
-async def test_what_cannot_be_told_stops_nothing(terminal: Terminal) -> None:
+async def test_a_failed_notification_stops_nothing(terminal: Terminal) -> None:
     notifier, started = notifier_for(terminal, command=["/nowhere/at/all"], tmux=True)
     terminal.stop()
 

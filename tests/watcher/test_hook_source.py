@@ -1,4 +1,4 @@
-"""Pokes of hooks, while nobody reads the spool: the loop has failed and rests."""
+"""Wake-ups by hooks while nobody reads the spool."""
 
 import asyncio
 import os
@@ -12,7 +12,7 @@ from chorus.watcher.sources.hook_source import HookSource
 NOBODY = cast(Any, None)
 
 
-async def test_a_poke_is_told_of_once(tmp_path: Path) -> None:
+async def test_a_wakeup_is_handled_once(tmp_path: Path) -> None:
     spool = Spool(tmp_path / "spool")
     spool.open()
     hooks = HookSource(NOBODY, spool, NOBODY, NOBODY, NOBODY, NOBODY, NOBODY, NOBODY)

@@ -1,4 +1,4 @@
-"""A headless session that waits for an answer while the watcher is killed and another one comes."""
+"""A headless session waits for an answer while the watcher is killed and restarted."""
 
 import os
 import signal
@@ -15,7 +15,7 @@ from chorus.wire.home import Home
 from tests.client_double.conftest import ClientDouble
 from tests.lab.terminal import Pane, Terminal, terminal_fixture, wait_until
 from tests.waiting import wait_for
-from tests.watcher.asking import write
+from tests.watcher.asking_client import write
 
 terminal = terminal_fixture(width=70, height=20)
 SECONDS = 60.0
@@ -75,7 +75,7 @@ def answers(home: Home) -> list[str]:
         return [entry["answer"] for entry in watcher.ask("audit")]
 
 
-def test_what_a_headless_session_asks_outlives_the_watcher_and_is_answered_once(
+def test_a_control_request_survives_the_watcher_and_is_answered_once(
     pane: Pane, home: Home, client_double: ClientDouble, terminal: Terminal
 ) -> None:
     before = waiting(home, about="one.txt")

@@ -1,4 +1,4 @@
-"""A client that asks with an event in its pane is answered there, while that is the last thing shown."""
+"""A request printed as a line is answered in its pane while it is the last thing shown."""
 
 import subprocess
 import sys
@@ -79,7 +79,7 @@ def test_each_line_is_answered_with_one_key_and_enter(
         assert watcher.ask("prompts") == []
 
 
-def test_behind_anything_else_no_key_is_sent(
+def test_with_other_text_after_the_line_no_key_is_sent(
     pane: Pane, home: Home, client_double: ClientDouble, terminal: Terminal
 ) -> None:
     first = waiting(home)

@@ -1,4 +1,4 @@
-"""Work trees that go away under a running watcher, and come back."""
+"""Work trees that are removed or moved while the watcher runs."""
 
 import shutil
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from chorus.wire.client import connect, connect_or_start, stop
 from chorus.wire.home import Home, find_home
 from tests.repos import UserRepo
 from tests.waiting import wait_for
-from tests.watcher.hooking import SECONDS, Session
+from tests.watcher.hook_events import SECONDS, Session
 
 
 @pytest.fixture
@@ -33,9 +33,7 @@ def holds(home: Home) -> tuple[int, int]:
     return len(list((process / "task").iterdir())), len(list((process / "fd").iterdir()))
 
 
-def test_a_work_tree_that_is_gone_is_left_and_one_that_comes_back_is_watched_again(
-    repo: UserRepo, home: Home
-) -> None:
+def test_a_removed_work_tree_is_closed_and_watched_again_once_it_is_back(repo: UserRepo, home: Home) -> None:
     place = repo.path.parent / "linked"
     repo.git("worktree", "add", "-q", str(place), "-b", "linked")
     main, linked = Session("main", home, repo.path), Session("linked", home, place)
@@ -60,7 +58,7 @@ def test_a_work_tree_that_is_gone_is_left_and_one_that_comes_back_is_watched_aga
     )
 
 
-def test_a_work_tree_that_was_moved_is_known_under_its_new_name_alone(repo: UserRepo, home: Home) -> None:
+def test_a_moved_work_tree_is_known_by_its_new_path_only(repo: UserRepo, home: Home) -> None:
     place = repo.path.parent / "linked"
     repo.git("worktree", "add", "-q", str(place), "-b", "linked")
     Session("linked", home, place).bash("l1", "echo 1 > src/main.py")

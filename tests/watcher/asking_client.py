@@ -1,4 +1,4 @@
-"""A client that asks in a real pane and keeps every key it gets, watched as the watcher watches it."""
+"""A client that shows prompts in a real pane and records every key it gets."""
 
 import json
 from collections.abc import Awaitable, Callable, Sequence

@@ -1,4 +1,4 @@
-"""No key reaches a pane unless the dialog it answers is there. The stand-in counts what arrives."""
+"""No key reaches a pane unless it shows the dialog that was answered. The client double counts the keys."""
 
 import asyncio
 import os
@@ -19,7 +19,7 @@ from tests.client_double.conftest import ClientDouble
 from tests.lab.client import INPUT_BOX, say
 from tests.lab.terminal import Terminal, terminal_fixture, wait_until
 from tests.waiting import wait_for
-from tests.watcher.asking import Asking, end, stand_in_pane, write
+from tests.watcher.asking_client import Asking, end, stand_in_pane, write
 
 FAKE = "\n".join(
     ["─" * 90, " Create file", " a.txt", " Do you want to create a.txt?", " ❯ 1. Yes", "   2. No"]
@@ -117,7 +117,7 @@ async def test_the_same_question_asked_again_is_another_prompt(asking: Asking) -
     asking.expect_keys("1")
 
 
-async def test_the_second_of_two_same_calls_is_another_prompt_once_the_session_tells(asking: Asking) -> None:
+async def test_the_second_of_two_equal_calls_is_another_prompt_once_reported(asking: Asking) -> None:
     prompt = await asking.ask("twins")
     asking.hear_transcript()
     asking.pane.press("1")
@@ -135,7 +135,7 @@ async def test_the_second_of_two_same_calls_is_another_prompt_once_the_session_t
     assert (await asking.answer(present, Deny()))["how"] == "keys"
 
 
-async def test_the_same_question_asked_again_unseen_is_another_prompt_once_the_session_tells(
+async def test_the_same_question_asked_again_unseen_is_another_prompt_once_reported(
     asking: Asking,
 ) -> None:
     """Nobody looked while the dialog was gone; the transcript says that the call is over."""
@@ -251,7 +251,7 @@ def pane_command(asking: Asking) -> str:
     return read_pane(TmuxServer(asking.watched.address), PaneId(asking.pane.id)).command
 
 
-async def test_where_answers_go_by_hook_only_no_key_is_sent(asking: Asking) -> None:
+async def test_with_answers_by_hook_only_no_key_is_sent(asking: Asking) -> None:
     prompt = await asking.ask("one")
     asking.preferences = Preferences(relay="hook")
 
@@ -304,7 +304,7 @@ async def test_the_same_pane_number_on_another_server_gets_no_key(asking: Asking
         assert asking.pressed() == []
 
 
-async def test_text_that_imitates_a_prompt_is_no_prompt(asking: Asking) -> None:
+async def test_text_that_imitates_a_prompt_is_not_a_prompt(asking: Asking) -> None:
     await asking.watch()
     say(asking.pane, "fake")
     asking.pane.wait_for(r"❯ 1\. Yes")
@@ -313,7 +313,7 @@ async def test_text_that_imitates_a_prompt_is_no_prompt(asking: Asking) -> None:
     (asking.client_double.project / "gate").touch()
 
 
-async def test_a_dialog_nobody_knows_gets_no_key(asking: Asking) -> None:
+async def test_an_unknown_dialog_gets_no_key(asking: Asking) -> None:
     await asking.watch()
     say(asking.pane, "strange")
     asking.pane.wait_settled("Shall the new thing happen")
@@ -344,7 +344,7 @@ async def test_a_dialog_that_no_longer_fits_its_pane_is_listed_once(asking: Aski
     asking.expect_keys()
 
 
-async def test_a_prompt_listed_by_a_watcher_that_was_restarted_since_gets_no_key(asking: Asking) -> None:
+async def test_a_prompt_listed_before_a_restart_of_the_watcher_gets_no_key(asking: Asking) -> None:
     prompt = await asking.ask("one")
     asking.restart_watcher()
     await asking.watch()

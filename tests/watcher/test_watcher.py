@@ -1,4 +1,4 @@
-"""When the watcher ends by itself."""
+"""The watcher ends when its repository is removed."""
 
 import asyncio
 import shutil
@@ -11,7 +11,7 @@ from chorus.wire.home import find_home
 from tests.repos import UserRepo
 
 
-async def test_a_watcher_whose_repository_is_gone_ends(
+async def test_a_watcher_ends_when_its_repository_is_removed(
     repo: UserRepo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hooks, "POLL_SECONDS", 0.05)

@@ -1,4 +1,4 @@
-"""Messages to headless sessions: none is lost because a session is only starting."""
+"""Messages to headless sessions, also to one that is still starting."""
 
 import asyncio
 import json
@@ -12,7 +12,7 @@ from chorus.model.ids import PaneId
 from chorus.watcher.panes.headless_runs import HeadlessRuns, NoHeadlessRun
 
 
-def test_the_first_message_waits_for_a_session_that_is_only_starting(tmp_path: Path) -> None:
+def test_the_first_message_waits_for_a_session_that_is_starting(tmp_path: Path) -> None:
     pipe = tmp_path / "run.in"
     os.mkfifo(pipe)
     heard: list[bytes] = []
@@ -33,7 +33,7 @@ def test_the_first_message_waits_for_a_session_that_is_only_starting(tmp_path: P
     assert [block["text"] for block in content] == ["You were taken back.", "begin"]
 
 
-def test_a_session_that_has_ended_is_said_to_have(tmp_path: Path) -> None:
+def test_sending_to_an_ended_session_says_that_it_has_ended(tmp_path: Path) -> None:
     is_running = HeadlessRuns()
     run = is_running.add("run", tmp_path / "run.in", PaneId("%1"))
     with pytest.raises(NoHeadlessRun):

@@ -1,4 +1,4 @@
-"""A running watcher packs what it has recorded, and goes on as before."""
+"""A running watcher packs what it has recorded."""
 
 import asyncio
 import os

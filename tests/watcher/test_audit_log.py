@@ -1,4 +1,4 @@
-"""Every answer leaves a line, whatever happens to the file."""
+"""Every answer is logged, whatever happens to the file."""
 
 import json
 from pathlib import Path
@@ -21,7 +21,7 @@ def add(audit: AuditLog, answer: str, **more: Any) -> None:
     audit.write(PROMPT, answer, **({"by": "command", "how": "keys", "keys": ["1"]} | more))
 
 
-def test_entries_come_back_in_order_with_everything_that_is_asked_of_them(tmp_path: Path) -> None:
+def test_entries_are_read_in_order_and_complete(tmp_path: Path) -> None:
     audit = AuditLog(tmp_path / "prompts.jsonl")
     add(audit, "allow", screen="the screen")
     add(audit, "deny", keys=[], refused="copy mode")
@@ -34,7 +34,7 @@ def test_entries_come_back_in_order_with_everything_that_is_asked_of_them(tmp_pa
     assert (tmp_path / "prompts.jsonl").stat().st_mode & 0o777 == 0o600
 
 
-def test_a_line_that_was_cut_off_costs_no_other(tmp_path: Path) -> None:
+def test_an_incomplete_line_does_not_hide_others(tmp_path: Path) -> None:
     audit = AuditLog(tmp_path / "prompts.jsonl")
     add(audit, "one")
     with audit.path.open("ab") as file:
@@ -54,11 +54,11 @@ def test_an_old_file_is_kept_beside_the_new_one(tmp_path: Path) -> None:
     assert "3" in answers
 
 
-def test_a_disk_that_takes_nothing_is_no_failure(tmp_path: Path) -> None:
+def test_a_full_disk_does_not_fail_the_audit_log(tmp_path: Path) -> None:
     add(AuditLog(tmp_path / "nowhere" / "prompts.jsonl"), "allow")
 
 
-def test_the_log_shows_what_was_answered(
+def test_log_answered_shows_the_answers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     home = tmp_path / ".git" / "chorus"
@@ -91,9 +91,7 @@ def test_the_log_shows_what_was_answered(
         ("Which language? Go", ["1"], None),
     ],
 )
-def test_the_option_that_was_taken_is_named_in_the_dialogs_own_words(
-    answer: str, keys: list[str], label: str | None
-) -> None:
+def test_the_chosen_option_is_shown_with_its_label(answer: str, keys: list[str], label: str | None) -> None:
     options = [
         {"key": "1", "label": "Yes", "meaning": "allow"},
         {"key": "2", "label": "Yes, and switch to accept edits", "meaning": "allow-always"},

@@ -1,4 +1,4 @@
-"""Calls of several sessions in one file, told of in another order than they wrote."""
+"""Calls of several sessions in one file, reported in another order than they wrote."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -57,9 +57,7 @@ async def bob_ends(tree: WatchedTree, repo: UserRepo) -> None:
     await tree.feed([ActionClosed(bob)], source="hook", is_waiting=lambda: True)
 
 
-async def test_what_another_open_call_wrote_before_is_left_to_that_call(
-    tree: WatchedTree, repo: UserRepo
-) -> None:
+async def test_what_another_open_call_wrote_before_is_left_to_it(tree: WatchedTree, repo: UserRepo) -> None:
     await both_write_and_ann_ends(tree, repo)
     tree.record_outside(grace_seconds=0)
     assert statuses(tree.recorder) == []
@@ -71,7 +69,7 @@ async def test_what_another_open_call_wrote_before_is_left_to_that_call(
     assert replayed(tree.recorder) == on_disk(repo)
 
 
-async def test_a_call_that_never_ends_is_not_waited_for_without_end(repo: UserRepo) -> None:
+async def test_a_call_that_never_ends_is_not_waited_for_forever(repo: UserRepo) -> None:
     repo.write("rows.txt", ROWS.encode())
     repo.commit("rows")
     tree = WatchedTree(repo.path, wake=lambda: None, hold_seconds=0)
@@ -86,7 +84,7 @@ async def test_a_call_that_never_ends_is_not_waited_for_without_end(repo: UserRe
     tree.close()
 
 
-async def test_what_is_held_back_is_recorded_when_the_watcher_ends(tree: WatchedTree, repo: UserRepo) -> None:
+async def test_held_calls_are_recorded_when_the_watcher_ends(tree: WatchedTree, repo: UserRepo) -> None:
     await both_write_and_ann_ends(tree, repo)
     tree.close()
     again = WatchedTree(repo.path, wake=lambda: None)

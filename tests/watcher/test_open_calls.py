@@ -1,4 +1,4 @@
-"""Which questions stand behind the one on the screen: those of the call it belongs to, not of one like it."""
+"""The questions of the call that the prompt on the screen belongs to."""
 
 from typing import Any
 
@@ -44,7 +44,7 @@ def test_a_call_with_fewer_questions_is_not_the_one_on_the_screen() -> None:
     assert open_calls(both).questions_of(prompt, SessionId("other")) is None
 
 
-def test_of_two_calls_alike_the_newer_one_is_on_the_screen() -> None:
+def test_of_two_equal_calls_the_newer_one_is_on_the_screen() -> None:
     older, newer = questions("Which features?", "How many?"), questions("Which features?", "Which language?")
 
     assert open_calls(older, newer).questions_of(shown(TWO_QUESTIONS), SESSION) == newer
@@ -60,7 +60,7 @@ def test_of_two_calls_alike_the_newer_one_is_on_the_screen() -> None:
         ("soon", False),
     ],
 )
-def test_only_a_call_of_a_later_moment_asks_anew(time: str, anew: bool) -> None:
+def test_only_a_later_call_makes_it_another_prompt(time: str, anew: bool) -> None:
     prompt = shown(TWO_QUESTIONS)
     given = questions("Which features?", "Which language?")
     call = Call(ToolUseId("t9"), "AskUserQuestion", given, (), WriteScope.NOTHING, SESSION, time=time)

@@ -1,4 +1,4 @@
-"""Whose change it is, in a real work tree: what a look may say, and what a killed watcher finds again."""
+"""Attribution of changes to calls in a real work tree, also after a watcher was killed."""
 
 import asyncio
 from collections.abc import Iterator
@@ -44,14 +44,14 @@ def settle(tree: WatchedTree) -> None:
     wait_for(lambda: not tree.record_outside(grace_seconds=0), what="a still work tree")
 
 
-def test_what_is_there_before_a_held_call_is_not_its_doing(tree: WatchedTree, repo: UserRepo) -> None:
+def test_a_change_from_before_a_held_call_is_not_its_own(tree: WatchedTree, repo: UserRepo) -> None:
     edit = action("t1", repo.path / "app.py")
     repo.write("app.py", b"mine\n")
     tell(tree, opened(edit), is_waiting=True)
     assert [status for status, _, _ in facts(tree)] == ["outside"]
 
 
-def test_a_client_that_goes_on_during_the_look_may_have_written_what_is_seen(
+def test_a_client_that_goes_on_during_the_read_may_have_written_what_was_read(
     tree: WatchedTree, repo: UserRepo
 ) -> None:
     edit = action("t1", repo.path / "app.py")
@@ -63,7 +63,7 @@ def test_a_client_that_goes_on_during_the_look_may_have_written_what_is_seen(
     assert facts(tree) == [("committed", "t1", ("app.py",))]
 
 
-def test_a_command_that_was_not_held_keeps_what_moved_for_its_window(
+def test_changes_before_a_command_that_was_not_held_are_left_for_its_window(
     tree: WatchedTree, repo: UserRepo
 ) -> None:
     settle(tree)
@@ -75,9 +75,7 @@ def test_a_command_that_was_not_held_keeps_what_moved_for_its_window(
     assert facts(tree) == [("committed", "t1", ("made.txt",))]
 
 
-def test_a_file_that_a_command_moved_elsewhere_is_its_doing_on_both_ends(
-    tree: WatchedTree, repo: UserRepo
-) -> None:
+def test_a_file_moved_by_a_command_is_its_change_at_both_paths(tree: WatchedTree, repo: UserRepo) -> None:
     for directory in ("here", "there"):
         repo.write(f"{directory}/stays.txt", b"stays\n")
     repo.write("here/goes.txt", b"goes\n")
@@ -93,7 +91,7 @@ def test_a_file_that_a_command_moved_elsewhere_is_its_doing_on_both_ends(
     assert facts(tree)[before:] == [("committed", "t1", ("here/goes.txt", "there/goes.txt"))]
 
 
-def test_a_call_that_runs_since_before_we_watched_is_known_again(tree: WatchedTree, repo: UserRepo) -> None:
+def test_a_call_open_since_before_the_watch_is_known(tree: WatchedTree, repo: UserRepo) -> None:
     begun = bash("t1", run_in_background=True)
     tree.replay([opened(begun), ActionClosed(begun)])
     assert tree.windows.open
@@ -103,7 +101,7 @@ def test_a_call_that_runs_since_before_we_watched_is_known_again(tree: WatchedTr
     assert facts(tree) == [("committed", "t1-background", ("late.txt",))]
 
 
-def test_the_first_look_waits_for_calls_that_are_told_of_late(tree: WatchedTree, repo: UserRepo) -> None:
+def test_the_first_scan_waits_for_calls_that_are_reported_late(tree: WatchedTree, repo: UserRepo) -> None:
     repo.write("app.py", b"written while no watcher ran\n")
     assert tree.is_new
     assert tree.record_outside(grace_seconds=60)
@@ -114,7 +112,7 @@ def test_the_first_look_waits_for_calls_that_are_told_of_late(tree: WatchedTree,
     assert not tree.is_new
 
 
-def test_commands_that_ran_while_no_watcher_did_get_what_the_client_lists(
+def test_commands_run_without_a_watcher_get_the_changes_the_client_lists(
     tree: WatchedTree, repo: UserRepo
 ) -> None:
     one = bash("t1", report=ChangeReport((), (str(repo.write("one.txt", b"1\n")),)))
@@ -129,9 +127,7 @@ def test_commands_that_ran_while_no_watcher_did_get_what_the_client_lists(
     ]
 
 
-def test_where_nothing_can_be_watched_changes_are_found_by_looking_everywhere(
-    tree: WatchedTree, repo: UserRepo
-) -> None:
+def test_without_a_file_watch_changes_are_found_by_scanning(tree: WatchedTree, repo: UserRepo) -> None:
     settle(tree)
     tree.watch.stop()
     assert tree.watch.needs_scan
@@ -143,7 +139,7 @@ def test_where_nothing_can_be_watched_changes_are_found_by_looking_everywhere(
     assert facts(tree) == [("outside", None, ("mine.txt",)), ("committed", "t1", ("made.txt",))]
 
 
-def test_a_command_told_of_late_gets_what_the_client_lists(tree: WatchedTree, repo: UserRepo) -> None:
+def test_a_command_reported_late_gets_the_changes_the_client_lists(tree: WatchedTree, repo: UserRepo) -> None:
     settle(tree)
     one = bash("t1", report=ChangeReport((), (str(repo.write("one.txt", b"1\n")),)))
     edit = action("t2", repo.write("app.py", b"written since\n"))
@@ -154,7 +150,7 @@ def test_a_command_told_of_late_gets_what_the_client_lists(tree: WatchedTree, re
     assert facts(tree) == [("committed", "t1", ("one.txt",)), ("committed", "t2", ("app.py",))]
 
 
-def test_words_that_come_after_the_record_are_its_summary(tree: WatchedTree, repo: UserRepo) -> None:
+def test_text_that_arrives_after_the_record_becomes_its_summary(tree: WatchedTree, repo: UserRepo) -> None:
     repo.write("app.py", b"new\n")
     edit = action("t1", repo.path / "app.py")
     tell(tree, ActionClosed(edit), LeadTextAdded(ToolUseId("t1"), "I rename it.", S))
@@ -162,7 +158,7 @@ def test_words_that_come_after_the_record_are_its_summary(tree: WatchedTree, rep
     assert [entry.summary for entry in tree.recorder.entries()] == ["I rename it."]
 
 
-def test_an_edit_beside_one_that_is_not_over_gets_only_its_own(tree: WatchedTree, repo: UserRepo) -> None:
+def test_an_edit_beside_an_unfinished_one_gets_only_its_own_change(tree: WatchedTree, repo: UserRepo) -> None:
     place = repo.write("app.py", b"a\nb\n")
     settle(tree)
     first = action("t1", place, report=_reported(place, "a\nb\n", "A\nb\n"))
@@ -173,7 +169,9 @@ def test_an_edit_beside_one_that_is_not_over_gets_only_its_own(tree: WatchedTree
     assert [patch(tree, name) for name in ("t1", "t2")] == [b"A\nb\n", b"A\nB\n"]
 
 
-def test_an_edit_told_of_late_gets_only_what_the_client_says_of_it(tree: WatchedTree, repo: UserRepo) -> None:
+def test_an_edit_reported_late_gets_only_the_change_the_client_reports(
+    tree: WatchedTree, repo: UserRepo
+) -> None:
     place = repo.write("app.py", b"a\nb\n")
     settle(tree)
     first = action("t1", place, report=_reported(place, "a\nb\n", "A\nb\n"))

@@ -1,4 +1,4 @@
-"""A client with hooks, started by hand in a pane nobody named: it is answered there all the same."""
+"""A client with hooks, started by hand in a pane that was not named, is answered there."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from tests.client_double.conftest import ClientDouble
 from tests.lab.client import say
 from tests.lab.terminal import Pane, Terminal, terminal_fixture
 from tests.waiting import wait_for
-from tests.watcher.asking import end, stand_in_pane, write
+from tests.watcher.asking_client import end, stand_in_pane, write
 
 terminal = terminal_fixture(width=100, height=36)
 SECONDS = 60.0
@@ -49,7 +49,7 @@ def approve(home: Home, prompt: dict[str, Any]) -> dict[str, Any]:
     return dict(ask(home, "answer", **answer))
 
 
-def test_a_session_told_of_by_hooks_alone_is_answered_in_its_pane_while_it_runs_there(
+def test_a_session_known_from_hooks_is_answered_in_its_pane_while_it_runs_there(
     client_double: ClientDouble, terminal: Terminal, home: Home
 ) -> None:
     pane = start_hooked(client_double, terminal, home)

@@ -12,7 +12,7 @@ from chorus.watcher.panes.watched_panes import WatchedPane
 from tests.lab.terminal import Terminal
 
 
-def test_watched_panes_are_found_again_while_their_server_runs(tmp_path: Path) -> None:
+def test_saved_panes_are_loaded_while_their_server_runs(tmp_path: Path) -> None:
     file = PaneFile(tmp_path / "panes.json")
     with Terminal() as terminal:
         pane = terminal.open(["cat"], cwd=tmp_path, environment={"PATH": "/bin:/usr/bin"})
@@ -28,6 +28,6 @@ def test_watched_panes_are_found_again_while_their_server_runs(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("rubbish", [b"", b"{", b"[1]", b'[{"pane": "%0"}]'])
-def test_a_damaged_file_means_that_none_is_remembered(tmp_path: Path, rubbish: bytes) -> None:
+def test_a_damaged_pane_file_counts_as_empty(tmp_path: Path, rubbish: bytes) -> None:
     (tmp_path / "panes.json").write_bytes(rubbish)
     assert PaneFile(tmp_path / "panes.json").load() == []

@@ -7,7 +7,7 @@ from chorus.model.ids import PaneId
 from chorus.tmux.address import Address
 from chorus.watcher.panes.watched_panes import WatchedPanes
 from tests.lab.terminal import Terminal, terminal_fixture
-from tests.watcher.asking import FakePaneEvents
+from tests.watcher.asking_client import FakePaneEvents
 
 terminal = terminal_fixture(width=80, height=10)
 
@@ -25,7 +25,7 @@ class FakeStream:
         self.is_closed = True
 
 
-async def test_the_stream_of_a_pane_that_is_gone_is_closed(terminal: Terminal, tmp_path: Path) -> None:
+async def test_the_stream_of_a_closed_pane_is_closed(terminal: Terminal, tmp_path: Path) -> None:
     environment = {"PATH": "/usr/bin:/bin"}
     terminal.open(["cat"], cwd=tmp_path, environment=environment)  # the server stays
     pane = terminal.open(["cat"], cwd=tmp_path, environment=environment)

@@ -1,4 +1,4 @@
-"""A headless client's events, heard through its pane."""
+"""A headless client's events, read from its pane."""
 
 import asyncio
 from pathlib import Path
@@ -15,9 +15,7 @@ terminal = terminal_fixture(width=80, height=10)
 SECONDS = 60.0
 
 
-async def test_a_stream_that_is_closed_while_it_hears_reads_no_more(
-    terminal: Terminal, tmp_path: Path
-) -> None:
+async def test_a_stream_closed_while_it_feeds_reads_nothing_more(terminal: Terminal, tmp_path: Path) -> None:
     """Its descriptor may belong to somebody else by then."""
     pane = terminal.open(["cat"], cwd=tmp_path, environment={"PATH": "/usr/bin:/bin"})
     hears, go_on, heard = asyncio.Event(), asyncio.Event(), []

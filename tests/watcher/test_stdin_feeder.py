@@ -24,7 +24,7 @@ def run(tmp_path: Path, lines: bytes, *command: str) -> subprocess.CompletedProc
     return subprocess.CompletedProcess([], process.returncode, out)
 
 
-def test_lines_reach_the_client_whole_and_in_order(tmp_path: Path) -> None:
+def test_lines_reach_the_client_complete_and_in_order(tmp_path: Path) -> None:
     long = b"x" * 200_000 + b"\n"
     assert run(tmp_path, b"one\n" + long + b"two\n" + END, "cat").stdout == b"one\n" + long + b"two\n"
 
@@ -33,7 +33,7 @@ def test_the_clients_exit_code_is_passed_on(tmp_path: Path) -> None:
     assert run(tmp_path, END, "sh", "-c", "cat >/dev/null; exit 7").returncode == 7
 
 
-def test_a_client_that_leaves_first_ends_it(tmp_path: Path) -> None:
+def test_the_feeder_ends_when_the_client_exits_first(tmp_path: Path) -> None:
     assert run(tmp_path, b"nobody reads this\n", "true").returncode == 0
 
 

@@ -1,4 +1,4 @@
-"""A session hears what was taken back under it: once, in a hook's reply that really went out."""
+"""A session gets each notice once, in the reply of a hook that printed it."""
 
 import itertools
 import json
@@ -21,7 +21,7 @@ A, B = SessionId("a"), SessionId("b")
 NOTICE = Notice(A, "You were taken back.")
 
 
-class HookSource:
+class FakeHooks:
     """Hooks that wait in a spool: this process stands for each of them."""
 
     def __init__(self, directory: Path) -> None:
@@ -53,51 +53,49 @@ class HookSource:
 
 
 @pytest.fixture
-def hooks(tmp_path: Path) -> Iterator[HookSource]:
-    hooks = HookSource(tmp_path / "spool")
+def hooks(tmp_path: Path) -> Iterator[FakeHooks]:
+    hooks = FakeHooks(tmp_path / "spool")
     yield hooks
     hooks.spool.close(asleep=True)
 
 
 @pytest.fixture
-def telling(tmp_path: Path, hooks: HookSource) -> NoticeQueue:
+def queue(tmp_path: Path, hooks: FakeHooks) -> NoticeQueue:
     return NoticeQueue(tmp_path / "untold.json", AGENT.events, hooks.spool, lambda session: session)
 
 
 @pytest.mark.parametrize("name", ["UserPromptSubmit", "PostToolUse", "PostToolBatch", "SessionStart"])
-def test_a_notice_goes_out_once_with_the_next_hook_the_model_hears(
-    telling: NoticeQueue, hooks: HookSource, name: str
+def test_a_notice_is_sent_once_with_the_next_hook_that_reaches_the_model(
+    queue: NoticeQueue, hooks: FakeHooks, name: str
 ) -> None:
-    telling.add([NOTICE], [])
+    queue.add([NOTICE], [])
     for other in (hooks.come("Stop"), hooks.come(session="b"), hooks.come("PostToolUse", agent_id="sub")):
-        telling.reply(other)
+        queue.reply(other)
         assert hooks.reply(other) is None
     first, second = hooks.come(name), hooks.come(name)
-    telling.reply(first)
-    telling.reply(second)
+    queue.reply(first)
+    queue.reply(second)
     assert (hooks.reply(first), hooks.reply(second)) == (NOTICE.text, None)
 
 
-def test_a_reply_that_was_never_printed_is_given_again(telling: NoticeQueue, hooks: HookSource) -> None:
-    telling.add([NOTICE], [])
+def test_a_reply_that_was_never_printed_is_sent_again(queue: NoticeQueue, hooks: FakeHooks) -> None:
+    queue.add([NOTICE], [])
     first = hooks.come()
-    telling.reply(first)
+    queue.reply(first)
     hooks.leave_without(first)
     second = hooks.come()
-    telling.reply(second)
+    queue.reply(second)
     assert hooks.reply(second) == NOTICE.text
     hooks.print_reply(second)
     third = hooks.come()
-    telling.reply(third)
+    queue.reply(third)
     assert hooks.reply(third) is None
 
 
-def test_what_was_not_told_outlives_the_watcher(
-    tmp_path: Path, telling: NoticeQueue, hooks: HookSource
-) -> None:
-    telling.add([NOTICE], [])
+def test_undelivered_notices_survive_a_restart(tmp_path: Path, queue: NoticeQueue, hooks: FakeHooks) -> None:
+    queue.add([NOTICE], [])
     given = hooks.come()
-    telling.reply(given)  # and nobody knows whether it was printed
+    queue.reply(given)  # and nobody knows whether it was printed
     later = NoticeQueue(tmp_path / "untold.json", AGENT.events, hooks.spool, lambda session: session)
     later.load()
     again = hooks.come()
@@ -108,37 +106,39 @@ def test_what_was_not_told_outlives_the_watcher(
     assert not (tmp_path / "untold.json").exists()
 
 
-def test_a_damaged_file_means_that_nothing_is_left_to_tell(tmp_path: Path, hooks: HookSource) -> None:
+def test_a_damaged_notice_file_counts_as_empty(tmp_path: Path, hooks: FakeHooks) -> None:
     (tmp_path / "untold.json").write_text('[["a"')
-    telling = NoticeQueue(tmp_path / "untold.json", AGENT.events, hooks.spool, lambda session: session)
-    telling.load()
+    queue = NoticeQueue(tmp_path / "untold.json", AGENT.events, hooks.spool, lambda session: session)
+    queue.load()
     event = hooks.come()
-    telling.reply(event)
+    queue.reply(event)
     assert hooks.reply(event) is None
 
 
-def test_a_session_that_goes_on_with_another_hears_for_it(tmp_path: Path, hooks: HookSource) -> None:
-    telling = NoticeQueue(tmp_path / "untold.json", AGENT.events, hooks.spool, lambda _: A)
+def test_a_continuing_session_gets_the_notices_of_the_one_it_continues(
+    tmp_path: Path, hooks: FakeHooks
+) -> None:
+    queue = NoticeQueue(tmp_path / "untold.json", AGENT.events, hooks.spool, lambda _: A)
     gone = Session(A, state="gone")
     alive = Session(B, state="idle", sources=("transcript", "hook"))
-    assert telling.add([NOTICE], [gone, alive]) == [B]
+    assert queue.add([NOTICE], [gone, alive]) == [B]
     event = hooks.come(session="b")
-    telling.reply(event)
+    queue.reply(event)
     assert hooks.reply(event) == NOTICE.text
 
 
-def test_a_session_without_hooks_is_not_said_to_hear(telling: NoticeQueue) -> None:
-    assert telling.add([NOTICE], [Session(A, state="idle", sources=("transcript",))]) == []
-    assert telling.take(A) == NOTICE.text
-    assert telling.take(A) is None
+def test_a_session_without_hooks_is_not_listed_as_notified(queue: NoticeQueue) -> None:
+    assert queue.add([NOTICE], [Session(A, state="idle", sources=("transcript",))]) == []
+    assert queue.take(A) == NOTICE.text
+    assert queue.take(A) is None
 
 
-def test_a_hook_that_went_on_already_is_not_answered(telling: NoticeQueue, hooks: HookSource) -> None:
-    telling.add([NOTICE], [])
+def test_a_hook_that_no_longer_waits_gets_no_reply(queue: NoticeQueue, hooks: FakeHooks) -> None:
+    queue.add([NOTICE], [])
     late = hooks.come()
     hooks.spool.release(late)
-    telling.reply(late)
+    queue.reply(late)
     assert hooks.reply(late) is None
     event = hooks.come()
-    telling.reply(event)
+    queue.reply(event)
     assert hooks.reply(event) == NOTICE.text
