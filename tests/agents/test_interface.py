@@ -62,6 +62,13 @@ def test_a_headless_client_is_started_new_or_with_an_earlier_session() -> None:
     assert setup.program in AGENTS[0]
 
 
+@pytest.mark.parametrize(
+    ("version", "reads"), [("2.1.325", True), ("2.0.1", False), ("next", True), ("10.0.0", True)]
+)
+def test_an_older_client_does_not_read_settings_that_appear_later(version: str, reads: bool) -> None:
+    assert load_agent().setup.reads_new_settings(version) is reads
+
+
 def test_a_transcript_is_read_line_by_line(tmp_path: Path) -> None:
     clients = load_agent().clients
     transcript = tmp_path / "s.jsonl"

@@ -91,3 +91,8 @@ def test_a_stretch_with_too_many_edits_counts_as_replaced() -> None:
     after = before[::-1]
     found = hunks(b"".join(before), b"".join(after))
     assert applied(b"".join(before), b"".join(after), found) == b"".join(after)
+
+
+def test_equal_ends_between_two_anchors_are_matched() -> None:
+    before, after = b"once\nx\n-\n-\nlast\ny\n", b"once\n+\n-\nlast\nz\n"
+    assert [(h.removed, h.added) for h in hunks(before, after)] == [(2, 1), (1, 1)]

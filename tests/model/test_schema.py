@@ -5,7 +5,7 @@ import pytest
 from pydantic import ValidationError
 
 from chorus.model import json_api
-from chorus.model.schema import PUBLISHED, render_schema, validator
+from chorus.model.schema import PUBLISHED, arguments_validator, render_schema, validator
 
 LANE: dict[str, Any] = {
     "name": "chorus/go", "ref": "refs/heads/chorus/go", "base": None, "tip": "a" * 40, "session": "s",
@@ -26,8 +26,14 @@ def test_a_record_with_a_wrong_or_missing_value_is_rejected(wrong: dict[str, Any
 
 
 def test_a_key_that_is_not_required_may_be_missing() -> None:
-    watcher = {"pid": 1, "version": "1", "protocol": 1, "repository": "/r"}
-    assert validator(json_api.WatcherJson).validate_python(watcher) == watcher
+    revert = {"n": 3, "reverted": [2], "paths": ["a.txt"], "patch": ""}
+    assert validator(json_api.RevertJson).validate_python(revert) == revert
+
+
+def test_a_request_takes_its_own_arguments_and_no_others() -> None:
+    assert arguments_validator("show").validate_python({"action": "3", "cwd": "/r"})["action"] == "3"
+    with pytest.raises(ValidationError):
+        arguments_validator("show").validate_python({"action": "3", "cwd": "/r", "more": 1})
 
 
 def test_the_published_schema_is_json_and_defines_every_record() -> None:
