@@ -159,7 +159,7 @@ def test_help_and_version_load_no_library(arguments: list[str]) -> None:
     ("commands", "kept_out"),
     [
         (["blame", "revert", "redo", "keep", "land", "drop"], ()),
-        (["log", "show", "diff", "lanes", "status"], ("dataclasses",)),
+        (["log", "show", "diff", "lanes", "status", "prompts"], ("dataclasses",)),
     ],
 )
 def test_a_command_that_can_ask_a_watcher_loads_nothing_that_reads_history(

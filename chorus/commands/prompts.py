@@ -4,12 +4,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from chorus.agents import load_agent
 from chorus.commands.access.prompts import read_pending, render_pending
 from chorus.commands.parser.argument_parser import parse_count
-from chorus.config.user_config import read_user_section
 from chorus.errors import ExitCode, NotFound
-from chorus.model.prompt import NoPrompt, Prompt, UnknownPrompt, screen_reading_json
 from chorus.output import print_err, print_json, print_out
 
 ABOUT = """\
@@ -38,19 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> ExitCode:
-    if args.screen is None:
-        return list_pending(as_json=args.json)
-    reader = load_agent().prompts.screen_reader(read_user_section("prompts"))
-    text = _read_capture(args.screen)
-    if args.explain:
-        for line in reader.explain(text, width=args.width):
-            print_err(line)
-    found = reader.read(text, width=args.width)
-    if args.json:
-        print_json(screen_reading_json(found))
-    else:
-        print_out(_render(found))
-    return ExitCode.OK
+    return list_pending(as_json=args.json) if args.screen is None else read_screen(args)
 
 
 def list_pending(*, as_json: bool) -> ExitCode:
@@ -66,6 +51,31 @@ def list_pending(*, as_json: bool) -> ExitCode:
     return ExitCode.OK
 
 
+def read_screen(args: argparse.Namespace) -> ExitCode:
+    # Listing pending prompts needs none of these, and they load pydantic.
+    from chorus.agents import load_agent  # noqa: PLC0415
+    from chorus.config.user_config import read_user_section  # noqa: PLC0415
+    from chorus.model.prompt import NoPrompt, UnknownPrompt, screen_reading_json  # noqa: PLC0415
+
+    reader = load_agent().prompts.screen_reader(read_user_section("prompts"))
+    text = _read_capture(args.screen)
+    if args.explain:
+        for line in reader.explain(text, width=args.width):
+            print_err(line)
+    found = reader.read(text, width=args.width)
+    if args.json:
+        print_json(screen_reading_json(found))
+    elif isinstance(found, UnknownPrompt):
+        print_out(f"unknown: {found.reason}")
+    elif isinstance(found, NoPrompt):
+        print_out(f"none: {found.reason}")
+    else:
+        print_out(f"{found.id}  {found.kind}  {found.title}\n  {found.question}")
+        for option in found.options:
+            print_out(f"  {option.key:<5} {option.label}  [{option.meaning}]")
+    return ExitCode.OK
+
+
 def _read_capture(name: str) -> str:
     """Return the file's text. Undecodable bytes are kept: at worst they make the screen unknown."""
     if name == "-":
@@ -74,14 +84,3 @@ def _read_capture(name: str) -> str:
         return Path(name).read_bytes().decode("utf-8", "surrogateescape")
     except OSError as error:
         raise NotFound(f"cannot read {name}: {error.strerror}") from error
-
-
-def _render(found: Prompt | UnknownPrompt | NoPrompt) -> str:
-    match found:
-        case UnknownPrompt(reason):
-            return f"unknown: {reason}"
-        case NoPrompt(reason):
-            return f"none: {reason}"
-        case Prompt() as prompt:
-            lines = [f"{prompt.id}  {prompt.kind}  {prompt.title}", f"  {prompt.question}"]
-            return "\n".join([*lines, *(f"  {o.key:<5} {o.label}  [{o.meaning}]" for o in prompt.options)])

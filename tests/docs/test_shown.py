@@ -48,6 +48,7 @@ EXPECTED = {
     # It reports what is missing on the machine it runs on.
     "chorus doctor": {ExitCode.OK, ExitCode.SYSTEM_ERROR},
     "chorus doctor --json": {ExitCode.OK, ExitCode.SYSTEM_ERROR},
+    "chorus doctor --deep": {ExitCode.OK, ExitCode.SYSTEM_ERROR},
 }
 ACTIONS = 20
 TURNS = {number: f"turn-{1 + (number > 10) + (number > 16)}" for number in range(1, ACTIONS + 1)}
