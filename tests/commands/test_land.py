@@ -398,7 +398,7 @@ def test_landing_may_take_longer_than_other_requests(
     install_hook(worked, "pre-commit", f"sleep 1; touch {go}")
     assert chorus("keep", "1").code == 0  # which starts the watcher
     with connect(find_home(worked.path)) as watcher:
-        monkeypatch.setattr(client, "ANSWER_SECONDS", 0.2)
+        monkeypatch.setattr(client, "ANSWER_TIMEOUT_SECONDS", 0.2)
         done = watcher.ask("land", lane=lane, cwd=str(worked.path))
     assert go.exists()
     assert len(done["commits"]) == 1

@@ -33,7 +33,7 @@ def hung(worked: UserRepo, chorus: Shell) -> Iterator[int]:
 def test_a_watcher_that_does_not_respond_is_reported_with_a_hint(
     worked: UserRepo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(client, "SOON_SECONDS", 0.2)
+    monkeypatch.setattr(client, "SHORT_TIMEOUT_SECONDS", 0.2)
 
     with pytest.raises(WatcherNotResponding, match="did not answer") as caught:
         read_status(find_home(worked.path))
