@@ -1,4 +1,4 @@
-"""A recorder killed 1,000 times while it records 200 edits; it and a revert killed at every writing call."""
+"""Kill a recorder 1,000 times while it records 200 edits; kill it and a revert at every write call."""
 
 import os
 import random
@@ -18,7 +18,7 @@ from tests.repos import UserRepo, make_template
 EDITS = 200
 KILLS = 1_000
 FILES = 10
-MOST_TRIES = 50
+MAX_TRIES = 50
 
 
 def main() -> None:
@@ -26,7 +26,7 @@ def main() -> None:
     os.environ |= dict.fromkeys(("GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"), "bench@example.com")
     kill_at_random()
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    paths = ("tests/lanes/test_crash.py", "tests/lanes/test_writing.py")
+    paths = ("tests/history/test_crash.py", "tests/review/test_file_writes.py")
     subprocess.run([*command, *paths], check=True, env=os.environ | {"CHORUS_CRASH_POINTS": "100000"})
 
 
@@ -36,20 +36,20 @@ def kill_at_random() -> None:
         repo = UserRepo(make_template(Path(name) / "repo"))
         with Recorder.open(repo.path) as recorder:
             recorder.start()
-        dice, killed = random.Random(1), 0
+        rng, killed = random.Random(1), 0
         done: list[Action] = []
         started = time.perf_counter()
         for number in range(EDITS):
-            place = repo.path / f"file{number % FILES}.txt"
-            before = place.read_text() if place.exists() else None
+            path = repo.path / f"file{number % FILES}.txt"
+            before = path.read_text() if path.exists() else None
             after = (before or "") + f"line {number}\n"
-            place.write_text(after)
-            done.append(action(f"t{number}", place, report=reported(place, before, after)))
+            path.write_text(after)
+            done.append(action(f"t{number}", path, report=reported(path, before, after)))
             tries = 0
-            # A run that ends before its time is up was not killed, and does not count.
-            while killed < KILLS * (number + 1) // EDITS and tries < MOST_TRIES:
+            # A run that ended before the kill does not count.
+            while killed < KILLS * (number + 1) // EDITS and tries < MAX_TRIES:
                 tries += 1
-                killed += not run_and_be_killed(lambda: replay(repo, done), 0.1, dice)
+                killed += not run_and_be_killed(lambda: replay(repo, done), 0.1, rng)
         assert killed == KILLS
         replay(repo, done)
         with Recorder.open(repo.path) as recorder:
@@ -59,12 +59,12 @@ def kill_at_random() -> None:
             assert_whole(repo, recorder)
     seconds = time.perf_counter() - started
     print(
-        f"  {EDITS} edits, {killed} kills: each recorded once, nothing broken ({seconds:.0f} s)", flush=True
+        f"  {EDITS} edits, {killed} kills: each recorded once, nothing damaged ({seconds:.0f} s)", flush=True
     )
 
 
 def replay(repo: UserRepo, done: list[Action]) -> None:
-    """Tell of everything again, as sources do after a restart."""
+    """Record everything again, as sources do after a restart."""
     with Recorder.open(repo.path) as recorder:
         for act in done:
             recorder.record_named_paths([act])

@@ -1,4 +1,4 @@
-"""Distort each part of each recorded hook event: none stops a real watcher, and the next is recorded."""
+"""Distort each part of each recorded hook event: none stops a real watcher, and the next edit is recorded."""
 
 import subprocess
 import tempfile
@@ -21,6 +21,6 @@ def main() -> None:
         start = time.perf_counter()
         failed, status = check(repo, events)
         seconds = time.perf_counter() - start
-    print(f"{len(events):,} events in {seconds:.0f} s: {len(failed)} failed, the edit after them {status}")
+    print(f"{len(events):,} events in {seconds:.0f} s: {len(failed)} failed; the edit after them: {status}")
     if failed or status != ["committed"]:
         raise SystemExit(1)

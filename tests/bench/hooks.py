@@ -1,4 +1,4 @@
-"""What a hook costs: as a process against `sh -c true`, and as the real client feels it."""
+"""Cost of a hook: as a process, compared with `sh -c true`, and in the real client."""
 
 import contextlib
 import itertools
@@ -27,72 +27,74 @@ CLIENT_ROUNDS = 3
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory() as place:
-        _measure_processes(Path(place))
-        _measure_client(Path(place))
+    with tempfile.TemporaryDirectory() as scratch:
+        _measure_processes(Path(scratch))
+        _measure_client(Path(scratch))
 
 
-def _measure_processes(place: Path) -> None:
-    bare, down, hung, alive = (_repository(place / name) for name in ("bare", "down", "hung", "alive"))
-    Spool(_spool(down)).open()
-    (_spool(down) / "watcher").unlink()
-    (_spool(down) / "asleep").touch()
+def _measure_processes(scratch: Path) -> None:
+    unused, stopped, hung, running = (
+        _repository(scratch / name) for name in ("unused", "stopped", "hung", "running")
+    )
+    Spool(_spool(stopped)).open()
+    (_spool(stopped) / "watcher").unlink()
+    (_spool(stopped) / "asleep").touch()
     Spool(_spool(hung)).open()
     (_spool(hung) / "late").touch()
     hook = [str(HOOK)]
-    ways: dict[str, tuple[list[str], Path]] = {
-        "sh -c true": (["sh", "-c", "true"], bare),
-        "never used Chorus": (hook, bare),
-        "watcher alive, waited for": (hook, alive),
-        "watcher down": (hook, down),
+    variants: dict[str, tuple[list[str], Path]] = {
+        "sh -c true": (["sh", "-c", "true"], unused),
+        "Chorus never used": (hook, unused),
+        "watcher running": (hook, running),
+        "watcher stopped": (hook, stopped),
         "watcher hung, second event": (hook, hung),
     }
-    with _agent(alive):
+    with _running_watcher(running):
         for _ in range(5):
-            _run(hook, alive)
-        taken = _interleave({name: _runner(words, cwd) for name, (words, cwd) in ways.items()}, ROUNDS)
+            _run(hook, running)
+        times = _interleave({name: _runner(words, cwd) for name, (words, cwd) in variants.items()}, ROUNDS)
     (_spool(hung) / "late").unlink()
     start = time.perf_counter()
     _run(hook, hung)
-    _print_table(taken)
+    _print_table(times)
     print(
         f"  {'watcher hung, first event':<28}{(time.perf_counter() - start) * 1000:8.2f} ms  (its time limit)"
     )
 
 
-def _measure_client(place: Path) -> None:
-    """One session edits three files in turn, each with other hooks: the same process, the same moment."""
+def _measure_client(scratch: Path) -> None:
+    """Edit three files in turn in one session, each with other hooks: same process, same conditions."""
     binary = find_client()
     if binary is None:
-        print("  no client on this platform: not measured as the client feels it")
+        print("  no client on this platform: the cost in the client is not measured")
         return
-    project = _repository(place / "client")
-    home = place / "home"
+    project = _repository(scratch / "client")
+    home = scratch / "home"
     prepare_home(home, [project], version=read_version(binary))
     hooks = {
         "none": [],
         "true": [{"type": "command", "command": "true", "timeout": 5, "if": "Edit(true)"}],
         "ours": [{"type": "command", "command": str(HOOK), "args": [], "timeout": 5, "if": "Edit(ours)"}],
     }
-    with ModelServer() as model_server, _agent(project):
+    with ModelServer() as model_server, _running_watcher(project):
         model_server.scripts["go"] = _edits(project, list(hooks))
         client = Client(binary, home, project, model_server)
-        taken: dict[str, list[float]] = {name: [] for name in hooks}
+        times: dict[str, list[float]] = {name: [] for name in hooks}
         for _ in range(CLIENT_ROUNDS):
             for number, seconds in enumerate(
                 _time_edits(client, [h for entry in hooks.values() for h in entry])
             ):
-                taken[list(hooks)[number % len(hooks)]].append(seconds)
-    median = {name: statistics.median(seconds) for name, seconds in taken.items()}
+                times[list(hooks)[number % len(hooks)]].append(seconds)
+    median = {name: statistics.median(seconds) for name, seconds in times.items()}
     floor = median["true"] - median["none"]
     print("  one edit in the real client, with a hook before and after it:")
-    for name, what in {"none": "no hook", "true": "sh -c true", "ours": "ours, watcher alive"}.items():
+    for name, what in {"none": "no hook", "true": "sh -c true", "ours": "Chorus, watcher running"}.items():
         extra = median[name] - median["none"]
         print(f"  {what:<28}{median[name] * 1000:8.2f} ms  adds {extra * 1000:6.2f} ms {extra / floor:7.2f}x")
 
 
 def _time_edits(client: Client, entries: list[dict[str, Any]]) -> list[float]:
-    """Seconds from each request of the model to the next: one edit, its hooks, and the client's own work."""
+    """Seconds between requests to the model: one edit, its hooks, and the client's own work."""
     for name in ("none", "true", "ours"):
         (client.project / name).write_text("a0\n")
     client.model_server.requests.clear()
@@ -123,8 +125,8 @@ def _spool(project: Path) -> Path:
 
 
 @contextlib.contextmanager
-def _agent(project: Path) -> Iterator[None]:
-    """A process that takes each event and lets its hook go, as the watcher does."""
+def _running_watcher(project: Path) -> Iterator[None]:
+    """Run a process that takes each event and releases its hook, as the watcher does."""
     process = subprocess.Popen([sys.executable, "-m", "tests.bench.hooks", str(_spool(project))])
     while not (_spool(project) / "watcher").exists():
         time.sleep(0.01)
@@ -160,19 +162,19 @@ def _run(words: list[str], project: Path) -> None:
         process.communicate(PAYLOAD)
 
 
-def _interleave(ways: Mapping[str, Callable[[], None]], rounds: int) -> dict[str, list[float]]:
-    taken: dict[str, list[float]] = {name: [] for name in ways}
+def _interleave(variants: Mapping[str, Callable[[], None]], rounds: int) -> dict[str, list[float]]:
+    times: dict[str, list[float]] = {name: [] for name in variants}
     for _ in range(rounds):
-        for name, run in ways.items():
+        for name, run in variants.items():
             start = time.perf_counter()
             run()
-            taken[name].append(time.perf_counter() - start)
-    return taken
+            times[name].append(time.perf_counter() - start)
+    return times
 
 
-def _print_table(taken: Mapping[str, list[float]]) -> None:
-    floor = statistics.median(taken["sh -c true"])
-    for name, seconds in taken.items():
+def _print_table(times: Mapping[str, list[float]]) -> None:
+    floor = statistics.median(times["sh -c true"])
+    for name, seconds in times.items():
         median = statistics.median(seconds)
         print(f"  {name:<28}{median * 1000:8.2f} ms {median / floor:7.2f}x")
 

@@ -1,4 +1,4 @@
-"""The watcher killed 50 times at random moments of a real session, in each way of watching: nothing lost."""
+"""Kill the watcher 50 times at random moments of a real session, in each way of watching: nothing is lost."""
 
 import os
 import random
@@ -24,11 +24,11 @@ from tests.lab.terminal import Terminal
 from tests.waiting import wait_for
 
 KILLS = 50
-# The model rests between its calls, so that the session lasts about as long as the kills take.
+# The model pauses between its calls, so that the session lasts about as long as the kills take.
 ROUNDS = 24
-REST_SECONDS = 0.25
-# The watcher lives for up to this long between two kills.
-LIFE_SECONDS = 1.5
+PAUSE_SECONDS = 0.25
+# The longest time between two kills.
+MAX_LIFE_SECONDS = 1.5
 DEADLINE_SECONDS = 240.0
 
 
@@ -41,7 +41,7 @@ def main() -> None:
 
 
 def kill_through(mode: str) -> None:
-    dice = random.Random(mode)
+    rng = random.Random(mode)
     started = time.perf_counter()
     with session() as watched:
         watched.client.model_server.scripts["work"] = script(watched.project)
@@ -50,19 +50,19 @@ def kill_through(mode: str) -> None:
         home = find_home(watched.project)
         killed = 0
         while killed < KILLS:
-            time.sleep(dice.random() * LIFE_SECONDS)
+            time.sleep(rng.random() * MAX_LIFE_SECONDS)
             killed += kill_watcher(home)
-            if dice.random() < 0.5:  # else a hook does, or the next turn of this loop
+            if rng.random() < 0.5:  # otherwise a hook starts it, or the next iteration
                 start(home)
         connect_or_start(home).close()
         wait_until_over(watched)
         expected = [("Write", "Edit", "Bash", "Edit", "Edit")[n % 5] for n in range(5 * ROUNDS)]
-        with suppress(AssertionError):  # what is missing then is said by name
+        with suppress(AssertionError):  # the next check names what is missing
             wait_for(lambda: len(watched.actions()) >= len(expected), what="every action", seconds=60)
-        expect_everything(watched, expected)
+        check_everything_recorded(watched, expected)
     seconds = time.perf_counter() - started
     print(
-        f"  {mode:<9} {killed} kills, {len(expected)} actions: each recorded once, exactly ({seconds:.0f} s)",
+        f"  {mode:<9} {killed} kills, {len(expected)} actions: each recorded exactly once ({seconds:.0f} s)",
         flush=True,
     )
 
@@ -71,16 +71,16 @@ def script(project: Path) -> list[list[Any]]:
     turns: list[list[Any]] = [[read("app.py")]]
     for n in range(ROUNDS):
         turns += [
-            [Pause(REST_SECONDS), write(f"w{n}.txt", f"{n}\n")],
-            [Pause(REST_SECONDS), edit("app.py", f"a {n}\n", f"A {n}\n")],
-            [Pause(REST_SECONDS), bash(f"echo {n} > b{n}.txt")],
-            [Pause(REST_SECONDS), *(edit("app.py", f"{x} {n}\n", f"{x.upper()} {n}\n") for x in "bc")],
+            [Pause(PAUSE_SECONDS), write(f"w{n}.txt", f"{n}\n")],
+            [Pause(PAUSE_SECONDS), edit("app.py", f"a {n}\n", f"A {n}\n")],
+            [Pause(PAUSE_SECONDS), bash(f"echo {n} > b{n}.txt")],
+            [Pause(PAUSE_SECONDS), *(edit("app.py", f"{x} {n}\n", f"{x.upper()} {n}\n") for x in "bc")],
         ]
     return [[in_directory(step, project) for step in turn] for turn in [*turns, [Text("All done.")]]]
 
 
 def changes() -> Iterator[tuple[str, str | None, str]]:
-    """What each action changes: the path, the line before, the line after."""
+    """Yield what each action changes: the path, the line before, the line after."""
     for n in range(ROUNDS):
         yield f"w{n}.txt", None, f"{n}"
         yield "app.py", f"a {n}", f"A {n}"
@@ -89,7 +89,7 @@ def changes() -> Iterator[tuple[str, str | None, str]]:
         yield "app.py", f"c {n}", f"C {n}"
 
 
-def expect_everything(watched: WatchedSession, tools: list[str]) -> None:
+def check_everything_recorded(watched: WatchedSession, tools: list[str]) -> None:
     found = watched.actions()
     seen = [(entry["tool"], entry["status"], entry["paths"]) for entry in found]
     assert [entry["tool"] for entry in found] == tools, (seen, watched.log("--outside"))
@@ -109,7 +109,7 @@ def expect_everything(watched: WatchedSession, tools: list[str]) -> None:
 
 
 def kill_watcher(home: Home) -> bool:
-    """Kill the watcher that holds the lock; its number in the lock may be another's by now otherwise."""
+    """Kill the watcher that holds the lock, unless its process id now belongs to another process."""
     text = home.lock.read_text() if home.lock.exists() else ""
     process = read_process(int(text)) if text.strip() else None
     if process is None or "chorus.watcher" not in process.arguments:
@@ -131,10 +131,10 @@ def wait_until_over(watched: WatchedSession) -> None:
 def session() -> Iterator[WatchedSession]:
     binary = find_client()
     assert binary is not None
-    with tempfile.TemporaryDirectory() as place, ModelServer() as model_server, Terminal() as terminal:
-        project, home = Path(place) / "proj", Path(place) / "home"
+    with tempfile.TemporaryDirectory() as scratch, ModelServer() as model_server, Terminal() as terminal:
+        project, home = Path(scratch) / "proj", Path(scratch) / "home"
         project.mkdir()
-        # Three lines apart: each edit has a place of its own.
+        # Three lines apart, so that edits do not touch each other.
         lines = "".join(f"a {n}\n-\n-\nb {n}\n-\n-\nc {n}\n-\n-\n" for n in range(ROUNDS))
         (project / "app.py").write_text(lines)
         author = ("-c", "user.name=bench", "-c", "user.email=bench@example.com")

@@ -1,4 +1,4 @@
-"""One edit recorded on timeline and lane, against bare system calls, `git add` + `git commit`, plumbing."""
+"""Record one edit on timeline and lane, compared with bare system calls, `git commit` and git plumbing."""
 
 import hashlib
 import os
@@ -21,10 +21,10 @@ SIZES = (100, 5_000, 50_000, 300_000)
 EDITS = 60
 WARM_UP = 5
 GIT_EDITS = 5
-FILES_A_DIRECTORY = 50
+FILES_PER_DIRECTORY = 50
 LONG_HISTORY = 10_000
 
-# Seconds by the clock, and of this process's own.
+# Elapsed seconds, and seconds of processor time of this process.
 Times: TypeAlias = tuple[float, float]
 
 
@@ -41,7 +41,7 @@ def main() -> None:
 
 
 def measure_size(folder: Path, size: int) -> None:
-    paths = [f"d{i // 2500}/e{i // FILES_A_DIRECTORY % 50}/f{i}.txt" for i in range(size)]
+    paths = [f"d{i // 2500}/e{i // FILES_PER_DIRECTORY % 50}/f{i}.txt" for i in range(size)]
     measure_edits(f"{size:,} files", make_repository(folder / "repo", paths), paths)
 
 
@@ -54,14 +54,14 @@ def measure_edits(label: str, repo: Path, paths: list[str]) -> None:
     with Recorder.open(repo) as recorder:
         recorder.start()
         rounds = list(record_edits(recorder, repo, paths))[WARM_UP:]
-    ours, looks, floors, durable = ([times[column] for times in rounds] for column in range(4))
+    ours, scans, floors, durable = ([times[column] for times in rounds] for column in range(4))
     plumbing = [commit_by_plumbing(repo, paths[k], k) for k in range(GIT_EDITS)]
     plain = [commit_by_git(repo, paths[k], k) for k in range(GIT_EDITS)]
     floor, synced, by_git = (statistics.median(wall(times)) for times in (floors, durable, plain))
     processor = statistics.median(cpu(ours)) / statistics.median(cpu(floors))
     print(
         f"{label:>24}: record {report(ours, synced)}, processor time {processor:.1f} · "
-        f"look {report(looks, synced)}"
+        f"read before the call {report(scans, synced)}"
     )
     print(
         f"{'':>24}  floor with the same fsyncs {synced * 1e3:.2f} ms, without {floor * 1e3:.2f} · "
@@ -72,16 +72,16 @@ def measure_edits(label: str, repo: Path, paths: list[str]) -> None:
 
 
 def record_edits(recorder: Recorder, repo: Path, paths: list[str]) -> Iterator[list[Times]]:
-    """Per edit: the record, the look before it, and the same objects by bare system calls, twice."""
-    written = Written(recorder)
+    """Yield the times per edit: record, read before the call, bare system calls without and with fsync."""
+    written = WrittenObjects(recorder)
     for number in range(WARM_UP + EDITS):
-        place = repo / paths[(number * 7919) % len(paths)]
-        look = timed(recorder.record_before_call, [str(place)])
-        place.write_bytes(place.read_bytes().replace(b"line 5 ", b"line 5 x", 1))
-        record = timed(recorder.record_named_paths, [action(f"t{number}", place, message=None)])
+        file = repo / paths[(number * 7919) % len(paths)]
+        scan = timed(recorder.record_before_call, [str(file)])
+        file.write_bytes(file.read_bytes().replace(b"line 5 ", b"line 5 x", 1))
+        record = timed(recorder.record_named_paths, [action(f"t{number}", file, message=None)])
         objects = written.take()
         bare = [timed(write_bare, repo, objects, durable=durable) for durable in (False, True)]
-        yield [record, look, *bare]
+        yield [record, scan, *bare]
 
 
 def wall(times: list[Times]) -> list[float]:
@@ -97,19 +97,19 @@ def report(times: list[Times], floor: float) -> str:
     return f"p50 {statistics.median(ranked) / floor:.2f} p99 {ranked[int(len(ranked) * 0.99)] / floor:.2f}"
 
 
-class Written:
-    """The objects one record writes, seen at the door of the store."""
+class WrittenObjects:
+    """Collects the objects that one record writes."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._objects: list[tuple[bytes, bytes]] = []
         loose = recorder.workspace.store._loose
         write = loose.write
 
-        def watched(kind: bytes, data: bytes) -> object:
+        def write_and_collect(kind: bytes, data: bytes) -> object:
             self._objects.append((kind, data))
             return write(kind, data)
 
-        loose.write = watched  # type: ignore[method-assign, assignment]
+        loose.write = write_and_collect  # type: ignore[method-assign, assignment]
 
     def take(self) -> list[tuple[bytes, bytes]]:
         objects, self._objects[:] = list(dict.fromkeys(self._objects)), []
@@ -117,7 +117,7 @@ class Written:
 
 
 def write_bare(repo: Path, objects: list[tuple[bytes, bytes]], *, durable: bool) -> None:
-    """The same objects and two refs, by system calls alone."""
+    """Write the same objects and two refs with system calls alone."""
     root = f"{repo}/.git/bare-{int(durable)}"
     if not Path(root).is_dir():
         for number in range(256):
@@ -131,13 +131,13 @@ def write_bare(repo: Path, objects: list[tuple[bytes, bytes]], *, durable: bool)
         write_file(f"{root}/{ref}", name.encode(), durable=durable)
 
 
-def write_file(place: str, data: bytes, *, durable: bool = False) -> None:
-    descriptor = os.open(place + ".new", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+def write_file(file: str, data: bytes, *, durable: bool = False) -> None:
+    descriptor = os.open(file + ".new", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     os.write(descriptor, data)
     if durable:
         os.fsync(descriptor)
     os.close(descriptor)
-    os.rename(place + ".new", place)  # noqa: PTH104  the floor is bare calls
+    os.rename(file + ".new", file)  # noqa: PTH104  the floor is bare system calls
 
 
 def commit_by_git(repo: Path, path: str, number: int) -> Times:
@@ -149,7 +149,7 @@ def commit_by_git(repo: Path, path: str, number: int) -> Times:
 
 
 def commit_by_plumbing(repo: Path, path: str, number: int) -> Times:
-    """A private index and six processes."""
+    """Commit with a private index and six processes."""
     index = str(repo / ".git" / "private-index")
     started = time.perf_counter()
     blob = git(repo, "hash-object", "-w", "--stdin", stdin=b"by plumbing %d\n" % number)
@@ -162,7 +162,7 @@ def commit_by_plumbing(repo: Path, path: str, number: int) -> Times:
 
 
 def measure_long_history(folder: Path) -> None:
-    """After 10,000 actions: the user's own commands, the log, and the room taken."""
+    """Measure git commands, the log and the disk use after 10,000 actions."""
     paths = [f"d{i // 50}/f{i}.txt" for i in range(1_000)]
     repo = make_repository(folder / "repo", paths)
     fresh = folder / "fresh"
@@ -171,9 +171,9 @@ def measure_long_history(folder: Path) -> None:
         recorder.start()
         started = time.perf_counter()
         for number in range(LONG_HISTORY):
-            place = repo / paths[(number * 7919) % len(paths)]
-            place.write_bytes(place.read_bytes().replace(b"line 5 ", b"line 5 x", 1))
-            recorder.record_named_paths([action(f"t{number}", place, message=None)])
+            file = repo / paths[(number * 7919) % len(paths)]
+            file.write_bytes(file.read_bytes().replace(b"line 5 ", b"line 5 x", 1))
+            recorder.record_named_paths([action(f"t{number}", file, message=None)])
             if number % 500 == 0:
                 pack_if_due(recorder.workspace.repository.git, recorder.workspace.store)
         print(f"{LONG_HISTORY:,} actions in {time.perf_counter() - started:.0f} s, packing included")
@@ -182,10 +182,10 @@ def measure_long_history(folder: Path) -> None:
     for words in (["status"], ["log", "-20"], ["commit", "--allow-empty", "-qm", "x"]):
         pair = [interleaved(repo, fresh, words) for _ in range(20)]
         ratio = statistics.median(a for a, _ in pair) / statistics.median(b for _, b in pair)
-        print(f"  git {words[0]}: {ratio:.2f} of a fresh clone's time")
+        print(f"  git {words[0]}: {ratio:.2f} times a fresh clone")
     measure_log(repo)
     own, packed = disk_use(repo / ".git" / "chorus"), packed_size(repo, folder / "packed")
-    print(f"  room: {own / 2**20:.1f} MB, {own / packed:.1f} times one packed history")
+    print(f"  disk: {own / 2**20:.1f} MB, {own / packed:.1f} times the packed history")
 
 
 def measure_log(repo: Path) -> None:
@@ -194,9 +194,7 @@ def measure_log(repo: Path) -> None:
         count = len(recorder.entries())
         again, _ = timed(recorder.entries)
     own = f"{used * 1e3:.0f} ms of it in this process"
-    print(
-        f"  log of {count:,} entries: {seconds * 1e3:.0f} ms from nothing, {own}; again {again * 1e3:.0f} ms"
-    )
+    print(f"  log of {count:,} entries: {seconds * 1e3:.0f} ms at first, {own}; again {again * 1e3:.0f} ms")
 
 
 def interleaved(repo: Path, fresh: Path, words: list[str]) -> tuple[float, float]:
@@ -204,11 +202,11 @@ def interleaved(repo: Path, fresh: Path, words: list[str]) -> tuple[float, float
 
 
 def disk_use(root: Path) -> int:
-    return sum(place.stat().st_blocks * 512 for place in root.rglob("*") if place.is_file())
+    return sum(file.stat().st_blocks * 512 for file in root.rglob("*") if file.is_file())
 
 
 def packed_size(repo: Path, target: Path) -> int:
-    """Timeline and lanes, packed by git as well as it can, without what the user's own history has."""
+    """Disk use of timeline and lanes in a clone packed by `git gc`."""
     git(repo, "clone", "-q", "--bare", "--no-local", str(repo), str(target))
     git(target, "fetch", "-q", str(repo), "refs/chorus/*:refs/chorus/*", "refs/heads/*:refs/heads/*")
     git(target, "gc", "-q")
@@ -219,9 +217,9 @@ def make_repository(repo: Path, paths: list[str]) -> Path:
     repo.mkdir()
     git(repo, "init", "-q", "-b", "main")
     for number, path in enumerate(paths):
-        place = repo / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(b"".join(b"line %d of file %d\n" % (i, number) for i in range(40)))
+        file = repo / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(b"".join(b"line %d of file %d\n" % (i, number) for i in range(40)))
     git(repo, "config", "gc.auto", "0")
     git(repo, "add", "-A")
     git(repo, "commit", "-qm", "start")
@@ -238,15 +236,15 @@ def git(folder: Path, *words: str, stdin: bytes = b"", **variables: str) -> str:
     return done.stdout.decode().strip()
 
 
-def timed(what: Callable[..., object], *arguments: Any, **options: Any) -> Times:
+def timed(run: Callable[..., object], *arguments: Any, **options: Any) -> Times:
     started, used = time.perf_counter(), time.process_time()
-    what(*arguments, **options)
+    run(*arguments, **options)
     return time.perf_counter() - started, time.process_time() - used
 
 
 @contextmanager
 def scratch() -> Iterator[Path]:
-    """On the disk the system uses for scratch files; `CHORUS_BENCH_DIR` names another."""
+    """Make a temporary directory, below `CHORUS_BENCH_DIR` if that is set."""
     folder = Path(tempfile.mkdtemp(prefix="chorus-bench-", dir=os.environ.get("CHORUS_BENCH_DIR")))
     try:
         yield folder

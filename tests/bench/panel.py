@@ -25,7 +25,7 @@ MANY = 10_000
 SAMPLES = 30
 DEADLINE_SECONDS = 60.0
 PANEL = [sys.executable, "-P", "-m", "chorus", "panel"]
-# A toolkit that does nothing but draw one word: what start-up cannot go below.
+# Textual drawing one word: the lower bound of start-up.
 BARE = """
 from textual.app import App
 from textual.widgets import Static
@@ -33,7 +33,7 @@ class Bare(App):
     def compose(self): yield Static("Queue")
 Bare().run()
 """
-# The same toolkit with the watcher's socket and one line of text: what an arrival cannot go below.
+# Textual with the watcher's socket and one line of text: the lower bound of an arrival.
 BARE_CLIENT = """
 import json, threading
 from pathlib import Path
@@ -57,18 +57,18 @@ Bare().run()
 
 @dataclass(slots=True)
 class Screen:
-    """A program on a terminal of its own, seen as the bytes it writes."""
+    """A program on its own terminal, and the bytes it writes."""
 
     pid: int
     terminal: int
     seen: bytes = b""
 
     def wait_for(self, words: bytes) -> float:
-        """Seconds until these words are written, from now."""
+        """Wait until these words are written; return the seconds it took."""
         started = time.perf_counter()
         while words not in self.seen:
             left = started + DEADLINE_SECONDS - time.perf_counter()
-            assert left > 0, f"{words!r} did not come: {self.seen[-2000:]!r}"
+            assert left > 0, f"{words!r} was not written: {self.seen[-2000:]!r}"
             self.read(left)
         return time.perf_counter() - started
 
@@ -77,7 +77,7 @@ class Screen:
             self.seen += os.read(self.terminal, 1 << 20)
 
     def drain(self, seconds: float) -> None:
-        """Read until nothing is written for so long; then forget what was."""
+        """Discard output until nothing was written for that time."""
         while select.select([self.terminal], [], [], seconds)[0]:
             os.read(self.terminal, 1 << 20)
         self.seen = b""
@@ -95,7 +95,7 @@ class Screen:
 
 
 @contextmanager
-def on_a_terminal(command: Sequence[str], where: Path) -> Iterator[Screen]:
+def on_terminal(command: Sequence[str], where: Path) -> Iterator[Screen]:
     environment = {
         "PATH": os.environ["PATH"],
         "HOME": str(where),
@@ -158,7 +158,7 @@ def measure_bare_arrival(watcher: ScriptedWatcher, screen: Screen) -> float:
 
 
 def measure_scroll(screen: Screen) -> float:
-    """Seconds from a page key to the first bytes drawn for it."""
+    """Return the seconds from a page key to the first bytes drawn."""
     times = []
     for key in [b"\x1b[5~", b"\x1b[6~"] * (SAMPLES // 2):
         screen.drain(0.06)
@@ -170,7 +170,7 @@ def measure_scroll(screen: Screen) -> float:
 
 
 def measure_idle(screen: Screen) -> float:
-    """The share of one core an idle panel takes."""
+    """Return the share of one core that an idle panel uses."""
     screen.drain(0.5)
     before, started = screen.cpu_seconds(), time.perf_counter()
     screen.drain(5.0)
@@ -181,7 +181,7 @@ def measure_start(command: Sequence[str], where: Path, words: bytes) -> float:
     times = []
     for _ in range(5):
         started = time.perf_counter()
-        with on_a_terminal(command, where) as screen:
+        with on_terminal(command, where) as screen:
             screen.wait_for(words)
             times.append(time.perf_counter() - started)
     return min(times)
@@ -191,7 +191,7 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     rows: dict[int, dict[str, float]] = {}
     for count in (100, MANY):
-        with watcher_with(count) as watcher, on_a_terminal(PANEL, watcher.home.common_dir.parent) as screen:
+        with watcher_with(count) as watcher, on_terminal(PANEL, watcher.home.common_dir.parent) as screen:
             screen.wait_for(f"Step {count}".encode())
             screen.drain(0.5)
             memory, idle, scroll = screen.memory_megabytes(), measure_idle(screen), measure_scroll(screen)
@@ -213,11 +213,11 @@ def main() -> None:
         print(f"{name:32}{value:14.1f}{many[name]:14.1f}{ratio}")
     with watcher_with(100) as watcher:
         where = watcher.home.common_dir.parent
-        with on_a_terminal([sys.executable, "-c", BARE_CLIENT], where) as screen:
+        with on_terminal([sys.executable, "-c", BARE_CLIENT], where) as screen:
             floor = measure_bare_arrival(watcher, screen) * 1000
         bare = measure_start([sys.executable, "-c", BARE], where, b"Queue")
         panel = measure_start(PANEL, where, b"Step 100")
     for what in ("action", "prompt"):
         times = many[f"{what} to screen, median ms"] / floor
-        print(f"{what} to screen at {MANY:,}: {times:.1f}x of the toolkit with one line ({floor:.1f} ms)")
-    print(f"start-up, seconds: toolkit alone {bare:.2f}, panel with its log {panel:.2f}: {panel / bare:.2f}x")
+        print(f"{what} to screen at {MANY:,}: {times:.1f}x Textual with one line ({floor:.1f} ms)")
+    print(f"start-up, seconds: Textual alone {bare:.2f}, panel with its log {panel:.2f}: {panel / bare:.2f}x")

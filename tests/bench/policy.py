@@ -1,4 +1,4 @@
-"""Scripts that the analysis finds harmless are run with bash: the forbidden program in them never runs."""
+"""Run with bash the scripts that the analysis finds harmless: the forbidden program in them never runs."""
 
 import random
 import shutil
@@ -14,46 +14,44 @@ SCRIPTS = 40_000
 
 
 def main() -> None:
-    place = Path(tempfile.mkdtemp(prefix="chorus-shells-"))
+    scratch = Path(tempfile.mkdtemp(prefix="chorus-shells-"))
     try:
-        compare(place)
+        check_scripts(scratch)
     finally:
-        shutil.rmtree(place)
+        shutil.rmtree(scratch)
 
 
-def compare(place: Path) -> None:
-    (place / "bin").mkdir()
-    (place / "work").mkdir()
-    for name, text in (("ok", "exit 0"), ("evil", f": > {place}/EVIL")):
-        program = place / "bin" / name
+def check_scripts(scratch: Path) -> None:
+    (scratch / "bin").mkdir()
+    (scratch / "work").mkdir()
+    for name, text in (("ok", "exit 0"), ("evil", f": > {scratch}/EVIL")):
+        program = scratch / "bin" / name
         program.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
         program.chmod(0o755)
     spent, ran = 0.0, 0
     for script in scripts(random.Random(time.time_ns()), SCRIPTS):
-        begin = time.perf_counter()
+        started = time.perf_counter()
         analysed = parse_shell(script)
-        spent += time.perf_counter() - begin
+        spent += time.perf_counter() - started
         if harmless(analysed):
             ran += 1
-            run(script, place)
-            assert not (place / "EVIL").exists(), f"the analysis finds nothing in {script!r}"
-    print(
-        f"{SCRIPTS} scripts, {ran} of them found harmless and run with bash: the forbidden program never ran"
-    )
+            run(script, scratch)
+            assert not (scratch / "EVIL").exists(), f"the analysis missed the program in {script!r}"
+    print(f"{SCRIPTS} scripts, {ran} found harmless and run with bash: the forbidden program never ran")
     print(f"one analysis takes {spent / SCRIPTS * 1e3:.2f} ms")
 
 
-def run(script: str, place: Path) -> None:
+def run(script: str, scratch: Path) -> None:
     try:
         subprocess.run(
             ["/bin/bash", "--norc", "--noprofile", "-c", script],
-            env={"PATH": str(place / "bin"), "x": ""},
-            cwd=place / "work",
+            env={"PATH": str(scratch / "bin"), "x": ""},
+            cwd=scratch / "work",
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            timeout=2,  # an endless loop is an honest script too
+            timeout=2,  # a harmless script may loop forever
         )
     except subprocess.TimeoutExpired:
         return
-    for path in (place / "work").iterdir():
+    for path in (scratch / "work").iterdir():
         path.unlink()

@@ -1,4 +1,4 @@
-"""Read every recorded screen, cut, holed and wrapped in every way; and what one reading costs."""
+"""Read every recorded screen, also cut, with missing rows and wrapped; and time one reading."""
 
 import time
 
@@ -16,9 +16,9 @@ def main() -> None:
         for wrap in (checks.hard, checks.soft):
             checks.test_a_screen_wrapped_again_at_another_width_is_the_same_prompt_or_none(name, wrap)
         checked += 1
-    print(f"{checked} screens, cut at every row, holed at every row, wrapped 16 ways: no other prompt")
+    print(f"{checked} screens, cut at every row, without each row, wrapped in 16 ways: no wrong prompt")
     texts = [screen_text(name) for name in checks.EXPECTED]
-    begin = time.perf_counter()
+    started = time.perf_counter()
     prompts = sum(isinstance(read_screen(text, checks.RULES).found, Prompt) for text in texts)
-    spent = time.perf_counter() - begin
-    print(f"{len(texts)} screens read, {prompts} prompts, {spent / len(texts) * 1e3:.2f} ms each")
+    seconds = time.perf_counter() - started
+    print(f"{len(texts)} screens read, {prompts} prompts, {seconds / len(texts) * 1e3:.2f} ms each")

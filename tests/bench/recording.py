@@ -1,4 +1,4 @@
-"""One edit recorded as two commits (timeline and lane), against bare system calls and against git.
+"""Record one edit as two commits (timeline and lane), compared with bare system calls and with git.
 
 floor: the same objects hashed, deflated and written, the same refs and reflogs, by system calls alone.
 add+commit: `git add` and `git commit`. plumbing: a private index and five git processes. Times are in
@@ -27,8 +27,8 @@ from chorus.store.repository import Repository
 from chorus.system.durable_writes import PendingWrites
 
 EDITS = 600
-WARM_UP = 200  # until every directory of the store is there
-SLOW_EVERY = 60  # the slow ways make one edit in so many
+WARM_UP = 200  # until every directory of the store exists
+SLOW_EVERY = 60  # the slow variants make one edit in so many
 BODY = b"def function(argument):\n    return argument + 1\n" * 40
 REFS = ("refs/chorus/timeline/bench", "refs/heads/chorus/bench")
 # Name, number of files, files and directories per directory.
@@ -57,25 +57,25 @@ def render_row(name: str, times: dict[str, list[float]]) -> str:
     chorus, floor = times["chorus"], times["floor"]
     middle = statistics.median(chorus)
     return (
-        f"{name:>12} {1000 * middle:7.2f} {1000 * late(chorus):7.2f} "
-        f"{middle / statistics.median(floor):8.2f} {late(chorus) / late(floor):6.2f} "
+        f"{name:>12} {1000 * middle:7.2f} {1000 * percentile_99(chorus):7.2f} "
+        f"{middle / statistics.median(floor):8.2f} {percentile_99(chorus) / percentile_99(floor):6.2f} "
         f"{statistics.median(times['add+commit']) / middle:10.0f}x "
         f"{statistics.median(times['plumbing']) / middle:8.0f}x"
     )
 
 
-def late(times: list[float]) -> float:
+def percentile_99(times: list[float]) -> float:
     return sorted(times)[int(0.99 * len(times))]
 
 
 def measure(scratch: Path, count: int, width: int) -> dict[str, list[float]]:
     paths = [path_of(number, count, width) for number in range(count)]
-    place = scratch / "repo"
-    make_repository(place, paths)
+    repo = scratch / "repo"
+    make_repository(repo, paths)
     rehearsal, chorus, floor = (
-        Way(place, "rehearsal"),
-        Way(place, "chorus"),
-        Floor(place / ".git/floor/objects"),
+        TwoChains(repo, "rehearsal"),
+        TwoChains(repo, "chorus"),
+        Floor(repo / ".git/floor/objects"),
     )
     times: dict[str, list[float]] = {"chorus": [], "floor": [], "add+commit": [], "plumbing": []}
     choose = random.Random(1)
@@ -88,21 +88,21 @@ def measure(scratch: Path, count: int, width: int) -> dict[str, list[float]]:
             "floor": partial(floor.write, written),
         }
         if number % SLOW_EVERY == SLOW_EVERY - 1:
-            (place / path).write_bytes(b"# %d\n" % number + BODY)
-            edits["plumbing"] = partial(plumbing, place, path)
-            edits["add+commit"] = partial(add_and_commit, place, path)
+            (repo / path).write_bytes(b"# %d\n" % number + BODY)
+            edits["plumbing"] = partial(plumbing, repo, path)
+            edits["add+commit"] = partial(add_and_commit, repo, path)
         for name in choose.sample(sorted(edits), len(edits)):
             start = time.perf_counter()
             edits[name]()
             if number >= WARM_UP:
                 times[name].append(time.perf_counter() - start)
-    for way in (rehearsal, chorus):
-        way.store.close()
+    for chains in (rehearsal, chorus):
+        chains.store.close()
     return times
 
 
 def path_of(number: int, count: int, width: int) -> str:
-    """A tree of directories as deep as it has to be, `width` entries in each."""
+    """Return a path in a tree of directories with `width` entries each, as deep as needed."""
     names = []
     while count > width:
         count = -(-count // width)
@@ -113,21 +113,21 @@ def path_of(number: int, count: int, width: int) -> str:
     return "/".join([*(f"directory{name}" for name in directories), f"file{file}.py"])
 
 
-def make_repository(place: Path, paths: list[str]) -> None:
-    git(place.parent, "init", "-q", "-b", "main", str(place))
+def make_repository(repo: Path, paths: list[str]) -> None:
+    git(repo.parent, "init", "-q", "-b", "main", str(repo))
     for key, value in (("user.name", "a"), ("user.email", "a@b"), ("gc.auto", "0")):
-        git(place, "config", key, value)
+        git(repo, "config", key, value)
     stream = [b"commit refs/heads/main\ncommitter a <a@b> 1 +0000\ndata 1\nx\n"]
     stream += [
         b"M 100644 inline %s\ndata %d\n# %08d\n%s\n" % (path.encode(), 11 + len(BODY), number, BODY)
         for number, path in enumerate(paths)
     ]
-    git(place, "fast-import", "--quiet", stdin=b"".join(stream))
-    git(place, "reset", "-q", "--hard")
+    git(repo, "fast-import", "--quiet", stdin=b"".join(stream))
+    git(repo, "reset", "-q", "--hard")
 
 
-class Spied(LooseStore):
-    """Remembers each object it is given for the first time: the floor needs the very bytes."""
+class RecordingStore(LooseStore):
+    """Remembers each new object, because the floor writes the same bytes."""
 
     def __init__(self, directory: Path, pending_writes: PendingWrites) -> None:
         super().__init__(directory, pending_writes)
@@ -142,17 +142,17 @@ class Spied(LooseStore):
         return oid
 
 
-class Way:
-    """Two chains of commits, an edit at a time. The timeline holds a file more than the lane, as it does
-    wherever the user has one that is not committed, so their root trees differ."""
+class TwoChains:
+    """Two chains of commits that grow by one edit at a time. The timeline has one file more than the lane, as
+    with an uncommitted file of the user, so their root trees differ."""
 
-    def __init__(self, place: Path, name: str) -> None:
+    def __init__(self, repo: Path, name: str) -> None:
         self.name = name
-        self.repository = Repository.open(place)
+        self.repository = Repository.open(repo)
         self.store = ObjectStore(self.repository)
-        self._spied = Spied(self.store.directory, self.repository.pending_writes)
+        self._recording_store = RecordingStore(self.store.directory, self.repository.pending_writes)
         if name == "rehearsal":
-            self.store._loose = self._spied
+            self.store._loose = self._recording_store
         self.trees = Trees(self.store)
         head = self.repository.head().oid
         assert head is not None
@@ -162,7 +162,7 @@ class Way:
         self.chains = {f"{REFS[0]}-{name}": Chain(timeline), f"{REFS[1]}-{name}": Chain(lane)}
 
     def edit(self, path: str, number: int) -> None:
-        # As long in each way, and never the same bytes twice.
+        # The same length in each variant, and never the same bytes twice.
         data = b"# %-9s %6d\n" % (self.name.encode(), number) + BODY
         entry = TreeEntry(FILE_MODE, self.store.write_blob(data))
         for ref, chain in self.chains.items():
@@ -174,8 +174,8 @@ class Way:
             chain.tip = tip
 
     def pop_written(self) -> list[tuple[bytes, bytes]]:
-        written = list(self._spied.written.values())
-        self._spied.written.clear()
+        written = list(self._recording_store.written.values())
+        self._recording_store.written.clear()
         return written
 
 
@@ -187,65 +187,65 @@ class Chain:
 
 @dataclass
 class Floor:
-    """Objects, refs and reflogs written as any program has to: whole files, renamed into place."""
+    """Objects, refs and reflogs written with system calls alone: whole files, renamed into place."""
 
-    place: Path
+    directory: Path
     count: int = 0
 
     def __post_init__(self) -> None:
         for number in range(256):
-            (self.place / f"{number:02x}").mkdir(parents=True)
+            (self.directory / f"{number:02x}").mkdir(parents=True)
 
     def write(self, objects: list[tuple[bytes, bytes]]) -> None:
         for kind, data in objects:
             body = b"%s %d\0%s" % (kind, len(data), data)
             oid = hashlib.sha1(body, usedforsecurity=False).hexdigest()
             packed = zlib.compress(body, 0 if kind == b"tree" else 1)
-            self.put(f"{self.place}/{oid[:2]}/{oid[2:]}", packed)
+            self.put(f"{self.directory}/{oid[:2]}/{oid[2:]}", packed)
             if kind == b"commit":
                 self.move_ref(oid)
 
-    def put(self, place: str, data: bytes) -> None:
+    def put(self, path: str, data: bytes) -> None:
         self.count += 1
-        self.replace(place, f"{self.place}/scratch{self.count}", data, 0o444)
+        self.replace(path, f"{self.directory}/scratch{self.count}", data, 0o444)
 
-    def replace(self, place: str, scratch: str, data: bytes, mode: int) -> None:
+    def replace(self, path: str, scratch: str, data: bytes, mode: int) -> None:
         file = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         os.write(file, data)
         os.close(file)
-        os.rename(scratch, place)  # noqa: PTH104
+        os.rename(scratch, path)  # noqa: PTH104  the floor is bare system calls
 
     def move_ref(self, oid: str) -> None:
-        """Compare and swap: what the ref held is read, by a name of its own, before it is replaced."""
-        file = os.open(f"{self.place}/ref", os.O_RDONLY | os.O_CREAT, 0o666)
+        """Compare and swap: read the old value of the ref, then replace it through a lock file."""
+        file = os.open(f"{self.directory}/ref", os.O_RDONLY | os.O_CREAT, 0o666)
         old = os.read(file, 100)[:40] or b"0" * 40
         os.close(file)
-        self.replace(f"{self.place}/ref", f"{self.place}/ref.lock", oid.encode() + b"\n", 0o666)
-        log = os.open(f"{self.place}/log", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+        self.replace(f"{self.directory}/ref", f"{self.directory}/ref.lock", oid.encode() + b"\n", 0o666)
+        log = os.open(f"{self.directory}/log", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
         os.write(log, b"%s %s a <a@b> 1 +0000\tedit\n" % (old, oid.encode()))
         os.close(log)
 
 
-def git(place: Path, *arguments: str, stdin: bytes = b"", index: Path | None = None) -> str:
+def git(repo: Path, *arguments: str, stdin: bytes = b"", index: Path | None = None) -> str:
     environment = os.environ | ({"GIT_INDEX_FILE": str(index)} if index else {})
     done = subprocess.run(
-        ["git", *arguments], cwd=place, input=stdin, capture_output=True, check=True, env=environment
+        ["git", *arguments], cwd=repo, input=stdin, capture_output=True, check=True, env=environment
     )
     return done.stdout.decode().strip()
 
 
-def add_and_commit(place: Path, path: str) -> None:
+def add_and_commit(repo: Path, path: str) -> None:
     for _ in REFS:
-        git(place, "add", path)
-        git(place, "commit", "-q", "--allow-empty", "-m", "edit")
+        git(repo, "add", path)
+        git(repo, "commit", "-q", "--allow-empty", "-m", "edit")
 
 
-def plumbing(place: Path, path: str) -> None:
-    index = place / ".git" / "bench-index"
+def plumbing(repo: Path, path: str) -> None:
+    index = repo / ".git" / "bench-index"
     for ref in REFS:
-        git(place, "read-tree", "HEAD", index=index)
-        blob = git(place, "hash-object", "-w", path)
-        git(place, "update-index", "--add", "--cacheinfo", f"100644,{blob},{path}", index=index)
-        tree = git(place, "write-tree", index=index)
-        commit = git(place, "commit-tree", tree, "-p", "HEAD", "-m", "edit")
-        git(place, "update-ref", ref, commit)
+        git(repo, "read-tree", "HEAD", index=index)
+        blob = git(repo, "hash-object", "-w", path)
+        git(repo, "update-index", "--add", "--cacheinfo", f"100644,{blob},{path}", index=index)
+        tree = git(repo, "write-tree", index=index)
+        commit = git(repo, "commit-tree", tree, "-p", "HEAD", "-m", "edit")
+        git(repo, "update-ref", ref, commit)

@@ -1,4 +1,4 @@
-"""`log` on 10,000 actions, `show` and `revert` at 100 and 50,000 files and of many; the suite, for longer."""
+"""`log` on 10,000 actions, `show` and `revert` in small and large repositories; long runs of some tests."""
 
 import os
 import statistics
@@ -21,9 +21,9 @@ SIZES = (100, 50_000)
 LONG_HISTORY = 10_000
 ROUNDS = 15
 ROOT = Path(__file__).parent.parent.parent
-# Proofs whose short versions are in the suite: the variable that makes each long.
-LONG = {
-    "tests/lanes/test_histories.py": {"CHORUS_HISTORIES": "300"},
+# Tests that the suite runs briefly, and the variable that makes each run longer.
+LONG_TESTS = {
+    "tests/history/test_random_histories.py": {"CHORUS_HISTORIES": "300"},
     "tests/commands/test_busy.py": {"CHORUS_BUSY": "200"},
 }
 
@@ -34,19 +34,21 @@ def main() -> None:
         measure_many(count)
     with scratch() as folder:
         measure_log(folder)
-    for path, variables in LONG.items():
+    for path, variables in LONG_TESTS.items():
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", path]
         started = time.perf_counter()
         subprocess.run(command, check=True, env=os.environ | variables, stdout=subprocess.DEVNULL)
         seconds = time.perf_counter() - started
-        print(f"  {path} with {variables}: holds ({seconds:.0f} s)", flush=True)
+        print(f"  {path} with {variables}: passes ({seconds:.0f} s)", flush=True)
 
 
 def measure_sizes() -> None:
-    """One edit taken back, brought back and shown, in a small repository and a large one by turns."""
+    """Show, revert and redo one edit, in a small and a large repository in turn."""
     with ExitStack() as opened:
-        sites = [open_one(opened, size) for size in SIZES]
-        rounds = [[review_one(*workspace, number) for workspace in sites] for number in range(ROUNDS)]
+        repositories = [open_repository(opened, size) for size in SIZES]
+        rounds = [
+            [review_one(*repository, number) for repository in repositories] for number in range(ROUNDS)
+        ]
     for name in ("show", "revert", "redo"):
         small, large = (statistics.median(found[place][name] for found in rounds) for place in (0, 1))
         print(
@@ -56,7 +58,7 @@ def measure_sizes() -> None:
         )
 
 
-def open_one(opened: ExitStack, size: int) -> tuple[Recorder, Path]:
+def open_repository(opened: ExitStack, size: int) -> tuple[Recorder, Path]:
     folder = opened.enter_context(scratch())
     paths = [f"d{i // 2500}/e{i // 50 % 50}/f{i}.txt" for i in range(size)]
     repo = make_repository(folder / "repo", paths)
@@ -78,34 +80,34 @@ def review_one(recorder: Recorder, place: Path, number: int) -> dict[str, float]
 
 
 def measure_many(count: int) -> None:
-    """One action of many files taken back and brought back, against the same with a wait for each file."""
+    """Revert and redo one action of many files, compared with syncing each file separately."""
     paths = [f"d{i // 50}/f{i}.txt" for i in range(count)]
     with scratch() as folder:
         repo = make_repository(folder / "repo", paths)
-        with Recorder.open(repo) as recorder, Recorder.open(repo) as waiting:
-            # A file system of which nothing is known.
-            waiting.workspace.work_tree.__dict__["_journal"] = None
+        with Recorder.open(repo) as recorder, Recorder.open(repo) as syncing_each:
+            # As on an unknown file system.
+            syncing_each.workspace.work_tree.__dict__["_journal"] = None
             recorder.start()
             for place in (repo / path for path in paths):
                 place.write_bytes(place.read_bytes().replace(b"line 5 ", b"line 5 x", 1))
             recorder.record_window(bash("t1"))
-            rounds = [[take_and_bring(one) for one in (recorder, waiting)] for _ in range(7)]
+            rounds = [[time_revert_and_redo(one) for one in (recorder, syncing_each)] for _ in range(7)]
     together, each = (statistics.median(found[place] for found in rounds) for place in (0, 1))
     print(
         f"  revert of {count:,} files: {together / count * 1e3:.2f} ms each, "
-        f"{each / count * 1e3:.2f} with a wait for each: {together / each:.2f} of it",
+        f"{each / count * 1e3:.2f} with a sync for each: {together / each:.2f} times",
         flush=True,
     )
 
 
-def take_and_bring(recorder: Recorder) -> float:
-    """Half of the seconds for a revert and a redo."""
+def time_revert_and_redo(recorder: Recorder) -> float:
+    """Return the mean seconds of a revert and a redo."""
     os.sync()
     return timed(lambda: [change(recorder, Selection(["t1"])) for change in (revert, redo)]) / 2
 
 
 def measure_log(folder: Path) -> None:
-    """The command as a person runs it, against `chorus --version` and `git log` of the same lane."""
+    """Measure the command as users run it, compared with `chorus --version` and `git log` of the lane."""
     paths = [f"d{i // 50}/f{i}.txt" for i in range(1_000)]
     repo = make_repository(folder / "repo", paths)
     with Recorder.open(repo) as recorder:
@@ -117,7 +119,10 @@ def measure_log(folder: Path) -> None:
         whole = timed(lambda: recorder.log.select(LogFilter()))
         screen = timed(lambda: recorder.log.select(LogFilter(limit=200)))
         lane = recorder.lanes.all()[0].name
-    print(f"  log of {LONG_HISTORY:,}, kept up to date: first screen {screen / whole:.2f} of all", flush=True)
+    print(
+        f"  log of {LONG_HISTORY:,}, in memory: the first screen takes {screen / whole:.2f} of all",
+        flush=True,
+    )
     command = [sys.executable, "-m", "chorus"]
     start = statistics.median(run_first(repo, [*command, "--version"], 1) for _ in range(5))
     subprocess.run([*command, "keep", "1"], cwd=repo, check=True, env=environment(), capture_output=True)
@@ -137,18 +142,18 @@ def measure_log(folder: Path) -> None:
         stop(find_home(repo))
     alone = statistics.median(run_first(repo, [*command, "log"], 40) for _ in range(5))
     print(
-        f"  chorus log, first 40 lines, with no watcher: {alone * 1e3:.0f} ms, {alone / start:.1f} times",
+        f"  chorus log, first 40 lines, without a watcher: {alone * 1e3:.0f} ms, {alone / start:.1f} times",
         flush=True,
     )
-    measure_others(repo, start, "with no watcher")
+    measure_others(repo, start, "without a watcher")
 
 
 def measure_others(repo: Path, start: float, label: str) -> None:
-    """What else people ask of a long history: `start` is what `chorus --version` takes."""
-    asked = (["show", str(LONG_HISTORY)], ["show", "5"], ["lanes"], ["status"], ["blame", "d3/f155.txt:5"])
-    times = {" ".join(words): timed_command(repo, words) / start for words in asked}
-    said = ", ".join(f"{words} {ratio:.1f}" for words, ratio in times.items())
-    print(f"  {label}, times `chorus --version`: {said}", flush=True)
+    """Measure other commands on a long history; `start` is the time of `chorus --version`."""
+    commands = (["show", str(LONG_HISTORY)], ["show", "5"], ["lanes"], ["status"], ["blame", "d3/f155.txt:5"])
+    times = {" ".join(words): timed_command(repo, words) / start for words in commands}
+    ratios = ", ".join(f"{words} {ratio:.1f}" for words, ratio in times.items())
+    print(f"  {label}, times `chorus --version`: {ratios}", flush=True)
 
 
 def timed_command(repo: Path, words: list[str]) -> float:
@@ -157,7 +162,7 @@ def timed_command(repo: Path, words: list[str]) -> float:
 
 
 def run_first(repo: Path, command: list[str], lines: int | None) -> float:
-    """Seconds until so many lines have come; None: until the end."""
+    """Return the seconds until so many lines were printed; None: until the end."""
     started = time.perf_counter()
     with subprocess.Popen(command, cwd=repo, stdout=subprocess.PIPE, env=environment()) as process:
         assert process.stdout is not None
@@ -173,7 +178,7 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
 
 
-def timed(what: Callable[[], object]) -> float:
+def timed(run: Callable[[], object]) -> float:
     started = time.perf_counter()
-    what()
+    run()
     return time.perf_counter() - started

@@ -1,4 +1,4 @@
-"""`chorus --version` and `--help` beside Python that does nothing; the target is 3 times that."""
+"""`chorus --version` and `--help`, compared with Python that does nothing; the target is 3 times that."""
 
 import statistics
 import subprocess
@@ -16,14 +16,14 @@ COMMANDS = {
 
 
 def main() -> None:
-    taken: dict[str, list[float]] = {name: [] for name in COMMANDS}
+    measured: dict[str, list[float]] = {name: [] for name in COMMANDS}
     for _ in range(ROUNDS):
         for name, words in COMMANDS.items():
             started = time.perf_counter()
             subprocess.run([sys.executable, *words], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
-            taken[name].append(time.perf_counter() - started)
-    floor = statistics.median(taken["python -c pass"])
-    for name, times in taken.items():
+            measured[name].append(time.perf_counter() - started)
+    floor = statistics.median(measured["python -c pass"])
+    for name, times in measured.items():
         median = statistics.median(times)
         print(f"{name:<20} {median * 1000:7.1f} ms  {median / floor:5.2f}")
 

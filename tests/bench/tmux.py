@@ -1,4 +1,4 @@
-"""One look at a pane, both ways; and a pane that prints 50 MB through a pipe, byte for byte."""
+"""Read a pane in both ways; and read a pane that prints 50 MB through a pipe, byte for byte."""
 
 import select
 import statistics
@@ -21,16 +21,16 @@ FLOOD = "import sys; [sys.stdout.write('%099d\\n' % n) for n in range({})]; sys.
 
 
 def main() -> None:
-    _measure_looks()
+    _measure_reads()
     _measure_flood()
 
 
 def _measure_flood() -> None:
-    with Terminal() as terminal, tempfile.TemporaryDirectory() as place:
+    with Terminal() as terminal, tempfile.TemporaryDirectory() as scratch:
         wait = ["sh", "-c", 'read go; exec "$@"', "sh", sys.executable, "-c", FLOOD.format(FLOOD_LINES)]
         pane = terminal.open(wait, cwd=Path.cwd(), environment={"PATH": "/bin:/usr/bin"})
         tmux = TmuxServer(Address(terminal.socket()))
-        pipe = open_pipe(tmux, PaneId(pane.id), Path(place) / "fifo")
+        pipe = open_pipe(tmux, PaneId(pane.id), Path(scratch) / "fifo")
         server = read_pane(tmux, PaneId(pane.id)).identity.server_pid
         pane.press("Enter")
         start, processor = time.perf_counter(), time.process_time()
@@ -51,12 +51,12 @@ def _measure_flood() -> None:
         )
         pipe.close(tmux)
     print(
-        f"  {got / 1e6:.0f} MB in {seconds:.1f} s, none lost, in order; {used:.1f} s of processor time here,"
+        f"  {got / 1e6:.0f} MB in {seconds:.1f} s, none lost, in order; {used:.1f} s of processor time here;"
     )
-    print(f"  most memory of the tmux server: {peak.split(':')[1].strip()}")
+    print(f"  peak memory of the tmux server: {peak.split(':')[1].strip()}")
 
 
-def _measure_looks() -> None:
+def _measure_reads() -> None:
     with Terminal() as terminal:
         pane = terminal.open(
             ["sh", "-c", "seq 500; exec cat"], cwd=Path.cwd(), environment={"PATH": "/bin:/usr/bin"}
@@ -64,14 +64,17 @@ def _measure_looks() -> None:
         pane.wait_for("500")
         address = Address(terminal.socket())
         with ControlConnection(address, target=pane.id) as control:
-            ways: dict[str, Tmux] = {"one-shot (libtmux)": TmuxServer(address), "control connection": control}
-            seconds: dict[str, list[float]] = {name: [] for name in ways}
+            variants: dict[str, Tmux] = {
+                "one-shot (libtmux)": TmuxServer(address),
+                "control connection": control,
+            }
+            seconds: dict[str, list[float]] = {name: [] for name in variants}
             for _ in range(ROUNDS):
-                for name, tmux in ways.items():
+                for name, tmux in variants.items():
                     start = time.perf_counter()
                     read_screen(tmux, PaneId(pane.id))
                     seconds[name].append(time.perf_counter() - start)
     floor = min(map(statistics.median, seconds.values()))
-    for name, taken in seconds.items():
-        median = statistics.median(taken)
+    for name, measured in seconds.items():
+        median = statistics.median(measured)
         print(f"  {name:<22}{median * 1000:8.3f} ms {median / floor:7.1f}x")

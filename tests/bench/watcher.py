@@ -42,29 +42,29 @@ def main() -> None:
 
 
 def measure_commits(watched: WatchedSession) -> None:
-    """From the moment a file is written to the moment its lane commit is told of."""
+    """Measure the time from writing a file to the event for its lane commit."""
     script = [[in_directory(write(f"f{n}.txt", f"{n}\n"), watched.project)] for n in range(WRITES)]
     watched.client.model_server.scripts["write"] = [*script, [Text("Written.")]]
-    told: dict[str, float] = {}
-    # Left open: closing it would wait for the thread that reads it.
+    reported: dict[str, float] = {}
+    # Left open, because closing it would wait for the thread that reads it.
     watcher = connect(find_home(watched.project))
     watcher.ask("subscribe")
-    threading.Thread(target=_listen, args=(watcher, told), daemon=True).start()
+    threading.Thread(target=_listen, args=(watcher, reported), daemon=True).start()
     watched.send("write")
-    wait_for(lambda: len(told) == WRITES, what="every commit", seconds=240)
-    late = sorted(at - (watched.project / path).stat().st_mtime for path, at in told.items())
-    beside = [_time(partial(_commit, watched.project, n)) for n in range(20)]
-    floor = statistics.median(beside)
-    for name, seconds in {"p50": late[len(late) // 2], "p99": late[int(len(late) * 0.99)]}.items():
+    wait_for(lambda: len(reported) == WRITES, what="every commit", seconds=240)
+    delays = sorted(at - (watched.project / path).stat().st_mtime for path, at in reported.items())
+    git_times = [_time(partial(_commit, watched.project, n)) for n in range(20)]
+    floor = statistics.median(git_times)
+    for name, seconds in {"p50": delays[len(delays) // 2], "p99": delays[int(len(delays) * 0.99)]}.items():
         print(f"  write to lane commit, {name:<10}{seconds * 1000:8.1f} ms {seconds / floor:7.2f}x")
     print(f"  {'git add and git commit':<32}{floor * 1000:6.1f} ms {1:7.2f}x")
 
 
-def _listen(watcher: Connection, told: dict[str, float]) -> None:
+def _listen(watcher: Connection, reported: dict[str, float]) -> None:
     for event in watcher.events():
         if event["event"] == "action" and event["entry"]["status"] == "committed":
             for path in event["entry"]["paths"]:
-                told.setdefault(path, time.time())
+                reported.setdefault(path, time.time())
 
 
 def _commit(project: Path, number: int) -> None:
@@ -76,14 +76,14 @@ def _commit(project: Path, number: int) -> None:
 
 def measure_idle(watched: WatchedSession) -> None:
     pid = _pid(find_home(watched.project))
-    before, began = _processor(pid), time.monotonic()
+    before, started = _processor(pid), time.monotonic()
     time.sleep(IDLE_SECONDS)
-    share = (_processor(pid) - before) / (time.monotonic() - began)
-    print(f"  doing nothing beside a client for {IDLE_SECONDS:.0f} s: {share:.2%} of one core")
+    share = (_processor(pid) - before) / (time.monotonic() - started)
+    print(f"  idle beside a client for {IDLE_SECONDS:.0f} s: {share:.2%} of one core")
 
 
 def measure_flood(watched: WatchedSession) -> None:
-    """A pane prints the events of a headless session as fast as it can."""
+    """Measure a pane that prints the events of a headless session as fast as it can."""
     project = watched.project
     events = project.parent / "events.jsonl"
     count = _write_events(events, project)
@@ -96,22 +96,22 @@ def measure_flood(watched: WatchedSession) -> None:
         socket = str(watched.terminal.socket())
         watcher.ask("watch", socket=socket, pane=pane.id, run="flood", pipe=str(pipe))
         pid = _pid(home)
-        processor, began = _processor(pid), time.monotonic()
+        processor, started = _processor(pid), time.monotonic()
         pane.press("Enter")
         wait_for(lambda: _recorded(watcher, project) >= count, what="every event", seconds=280)
-        seconds, used = time.monotonic() - began, _processor(pid) - processor
+        seconds, used = time.monotonic() - started, _processor(pid) - processor
         lost = count - _recorded(watcher, project)
     size = events.stat().st_size
     again = _time(lambda: _decode(events))
     print(f"  a pane that prints {size / 1e6:.0f} MB in {2 * count} events: {lost} lost, {seconds:.1f} s,")
-    print(f"    {used:.1f} s of processor time ({used / again:.1f}x json.loads alone), {_peak(pid)} at most")
+    print(f"    {used:.1f} s of processor time ({used / again:.1f}x json.loads alone), {_peak(pid)} at peak")
 
 
-def _write_events(place: Path, project: Path) -> int:
-    """Calls that fail, so that recording them costs no file."""
+def _write_events(path: Path, project: Path) -> int:
+    """Write failing calls, so that recording them writes no file."""
     number = 0
     base = {"session_id": "00000000-0000-4000-8000-000000000000", "parent_tool_use_id": None}
-    with place.open("w") as file:
+    with path.open("w") as file:
         init = {"type": "system", "subtype": "init", "cwd": str(project), "uuid": "u", **base}
         file.write(json.dumps(init) + "\n")
         while file.tell() < FLOOD_BYTES:
@@ -122,8 +122,8 @@ def _write_events(place: Path, project: Path) -> int:
 
 
 def _pair(number: int, project: Path) -> list[Mapping[str, Any]]:
-    given = {"file_path": f"{project}/made{number}.txt", "content": CONTENT * LINES}
-    call = {"type": "tool_use", "id": f"toolu_{number}", "name": "Write", "input": given}
+    tool_input = {"file_path": f"{project}/made{number}.txt", "content": CONTENT * LINES}
+    call = {"type": "tool_use", "id": f"toolu_{number}", "name": "Write", "input": tool_input}
     result = {"type": "tool_result", "tool_use_id": f"toolu_{number}", "content": "no", "is_error": True}
     return [
         {"type": "assistant", "message": {"content": [call], "id": f"m{number}"}, "uuid": f"a{number}"},
@@ -132,12 +132,12 @@ def _pair(number: int, project: Path) -> list[Mapping[str, Any]]:
 
 
 def _recorded(watcher: Connection, project: Path) -> int:
-    time.sleep(0.5)  # asking is work for the watcher too
+    time.sleep(0.5)  # a request is work for the watcher too
     return len(watcher.ask("log", cwd=str(project)))
 
 
-def _decode(place: Path) -> None:
-    for line in place.read_bytes().splitlines():
+def _decode(path: Path) -> None:
+    for line in path.read_bytes().splitlines():
         json.loads(line)
 
 

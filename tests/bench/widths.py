@@ -1,4 +1,4 @@
-"""Every recording wrapped at every width from 20 to 300: always its table."""
+"""Wrap every recording at every width from 20 to 300: it is always read the same."""
 
 import multiprocessing
 import time

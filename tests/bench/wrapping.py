@@ -1,4 +1,4 @@
-"""One event wrapped at 80 columns, against the same event on one line, as it grows."""
+"""Read one event wrapped at 80 columns, compared with the same event on one line, by size."""
 
 import json
 import time
@@ -11,9 +11,9 @@ WIDTH = 80
 SIZES = (200_000, 1_000_000, 5_000_000)
 ROUNDS = 7
 CHUNK = 64 * 1024
-BEYOND_ASCII = {
-    "a dash now and then": "    if found:  # the last one \u2014 or none\n        return found[0]\n" * 9,
-    "half of it Chinese": "读取文件 then write it back\n把结果写入日志 and go on\n",
+NON_ASCII = {
+    "a few dashes": "    if found:  # the last one \u2014 or none\n        return found[0]\n" * 9,
+    "half Chinese": "读取文件 then write it back\n把结果写入日志 and go on\n",
 }
 
 
@@ -22,7 +22,7 @@ def main() -> None:
     for size in SIZES:
         event = _event(size)
         shown = _wrap(event)
-        # A row that ends in a brace inside the event defeats the guess at its last row: it is scanned.
+        # A row inside the event that ends in a brace looks like its last row, so the event is scanned.
         tricky = _wrap(event[:200] + b'}                    {"' * 3 + event[200:])
         line = event + b"\n"
         times = {"line": 1e9, "wrapped": 1e9, "chunks": 1e9, "scanned": 1e9}
@@ -31,23 +31,23 @@ def main() -> None:
             times["wrapped"] = min(times["wrapped"], _time([shown]))
             chunks = [shown[i : i + CHUNK] for i in range(0, len(shown), CHUNK)]
             times["chunks"] = min(times["chunks"], _time(chunks))
-            times["scanned"] = min(times["scanned"], _time([tricky], given=None))
+            times["scanned"] = min(times["scanned"], _time([tricky], expected=None))
         one = times["line"]
         print(
             f"  {size / 1e6:5.1f} MB  {one * 1e3:7.1f} ms{times['wrapped'] * 1e3:7.1f} ms"
             f"{times['wrapped'] / one:7.2f}{times['chunks'] / one:11.2f}{times['scanned'] / one:10.2f}"
         )
-    for name, source in BEYOND_ASCII.items():
+    for name, source in NON_ASCII.items():
         _compare_text(name, source)
 
 
 def _compare_text(name: str, source: str) -> None:
     event = _event(SIZES[-1], source)
     shown = capture([event.decode()], WIDTH).encode()
-    # A short row before a wide letter is in doubt, and its event is not given; it is read all the same.
-    pairs = [(_time([event + b"\n"]), _time([shown], given=None)) for _ in range(ROUNDS)]
+    # A short row before a wide character is ambiguous: the event is read, but may not be returned.
+    pairs = [(_time([event + b"\n"]), _time([shown], expected=None)) for _ in range(ROUNDS)]
     line, wrapped = map(min, zip(*pairs, strict=True))
-    print(f"  {len(event) / 1e6:5.1f} MB, {name}: wrapped {wrapped / line:.2f} of one line")
+    print(f"  {len(event) / 1e6:5.1f} MB, {name}: wrapped {wrapped / line:.2f} times one line")
 
 
 def _source() -> str:
@@ -55,7 +55,7 @@ def _source() -> str:
 
 
 def _event(size: int, source: str | None = None) -> bytes:
-    """A call that writes source code, so with indentation, quotes and braces; or another text."""
+    """Return a call that writes source code, with indentation, quotes and braces, or another text."""
     source = source or _source()
     content = (source * (size // len(source.encode()) + 1))[:size]
     block = {"type": "tool_use", "id": "toolu_1", "name": "Write", "input": {"content": content}}
@@ -68,10 +68,10 @@ def _wrap(line: bytes) -> bytes:
     return b"".join(row + b"\n" for row in rows)
 
 
-def _time(chunks: list[bytes], given: int | None = 1) -> float:
+def _time(chunks: list[bytes], expected: int | None = 1) -> float:
     reassembler = Reassembler(width=WIDTH)
     start = time.process_time()
     documents = [document for chunk in chunks for document in reassembler.feed(chunk)] + reassembler.close()
     seconds = time.process_time() - start
-    assert given is None or len(documents) == given
+    assert expected is None or len(documents) == expected
     return seconds

@@ -1,4 +1,4 @@
-"""Chorus beside others that keep or undo an agent's edits: same edits, same repositories, one run.
+"""Compare Chorus with other tools that record or undo an agent's edits: same edits and repositories, one run.
 
-`make compare` installs them from PyPI and npm into `.compare`. No test does.
+`make compare` installs the other tools from PyPI and npm into `.compare`. No test does.
 """

@@ -1,7 +1,7 @@
-"""Who is compared: what each must offer, Chorus itself, and git used by hand.
+"""The interface of a compared tool, Chorus itself, and a git commit after each call.
 
-A contender says how it is installed, how it joins a session, how many actions it kept apart, and what
-it does when one action is to be taken back. What it cannot do it says.
+A contender defines how it is installed, how it is attached to a session, how many actions it recorded
+separately, and how it reverts one action, or why it cannot.
 """
 
 import json
@@ -12,43 +12,43 @@ from pathlib import Path
 from subprocess import CompletedProcess
 
 from chorus import __version__
-from tests.compare.playing import Place, hook_after_each_call
+from tests.compare.session import Sandbox, hook_after_each_call
 
 READY_SECONDS = 60.0
 
 
 class Contender:
-    """Nothing attached: what all others are measured against."""
+    """Nothing attached: the baseline of the others."""
 
     name = "nothing attached"
-    edits: int | None = None  # fewer than asked for, where one takes too long
+    edits: int | None = None  # an upper limit, for a tool that is slow
     is_timed = True
-    takes_back = True
+    can_revert = True
 
     def install(self, tools: Path) -> None:
-        """Bring it into that directory, and into nothing else."""
+        """Install it below that directory and nowhere else."""
 
     def version(self) -> str:
         return ""
 
-    def start(self, place: Place) -> None:
-        """Before the session."""
+    def start(self, sandbox: Sandbox) -> None:
+        """Prepare for the session."""
 
-    def settings(self, place: Place) -> str | None:
+    def settings(self, sandbox: Sandbox) -> str | None:
         return None
 
-    def wrap(self, place: Place, command: list[str]) -> list[str]:
+    def wrap(self, sandbox: Sandbox, command: list[str]) -> list[str]:
         return command
 
-    def captured(self, place: Place) -> int | None:
+    def count_recorded(self, sandbox: Sandbox) -> int | None:
         return None
 
-    def take_back(self, place: Place, identifiers: Sequence[str], target: int) -> str | None:
-        """Take one action back; None, or why it does not."""
+    def revert(self, sandbox: Sandbox, call_ids: Sequence[str], target: int) -> str | None:
+        """Revert one action. Return None, or the reason why it was not reverted."""
         return "not offered"
 
-    def close(self, place: Place) -> None:
-        """Nothing of it runs afterwards."""
+    def close(self, sandbox: Sandbox) -> None:
+        """Stop every process of it."""
 
 
 class Chorus(Contender):
@@ -57,48 +57,48 @@ class Chorus(Contender):
     def version(self) -> str:
         return __version__
 
-    def start(self, place: Place) -> None:
-        self._run(place, "hooks", "install", "--user")
-        self._run(place, "hooks", "wake", str(place.project / ".git"))
+    def start(self, sandbox: Sandbox) -> None:
+        self._run(sandbox, "hooks", "install", "--user")
+        self._run(sandbox, "hooks", "wake", str(sandbox.project / ".git"))
         deadline = time.monotonic() + READY_SECONDS
-        while self._run(place, "status", check=False).returncode:
+        while self._run(sandbox, "status", check=False).returncode:
             if time.monotonic() > deadline:
-                raise RuntimeError("the watcher does not answer")
+                raise RuntimeError("the watcher does not respond")
 
-    def captured(self, place: Place) -> int:
-        entries = json.loads(self._run(place, "log", "--json").stdout)
+    def count_recorded(self, sandbox: Sandbox) -> int:
+        entries = json.loads(self._run(sandbox, "log", "--json").stdout)
         return len({entry["commit"] for entry in entries if entry["commit"]})
 
-    def take_back(self, place: Place, identifiers: Sequence[str], target: int) -> str | None:
-        done = self._run(place, "revert", identifiers[target], check=False)
+    def revert(self, sandbox: Sandbox, call_ids: Sequence[str], target: int) -> str | None:
+        done = self._run(sandbox, "revert", call_ids[target], check=False)
         return None if done.returncode == 0 else done.stderr.strip().split("\n")[0]
 
-    def close(self, place: Place) -> None:
-        self._run(place, "stop", check=False)
+    def close(self, sandbox: Sandbox) -> None:
+        self._run(sandbox, "stop", check=False)
 
-    def _run(self, place: Place, *words: str, check: bool = True) -> CompletedProcess[str]:
-        return place.run(sys.executable, "-m", "chorus", *words, check=check)
+    def _run(self, sandbox: Sandbox, *words: str, check: bool = True) -> CompletedProcess[str]:
+        return sandbox.run(sys.executable, "-m", "chorus", *words, check=check)
 
 
 class GitPerEdit(Contender):
     name = "git add + commit"
 
     def version(self) -> str:
-        return Place.here().run("git", "--version").stdout.split()[2]
+        return Sandbox.of_checkout().run("git", "--version").stdout.split()[2]
 
-    def settings(self, place: Place) -> str | None:
+    def settings(self, sandbox: Sandbox) -> str | None:
         return hook_after_each_call("git add -A && git commit -qm edit")
 
-    def captured(self, place: Place) -> int:
-        root = place.run("git", "rev-list", "--max-parents=0", "HEAD").stdout.strip()
-        return len(place.run("git", "rev-list", f"{root}..HEAD").stdout.split())
+    def count_recorded(self, sandbox: Sandbox) -> int:
+        root = sandbox.run("git", "rev-list", "--max-parents=0", "HEAD").stdout.strip()
+        return len(sandbox.run("git", "rev-list", f"{root}..HEAD").stdout.split())
 
-    def take_back(self, place: Place, identifiers: Sequence[str], target: int) -> str | None:
-        commits = place.run("git", "rev-list", "--reverse", "HEAD").stdout.split()[1:]
+    def revert(self, sandbox: Sandbox, call_ids: Sequence[str], target: int) -> str | None:
+        commits = sandbox.run("git", "rev-list", "--reverse", "HEAD").stdout.split()[1:]
         if target >= len(commits):
             return "it has no commit"
-        done = place.run("git", "revert", "--no-edit", commits[target], check=False)
+        done = sandbox.run("git", "revert", "--no-edit", commits[target], check=False)
         if done.returncode:
-            place.run("git", "revert", "--abort", check=False)
+            sandbox.run("git", "revert", "--abort", check=False)
             return done.stderr.strip().split("\n")[0]
         return None

@@ -1,44 +1,49 @@
-"""The comparison as a table for people."""
+"""Render the comparison as Markdown tables."""
 
 from pathlib import Path
 
-from tests.compare.measuring import SLOW_EDITS, Row
-from tests.compare.traps import TRAPS
+from tests.compare.measurements import SLOW_EDITS, Row
+from tests.compare.revert_cases import REVERT_CASES
 
 BEGIN, END = "<!-- compare: begin -->", "<!-- compare: end -->"
 MARKS = {"right": "✓", "refused": "–", "wrong": "✗"}
 
 
 def render(rows: list[Row], sizes: list[int], edits: int) -> str:
-    whole = [row for row in rows if row.missing is None]
-    lines = [f"`make compare`: {edits} edits in one session, all in one run.", "", *_overview(whole, sizes)]
-    lines += ["", *_cases([row for row in whole if row.traps])]
+    complete = [row for row in rows if row.missing is None]
+    lines = [
+        f"`make compare`: {edits} edits in one session, all in one run.",
+        "",
+        *_overview(complete, sizes),
+    ]
+    lines += ["", *_cases([row for row in complete if row.revert_results])]
     lines += [f"\n{row.name} is not in the table: {row.missing}." for row in rows if row.missing is not None]
     return "\n".join(lines)
 
 
 def _overview(rows: list[Row], sizes: list[int]) -> list[str]:
-    """One line for each thing measured, one column for each contender: it fits a page that way."""
+    """Render one line per measurement and one column per contender, which fits a page."""
     slowly = f"{SLOW_EDITS} edits a second apart"
     table = [
         ("", [f"{row.name} {row.version}".strip() for row in rows]),
         *((f"added per edit, {n:,} files", [_ms(row.added_ms.get(n)) for row in rows]) for n in sizes),
-        ("kept apart, edits at once", [f"{row.captured} of {row.edits}" for row in rows]),
-        (f"kept apart, {slowly}", [_of(row.captured_slowly, SLOW_EDITS) for row in rows]),
+        ("recorded separately, edits back to back", [f"{row.recorded} of {row.edits}" for row in rows]),
+        (f"recorded separately, {slowly}", [_of(row.recorded_slowly, SLOW_EDITS) for row in rows]),
         ("your branch and index untouched", [_yes(row.branch_untouched) for row in rows]),
         ("your uncommitted files stay uncommitted", [_yes(row.work_untouched) for row in rows]),
         *((f"disk, {n:,} files", [_megabytes(row.added_bytes[n]) for row in rows]) for n in sizes),
-        (f"one action taken back: right / wrong of {len(TRAPS)}", [_score(row) for row in rows]),
+        (f"one action reverted: right / wrong of {len(REVERT_CASES)}", [_score(row) for row in rows]),
     ]  # fmt: skip
     lines = [f"| {name} | " + " | ".join(cells) + " |" for name, cells in table]
     return [lines[0], "|---|" + "---|" * len(rows), *lines[1:]]
 
 
 def _cases(rows: list[Row]) -> list[str]:
-    lines = ["Each case by itself: ✓ right, – refused or not offered and nothing changed, ✗ wrong.", ""]
+    lines = ["Each revert case: ✓ right, – refused or not offered and nothing changed, ✗ wrong.", ""]
     lines += ["| | " + " | ".join(row.name for row in rows) + " |", "|---|" + "---|" * len(rows)]
     lines += [
-        f"| {trap.name} | " + " | ".join(MARKS[row.traps[trap.name]] for row in rows) + " |" for trap in TRAPS
+        f"| {case.name} | " + " | ".join(MARKS[row.revert_results[case.name]] for row in rows) + " |"
+        for case in REVERT_CASES
     ]
     return lines
 
@@ -60,18 +65,18 @@ def _yes(value: bool) -> str:
 
 
 def _score(row: Row) -> str:
-    if not row.traps:
+    if not row.revert_results:
         return "–"
-    results = list(row.traps.values())
+    results = list(row.revert_results.values())
     return f"{results.count('right')} / {results.count('wrong')}"
 
 
-def put_into(page: Path, text: str) -> None:
-    """Put the table between its marks in a page; at the page's end when there are none."""
+def insert_into(page: Path, text: str) -> None:
+    """Replace the table between its markers in a page, or append it if there are none."""
     old = page.read_text() if page.exists() else "# Benchmarks\n"
     block = f"{BEGIN}\n{text}\n{END}"
     if BEGIN in old:
         head, _, rest = old.partition(BEGIN)
         page.write_text(head + block + rest.partition(END)[2])
     else:
-        page.write_text(f"{old.rstrip()}\n\n## Against others\n\n{block}\n")
+        page.write_text(f"{old.rstrip()}\n\n## Compared with other tools\n\n{block}\n")

@@ -1,4 +1,4 @@
-"""One action taken back, in the cases where that goes wrong: what must be on disk afterwards."""
+"""Difficult cases of reverting one action, and what must be on disk afterwards."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -7,15 +7,16 @@ Call = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Trap:
+class RevertCase:
     name: str
     files: dict[str, bytes]
     calls: list[Call]
-    target: int  # the call to take back
-    expected: dict[str, bytes | None]  # None: the file must be gone
-    users: dict[str, tuple[bytes, bytes]] = field(default_factory=dict)  # replaced by the person afterwards
-    own: dict[str, bytes] = field(default_factory=dict)  # lies there, never added to git
-    config: dict[str, str] = field(default_factory=dict)  # of the repository
+    target: int  # the call to revert
+    expected: dict[str, bytes | None]  # None: the file must not exist
+    # Made by the user after the calls: old and new text.
+    user_edits: dict[str, tuple[bytes, bytes]] = field(default_factory=dict)
+    untracked: dict[str, bytes] = field(default_factory=dict)  # files never added to git
+    config: dict[str, str] = field(default_factory=dict)  # the repository's git configuration
 
 
 def edit(path: str, old: str, new: str, **more: object) -> Call:
@@ -35,9 +36,9 @@ def bash(command: str) -> Call:
 
 TEN = "".join(f"line {number}\n" for number in range(10)).encode()
 
-TRAPS = [
-    Trap(
-        "the middle one of three in one file",
+REVERT_CASES = [
+    RevertCase(
+        "the second of three edits in one file",
         {"a.txt": TEN},
         [
             edit("a.txt", "line 1\n", "one\n"),
@@ -47,89 +48,89 @@ TRAPS = [
         1,
         {"a.txt": TEN.replace(b"line 1\n", b"one\n").replace(b"line 8\n", b"eight\n")},
     ),
-    Trap(
-        "the new text stands elsewhere too",
+    RevertCase(
+        "the new text also occurs elsewhere",
         {"a.txt": b"x = 2\nother\ny = 1\n"},
         [edit("a.txt", "y = 1", "x = 2")],
         0,
         {"a.txt": b"x = 2\nother\ny = 1\n"},
     ),
-    Trap(
-        "the old text holds `$&`",
+    RevertCase(
+        "the old text contains `$&`",
         {"a.txt": b"cost $& price\n"},
         [edit("a.txt", "cost $& price", "plain")],
         0,
         {"a.txt": b"cost $& price\n"},
     ),
-    Trap(
-        "all occurrences replaced, the new text was there before",
+    RevertCase(
+        "all occurrences replaced, and the new text occurred before",
         {"a.txt": b"old\nnew\nold\n"},
         [edit("a.txt", "old", "new", replace_all=True)],
         0,
         {"a.txt": b"old\nnew\nold\n"},
     ),
-    Trap(
+    RevertCase(
         "an edit that failed",
         {"a.txt": b"after\n"},
         [edit("a.txt", "before", "after")],
         0,
         {"a.txt": b"after\n"},
     ),
-    Trap(
-        "a file written over", {"a.txt": b"first\n"}, [write("a.txt", "second\n")], 0, {"a.txt": b"first\n"}
+    RevertCase(
+        "a file overwritten", {"a.txt": b"first\n"}, [write("a.txt", "second\n")], 0, {"a.txt": b"first\n"}
     ),
-    Trap(
+    RevertCase(
         "a file created",
         {"a.txt": b"first\n"},
         [write("b.txt", "new\n")],
         0,
         {"a.txt": b"first\n", "b.txt": None},
     ),
-    Trap(
+    RevertCase(
         "your own edit in the same file",
         {"a.txt": TEN},
         [edit("a.txt", "line 1\n", "one\n")],
         0,
         {"a.txt": TEN.replace(b"line 8\n", b"mine\n")},
-        users={"a.txt": (b"line 8\n", b"mine\n")},
+        user_edits={"a.txt": (b"line 8\n", b"mine\n")},
     ),
-    Trap(
+    RevertCase(
         "CRLF",
         {"a.txt": b"one\r\ntwo\r\n"},
         [edit("a.txt", "two", "2")],
         0,
         {"a.txt": b"one\r\ntwo\r\n"},
     ),
-    Trap(
+    RevertCase(
         "a command changed the file",
         {"a.txt": b"old\n"},
         [bash("sed -i s/old/new/ a.txt")],
         0,
         {"a.txt": b"old\n"},
     ),
-    Trap("a command deleted the file", {"a.txt": b"old\n"}, [bash("rm a.txt")], 0, {"a.txt": b"old\n"}),
-    Trap(
+    RevertCase("a command deleted the file", {"a.txt": b"old\n"}, [bash("rm a.txt")], 0, {"a.txt": b"old\n"}),
+    RevertCase(
         "a later edit of the same line: refuse, change nothing",
         {"a.txt": b"one\n"},
         [edit("a.txt", "one", "two"), edit("a.txt", "two", "three")],
         0,
         {"a.txt": b"three\n"},
     ),
-    Trap(
-        "your files git does not know, one of them ignored",
+    RevertCase(
+        "your untracked files, one of them ignored",
         {"a.txt": b"one\n", ".gitignore": b".env\n"},
         [edit("a.txt", "one", "two")],
         0,
         {"a.txt": b"one\n", "draft.txt": b"mine\n", ".env": b"KEY=1\n"},
-        own={"draft.txt": b"mine\n", ".env": b"KEY=1\n"},
+        untracked={"draft.txt": b"mine\n", ".env": b"KEY=1\n"},
     ),
-    Trap(
+    RevertCase(
         "a filter that fails for another file",
         {"a.txt": b"one\n", ".gitattributes": b"*.bin filter=broken\n"},
         [edit("a.txt", "one", "two")],
         0,
         {"a.txt": b"one\n", "x.bin": b"data\n"},
-        own={"x.bin": b"data\n"},
+        untracked={"x.bin": b"data\n"},
         config={"filter.broken.clean": "false", "filter.broken.required": "true"},
     ),
 ]

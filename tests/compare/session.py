@@ -1,4 +1,4 @@
-"""The stand-in for the client, without a screen: it makes the edits everyone is measured by."""
+"""Run a headless session of the client double, which makes the same edits for every contender."""
 
 import json
 import os
@@ -17,19 +17,19 @@ ROOT = Path(__file__).parents[2]
 
 
 class SessionFailed(RuntimeError):
-    """The client, or what was put around it, did not come to its end."""
+    """The client, or the program wrapped around it, failed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A repository and a home, with room beside them."""
+class Sandbox:
+    """A temporary repository and home directory."""
 
     project: Path
     home: Path
 
     @classmethod
-    def here(cls) -> Self:
-        """This checkout, for questions that need no repository of their own."""
+    def of_checkout(cls) -> Self:
+        """Return this checkout, for commands that need no repository of their own."""
         return cls(ROOT, ROOT)
 
     @property
@@ -46,9 +46,9 @@ class Place:
 
 
 def client_command(
-    place: Place, calls: Sequence[Mapping[str, Any]], settings: str | None, *, pause_seconds: float = 0
+    sandbox: Sandbox, calls: Sequence[Mapping[str, Any]], settings: str | None, *, pause_seconds: float = 0
 ) -> list[str]:
-    script = place.scratch / "script.json"
+    script = sandbox.scratch / "script.json"
     pause = [{"pause": pause_seconds}] if pause_seconds else []
     replies = [[*pause, call] for call in calls]
     script.write_text(json.dumps({"scripts": {"go": [*replies, [*pause, {"say": "Done."}]]}}))
@@ -57,32 +57,32 @@ def client_command(
     return [*client, "--output-format", "stream-json", "--verbose", "--dangerously-skip-permissions", *more]
 
 
-def play(place: Place, command: Sequence[str]) -> float:
-    """Run the client to its end; how long it took."""
+def run_session(sandbox: Sandbox, command: Sequence[str]) -> float:
+    """Run the client and return the seconds it took."""
     started = time.monotonic()
     done = subprocess.run(
         command,
-        cwd=place.project,
-        env=place.environment(),
+        cwd=sandbox.project,
+        env=sandbox.environment(),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
     )
-    took = time.monotonic() - started
+    seconds = time.monotonic() - started
     if done.returncode:
-        raise SessionFailed(f"{command[:6]} ended with {done.returncode}: {done.stderr[-500:]}")
-    return took
+        raise SessionFailed(f"{command[:6]} exited with {done.returncode}: {done.stderr[-500:]}")
+    return seconds
 
 
 def hook_after_each_call(command: str) -> str:
     return json.dumps({"hooks": {"PostToolUse": [{"hooks": [{"type": "command", "command": command}]}]}})
 
 
-def disk_used(*places: Path) -> int:
-    """Bytes of all files below, each once. git may tidy up at the same time."""
+def disk_used(*roots: Path) -> int:
+    """Count the bytes of all files below these directories. git may delete some meanwhile."""
     total = 0
-    for place in places:
-        for directory, _, names in os.walk(place):
+    for root in roots:
+        for directory, _, names in os.walk(root):
             for name in names:
                 with suppress(FileNotFoundError):
                     total += Path(directory, name).lstat().st_size
