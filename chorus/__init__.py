@@ -1,3 +1,3 @@
-"""Chorus: one commit per tool action of a Claude Code session, and any single one reverted later."""
+"""Chorus: commit each tool action of a Claude Code session, and revert any single one later."""
 
 __version__ = "0.2.0"

@@ -57,7 +57,7 @@ def _dispatch(arguments: Sequence[str]) -> int:
 
 
 def _split(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
-    """Split at the first `--`: the command's own words, and those for another program."""
+    """Split at the first `--`: the command's own arguments, and those for another program."""
     index = words.index("--") if "--" in words else len(words)
     return words[:index], words[index + 1 :]
 
@@ -74,7 +74,7 @@ def _run_without_command(arguments: Sequence[str]) -> int:
             return ExitCode.OK
         if word not in ("-h", "--help"):
             kind = "option" if word.startswith("-") else "command"
-            print_err(f"chorus: there is no {kind} {word!r}; {_suggest(word)}`chorus --help` lists them")
+            print_err(f"chorus: unknown {kind} {word!r}; {_suggest(word)}see `chorus --help`")
             return ExitCode.USAGE
     print_out(_render_help())
     return ExitCode.OK

@@ -1,7 +1,7 @@
 """The spool: hook events, one file each, in a directory shared by the hook program and the watcher.
 
 Gives events in the order they happened, each once, and releases each hook, with an answer if there is one.
-An event stays on disk until it is forgotten, so after a crash the next watcher finds what was not done.
+An event stays on disk until it is forgotten, so after a crash the next watcher finds what was not handled.
 docs/protocol.md describes the exchange; hooks/chorus-hook is the other side of it.
 """
 
@@ -104,7 +104,7 @@ class Spool:
                 pass
 
     def take(self) -> list[HookEvent]:
-        """Every complete event not given before, oldest first.
+        """Every complete event not returned before, oldest first.
 
         Call it when `fileno` is readable, and every few seconds: a hook killed midway wakes nobody.
         """
@@ -118,7 +118,7 @@ class Spool:
         return unfinished + [event for event in found if event is not None]
 
     def is_hook_waiting(self, event: HookEvent) -> bool:
-        """Whether the hook still holds the client back. Ask after reading what an edit is about to change."""
+        """Whether the hook still makes the client wait. Call it after reading what an edit will change."""
         if not self._is_unreleased(event):
             return False
         return read_process(int(event.name.partition(".")[0])) is not None
@@ -185,7 +185,7 @@ class Spool:
         return path is not None and path.parent == self._directory
 
     def _list(self, directory: Path) -> list[Path]:
-        """The files of events not given yet, in the order they were written.
+        """The files of events not returned yet, in the order they were written.
 
         A file system's clock may have a resolution of some milliseconds; process ids rarely go backwards.
         """

@@ -1,4 +1,4 @@
-"""What Chorus asks of a coding agent: the one interface through which the other packages use an adapter.
+"""What Chorus needs from a coding agent: the one interface through which the other packages use an adapter.
 
 An adapter is split by what its parts need and when they are loaded:
 
@@ -170,7 +170,7 @@ class Events(Protocol):
         ...
 
     def notice_session(self, event: Mapping[str, Any]) -> SessionId | None:
-        """Return the session that reads a notice in the reply to this hook event; None if nobody does."""
+        """Return the session that reads a notice in the reply to this hook event; None if none does."""
         ...
 
     def notice_reply(self, event: Mapping[str, Any], text: str) -> dict[str, Any]:
@@ -334,7 +334,7 @@ class Prompts(Protocol):
 
 
 class SettingsScope(Enum):
-    """Whose sessions: all of the user's, everybody's in this repository, the user's in this repository."""
+    """Which sessions: the user's everywhere, everybody's in this repository, or only the user's in it."""
 
     USER = "user"
     PROJECT = "project"

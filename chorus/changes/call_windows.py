@@ -100,7 +100,7 @@ class CallWindows:
 
     @property
     def open(self) -> bool:
-        """Whether some call may be writing anywhere right now."""
+        """Whether the window of any call is open."""
         return bool(self._windows or self._background)
 
     def feed(self, outcome: Outcome) -> list[WindowEffect]:

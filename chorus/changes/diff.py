@@ -1,6 +1,6 @@
 """A line diff of two byte strings.
 
-Gives hunks: which lines of the one replace which lines of the other. A line includes its newline; a last line
+Gives hunks: which lines of `before` became which lines of `after`. A line includes its newline; a last line
 without one differs from the same text with one. Nothing is decoded; the hunks applied to the one give the
 other exactly.
 """
@@ -84,7 +84,7 @@ def _starts_line(data: bytes, position: int, head: int) -> bool:
 
 
 def _common_prefix(a: bytes, b: bytes) -> int:
-    """Compare slices of doubling length, so that memcmp does the work."""
+    """The number of equal bytes at the start. Compares slices of doubling length: memcmp does the work."""
     done, step = 0, 64
     limit = min(len(a), len(b))
     while done < limit and step:

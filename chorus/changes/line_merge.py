@@ -115,7 +115,7 @@ class _Order:
         return b"\n" + b"\n".join(lines) + b"\n" in b"\n" + _terminated(self._text)
 
     def _interleave(self, mine: list[bytes], other: list[bytes]) -> list[bytes]:
-        """Merge by the lines' places in the text; a line without a place follows the one before it."""
+        """Merge by the lines' positions in the text; a line not in it follows the one before it."""
         places: dict[bytes, int] = {}
         for place, line in enumerate(_lines(self._text)):
             places.setdefault(line, place)
@@ -140,7 +140,7 @@ def _contains(whole: list[bytes], part: list[bytes]) -> bool:
 
 
 def _merge_apart(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
-    """Merge without looking at lines where one side's whole change ends before the other's begins."""
+    """Merge without splitting into lines, if one side's whole change ends before the other's begins."""
     head_ours, tail_ours = common_ends(base, ours)
     head_theirs, tail_theirs = common_ends(base, theirs)
     if len(base) - tail_ours < head_theirs:
@@ -197,5 +197,5 @@ def _lines(data: bytes) -> list[bytes]:
 
 
 def _terminated(data: bytes) -> bytes:
-    """The text with a newline at its end: whether the last line has one is compared by itself."""
+    """The text with a newline at its end: whether the last line has one is compared separately."""
     return data if not data or data.endswith(b"\n") else data + b"\n"

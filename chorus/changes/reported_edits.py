@@ -45,7 +45,7 @@ def reported_edit(action: Action, file: FileReport | None) -> ReportedEdit:
 
 
 def text_after(report: ReportedEdit, before: str | None) -> str | None:
-    """The text that the reported change makes of `before` (None: no file); None if that is unknown."""
+    """The text after the reported change of `before` (None: no file); None if that is unknown."""
     if report.after is not None:
         return report.after
     start = before or ""
@@ -54,7 +54,7 @@ def text_after(report: ReportedEdit, before: str | None) -> str | None:
 
 
 def apply_hunks(text: str, hunks: Sequence[ReportHunk]) -> str | None:
-    """The patched text; None where a line of the patch is not in its place."""
+    """The patched text; None if a line of the patch is not where it should be."""
     lines = _lines(text)
     out: list[str] = []
     done = 0

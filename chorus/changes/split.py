@@ -2,8 +2,8 @@
 
 Receives the bytes before and after, and what the client reports of each action, oldest first. Gives the
 parts in order, each with the content after it and its action, or none for an outside change. Together they
-lead from the one content to the other. Never invents bytes: a content that was not seen on disk is used only
-where the client's text determines every byte of it and something confirms that text.
+lead from the bytes before to the bytes after. Never invents bytes: a content that was not seen on disk is
+used only where the client's text determines every byte of it and something confirms that text.
 """
 
 from collections.abc import Sequence
@@ -79,7 +79,7 @@ def writing_order(
 
 
 def _starts_from(report: ReportedEdit, text: str | None) -> bool:
-    """Whether the report may start from this text; one without a text may start from any."""
+    """Whether the report may start from this text; a report without `before` may start from any."""
     if report.created or text is None:
         return report.created and text is None
     return report.before is None or is_same_text(report.before, text)
@@ -91,7 +91,7 @@ def is_overwritten(now: bytes | None, report: ReportedEdit) -> bool:
 
 
 def _are_separate(first: Sequence[Hunk], second: Sequence[Hunk]) -> bool:
-    """Whether an unchanged line lies between any change of the one and any of the other."""
+    """Whether at least one unchanged line separates each change in `first` from each in `second`."""
     return all(
         one.after_end < other.before_start or other.before_end < one.after_start
         for one in first

@@ -1,6 +1,6 @@
 """The summary of a change: the first line of a commit, and one line per file.
 
-For people, in the assistant's own words where there are any. Never parsed back.
+For people to read: the assistant's own text where there is some. Never parsed back.
 """
 
 import re
@@ -52,7 +52,7 @@ def count_lines(before: bytes | None, after: bytes | None) -> tuple[int | None, 
 
 
 def summarise(action: Action, files: Sequence[FileChange]) -> str:
-    """The first line: why it failed, else the assistant's words, else the tool and what it did."""
+    """The first line: why it failed, else the assistant's text, else the tool and what it did."""
     if action.status == "failed" and action.failure:
         why = shorten(action.failure, MAX_REASON_LENGTH)
         return f"{shorten(_tool_and_files(action, files), SUBJECT_LENGTH - len(why) - 2)}: {why}"

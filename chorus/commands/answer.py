@@ -16,7 +16,7 @@ EXAMPLES = (
 
 
 class Reply(TypedDict):
-    """The reply to one question, as the watcher takes it."""
+    """The reply to one question, as an argument of the `answer` request."""
 
     question: str
     labels: list[str]
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> ExitCode:
     if bool(args.choices) + bool(args.text) + bool(args.to or args.say) != 1:
         raise UsageError(
             "give either choices, or --text, or --to and --say for each question",
-            hint="`chorus prompts` shows the question and its choices.",
+            hint="Run `chorus prompts` to see the question and its choices.",
         )
 
     def decide(prompt: PromptJson) -> dict[str, Any]:
@@ -111,7 +111,7 @@ def read_questions(prompt: PromptJson) -> list[tuple[str, str, list[str]]]:
 
 
 def _reply(question: str, labels: list[str], choices: list[str], text: str | None) -> Reply:
-    """Make a reply. A number stands for the label at that position, unless it is a label itself."""
+    """Make a reply. A number means the label at that position, unless it is a label itself."""
     named = [
         labels[int(choice) - 1]
         if choice.isdigit() and choice not in labels and 0 < int(choice) <= len(labels)

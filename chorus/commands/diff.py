@@ -31,11 +31,11 @@ def run(args: argparse.Namespace) -> ExitCode:
 
 def _action_names(args: argparse.Namespace) -> list[str]:
     if (args.turn is None and args.lane is None) == (not args.actions):
-        raise UsageError("give either actions, or a turn or lane", hint="`chorus log` lists them.")
+        raise UsageError("give either actions, or a turn or lane", hint="Run `chorus log` to list them.")
     if args.actions:
         return list(args.actions)
     entries = read_log(turn=args.turn, lane=args.lane)
     names = [str(entry["n"]) for entry in entries if entry["commit"] and not entry["within"]]
     if not names:
-        raise NotFound("no action of that turn or lane changed a file", hint="`chorus log` lists them.")
+        raise NotFound("no action of that turn or lane changed a file", hint="Run `chorus log` to list them.")
     return names

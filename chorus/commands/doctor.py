@@ -32,8 +32,8 @@ from chorus.wire.home import Home, find_home
 
 ABOUT = """\
 Each line is one check: what was found and, if something is wrong, how to fix it.
---deep also proves that the recorded history is complete: the timeline gives the work
-tree's bytes, and each lane its own tree."""
+--deep also replays the recorded history and checks that it gives exactly the bytes of
+the work tree and the tree of each lane."""
 RAISE_LIMITS = "Raise fs.inotify.max_user_watches and fs.inotify.max_user_instances, then run `chorus stop`."
 # The client needs a second or two for `--version`, more on a busy machine.
 PROGRAM_TIMEOUT_SECONDS = 30.0
@@ -174,7 +174,7 @@ def check_sessions(status: StatusJson, *, lent: bool = False) -> Check:
     detail = "; ".join(described) or "none is watched"
     without_hooks = ", ".join(session["id"][:8] for session in live if "hook" not in session["sources"])
     if without_hooks and lent:
-        detail += f". The hooks lent to {without_hooks} have not run yet: they will with its next step"
+        detail += f". The hooks added for {without_hooks} have not run yet: they run with its next tool call"
     elif without_hooks:
         detail += f". Without hooks ({without_hooks}) calls are seen late; `chorus attach --hooks` adds hooks"
     return Check("sessions", True, detail)
@@ -193,7 +193,7 @@ def check_hooks(repository: Repository, lent: Collection[str] = ()) -> Check:
             return Check("hooks", False, f"{status.path}: {status.problem}", fix)
         if status.events:
             version = "" if status.current else " (of another version)"
-            loan = " (lent while a client runs)" if str(status.path) in lent else ""
+            loan = " (added while a client is running)" if str(status.path) in lent else ""
             found.append(f"{scope.value}{version}{loan}")
     if found:
         return Check("hooks", True, f"installed in {', '.join(found)} settings")

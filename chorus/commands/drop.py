@@ -16,7 +16,7 @@ EXAMPLES = (
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("lane", metavar="LANE", nargs="?", help="a name from `chorus lanes`")
-    parser.add_argument("--all", action="store_true", help="every lane of this work tree")
+    parser.add_argument("--all", action="store_true", help="drop every lane of this work tree")
     parser.add_argument("--restore", action="store_true", help="restore a dropped lane")
     parser.add_argument("--json", action="store_true", help="print JSON")
 

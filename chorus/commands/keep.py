@@ -32,7 +32,8 @@ def run(args: argparse.Namespace) -> ExitCode:
         print_out(f"kept {', '.join(map(str, done['kept']))}")
     else:
         raise NotFound(
-            f"{_describe_selection(args)}: no open action", hint="`chorus log --open` lists the open ones."
+            f"{_describe_selection(args)}: no open action",
+            hint="Run `chorus log --open` to list the open actions.",
         )
     return ExitCode.OK
 

@@ -41,14 +41,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tool", metavar="NAME", help="only actions of this tool (Edit, Write, Bash, …)")
     parser.add_argument("--status", choices=STATUSES, help="only actions with this status")
     parser.add_argument("--since", metavar="TIME", help="only newer actions: 2h, 3d, 2026-01-31T14:00")
-    parser.add_argument("--outside", action="store_true", help="also changes that no action made")
+    parser.add_argument("--outside", action="store_true", help="also list changes that no action made")
     parser.add_argument("--open", action="store_true", help="only actions not kept, reverted or landed yet")
     parser.add_argument("--reverse", action="store_true", help="oldest first")
     parser.add_argument(
         "-n", dest="limit", type=parse_count, metavar="COUNT", help="only the newest COUNT actions"
     )
     parser.add_argument(
-        "--prompts", action="store_true", help="list answered prompts instead: by whom, with which keys"
+        "--prompts", action="store_true", help="list answered prompts instead, with who answered and how"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
 

@@ -15,8 +15,8 @@ from chorus.policy.rules import Rule, parse_policy
 from chorus.policy.verdict import Verdict, judge_call
 
 ABOUT = """\
-Deny rules win over ask rules, and ask rules over allow rules. What no rule allows is
-asked. A repository's own rules can only make the policy stricter."""
+Deny rules win over ask rules, and ask rules over allow rules. You are asked
+about every call that no rule allows. A repository's own rules can only be stricter."""
 EXAMPLES = (
     ("chorus policy add allow --command 'git status'", "never ask for this command"),
     ("chorus policy test 'git push'", "show what would happen"),
@@ -78,7 +78,7 @@ def _list(args: argparse.Namespace) -> ExitCode:
             f"ignored: the repository's rule `{rule.text}`; a repository can only make the policy stricter"
         )
     print_err(
-        f"everything else is asked; at most {policy.per_minute} calls a minute are approved without asking"
+        f"you are asked about the rest; at most {policy.per_minute} calls per minute are approved by rule"
     )
     return ExitCode.OK
 

@@ -9,7 +9,7 @@ from chorus.wire.home import find_home
 
 EXAMPLES = (
     ("chorus send 'now add tests'", "send the next message"),
-    ("chorus send --end", "end the session after what it is doing"),
+    ("chorus send --end", "end the session after its current turn"),
 )
 
 
@@ -18,7 +18,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--run", metavar="NAME", help="the run's name, session or pane (needed if several are running)"
     )
-    parser.add_argument("--end", action="store_true", help="end the session after what it is doing")
+    parser.add_argument("--end", action="store_true", help="end the session after its current turn")
 
 
 def run(args: argparse.Namespace) -> ExitCode:

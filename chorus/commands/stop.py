@@ -13,8 +13,8 @@ from chorus.wire.client import START_TIMEOUT_SECONDS, WatcherNotResponding, is_l
 from chorus.wire.home import Home, find_home
 
 ABOUT = """\
-Sessions continue. What they do is recorded when the watcher starts again, which any
-command or hook that needs it does by itself."""
+Sessions continue. The next command or hook that needs the watcher starts it again, and
+it then records what the sessions did in between."""
 PROGRAM = "chorus.watcher"
 POLL_SECONDS = 0.01
 
@@ -47,7 +47,7 @@ def kill(home: Home) -> bool:
     while is_locked(home):
         if time.monotonic() > deadline:
             raise WatcherNotResponding(
-                f"process {process.pid} does not end", hint="Check whether its disk responds."
+                f"process {process.pid} did not exit", hint="Check whether its disk responds."
             )
         time.sleep(POLL_SECONDS)
     return True

@@ -1,6 +1,6 @@
 """Read the policy of the user's config and of the repository's file, and append rules to the user's config.
 
-Appending leaves every byte before the new rule as it is, and writes nothing that could not be read back.
+Appending leaves every byte before the new rule as it is, and nothing is written that cannot be read back.
 """
 
 import json

@@ -35,7 +35,7 @@ class Notifications(BaseModel):
 
 
 class Preferences(BaseModel):
-    """The top of the user's config and its `[tell]` table. A repository cannot set them."""
+    """The settings at the top of the user's config, and its `[tell]` table. A repository cannot set them."""
 
     model_config = ConfigDict(frozen=True, populate_by_name=True)
 

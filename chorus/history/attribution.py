@@ -1,8 +1,8 @@
-"""Decide whose change it is: which action made which part of what is different on disk.
+"""Decide which action made which part of what changed on disk.
 
 Receives the actions that name some paths, oldest first, and the edits found there. Gives the steps to
 record, in order: what no action reports, as outside, then each action's own edits. What is left after the
-last action has no owner yet and waits for the next look. Never records, never invents bytes.
+last action has no owner yet and is left for the next observation. Never records, never invents bytes.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -85,7 +85,7 @@ class Attributor:
         return result
 
     def own_edits(self, action: Action, edits: Sequence[Edit]) -> Sequence[Edit]:
-        """Of edits that several calls may have made, those the client reports for this action."""
+        """Select, from edits that several calls may have made, those the client reports for this action."""
         report = action.report
         if report is None or not report.complete:
             return edits
@@ -173,14 +173,14 @@ class Attributor:
         before, after = (self._workspace.read(entry) for entry in (shared.before, shared.after))
         if shared.before != shared.after:
             return split_change(before, after, shared.reports, is_open=shared.is_open)
-        # Nothing is different on disk: only an action that started from just this can have come and gone.
+        # Nothing differs on disk: only an action that started from exactly this content can have been undone.
         first = shared.reports[0]
         if before is None or first.before is None or not is_same_text(first.before, read_text(before)):
             return ()
         return split_change(before, after, shared.reports) or ()
 
     def _entry_after(self, shared: SharedPath, part: ChangePart, *, is_last: bool) -> TreeEntry | None:
-        """The file after one part. The mode changes with the last: nothing tells who changed it."""
+        """The file after one part. A mode change goes to the last part: nothing shows who made it."""
         if part is WHOLE:
             return shared.after
         if is_last and part.after == self._workspace.read(shared.after):
@@ -234,7 +234,7 @@ def reports_change(report: ReportedEdit) -> bool:
 def _take_edits(
     chain: list[tuple[int | None, Edit]], index: int, outside: list[Edit], own: list[Edit]
 ) -> None:
-    """Move this action's edit, and what lies before it, from the chain to the two lists."""
+    """Move this action's edit from the chain to `own`, and all edits before it to `outside`."""
     owners = [owner for owner, _ in chain]
     if index not in owners:
         return

@@ -1,7 +1,7 @@
 """Finish writes that a crash left half done.
 
 Before a record is written, the move of its lane branch is saved in a small file, and cleared when both refs
-have moved. Whoever writes next finds what is left there: if the timeline has the record, the lane is moved
+have moved. The next writer finds what is left there: if the timeline has the record, the lane is moved
 too. The lock files of the dead process are removed. All of this happens under the recording lock, so a
 process that left something is dead. A move that was not saved is never made: a lane the user deleted stays
 deleted.
@@ -105,7 +105,7 @@ class PendingFile:
         os.pwrite(self._open(), DONE, 0)
 
     def read(self) -> PendingWrite | None:
-        """What was begun and not ended. A line that was cut short names no lane."""
+        """The write that was begun and not finished, if any. A line cut short names no lane."""
         try:
             with self._path.open("rb") as file:
                 line = file.readline()

@@ -1,8 +1,8 @@
 """Moves of HEAD and of the stash made by others, and the file changes they explain.
 
 A checkout, reset, rebase or stash writes files; a commit moves HEAD and writes none. `HeadTracker` compares
-HEAD and the stash with the last look, reads the reflog for the steps in between, and tells which changes on
-disk are those git itself made. When nothing moved, this costs a few small reads. It never moves a ref.
+HEAD and the stash with their last state, reads the reflog for the steps in between, and tells which changes
+on disk are those git itself made. When nothing moved, this costs a few small reads. It never moves a ref.
 """
 
 from collections.abc import Iterator

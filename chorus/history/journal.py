@@ -1,7 +1,7 @@
 """The journal: timeline, lanes and marks of one work tree, written together.
 
-Gives each record its number, its place on the timeline and, for an action, on its lane. The order of the
-writes makes a crash harmless: objects, the saved lane move, the timeline, the lane. Whoever writes next
+Gives each record its number, its position on the timeline and, for an action, on its lane. The order of the
+writes makes a crash harmless: objects, the saved lane move, the timeline, the lane. The next writer
 finishes what is left (`crash_recovery`). Never looks at the work tree.
 """
 
@@ -31,7 +31,7 @@ from chorus.model.action import Action
 from chorus.model.ids import Oid, SessionId
 from chorus.store.refs import RefMoved
 
-# Of the user's message, which goes into two commits per action: about 150 lines.
+# Limit of the user's message, which goes into two commits per action: about 150 lines.
 MAX_MESSAGE_CHARACTERS = 10_000
 
 
@@ -164,7 +164,7 @@ class Journal:
         paths: Sequence[str] = (),
         reason: str | None = None,
     ) -> None:
-        """Mark a call that changed nothing, or nothing that is not recorded already."""
+        """Mark a call that changed nothing, or whose change is recorded already."""
         self._append_mark(
             {
                 "kind": "call", "n": self._next_number(), "id": action.id, "status": status, "within": within,
@@ -236,7 +236,7 @@ class Journal:
 
 
 def describe_edits(workspace: Workspace, edits: Sequence[Edit]) -> list[FileChange]:
-    """What became of each file; lines are counted in the first so many."""
+    """Describe the change of each file. Lines are counted in the first `MAX_FILES` only."""
     counted = [_describe_edit(workspace, edit) for edit in edits[:MAX_FILES]]
     return counted + [FileChange(edit.path, _kind_of(edit)) for edit in edits[MAX_FILES:]]
 

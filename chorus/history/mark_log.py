@@ -60,7 +60,7 @@ class ActionMarks:
         self.landed: dict[str, tuple[Oid, ...]] = {}
         self.moved: dict[str, Oid] = {}  # lane commits that were rewritten, by action
         self.statuses: dict[str, str] = {}
-        # The assistant's own words, where they arrived after the action was recorded.
+        # The assistant's own text, if it arrived after the action was recorded.
         self.summaries: dict[str, str] = {}
         self.calls: list[Mark] = []
         self.add(lines)

@@ -1,4 +1,4 @@
-"""What is different on disk, without what git itself put there."""
+"""Find what changed on disk, without the changes that git itself made."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from chorus.store.worktree.scan import ObservedChange, SkippedPath
 
 @dataclass(frozen=True, slots=True)
 class DiskChanges:
-    """What differs from the timeline. `recorded`: what was recorded while looking, as git's own doing."""
+    """What differs from the timeline. `recorded`: changes made by git, recorded while looking."""
 
     edits: tuple[Edit, ...]
     omitted: tuple[SkippedPath, ...]

@@ -1,7 +1,7 @@
 """The recorder: puts what happens in a work tree on its timeline, and what an agent did on its lane.
 
 Receives calls and actions as the client reports them, and hints where to look. Reads the disk
-(`observation`), decides whose change is whose (`attribution`), and writes both histories (`journal`). An
+(`observation`), decides who made each change (`attribution`), and writes both histories (`journal`). An
 action is recorded once, even if it is reported again, also after a restart. Never changes the user's files,
 HEAD, the index, or a branch that is not a lane.
 """
@@ -67,7 +67,7 @@ class Recorder:
         return self.journal.current_commit(recorded)
 
     def start(self) -> None:
-        """Record the work tree as it is for the beginning, unless there is a timeline already."""
+        """Start the timeline with the work tree as it is now, unless there is a timeline already."""
         with self.journal.writing():
             pass
 
@@ -78,7 +78,7 @@ class Recorder:
         *,
         is_waiting: Callable[[], bool] = lambda: True,
     ) -> bool:
-        """Record what is different now as outside: the call that starts did not make it.
+        """Record what changed so far as outside changes: the call that starts now did not make them.
 
         `is_waiting` tells whether the client still waits. Once it goes on it may have written what was
         seen here; then nothing is recorded, and the result is False.
@@ -96,7 +96,7 @@ class Recorder:
     def record_outside(
         self, hints: Iterable[str] | None = None, exclude: Collection[str] = (), reason: str | None = None
     ) -> list[TimelineCommit]:
-        """Record what is different as outside. Without hints, look everywhere."""
+        """Record every change at the hinted paths as an outside change. Without hints, look everywhere."""
         with self.journal.writing():
             seen = self._observe(hints, exclude)
             rest = [self.journal.append_outside(seen.edits, reason)] if seen.edits else []
@@ -171,7 +171,7 @@ class Recorder:
             self.journal.append_mark({"kind": "status", "id": action, "status": status})
 
     def set_summary(self, action: ToolUseId, lead_text: str) -> None:
-        """Replace the summary of an action by the assistant's own words, which arrived later."""
+        """Replace the summary of an action by the assistant's own text, which arrived later."""
         words = first_words(lead_text)
         with self.journal.writing():
             if words is not None and self.journal.has_action(action):
@@ -190,7 +190,7 @@ class Recorder:
         return self._observer.observe(None if hints is None else locate_all(hints), set(locate_all(exclude)))
 
     def _without_contained(self, actions: Sequence[Action], source: str | None) -> list[Action]:
-        """Mark the calls whose change a record already holds: its writer died before it could."""
+        """Mark the calls whose change is already in a record: a watcher died before it marked them."""
         rest = []
         for action in actions:
             holder = self.timeline.find_action(action.id)
@@ -231,7 +231,7 @@ class Recorder:
         within: str | None = None,
         paths: Sequence[RepoPath] = (),
     ) -> None:
-        """Mark a call that changed nothing, or nothing that another's record does not hold."""
+        """Mark a call that changed nothing, or whose change is in another action's record."""
         paths = paths or self.workspace.locate_all(action.paths)
         within, reason = self._attributor.explain_missing(action, paths, within)
         status = "contained" if within else "noop" if action.status == "succeeded" else action.status

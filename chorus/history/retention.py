@@ -17,7 +17,7 @@ FORGOTTEN_SUMMARY = "start: what came before is forgotten"
 
 
 def forget_old_records(recorder: Recorder, older_than_seconds: int) -> int:
-    """Drop what was written before that moment and is no longer needed; return the number of records."""
+    """Drop the records written before that time that are no longer needed; return their number."""
     with recorder.journal.writing():
         count = plan_forgetting(recorder, older_than_seconds)
         if count:
@@ -26,7 +26,7 @@ def forget_old_records(recorder: Recorder, older_than_seconds: int) -> int:
 
 
 def plan_forgetting(recorder: Recorder, older_than_seconds: int) -> int:
-    """How many of the oldest records can go. The last one always stays."""
+    """Count the oldest records that can be dropped. The newest record always stays."""
     still_open = {entry.id for entry in recorder.entries() if entry.open}
     count = 0
     for recorded in recorder.timeline.records[:-1]:
@@ -34,7 +34,7 @@ def plan_forgetting(recorder: Recorder, older_than_seconds: int) -> int:
         if young or recorded.record.action in still_open or _is_on_lane(recorder, recorded):
             break
         count += 1
-    # A start alone would be replaced by a start.
+    # Dropping only the start record would gain nothing: a new start replaces it.
     return count if count > 1 else 0
 
 

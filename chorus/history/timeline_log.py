@@ -44,7 +44,7 @@ class TimelineCommit(NamedTuple):
 
 
 class TimelineUnreadable(GitFailed):
-    """The timeline cannot be answered from lazily: missing, cut off, or short of what is asked for."""
+    """The timeline cannot be read lazily: it is missing, cut off, or lacks the record to be found."""
 
 
 def read_timeline(git: Git, tip: Oid) -> list[TimelineCommit]:
@@ -60,7 +60,7 @@ def read_timeline(git: Git, tip: Oid) -> list[TimelineCommit]:
 
 @contextmanager
 def garbage_collection_paused() -> Iterator[None]:
-    """Nothing of a history that is being read is garbage, and looking for some takes a third of the time."""
+    """Pause Python's garbage collection, which takes a third of the time of reading a history."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -71,7 +71,7 @@ def garbage_collection_paused() -> Iterator[None]:
 
 
 def read_log_items(git: Git, ref: str) -> Generator[bytes, None, None]:
-    """One commit after the other, unparsed, newest first. Closing the generator ends git."""
+    """Yield the commits unparsed, newest first. Closing the generator ends git."""
     process = git.start(*LOG, ref, "--")
     try:
         yield from _split(process)
@@ -104,14 +104,14 @@ class LogScanner:
         self._places: dict[bytes, int] = {}  # by commit, and by the lines that name a record
         self._reverting: list[int] = []
         self._reverting_done = 0  # how many of those are in `reverted`
-        # Grows while reading: at least the reverts newer than the last record that was asked for.
+        # Grows while reading: at least the reverts newer than the last record returned.
         self.reverted: set[str] = set()
 
     def close(self) -> None:
         self._source.close()
 
     def record(self, place: int) -> TimelineCommit | None:
-        """The commit at a place; 0 is the newest."""
+        """The commit at a position; 0 is the newest."""
         while place >= len(self._items):
             if not self._read_next():
                 return None
@@ -119,7 +119,7 @@ class LogScanner:
         return self._parse(place)
 
     def find(self, *names: str) -> TimelineCommit | None:
-        """The newest with one of these commit ids, or with one of these lines in its message."""
+        """The newest commit with one of these ids, or with one of these lines in its message."""
         keys = [name.encode("utf-8", "surrogateescape") for name in names]
         while True:
             places = [self._places[key] for key in keys if key in self._places]
@@ -167,7 +167,7 @@ class LogScanner:
         return self._parsed[place]
 
     def _apply_reverts_above(self, place: int) -> None:
-        """Newest first: a revert that was itself reverted does not count."""
+        """Add the actions that newer records revert. A revert that was itself reverted does not count."""
         while self._reverting_done < len(self._reverting) and self._reverting[self._reverting_done] < place:
             record = self._parse(self._reverting[self._reverting_done]).record
             self._reverting_done += 1

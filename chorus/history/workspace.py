@@ -1,6 +1,6 @@
 """One work tree with its git store, opened once and shared by timeline and lanes.
 
-Also holds the lock under which both are written, and caches what is asked for twice per record.
+Also holds the lock under which both are written, and caches what is needed twice per record.
 """
 
 import contextlib
@@ -106,7 +106,7 @@ class Workspace:
         )
 
     def drain_filter_failures(self) -> tuple[str, ...]:
-        """What filters failed to do since the last call, each once."""
+        """The failures of filters since the last call, each once."""
         failures = tuple(dict.fromkeys(self._filter_failures))
         self._filter_failures.clear()
         return failures
@@ -123,7 +123,7 @@ class Workspace:
         return list(dict.fromkeys(path for path in found if path is not None))
 
     def learn_conversions(self, paths: Iterable[RepoPath]) -> None:
-        """Ask git about many paths at once what `normal` would ask one by one."""
+        """Ask git for the conversions of many paths at once, which `normal` would ask for one by one."""
         new = [path for path in paths if path not in self._converts]
         found = self.filters.conversions(new) if new else {}
         self._converts |= {path: conversion != NOTHING for path, conversion in found.items()}

@@ -1,4 +1,4 @@
-"""Tool calls as records: a `Call` while it is open, an `Action` when it is over.
+"""Tool calls as records: a `Call` while it is open, an `Action` when it has ended.
 
 Tuples, because a stream makes several for every call, and a frozen dataclass takes four times as long to
 make.
@@ -74,7 +74,7 @@ class Call(NamedTuple):
 
 
 class Action(NamedTuple):
-    """A tool call that is over."""
+    """A tool call that has ended."""
 
     id: ToolUseId
     tool: str

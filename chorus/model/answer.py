@@ -20,7 +20,7 @@ class Allow:
 
 @dataclass(frozen=True, slots=True)
 class AllowAlways:
-    """Allow, and choose the one option that also changes what is asked from now on."""
+    """Allow, with the one option that also changes which calls need permission from now on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class PromptAnswer:
 
 
 def describe_answer(answer: Answer) -> str:
-    """The answer in a few words, for the audit log."""
+    """Describe the answer briefly, for the audit log."""
     match answer:
         case Allow(text):
             return "allow" + _suffix(text)

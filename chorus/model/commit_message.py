@@ -123,7 +123,7 @@ def parse_actions(message: str) -> tuple[str, ...]:
 
 
 def shorten(words: str, length: int = SUBJECT_LENGTH) -> str:
-    """One line of at most `length` characters, cut between words where there are some."""
+    """One line of at most `length` characters, cut between words if possible."""
     line = " ".join("".join(char if char.isprintable() else " " for char in words).split())
     if len(line) <= length:
         return line

@@ -11,7 +11,7 @@ from collections.abc import Container
 from chorus.model.ids import LaneName, SessionId
 
 BRANCHES = "refs/heads/"
-# The first that no branch of the user's is in the way of.
+# Namespaces for lanes, in order of preference; the first that no branch of the user blocks is used.
 NAMESPACES = ("chorus/", "chorus-lanes/")
 LANE_REFS = tuple(BRANCHES + namespace for namespace in NAMESPACES)
 

@@ -22,7 +22,7 @@ class LruDict(OrderedDict[Key, Value]):
             self.popitem(last=False)
 
     def touch(self, key: Key) -> Value | None:
-        """Return the value, if any, and count the entry as new."""
+        """Return the value, if any, and mark the entry as the newest."""
         value = self.get(key)
         if value is not None:
             self.move_to_end(key)

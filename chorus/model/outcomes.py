@@ -86,7 +86,7 @@ class LeadTextAdded:
 
 @dataclass(frozen=True, slots=True)
 class OwnerCorrected:
-    """A later source shows whose a closed action was. All three fields are as known now."""
+    """A later source shows who made a closed action. All three fields hold what is known now."""
 
     id: ToolUseId
     session: SessionId | None

@@ -135,7 +135,7 @@ class LandMessage(TypedDict):
 
 
 class LandArguments(TypedDict):
-    """`messages`: one for each commit; nothing else lands then."""
+    """`messages`: one for each commit. If given, only the actions they name are landed."""
 
     lane: str
     cwd: NotRequired[str | None]

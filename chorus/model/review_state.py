@@ -12,8 +12,8 @@ def is_open(
 ) -> bool:
     """Whether an entry of the log waits for review: neither kept, reverted nor landed.
 
-    A revert is the user's own doing. A change that is part of another action's record (`within`) is
-    reviewed with that action.
+    A revert is the user's own action and needs no review. A change that is part of another action's record
+    (`within`) is reviewed with that action.
     """
     if status != OPEN_STATUS or landed or reverts or tool == REVERT_TOOL:
         return False

@@ -79,7 +79,7 @@ def write_scope_of(tool: str) -> WriteScope:
 
 
 def find_tool(name: str) -> Tool:
-    """The tool's entry; what holds for any other tool where it has none."""
+    """The tool's entry; a default entry for a tool that is not in the table."""
     known = TOOLS.get(name)
     if known is not None:
         return known

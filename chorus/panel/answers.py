@@ -1,6 +1,6 @@
 """Answer the prompt that is shown, and no other.
 
-The watcher is asked to answer the very prompt that was on screen when the key was pressed, by id and
+The request names the very prompt that was on screen when the key was pressed, by id and
 fingerprint. A key pressed too soon after the prompt changed, or while an answer is being sent, does nothing
 but say so.
 """

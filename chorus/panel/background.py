@@ -1,4 +1,4 @@
-"""Work beside the panel's message loop: tasks on the loop, and functions in threads."""
+"""Background work of the panel: tasks on its event loop, and functions in threads."""
 
 import asyncio
 import threading

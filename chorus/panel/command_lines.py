@@ -1,6 +1,6 @@
 """The `chorus` command line that does the same as a key of the panel.
 
-The panel shows it, so that whoever uses the keys learns the commands. Quoted for a shell.
+The panel shows it, so that users of the keys learn the commands. Quoted for a shell.
 """
 
 import shlex

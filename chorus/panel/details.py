@@ -81,7 +81,7 @@ class Details:
             answer = await self._client.request(
                 "show",
                 {"action": entry.id if entry.outside else entry.n},
-                label="reading the diff",
+                label="loading the diff",
                 start_watcher=False,
             )
         except ChorusError as error:

@@ -20,11 +20,11 @@ from chorus.wire.protocol import Message, ProtocolError
 
 # A page is decoded in a few milliseconds, so an event that comes in between does not wait.
 PAGE_ENTRIES = 500
-# Older entries are shown by `chorus log`: nobody scrolls back further.
+# Older entries are left to `chorus log`: users rarely scroll back further.
 MAX_ENTRIES = 20_000
 # How often a lost watcher is looked for: too short to notice, and no load.
 RETRY_SECONDS = 0.25
-RECONNECTED = "connected again"
+RECONNECTED = "reconnected"
 
 T = TypeVar("T")
 
@@ -83,7 +83,7 @@ class Feed:
             self._connection = None
 
     def _is_ours(self, message: Message) -> bool:
-        """Return whether a message is not about another work tree, which has its own action numbers."""
+        """Return whether a message is about this work tree or about none: each has its own action numbers."""
         return message.get("work_tree") in (None, self._work_tree)
 
     def _wait_for_watcher(self) -> None:

@@ -110,7 +110,7 @@ class PendingPrompt:
 
 
 def parse_entry(value: object) -> LogEntry | None:
-    """Parse an action or a call; None for an outside change and for what is neither."""
+    """Parse an action or a call; None for anything else, such as an outside change."""
     item = _mapping(value)
     n = item.get("n")
     return _parse_numbered(item, n) if isinstance(n, int) else None

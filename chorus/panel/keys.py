@@ -61,7 +61,7 @@ VIEW_KEYS = (
         ("t",),
         "scope",
         "changes/open/all",
-        "show changes, only open, or everything",
+        "show changes, only open actions, or everything",
         "chorus log --outside",
     ),
     KeyBinding(
@@ -81,10 +81,10 @@ MOVE_KEYS = (
     ("g · G", "first, last; on the last row the cursor follows new actions"),
     ("n · N", "next, previous open action"),
     ("] · [", "next, previous turn"),
-    ("space · ← → · - =", "fold a turn; fold, unfold it; all of them"),
+    ("space · ← → · - =", "fold or unfold a turn; fold, unfold; fold all, unfold all"),
     ("enter", "to the diff, and back"),
-    ("tab", "prompt, queue, diff in turn"),
-    ("v · ← →", "in the diff: side by side or not; scroll sideways"),
+    ("tab", "cycle through prompt, queue and diff"),
+    ("v · ← →", "in the diff: toggle side by side; scroll sideways"),
 )
 
 ALL_KEYS = (*ANSWER_KEYS, *REVIEW_KEYS, *VIEW_KEYS)

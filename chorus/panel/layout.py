@@ -1,4 +1,4 @@
-"""How the panel divides the screen. Pure: every size a terminal can have gives an arrangement."""
+"""How the panel divides the screen. Pure: there is an arrangement for every terminal size."""
 
 from dataclasses import dataclass
 

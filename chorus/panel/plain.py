@@ -55,7 +55,7 @@ class PlainLog:
 
     def _render_link(self) -> Iterator[str]:
         if self._model.link == "lost":
-            yield f"lost the watcher ({sanitize(self._model.link_text)}); waiting for one"
+            yield f"lost the connection to the watcher ({sanitize(self._model.link_text)}); waiting for one"
         elif self._model.link_text:
             yield sanitize(self._model.link_text)
 

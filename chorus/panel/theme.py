@@ -193,7 +193,7 @@ class Palette:
 
 @dataclass(slots=True)
 class Appearance:
-    """The palette in use; every widget holds the same object, so that a change reaches all."""
+    """The palette in use; all widgets share one object, so that a change reaches all of them."""
 
     palette: Palette
 

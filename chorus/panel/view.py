@@ -133,7 +133,7 @@ class PanelView:
         self._window.screen.set_focus(self.queue)
 
     def zoom(self) -> None:
-        """Give the whole panel to the diff, or back."""
+        """Toggle whether the diff fills the whole panel."""
         if self.body.has_class("-diff"):
             self.close_diff()
         else:
@@ -209,7 +209,7 @@ class PanelView:
         if view.needle:
             right = [(f"/{sanitize(view.needle)}", "waiting"), *([(" ", ""), *right] if right else [])]
         if not self._model.complete and self._model.link == "live":
-            right = [("reading the log…", "muted")]
+            right = [("loading the log…", "muted")]
         text, style = (f"{count} open", "open") if count else ("nothing open", "muted")
         self.queue_heading.show([("Queue ", "heading"), (text, style)], right)
         self.key_bar.show(
@@ -228,7 +228,7 @@ class PanelView:
         text = self._model.link_text
         if self._model.link == "lost" and not self._was_lost:
             self._was_lost = True
-            self.status.show(f"lost the watcher: {text}", "warning")
+            self.status.show(f"lost the connection to the watcher: {text}", "warning")
         elif self._model.link == "live":
             self._was_lost = False
             if text:
@@ -256,7 +256,7 @@ class PanelView:
         return f"{ids.index(self._prompt) + 1} of {len(ids)}" if len(ids) > 1 and self._prompt in ids else ""
 
     def _finish_arranging(self) -> None:
-        """Once the widgets have their places: show the cursor, focus something, read the diff."""
+        """After the layout: show the cursor, focus a widget, load the diff."""
         self.queue.reveal(self.queue.cursor)
         only_screen = len(self._window.screen_stack) == 1
         if only_screen and self._window.screen.focused is None and self.queue.is_on_screen:

@@ -52,7 +52,8 @@ class WatcherClient:
     ) -> dict[str, Any]:
         """Send a request and return its result; raise the error the watcher reports.
 
-        `start_watcher`: whether to start one that is not running. What the user does, does; looking does not.
+        `start_watcher`: whether to start one that is not running. Actions of the user start one; loading
+        something to show does not.
         """
         if do not in REPOSITORY_WIDE:
             arguments = {"cwd": str(self._work_tree), **arguments}
@@ -96,7 +97,7 @@ async def _send(home: Home, do: str, arguments: dict[str, Any], *, start_watcher
         writer.write(encode({"id": 1, "do": do, **arguments}))
         line = await reader.readline()
     except (OSError, ValueError) as error:
-        raise WatcherNotRunning(f"lost the watcher: {error}") from error
+        raise WatcherNotRunning(f"lost the connection to the watcher: {error}") from error
     finally:
         writer.close()
     if not line.endswith(b"\n"):
@@ -108,7 +109,7 @@ async def _send(home: Home, do: str, arguments: dict[str, Any], *, start_watcher
 async def _connect_only(home: Home) -> Streams:
     if streams := await _connect(home):
         return streams
-    raise WatcherNotRunning(f"no watcher runs for {home.common_dir}")
+    raise WatcherNotRunning(f"no watcher is running for {home.common_dir}")
 
 
 async def _connect_or_start(home: Home) -> Streams:

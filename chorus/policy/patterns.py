@@ -22,7 +22,7 @@ class PatternMatch(Enum):
 
 @dataclass(frozen=True, slots=True)
 class CommandPattern:
-    """Words; `*` inside one matches any text, `*` as the last one any words or none."""
+    """The words of a command. `*` in a word matches any text; as the last word, any words or none."""
 
     words: tuple[str, ...]
     open_end: bool
@@ -104,7 +104,7 @@ def _path_regex(pattern: str) -> re.Pattern[str]:
 
 
 def _normalized(path: str) -> str:
-    """The same text for all names that some file system takes for the same."""
+    """Normalize a name, so that names which some file system treats as equal become equal."""
     return unicodedata.normalize("NFKC", path).casefold()
 
 

@@ -9,7 +9,7 @@ import re
 from chorus.policy.shell_syntax import Word
 
 # The user is asked about these whatever the rules say: they run something that is not on their line, change
-# the user or place it runs as, or change the shell for the commands that follow.
+# the user or machine they run as, or change the shell for the commands that follow.
 ALWAYS_ASK = frozenset(
     """
     eval source . exec trap alias unalias enable hash bind fc history set shopt setopt unsetopt emulate
@@ -76,7 +76,7 @@ _SED_SCRIPT = re.compile(r"[0-9,$]*[pdq]|[0-9,$]*s(\W)(?:(?!\1)[^\\\n])*\1(?:(?!
 
 
 def find_risk(name: str, arguments: list[Word]) -> str | None:
-    """Why this command cannot be judged by its words, if so."""
+    """The reason why this command cannot be judged by its arguments, if there is one."""
     if name in {"sed", "gsed"}:
         return None if _is_plain_sed(arguments) else "this `sed` may do more than print"
     for names, risky, long_flags in _PATTERNS:

@@ -20,7 +20,7 @@ DEFAULT_APPROVALS_PER_MINUTE = 20
 class BadPolicy(ChorusError):
     """A policy table does not have the expected form."""
 
-    hint = "Correct the rule; `chorus policy list` shows the ones in effect."
+    hint = "Correct the rule; run `chorus policy list` to see the rules in effect."
 
 
 def _check_pattern(command: str) -> str:

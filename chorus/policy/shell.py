@@ -130,7 +130,7 @@ class _Walker:
         self._script.commands.append(SimpleCommand(tuple(map(read_word, nodes))))
 
     def _visit_redirect(self, node: Node) -> None:
-        """One operator and one file. If the grammar takes later words for files: not analysed."""
+        """Collect a redirection to one file. If the grammar takes later words for files: not analysed."""
         named = [child for child in node.children if child.is_named and child.type != "file_descriptor"]
         operator = next(child.type for child in node.children if not child.is_named)
         for child in named:
@@ -142,7 +142,7 @@ class _Walker:
         (self._script.writes if operator in _WRITES else self._script.reads).append(read_word(named[0]))
 
     def _visit_here_text(self, node: Node) -> None:
-        """Text given as input: only the commands in it count, and those after it on its line."""
+        """Collect the commands in a text given as input, and those after it on its line."""
         for child in node.children:
             if child.type in {"pipeline", "list"}:
                 self.visit(child)
@@ -162,7 +162,7 @@ class _Walker:
             raise CannotAnalyse(f"setting the variable {node_text(name)!r} may change what runs")
 
     def _visit_nested(self, node: Node) -> None:
-        """Commands inside a word, at any depth."""
+        """Collect the commands inside a word, at any depth."""
         if node.type in {"command_substitution", "process_substitution"}:
             self.visit(node)
             return

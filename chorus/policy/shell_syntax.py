@@ -56,7 +56,7 @@ def _check_text(text: str) -> None:
 def _join_lines(text: str) -> str:
     """Join lines that end in a backslash, as the shell does first; the grammar gets some of them wrong.
 
-    Near quotes, comments, here-documents and escaped backslashes it may be none: not analysed.
+    Near quotes, comments, here-documents and escaped backslashes it may not join them: not analysed.
     """
     if "\\\n" not in text:
         return text

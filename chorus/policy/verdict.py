@@ -1,11 +1,11 @@
 """Decide whether a tool call may run without asking the user.
 
-Gives allow, ask or deny, with every finding it is based on. A call is allowed only if each thing it does
-is allowed; the strictest finding decides, and what cannot be analysed is asked. Pure: paths are resolved by
-a function of the caller.
+Gives allow, ask or deny, with every finding it is based on. A call is allowed only if each thing it does is
+allowed; the strictest finding decides, and for what cannot be analysed the user is asked. Pure: paths are
+resolved by a function of the caller.
 
 Files are judged by their resolved path, so a link that leads out of the work tree is outside. Some files
-decide what runs or what is asked later (git's own, the client's settings, this policy); a rule covers them
+decide what runs or needs permission later (git's own, the client's settings, this policy); a rule covers them
 only if it names them.
 """
 
@@ -105,7 +105,7 @@ def _tool_matches(rule: Rule, tools: tuple[str, ...]) -> bool:
 
 
 def _judge_other_tool(context: PolicyContext, tool: str, tool_input: Mapping[str, Any]) -> Iterator[Finding]:
-    """A tool Chorus does not know: its name must be allowed, and no path in its input forbidden."""
+    """Judge a tool Chorus does not know: its name must be allowed, and no path in its input denied."""
     for text in _strings(tool_input):
         path = context.resolve(text)
         strict = None if path is None else _restriction_of(context, text, path, (tool,))
@@ -134,7 +134,7 @@ def _strings(value: object) -> Iterator[str]:
 
 
 def _judge_file(context: PolicyContext, named: str, tools: tuple[str, ...]) -> Finding:
-    """A file read or written by the first of `tools`; rules about the others can only restrict it."""
+    """Judge a file read or written by the first of `tools`; rules about the others can only restrict it."""
     if named in _DISCARDED:
         return Finding("allow", named, "writing there leaves nothing behind")
     path = context.resolve(named)
@@ -163,7 +163,7 @@ def _restriction_of(context: PolicyContext, named: str, path: str, tools: tuple[
 
 
 def _protected_names(path: str) -> frozenset[str]:
-    """The names in a path of files that decide what runs or what is asked later."""
+    """The names in a path of files that decide what runs or needs permission later."""
     return _PROTECTED.intersection(path.casefold().split("/"))
 
 
@@ -238,7 +238,7 @@ def _judge_redirection(context: PolicyContext, word: Word, moves: bool) -> Findi
 
 
 def _judge_protected(context: PolicyContext, words: Iterable[Word], moves: bool) -> Iterator[Finding]:
-    """A command that may write must not reach files that decide what runs or what is asked later."""
+    """Check that a command that may write reaches no file that decides what runs or is allowed later."""
     for word in words:
         if not word.known:
             if moves:
@@ -249,11 +249,11 @@ def _judge_protected(context: PolicyContext, words: Iterable[Word], moves: bool)
             inside = "" if path is None else path.removeprefix(context.root)
             protected = _protected_names(named) | _protected_names(inside)
             if protected:
-                yield Finding("ask", named, f"`{min(protected)}` decides what runs or what is asked later")
+                yield Finding("ask", named, f"`{min(protected)}` decides what runs or needs permission later")
 
 
 def _judge_arguments(context: PolicyContext, words: Iterable[Word], moves: bool) -> Iterator[Finding]:
-    """Restrictions on paths hold for every word that could name one."""
+    """Apply the restrictions on paths to every word that could name one."""
     restrictions = [
         rule
         for decision in ("deny", "ask")

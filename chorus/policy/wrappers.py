@@ -103,7 +103,7 @@ def _add_command(found: ShellScript, command: SimpleCommand, depth: int) -> None
 
 
 def _add_shell(found: ShellScript, command: SimpleCommand, arguments: list[Word], depth: int) -> None:
-    """`sh -c TEXT` is the commands in TEXT; `sh FILE` is a command like any other."""
+    """Add the commands in TEXT for `sh -c TEXT`; `sh FILE` is a command like any other."""
     rest = list(arguments)
     while rest and rest[0].known:
         word = rest.pop(0).text
@@ -162,7 +162,7 @@ def _skip_flags(
 
 
 def _add_xargs(found: ShellScript, arguments: list[Word], depth: int) -> None:
-    """The command that xargs runs, with unknown words at its end."""
+    """Add the command that xargs runs, with unknown words at its end."""
     rest, unclear = _skip_flags(arguments, _XARGS)
     if unclear:
         found.not_analysed.append("it is not clear what `xargs` runs")

@@ -61,7 +61,7 @@ class _LineTracer:
     """Follows lines back through the records of one path, newest first, and of its names before a rename."""
 
     def __init__(self, history: FileHistory, path: RepoPath, found: Blame, below: int | None = None) -> None:
-        """`below`: look only at records before this place on the timeline."""
+        """`below`: look only at records before this position on the timeline."""
         self._history = history
         self._path = path
         self._found = found
@@ -75,7 +75,7 @@ class _LineTracer:
         self.trace(kept, 0)
 
     def trace(self, lines: Mapping[int, int], start: int) -> None:
-        """Follow lines back. `lines`: maps each line of the file to its place in what record `start` left."""
+        """Follow lines back. `lines`: maps each line to its position in the file that record `start` left."""
         for place in range(start, len(self._records)):
             recorded = self._records[place]
             record = recorded.record
@@ -135,7 +135,7 @@ def find_renamed(history: FileHistory, recorded: TimelineCommit, after: bytes) -
 def trace_lines_back(
     lines: Mapping[int, int], changes: Iterable[Hunk]
 ) -> tuple[dict[int, int], dict[int, int]]:
-    """Split lines of a changed file: those that were there before, at their old place, and the new ones."""
+    """Split lines of a changed file: those that were there before, by their old position, and new ones."""
     changes = list(changes)
     starts = [hunk.after_start for hunk in changes]
     kept, written = {}, {}
@@ -187,7 +187,7 @@ def parse_blame(output: bytes, path: RepoPath) -> dict[int, tuple[Oid, RepoPath]
 
 
 def _find_action(history: FileHistory, commit: Oid, path: RepoPath, text: bytes) -> str | None:
-    """Of the actions in a commit's trailers, the last one that added such a line."""
+    """Of the actions in a commit's trailers, the last one that added a line with this text."""
     names = parse_actions(history.workspace.store.read_commit(commit).message)
     if len(names) == 1:
         return names[0]

@@ -17,7 +17,7 @@ KIND = "dropped"
 
 
 class NoSuchLane(NotFound):
-    hint = "`chorus lanes` lists the lanes."
+    hint = "Run `chorus lanes` to list the lanes."
 
 
 def drop(recorder: Recorder, name: str | None) -> list[str]:

@@ -75,7 +75,7 @@ def redo(
     entries = recorder.entries()
     targets = [_find_revert(recorder, find_entry(entries, name)) for name in selection.actions]
     if not targets:
-        raise UsageError("name the action to redo")
+        raise UsageError("give the action to redo")
     plan = plan_revert(recorder, targets)
     done = _apply(recorder, plan, dry_run=dry_run, verb="Redo", busy=busy)
     origins = [recorder.timeline.find_action(name) for target in targets for name in target.record.reverts]
@@ -134,7 +134,7 @@ def _select(entries: Sequence[LogEntry], selection: Selection) -> list[LogEntry]
         found = [find_entry(entries, name) for name in selection.actions]
         return list({entry.n: entry for entry in found}.values())
     if selection.turn is None and selection.lane is None:
-        raise UsageError("name the actions, or a turn or a lane", hint="`chorus log` lists them.")
+        raise UsageError("give the actions, or a turn or a lane", hint="Run `chorus log` to list them.")
     if selection.lane is not None:
         refuse_unknown_lane(entries, selection.lane)
     turn = find_turn(entries, selection.turn) if selection.turn is not None else None

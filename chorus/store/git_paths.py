@@ -1,6 +1,6 @@
 """The work tree and git directories of a repository, as git finds them.
 
-git is asked because it alone knows whether it would work there: bare repositories, unknown extensions,
+git is run because it alone knows whether it would work there: bare repositories, unknown extensions,
 `safe.directory`. `system/git_files.py` finds them by looking at files, for commands that cannot wait.
 """
 
@@ -24,7 +24,7 @@ class UnsupportedRepository(ChorusError):
 
 
 class GitPaths(NamedTuple):
-    """Absolute paths."""
+    """The paths of a repository, all absolute."""
 
     git_dir: str
     common_dir: str
@@ -41,7 +41,7 @@ def work_tree_name(git_dir: str, common_dir: str) -> str:
 
 
 def read_git_paths(git: Git) -> GitPaths:
-    """Ask git. Raises NoRepository or UnsupportedRepository."""
+    """Ask git for the paths. Raises NoRepository or UnsupportedRepository."""
     done = git.attempt("rev-parse", "--path-format=absolute", *REV_PARSE_OPTIONS)
     if done.returncode:
         raise explain_failure(git, error_text(done))

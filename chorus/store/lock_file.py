@@ -30,7 +30,7 @@ class LockHeld(ChorusError):
 
 
 class CannotWrite(ChorusError):
-    """The disk is full, read-only, or not ours to write to."""
+    """The disk is full or read-only, or permission is denied."""
 
     hint = "Free some disk space, or make the git directory writable. The old content is unchanged."
 

@@ -166,7 +166,7 @@ class Refs:
             raise RefMoved(f"{name} is at {now or 'nothing'}, not at {expected or 'nothing'}")
 
     def _refuse_clash(self, name: str) -> None:
-        """`a` and `a/b` cannot both be refs."""
+        """Refuse a new ref that clashes with another: `a` and `a/b` cannot both be refs."""
         above = [parent for parent in parents_of(name) if self._read_stored(parent) is not None]
         clash = above or list(self.list(name + "/"))
         if clash:

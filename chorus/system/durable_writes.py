@@ -1,6 +1,6 @@
 """Write objects to the disk before the ref that reaches them, with one wait per ref.
 
-Each file is sent on its way to the disk when it is written, and all are waited for before a ref moves:
+The system starts writing each file to the disk at once, and all are waited for before a ref moves:
 after a power loss no ref points to a missing object. Costs nothing on a file system in memory, and can be
 switched off with the git setting `chorus.durable`.
 """

@@ -1,6 +1,6 @@
 """Watch a work tree: which paths may have changed since the last look.
 
-Gives relative paths (a directory stands for all below it), whether HEAD may have moved, and whether events
+Gives relative paths (a directory means everything below it), whether HEAD may have moved, and whether events
 were lost so that only a scan can tell. An event is a hint: what changed is read from the disk by the caller.
 """
 
@@ -42,7 +42,7 @@ class WatchedChanges:
 
 
 class FileWatch:
-    """Watches one work tree from threads of watchdog's; `take` is called from the caller's thread."""
+    """Watches one work tree from threads of watchdog; `take` is called from the caller's thread."""
 
     def __init__(self, work_tree: Path, git_dir: Path, *, wake: Callable[[], None]) -> None:
         self._root = os.fspath(work_tree)
@@ -56,7 +56,7 @@ class FileWatch:
         self.problem: str | None = None
 
     def start(self) -> None:
-        """Begin. A watch that cannot be had (inotify limits) is a stated problem, not a failure."""
+        """Start watching. If that fails (inotify limits), it is noted as a problem and not raised."""
         try:
             self._observer = self._start_observer()
         except OSError as error:
@@ -87,7 +87,7 @@ class FileWatch:
     def flush_barrier(self, then: Callable[[], None]) -> bool:
         """Call `then`, in another thread, once every change made up to now has been reported.
 
-        False if nobody can say when that is: the watch is incomplete, or not by inotify.
+        False if that cannot be known: the watch is incomplete, or not by inotify.
         """
         return not self.needs_scan and self._barriers.raise_one(then)
 
@@ -167,7 +167,7 @@ class FileWatch:
 
 
 class _Barriers:
-    """Files made to be reported: when the watch reports one, it has reported all that happened before.
+    """Files created to be reported: when the watch reports one, it has reported everything before it.
 
     inotify keeps the order of events across all directories watched through one queue, and so do the emitter
     and its observer. Nothing is written into the work tree.

@@ -1,8 +1,9 @@
 """A watchdog emitter that watches a whole directory tree through one inotify queue.
 
 watchdog's own inotify emitter holds back the first half of a rename, reports an overflow of the kernel's
-queue only in its log, and does not report directories that it cannot watch. This one does all three at once,
-and keeps the kernel's order across the tree, which the barrier of `file_watch.py` relies on. Linux only.
+queue only in its log, and does not report directories that it cannot watch. This one reports all three at
+once, and keeps the kernel's order across the tree, which the barrier of `file_watch.py` relies on. Linux
+only.
 """
 
 import ctypes
@@ -61,7 +62,7 @@ GIT = b".git"
 class InotifyEmitter(EventEmitter):
     """Watches the tree of its watch, except `.git` directories, and the directories in `flat` by themselves.
 
-    A directory that appears is reported once it is watched, so whoever then looks into it misses nothing. A
+    A directory that appears is reported once it is watched, so a caller that then reads it misses nothing. A
     rename is reported as one path that disappeared and one that appeared, at once.
     """
 

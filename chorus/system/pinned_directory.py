@@ -1,4 +1,4 @@
-"""A directory pinned by inode: told apart from another one created at its path later.
+"""A directory pinned by inode, so that another one created at its path later is not taken for it.
 
 The directory is kept open, so its inode number is not reused.
 """

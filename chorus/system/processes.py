@@ -1,4 +1,4 @@
-"""The processes in the foreground of a terminal, told apart from later ones with the same id."""
+"""The processes in the foreground of a terminal, identified by id and start time: ids are reused."""
 
 import os
 import subprocess

@@ -19,7 +19,7 @@ _INVISIBLE = (
 
 
 def printable(text: str, keep: str = "") -> str:
-    """Put U+FFFD in place of each character that does not print as itself, but for those in `keep`."""
+    """Replace each character that does not print as itself with U+FFFD, except those in `keep`."""
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() or char in keep else "\ufffd" for char in text)
@@ -36,7 +36,7 @@ def sanitize(text: str, *, limit: int = MAX_LINE_CHARACTERS) -> str:
 
 
 def sanitize_lines(text: str, *, max_lines: int) -> list[str]:
-    """Sanitize each line of `text`, tabs as blanks; a last line counts those left out."""
+    """Sanitize each line of `text`, with tabs as blanks. Lines beyond the limit are left out and counted."""
     lines = text.split("\n", max_lines)
     rest = lines.pop() if len(lines) > max_lines else ""
     shown = [sanitize(expand_tabs(line)) for line in lines]
@@ -46,7 +46,7 @@ def sanitize_lines(text: str, *, max_lines: int) -> list[str]:
 
 
 def expand_tabs(line: str) -> str:
-    """Replace tabs by blanks, as far into the line as anything of it is shown."""
+    """Replace tabs by blanks, in the part of the line that is shown."""
     if "\t" not in line:
         return line
     return line[: MAX_LINE_CHARACTERS * 2].expandtabs(TAB_WIDTH) + line[MAX_LINE_CHARACTERS * 2 :]

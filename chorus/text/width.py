@@ -38,14 +38,14 @@ def pad(text: str, width: int) -> str:
 
 
 def cut(text: str, width: int) -> str:
-    """Leave out the end of what does not fit into `width` cells."""
+    """Shorten `text` to `width` cells: cut its end, with an ellipsis."""
     if cell_width(text) <= width:
         return text
     return text[: _count_fitting(text, width - 1)] + "…" if width > 0 else ""
 
 
 def cut_start(text: str, width: int) -> str:
-    """Leave out the start of what does not fit: the end of a path says more."""
+    """Shorten `text` to `width` cells: cut its start, with an ellipsis. The end of a path says more."""
     if cell_width(text) <= width:
         return text
     kept = _count_fitting(text[::-1], width - 1)

@@ -1,1 +1,1 @@
-"""tmux: find panes, read them, press one key. The only importer of libtmux."""
+"""tmux: find panes, read them, press one key. The only package that imports libtmux."""

@@ -28,7 +28,7 @@ class Address:
 
 def select_address(environment: Mapping[str, str], *, name: str | None, path: str | None) -> Address:
     if name is not None and path is not None:
-        raise UsageError("-L NAME and -S PATH exclude each other")
+        raise UsageError("-L and -S cannot be used together")
     if path is not None:
         return Address(Path(path).absolute())
     if name is not None:

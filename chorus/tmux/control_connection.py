@@ -148,7 +148,7 @@ class ControlConnection:
         return self._blocks.popleft()
 
     def _loss(self) -> ChorusError:
-        """Why the connection ended: the server did, or only this client (session closed, detached)."""
+        """Why the connection was lost: the server ended, or only this client (session closed, detached)."""
         if accepts_connections(self.address):
             return ConnectionLost(f"tmux at {self.address.socket} ended the connection")
         return ServerGone(str(self.address.socket))

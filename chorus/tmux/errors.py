@@ -49,7 +49,7 @@ class ServerTimeout(ChorusError):
 class ConnectionLost(ChorusError):
     """The server runs but ended the connection: its session closed, or it was detached."""
 
-    hint = "Attach again."
+    hint = "Run `chorus attach` again."
 
 
 class PaneGone(NotFound):
@@ -70,7 +70,7 @@ class PaneChanged(ChorusError):
 
 
 class ScreenChanged(PaneChanged):
-    """The pane shows something else than before. No key was sent."""
+    """The pane no longer shows what was read. No key was sent."""
 
 
 class PipeTaken(ChorusError):

@@ -1,8 +1,8 @@
 """Send a key to a pane, only if the pane is still the one that was read and still shows the same.
 
 The check and the key are one command inside tmux, so nothing can change between them. A key is a single
-character or one of the named ones; never a name that tmux would expand, never an Enter that was not asked
-for.
+character or one of the named ones; never a name that tmux would expand, and never an Enter that the caller
+did not pass.
 """
 
 import re

@@ -37,7 +37,7 @@ def open_pane(
     name: str | None = None,
     beside: PaneId | None = None,
 ) -> PaneId:
-    """Run the command, given as words (no shell), in a new pane. The user's focus does not change.
+    """Run the command (a list of arguments, no shell) in a new pane. The user's focus does not change.
 
     `beside`: the pane whose session gets the window, or whose window is split. A server is started for
     a new session if there is none.

@@ -1,4 +1,4 @@
-"""The state of a pane, what makes it the same pane later, its screen and its history.
+"""The state of a pane, its identity, its screen and its history.
 
 One format string in one command, over a control connection or a process; libtmux's pane objects take a
 process each.

@@ -88,7 +88,7 @@ def open_pipe(tmux: Tmux, pane: PaneId, fifo: Path) -> PanePipe:
 
 
 def _reopen(fifo: Path) -> tuple[int, bytes] | None:
-    """Open a fifo whose writer is alive, with the byte read to find out. Otherwise remove it."""
+    """Open a fifo whose writer is alive; return it with the byte read to find out. Otherwise remove it."""
     if not fifo.exists():
         return None
     descriptor = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)

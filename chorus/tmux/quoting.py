@@ -1,4 +1,4 @@
-"""Quote words for tmux's command parser and escape text for its formats."""
+"""Quote arguments for tmux's command parser and escape text for its formats."""
 
 import re
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9_./:=@%+,-]+")
 
 
 def quote(word: str) -> str:
-    """Quote any word without NUL for tmux's command parser."""
+    """Quote any argument without NUL for tmux's command parser."""
     if _PLAIN.fullmatch(word):
         return word
     escaped = "".join(_ESCAPES.get(character, character) for character in word)

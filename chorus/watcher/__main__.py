@@ -1,6 +1,6 @@
 """`python -m chorus.watcher COMMON_DIR [again]`: run the watcher of one repository in this process.
 
-The lock is taken first: where a watcher runs already, a second one exits before it has loaded anything.
+The lock is taken first: if another watcher is running, this one exits before it has loaded anything.
 """
 
 import asyncio

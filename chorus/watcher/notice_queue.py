@@ -2,7 +2,7 @@
 
 Each notice is the reply to the next hook of its session whose output reaches the model. It is delivered once
 the hook has printed it; until then it stays queued, also across a restart. With an empty queue no hook is
-looked at.
+read.
 """
 
 import json

@@ -44,8 +44,9 @@ class Tasks:
         self.start(supervise())
 
     def fail(self, error: BaseException) -> bool:
-        """Note a failure. Return whether it is the disk or a held lock: anything else would fail a new
-        watcher too.
+        """Note a failure. Return True if it is the disk or a held lock: then a new watcher takes over.
+
+        Any other failure would happen to a new watcher too.
         """
         log.error("a task of the watcher failed", exc_info=error)
         self.problems[type(error).__name__] = str(error)

@@ -147,7 +147,7 @@ class Watcher:
         )
 
     async def serve(self, stopping: asyncio.Event) -> bool:
-        """Catch up with what happened while no watcher ran, then watch until told to stop.
+        """Catch up with what happened while no watcher ran, then watch until stopped.
 
         Return True if another watcher is to take over: this one has read what it could not record; the
         sources report it again to the next one, as after a watcher that was killed.

@@ -42,7 +42,7 @@ HOLD_SECONDS = 3.0
 # A session records a few hundred objects in this time; checking is one listing of a directory.
 PACK_SECONDS = 60.0
 
-# Whether the client still waits. Asked after a file was read: otherwise the client may have written it.
+# Whether the client still waits. Called after a file was read: if not, the client may have written it.
 IsWaiting = Callable[[], bool]
 
 
@@ -136,7 +136,7 @@ class WatchedTree:
         return self._changed_paths.is_new
 
     def _remember(self, outcome: Outcome) -> None:
-        """Record what changes no file and still belongs to the history."""
+        """Record outcomes that change no file but belong to the history."""
         match outcome:
             case StatusCorrected(identity, status):
                 self.recorder.correct_status(identity, status)
@@ -199,7 +199,7 @@ class WatchedTree:
                 assert_never(effect)
 
     def _paths_for(self, action: Action) -> set[RepoPath] | set[str] | None:
-        """Return where to look for a call's changes. The client's own list separates unwatched changes."""
+        """Return the paths to check for a call's changes: those the client lists if the watch lost events."""
         report = action.report
         if report is not None and report.complete:
             self._changed_paths.gather()
@@ -237,7 +237,7 @@ class Publisher(Protocol):
 
 
 class WatchedTrees:
-    """The work trees in use, found by a directory in them. Each is opened on first use and left when it is
+    """The work trees in use, found by a directory in them. Each is opened on first use and closed when it is
     removed.
     """
 

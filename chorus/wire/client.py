@@ -76,7 +76,7 @@ class WatcherNotRunning(NotFound):
 class WatcherNotResponding(ChorusError):
     """The watcher did not answer in time."""
 
-    hint = "It may be busy. End one that hangs with `chorus stop --kill`; nothing recorded is lost."
+    hint = "Try again; if it hangs, kill it with `chorus stop --kill`. Nothing recorded is lost."
 
 
 class Connection:
@@ -216,7 +216,7 @@ def connect(home: Home) -> Connection:
         ) from error
     except (FileNotFoundError, ConnectionRefusedError) as error:
         stream.close()
-        raise WatcherNotRunning(f"no watcher runs for {home.common_dir}") from error
+        raise WatcherNotRunning(f"no watcher is running for {home.common_dir}") from error
     return Connection(stream)
 
 
@@ -263,7 +263,7 @@ def stop(home: Home) -> bool:
     deadline = time.monotonic() + START_TIMEOUT_SECONDS
     while is_locked(home):
         if time.monotonic() > deadline:
-            raise WatcherNotResponding(f"the watcher for {home.common_dir} does not end")
+            raise WatcherNotResponding(f"the watcher for {home.common_dir} did not stop")
         time.sleep(0.01)
     return True
 

@@ -27,9 +27,9 @@ def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) 
 @pytest.mark.parametrize(
     ("word", "expected"),
     [
-        ("revrt", "there is no command 'revrt'; did you mean `chorus revert`? `chorus --help` lists them"),
-        ("xyzzy", "there is no command 'xyzzy'; `chorus --help` lists them"),
-        ("--jsn", "there is no option '--jsn'; `chorus --help` lists them"),
+        ("revrt", "unknown command 'revrt'; did you mean `chorus revert`? see `chorus --help`"),
+        ("xyzzy", "unknown command 'xyzzy'; see `chorus --help`"),
+        ("--jsn", "unknown option '--jsn'; see `chorus --help`"),
     ],
 )
 def test_an_unknown_command_or_option_is_reported_with_a_suggestion(
@@ -44,9 +44,9 @@ def test_an_unknown_command_or_option_is_reported_with_a_suggestion(
     [
         (["log", "--opne"], "unrecognized arguments: --opne; did you mean --open?"),
         (["log", "--xyzzy"], "unrecognized arguments: --xyzzy"),
-        (["log", "-n", "0"], "argument -n: '0' is not a number from 1 on"),
-        (["log", "-n", "-1"], "argument -n: '-1' is not a number from 1 on"),
-        (["prompts", "--screen", "-", "--width", "0"], "argument --width: '0' is not a number from 1 on"),
+        (["log", "-n", "0"], "argument -n: '0' is not a positive number"),
+        (["log", "-n", "-1"], "argument -n: '-1' is not a positive number"),
+        (["prompts", "--screen", "-", "--width", "0"], "argument --width: '0' is not a positive number"),
         (["answer"], "the following arguments are required: ID"),
     ],
 )

@@ -96,7 +96,7 @@ def test_lent_hooks_are_distinguished_from_installed_ones(
     repository = Repository.open(repo.path)
     assert check_hooks(repository).detail == "installed in local settings"
     assert check_hooks(repository, {str(settings)}).detail.endswith(
-        "local (lent while a client runs) settings"
+        "local (added while a client is running) settings"
     )
 
 

@@ -95,7 +95,7 @@ def test_after_a_restart_the_feed_reconnects_and_nothing_is_doubled(
     del watcher.entries[37]
     watcher.start()
     wait_for(lambda: fed.update().link == "live" and fed.model.complete)
-    assert fed.model.link_text == "connected again"
+    assert fed.model.link_text == "reconnected"
     assert sorted(fed.model.entries) == sorted(watcher.entries)
 
 

@@ -348,7 +348,7 @@ async def test_a_lost_watcher_is_reported_and_reconnected(watcher: ScriptedWatch
         await ui.shows("no watcher; waiting for one")
         watcher.entries[90] = entry(90, turn="t9", message="While you were away")
         watcher.start()
-        await ui.status_shows("connected again")
+        await ui.status_shows("reconnected")
         await ui.shows("While you were away")
         assert "no watcher; waiting for one" not in ui.text()
 

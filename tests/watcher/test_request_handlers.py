@@ -32,7 +32,7 @@ async def test_checked_arguments_reach_the_handler() -> None:
 @pytest.mark.parametrize(
     ("do", "arguments", "message"),
     [
-        ("fly", {}, "knows no request 'fly'"),
+        ("fly", {}, "unknown request: 'fly'"),
         ("show", {}, "show: action: field required"),
         ("show", {"action": []}, "show: action"),
         ("log", {"limits": 3}, "log: limits: extra inputs are not permitted"),

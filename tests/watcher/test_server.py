@@ -158,7 +158,7 @@ def test_another_user_is_refused(running: Running) -> None:
 def test_without_a_watcher_the_error_says_so(tmp_path: Path) -> None:
     home = Home(tmp_path)
     home.root.mkdir()
-    with pytest.raises(WatcherNotRunning, match="no watcher runs"):
+    with pytest.raises(WatcherNotRunning, match="no watcher is running"):
         connect(home)
 
 

@@ -98,7 +98,7 @@ class ClaudeCode:
 
 
 def _hook_groups(scope: SettingsScope) -> dict[str, HookGroup]:
-    """The hooks for a settings file. Others get that of a project too, so it must not name a path."""
+    """The hooks for a settings file. A project's file is shared with others, so it must not name a path."""
     if scope is SettingsScope.PROJECT:
         return program.render_portable_hook_groups()
     return program.render_hook_groups(_hook_program(), program.find_chorus_program())

@@ -41,7 +41,7 @@ def give_answer(
     """Answer the prompt, and print what was sent.
 
     `decide` returns the fields of the request. `ready` says whether the prompt has all details that
-    `decide` needs: it is waited for a moment until they are there.
+    `decide` needs: waits a moment for them.
     """
     with open_watcher() as connection:
         if ready is None:

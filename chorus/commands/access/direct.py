@@ -35,7 +35,7 @@ def add_paths(entries: list[LogEntryJson]) -> None:
 
 
 def read_actions(names: Sequence[str]) -> Iterator[ActionJson]:
-    """One after the other, each when it is log_filter for."""
+    """One after the other, each read when it is needed."""
     count = 0
     with suppress(TimelineUnreadable), DiskLog.open(Path.cwd()) as disk_log:
         for name in names:

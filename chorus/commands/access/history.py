@@ -24,7 +24,7 @@ def read_log(**wanted: Any) -> list[LogEntryJson]:  # noqa: ANN401  the fields o
 
 
 def read_whole_log(**wanted: Any) -> list[LogEntryJson]:  # noqa: ANN401  the fields of LogFilter
-    """Return the log with the paths of every action, also where they are too many for the watcher to send."""
+    """Return the log with the paths of every action, even if there are too many for the watcher to send."""
     entries = read_log(**wanted)
     if any(entry["timeline"] and not entry["paths"] for entry in entries):
         from chorus.commands.access import direct  # noqa: PLC0415  as above

@@ -14,7 +14,7 @@ CHANNELS = {"hook": "the hook", "control": "the control protocol", "line": "a li
 
 
 class PromptNotPending(NotFound):
-    hint = "`chorus prompts` lists the pending prompts."
+    hint = "Run `chorus prompts` to list the pending prompts."
 
 
 def read_pending() -> list[PromptJson]:

@@ -44,7 +44,7 @@ def read_status(home: Home) -> StatusJson:
 
 
 def find_supported_home(directory: Path) -> Home:
-    """Return the home of the repository; raise, with the way out, where Chorus cannot record."""
+    """Return the home of the repository; raise, with a hint, where Chorus cannot record."""
     from chorus.store.repository import Repository  # noqa: PLC0415  only commands that start a session
 
     home = find_home(directory)

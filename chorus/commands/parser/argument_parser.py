@@ -40,7 +40,7 @@ def render_examples(examples: Sequence[tuple[str, str]]) -> str | None:
 def parse_count(text: str) -> int:
     """Parse a number of things: at least one."""
     if not text.isascii() or not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 on")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
     return int(text)
 
 

@@ -23,7 +23,7 @@ class EmptyMessage(NotFound):
 
 
 class CommitMessage(TypedDict):
-    """The edited message for the commit of these actions, as the watcher takes it."""
+    """The edited message for the commit of these actions, as an argument of the `land` request."""
 
     actions: list[int]
     message: str

@@ -20,7 +20,7 @@ from chorus.demo.stand_in.tools import ToolResult, Tools, failure, program_of
 
 # Slow enough to follow.
 PACE_SECONDS = 0.2
-# The places of the dialog's options.
+# The indexes of the dialog's options.
 ALLOW, ALLOW_PROGRAM, AUTO_MODE, DENY = range(4)
 REJECTED = "The user doesn't want to proceed with this tool use. The tool use was rejected."
 INTERRUPTED = "[Request interrupted by user]"
@@ -51,7 +51,7 @@ class Conversation:
         self._hooks.run("SessionEnd", {"reason": reason}, subject=reason)
 
     def stop(self) -> None:
-        """Interrupt the turn, and deny what is asked."""
+        """Interrupt the turn, and deny the open permission request."""
         self.interrupt.set()
         if self._state.dialog is not None:
             self._state.dialog.answer(DENY)

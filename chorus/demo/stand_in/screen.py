@@ -1,6 +1,6 @@
 """The screen of the stand-in: conversation, input box and permission dialog, drawn as the client draws them.
 
-A dialog takes the place of the input box. What does not fit is cut off at the top.
+A dialog replaces the input box. What does not fit is cut off at the top.
 """
 
 import time
@@ -48,7 +48,7 @@ class Block:
 
 @dataclass(slots=True)
 class Dialog:
-    """The dialog that asks whether a command may run. `answer` gets the place of the chosen option."""
+    """The dialog that asks whether a command may run. `answer` gets the index of the chosen option."""
 
     command: str
     description: str

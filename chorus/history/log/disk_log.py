@@ -1,8 +1,8 @@
 """The log of one work tree read from disk, newest first and only as far as needed.
 
-For a process that asks once, such as `chorus log` without a watcher. Gives the same entries as `MemoryLog`
-at the cost of those that are taken: whatever was decided about an action is in newer records and in the
-mark log. Raises `TimelineUnreadable` where only the whole history can answer.
+For a process that reads it once, such as `chorus log` without a watcher. Gives the same entries as
+`MemoryLog` at the cost of those that are taken: whatever was decided about an action is in newer records and
+in the mark log. Raises `TimelineUnreadable` where only the whole history can answer.
 """
 
 import re
@@ -55,7 +55,7 @@ class DiskLog:
         self.scanner.close()
 
     def entries(self) -> Iterator[LogEntry]:
-        """Newest first: those taken before, then those still to be read."""
+        """Entries, newest first: those already read, then the rest as they are read."""
         yield from self._seen
         for entry in self._entries:
             self._seen.append(entry)
@@ -73,7 +73,7 @@ class DiskLog:
         for recorded in self.scanner.on_lanes():
             entries.append(entry_of_record(recorded, self._marks, self.scanner.reverted))
             if lane_commit := recorded.record.lane_commit:
-                # The oldest record of a lane defines it and its place in the list.
+                # The oldest record of a lane defines it and its position in the list.
                 rows.pop(lane_commit.lane, None)
                 rows[lane_commit.lane] = LaneRow(lane_commit.lane, lane_commit.base, recorded.record.session)
         listed = self._git.text("for-each-ref", "--format=%(objectname) %(refname)", BRANCHES).splitlines()
@@ -121,7 +121,7 @@ class DiskLog:
         return entry_of_record(found, self._marks, self.scanner.reverted) if found else None
 
     def _find_action(self, name: str) -> TimelineCommit | None:
-        """The record that holds an action, reading on if needed."""
+        """The record that holds an action; reads more of the timeline if needed."""
         return self.scanner.find(*(render_trailer(key, name) for key in (ACTION, CONTAINED)))
 
 
@@ -158,7 +158,7 @@ def newest_entries(
 
 
 def newest_calls(lines: Sequence[bytes]) -> Iterator[Mark]:
-    """The calls of these lines, highest number first, each parsed when it is asked for."""
+    """The calls of these lines, highest number first, each parsed when it is reached."""
     last = None
     for line in reversed(lines):
         for call in parse_marks(line):

@@ -1,6 +1,6 @@
 """What changed a file: the records of a path, newest first, for `chorus blame`.
 
-`MemoryFileHistory` asks a history that is in memory. `DiskFileHistory` reads the timeline from its newest
+`MemoryFileHistory` uses a history that is in memory. `DiskFileHistory` reads the timeline from its newest
 end and parses only the records that name the path.
 """
 
@@ -57,7 +57,7 @@ class MemoryFileHistory:
 
 
 class DiskFileHistory:
-    """Raises TimelineUnreadable where only the whole history can tell."""
+    """Reads from disk. Raises TimelineUnreadable where only the whole history has the answer."""
 
     def __init__(self, workspace: Workspace, log: DiskLog) -> None:
         self.workspace = workspace

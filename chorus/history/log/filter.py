@@ -52,7 +52,7 @@ def select_entries(
 
 
 def _skip_to(newest: Iterable[LogEntry], before: int) -> Iterator[LogEntry]:
-    """What comes before the action with that number. Outside changes have no number, only a place."""
+    """The entries before the action with that number. Outside changes have no number, only a position."""
     unnumbered: list[LogEntry] = []
     entries = iter(newest)
     for entry in entries:
@@ -70,7 +70,7 @@ def _skip_to(newest: Iterable[LogEntry], before: int) -> Iterator[LogEntry]:
 def _compile(
     wanted: LogFilter, turn: TurnId | None, root: RepoPath | None, changes_path: ChangesPath
 ) -> Callable[[LogEntry], bool]:
-    """One test for an entry, made of those the filter asks for."""
+    """Combine the filter's conditions into one test for an entry."""
     tests: list[Callable[[LogEntry], bool]] = []
     if not (wanted.outside or wanted.status == "outside"):
         tests.append(lambda entry: entry.status != "outside")

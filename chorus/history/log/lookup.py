@@ -12,7 +12,7 @@ MIN_OID_LENGTH = 4
 
 
 class NoSuchAction(NotFound):
-    hint = "`chorus log` lists the actions with their numbers."
+    hint = "Run `chorus log` to list the actions with their numbers."
 
 
 def find_entry(entries: Sequence[LogEntry], name: str) -> LogEntry:
@@ -32,7 +32,7 @@ def find_entry(entries: Sequence[LogEntry], name: str) -> LogEntry:
 def refuse_unknown_lane(entries: Iterable[LogEntry], name: str) -> None:
     lanes = lane_spellings(name)
     if all(entry.lane not in lanes for entry in entries):
-        raise NoSuchAction(f"there is no lane {name}", hint="`chorus lanes` lists the lanes.")
+        raise NoSuchAction(f"there is no lane {name}", hint="Run `chorus lanes` to list the lanes.")
 
 
 def find_turn(entries: Iterable[LogEntry], name: str) -> TurnId:
@@ -42,4 +42,4 @@ def find_turn(entries: Iterable[LogEntry], name: str) -> TurnId:
     if len(found) == 1:
         return found[0]
     problem = f"several turns begin with {name}" if found else f"there is no turn {name}"
-    raise NoSuchAction(problem, hint="`chorus log` shows the turns with their names.")
+    raise NoSuchAction(problem, hint="Run `chorus log` to list the turns with their ids.")

@@ -1,6 +1,6 @@
-"""The log of one work tree, kept in memory and brought up to date at each question.
+"""The log of one work tree, kept in memory and updated at each request.
 
-For a process that lives on, such as the watcher. Timeline and mark log only grow, so a question costs what
+For a long-running process, such as the watcher. Timeline and mark log only grow, so a question costs what
 was added since the last one, not the length of the log. If the history was rewritten (`chorus gc` may drop
 its oldest part), everything is read again. `DiskLog` answers the same questions for a process that asks once.
 """
@@ -38,7 +38,7 @@ class LogFollower:
         self.restart()
 
     def restart(self) -> None:
-        """Make the next reading one of everything."""
+        """Make the next `read` start from the beginning."""
         self._record_count = self._mark_count = 0
         self._last: Oid | None = None
         self._marks = ActionMarks()
@@ -67,7 +67,7 @@ class LogFollower:
         return LogUpdate(records, marks, touched)
 
     def entry(self, source: TimelineCommit | Mark) -> LogEntry:
-        """The entry of a record or a call, by all that was read."""
+        """The entry of a record or a call, with the marks and reverts read so far."""
         if isinstance(source, TimelineCommit):
             return entry_of_record(source, self._marks, self._reverted)
         return entry_of_call(source, self._marks, self._reverted, self._timeline.find_action)
@@ -131,7 +131,7 @@ class MemoryLog:
         self._last_number = 0
         self._entries: list[LogEntry] = []
         self._places: dict[str, list[int]] = {}  # by call or action
-        # Up to the last record with a number the order is final; what follows may still change places.
+        # Up to the last record with a number the order is final; what follows may still be reordered.
         self._sources: list[TimelineCommit | Mark] = []
         self._loose_records: list[TimelineCommit] = []
         self._loose_calls: list[Mark] = []

@@ -139,7 +139,7 @@ class KeyBar(LinePane, can_focus=False):
                 self.post_message(self.Pressed(key))
 
     def _fitting(self, width: int) -> list[tuple[int, str, str]]:
-        """Return each key with its column; help is always there, the rest as far as it fits."""
+        """Return each key with its column: help always, the others as far as they fit."""
         fitting: list[tuple[int, str, str]] = []
         at = 1
         room = width - sum(len(part) for part in self.keys[-1]) - 4 if self.keys else width
@@ -153,7 +153,7 @@ class KeyBar(LinePane, can_focus=False):
 
 
 class Heading(LinePane, can_focus=False):
-    """A heading over a part of the panel, extended by a line."""
+    """A heading over a part of the panel, followed by a rule."""
 
     def __init__(self, appearance: Appearance, *, id: str | None = None) -> None:
         super().__init__(appearance, id=id)

@@ -36,7 +36,7 @@ class BackgroundStyle:
         return self._style
 
     def clear(self) -> None:
-        """Call when the widget's styles changed."""
+        """Drop the cached background. Call it when the widget's styles changed."""
         self._style = None
 
 
@@ -68,11 +68,11 @@ class LinePane(ScrollView, can_focus=True):
         raise NotImplementedError
 
     def resize_lines(self) -> None:
-        """Call after the number of lines changed."""
+        """Adjust the scrollable height. Call it after the number of lines changed."""
         size = Size(0, self.line_count())
         scrolls = size.height > self.size.height
         if size.height >= self.virtual_size.height and scrolls is self.show_vertical_scrollbar:
-            # Nothing around this pane moves (the scroll bar has its place either way), so the toolkit need
+            # Nothing around this pane moves (space for the scroll bar is reserved), so the toolkit need
             # not lay out and draw everything around it.
             self.set_reactive(LinePane.virtual_size, size)
             if scrolls:

@@ -119,7 +119,7 @@ class PromptCard(Widget, can_focus=True):
         self._lay_out()
 
     def set_banner(self, text: str) -> None:
-        """Show a text in position of the title, such as "answering…"."""
+        """Show a text instead of the title, such as "answering…"."""
         self.banner = text
         self.refresh()
 

@@ -105,7 +105,7 @@ class SessionsBar(LinePane, can_focus=False):
 
 
 def plan_sessions(model: PanelModel) -> list[SessionInfo]:
-    """List sessions, those that wait first; those that are gone only while actions of theirs are open."""
+    """List sessions, those that wait first; those that are gone only while they have open actions."""
     prompted = {prompt.session for prompt in model.prompts.values()}
     # A prompt on a screen is known earlier than the session's state, and also where no hook reports it.
     present = [replace(s, state="waiting") if s.id in prompted else s for s in model.sessions.values()]

@@ -1,4 +1,4 @@
-"""Applying a landing: make the planned commits on a user's branch, all or none.
+"""Apply a landing: make the planned commits on a user's branch, all or none.
 
 Never writes to the work tree; in the user's index only landed paths change.
 """
@@ -99,7 +99,7 @@ def landing_json(plan: LandingPlan, result: LandingResult, *, dry_run: bool) -> 
 
 
 def _commit_json(group: CommitGroup, commit: Oid | None, text: str) -> LandedCommitJson:
-    """`message` is without trailers: they are added to whatever the user writes instead."""
+    """The JSON of one commit. `message` has no trailers: they are added to a message by the user too."""
     subject, message = text.partition("\n")[0], text.rpartition("\n\n")[0]
     return {"oid": commit, "subject": subject, "actions": group.numbers, "message": message}
 

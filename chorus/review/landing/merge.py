@@ -1,4 +1,4 @@
-"""Merging the changes of a lane into another branch's tree and into the user's index.
+"""Merge the changes of a lane into another branch's tree and into the user's index.
 
 Works on git's own form of files. Never moves a ref. In the index only landed paths change, and what the user
 staged at one of them stays staged: it is merged with what landed. Where that conflicts, the landing is
@@ -58,7 +58,7 @@ def commit_changes(workspace: Workspace, number: int, commit: Oid) -> list[PathC
 def restore_sparse_paths(
     workspace: Workspace, base: Oid | None, changes: Sequence[PathChange]
 ) -> list[PathChange]:
-    """The same changes, with the lane's base in place of "no file" at paths a sparse checkout leaves out.
+    """The same changes, with the lane's base instead of "no file" at paths a sparse checkout leaves out.
 
     A file that is not checked out looks deleted: whoever creates it replaces the base's version, and whoever
     deletes it again restores that version.
@@ -76,7 +76,7 @@ def restore_sparse_paths(
 
 
 def join_changes(changes: Iterable[PathChange]) -> list[PathChange]:
-    """Join changes of one path of which each begins where the last one ended."""
+    """Join consecutive changes of one path: each starts from the content that the one before left."""
     joined: list[PathChange] = []
     last: dict[RepoPath, int] = {}
     for change in changes:

@@ -1,4 +1,4 @@
-"""Planning a landing: which actions of a lane become which commits, with which messages, on which branch.
+"""Plan a landing: which actions of a lane become which commits, with which messages, on which branch.
 
 Actions that are reverted or already landed are left out, and so are their reverts. Never writes.
 """
@@ -21,7 +21,7 @@ GroupBy: TypeAlias = Literal["turn", "action", "all"]
 
 
 class NothingToLand(NotFound):
-    hint = "`chorus lanes` lists the lanes, `chorus log --lane NAME` the actions on one."
+    hint = "Run `chorus lanes` to list the lanes, or `chorus log --lane NAME` to list the actions of one."
 
 
 class LaneChanged(ChorusError):
@@ -113,7 +113,7 @@ def find_lane(recorder: Recorder, name: str) -> Lane:
         raise NothingToLand(
             f"{name} is not a lane of this work tree", hint="Run the command in the work tree of the lane."
         )
-    raise NothingToLand(f"there is no lane {name}", hint="`chorus lanes` lists the lanes.")
+    raise NothingToLand(f"there is no lane {name}", hint="Run `chorus lanes` to list the lanes.")
 
 
 def find_unlanded(entries: Sequence[LogEntry]) -> list[LogEntry]:
@@ -138,14 +138,14 @@ def find_target(workspace: Workspace, onto: str | None) -> str:
     else:
         ref = BRANCHES + branch_name(onto)
         if ref not in workspace.refs.list(BRANCHES) and ref != workspace.repository.head().ref:
-            raise NotFound(f"there is no branch {onto}", hint="`git branch` lists the branches.")
+            raise NotFound(f"there is no branch {onto}", hint="Run `git branch` to list the branches.")
     if is_lane_ref(ref):
         raise UsageError(f"{branch_name(ref)} is a lane", hint="Land on a branch of your own.")
     return ref
 
 
 def render_commit_message(group: CommitGroup, by: GroupBy, message: str | None) -> str:
-    """The message of a landed commit: the user's own, or what the user asked for and what was done.
+    """The message of a landed commit: the user's own, or one made from the user's messages and what was done.
 
     The trailers lead from a line back to its action, also after a rebase or squash.
     """
@@ -182,7 +182,7 @@ def _first_message_line(entries: Sequence[LogEntry], fallback: str) -> str:
 def _select_described(
     unlanded: Sequence[LogEntry], messages: Mapping[tuple[int, ...], str]
 ) -> list[LogEntry]:
-    """Only the actions the messages were written for: newer ones land another time."""
+    """Select the actions the messages were written for: newer ones are not landed now."""
     named = [number for numbers in messages for number in numbers]
     found = [entry for entry in unlanded if entry.n in named]
     if len(found) != len(named):

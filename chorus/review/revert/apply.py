@@ -1,4 +1,4 @@
-"""Applying a revert: write every file of the plan or none, then record it.
+"""Apply a revert: write every file of the plan or none, then record it.
 
 What the disk holds is on the timeline before a byte is written. What will be written is stored before the
 first file, so that after a crash the next process finishes the revert. Only the plan's files are touched.
@@ -22,7 +22,7 @@ from chorus.store.objects.trees import TreeEntry
 
 
 class NothingToRevert(NotFound):
-    hint = "`chorus log` shows what is recorded and what is already reverted."
+    hint = "Run `chorus log` to see which actions are recorded and which are already reverted."
 
 
 @dataclass(frozen=True, slots=True)

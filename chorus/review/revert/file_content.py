@@ -102,7 +102,7 @@ def _merge(before: Content, after: Content, now: Content) -> Content | ContentCo
     if SYMLINK_MODE in (before.mode, after.mode, now.mode):
         return ContentConflict("is or was a symbolic link and was changed later")
     if now.mode not in (after.mode, before.mode) and before.mode != after.mode:
-        return ContentConflict("got another mode later")
+        return ContentConflict("had its mode changed later")
     mode = before.mode if now.mode == after.mode else now.mode
     data = merge_lines(after.data, now.data, before.data, order=now.data)
     if not isinstance(data, Overlap):

@@ -1,4 +1,4 @@
-"""Writing many files of the work tree, all or none, at the cost of a few.
+"""Write many files of the work tree, all or none.
 
 The new bytes of a batch of files are written beside them before the first is waited for, so the disk is
 waited for once per batch. Deletions come first: a file may replace a directory, or the other way round.
@@ -51,7 +51,7 @@ def _write_if(
     wanted: Iterable[tuple[RepoPath, Content | None, Content | None]],
     skipped: SkippedErrors,
 ) -> None:
-    """Of (path, expected, new): write the files that hold what is expected."""
+    """Write those files, given as (path, expected, new), that still hold the expected content."""
     for _ in _write(recorder, _find_expected(recorder, wanted), skipped):
         pass
 

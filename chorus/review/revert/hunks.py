@@ -105,6 +105,6 @@ def split_patch(
 
 
 def _range(start: int, count: int) -> tuple[int, int]:
-    """git counts from 1, and names the line before an empty range."""
+    """Convert a range of a hunk header: git counts from 1, and names the line before an empty range."""
     first = start - 1 if count else start
     return first, first + count

@@ -19,7 +19,7 @@ class Notice:
 
 
 def render_notices(recorder: Recorder, made: Iterable[int]) -> list[Notice]:
-    """One notice for each session concerned. `made`: the numbers of the recorded reverts or redos."""
+    """Render one notice for each session concerned. `made`: the numbers of the recorded reverts or redos."""
     found: dict[tuple[SessionId, bool], list[TimelineCommit]] = {}
     for number in made:
         recorded = recorder.timeline.find_number(number)
@@ -33,7 +33,7 @@ def render_notices(recorder: Recorder, made: Iterable[int]) -> list[Notice]:
 
 
 def _chain(recorder: Recorder, recorded: TimelineCommit) -> list[TimelineCommit]:
-    """A revert, the revert it undoes if any, and so on. With an even number the change is restored."""
+    """A revert, the revert it undoes if any, and so on. If their number is even, the change is restored."""
     chain = [recorded]
     while chain[-1].record.reverts:
         older = recorder.timeline.find_action(chain[-1].record.reverts[0])

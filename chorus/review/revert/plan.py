@@ -1,4 +1,4 @@
-"""Planning a revert: what each file will hold, or which later changes prevent it.
+"""Plan a revert: what each file will hold, or which later changes prevent it.
 
 Reads the work tree, never writes.
 """
@@ -189,7 +189,7 @@ def _blocking_actions(blocking: Collection[BlockingChange]) -> dict[Oid, Timelin
 def _conflict(
     recorder: Recorder, plan: RevertPlan, chosen: dict[Oid, TimelineCommit], scope: RevertScope
 ) -> RevertConflict:
-    """The error that names all blocking changes: those of the plan, and those a wider revert would meet."""
+    """The error with all blocking changes: those of the plan, and those in the way of reverting them too."""
     blocking = {(change.path, change.number): change for change in plan.blocking}
     widened = dict(chosen)
     while True:

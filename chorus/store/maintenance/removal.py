@@ -31,7 +31,7 @@ class LaneInUse(ChorusError):
 
 
 def detach(repository: Repository, store: ObjectStore) -> int:
-    """Remove Chorus, lanes included. Returns the number of objects copied to the user's store."""
+    """Remove Chorus, including its lanes. Returns the number of objects copied to the user's store."""
     _refuse_lane_in_use(repository)
     with lock_store(store.directory) as mine:
         if not mine:
@@ -110,4 +110,4 @@ def _alternates(repository: Repository) -> Path:
 def _refuse_lane_in_use(repository: Repository) -> None:
     used = [ref for ref in repository.checked_out() if ref.startswith(OWN_PREFIXES)]
     if used:
-        raise LaneInUse(f"a work tree is on {branch_name(used[0])}")
+        raise LaneInUse(f"{branch_name(used[0])} is checked out in a work tree")

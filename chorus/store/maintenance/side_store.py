@@ -96,7 +96,7 @@ def pack_into(git: Git, store: ObjectStore, directory: Path, wanted: bytes, *opt
 
 
 def lock_store(directory: Path) -> AbstractContextManager[bool]:
-    """Keep other processes from packing or sweeping the store. Gives False if one of them is at it."""
+    """Keep other processes from packing or sweeping the store. Gives False if one of them is doing so."""
     return try_lock(directory / "arranging")
 
 
@@ -135,7 +135,7 @@ def pack(git: Git, store: ObjectStore, young_seconds: float = YOUNG_SECONDS) -> 
 
 
 def join_packs(git: Git, store: ObjectStore) -> None:
-    """Join small packs into one, if together they are large enough next to the next larger one."""
+    """Join small packs into one, if together they are large enough compared with the next larger one."""
     sizes = sorted((count_packed(index), index) for index in list_packs(store.directory))
     joined = plan_joining([size for size, _ in sizes])
     small = [index for _, index in sizes[:joined]]
@@ -149,7 +149,7 @@ def join_packs(git: Git, store: ObjectStore) -> None:
 
 
 def plan_joining(sizes: list[int]) -> int:
-    """How many of the smallest packs, given in order of size, to join."""
+    """Count how many of the smallest packs to join. `sizes` is ascending."""
     joined = 0
     for count in range(1, len(sizes)):
         if sizes[count] < GROWTH * sum(sizes[:count]):

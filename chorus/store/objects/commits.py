@@ -36,13 +36,13 @@ SIGNATURE = re.compile(r"(?P<name>.*?) ?<(?P<email>[^>]*)>(?: (?P<seconds>-?\d+)
 
 @lru_cache(maxsize=64)
 def render_signature(who: Signature) -> str:
-    """As written in commits and reflogs."""
+    """Render `NAME <EMAIL> SECONDS ZONE`, as in commits and reflogs."""
     name = UNSAFE.sub("", who.name).strip() or "unknown"
     return f"{name} <{UNSAFE.sub('', who.email).strip()}> {who.seconds} {who.zone}"
 
 
 def parse_signature(text: str) -> Signature:
-    """Lenient: histories contain signatures that no current git would write."""
+    """Parse a signature leniently: histories contain some that no current git would write."""
     found = SIGNATURE.match(text)
     if found is None:
         return Signature(text, "", 0)

@@ -84,7 +84,7 @@ class LooseStore:
 
 
 def encode(kind: bytes, body: bytes) -> bytes:
-    """Compress blobs. Trees hardly compress, and wide ones are rewritten with every edit: store them raw."""
+    """Encode an object. Trees are not compressed: it saves little, and each edit rewrites wide ones."""
     if kind == b"tree" or len(body) < DISK_BLOCK - STORED_EXTRA:
         return store(body)
     return zlib.compress(body, 1)

@@ -1,7 +1,7 @@
 """The object store: written to in Chorus's own directory, read from everything git can reach.
 
 Chorus's objects are in `chorus/objects` of the common git directory (the side store). git reads them
-through a relative line in `objects/info/alternates` and never prunes them. Nothing else of the user's is
+through a relative line in `objects/info/alternates` and never prunes them. No other file of the user is
 touched.
 """
 

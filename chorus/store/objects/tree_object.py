@@ -179,6 +179,6 @@ def cut(pieces: list[bytes]) -> list[Run]:
 
 
 def unshared(one: Directory, other: Directory) -> tuple[Iterable[bytes], Iterable[bytes]]:
-    """The runs that only one of them has. They contain every entry that differs."""
+    """The runs that only one of the two directories has. They contain every entry that differs."""
     here, there = ({run.raw for run in directory.runs} for directory in (one, other))
     return here - there, there - here

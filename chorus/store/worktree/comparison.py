@@ -162,7 +162,7 @@ class FileComparer:
 
 
 def can_be_ignored(state: FileState) -> bool:
-    """Whether to ask git about the path: it fails for some that do not exist or are not its own."""
+    """Whether git can be asked about the path: it fails for some that do not exist or are not its own."""
     match state:
         case File():
             return True

@@ -72,7 +72,7 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Absent:
-    """There is no file of this name. `why` is set if something else is in its place."""
+    """There is no file of this name. `why` is set if something else has the name."""
 
     why: SkipReason | None = None
 

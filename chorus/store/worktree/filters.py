@@ -115,7 +115,7 @@ class Filters:
         return self._ask(dict(self._rules.stamp_paths(paths)))
 
     def _ask(self, marks: Mapping[RepoPath, RuleStamp]) -> dict[RepoPath, Conversion]:
-        """Ask git. Not needed without `core.autocrlf` and any attributes file above the path."""
+        """Ask git about them. Not needed without `core.autocrlf` and any attributes file above the path."""
         rules_start = self._rules_start
         always = self._autocrlf() != "false"
         paths = [path for path, mark in marks.items() if always or any(mark[rules_start:])]

@@ -28,7 +28,7 @@ class Ignores:
         self._ignored: dict[RepoPath, tuple[Stamp | None, bool]] = {}
 
     def ignored(self, paths: Iterable[RepoPath]) -> set[RepoPath]:
-        """Those that an ignore rule matches, except tracked files, which git never ignores.
+        """The paths that an ignore rule matches, except tracked files, which git never ignores.
 
         Most paths match no rule; for these the user's index, which changes often, does not matter.
         """
@@ -69,4 +69,4 @@ class Ignores:
             # One path that git refuses (behind a link, in a submodule) fails them all: find it.
             middle = len(paths) // 2
             return self._ask(paths[:middle], *options) | self._ask(paths[middle:], *options)
-        raise GitFailed(f"git cannot say whether {paths[0]} is ignored: {error_text(done)}")
+        raise GitFailed(f"cannot check whether git ignores {paths[0]}: {error_text(done)}")

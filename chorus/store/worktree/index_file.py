@@ -79,7 +79,7 @@ def parse_index(data: bytes) -> dict[bytes, IndexEntry]:
     """Files by name. One in conflict has no stamp; those not checked out or without bytes are left out."""
     magic, version, count = HEADER.unpack_from(data)
     if magic != b"DIRC" or version not in (2, 3):
-        raise ValueError(f"an index of version {version}")
+        raise ValueError(f"unsupported index version {version}")
     found: dict[bytes, IndexEntry] = {}
     position = HEADER.size
     for _ in range(count):

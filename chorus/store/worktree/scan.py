@@ -36,7 +36,7 @@ MAX_DIRECTORIES = 200
 
 @dataclass(frozen=True, slots=True)
 class ScanResult:
-    """Sorted by path."""
+    """The result of a scan, sorted by path."""
 
     changes: tuple[ObservedChange, ...]
     omitted: tuple[SkippedPath, ...]
@@ -60,7 +60,7 @@ class Scanner:
         return self._splice(tree, scan.changes), scan
 
     def changed(self, tree: Oid, paths: Iterable[RepoPath] | None = None) -> ScanResult:
-        """What differs from `tree`, everywhere or at these paths (a directory stands for all below it)."""
+        """What differs from `tree`, everywhere or at these paths (a directory means everything below it)."""
         if paths is None:
             return self._scan_everything(tree)
         named = list(dict.fromkeys(paths))

@@ -1,7 +1,7 @@
 """Which paths a sparse checkout leaves out of the work tree.
 
-If somebody created a file there since, the index no longer says so, only the rules do. git applies them to
-a copy of the index in an empty work tree. The user's index and work tree are not touched.
+If a file was created there since, the index no longer marks it as left out; only the rules do. git applies
+them to a copy of the index in an empty work tree. The user's index and work tree are not touched.
 """
 
 import shutil
@@ -35,7 +35,7 @@ def find_excluded_by_sparse(repository: Repository, paths: Iterable[RepoPath]) -
 
 
 def _is_sparse(repository: Repository) -> bool:
-    """Asked each time, since git may just have changed it."""
+    """Whether the checkout is sparse. Not cached: git may just have changed it."""
     if not (repository.git_dir / "info" / "sparse-checkout").exists():
         return False
     return repository.git.text("config", "--type=bool", "core.sparseCheckout", accept=(0, 1)) == "true"

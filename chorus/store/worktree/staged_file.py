@@ -2,7 +2,7 @@
 
 The new content is written to a scratch file beside the path and then renamed over it, but only if the path
 still is as the caller last saw it. A caller with many files stages them all, syncs them with about one
-wait, and then puts each in place. No symbolic link is followed, and no scratch file or new directory is
+wait, and then renames each. No symbolic link is followed, and no scratch file or new directory is
 left behind.
 """
 
@@ -70,7 +70,7 @@ class StagedFile:
         self._failure = error
 
     def put(self, expected: FileState) -> None:
-        """Take the path, if what is there still is `expected`.
+        """Put the file at its path, if what is there still is `expected`.
 
         The bytes are synced before the rename: after a power loss the file would otherwise be empty.
         """
@@ -189,7 +189,7 @@ def stat_of(parent: OpenParent) -> os.stat_result | None:
 
 
 def refuse_changed(path: RepoPath, parent: OpenParent, expected: FileState) -> None:
-    """A directory counts as no file here; `rename_over` decides whether it can be replaced."""
+    """Raise CannotReplace if the path is not as expected. A directory counts as no file here."""
     now = stat_of(parent)
     stamp = Stamp.of(now) if now and not stat.S_ISDIR(now.st_mode) else None
     if stamp != (expected.stamp if isinstance(expected, File) else None):

@@ -59,7 +59,7 @@ class StampIndex:
         return tree
 
     def update(self, updates: Mapping[bytes, IndexEntry | None], tree: Oid) -> None:
-        """Apply what was read since. `tree` is the tree of the entries after that."""
+        """Apply the files read since the last update. `tree` is the tree of the entries after that."""
         entries = dict(parse_index(self._path.read_bytes()))
         for name, indexed in updates.items():
             if indexed is None:

@@ -17,7 +17,7 @@ START_TIMEOUT_SECONDS = 20.0
 
 
 class NoHeadlessRun(NotFound):
-    hint = "`chorus status` lists the sessions; start one with `chorus run MESSAGE`."
+    hint = "Run `chorus status` to list the sessions, or start one with `chorus run MESSAGE`."
 
 
 @dataclass(slots=True)
@@ -45,10 +45,14 @@ class HeadlessRuns:
         if name is not None:
             alive = [run for run in alive if name in (run.name, run.session, run.pane)]
         if not alive:
-            raise NoHeadlessRun(f"no headless session {name} runs" if name else "no headless session runs")
+            raise NoHeadlessRun(
+                f"no headless session {name} is running" if name else "no headless session is running"
+            )
         if len(alive) > 1:
             names = ", ".join(run.name for run in alive)
-            raise NoHeadlessRun("several headless sessions run", hint=f"Name one of them: {names}.")
+            raise NoHeadlessRun(
+                "several headless sessions are running", hint=f"Give one of them with --run: {names}."
+            )
         return alive[0]
 
     def in_pane(self, pane: PaneId) -> HeadlessRun | None:

@@ -1,7 +1,7 @@
 """Watched panes as a source: clients give sessions, screens give prompts, streams give events.
 
-Saves which panes are watched and watches them again after a restart. Also finds panes that nobody named:
-those in which a session known from hooks runs. Never presses a key.
+Saves which panes are watched and watches them again after a restart. Also finds panes that the user did not
+name: those in which a session known from hooks runs. Never presses a key.
 """
 
 import asyncio
@@ -123,7 +123,7 @@ class PaneSource:
         await self.transcripts.end_session(session)
 
     def open_stream(self, pane: WatchedPane) -> Stream | None:
-        """Read what the pane prints, unless another program does: the transcript reports the same, later."""
+        """Read what the pane prints, unless another program pipes it: the transcript has the same, later."""
         fifo = self.fifo_directory / f"pane-{pane.id.lstrip('%')}.fifo"
         pipeline = self.transcripts.pipeline
 
@@ -149,9 +149,9 @@ class PaneDiscovery:
     """Finds the panes of sessions known from hooks (`chorus hooks install`), so that prompts are answered
     there too.
 
-    A discovered pane is watched for as long as this client runs in it: the next program there was not asked
-    for. Panes that the user named (`chorus attach`) and headless clients, which draw no dialogs, are left
-    alone.
+    A discovered pane is watched for as long as this client runs in it: nobody chose to watch the next
+    program there. Panes that the user named (`chorus attach`) and headless clients, which draw no dialogs,
+    are left alone.
     """
 
     clients: Clients

@@ -52,15 +52,15 @@ class PaneEvents(Protocol):
     """What the watched panes call when they find something."""
 
     def client_found(self, pane: WatchedPane, client: RunningClient) -> None:
-        """Handle a client in the pane that is in another session than before."""
+        """The pane has a client, in another session than before."""
 
     async def session_lost(self, session: SessionId) -> None:
-        """Handle that the client of this session has left its pane."""
+        """The client of this session has left its pane."""
 
     def open_stream(self, pane: WatchedPane) -> Stream | None: ...
 
     def polled(self, pane: WatchedPane) -> None:
-        """Handle that the pane was polled. It may no longer be watched."""
+        """The pane was polled. It may no longer be watched."""
 
 
 class WatchedPanes:

@@ -32,7 +32,7 @@ HOOK_SECONDS = 1.0
 
 
 class NoSuchPrompt(NotFound):
-    hint = "`chorus prompts` lists the pending prompts."
+    hint = "Run `chorus prompts` to list the pending prompts."
 
 
 class NotifyUser(Protocol):
@@ -109,7 +109,7 @@ class PendingPrompts:
         return added
 
     async def answer_by_policy(self, requested: RequestedPrompt, answer: Answer, reason: str) -> None:
-        """Send the policy's answer; if the client does not take it, the user is asked."""
+        """Send the policy's answer; if the client does not accept it, the prompt waits for the user."""
         try:
             await self._answer_requested(requested, answer, by=f"policy: {reason}")
         except ChorusError as error:
@@ -250,11 +250,11 @@ def _prompt_json(
 
 
 def _text_option(prompt: Prompt) -> str | None:
-    """Return the key of the option that takes the user's own text; with check boxes none does from here."""
+    """Return the key of the option that takes the user's own text; None with check boxes."""
     fields = [option.key for option in prompt.options if option.text_input == "replace"]
     return fields[0] if fields and prompt.checked is None else None
 
 
 def _check_fingerprint(prompt: Prompt, fingerprint: str) -> None:
     if prompt.fingerprint != fingerprint:
-        raise PromptRefused("the prompt is not the one that was decided on; nothing was sent")
+        raise PromptRefused("the prompt is not the one this answer was given for; nothing was sent")

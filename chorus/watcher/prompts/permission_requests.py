@@ -41,7 +41,7 @@ class PolicyDecision:
 class PolicyDecisions:
     """Applies the policy. Reads it from disk each time, so that an edit takes effect at once.
 
-    A policy that cannot be read allows nothing. Beyond its limit of approvals a minute the user is asked.
+    A policy that cannot be read allows nothing. Beyond its limit of approvals per minute the user decides.
     """
 
     def __init__(self) -> None:
@@ -86,7 +86,7 @@ class PermissionRequests:
     policy: PolicyDecisions = field(default_factory=PolicyDecisions)
 
     def feed_hook(self, event: HookEvent, outcomes: Iterable[Outcome]) -> None:
-        """Hold the hook of a permission request if the answer may go through it."""
+        """Hold the hook of a permission request, if the answer may be sent through it."""
         request = next((o for o in outcomes if isinstance(o, PromptOpened) and o.request is None), None)
         if request is None or request.tool is None or not self.spool.is_hook_waiting(event):
             return

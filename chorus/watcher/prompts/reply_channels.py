@@ -47,7 +47,7 @@ class HookChannel:
         deadline = asyncio.get_running_loop().time() + ANSWER_TIMEOUT_SECONDS
         while self.is_open():
             if asyncio.get_running_loop().time() > deadline:
-                raise PromptRefused("the hook did not take the answer")
+                raise PromptRefused("the hook did not accept the answer")
             await asyncio.sleep(HOOK_POLL_SECONDS)
 
     def close(self) -> None:
@@ -118,7 +118,7 @@ class LineChannel:
                 raise PromptRefused("the pane changed; one key was sent", keys=[key])
             self._press(shown, "Enter", sent=[key])
             if await self._wait(lambda _: False):
-                raise PromptRefused("the client did not take the answer", keys=[key, "Enter"])
+                raise PromptRefused("the client did not accept the answer", keys=[key, "Enter"])
 
     def close(self) -> None:
         """Do nothing: no resource is held."""
@@ -133,7 +133,7 @@ class LineChannel:
             if reached(shown):
                 return True
             await asyncio.sleep(SCREEN_POLL_SECONDS)
-        raise PromptRefused("the client did not take the key; no other key is sent")
+        raise PromptRefused("the client did not accept the key; no other key was sent")
 
     def _press(self, shown: ShownLine, key: str, *, sent: list[str]) -> None:
         try:

@@ -57,7 +57,7 @@ class RequestedPrompt:
         except CannotAnswer as error:
             raise PromptRefused(f"{error}; nothing was sent") from None
         if not self.channel.is_open():
-            raise PromptRefused("the client no longer waits for this answer; nothing was sent")
+            raise PromptRefused("the client is no longer waiting for this answer; nothing was sent")
         self.claimed = True
         try:
             await self.channel.send(decision)

@@ -70,7 +70,7 @@ class RequestHandlers:
     async def handle(self, request: Request) -> object:
         handler = self._handlers.get(request.do)
         if handler is None:
-            raise UsageError(f"the watcher knows no request {request.do!r}")
+            raise UsageError(f"unknown request: {request.do!r}")
         try:
             arguments = arguments_validator(request.do).validate_python(request.arguments)
         except ValidationError as error:
@@ -134,7 +134,7 @@ class StatusRequests:
         return {}
 
     async def subscribe(self, _: NoArguments) -> dict[str, object]:
-        """The server has added the connection to its subscribers; entries that exist already are not new."""
+        """Skip existing log entries: the first subscriber gets only what is new from now on."""
         if self.subscribers() == 1:
             for tree in self.trees.all.values():
                 tree.take_new_entries()
@@ -157,7 +157,7 @@ class StatusRequests:
         }
 
     def _sessions_json(self) -> list[SessionJson]:
-        """A session without hooks reports no prompt: its screen shows that it waits."""
+        """The sessions. One without hooks reports no prompt, so its screen decides whether it is waiting."""
         waiting = {prompt["session"] for prompt in self.prompts.all()}
         sessions = [session.as_json() for session in self.transcripts.pipeline.roster.sessions.values()]
         for session in sessions:

@@ -156,7 +156,7 @@ class ReviewRequests:
     async def _change(
         self, cwd: str | None, change: Callable[..., RevertJson], *, notify: bool
     ) -> RevertJson:
-        """Change files and history, between two edits of a session rather than in the middle of one."""
+        """Run a change of files and history, between two edits of a session and not in the middle of one."""
         await self.catch_up()  # an edit that is not reported yet is the session's, not an outside change
         tree = self._tree(cwd)
         deadline = time.monotonic() + QUIET_SECONDS
@@ -179,7 +179,7 @@ class ReviewRequests:
     def _tree(self, cwd: str | None) -> WatchedTree:
         tree = self.trees.find(cwd or str(self.main_work_tree))
         if tree is None:
-            raise UsageError(f"{cwd} is in no work tree of {self.main_work_tree}")
+            raise UsageError(f"{cwd} is not in a work tree of {self.main_work_tree}")
         return tree
 
 

@@ -128,7 +128,7 @@ class ChangedPaths:
         self.is_new = taken.was_new
 
     def take_settled(self, grace_seconds: float) -> PathBatch | None:
-        """Take the paths not reported for so long; None if there is nothing to look at now."""
+        """Take the paths last reported more than `grace_seconds` ago; None if there is nothing to look at."""
         self.gather()
         settled = time.monotonic() - grace_seconds
         if self._lost is not None:

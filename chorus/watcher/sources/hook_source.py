@@ -75,7 +75,7 @@ class HookSource:
     async def read(self) -> None:
         """Feed every event in the spool. A client that waits goes on once its event is recorded.
 
-        An event that fails for a reason of its own is put aside, and the next one is read. Transcripts
+        An event that cannot be processed is set aside, and the next one is read. Transcripts
         report the same as hooks: the next watcher reads there what this one could not record.
         """
         for event in self.spool.take():

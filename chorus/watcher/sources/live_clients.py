@@ -49,7 +49,7 @@ async def watch_clients(
     lent_hooks: LentHooks,
     setup: Setup,
 ) -> None:
-    """End the sessions of clients that are gone, and take lent hooks out of their settings."""
+    """End the sessions of clients that are gone, and remove lent hooks from their settings."""
     for poll in itertools.count():
         lent_hooks.remove_unused(is_running, setup)
         if poll % TOUCH_EVERY_POLLS == 0:

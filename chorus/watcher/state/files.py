@@ -31,7 +31,7 @@ def save_json(path: Path, value: object) -> None:
 
 
 def has_free_space(directory: Path) -> bool:
-    """Return whether the disk takes what a watcher writes at once, by trying."""
+    """Return whether the disk has room for what a watcher writes at once, by writing it."""
     trial = directory / "room.tmp"
     try:
         trial.write_bytes(bytes(FREE_BYTES))

@@ -117,7 +117,7 @@ def test_the_key_is_the_one_drawn_before_the_label(name: str, answer: Answer, ke
         (
             "ask_80",
             QuestionAnswers((QuestionAnswer("Which language?", ("Rust",)),)),
-            "not exactly one option is 'Rust'",
+            "no single option has the label 'Rust'",
         ),
         (
             "ask_80",
@@ -128,7 +128,7 @@ def test_the_key_is_the_one_drawn_before_the_label(name: str, answer: Answer, ke
         (
             "askonlymulti_80",
             QuestionAnswers((QuestionAnswer("Which features?", text="x"),)),
-            "takes no text from here",
+            "cannot be answered with a text from here",
         ),
     ],
 )

@@ -1,6 +1,6 @@
 """Find the dialog at the bottom of a screen: its text, its question, its options, its footer.
 
-Only columns and separators count here, never words; which dialog it is, the rules decide. The cursor is in
+Only columns and separators count here, never the text; the rules decide which dialog it is. The cursor is in
 one column, every option number two columns right of it, and the text of an option right of its number. So
 text that a file, a command or the agent puts on the screen cannot pass for an option.
 """
@@ -135,7 +135,7 @@ def _assemble(screen: CapturedScreen, found: OptionList, footer: str) -> Dialog 
 
 
 def _keyed_notice(screen: CapturedScreen, footer_start: int, footer: str) -> Dialog | None:
-    """A notice without options, answered with the keys its footer names."""
+    """A dialog without options, answered with the keys its footer names."""
     indent = indent_of(screen.rows[footer_start])
     top = _find_top(screen, footer_start, indent)
     if top < 0:

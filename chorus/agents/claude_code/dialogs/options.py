@@ -90,7 +90,7 @@ def _text_input(label: LabelRule) -> TextInput | None:
 
 
 def _keys(options: tuple[DrawnOption, ...]) -> list[str]:
-    """The number of each option; without numbers, the way there from the selected one, and Enter."""
+    """The keys of each option: its number, or without numbers the arrow keys that lead to it, and Enter."""
     at = next((index for index, option in enumerate(options) if option.selected), 0)
     return [
         str(option.number)
@@ -101,7 +101,7 @@ def _keys(options: tuple[DrawnOption, ...]) -> list[str]:
 
 
 def _read_footer(footer: str, rule: PromptRule, rules: PromptRules) -> ReadOptions:
-    """A notice without a list: its footer names the keys, `KEY to LABEL · KEY to LABEL`."""
+    """Read a dialog without a list: its footer names the keys, `KEY to LABEL · KEY to LABEL`."""
     options: list[Option] = []
     for part in footer.split(" · "):
         key, to, text = part.partition(" to ")

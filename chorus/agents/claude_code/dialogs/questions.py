@@ -1,6 +1,6 @@
 """A question of the agent: its own options, a text field, and a last option to talk about it instead.
 
-The options are the agent's words, so none of them means "allow" or "deny".
+The agent wrote the options, so none of them means "allow" or "deny".
 """
 
 import re
@@ -21,7 +21,7 @@ _LAST_LABEL = "Chat about this"
 
 
 def split_title(title: str) -> tuple[str, tuple[QuestionTab, ...]]:
-    """The title of a dialog, and the questions asked together; none for a plain title."""
+    """Split the title row of a dialog into its title and the tabs of several questions, if there are any."""
     parts = map(_TAB.fullmatch, _TAB_GAP.split(title))
     tabs = tuple(QuestionTab(part[2], part[1] == "☒") for part in parts if part is not None)
     return ", ".join(tab.name for tab in tabs) if tabs else title, tabs

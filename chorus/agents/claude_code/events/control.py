@@ -1,8 +1,8 @@
 """Events of the control protocol, in both directions.
 
 Two spellings are read: that of real clients (`control_request`, `can_use_tool`, `request_id` beside the
-request) and that of older notes (`sdk_control_request`, `control`, `permission`, `tool_input`, `request_id`
-inside).
+request) and that of older descriptions (`sdk_control_request`, `control`, `permission`, `tool_input`,
+`request_id` inside).
 """
 
 from typing import Any

@@ -33,7 +33,7 @@ class Thinking(Model):
 
 
 class ToolUse(Model):
-    """A tool call. Without an id it can never be paired, which the pairing step counts."""
+    """A tool call. Without an id it can never be paired; pairing counts it as a problem."""
 
     id: ToolUseId | None = Field(None, validation_alias=spelled("id", "tool_use_id", "toolUseId"))
     tool: str = Field(validation_alias=spelled("name", "tool_name", "toolName"))
@@ -125,7 +125,7 @@ def _parse_block(value: object) -> Block:
 
 
 class Assistant(Known):
-    """A part of an assistant message. The client prints one block per event; older notes show several."""
+    """A part of an assistant message. The client prints one block per event; older formats had several."""
 
     content: Annotated[Content, PlainValidator(parse_content)] = Field(validation_alias=_CONTENT)
     message_id: LooseText = Field(None, validation_alias=AliasPath("message", "id"))

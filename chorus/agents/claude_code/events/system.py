@@ -9,7 +9,7 @@ from chorus.model.ids import ToolUseId
 
 
 class Init(Known):
-    """A turn starts. Printed for every turn, also for one that the end of a background task starts."""
+    """A turn starts. Printed for every turn, including one started by the end of a background task."""
 
     permission_mode: LooseText = Field(None, validation_alias="permissionMode")
     version: LooseText = Field(None, validation_alias=spelled("claude_code_version", "version"))

@@ -42,7 +42,7 @@ PERMISSION_TIMEOUT_SECONDS = 3600
 
 
 class HookProgramMissing(ChorusError):
-    """The installation is incomplete."""
+    """The hook program is missing: the installation is incomplete."""
 
     hint = "Reinstall chorus."
 

@@ -45,7 +45,7 @@ Owner: TypeAlias = tuple[SessionId | None, TurnId | None, AgentId | None]
 
 
 class CallUpdate(NamedTuple):
-    """Something that one event says about a call. None: the event does not say."""
+    """What one event says about a call. None: the event does not say."""
 
     evidence: int
     response: object = None  # the tool's own result, as it came
@@ -159,7 +159,7 @@ class CallTable:
         return opened
 
     def set_prompt(self, entry: CallEntry, turn: Turn, prompt: TurnId) -> list[Outcome]:
-        """Set the prompt of a call, where a later source knows it."""
+        """Set the prompt of a call, if no earlier source named it; return corrections."""
         if entry.prompt is not None:
             return []
         before = entry.turn
@@ -188,7 +188,7 @@ class CallTable:
         return self._close(entry) if entry.evidence & CLOSING else []
 
     def close_if(self, chosen: Callable[[CallEntry], bool], evidence: int) -> list[Outcome]:
-        """Close the open calls that will get no result any more."""
+        """Close the chosen open calls: they will get no result."""
         outcomes: list[Outcome] = []
         for entry in list(self._open.values()):
             if chosen(entry):
@@ -210,7 +210,7 @@ class CallTable:
         return self._owner_corrections(lambda entry: entry.session is session)
 
     def drop_orphans(self) -> None:
-        """Count the results whose call will not come any more as problems."""
+        """Drop the results whose call was never seen, and count them as problems."""
         if self._orphans:
             self._problems["result-without-call"] += len(self._orphans)
             self._orphans.clear()

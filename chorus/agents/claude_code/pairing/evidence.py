@@ -58,17 +58,17 @@ def status_of(evidence: int) -> Status:
 
 
 def _was_running(evidence: int) -> bool:
-    """Tell a call that was interrupted from one that was denied: both have the same result text.
+    """Whether a rejected call was interrupted while it ran, not denied: both have the same result text.
 
-    It ran if the user was not asked although it came as far as the permission check, or if the turn's result
-    lists the denials without it.
+    It ran if it passed the permission check without a prompt, or if the turn's result does not list it among
+    the denials.
     """
     if evidence & Evidence.ASKED:
         return False
     return bool(evidence & (Evidence.HOOKED | Evidence.UNLISTED))
 
 
-# How the result text of a call begins that the client did not run.
+# How the result text begins if the client did not run the call.
 _DENIALS = re.compile(
     r"Claude requested permissions? to "
     r"|Permission (to|for) .{1,4000}?has been denied"

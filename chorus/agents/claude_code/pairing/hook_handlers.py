@@ -142,7 +142,7 @@ def _requested_call(
     """The call that a permission request is about: the newest of that agent with the same tool and input.
 
     The user or another hook may have changed the input since: then the newest with the same tool about which
-    the user was not asked yet.
+    there was no prompt yet.
     """
     shown = [pre for pre in state.pending_calls(event, session) if pre.tool == event.tool]
     exact = [pre.call for pre in shown if pre.input == event.input]

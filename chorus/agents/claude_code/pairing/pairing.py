@@ -53,7 +53,7 @@ class Pairing:
         return self.feed(parse_event(value, source=source), channel=channel)
 
     def close(self, session: SessionId | None = None) -> list[Outcome]:
-        """Close the open calls as unfinished, because nothing more comes from that session, or from any."""
+        """Close the open calls of that session (None: of all sessions) as unfinished: it has ended."""
         outcomes = self._state.calls.close_if(
             lambda entry: session is None or entry.session.id == session, Evidence.NONE
         )
@@ -62,7 +62,7 @@ class Pairing:
         return outcomes
 
     def _change_session(self, event: Known, context: EventContext) -> list[Outcome]:
-        """Handle that the id of the channel's session became known, or that another session replaced it."""
+        """Handle a change of the channel's session: its id became known, or another session replaced it."""
         named, replaced = self._state.sessions.take_change()
         outcomes = self._state.calls.correct_session(named) if named else []
         if replaced is not None and type(event) in _CLIENT_STARTS:

@@ -80,7 +80,7 @@ class SessionContext:
     rejected: set[ToolUseId] = field(default_factory=set)
 
     def lead_text_of(self, source: Source, agent: AgentId | None) -> LeadText:
-        """The text of an agent as one source shows it: sources are not in step with each other."""
+        """The latest text of an agent in one source. Kept per source: one may be ahead of another."""
         found = self.lead_texts.touch((source, agent))
         if found is None:
             found = self.lead_texts[source, agent] = LeadText()
@@ -88,7 +88,7 @@ class SessionContext:
 
 
 class EventContext(NamedTuple):
-    """Which session and agent an event belongs to, how far that can be trusted, and which source said so."""
+    """The session and agent of an event, how far that can be trusted, and the source it came from."""
 
     session: SessionContext
     trust: Trust
@@ -219,7 +219,7 @@ class SessionRegistry:
     def _switch(
         self, event: Known, own: SessionId, held: _Channel, claim: Trust
     ) -> tuple[SessionContext, Trust]:
-        """Decide between the channel's session and another one that the event names."""
+        """Decide whether the channel switches to the session that the event names."""
         known = self._by_id.touch(own)
         if claim is _EVENT or (claim is Trust.RESULT and known is not None):
             return self._known(own, event.cwd), claim

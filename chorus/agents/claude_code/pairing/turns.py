@@ -1,6 +1,6 @@
 """Which user message a tool call belongs to.
 
-Hooks and transcripts name each message (`prompt_id`), and that name is the turn's id. The stream does not:
+Hooks and transcripts give each message an id (`prompt_id`), which is the turn's id. The stream does not:
 there a turn begins with `system/init`, and the message comes before it, after it or not at all, so turns are
 numbered. A turn that starts because a background task ended has no message of its own and counts as part of
 the turn before.
@@ -54,7 +54,7 @@ class Turns:
         return turns[-1]
 
     def on_prompt(self, prompt: TurnId, text: str, *, live: bool) -> Turn | None:
-        """Handle a message whose prompt is named. Return the turn it starts; None if that is known already.
+        """Handle a message that has an id. Return the turn it starts; None if that is known already.
 
         `live`: the message was sent just now, so it may be that of the running turn.
         """
@@ -82,7 +82,7 @@ class Turns:
         return None if self.current is not None and self.current.message == text else self._new(None, text)
 
     def on_message(self, text: str, *, echo: bool, delivered: bool) -> Turn | None:
-        """Handle a message without a name. Return the turn it starts; None if it is queued or an echo.
+        """Handle a message without an id. Return the turn it starts; None if it is queued or an echo.
 
         `delivered`: the agent reads it now, even in the middle of a turn.
         """
@@ -104,7 +104,7 @@ class Turns:
         return None
 
     def add_unnamed(self, text: str) -> Turn:
-        """Start a turn for a message without a name: in old transcripts and old hooks each starts one."""
+        """Start a turn for a message without an id: in old transcripts and hooks each message starts one."""
         return self._new(None, text)
 
     def continue_with(self, prompt: TurnId) -> None:
@@ -143,7 +143,7 @@ class Turns:
         self._ended_tasks = min(self._ended_tasks + 1, MAX_QUEUED)
 
     def join(self, turn: Turn, prompt: TurnId) -> None:
-        """Give a turn without a name this prompt, because one call was seen in both."""
+        """Give this prompt's id to a turn without one: a call was seen in both, so they are the same turn."""
         turn.message = turn.message or self.of_prompt(prompt).message
         self._rename(turn, prompt)
 
@@ -152,7 +152,7 @@ class Turns:
         self._by_prompt[prompt] = [turn, *self._by_prompt.get(prompt, [])[1:]]
 
     def _switch_message(self, text: str) -> Turn:
-        """Continue the running turn under another message: one result will end both."""
+        """Continue the running turn with another message: one result will end both."""
         if text in self._queued:
             self._queued.remove(text)
         self._running[-1] = turn = self._new(None, text)

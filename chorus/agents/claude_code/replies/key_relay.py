@@ -1,4 +1,4 @@
-"""Give one answer with keys, one key per look at the pane.
+"""Give one answer with keys, one key per view of the pane.
 
 Receives the answer once, then a view of the pane again and again. Returns one effect for each view: press
 a key, wait, answered, or refused. A key is only given for exactly the prompt that was answered, each key

@@ -275,7 +275,7 @@ def _prepare_answer(shown: Prompt, answer: QuestionAnswer) -> Generator[KeyStep,
 def _check_boxes(shown: Prompt, answer: QuestionAnswer) -> KeySequence:
     """Press the numbers of the boxes that differ from the answer."""
     if answer.text is not None:
-        raise CannotAnswer("this question takes no text from here")
+        raise CannotAnswer("this question cannot be answered with a text from here; answer it in the pane")
     wanted = frozenset(_key_of(shown, label) for label in answer.labels)
     if not wanted:
         raise CannotAnswer("this question takes at least one option")
@@ -319,5 +319,5 @@ def _key_of(shown: Prompt, label: str) -> str:
     longer = [option.key for option in own if without_blanks(option.label).startswith(wanted)]
     keys = exact or longer
     if len(keys) != 1:
-        raise CannotAnswer(f"not exactly one option is {label!r}")
+        raise CannotAnswer(f"no single option has the label {label!r}")
     return keys[0]

@@ -28,7 +28,7 @@ def plan_permission_reply(
     tool_input: Mapping[str, Any],
     suggestions: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
-    """Plan the decision. What is allowed is always given in full: the client runs `updatedInput`."""
+    """Plan the decision. An approval always repeats the whole input: the client runs `updatedInput`."""
     match answer:
         case Allow(text):
             if text is not None:
@@ -87,7 +87,7 @@ def _answer_text(question: Mapping[str, Any], answer: QuestionAnswer) -> str:
     known = read_labels(question)
     for label in answer.labels:
         if label not in known:
-            raise CannotAnswer(f"not exactly one option is {label!r}")
+            raise CannotAnswer(f"no single option has the label {label!r}")
     if not answer.labels or (len(answer.labels) > 1 and question.get("multiSelect") is not True):
         raise CannotAnswer("this question takes exactly one option")
     return ", ".join(answer.labels)

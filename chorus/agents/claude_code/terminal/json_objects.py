@@ -67,7 +67,7 @@ class ObjectScan:
         return self._at in (_VALUE, _FIRST_ITEM)
 
     def feed(self, text: bytes, start: int = 0) -> Progress:
-        """Follow the object through `text[start:]`."""
+        """Scan the next piece of the object, `text[start:]`."""
         self.end = start
         progress = self._follow(text)
         if progress is OPEN:

@@ -24,7 +24,7 @@ _MIN_PANE_WIDTH = 20
 
 @dataclass(frozen=True, slots=True)
 class JoinedRows:
-    """The rows of one object as one text, and what they tell about the source."""
+    """The rows of one object joined into one text, and what they show about the source."""
 
     text: bytes
     problem: str | None = None  # why this may not be what was printed
@@ -54,7 +54,7 @@ class LineWrap(Protocol):
         ...
 
     def join_rows(self, raw: bytes) -> JoinedRows | None:
-        """The text that was printed as these rows; None if that cannot be told without the width."""
+        """The text that was printed as these rows; None if the width is needed to know it."""
         ...
 
     def learn(self, joined: JoinedRows) -> None:

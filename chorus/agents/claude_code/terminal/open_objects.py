@@ -70,7 +70,7 @@ class OpenObject:
         self.inner_rows.clear()
 
     def problem(self, followed: list[bytes]) -> str:
-        """The kind of problem, if it broke off after these rows."""
+        """The kind of problem to count if the object breaks off after these rows."""
         if self.too_long:
             return "too-long"
         if self.wrap.contradicts(followed):

@@ -90,7 +90,7 @@ class Reassembler:
             self._skipping_row = True
 
     def _take_row(self, rest: bytes) -> bytes:
-        """The last row, whole now. One of megabytes was copied only once."""
+        """Return the last row, which is complete now. Even a row of megabytes is copied only once."""
         row = b"".join((*self._row, rest.removesuffix(b"\r")))
         self._row.clear()
         self._row_size = 0

@@ -1,7 +1,7 @@
 """Read the events of any recording, with the source of each.
 
 A recording is a stream, a capture of a pane, a log of tmux control mode, a transcript, hook events, or both
-directions of the control protocol: which one is found out by itself. Objects are bare, as the client printed
+directions of the control protocol; the kind is detected. Objects are bare, as the client printed
 or wrote them, or wrapped by the recorder: `{dir, msg}` for a direction, `{stdin}` around a hook event.
 """
 

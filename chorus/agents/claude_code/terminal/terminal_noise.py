@@ -66,7 +66,7 @@ def find_start_after_cut(row: bytes, failed: int) -> int | None:
 
 
 def find_next(row: bytes, ended: int) -> int | None:
-    """Where the next object starts in a row in which one ended."""
+    """Where the next object starts after one that ended at `ended` in the same row."""
     seen = _skip_invisible(row, ended)
     return seen if row[seen : seen + 2] == b'{"' else find_start(row, ended)
 
@@ -76,7 +76,7 @@ def ends_row(row: bytes, at: int) -> bool:
 
 
 def may_follow(row: bytes, at: int) -> bool:
-    """Whether the rest of its row may follow an object that ends at `at`.
+    """Whether the text from `at` on may follow an object that ends there.
 
     After an object inside an array comes a comma or a bracket: it is a part of something whose beginning
     scrolled away. Another object or a shell prompt may follow one that lost its newline.
