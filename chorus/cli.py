@@ -56,10 +56,10 @@ def _dispatch(arguments: Sequence[str]) -> int:
     return _run_without_command(arguments)
 
 
-def _split(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+def _split(arguments: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
     """Split at the first `--`: the command's own arguments, and those for another program."""
-    index = words.index("--") if "--" in words else len(words)
-    return words[:index], words[index + 1 :]
+    index = arguments.index("--") if "--" in arguments else len(arguments)
+    return arguments[:index], arguments[index + 1 :]
 
 
 def _run_without_command(arguments: Sequence[str]) -> int:

@@ -189,12 +189,12 @@ class Spool:
 
         A file system's clock may have a resolution of some milliseconds; process ids rarely go backwards.
         """
-        given = {path.name for path in self._files.values() if path.parent == directory}
+        returned = {path.name for path in self._files.values() if path.parent == directory}
         entries: list[tuple[int, int, str]] = []
         with os.scandir(directory) as found:
             for entry in found:
                 name = _EVENT_NAME.fullmatch(entry.name)
-                if name and entry.name not in given:
+                if name and entry.name not in returned:
                     with suppress(FileNotFoundError):
                         entries.append((entry.stat().st_mtime_ns, int(name[1]), entry.name))
         return [directory / name for _, _, name in sorted(entries)]

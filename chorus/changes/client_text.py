@@ -47,11 +47,11 @@ def find_format(*contents: bytes | None) -> TextFormat | None:
     """The one format that all these contents have; None if they differ or do not convert exactly."""
     found = PLAIN
     known = [content for content in contents if content]
-    for place, content in enumerate(known):
+    for index, content in enumerate(known):
         format_ = TextFormat(_encoding(content), _line_end(content))
         if format_.encode(read_text(content)) != content:
             return None
-        if place and (format_.encoding != found.encoding or _differ(format_.line_end, found.line_end)):
+        if index and (format_.encoding != found.encoding or _differ(format_.line_end, found.line_end)):
             return None
         found = TextFormat(format_.encoding, format_.line_end or found.line_end)
     return found

@@ -142,10 +142,10 @@ def _anchors(before: Sequence[bytes], after: Sequence[bytes]) -> list[tuple[int,
     chain: list[int] = []  # index into pairs, per length
     previous: list[int] = []
     for k, (_, j) in enumerate(pairs):
-        place = bisect_left(ends, j)
-        ends[place : place + 1] = [j]
-        chain[place : place + 1] = [k]
-        previous.append(chain[place - 1] if place else -1)
+        slot = bisect_left(ends, j)
+        ends[slot : slot + 1] = [j]
+        chain[slot : slot + 1] = [k]
+        previous.append(chain[slot - 1] if slot else -1)
     rising = []
     k = chain[-1] if chain else -1
     while k >= 0:

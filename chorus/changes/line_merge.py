@@ -116,21 +116,21 @@ class _Order:
 
     def _interleave(self, mine: list[bytes], other: list[bytes]) -> list[bytes]:
         """Merge by the lines' positions in the text; a line not in it follows the one before it."""
-        places: dict[bytes, int] = {}
-        for place, line in enumerate(_lines(self._text)):
-            places.setdefault(line, place)
+        positions: dict[bytes, int] = {}
+        for position, line in enumerate(_lines(self._text)):
+            positions.setdefault(line, position)
         joined: list[bytes] = []
-        left, right = _placed(mine, places), _placed(other, places)
+        left, right = _placed(mine, positions), _placed(other, positions)
         while left and right:
             joined.append((left if left[0][0] <= right[0][0] else right).pop(0)[1])
         return joined + [line for _, line in (*left, *right)]
 
 
-def _placed(lines: list[bytes], places: dict[bytes, int]) -> list[tuple[int, bytes]]:
+def _placed(lines: list[bytes], positions: dict[bytes, int]) -> list[tuple[int, bytes]]:
     found: list[tuple[int, bytes]] = []
     last = -1
     for line in lines:
-        last = max(last, places.get(line, last))
+        last = max(last, positions.get(line, last))
         found.append((last, line))
     return found
 

@@ -32,9 +32,9 @@ def split_change(
     `is_open`: a call that has not ended writes this file too and gets what the last report leaves.
     """
     splitter = _Splitter(before, after, is_open=is_open)
-    for place, report in enumerate(reports):
-        following = reports[place + 1] if place + 1 < len(reports) else None
-        if not (splitter.start(report, first=place == 0) and splitter.finish(place, report, following)):
+    for index, report in enumerate(reports):
+        following = reports[index + 1] if index + 1 < len(reports) else None
+        if not (splitter.start(report, first=index == 0) and splitter.finish(index, report, following)):
             return None
     return splitter.parts()
 
@@ -44,11 +44,11 @@ def find_overwritten(
 ) -> frozenset[int]:
     """The reports of which nothing is left: an action that read the same text wrote over them."""
     splitter = _Splitter(before, after, is_open=False)
-    lost = {place for place, report in enumerate(reports) if splitter.is_overwritten(report)}
+    lost = {index for index, report in enumerate(reports) if splitter.is_overwritten(report)}
     surviving = {
-        normalise_text(report.before or "") for place, report in enumerate(reports) if place not in lost
+        normalise_text(report.before or "") for index, report in enumerate(reports) if index not in lost
     }
-    return frozenset(place for place in lost if normalise_text(reports[place].before or "") in surviving)
+    return frozenset(index for index in lost if normalise_text(reports[index].before or "") in surviving)
 
 
 def writing_order(
@@ -64,8 +64,8 @@ def writing_order(
     left = list(range(len(reports)))
     order: list[int] = []
     while left:
-        fitting = [place for place in left if _starts_from(reports[place], text)]
-        gone = [place for place in fitting if place in lost]
+        fitting = [index for index in left if _starts_from(reports[index], text)]
+        gone = [index for index in fitting if index in lost]
         if not fitting:
             break
         following = gone[0] if gone else fitting[0]
@@ -129,17 +129,17 @@ class _Splitter:
             self._add(None, content)
         return True
 
-    def finish(self, place: int, report: ReportedEdit, following: ReportedEdit | None) -> bool:
+    def finish(self, index: int, report: ReportedEdit, following: ReportedEdit | None) -> bool:
         """Add this action's part as reported; all that is left for the last one, if that is not certain."""
         text = text_after(report, self._text())
         if text is None and following is not None:
             text = following.before
         content = None if text is None else self._bytes_of(text)
         if content is not None and self._is_confirmed(report, plain_lines(text or ""), content, following):
-            self._add(place, content)
+            self._add(index, content)
             return True
         if following is None:
-            self._add(place, self._after)
+            self._add(index, self._after)
         return following is None
 
     def is_overwritten(self, report: ReportedEdit) -> bool:

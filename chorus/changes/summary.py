@@ -62,9 +62,9 @@ def summarise(action: Action, files: Sequence[FileChange]) -> str:
 def first_words(lead_text: str | None) -> str | None:
     """The first line that has a word in it, without its Markdown."""
     for line in (lead_text or "").splitlines():
-        words = shorten(_MARKDOWN.sub("", line.strip()).rstrip(" :"))
-        if any(char.isalnum() for char in words):
-            return words
+        text = shorten(_MARKDOWN.sub("", line.strip()).rstrip(" :"))
+        if any(char.isalnum() for char in text):
+            return text
     return None
 
 

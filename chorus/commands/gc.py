@@ -67,8 +67,10 @@ def run(args: argparse.Namespace) -> ExitCode:
     if args.json:
         print_json(done)
     else:
-        words = "Chorus was removed from this repository" if args.all else f"packed {done['packed']} objects"
-        print_out(f"{words}, freed {done['freed_bytes'] // 1024} KiB")
+        summary = (
+            "Chorus was removed from this repository" if args.all else f"packed {done['packed']} objects"
+        )
+        print_out(f"{summary}, freed {done['freed_bytes'] // 1024} KiB")
     return ExitCode.OK
 
 

@@ -147,8 +147,8 @@ def _add_outcomes(findings: Findings, outcomes: Iterable[Outcome]) -> None:
             case CallOpened(call):
                 rows[call.id] = Row(call.id, call.tool, call.paths)
             case ActionClosed(action):
-                place = action.agent, action.session, action.turn
-                rows[action.id] = Row(action.id, action.tool, action.paths, action.status, *place)
+                owner = action.agent, action.session, action.turn
+                rows[action.id] = Row(action.id, action.tool, action.paths, action.status, *owner)
             case StatusCorrected(id=identity, status=status):
                 rows[identity] = replace(rows[identity], status=status)
             case OwnerCorrected(identity, session, turn, agent):

@@ -101,8 +101,8 @@ def _run_plain(home: Home, work_tree: Path) -> ExitCode:
 def panel_command(options: Sequence[str] = ()) -> list[str]:
     """Return the command that runs this panel in another pane, with the user's settings of this shell."""
     absent = [word for name in USER_VARIABLES if name not in os.environ for word in ("-u", name)]
-    given = [f"{name}={os.environ[name]}" for name in USER_VARIABLES if name in os.environ]
-    return ["env", *absent, *given, sys.executable, "-P", "-m", "chorus", "panel", *options]
+    variables = [f"{name}={os.environ[name]}" for name in USER_VARIABLES if name in os.environ]
+    return ["env", *absent, *variables, sys.executable, "-P", "-m", "chorus", "panel", *options]
 
 
 def _toggle(args: argparse.Namespace) -> ExitCode:

@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> ExitCode:
     name = f"run-{uuid.uuid4().hex[:6]}"
     with connect_or_start(home) as watcher:
         pipe = home.root / f"{name}.in"
-        words = client_command(client, [*headless, *args.passed_on])
+        client_arguments = client_command(client, [*headless, *args.passed_on])
         with handed_over(home, os.environ) as environment, fifo(pipe):
             feeder = [
                 sys.executable,
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> ExitCode:
                 "chorus.watcher.panes.stdin_feeder",
                 str(pipe),
                 str(environment),
-                *words,
+                *client_arguments,
             ]
             pane = open_headless_pane(TmuxServer(address), feeder, name)
             wait_for_reader(pipe)
@@ -106,7 +106,9 @@ def wait_for_reader(pipe: Path) -> None:
 def open_headless_pane(tmux: TmuxServer, command: list[str], name: str) -> PaneId:
     """Open a window next to the current pane, or a new tmux session outside tmux."""
     here = os.environ.get("TMUX_PANE")
-    place = PanePlacement.WINDOW if here else PanePlacement.SESSION
+    placement = PanePlacement.WINDOW if here else PanePlacement.SESSION
     environment = {"PYTHONPATH": import_path()}
     beside = PaneId(here) if here else None
-    return open_pane(tmux, place, command, cwd=Path.cwd(), environment=environment, name=name, beside=beside)
+    return open_pane(
+        tmux, placement, command, cwd=Path.cwd(), environment=environment, name=name, beside=beside
+    )

@@ -55,14 +55,14 @@ class DemoTmux:
         """Run `chorus claude` in the first pane and wait until the client accepts a message."""
         width, height = map(str, self._size)
         options = [] if panel else ["--no-panel"]
-        words = [sys.executable, "-P", "-m", "chorus", "claude", *options, "--", *arguments]
+        command_line = [sys.executable, "-P", "-m", "chorus", "claude", *options, "--", *arguments]
         # fmt: off
         command = [
             "tmux", "-S", str(self.address.socket), "-f", "/dev/null",
             # The output of a client that cannot start stays on the screen.
             "start-server", ";", "set-option", "-g", "remain-on-exit", "on", ";",
             "new-session", "-d", "-P", "-F", "#{pane_id}", "-n", "client",
-            "-x", width, "-y", height, "-c", str(self._scratch.project), "--", *words,
+            "-x", width, "-y", height, "-c", str(self._scratch.project), "--", *command_line,
         ]
         # fmt: on
         try:

@@ -38,8 +38,8 @@ class Guide:
         """Show the hints one after another, until the user leaves."""
         try:
             for number, hint in enumerate(self._hints(), 1):
-                words = f" {number}/6  {hint.replace(PREFIX, self.prefix)} "
-                self.tmux.server.run(["set-option", "-g", "status-left", words])
+                status = f" {number}/6  {hint.replace(PREFIX, self.prefix)} "
+                self.tmux.server.run(["set-option", "-g", "status-left", status])
         except ChorusError:
             # The user closed the client or the window.
             return

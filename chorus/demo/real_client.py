@@ -36,12 +36,12 @@ def find_installed_client() -> Path:
 def find_bundled() -> Path | None:
     """The client in the wheel of the SDK for Python."""
     spec = importlib.util.find_spec("claude_agent_sdk")
-    places = (
-        [Path(place) / "_bundled" / "claude" for place in (spec.submodule_search_locations or [])]
+    candidates = (
+        [Path(directory) / "_bundled" / "claude" for directory in (spec.submodule_search_locations or [])]
         if spec
         else []
     )
-    return next((client for client in places if os.access(client, os.X_OK)), None)
+    return next((client for client in candidates if os.access(client, os.X_OK)), None)
 
 
 def client_environment(url: str) -> dict[str, str]:

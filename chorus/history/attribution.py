@@ -134,8 +134,8 @@ class Attributor:
                 before, after = (self._workspace.read(entry) for entry in (shared.before, shared.after))
                 written = writing_order(before, after, shared.reports)
                 slots = [order.index(action) for action in shared.actions]
-                for slot, place in zip(sorted(slots), written, strict=True):
-                    order[slot] = shared.actions[place]
+                for slot, written_index in zip(sorted(slots), written, strict=True):
+                    order[slot] = shared.actions[written_index]
         return order
 
     def _fill_steps(self, result: Attribution, paths: Iterable[SharedPath]) -> None:
@@ -160,8 +160,8 @@ class Attributor:
             return [(last, Edit(shared.path, shared.before, shared.after))]
         edits: list[tuple[int | None, Edit]] = []
         now = shared.before
-        for place, part in enumerate(parts):
-            entry = self._entry_after(shared, part, is_last=place == len(parts) - 1)
+        for index, part in enumerate(parts):
+            entry = self._entry_after(shared, part, is_last=index == len(parts) - 1)
             owner = None if part.report is None else shared.actions[part.report]
             edits.append((owner, Edit(shared.path, now, entry)))
             now = entry
@@ -238,10 +238,10 @@ def _take_edits(
     owners = [owner for owner, _ in chain]
     if index not in owners:
         return
-    place = owners.index(index)
-    outside += [edit for _, edit in chain[:place]]
-    own += [edit for _, edit in [chain[place]] if edit.before != edit.after]
-    del chain[: place + 1]
+    end = owners.index(index)
+    outside += [edit for _, edit in chain[:end]]
+    own += [edit for _, edit in [chain[end]] if edit.before != edit.after]
+    del chain[: end + 1]
 
 
 def _is_plain(entry: TreeEntry | None) -> bool:

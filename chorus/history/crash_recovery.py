@@ -78,8 +78,8 @@ class CrashRecovery:
 
     def _remove_index_locks(self) -> None:
         """Remove the locks of the private index. Others in this directory belong to running processes."""
-        for place in self._workspace.repository.own_dir.glob("index*.lock"):
-            place.unlink(missing_ok=True)
+        for lock in self._workspace.repository.own_dir.glob("index*.lock"):
+            lock.unlink(missing_ok=True)
 
     def _remove_ref_locks(self, move: LaneMove | None) -> None:
         names = [self._timeline.ref, *([move.ref] if move else [])]

@@ -150,7 +150,7 @@ def read_reflog_steps(git_dir: Path, start: Oid | None, end: Oid | None) -> list
     steps = list(parse_reflog(lines[1 if size > REFLOG_TAIL_BYTES else 0 :]))
     if not steps or steps[-1].new != end:
         return None
-    starts = [place for place, step in enumerate(steps) if step.old == start]
+    starts = [index for index, step in enumerate(steps) if step.old == start]
     return steps[starts[-1] :] if starts else None
 
 

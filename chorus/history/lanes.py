@@ -65,7 +65,9 @@ class Lanes:
         self._catch_up()
         return list(self._by_name.values())
 
-    def choose(self, session: SessionId | None, branch: str, head: Head, words: str | None, day: str) -> Lane:
+    def choose(
+        self, session: SessionId | None, branch: str, head: Head, message: str | None, day: str
+    ) -> Lane:
         """The lane for this session's next action: the one it has on this branch, or a new one."""
         self._catch_up()
         lane = self._by_key.get((session, branch))
@@ -73,7 +75,7 @@ class Lanes:
             return lane
         branches = self._workspace.refs.list(BRANCHES)
         taken = {branch_name(ref) for ref in branches} | set(self._by_name)
-        name = choose_lane_name(session, words, day, taken)
+        name = choose_lane_name(session, message, day, taken)
         return Lane(name, session, branch, head.oid)
 
     def find_free(self, name: LaneName, head: Head) -> Lane | None:
@@ -157,7 +159,7 @@ class Lanes:
             others = [f"{common}/worktrees/{name}" for name in names]
         except FileNotFoundError:
             others = []
-        named = [read_branch(f"{place}/{file}") for place in (common, *others) for file in BRANCH_FILES]
+        named = [read_branch(f"{git_dir}/{file}") for git_dir in (common, *others) for file in BRANCH_FILES]
         return {ref for ref in (head.ref, *named) if ref}
 
     def _catch_up(self) -> None:
@@ -180,9 +182,9 @@ def commit_trailers(record: Record) -> tuple[tuple[str, str], ...]:
     return (*identity_trailers(record), *((message.SKIPPED, value) for value in record.skipped))
 
 
-def read_branch(place: str) -> str | None:
+def read_branch(path: str) -> str | None:
     try:
-        with open(place, encoding="utf-8", errors="replace") as file:  # noqa: PTH123  hot path
+        with open(path, encoding="utf-8", errors="replace") as file:  # noqa: PTH123  hot path
             return file.read().strip().removeprefix("ref: ")
     except (FileNotFoundError, NotADirectoryError):
         return None

@@ -172,10 +172,10 @@ class Recorder:
 
     def set_summary(self, action: ToolUseId, lead_text: str) -> None:
         """Replace the summary of an action by the assistant's own text, which arrived later."""
-        words = first_words(lead_text)
+        summary = first_words(lead_text)
         with self.journal.writing():
-            if words is not None and self.journal.has_action(action):
-                self.journal.append_mark({"kind": "said", "id": action, "summary": words})
+            if summary is not None and self.journal.has_action(action):
+                self.journal.append_mark({"kind": "said", "id": action, "summary": summary})
 
     def mark(self, kind: str, ids: Iterable[str], commits: Sequence[str] | None = None) -> None:
         """Mark actions as `kept`, `open` again, or `landed` (with the commits that hold them)."""
@@ -204,9 +204,9 @@ class Recorder:
         """Put the steps on the timeline, and mark the actions for which nothing is left."""
         actions = result.actions
         done: set[int] = set()
-        for place, step in enumerate(result.steps):
+        for step_index, step in enumerate(result.steps):
             if step.action is None:
-                reason = WRITTEN_OVER if undoes(step, result.steps[:place]) else None
+                reason = WRITTEN_OVER if undoes(step, result.steps[:step_index]) else None
                 self.journal.append_outside(step.edits, reason)
                 continue
             done.add(step.action)

@@ -69,27 +69,27 @@ class Timeline:
     def edits(self, recorded: TimelineCommit) -> tuple[Edit, ...]:
         if recorded.record.listed:
             return recorded.record.edits
-        place = self._places[recorded.oid]
-        before = self.records[place - 1].tree if place else None
+        position = self._positions[recorded.oid]
+        before = self.records[position - 1].tree if position else None
         changes = self._workspace.trees.diff(before, recorded.tree)
         return tuple(Edit(change.path, change.before, change.after) for change in changes)
 
     def find_action(self, action: str) -> TimelineCommit | None:
-        place = self._actions.get(action)
-        return None if place is None else self.records[place]
+        position = self._actions.get(action)
+        return None if position is None else self.records[position]
 
     def find_number(self, number: int) -> TimelineCommit | None:
-        place = self._numbers.get(number)
-        return None if place is None else self.records[place]
+        position = self._numbers.get(number)
+        return None if position is None else self.records[position]
 
     def find_commit(self, oid: Oid) -> TimelineCommit | None:
         """The record of a lane commit, or of a timeline commit."""
-        place = self._commits.get(oid, self._places.get(oid))
-        return None if place is None else self.records[place]
+        position = self._commits.get(oid, self._positions.get(oid))
+        return None if position is None else self.records[position]
 
     def touching(self, path: RepoPath) -> Iterator[TimelineCommit]:
         """The records that changed `path`, newest first."""
-        return (self.records[place] for place in reversed(self._touched.get(path, [])))
+        return (self.records[position] for position in reversed(self._touched.get(path, [])))
 
     @property
     def last_branch(self) -> str | None:
@@ -97,13 +97,13 @@ class Timeline:
         placed = (recorded.record.lane_commit for recorded in reversed(self.records))
         return next((lane_commit.branch for lane_commit in placed if lane_commit), None)
 
-    def place(self, recorded: TimelineCommit) -> int:
+    def position(self, recorded: TimelineCommit) -> int:
         """The position of a record: 0 is the oldest."""
-        return self._places[recorded.oid]
+        return self._positions[recorded.oid]
 
     def _clear(self) -> None:
         self.records: list[TimelineCommit] = []
-        self._places: dict[Oid, int] = {}
+        self._positions: dict[Oid, int] = {}
         self._actions: dict[str, int] = {}
         self._numbers: dict[int, int] = {}
         self.last_number = 0
@@ -111,18 +111,18 @@ class Timeline:
         self._touched: dict[RepoPath, list[int]] = {}
 
     def _take(self, recorded: TimelineCommit) -> None:
-        place, record = len(self.records), recorded.record
+        position, record = len(self.records), recorded.record
         self.records.append(recorded)
-        self._places[recorded.oid] = place
+        self._positions[recorded.oid] = position
         for action in (*([record.action] if record.action else []), *record.contained):
-            self._actions.setdefault(action, place)
+            self._actions.setdefault(action, position)
         if record.number is not None:
-            self._numbers[record.number] = place
+            self._numbers[record.number] = position
             self.last_number = max(self.last_number, record.number)
         if record.lane_commit:
-            self._commits[record.lane_commit.commit] = place
+            self._commits[record.lane_commit.commit] = position
         for edit in self.edits(recorded):
-            self._touched.setdefault(edit.path, []).append(place)
+            self._touched.setdefault(edit.path, []).append(position)
 
     def _read_back(self, tip: Oid | None) -> list[TimelineCommit] | None:
         """The few records below `tip` that are not known yet; None if there are many, or none is known."""

@@ -101,7 +101,7 @@ class LogScanner:
         self._source = read_log_items(git, ref)
         self._items: list[bytes] = []
         self._parsed: dict[int, TimelineCommit] = {}
-        self._places: dict[bytes, int] = {}  # by commit, and by the lines that name a record
+        self._positions: dict[bytes, int] = {}  # by commit, and by the lines that name a record
         self._reverting: list[int] = []
         self._reverting_done = 0  # how many of those are in `reverted`
         # Grows while reading: at least the reverts newer than the last record returned.
@@ -110,65 +110,67 @@ class LogScanner:
     def close(self) -> None:
         self._source.close()
 
-    def record(self, place: int) -> TimelineCommit | None:
+    def record(self, position: int) -> TimelineCommit | None:
         """The commit at a position; 0 is the newest."""
-        while place >= len(self._items):
+        while position >= len(self._items):
             if not self._read_next():
                 return None
-        self._apply_reverts_above(place)
-        return self._parse(place)
+        self._apply_reverts_above(position)
+        return self._parse(position)
 
     def find(self, *names: str) -> TimelineCommit | None:
         """The newest commit with one of these ids, or with one of these lines in its message."""
         keys = [name.encode("utf-8", "surrogateescape") for name in names]
         while True:
-            places = [self._places[key] for key in keys if key in self._places]
-            if places:
-                return self.record(min(places))
+            positions = [self._positions[key] for key in keys if key in self._positions]
+            if positions:
+                return self.record(min(positions))
             if not self._read_next():
                 return None
 
-    def place(self, recorded: TimelineCommit) -> int:
-        return self._places[recorded.oid.encode()]
+    def position(self, recorded: TimelineCommit) -> int:
+        return self._positions[recorded.oid.encode()]
 
     def containing(self, texts: Sequence[bytes]) -> Iterator[TimelineCommit]:
         """Every commit with one of these texts in its message, newest first."""
-        place = 0
-        while place < len(self._items) or self._read_next():
-            if any(text in self._items[place] for text in texts):
-                yield self._parse(place)
-            place += 1
+        position = 0
+        while position < len(self._items) or self._read_next():
+            if any(text in self._items[position] for text in texts):
+                yield self._parse(position)
+            position += 1
 
     def on_lanes(self) -> Iterator[TimelineCommit]:
         """Every action, newest first, with only what is needed to count lanes."""
-        place = 0
-        while place < len(self._items) or self._read_next():
-            if _LANE in self._items[place]:
-                self._apply_reverts_above(place)
-                yield parse_brief(self._items[place].decode())
-            place += 1
+        position = 0
+        while position < len(self._items) or self._read_next():
+            if _LANE in self._items[position]:
+                self._apply_reverts_above(position)
+                yield parse_brief(self._items[position].decode())
+            position += 1
 
     def _read_next(self) -> bool:
         item = next(self._source, None)
         if item is None:
             return False
-        place = len(self._items)
+        position = len(self._items)
         self._items.append(item)
         if _FORMAT not in item:
-            self._parse(place)  # raises
-        self._places |= dict.fromkeys([item[:_OID_LENGTH], *_NAMES.findall(item)], place)
+            self._parse(position)  # raises
+        self._positions |= dict.fromkeys([item[:_OID_LENGTH], *_NAMES.findall(item)], position)
         if _REVERTS in item:
-            self._reverting.append(place)
+            self._reverting.append(position)
         return True
 
-    def _parse(self, place: int) -> TimelineCommit:
-        if place not in self._parsed:
-            self._parsed[place] = parse_log_item(self._items[place].decode())
-        return self._parsed[place]
+    def _parse(self, position: int) -> TimelineCommit:
+        if position not in self._parsed:
+            self._parsed[position] = parse_log_item(self._items[position].decode())
+        return self._parsed[position]
 
-    def _apply_reverts_above(self, place: int) -> None:
+    def _apply_reverts_above(self, position: int) -> None:
         """Add the actions that newer records revert. A revert that was itself reverted does not count."""
-        while self._reverting_done < len(self._reverting) and self._reverting[self._reverting_done] < place:
+        while (
+            self._reverting_done < len(self._reverting) and self._reverting[self._reverting_done] < position
+        ):
             record = self._parse(self._reverting[self._reverting_done]).record
             self._reverting_done += 1
             if record.action not in self.reverted:

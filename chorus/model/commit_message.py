@@ -122,9 +122,9 @@ def parse_actions(message: str) -> tuple[str, ...]:
     return tuple(_parse_value(value) for value in _ACTION_LINE.findall(message))
 
 
-def shorten(words: str, length: int = SUBJECT_LENGTH) -> str:
+def shorten(text: str, length: int = SUBJECT_LENGTH) -> str:
     """One line of at most `length` characters, cut between words if possible."""
-    line = " ".join("".join(char if char.isprintable() else " " for char in words).split())
+    line = " ".join("".join(char if char.isprintable() else " " for char in text).split())
     if len(line) <= length:
         return line
     cut = line[: length - 1].rsplit(" ", 1)

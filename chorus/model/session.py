@@ -96,7 +96,7 @@ class SessionTable:
             case _:
                 return None
 
-    def place(self, session: SessionId, *, time: str, source: str, **known: str | None) -> Session:
+    def set_location(self, session: SessionId, *, time: str, source: str, **known: str | None) -> Session:
         """Set where a session's transcript, pane or client is. A session that was gone is back."""
         old = self.sessions.get(session)
         back = {"state": "idle"} if old is not None and old.state == "gone" else {}

@@ -146,9 +146,9 @@ class Answers:
             "message": answer.message,
             "by": "panel",
         }
-        given = {name: value for name, value in arguments.items() if value is not None}
+        present = {name: value for name, value in arguments.items() if value is not None}
         try:
-            await self._client.request("answer", given, label="answering")
+            await self._client.request("answer", present, label="answering")
         except ChorusError as error:
             self._sent.discard(sent)
             self._status.show_error(error, answer.command)

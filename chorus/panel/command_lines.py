@@ -60,5 +60,5 @@ def answer_text(prompt: str, kind: str, text: str) -> str:
     return answer(prompt, "deny", message=text)
 
 
-def _quote(*words: object) -> str:
-    return "chorus " + " ".join(shlex.quote(str(word)) for word in words)
+def _quote(*arguments: object) -> str:
+    return "chorus " + " ".join(shlex.quote(str(argument)) for argument in arguments)

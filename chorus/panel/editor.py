@@ -10,6 +10,6 @@ LINE_EDITORS = frozenset({"vi", "vim", "nvim", "view", "nano", "emacs", "emacscl
 
 def editor_command(environment: Mapping[str, str], path: Path, line: int) -> list[str]:
     """Return the command that opens `path`, at `line` where the editor is known to take one."""
-    words = shlex.split(environment.get("VISUAL") or environment.get("EDITOR") or "vi") or ["vi"]
-    at = [f"+{line}"] if Path(words[0]).name in LINE_EDITORS else []
-    return [*words, *at, str(path)]
+    command = shlex.split(environment.get("VISUAL") or environment.get("EDITOR") or "vi") or ["vi"]
+    at = [f"+{line}"] if Path(command[0]).name in LINE_EDITORS else []
+    return [*command, *at, str(path)]

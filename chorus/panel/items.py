@@ -215,8 +215,8 @@ def _render_question(item: Mapping[str, Any], *, only: bool) -> str:
     options = item.get("options")
     lines = [] if only else [f"{_text(item, 'header')}: {_text(item, 'question')}"]
     for option in map(_mapping, options if isinstance(options, list) else []):
-        words = [_text(option, "label"), _text(option, "description")]
-        lines.append(f"{'' if only else '  '}{': '.join(word for word in words if word)}")
+        parts = [_text(option, "label"), _text(option, "description")]
+        lines.append(f"{'' if only else '  '}{': '.join(part for part in parts if part)}")
     return "\n".join(lines)
 
 

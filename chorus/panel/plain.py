@@ -101,8 +101,8 @@ def render_entry(entry: LogEntry) -> str:
     paths = ", ".join(map(sanitize, entry.paths[:4])) + (" and more" if len(entry.paths) > 4 else "")
     counts = " ".join(f"{sign}{n}" for sign, n in (("+", entry.added), ("-", entry.removed)) if n)
     what = ["outside change"] if entry.outside else [f"action {entry.n}", status, sanitize(entry.tool)]
-    words = [render_time(entry.time), *what, paths, counts]
-    line = " ".join(word for word in words if word)
+    parts = [render_time(entry.time), *what, paths, counts]
+    line = " ".join(part for part in parts if part)
     return f"{line}: {sanitize(entry.summary)}" if entry.summary else line
 
 

@@ -146,8 +146,8 @@ class PanelView:
         self.filter.display = True
         self._window.screen.set_focus(self.filter)
 
-    def set_filter(self, words: str) -> None:
-        self.queue.set_view(needle=words)
+    def set_filter(self, text: str) -> None:
+        self.queue.set_view(needle=text)
         self.refresh_bars()
 
     def back(self) -> None:

@@ -114,10 +114,10 @@ def _parse_table(value: dict[str, Any], where: str) -> _Table:
         return _Table.model_validate(value)
     except ValidationError as error:
         first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
+        field = ".".join(map(str, first["loc"]))
         # Without the prefix that pydantic puts before our own messages.
         reason = first["msg"].removeprefix("Value error, ")
-        raise BadPolicy(f"policy of {where}, {place}: {reason}") from error
+        raise BadPolicy(f"policy of {where}, {field}: {reason}") from error
 
 
 def _build_rule(model: RuleModel, source: Source) -> Rule:

@@ -65,9 +65,9 @@ class _LineTracer:
         self._history = history
         self._path = path
         self._found = found
-        place = history.place
+        position = history.position
         touching = history.touching(path)
-        self._records = [r for r in touching if below is None or place(r) < below]
+        self._records = [r for r in touching if below is None or position(r) < below]
 
     def trace_disk(self, data: bytes, wanted: Iterable[int]) -> None:
         newest = self._history.workspace.read(self._history.newest(self._path)) or b""
@@ -76,8 +76,8 @@ class _LineTracer:
 
     def trace(self, lines: Mapping[int, int], start: int) -> None:
         """Follow lines back. `lines`: maps each line to its position in the file that record `start` left."""
-        for place in range(start, len(self._records)):
-            recorded = self._records[place]
+        for index in range(start, len(self._records)):
+            recorded = self._records[index]
             record = recorded.record
             if not lines or record.kind is RecordKind.START:
                 return
@@ -86,7 +86,7 @@ class _LineTracer:
             if not before and written:
                 written = self._trace_rename(written, after, recorded)
             if record.kind is RecordKind.ACTION and record.action:
-                written = self._trace_revert(written, after, place)
+                written = self._trace_revert(written, after, index)
                 self._found.actions |= dict.fromkeys(written, record.action)
 
     def _trace_rename(
@@ -99,14 +99,14 @@ class _LineTracer:
         back, written = trace_lines_back(
             written, hunks(self._history.workspace.read(old.before) or b"", after)
         )
-        below = self._history.place(recorded)
+        below = self._history.position(recorded)
         _LineTracer(self._history, old.path, self._found, below).trace(back, 0)
         return written
 
-    def _trace_revert(self, written: dict[int, int], after: bytes, place: int) -> dict[int, int]:
+    def _trace_revert(self, written: dict[int, int], after: bytes, index: int) -> dict[int, int]:
         """Follow lines that a revert restored to before the reverted action; return those written here."""
-        for name in self._records[place].record.reverts:
-            older = range(place + 1, len(self._records))
+        for name in self._records[index].record.reverts:
+            older = range(index + 1, len(self._records))
             target = next((p for p in older if self._records[p].record.action == name), None)
             if target is not None:
                 before, _ = self._sides(self._records[target])
@@ -139,13 +139,13 @@ def trace_lines_back(
     changes = list(changes)
     starts = [hunk.after_start for hunk in changes]
     kept, written = {}, {}
-    for line, place in lines.items():
-        above = bisect_right(starts, place)
+    for line, position in lines.items():
+        above = bisect_right(starts, position)
         last = changes[above - 1] if above else None
-        if last is not None and place < last.after_end:
-            written[line] = place
+        if last is not None and position < last.after_end:
+            written[line] = position
         else:
-            kept[line] = place - (last.after_end - last.before_end if last is not None else 0)
+            kept[line] = position - (last.after_end - last.before_end if last is not None else 0)
     return kept, written
 
 
@@ -175,14 +175,14 @@ def parse_blame(output: bytes, path: RepoPath) -> dict[int, tuple[Oid, RepoPath]
     found: dict[int, tuple[Oid, RepoPath]] = {}
     commit, line, name = Oid(NO_COMMIT), 0, path
     for raw in output.split(b"\n"):
-        words = raw.split(b" ")
+        fields = raw.split(b" ")
         if raw.startswith(b"\t"):
             found[line] = (commit, name)
         elif raw.startswith(b"filename "):
             text = os.fsdecode(raw[len(b"filename ") :])
             name = path if text.startswith('"') else RepoPath(text)
-        elif len(words) in (3, 4) and len(words[0]) == len(NO_COMMIT) and words[2].isdigit():
-            commit, line = Oid(words[0].decode()), int(words[2]) - 1
+        elif len(fields) in (3, 4) and len(fields[0]) == len(NO_COMMIT) and fields[2].isdigit():
+            commit, line = Oid(fields[0].decode()), int(fields[2]) - 1
     return found
 
 

@@ -35,8 +35,8 @@ def verify(recorder: Recorder) -> list[Problem]:
 def check_timeline(recorder: Recorder) -> Iterator[Problem]:
     """Check that each tree differs from the one before it in exactly the edits of its record."""
     trees, before = recorder.workspace.trees, None
-    for place, recorded in enumerate(recorder.timeline.records):
-        if place:
+    for index, recorded in enumerate(recorder.timeline.records):
+        if index:
             found = {Edit(c.path, c.before, c.after) for c in trees.diff(before, recorded.tree)}
             if found != set(recorder.timeline.edits(recorded)):
                 yield Problem(f"timeline {recorded.oid[:12]}", "its tree differs from what its message lists")

@@ -50,8 +50,8 @@ class GitConfig:
 
 def config_home() -> Path:
     """The directory of the user's own `config`, `ignore` and `attributes`."""
-    place = os.environ.get("XDG_CONFIG_HOME")
-    return Path(place) / "git" if place else Path.home() / ".config" / "git"
+    home = os.environ.get("XDG_CONFIG_HOME")
+    return Path(home) / "git" if home else Path.home() / ".config" / "git"
 
 
 def read_config(git: Git) -> dict[str, str]:

@@ -147,16 +147,16 @@ def with_settings(settings: Iterable[str], arguments: Sequence[str | bytes]) -> 
 
 def error_text(done: subprocess.CompletedProcess[bytes]) -> str:
     """stderr of a failed command, or its return code if that is empty."""
-    words = done.stderr.decode(errors="replace").strip()
-    return words or f"exit code {done.returncode}"
+    stderr = done.stderr.decode(errors="replace").strip()
+    return stderr or f"exit code {done.returncode}"
 
 
 def command_name(arguments: Sequence[str | bytes]) -> str:
     """The subcommand, for messages: the first argument that is not a `-c` setting."""
-    words = list(arguments)
-    while words[0] == "-c":
-        del words[:2]
-    return words[0].decode(errors="replace") if isinstance(words[0], bytes) else words[0]
+    remaining = list(arguments)
+    while remaining[0] == "-c":
+        del remaining[:2]
+    return remaining[0].decode(errors="replace") if isinstance(remaining[0], bytes) else remaining[0]
 
 
 def start_error(error: FileNotFoundError, directory: Path) -> GitFailed:

@@ -94,8 +94,8 @@ class Repository:
         for link in links:
             for mark in (link.parent / name for name in REBASE_HEAD_NAMES):
                 if mark.exists():
-                    place = read_line(link) if link.exists() else str(self.common_dir)
-                    found[read_line(mark)] = Path(place).parent
+                    git_dir = read_line(link) if link.exists() else str(self.common_dir)
+                    found[read_line(mark)] = Path(git_dir).parent
         return found
 
     def operation(self) -> str | None:
@@ -117,8 +117,8 @@ class Repository:
         return Identity(name or FALLBACK_NAME, email or FALLBACK_EMAIL, stated=bool(name and email))
 
 
-def read_line(place: Path) -> str:
-    return os.fsdecode(place.read_bytes()).removesuffix("\n")
+def read_line(path: Path) -> str:
+    return os.fsdecode(path.read_bytes()).removesuffix("\n")
 
 
 def refuse_unsupported(repository: Repository) -> None:

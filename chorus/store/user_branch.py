@@ -83,8 +83,8 @@ class UserBranch:
         self._prepare(tree)
         text = self._scratch / "message"
         text.write_bytes(message.encode("utf-8", "surrogateescape"))
-        words = ("commit", "--quiet", "--cleanup=whitespace", "-F", str(text))
-        done = self._git.attempt(*words, extra=self._variables)
+        command = ("commit", "--quiet", "--cleanup=whitespace", "-F", str(text))
+        done = self._git.attempt(*command, extra=self._variables)
         if done.returncode:
             self.roll_back()
             output = "\n".join(filter(None, (done.stdout.decode(errors="replace").strip(), error_text(done))))

@@ -80,9 +80,9 @@ def wait_unlocked(repository: Repository) -> None:
 
 
 def _update(repository: Repository, *options: str, names: Iterable[str]) -> None:
-    given = join_names(names)
+    stdin = join_names(names)
     while True:
-        done = repository.git.attempt("update-index", "-z", *options, stdin=given)
+        done = repository.git.attempt("update-index", "-z", *options, stdin=stdin)
         if not done.returncode:
             return
         if "index.lock': File exists" not in error_text(done):

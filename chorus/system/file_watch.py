@@ -190,12 +190,12 @@ class _Barriers:
         if not self._is_open:
             return False
         name = str(next(self._numbers))
-        place = os.path.join(self.directory, name)  # noqa: PTH118  os is faster than pathlib here
+        path = os.path.join(self.directory, name)  # noqa: PTH118  os is faster than pathlib here
         with self._lock:
             self._pending[name] = then
         try:
-            os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-            os.unlink(place)  # noqa: PTH108  os is faster than pathlib here
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            os.unlink(path)  # noqa: PTH108  os is faster than pathlib here
         except OSError:
             with self._lock:
                 self._pending.pop(name, None)

@@ -58,7 +58,7 @@ def _is_stopped(pid: int) -> bool:
 
 def _list_pids() -> list[int]:
     if _PROC.is_dir():
-        return [int(place.name) for place in _PROC.iterdir() if place.name.isdigit()]
+        return [int(entry.name) for entry in _PROC.iterdir() if entry.name.isdigit()]
     done = subprocess.run(["ps", "-A", "-o", "pid="], capture_output=True, text=True)
     return [int(word) for word in done.stdout.split()]
 
@@ -73,18 +73,18 @@ def _read_from_proc(pid: int) -> Process | None:
     name, fields = stat[stat.index("(") + 1 : stat.rindex(")")], stat[stat.rindex(")") + 2 :].split()
     if fields[0] in "ZX":
         return None
-    words = tuple(os.fsdecode(word) for word in arguments.split(b"\0")[:-1])
-    return Process(pid, fields[19], name, words, int(fields[2]), int(fields[5]))
+    command_line = tuple(os.fsdecode(word) for word in arguments.split(b"\0")[:-1])
+    return Process(pid, fields[19], name, command_line, int(fields[2]), int(fields[5]))
 
 
 def _read_from_ps(pid: int) -> Process | None:
     command = ["ps", "-o", "pgid=,tpgid=,stat=,lstart=", "-p", str(pid)]
-    words = subprocess.run(
+    columns = subprocess.run(
         command, capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"}
     ).stdout.split()
-    if len(words) < 8 or words[2].startswith("Z"):
+    if len(columns) < 8 or columns[2].startswith("Z"):
         return None
     done = subprocess.run(["ps", "-ww", "-o", "args=", "-p", str(pid)], capture_output=True, text=True)
     arguments = tuple(done.stdout.split())
     name = Path(arguments[0]).name if arguments else ""
-    return Process(pid, " ".join(words[3:8]), name, arguments, int(words[0]), int(words[1]))
+    return Process(pid, " ".join(columns[3:8]), name, arguments, int(columns[0]), int(columns[1]))

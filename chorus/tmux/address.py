@@ -42,8 +42,8 @@ def select_address(environment: Mapping[str, str], *, name: str | None, path: st
 def list_addresses(environment: Mapping[str, str]) -> list[Address]:
     """Every server of this user that accepts connections. Sockets of dead servers are left out."""
     directory = _directory(environment)
-    places = sorted(directory.iterdir()) if directory.is_dir() else []
-    return [address for address in map(Address, places) if accepts_connections(address)]
+    sockets = sorted(directory.iterdir()) if directory.is_dir() else []
+    return [address for address in map(Address, sockets) if accepts_connections(address)]
 
 
 def accepts_connections(address: Address) -> bool:

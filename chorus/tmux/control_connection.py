@@ -90,7 +90,7 @@ class ControlConnection:
         self._events.clear()
         for event in taken:
             if event.kind == "pause":
-                self.run(["refresh-client", "-A", f"{event.words[0]}:continue"])
+                self.run(["refresh-client", "-A", f"{event.fields[0]}:continue"])
         if self._ended and not taken:
             raise self._loss()
         return taken
@@ -176,4 +176,4 @@ class ControlConnection:
 def changed_panes(events: Sequence[ControlEvent]) -> set[PaneId]:
     """The panes whose content or mode changed, according to these events."""
     kinds = {"output", "extended-output", "pause", "pane-mode-changed"}
-    return {PaneId(event.words[0]) for event in events if event.kind in kinds}
+    return {PaneId(event.fields[0]) for event in events if event.kind in kinds}

@@ -27,7 +27,7 @@ class ControlEvent:
     rest: bytes
 
     @property
-    def words(self) -> list[str]:
+    def fields(self) -> list[str]:
         return self.rest.decode("utf-8", "replace").split(" ")
 
 

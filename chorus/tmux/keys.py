@@ -26,12 +26,12 @@ def press(tmux: Tmux, pane: PaneState, key: str, *, showing: Sequence[str] = ())
     `showing`: texts, each within one row, that must all be on the screen when the key is sent.
     """
     if key in NAMED_KEYS:
-        words = ["send-keys", "-t", pane.id, key]
+        command = ["send-keys", "-t", pane.id, key]
     elif len(key) == 1 and key.isprintable():
-        words = ["send-keys", "-t", pane.id, "-l", "--", key]
+        command = ["send-keys", "-t", pane.id, "-l", "--", key]
     else:
         raise UsageError(f"not one key: {key!r}")
-    _send(tmux, pane, words, showing)
+    _send(tmux, pane, command, showing)
 
 
 def type_text(tmux: Tmux, pane: PaneState, text: str, *, showing: Sequence[str] = ()) -> None:
@@ -41,8 +41,8 @@ def type_text(tmux: Tmux, pane: PaneState, text: str, *, showing: Sequence[str] 
     _send(tmux, pane, ["send-keys", "-t", pane.id, "-l", "--", text], showing)
 
 
-def _send(tmux: Tmux, pane: PaneState, words: list[str], showing: Sequence[str]) -> None:
-    sent = render_line([words, ["display-message", "-p", _SENT]])
+def _send(tmux: Tmux, pane: PaneState, command: list[str], showing: Sequence[str]) -> None:
+    sent = render_line([command, ["display-message", "-p", _SENT]])
     lines = tmux.run(
         [
             "if-shell",

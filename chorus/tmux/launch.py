@@ -58,8 +58,8 @@ def open_pane(
     for variable, value in (environment or {}).items():
         options += ["-e", f"{variable}={value}"]
     # tmux would pass a single word to a shell.
-    words = ["env", *command] if len(command) == 1 else list(command)
-    return PaneId(tmux.run([placement.value, *options, "--", *words])[0])
+    program = ["env", *command] if len(command) == 1 else list(command)
+    return PaneId(tmux.run([placement.value, *options, "--", *program])[0])
 
 
 def attach_command(address: Address, pane: PaneId) -> list[str]:

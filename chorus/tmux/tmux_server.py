@@ -39,16 +39,16 @@ class TmuxServer:
     address: Address
 
     def run(self, *commands: Sequence[str]) -> list[str]:
-        words: list[str] = []
+        arguments: list[str] = []
         for command in commands:
             # A word that ends in a semicolon would end the command.
-            words += [";"] * bool(words) + [
+            arguments += [";"] * bool(arguments) + [
                 word[:-1] + "\\;" if word[-1:] == ";" else word for word in command
             ]
         server = libtmux.Server(socket_path=self.address.socket)
         try:
             # Without -u, tmux prints "_" for characters outside the caller's locale.
-            done = server.cmd("-u", *words)
+            done = server.cmd("-u", *arguments)
         except exc.TmuxCommandNotFound:
             raise TmuxNotInstalled from None
         except exc.LibTmuxException as error:

@@ -25,8 +25,8 @@ def main(arguments: list[str]) -> int:
 
     if run_until_stopped(home, serve):
         # A new process: nothing of this one's state is kept.
-        words = [word for word in sys.orig_argv if word != AGAIN]
-        os.execv(sys.executable, [*words, AGAIN])  # noqa: S606  no shell is wanted
+        command_line = [word for word in sys.orig_argv if word != AGAIN]
+        os.execv(sys.executable, [*command_line, AGAIN])  # noqa: S606  no shell is wanted
     return 0
 
 

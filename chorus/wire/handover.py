@@ -45,9 +45,12 @@ def take_environment(path: Path) -> dict[str, str]:
     """Return the environment for a program in this pane, and remove the file."""
     pairs = path.read_bytes().split(b"\0")
     path.unlink()
-    given = dict(os.fsdecode(pair).split("=", 1) for pair in pairs if b"=" in pair)
+    handed_environment = dict(os.fsdecode(pair).split("=", 1) for pair in pairs if b"=" in pair)
     own = {name: value for name, value in os.environ.items() if name.startswith(PANE_VARIABLES)}
-    return {**{name: value for name, value in given.items() if not name.startswith(PANE_VARIABLES)}, **own}
+    return {
+        **{name: value for name, value in handed_environment.items() if not name.startswith(PANE_VARIABLES)},
+        **own,
+    }
 
 
 def _remove_stale(home: Home) -> None:

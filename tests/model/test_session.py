@@ -56,9 +56,9 @@ def test_the_state_follows_what_happens(outcomes: list[Outcome], state: str) -> 
 def test_a_session_with_new_events_is_not_gone_any_more() -> None:
     roster = SessionTable()
     roster.feed(SessionEnded(S, "other"), time="t", source="hook")
-    assert roster.place(S, time="t", source="pane", client="7:1").state == "idle"
+    assert roster.set_location(S, time="t", source="pane", client="7:1").state == "idle"
     roster.feed(CallOpened(CALL), time="t", source="hook")
-    assert roster.place(S, time="t", source="pane", client="7:2").state == "working"
+    assert roster.set_location(S, time="t", source="pane", client="7:2").state == "working"
     assert roster.sessions[S].client == "7:2"
 
 
@@ -96,7 +96,7 @@ def test_first_and_last_time_and_every_source_are_kept() -> None:
     roster = SessionTable()
     roster.feed(SessionDiscovered(S, "/p"), time="1", source="hook")
     roster.feed(SessionDiscovered(S, None), time="2", source="transcript")
-    session = roster.place(S, time="3", source="transcript", transcript="/t.jsonl", pane=None)
+    session = roster.set_location(S, time="3", source="transcript", transcript="/t.jsonl", pane=None)
     assert (session.since, session.last, session.sources) == ("1", "3", ("hook", "transcript"))
     assert (session.cwd, session.transcript, session.pane) == ("/p", "/t.jsonl", None)
 

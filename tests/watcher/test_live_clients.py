@@ -40,8 +40,8 @@ def test_another_process_with_the_same_id_is_not_the_client() -> None:
 
 async def test_a_session_whose_client_has_ended_is_reported(tmp_path: Path) -> None:
     roster, lost = SessionTable(), asyncio.Queue[SessionId]()
-    roster.place(SessionId("dead"), time="t", source="hook", client="1:0")
-    roster.place(SessionId("unknown"), time="t", source="hook")
+    roster.set_location(SessionId("dead"), time="t", source="hook", client="1:0")
+    roster.set_location(SessionId("unknown"), time="t", source="hook")
     task = asyncio.create_task(
         watch_clients(roster, lost.put, LentHooks(tmp_path / "lent.json"), AGENT.setup)
     )

@@ -20,35 +20,35 @@ ODD: list[Any] = [
 # One of so many mutated events: the rest is the bench's.
 EVERY = 23
 
-PinnedDirectory = tuple[str | int, ...]
+JsonPath = tuple[str | int, ...]
 
 
 def recorded_events(repo: Path) -> list[dict[str, Any]]:
-    """Every recorded event, as if it were told in this repository."""
+    """Every recorded event, as if it came from this repository."""
     texts = [path.read_text() for path in sorted(RECORDINGS.rglob("hooks/*.json"))]
     return [json.loads(text.replace("/src/proj", str(repo))) for text in texts]
 
 
-def places_in(value: Any, before: PinnedDirectory = ()) -> Iterator[PinnedDirectory]:
+def json_paths(value: Any, before: JsonPath = ()) -> Iterator[JsonPath]:
     parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, part in parts:
         yield (*before, key)
-        yield from places_in(part, (*before, key))
+        yield from json_paths(part, (*before, key))
 
 
-def with_odd(event: dict[str, Any], place: PinnedDirectory, odd: Any) -> dict[str, Any]:
+def with_odd(event: dict[str, Any], json_path: JsonPath, odd: Any) -> dict[str, Any]:
     changed = copy.deepcopy(event)
     parent: Any = changed
-    for key in place[:-1]:
+    for key in json_path[:-1]:
         parent = parent[key]
-    parent[place[-1]] = odd
+    parent[json_path[-1]] = odd
     return changed
 
 
 def odd_events(repo: Path) -> Iterator[dict[str, Any]]:
     for event in recorded_events(repo):
-        for place, odd in itertools.product(places_in(event), ODD):
-            yield with_odd(event, place, odd)
+        for json_path, odd in itertools.product(json_paths(event), ODD):
+            yield with_odd(event, json_path, odd)
 
 
 def check(repo: Path, events: list[dict[str, Any]]) -> tuple[list[str], list[str]]:
@@ -68,9 +68,9 @@ def check(repo: Path, events: list[dict[str, Any]]) -> tuple[list[str], list[str
 
 
 def edit_through(hooks: HookEvents, repo: Path) -> None:
-    place = repo / "app.py"
-    before = place.read_text()
-    given = {"file_path": str(place), "old_string": before, "new_string": "x = 2\n"}
+    json_path = repo / "app.py"
+    before = json_path.read_text()
+    given = {"file_path": str(json_path), "old_string": before, "new_string": "x = 2\n"}
     event = {
         "session_id": "good",
         "transcript_path": str(repo.parent / "good.jsonl"),
@@ -80,8 +80,8 @@ def edit_through(hooks: HookEvents, repo: Path) -> None:
         "tool_input": given,
     }
     hooks.tell(event | {"hook_event_name": "PreToolUse"})
-    place.write_text("x = 2\n")
-    result = {"filePath": str(place), "oldString": before, "newString": "x = 2\n", "originalFile": before}
+    json_path.write_text("x = 2\n")
+    result = {"filePath": str(json_path), "oldString": before, "newString": "x = 2\n", "originalFile": before}
     hooks.tell(event | {"hook_event_name": "PostToolUse", "tool_response": result})
 
 

@@ -70,8 +70,10 @@ class ClaudeSetup:
         return files.read_hook_status(scope, self.settings_path(scope, work_tree), _hook_groups(scope))
 
     def add_hooks_to_arguments(self, arguments: Sequence[str]) -> list[str]:
-        rest, given = program.split_settings_option(arguments)
-        settings = program.render_settings(given, hook=_hook_program(), chorus=program.find_chorus_program())
+        rest, user_settings = program.split_settings_option(arguments)
+        settings = program.render_settings(
+            user_settings, hook=_hook_program(), chorus=program.find_chorus_program()
+        )
         return ["--settings", settings, *rest]
 
 

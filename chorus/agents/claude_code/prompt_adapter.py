@@ -48,8 +48,8 @@ class ClaudePrompts:
         if tool != QUESTION_TOOL or prompt.kind != "question":
             return False
         questions = permission_requests.read_questions(tool_input)
-        asked = [without_blanks(str(question["question"])) for question in questions]
-        return without_blanks(prompt.question) in asked and len(prompt.tabs) == len(asked)
+        texts = [without_blanks(str(question["question"])) for question in questions]
+        return without_blanks(prompt.question) in texts and len(prompt.tabs) == len(texts)
 
     def permission_reply(self, answer: Answer, prompt: Prompt, request: PromptOpened) -> dict[str, Any]:
         return plan_permission_reply(answer, prompt, request.input, request.suggestions)

@@ -144,8 +144,8 @@ def _values(pages: Sequence[CommandPage], form: str, *, opening: str = "") -> st
     lines = []
     for page in _all(pages):
         for option in (option for option in page.options if option.value is not None):
-            places = "|".join(_quoted(f"{page.name}:{flag}") for flag in option.flags)
-            lines.append(f"        {opening}{places}) {form.format(words=_quoted(_offered(option)))} ;;")
+            cases = "|".join(_quoted(f"{page.name}:{flag}") for flag in option.flags)
+            lines.append(f"        {opening}{cases}) {form.format(words=_quoted(_offered(option)))} ;;")
     return "\n".join(lines)
 
 

@@ -41,12 +41,12 @@ class CommandPage:
 
     @property
     def usage(self) -> str:
-        words = ["chorus", self.name]
-        words += ["[options]"] if self.options else []
-        words += ["|".join(page.name.split()[-1] for page in self.subcommands)] if self.subcommands else []
-        words += [_render_usage(argument) for argument in self.arguments]
-        words += ["[-- ARGS]"] if self.passes_on else []
-        return " ".join(words)
+        parts = ["chorus", self.name]
+        parts += ["[options]"] if self.options else []
+        parts += ["|".join(page.name.split()[-1] for page in self.subcommands)] if self.subcommands else []
+        parts += [_render_usage(argument) for argument in self.arguments]
+        parts += ["[-- ARGS]"] if self.passes_on else []
+        return " ".join(parts)
 
 
 def read_pages() -> list[CommandPage]:

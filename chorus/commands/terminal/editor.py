@@ -60,9 +60,12 @@ def edit_text(text: str, comments: Sequence[str], directory: Path) -> str:
     return _git(directory, "stripspace", "--strip-comments", stdin=written).strip("\n")
 
 
-def _git(directory: Path, *words: str, stdin: str = "") -> str:
+def _git(directory: Path, *arguments: str, stdin: str = "") -> str:
     done = subprocess.run(
-        ["git", *words], cwd=directory, input=stdin.encode("utf-8", "surrogateescape"), capture_output=True
+        ["git", *arguments],
+        cwd=directory,
+        input=stdin.encode("utf-8", "surrogateescape"),
+        capture_output=True,
     )
     if done.returncode:
         raise EditorFailed(done.stderr.decode(errors="replace").strip())

@@ -54,9 +54,9 @@ def read_diff(before: str, after: str) -> str:
     return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else ""
 
 
-def _run_git(*words: str) -> str:
+def _run_git(*arguments: str) -> str:
     try:
-        done = subprocess.run(["git", *words], capture_output=True)
+        done = subprocess.run(["git", *arguments], capture_output=True)
     except FileNotFoundError:
         return ""
     return done.stdout.decode("utf-8", "surrogateescape").strip("\n") if done.returncode == 0 else ""

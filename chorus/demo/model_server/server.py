@@ -72,11 +72,11 @@ class ModelServer:
 
     def turn_for(self, request: Request) -> Turn:
         messages = request.body.get("messages", [])
-        for place in range(len(messages) - 1, -1, -1):
-            script = self._script_named_in(messages[place])
+        for index in range(len(messages) - 1, -1, -1):
+            script = self._script_named_in(messages[index])
             if script is not None:
-                said = sum(message["role"] == "assistant" for message in messages[place:])
-                return script[said] if said < len(script) else THE_END
+                played = sum(message["role"] == "assistant" for message in messages[index:])
+                return script[played] if played < len(script) else THE_END
         return THE_END
 
     def spend(self, request: Request, step: Refuse | StreamError | Cut) -> bool:

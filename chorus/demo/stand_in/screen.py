@@ -78,11 +78,11 @@ class Dialog:
         rows += [" " + paint(row, DIM) for line in (TIP, self.description) for row in wrap(line, columns - 2)]
         rows += [dashes, *(f" {row}".rstrip() for row in wrap(self.command, columns - 4)), dashes]
         rows += [" This command requires approval", "", " Do you want to proceed?"]
-        for place, label in enumerate(self.options):
-            mark, colour = ("❯", ACCENT) if place == self.marked else (" ", "")
+        for index, label in enumerate(self.options):
+            mark, colour = ("❯", ACCENT) if index == self.marked else (" ", "")
             for number, row in _number_rows(label, columns - 7):
                 rows.append(
-                    (" " * 6 if number else f" {paint(mark, colour)} {place + 1}. ") + paint(row, colour)
+                    (" " * 6 if number else f" {paint(mark, colour)} {index + 1}. ") + paint(row, colour)
                 )
         return [*rows, "", " " + paint("Esc to cancel", DIM)]
 

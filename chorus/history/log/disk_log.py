@@ -29,15 +29,15 @@ OID = re.compile(r"[0-9a-f]{40}")
 
 
 class DiskLog:
-    def __init__(self, places: GitPaths) -> None:
-        self._git = Git(Path(places.work_tree))
-        self._own_dir = f"{places.git_dir}/chorus"
+    def __init__(self, paths: GitPaths) -> None:
+        self._git = Git(Path(paths.work_tree))
+        self._own_dir = f"{paths.git_dir}/chorus"
         # Read before the timeline: a mark is written after the records it names.
         calls, others = read_marks(Path(self._own_dir) / FILE_NAME)
         marks = ActionMarks(others)
         if marks.calls:
             raise TimelineUnreadable("the mark log has a call in another form")
-        self.scanner = LogScanner(self._git, REF_PREFIX + places.name)
+        self.scanner = LogScanner(self._git, REF_PREFIX + paths.name)
         self._calls, self._marks = calls, marks
         self._seen: list[LogEntry] = []
         self._entries = newest_entries(
@@ -98,10 +98,10 @@ class DiskLog:
         return own or self._find_call(action)
 
     def _records(self) -> Iterator[TimelineCommit]:
-        place = 0
-        while recorded := self.scanner.record(place):
+        position = 0
+        while recorded := self.scanner.record(position):
             yield recorded
-            place += 1
+            position += 1
 
     def _find_call(self, name: str) -> LogEntry | None:
         needle = name.encode("utf-8", "surrogateescape")

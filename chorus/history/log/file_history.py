@@ -27,7 +27,7 @@ class FileHistory(Protocol):
     def touching(self, path: RepoPath) -> Iterable[TimelineCommit]:
         """The records that changed a path, newest first."""
 
-    def place(self, recorded: TimelineCommit) -> int:
+    def position(self, recorded: TimelineCommit) -> int:
         """The position of a record; older ones have lower numbers."""
 
     def edits(self, recorded: TimelineCommit) -> tuple[Edit, ...]: ...
@@ -44,7 +44,7 @@ class MemoryFileHistory:
         recorder.journal.refresh()
         self._recorder = recorder
         self.touching = recorder.timeline.touching
-        self.place = recorder.timeline.place
+        self.position = recorder.timeline.position
         self.edits = recorder.timeline.edits
         self.newest = recorder.timeline.entry
 
@@ -74,13 +74,13 @@ class DiskFileHistory:
             self._touching[path] = own
         return self._touching[path]
 
-    def place(self, recorded: TimelineCommit) -> int:
-        return -self._scanner.place(recorded)
+    def position(self, recorded: TimelineCommit) -> int:
+        return -self._scanner.position(recorded)
 
     def edits(self, recorded: TimelineCommit) -> tuple[Edit, ...]:
         if recorded.record.listed:
             return recorded.record.edits
-        before = self._scanner.record(self._scanner.place(recorded) + 1)
+        before = self._scanner.record(self._scanner.position(recorded) + 1)
         changes = self.workspace.trees.diff(before.tree if before else None, recorded.tree)
         return tuple(Edit(change.path, change.before, change.after) for change in changes)
 

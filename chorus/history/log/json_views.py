@@ -95,9 +95,9 @@ def add_paths(git: Git, own_dir: str, entries: Iterable[LogEntryJson]) -> None:
         entry["files"] = len(entry["paths"])
 
 
-def run_diff(git: Git, own_dir: str, *words: str) -> str:
+def run_diff(git: Git, own_dir: str, *arguments: str) -> str:
     """What `git diff-tree` prints."""
-    output = git.run("diff-tree", *PATCH_OPTIONS, *words, extra=_without_index(own_dir))
+    output = git.run("diff-tree", *PATCH_OPTIONS, *arguments, extra=_without_index(own_dir))
     return output.decode("utf-8", "replace")
 
 

@@ -130,7 +130,7 @@ class MemoryLog:
         self._follower.restart()
         self._last_number = 0
         self._entries: list[LogEntry] = []
-        self._places: dict[str, list[int]] = {}  # by call or action
+        self._indexes: dict[str, list[int]] = {}  # by call or action
         # Up to the last record with a number the order is final; what follows may still be reordered.
         self._sources: list[TimelineCommit | Mark] = []
         self._loose_records: list[TimelineCommit] = []
@@ -138,8 +138,8 @@ class MemoryLog:
 
     def _update(self, names: Iterable[str]) -> None:
         for name in names:
-            for place in self._places.get(name, ()):
-                self._entries[place] = self._follower.entry(self._sources[place])
+            for index in self._indexes.get(name, ()):
+                self._entries[index] = self._follower.entry(self._sources[index])
 
     def _add(self, records: Sequence[TimelineCommit], calls: Sequence[Mark]) -> None:
         del self._entries[len(self._sources) :]
@@ -168,7 +168,7 @@ class MemoryLog:
             entry = self._follower.entry(source)
             for name in (entry.id, entry.within):
                 if name is not None:
-                    self._places.setdefault(name, []).append(len(self._entries))
+                    self._indexes.setdefault(name, []).append(len(self._entries))
             self._entries.append(entry)
             self._sources.append(source)
 

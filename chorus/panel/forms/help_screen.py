@@ -52,8 +52,8 @@ def render_help(width: int, *, commands: bool) -> list[StyledLine]:
             lines += _render_key(key, width, commands=commands)
         lines.append(([], ""))
     lines.append(([("Move", "heading")], ""))
-    for label, words in MOVE_KEYS:
-        lines += _render_row(label, MOVE_KEY_WIDTH, words, width)
+    for label, text in MOVE_KEYS:
+        lines += _render_row(label, MOVE_KEY_WIDTH, text, width)
     lines.append(([], ""))
     lines.append(([("esc", "key"), (" back to the panel", "muted")], ""))
     return lines
@@ -71,12 +71,12 @@ def _render_key(key: KeyBinding, width: int, *, commands: bool) -> list[StyledLi
     return [(row, "")]
 
 
-def _render_row(label: str, column: int, words: str, width: int) -> list[StyledLine]:
+def _render_row(label: str, column: int, text: str, width: int) -> list[StyledLine]:
     """Render the text beside its keys, wrapped; below them where there is no room beside."""
     if width - column - 2 < MIN_TEXT_WIDTH:
         head: Pieces = [("  ", ""), (label, "key")]
-        return [(head, ""), *(([("    ", ""), (row, "")], "") for row in wrap(words, width - 4))]
-    first, *more = wrap(words, width - column - 2)
+        return [(head, ""), *(([("    ", ""), (row, "")], "") for row in wrap(text, width - 4))]
+    first, *more = wrap(text, width - column - 2)
     blank = " " * (column + 2)
     return [
         ([("  ", ""), (pad(label, column), "key"), (first, "")], ""),

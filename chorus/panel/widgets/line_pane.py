@@ -143,9 +143,9 @@ def wrap_pieces(pieces: Pieces, width: int) -> list[Pieces]:
         rows.append([])
         room = len(row)
         while room and left:
-            words, style = left.pop(0)
-            rows[-1].append((words[:room], style))
-            if len(words) > room:
-                left.insert(0, (words[room:], style))
-            room -= min(room, len(words))
+            piece, style = left.pop(0)
+            rows[-1].append((piece[:room], style))
+            if len(piece) > room:
+                left.insert(0, (piece[room:], style))
+            room -= min(room, len(piece))
     return rows

@@ -70,16 +70,16 @@ class SessionsBar(LinePane, can_focus=False):
         state = session.state if session.state in STATE_SYMBOLS else "idle"
         name, title = session_name(session, self._model), sanitize(session.title)
         count = self._model.open_counts[session.id]
-        words = f" {STATE_WORDS[state]}" if width >= MIN_STATE_WORD_WIDTH else ""
+        label = f" {STATE_WORDS[state]}" if width >= MIN_STATE_WORD_WIDTH else ""
         right = f"  {count} open " if count else " "
-        room = width - 2 - cell_width(words) - cell_width(right)
+        room = width - 2 - cell_width(label) - cell_width(right)
         if title and title != name and room > cell_width(name) + 12:
             title = cut(title, room - cell_width(name) - 2)
             left: Pieces = [(name, "strong"), (pad(f"  {title}", room - cell_width(name)), "muted")]
         else:
             left = [(pad(name, room), "strong")]
         count_style = "open" if count else "muted"
-        return [(f"{STATE_SYMBOLS[state]} ", state), *left, (words, state), (right, count_style)]
+        return [(f"{STATE_SYMBOLS[state]} ", state), *left, (label, state), (right, count_style)]
 
     def _render_short(self, sessions: list[SessionInfo], width: int) -> Pieces:
         pieces: Pieces = []

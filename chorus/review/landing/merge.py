@@ -80,10 +80,10 @@ def join_changes(changes: Iterable[PathChange]) -> list[PathChange]:
     joined: list[PathChange] = []
     last: dict[RepoPath, int] = {}
     for change in changes:
-        place = last.get(change.path)
-        if place is not None and joined[place].after == change.before:
-            old = joined[place]
-            joined[place] = PathChange(change.path, old.before, change.after, old.numbers + change.numbers)
+        index = last.get(change.path)
+        if index is not None and joined[index].after == change.before:
+            old = joined[index]
+            joined[index] = PathChange(change.path, old.before, change.after, old.numbers + change.numbers)
         else:
             last[change.path] = len(joined)
             joined.append(change)
@@ -99,7 +99,7 @@ def find_applied(workspace: Workspace, tree: Oid | None, changes: Sequence[PathC
     for path, own in by_path.items():
         now = lane_entry(workspace, tree, path)
         if now != own[0].before:
-            reached = [place for place, change in enumerate(own) if change.after == now]
+            reached = [index for index, change in enumerate(own) if change.after == now]
             applied.update(own[: reached[-1] + 1] if reached else [])
     return applied
 

@@ -159,15 +159,15 @@ def render_commit_message(group: CommitGroup, by: GroupBy, message: str | None) 
         subject, _, body = message.strip().partition("\n")
         _, _, rest = render_message(Text(subject, trailers=trailers)).partition("\n\n")
         return "\n\n".join(filter(None, (subject.strip(), body.strip(), rest)))
-    asked = list(dict.fromkeys(shorten(e.message) for e in entries if e.message and shorten(e.message)))
-    if by == "action" or not asked:
-        body_lines = [f"For: {line}" for line in asked]
+    messages = list(dict.fromkeys(shorten(e.message) for e in entries if e.message and shorten(e.message)))
+    if by == "action" or not messages:
+        body_lines = [f"For: {line}" for line in messages]
         return render_message(
             Text(shorten(entries[0].summary), body_lines=tuple(body_lines), trailers=trailers)
         )
-    more = [f"Also: {line}" for line in asked[1:]]
+    more = [f"Also: {line}" for line in messages[1:]]
     done = [f"- {shorten(entry.summary)}" for entry in entries]
-    subject = _first_message_line(entries, asked[0])
+    subject = _first_message_line(entries, messages[0])
     return render_message(Text(subject, body_lines=(*more, *done), trailers=trailers))
 
 

@@ -89,7 +89,7 @@ def _recover(recorder: Recorder, progress: LandingProgress) -> None:
     if not commits or tip is None:
         return
     wanted = [
-        group for place, group in enumerate(progress.groups) if progress.made[place : place + 1] != (None,)
+        group for index, group in enumerate(progress.groups) if progress.made[index : index + 1] != (None,)
     ]
     if len(commits) < len(wanted):
         with contextlib.suppress(RefMoved):

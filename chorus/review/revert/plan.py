@@ -133,7 +133,7 @@ def _plan(
     on_disk: dict[RepoPath, Content | None] = {}
     now: dict[RepoPath, Content | None] = {}
     revert_one = revert_change_with_markers if markers else revert_change
-    for recorded in sorted(targets, key=recorder.timeline.place, reverse=True):
+    for recorded in sorted(targets, key=recorder.timeline.position, reverse=True):
         complete = True
         edits: list[tuple[RepoPath, Content | None, Content | None]] = []
         for edit in recorder.timeline.edits(recorded):
@@ -170,10 +170,10 @@ def _find_blocking(
     targets: Collection[TimelineCommit],
 ) -> BlockingChange:
     """Find the first later change of this file that conflicts with the revert."""
-    place = recorder.timeline.place(recorded)
+    position = recorder.timeline.position(recorded)
     reverted = {target.oid for target in targets}
     for later in reversed(list(recorder.timeline.touching(path))):
-        if recorder.timeline.place(later) <= place or later.oid in reverted:
+        if recorder.timeline.position(later) <= position or later.oid in reverted:
             continue
         after = next(edit.after for edit in recorder.timeline.edits(later) if edit.path == path)
         if isinstance(revert_change(*contents, read_stored(recorder, after)), ContentConflict):

@@ -75,10 +75,10 @@ def remove_pack(index: Path) -> None:
 def size_of(directory: Path) -> int:
     """Bytes on disk."""
     total = 0
-    for place, _, names in os.walk(directory):
+    for folder, _, names in os.walk(directory):
         for name in names:
             with contextlib.suppress(FileNotFoundError):
-                total += Path(place, name).lstat().st_blocks * 512
+                total += Path(folder, name).lstat().st_blocks * 512
     return total
 
 

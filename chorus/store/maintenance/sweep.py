@@ -86,8 +86,8 @@ def sweep_packs(git: Git, store: ObjectStore, packs: Iterable[Path], needed: set
 
 def sweep_scratch(directory: Path, oldest: float) -> None:
     """Remove unfinished files of killed processes."""
-    for place in (directory, directory / "pack"):
-        for path in place.glob(f"{SCRATCH_PREFIX}*"):
+    for folder in (directory, directory / "pack"):
+        for path in folder.glob(f"{SCRATCH_PREFIX}*"):
             if path.stat().st_mtime < oldest:
                 path.unlink()
 
@@ -129,8 +129,8 @@ def needed_by_user(repository: Repository, stored: set[Oid]) -> set[Oid]:
 def read_reflogs(logs: Path) -> set[Oid]:
     """Every object named in the user's reflogs."""
     found: set[Oid] = set()
-    for place, _, names in os.walk(logs):
-        for path in (Path(place, name) for name in names):
+    for folder, _, names in os.walk(logs):
+        for path in (Path(folder, name) for name in names):
             if not path.relative_to(logs).as_posix().startswith(OWN_PREFIXES):
                 for line in path.read_bytes().splitlines():
                     found.update(Oid(part.decode("ascii", "replace")) for part in line.split()[:2])

@@ -65,7 +65,7 @@ class LooseStore:
         header, _, data = body.partition(b"\0")
         return header.split(b" ", 1)[0], data
 
-    def _put(self, place: str, encoded: bytes) -> None:
+    def _put(self, path: str, encoded: bytes) -> None:
         # Should we die before the rename, git prunes files of this name.
         scratch = f"{self._root}/tmp_obj_{os.getpid()}_{STARTED}_{next(_serial)}"  # noqa: S108  not in /tmp
         try:
@@ -76,11 +76,11 @@ class LooseStore:
                 os.close(descriptor)
                 raise
             self._pending_writes.take(descriptor)
-            rename_into(scratch, place)
+            rename_into(scratch, path)
         except OSError as error:
             with contextlib.suppress(OSError):
                 os.unlink(scratch)  # noqa: PTH108  os is faster than pathlib here
-            raise write_error(error, place) from error
+            raise write_error(error, path) from error
 
 
 def encode(kind: bytes, body: bytes) -> bytes:
@@ -112,9 +112,9 @@ def open_new(scratch: str) -> int:
         return os.open(scratch, CREATE, 0o444)
 
 
-def rename_into(scratch: str, place: str) -> None:
+def rename_into(scratch: str, path: str) -> None:
     try:
-        os.rename(scratch, place)  # noqa: PTH104  os is faster than pathlib here
+        os.rename(scratch, path)  # noqa: PTH104  os is faster than pathlib here
     except FileNotFoundError:
-        os.makedirs(os.path.dirname(place), exist_ok=True)  # noqa: PTH103, PTH120  os is faster than pathlib here
-        os.rename(scratch, place)  # noqa: PTH104  os is faster than pathlib here
+        os.makedirs(os.path.dirname(path), exist_ok=True)  # noqa: PTH103, PTH120  os is faster than pathlib here
+        os.rename(scratch, path)  # noqa: PTH104  os is faster than pathlib here

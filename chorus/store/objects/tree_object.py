@@ -42,21 +42,21 @@ class Run:
     The second search builds a table of positions, which derived runs share as long as no position changes.
     """
 
-    __slots__ = ("_places", "raw")
+    __slots__ = ("_positions", "raw")
 
-    def __init__(self, raw: bytes, places: dict[bytes, tuple[int, int]] | None = None) -> None:
+    def __init__(self, raw: bytes, positions: dict[bytes, tuple[int, int]] | None = None) -> None:
         self.raw = raw
-        self._places = places
+        self._positions = positions
 
-    def place(self, name: bytes) -> tuple[int, int] | None:
+    def position(self, name: bytes) -> tuple[int, int] | None:
         """Mode and position of the object id of a name."""
-        if self._places is None:
-            self._places = {}
+        if self._positions is None:
+            self._positions = {}
             return self._walk_to(name)
-        if not self._places:
+        if not self._positions:
             found = ENTRY.finditer(self.raw)
-            self._places.update((entry[2], (int(entry[1], 8), entry.start(3))) for entry in found)
-        return self._places.get(name)
+            self._positions.update((entry[2], (int(entry[1], 8), entry.start(3))) for entry in found)
+        return self._positions.get(name)
 
     def _walk_to(self, name: bytes) -> tuple[int, int] | None:
         raw = self.raw
@@ -70,16 +70,16 @@ class Run:
         return None
 
     def find(self, name: bytes) -> TreeEntry | None:
-        place = self.place(name)
-        if place is None:
+        position = self.position(name)
+        if position is None:
             return None
-        mode, start = place
+        mode, start = position
         return TreeEntry(mode, Oid(self.raw[start : start + 20].hex()))
 
     def replaced(self, start: int, oid: bytes) -> "Run":
         """The run with another object id at this position."""
         raw = self.raw
-        return Run(raw[:start] + oid + raw[start + 20 :], self._places)
+        return Run(raw[:start] + oid + raw[start + 20 :], self._positions)
 
     def rebuilt(self, changes: Mapping[bytes, bytes | None]) -> list["Run"]:
         """The runs with these names removed (None), replaced or added, in order."""
@@ -110,9 +110,9 @@ class Directory:
     def find(self, name: bytes) -> TreeEntry | None:
         if not self._firsts:
             return self.runs[0].find(name)
-        place = self._place(name)
-        found = self.runs[place].find(name)
-        if found is None and (other := self._place(name + b"/")) != place:
+        run_index = self._run_index(name)
+        found = self.runs[run_index].find(name)
+        if found is None and (other := self._run_index(name + b"/")) != run_index:
             return self.runs[other].find(name)
         return found
 
@@ -121,17 +121,17 @@ class Directory:
 
     def locate(self, name: bytes, mode: int) -> tuple[int, int] | None:
         """Run and position of the object id of a name; None if there is no such entry with that mode."""
-        number = self._place(name + b"/" if mode == TREE_MODE else name) if self._firsts else 0
-        found = self.runs[number].place(name)
+        number = self._run_index(name + b"/" if mode == TREE_MODE else name) if self._firsts else 0
+        found = self.runs[number].position(name)
         return (number, found[1]) if found is not None and found[0] == mode else None
 
-    def oid_at(self, place: tuple[int, int]) -> Oid:
-        number, start = place
+    def oid_at(self, position: tuple[int, int]) -> Oid:
+        number, start = position
         return Oid(self.runs[number].raw[start : start + 20].hex())
 
-    def replaced(self, place: tuple[int, int], oid: bytes) -> "Directory":
+    def replaced(self, position: tuple[int, int], oid: bytes) -> "Directory":
         """The directory with another object id at a position from `locate`."""
-        number, start = place
+        number, start = position
         runs = self.runs.copy()
         runs[number] = runs[number].replaced(start, oid)
         return Directory(runs, self._firsts)
@@ -141,17 +141,18 @@ class Directory:
         by_run: dict[int, dict[bytes, bytes | None]] = {}
         for name, entry in changes.items():
             # The old entry may be a file and the new one a directory, which sort differently.
-            for place in (self._place(name), self._place(name + b"/")):
-                by_run.setdefault(place, {})[name] = None
+            for run_index in (self._run_index(name), self._run_index(name + b"/")):
+                by_run.setdefault(run_index, {})[name] = None
             if entry is not None:
-                place = self._place(name + b"/" if entry.is_tree else name)
-                by_run[place][name] = render_entry(name, entry)
+                run_index = self._run_index(name + b"/" if entry.is_tree else name)
+                by_run[run_index][name] = render_entry(name, entry)
         runs = [
-            run.rebuilt(by_run[place]) if place in by_run else [run] for place, run in enumerate(self.runs)
+            run.rebuilt(by_run[run_index]) if run_index in by_run else [run]
+            for run_index, run in enumerate(self.runs)
         ]
         return Directory(list(chain.from_iterable(runs)) or [Run(b"")])
 
-    def _place(self, key: bytes) -> int:
+    def _run_index(self, key: bytes) -> int:
         return bisect_right(self._firsts, key)
 
 

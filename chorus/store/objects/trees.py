@@ -96,25 +96,25 @@ class Trees:
         names = rest.split(b"/")
         if entry != self._last_entry:
             self._last_results, self._last_entry = {}, entry
-        oid, way = root, []
+        oid, steps = root, []
         for depth, name in enumerate(names, 1):
             known = self._last_results.get((oid, rest))
             if known is not None:
                 oid = known
                 break
             directory = self._read(oid)
-            place = directory.locate(name, TREE_MODE if depth < len(names) else entry.mode)
-            if place is None:
+            position = directory.locate(name, TREE_MODE if depth < len(names) else entry.mode)
+            if position is None:
                 return None
-            way.append((oid, rest, directory, place))
-            oid = directory.oid_at(place)
+            steps.append((oid, rest, directory, position))
+            oid = directory.oid_at(position)
             rest = rest[len(name) + 1 :]
         else:
             if oid == entry.oid:
                 return root
             oid = entry.oid
-        for old, rest, directory, place in reversed(way):
-            oid = self._write(directory.replaced(place, bytes.fromhex(oid)))
+        for old, rest, directory, position in reversed(steps):
+            oid = self._write(directory.replaced(position, bytes.fromhex(oid)))
             self._last_results[old, rest] = oid
         return oid
 
@@ -195,16 +195,16 @@ def nest(changes: Mapping[RepoPath, TreeEntry | None]) -> Nested:
     # In order of path, so that `a` comes before `a/b`.
     for path in sorted(changes):
         *parents, name = os.fsencode(path).split(b"/")
-        place = nested
+        level = nested
         for parent in parents:
-            inner = place.get(parent)
+            inner = level.get(parent)
             if isinstance(inner, TreeEntry):
                 if changes[path] is None:
                     break
                 raise ValueError(f"{path!r} is below a file")
             if inner is None:
-                inner = place[parent] = {ITSELF: None} if parent in place else {}
-            place = inner
+                inner = level[parent] = {ITSELF: None} if parent in level else {}
+            level = inner
         else:
-            place[name] = changes[path]
+            level[name] = changes[path]
     return nested

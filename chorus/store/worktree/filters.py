@@ -121,8 +121,8 @@ class Filters:
         paths = [path for path, mark in marks.items() if always or any(mark[rules_start:])]
         if not paths:
             return {}
-        said = self._repository.git.run("check-attr", "-z", "--stdin", *ATTRIBUTES, stdin=join_names(paths))
-        fields = iter(split_names(said))
+        output = self._repository.git.run("check-attr", "-z", "--stdin", *ATTRIBUTES, stdin=join_names(paths))
+        fields = iter(split_names(output))
         values: dict[RepoPath, dict[str, str]] = {}
         for path, name, value in zip(fields, fields, fields, strict=True):
             values.setdefault(path, {})[name] = value

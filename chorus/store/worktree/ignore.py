@@ -32,8 +32,8 @@ class Ignores:
 
         Most paths match no rule; for these the user's index, which changes often, does not matter.
         """
-        asked = list(paths)
-        matched = self._match(asked) if asked else []
+        wanted = list(paths)
+        matched = self._match(wanted) if wanted else []
         return self._untracked(matched) if matched else set()
 
     def _match(self, paths: list[RepoPath]) -> list[RepoPath]:

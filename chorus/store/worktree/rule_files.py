@@ -22,7 +22,7 @@ class RuleFiles:
     def __init__(self, root: Path, name: str, everywhere: Iterable[Path]) -> None:
         self._root = os.fspath(root)
         self._name = name
-        self._everywhere = tuple(os.fspath(place) for place in everywhere)
+        self._everywhere = tuple(os.fspath(path) for path in everywhere)
 
     def stamp_paths(self, paths: Iterable[RepoPath]) -> Iterator[tuple[RepoPath, RuleStamp]]:
         """The stamp of each path. Each rule file is read once."""

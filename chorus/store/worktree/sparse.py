@@ -17,8 +17,8 @@ from chorus.store.user_index import SKIPPED
 
 def find_excluded_by_sparse(repository: Repository, paths: Iterable[RepoPath]) -> set[RepoPath]:
     """Those of `paths` that are left out. Costs nothing without a sparse checkout."""
-    asked = set(paths)
-    if not asked or not _is_sparse(repository):
+    wanted = set(paths)
+    if not wanted or not _is_sparse(repository):
         return set()
     with tempfile.TemporaryDirectory(prefix="sparse-", dir=repository.own_dir) as name:
         empty = Path(name) / "empty"
@@ -31,7 +31,7 @@ def find_excluded_by_sparse(repository: Repository, paths: Iterable[RepoPath]) -
         git.run(*options, "sparse-checkout", "reapply", extra=extra)
         listed = split_names(git.run(*options, "ls-files", "-t", "-z", extra=extra))
     skipped = (RepoPath(line[2:]) for line in listed if line.startswith(f"{SKIPPED} "))
-    return asked.intersection(skipped)
+    return wanted.intersection(skipped)
 
 
 def _is_sparse(repository: Repository) -> bool:

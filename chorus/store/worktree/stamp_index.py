@@ -126,6 +126,6 @@ class StampIndex:
 
     def _equal_in_size(self, names: Sequence[bytes], entries: Mapping[bytes, IndexEntry]) -> set[bytes]:
         """Files of the same size on both sides: converting line ends or `$Id$` would have changed it."""
-        asked = b"".join(entries[name].oid.hex().encode() + b"\n" for name in names)
-        sizes = self._repository.git.run("cat-file", "--batch-check=%(objectsize)", stdin=asked).split(b"\n")
+        oids = b"".join(entries[name].oid.hex().encode() + b"\n" for name in names)
+        sizes = self._repository.git.run("cat-file", "--batch-check=%(objectsize)", stdin=oids).split(b"\n")
         return {name for name, size in zip(names, sizes, strict=False) if size == b"%d" % entries[name].size}

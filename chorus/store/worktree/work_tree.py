@@ -54,8 +54,8 @@ class WorkTree:
         """
         full = os.path.normpath(os.path.join(self._root, path))  # noqa: PTH118  a last link stays
         parent, name = os.path.split(full)
-        place = os.path.join(os.path.realpath(parent), name)  # noqa: PTH118  os is faster than pathlib here
-        inside = os.path.relpath(place, os.path.realpath(self._root))
+        resolved = os.path.join(os.path.realpath(parent), name)  # noqa: PTH118  os is faster than pathlib here
+        inside = os.path.relpath(resolved, os.path.realpath(self._root))
         return None if inside == "." or inside.split("/", 1)[0] == ".." else RepoPath(inside)
 
     def read_file(self, path: RepoPath) -> FileState:
@@ -67,8 +67,8 @@ class WorkTree:
         if is_scratch(path):
             return Skipped(SkipReason.SCRATCH)
         try:
-            with descend(self._root, path) as place:
-                return self._read(place, known)
+            with descend(self._root, path) as parent:
+                return self._read(parent, known)
         except Blocked as blocked:
             return blocked.state
         except FileNotFoundError:
@@ -108,26 +108,26 @@ class WorkTree:
         """Remove the file at `path` if it still is `expected`, and the directories this leaves empty."""
         staged_file.delete_file(self._root, path, expected)
 
-    def _read(self, place: OpenParent, known: Stamp | None) -> FileState | None:
-        found = os.lstat(place.name, dir_fd=place.directory)
+    def _read(self, parent: OpenParent, known: Stamp | None) -> FileState | None:
+        found = os.lstat(parent.name, dir_fd=parent.directory)
         if known is not None and known == Stamp.of(found):
             return None
-        if not self._exact_names and place.name not in names_in(place.directory):
+        if not self._exact_names and parent.name not in names_in(parent.directory):
             return Absent()
         if stat.S_ISREG(found.st_mode):
-            return self._read_steady(place)
+            return self._read_steady(parent)
         if stat.S_ISLNK(found.st_mode):
-            if place.name.lower() == b".gitmodules":
+            if parent.name.lower() == b".gitmodules":
                 return Skipped(SkipReason.NAME, "as a link")
-            target = os.readlink(place.name, dir_fd=place.directory)
+            target = os.readlink(parent.name, dir_fd=parent.directory)
             return File(SYMLINK_MODE, target, Stamp.of(found))
         if stat.S_ISDIR(found.st_mode):
-            nested = exists(place.directory, place.name + b"/.git")
+            nested = exists(parent.directory, parent.name + b"/.git")
             return Skipped(SkipReason.NESTED) if nested else Absent(SkipReason.DIRECTORY)
         return Skipped(SkipReason.SPECIAL)
 
-    def _read_steady(self, place: OpenParent) -> FileState:
-        descriptor = os.open(place.name, OPEN, dir_fd=place.directory)
+    def _read_steady(self, parent: OpenParent) -> FileState:
+        descriptor = os.open(parent.name, OPEN, dir_fd=parent.directory)
         try:
             for _ in range(READ_ATTEMPTS):
                 before = os.fstat(descriptor)

@@ -99,7 +99,7 @@ class PaneSource:
     def client_found(self, pane: WatchedPane, client: RunningClient) -> None:
         assert client.session is not None
         transcripts = self.transcripts
-        known = transcripts.pipeline.roster.place(
+        known = transcripts.pipeline.roster.set_location(
             client.session,
             time=now(),
             source="pane",
@@ -167,19 +167,19 @@ class PaneDiscovery:
     async def discover(self) -> None:
         """Watch the panes of new clients."""
         for session in list(self.roster.sessions.values()):
-            if (place := self._pane_to_check(session)) is not None and self._runs_in_pane(session, *place):
-                await self._watch(*place)
+            if (key := self._pane_to_check(session)) is not None and self._runs_in_pane(session, *key):
+                await self._watch(*key)
 
     def _pane_to_check(self, session: Session) -> tuple[Address, PaneId] | None:
         """Return the pane a live session reports, unless it is watched or was checked often enough."""
         if session.state == "gone" or session.pane is None or session.server is None:
             return None
-        place = (Address(Path(session.server)), session.pane)
+        key = (Address(Path(session.server)), session.pane)
         looks = self._looks.get((session.id, session.client), 0)
-        if place in self.panes.all or looks >= MAX_LOOKS:
+        if key in self.panes.all or looks >= MAX_LOOKS:
             return None
         self._looks[session.id, session.client] = looks + 1
-        return place
+        return key
 
     async def _watch(self, address: Address, pane: PaneId) -> None:
         try:

@@ -66,8 +66,8 @@ class AuditLog:
             self.path.replace(self.path.with_suffix(".old.jsonl"))
 
     def _lines(self) -> Iterator[AuditEntryJson]:
-        for place in (self.path.with_suffix(".old.jsonl"), self.path):
-            for line in place.read_bytes().splitlines() if place.exists() else []:
+        for file in (self.path.with_suffix(".old.jsonl"), self.path):
+            for line in file.read_bytes().splitlines() if file.exists() else []:
                 with suppress(ValueError):
                     entry = json.loads(line)
                     if isinstance(entry, dict) and "prompt" in entry:

@@ -124,7 +124,7 @@ class ControlRequests:
                 self.pending[request_id] = PaneId(pane), PromptOpened(**request, suggestions=suggestions)
 
     def in_pane(self, pane: PaneId) -> list[PromptOpened]:
-        return [request for place, request in self.pending.values() if place == pane]
+        return [request for its_pane, request in self.pending.values() if its_pane == pane]
 
     def add(self, request: PromptOpened, pane: PaneId) -> bool:
         """Add a pending request. Return False if it is pending already or was answered."""

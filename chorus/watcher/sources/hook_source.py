@@ -103,7 +103,7 @@ class HookSource:
         session = self.events.hook_session(event.value)
         if session is None:
             return
-        known = self.pipeline.roster.place(
+        known = self.pipeline.roster.set_location(
             session.id,
             time=now(),
             source="hook",

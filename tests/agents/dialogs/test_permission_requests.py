@@ -185,10 +185,10 @@ def test_answers_to_questions_are_added_to_the_input(
         ("AskUserQuestion", ASK, ChooseOption("3"), "exactly one option"),
         ("AskUserQuestion", ASK, answer_one("Who?", ("Go",)), "no such question"),
         ("AskUserQuestion", ASK, TWICE, "no such question"),
-        ("AskUserQuestion", ASK, answer_one("Which?", ("C",)), "one option is 'C'"),
+        ("AskUserQuestion", ASK, answer_one("Which?", ("C",)), "option has the label 'C'"),
         ("AskUserQuestion", ASK, answer_one("Which?", ("Go", "Rust")), "exactly one option"),
         ("AskUserQuestion", ASK, answer_one("Which?", ("Go",), "and"), "not both"),
-        ("AskUserQuestion", BARE, answer_one("Q", ("a",)), "not exactly one"),
+        ("AskUserQuestion", BARE, answer_one("Q", ("a",)), "no single option"),
     ],
 )  # fmt: skip
 def test_an_answer_that_does_not_fit_is_refused(

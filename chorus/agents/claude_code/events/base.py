@@ -104,5 +104,5 @@ MAX_REASON_LENGTH = 200
 def first_error(error: ValidationError) -> str:
     """Why an event is malformed, in one short line."""
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    place = ".".join(map(str, first["loc"]))
-    return f"{place}: {first['msg']}"[:MAX_REASON_LENGTH]
+    field = ".".join(map(str, first["loc"]))
+    return f"{field}: {first['msg']}"[:MAX_REASON_LENGTH]

@@ -141,7 +141,7 @@ class HookOutput(Known):
     @property
     def verdict(self) -> Literal["allow", "deny"] | None:
         """What the output decides about the call; None if it decides nothing."""
-        words = {self.decision, self.permission, self.behavior}
-        if words & {"deny", "block"}:
+        verdicts = {self.decision, self.permission, self.behavior}
+        if verdicts & {"deny", "block"}:
             return "deny"
-        return "allow" if words & {"allow", "approve"} else None
+        return "allow" if verdicts & {"allow", "approve"} else None

@@ -86,16 +86,16 @@ def split_settings_option(arguments: Sequence[str]) -> tuple[list[str], str | No
     """The client's arguments without `--settings`, and its last value, which is the one that counts."""
     rest: list[str] = []
     value: str | None = None
-    words = iter(arguments)
-    for word in words:
-        if word == "--":
-            return [*rest, word, *words], value
-        if word == "--settings":
-            value = next(words, None)
-        elif word.startswith("--settings="):
-            value = word.partition("=")[2]
+    remaining = iter(arguments)
+    for argument in remaining:
+        if argument == "--":
+            return [*rest, argument, *remaining], value
+        if argument == "--settings":
+            value = next(remaining, None)
+        elif argument.startswith("--settings="):
+            value = argument.partition("=")[2]
         else:
-            rest.append(word)
+            rest.append(argument)
     return rest, value
 
 
@@ -115,8 +115,8 @@ def _render_command(hook: Path, chorus: str | None) -> Mapping[str, Any]:
     plain = re.fullmatch(r"[A-Za-z0-9_./+@%:,-]+", str(hook)) is not None
     if plain and os.access(hook, os.X_OK):
         return {"command": str(hook), "args": [chorus] if chorus else []}
-    words = ["sh", str(hook)] + ([chorus] if chorus else [])
-    return {"command": shlex.join(words)}
+    command_line = ["sh", str(hook)] + ([chorus] if chorus else [])
+    return {"command": shlex.join(command_line)}
 
 
 def _read_settings_value(value: str | None) -> str | None:

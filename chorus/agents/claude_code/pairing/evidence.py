@@ -53,8 +53,8 @@ def status_of(evidence: int) -> Status:
         # PreToolUse was denied there.
         return "denied" if evidence & Evidence.HOOKED else "succeeded"
     # A prompt that was open when the turn ended was answered, and not with yes.
-    asked, over = evidence & Evidence.ASKED, evidence & Evidence.TURN_OVER
-    return "denied" if asked and over else "unfinished"
+    prompted, over = evidence & Evidence.ASKED, evidence & Evidence.TURN_OVER
+    return "denied" if prompted and over else "unfinished"
 
 
 def _was_running(evidence: int) -> bool:

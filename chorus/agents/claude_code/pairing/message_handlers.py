@@ -213,11 +213,11 @@ def on_task_notice(
     return state.end_task(context.session.id, notice.task, call)
 
 
-def _count_block(state: PairingState, place: str, block: UnknownBlock | MalformedBlock) -> None:
+def _count_block(state: PairingState, context: str, block: UnknownBlock | MalformedBlock) -> None:
     if isinstance(block, UnknownBlock):
-        state.count(state.unknown, f"{place}/{block.type}"[:80])
+        state.count(state.unknown, f"{context}/{block.type}"[:80])
     else:
-        state.count(state.problems, f"malformed:{place}/{block.kind}")
+        state.count(state.problems, f"malformed:{context}/{block.kind}")
 
 
 def on_init(state: PairingState, event: Init, context: EventContext) -> list[Outcome]:

@@ -67,10 +67,10 @@ def _answer_meant_by(option: Option, prompt: Prompt, text: str | None) -> Answer
     return QuestionAnswers((QuestionAnswer(prompt.question, labels, text),))
 
 
-def _with_answers(tool_input: Mapping[str, Any], given: tuple[QuestionAnswer, ...]) -> dict[str, Any]:
+def _with_answers(tool_input: Mapping[str, Any], answered: tuple[QuestionAnswer, ...]) -> dict[str, Any]:
     questions = {str(question["question"]): question for question in read_questions(tool_input)}
     answers: dict[str, str] = {}
-    for answer in given:
+    for answer in answered:
         if answer.question not in questions or answer.question in answers:
             raise CannotAnswer(f"there is no such question: {answer.question!r}")
         answers[answer.question] = _answer_text(questions[answer.question], answer)

@@ -59,9 +59,9 @@ def add_child(text: str, parent: Node, child: str) -> str:
 
 def cut_child(text: str, parent: Node, child: Node) -> str:
     """Undo `add_child`, also if other children have been added since."""
-    place = parent.children.index(child)
-    if place > 0:
-        start, end = parent.children[place - 1].end, child.end
+    index = parent.children.index(child)
+    if index > 0:
+        start, end = parent.children[index - 1].end, child.end
     elif len(parent.children) > 1:
         start, end = child.whole_start, parent.children[1].whole_start
     else:

@@ -87,8 +87,8 @@ class OpenObject:
         if start is None:
             return None
         last = len(self.rows) - 1
-        place = (last - 1, start) if start < len(before) else (last, start - len(before))
-        return place if place > (0, self.start) else None
+        position = (last - 1, start) if start < len(before) else (last, start - len(before))
+        return position if position > (0, self.start) else None
 
     def last_inner(self, *, in_row: bool) -> tuple[int, int] | None:
         """The row and start of the object inside this one that ended with a row, right where the scan failed.

@@ -100,8 +100,8 @@ class Reassembler:
         self._given.append(Document(text, value, exact))
 
     def _collect(self) -> list[Document]:
-        given, self._given = self._given, []
-        return given
+        found, self._given = self._given, []
+        return found
 
 
 def _encode(text: str) -> bytes:

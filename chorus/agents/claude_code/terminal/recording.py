@@ -57,12 +57,12 @@ class Recording:
             values = _parse_pretty(bytes(self._held)) if self._pretty else None
             if values is not None:
                 return [_observed(value, "") for value in values]
-            given = self._release()
+            events = self._release()
         else:
-            given = []
+            events = []
         for channel, pane in self._panes.items():
-            given += _all_observed(pane.close(), channel)
-        return given
+            events += _all_observed(pane.close(), channel)
+        return events
 
     def _decide(self) -> bool:
         """Decide what kind of recording it is; return whether it must be read as a whole."""
@@ -80,10 +80,10 @@ class Recording:
     def _read(self, chunk: bytes) -> list[RecordedEvent]:
         if self._control is None:
             return _all_observed(self._pane(PaneId("")).feed(chunk), "")
-        given: list[RecordedEvent] = []
+        events: list[RecordedEvent] = []
         for output in self._control.feed(chunk):
-            given += _all_observed(self._pane(output.pane).feed(output.data), output.pane)
-        return given
+            events += _all_observed(self._pane(output.pane).feed(output.data), output.pane)
+        return events
 
     def _pane(self, channel: PaneId) -> Reassembler:
         pane = self._panes.get(channel)
@@ -125,12 +125,12 @@ def _observed(value: dict[str, Any], channel: str) -> RecordedEvent:
 
 def _parse_pretty(data: bytes) -> list[dict[str, Any]] | None:
     """The objects of indented JSON, one after another or in a list; None if it is not JSON."""
-    decoder, values, place = json.JSONDecoder(), list[dict[str, Any]](), 0
+    decoder, values, position = json.JSONDecoder(), list[dict[str, Any]](), 0
     try:
         text = data.decode()
-        while text[place:].strip():
-            place += len(text[place:]) - len(text[place:].lstrip())
-            value, place = decoder.raw_decode(text, place)
+        while text[position:].strip():
+            position += len(text[position:]) - len(text[position:].lstrip())
+            value, position = decoder.raw_decode(text, position)
             found = value if isinstance(value, list) else [value]
             values += [item for item in found if isinstance(item, dict)]
     except (ValueError, RecursionError):
