@@ -213,16 +213,16 @@ def check_recorded(recorder: Recorder, *, deep: bool) -> Iterator[Check]:
 
 
 def check_coverage(recorder: Recorder) -> Check:
-    """Report which files are not followed, and why."""
+    """Report which files are not recorded, and why."""
     recorder.entries()
     skipped: dict[str, None] = {}
     for recorded in recorder.timeline.records:
         if recorded.record.kind in (RecordKind.START, RecordKind.OUTSIDE, RecordKind.ACTION):
             skipped |= dict.fromkeys(recorded.record.skipped)
     if not skipped:
-        return Check("coverage", True, "everything git does not ignore is followed")
+        return Check("coverage", True, "every file that git does not ignore is recorded")
     more = f"; and {len(skipped) - MAX_LISTED} more" if len(skipped) > MAX_LISTED else ""
-    return Check("coverage", True, f"not followed: {'; '.join(list(skipped)[:MAX_LISTED])}{more}")
+    return Check("coverage", True, f"not recorded: {'; '.join(list(skipped)[:MAX_LISTED])}{more}")
 
 
 def check_history(recorder: Recorder) -> Check:
@@ -243,5 +243,8 @@ def check_objects(repository: Repository) -> Check:
     done = repository.git.attempt("fsck", "--strict", "--no-dangling", "--no-progress")
     output = (done.stdout + done.stderr).decode("utf-8", "replace").strip()
     return Check(
-        "objects", done.returncode == 0, output or "git fsck --strict finds nothing", "See `git help fsck`."
+        "objects",
+        done.returncode == 0,
+        output or "git fsck --strict found no problems",
+        "See `git help fsck`.",
     )

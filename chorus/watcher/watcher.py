@@ -246,4 +246,4 @@ class Watcher:
         self.lent_hooks.remove_unused(lambda client: False, self._agent.setup)
         if holds_lock:
             self.transcripts.save()
-        log.info("the watcher ends")
+        log.info("the watcher is stopping")

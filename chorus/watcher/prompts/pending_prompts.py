@@ -113,7 +113,7 @@ class PendingPrompts:
         try:
             await self._answer_requested(requested, answer, by=f"policy: {reason}")
         except ChorusError as error:
-            log.info("the policy's answer was not taken: %s", error)
+            log.info("the policy's answer was not accepted: %s", error)
             requested.policy_pending = False
         self.publish_changes()
 
