@@ -21,7 +21,7 @@ def test_deep_checks_pass_in_a_healthy_repository(worked: UserRepo, chorus: Shel
     assert all(
         found[name]["ok"] for name in ("git", "tmux", "repository", "watcher", "hooks", "history", "objects")
     )
-    assert "everything" in str(found["coverage"]["detail"])
+    assert "every file that git does not ignore" in str(found["coverage"]["detail"])
 
 
 def test_doctor_changes_nothing_in_an_unused_repository(repo: UserRepo, chorus: Shell) -> None:
