@@ -1,8 +1,9 @@
-"""Generate docs/commands.md, docs/chorus.1 and docs/schema.json from the code.
+"""Generate docs/commands.md, docs/chorus.1, docs/schema.json and the file map of docs/architecture.md.
 
 `python -m tests.docs.generated` writes them; a test checks that they are current.
 """
 
+import ast
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -123,7 +124,41 @@ def render_json_schema(_: Sequence[CommandPage]) -> str:
     return json.dumps(render_schema(), indent=2) + "\n"
 
 
-DOCUMENTS = {"commands.md": render_markdown, "chorus.1": render_man, "schema.json": render_json_schema}
+FILES_BEGIN, FILES_END = "<!-- files: begin -->", "<!-- files: end -->"
+
+
+def render_architecture(_pages: Sequence[CommandPage]) -> str:
+    """The page with its file map regenerated: each module with the first sentence of its docstring."""
+    written = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    before, _, rest = written.partition(FILES_BEGIN)
+    _, _, after = rest.partition(FILES_END)
+    return f"{before}{FILES_BEGIN}\n{_render_file_map()}\n{FILES_END}{after}"
+
+
+def _render_file_map() -> str:
+    package = DOCS.parent / "chorus"
+    lines: list[str] = []
+    folder: Path | None = None
+    for path in sorted(package.rglob("*.py"), key=lambda path: (path.parent, path.name)):
+        docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+        if path.stem.startswith("__") or not docstring:
+            continue
+        if path.parent != folder:
+            folder = path.parent
+            lines += ["", f"**{folder.relative_to(DOCS.parent)}/**", ""]
+        sentence = (
+            " ".join(docstring.split("\n\n")[0].split()).partition(". ")[0].rstrip(".").replace("`", "")
+        )
+        lines.append(f"- `{path.name}`: {sentence}")
+    return "\n".join(lines).strip("\n")
+
+
+DOCUMENTS = {
+    "architecture.md": render_architecture,
+    "chorus.1": render_man,
+    "commands.md": render_markdown,
+    "schema.json": render_json_schema,
+}
 
 
 def main() -> None:
