@@ -39,16 +39,19 @@ def run(args: argparse.Namespace) -> ExitCode:
 
 
 def list_pending(*, as_json: bool) -> ExitCode:
+    """List the pending prompts. Without a watcher say so: a prompt may be pending that nobody sees."""
     pending = read_pending()
+    if pending is None:
+        print_err("chorus: no watcher is running for this repository, so no prompt is seen")
+        print_err("hint: Watch a running session with `chorus attach`, or start one with `chorus claude`.")
     if as_json:
-        print_json(pending)
+        print_json(pending or [])
     elif pending:
         for line in render_pending(pending):
             print_out(line)
-    else:
+    elif pending is not None:
         print_err("chorus: no prompt is pending")
-        return ExitCode.NOT_FOUND
-    return ExitCode.OK
+    return ExitCode.OK if pending or as_json else ExitCode.NOT_FOUND
 
 
 def read_screen(args: argparse.Namespace) -> ExitCode:

@@ -10,6 +10,7 @@ from chorus.cli import main
 from chorus.commands.access.answers import render_answer
 from chorus.errors import ExitCode
 from chorus.model.json_api import AnswerJson, PromptJson
+from tests.repos import UserRepo
 from tests.screens import FIXTURES
 
 EDIT = str(FIXTURES / "recordings" / "tui" / "edit_80.txt")
@@ -70,8 +71,16 @@ def test_a_missing_screen_file_is_not_found(tmp_path: Path) -> None:
     assert main(["prompts", "--screen", str(tmp_path / "none.txt")]) == ExitCode.NOT_FOUND
 
 
-def test_without_a_watcher_no_prompt_is_pending() -> None:
+def test_without_a_watcher_the_user_learns_that_nobody_watches(
+    repo: UserRepo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(repo.path)
     assert main(["prompts"]) == ExitCode.NOT_FOUND
+    assert "no watcher is running" in capsys.readouterr().err
+    assert main(["prompts", "--json"]) == ExitCode.OK
+    shown = capsys.readouterr()
+    assert shown.out == "[]\n"
+    assert "no watcher is running" in shown.err
 
 
 @pytest.mark.parametrize(

@@ -17,13 +17,13 @@ class PromptNotPending(NotFound):
     hint = "Run `chorus prompts` to list the pending prompts."
 
 
-def read_pending() -> list[PromptJson]:
-    """Return the pending prompts; none where no watcher is running."""
+def read_pending() -> list[PromptJson] | None:
+    """Return the pending prompts; None where no watcher is running."""
     try:
         with connect(find_home(Path.cwd())) as watcher:
             return list(watcher.ask("prompts"))
     except WatcherNotRunning:
-        return []
+        return None
 
 
 def find_prompt(pending: Sequence[PromptJson], name: str) -> PromptJson:
