@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from chorus.history.lane_change import LaneChange, plan_lane_change
+from chorus.history.lane_change import plan_lane_change
 from chorus.history.records import Edit, LaneCommit, Record, RecordKind, identity_trailers
 from chorus.history.timeline import Timeline
 from chorus.history.workspace import Authorship, Workspace
@@ -18,10 +18,13 @@ from chorus.model import commit_message as message
 from chorus.model.commit_message import Text, render_message, shorten
 from chorus.model.ids import LaneName, Oid, RepoPath, SessionId
 from chorus.model.lane_name import BRANCHES, branch_name, choose_lane_name, lane_ref
+from chorus.model.review_state import REVERT_TOOL
 from chorus.store.objects.trees import EMPTY_TREE, TreeEntry
 from chorus.store.refs import Head
 
 # The files that name the branch a work tree is on, or returns to after a rebase.
+# Context that no agent wrote: an outside change, or uncommitted before the first record.
+USER_ORIGINS = ("outside:", "start")
 BRANCH_FILES = ("HEAD", "rebase-merge/head-name", "rebase-apply/head-name")
 
 Changes: TypeAlias = Mapping[RepoPath, TreeEntry | None]
@@ -94,10 +97,13 @@ class Lanes:
         change = plan_lane_change(self._workspace, tree, edits)
         record = record._replace(skipped=(*record.skipped, *self._workspace.drain_filter_failures()))
         if change.context:
-            text = self._context_text(lane, record, change)
-            parent, tree = self._commit(tree, change.context, parent, text, seconds)
+            origins = {path: self._origin(lane, path) for path in change.context}
+            text = self._context_text(record, origins)
+            by_agent = not any(origin.startswith(USER_ORIGINS) for origin in origins.values())
+            parent, tree = self._commit(tree, change.context, parent, text, seconds, by_agent=by_agent)
         text = Text(record.summary, record.message, record.file_lines, commit_trailers(record))
-        commit, _ = self._commit(tree, change.changes, parent, text, seconds)
+        by_agent = record.tool != REVERT_TOOL
+        commit, _ = self._commit(tree, change.changes, parent, text, seconds, by_agent=by_agent)
         return PreparedCommit(
             lane, tip, record._replace(lane_commit=LaneCommit(lane.name, lane.branch, lane.base, commit))
         )
@@ -110,12 +116,19 @@ class Lanes:
         self._workspace.refs.update(prepared.lane.ref, record.lane_commit.commit, prepared.tip, reason)
 
     def _commit(
-        self, tree: Oid | None, changes: Changes, parent: Oid | None, text: Text, seconds: int | None
+        self,
+        tree: Oid | None,
+        changes: Changes,
+        parent: Oid | None,
+        text: Text,
+        seconds: int | None,
+        *,
+        by_agent: bool,
     ) -> tuple[Oid, Oid]:
         """Write a commit; return it and its tree. It may be empty: the lane may have the change already."""
         new = self._workspace.splice(tree, changes) if changes else tree or EMPTY_TREE
         parents = (parent,) if parent else ()
-        authorship = Authorship(self._workspace.now(), seconds, by_agent=True)
+        authorship = Authorship(self._workspace.now(), seconds, by_agent=by_agent)
         oid = self._workspace.commit(new, parents, render_message(text), authorship)
         self._last = (oid, new)
         return oid, new
@@ -124,8 +137,8 @@ class Lanes:
         """The tree of a commit, most often of the one written last."""
         return self._last[1] if self._last[0] == commit else self._workspace.store.read_commit(commit).tree
 
-    def _context_text(self, lane: Lane, record: Record, change: LaneChange) -> Text:
-        trailers = [(message.CONTEXT, f"{self._origin(lane, path)} {path}") for path in change.context]
+    def _context_text(self, record: Record, origins: Mapping[RepoPath, str]) -> Text:
+        trailers = [(message.CONTEXT, f"{origin} {path}") for path, origin in origins.items()]
         session = [(message.SESSION, record.session)] if record.session else []
         subject = shorten(f"Context for: {record.summary}")
         return Text(subject, trailers=(*trailers, *session))

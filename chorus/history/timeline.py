@@ -11,6 +11,7 @@ from chorus.history.records import Edit, Record, RecordKind, parse_record, rende
 from chorus.history.timeline_log import REF_PREFIX, TimelineCommit, read_timeline
 from chorus.history.workspace import Authorship, Workspace
 from chorus.model.ids import Oid, RepoPath
+from chorus.model.review_state import REVERT_TOOL
 from chorus.store.objects.trees import EMPTY_TREE, TreeEntry
 
 # Up to so many missing records are read one by one; more by one `git log`.
@@ -53,7 +54,8 @@ class Timeline:
 
     def append_tree(self, record: Record, tree: Oid, *, seconds: int | None = None) -> TimelineCommit:
         parents = (self.tip,) if self.tip else ()
-        authorship = Authorship(self._workspace.now(), seconds, by_agent=record.kind is RecordKind.ACTION)
+        by_agent = record.kind is RecordKind.ACTION and record.tool != REVERT_TOOL
+        authorship = Authorship(self._workspace.now(), seconds, by_agent=by_agent)
         oid = self._workspace.commit(tree, parents, render_record(record), authorship)
         self._workspace.refs.update(self.ref, oid, self.tip, f"{record.kind.value}: {record.summary}")
         # As a reader of the commit gets it.

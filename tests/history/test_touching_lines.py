@@ -96,6 +96,27 @@ def test_a_changed_users_line_is_the_only_context(committed: UserRepo, recorder:
     entry = Agent(committed, recorder).edit("n.txt", text(edited(mine, ("user 5", "agent 5"))))
     assert committed.git("show", f"{entry.lane}:n.txt").encode() == text(edited(HEAD, ("line 5", "agent 5")))
     assert committed.git("show", f"{entry.lane}~:n.txt").encode() == text(edited(HEAD, ("line 5", "user 5")))
+    authors = committed.git("log", "-2", "--format=%an", entry.lane or "").split("\n")[:2]
+    assert authors == ["Claude", "Ada User"]
+
+
+def test_a_line_of_another_session_is_context_in_that_agents_name(
+    committed: UserRepo, recorder: Recorder
+) -> None:
+    theirs = edited(HEAD, ("line 5", "b 5"))
+    Agent(committed, recorder, "session-b").edit("n.txt", text(theirs))
+    entry = Agent(committed, recorder).edit("n.txt", text(edited(theirs, ("b 5", "a 5"))))
+    assert committed.git("log", "-2", "--format=%an", entry.lane or "").split() == ["Claude", "Claude"]
+
+
+def test_a_revert_is_the_users_own_commit(committed: UserRepo, recorder: Recorder) -> None:
+    entry = Agent(committed, recorder).edit("n.txt", text(edited(HEAD, ("line 5", "agent 5"))))
+    revert(recorder, Selection([str(entry.n)]))
+    assert (
+        committed.git("log", "-1", "--format=%an <%ae>", entry.lane or "").strip()
+        == "Ada User <ada@example.com>"
+    )
+    assert committed.git("log", "-1", "--format=%an", "refs/chorus/timeline/main").strip() == "Ada User"
 
 
 @pytest.mark.parametrize("first", ["session-a", "session-b"])
