@@ -72,7 +72,7 @@ class StreamReader(Protocol):
         ...
 
     def close(self) -> list[Document]:
-        """Take the end of the text; return what is known to be complete only now."""
+        """The text has ended: return the objects that only its end shows to be complete."""
         ...
 
 

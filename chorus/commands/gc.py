@@ -104,7 +104,9 @@ def remove_chorus(repository: Repository, store: ObjectStore) -> dict[str, int]:
     left = [name for refs in LANE_REFS for name in repository.refs.list(refs)]
     if left:
         more = f" and {len(left) - 1} more" if len(left) > 1 else ""
-        raise LanesRemain(f"this lane still exists: {branch_name(left[0])}{more}")
+        raise LanesRemain(
+            f"{'lanes' if more else 'a lane'} still exist{'' if more else 's'}: {branch_name(left[0])}{more}"
+        )
     stop(find_home(Path.cwd()))
     before = size_of(repository.shared_dir)
     return {"brought_home": detach(repository, store), "freed_bytes": before}

@@ -20,7 +20,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="install|uninstall|status")
     for name, summary in (
         ("install", "add the hooks: the client then reports its tool calls, in repositories that use Chorus"),
-        ("uninstall", "remove the hooks and restore the file as it was"),
+        ("uninstall", "remove the hooks, and the file if it was created for them"),
         ("status", "show which settings files have the hooks"),
     ):  # fmt: skip
         action = actions.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")

@@ -31,7 +31,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="make one commit per turn, per action, or for all (default: turn)",
     )
     parser.add_argument("--onto", metavar="BRANCH", help="the branch to commit to (default: the current one)")
-    parser.add_argument("-m", "--message", metavar="MSG", help="the commit message, without trailers")
+    parser.add_argument(
+        "-m",
+        "--message",
+        metavar="MSG",
+        help="the commit message; Chorus adds its trailers (default: made from your messages)",
+    )
     parser.add_argument("-e", "--edit", action="store_true", help="edit the messages in your editor")
     parser.add_argument("--dry-run", action="store_true", help="show the commits without making them")
     parser.add_argument("--json", action="store_true", help="print JSON")

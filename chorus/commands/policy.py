@@ -32,7 +32,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     adding = _action(actions, "add", "add a rule to your configuration")
     adding.add_argument("decision", choices=("allow", "ask", "deny"), help="what the rule decides")
     adding.add_argument("--tool", help="the tool it applies to; * matches anything")
-    adding.add_argument("--command", help="the command it applies to; a final * matches any words")
+    adding.add_argument(
+        "--command", help="the command it applies to; a final * matches any further arguments"
+    )
     adding.add_argument("--path", help="the files it applies to; ** matches any directories")
     adding.add_argument("--reason", help="the reason, shown with each decision")
     for name, text in (

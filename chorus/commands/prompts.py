@@ -19,7 +19,11 @@ EXAMPLES = (
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--screen", metavar="FILE", help="read this captured screen (- for stdin) instead")
+    parser.add_argument(
+        "--screen",
+        metavar="FILE",
+        help="list the prompt on this captured screen instead of the pending ones (- for stdin)",
+    )
     parser.add_argument(
         "--width",
         type=parse_count,

@@ -11,7 +11,12 @@ EXAMPLES = (("chorus redo 12", "restore the reverted action 12"),)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("actions", nargs="+", metavar="ACTION", help="the reverted action, or its revert")
+    parser.add_argument(
+        "actions",
+        nargs="+",
+        metavar="ACTION",
+        help="the number of the reverted action, or of the action that reverted it",
+    )
     parser.add_argument("--dry-run", action="store_true", help="show the exact change without making it")
     parser.add_argument("--no-notify", action="store_true", help="don't notify the session")
     parser.add_argument("--json", action="store_true", help="print JSON")

@@ -16,8 +16,9 @@ from chorus.output import print_err, print_json, print_out
 from chorus.text.sanitize import printable
 
 ABOUT = """\
-Removes exactly the lines the actions changed, whatever was edited since. If later
-changes overlap, nothing is changed, they are named, and the exit code is 5."""
+Undoes exactly the changes of the actions and keeps other edits made since. If later
+changes touch the same lines, no file is changed, those changes are listed, and the
+exit code is 5."""
 EXAMPLES = (
     ("chorus revert 12", "revert action 12"),
     ("chorus revert 12 -p", "choose its hunks one by one"),
@@ -29,7 +30,9 @@ MAX_LISTED_PATHS = 5
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add_action_options(parser)
-    parser.add_argument("--path", action="append", default=[], metavar="PATH", help="only this file")
+    parser.add_argument(
+        "--path", action="append", default=[], metavar="PATH", help="only this file or directory (repeatable)"
+    )
     parser.add_argument("-p", "--patch", action="store_true", help="choose hunks interactively")
     parser.add_argument(
         "--hunk", action="append", type=int, default=[], metavar="N", help="only this hunk, numbered as in -p"

@@ -43,7 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--resume", metavar="SESSION", help="continue an earlier session")
     parser.add_argument("--client", metavar="PATH", help="the client to start (default: claude from PATH)")
     add_tmux_options(parser)
-    parser.add_argument("--json", action="store_true", help="print the run and its pane as JSON")
+    parser.add_argument("--json", action="store_true", help="print the session's name and its pane as JSON")
     parser.usage = f"{parser.prog} [options] MESSAGE [-- ARGS]"
 
 
@@ -99,7 +99,9 @@ def wait_for_reader(pipe: Path) -> None:
             return
         except OSError as error:
             if error.errno != errno.ENXIO or time.monotonic() > deadline:
-                raise RunNotStarted(f"no program has opened {pipe.name}: {error.strerror}") from error
+                raise RunNotStarted(
+                    f"the headless session did not start: nothing reads {pipe.name} ({error.strerror})"
+                ) from error
         time.sleep(0.01)
 
 

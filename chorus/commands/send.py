@@ -16,7 +16,9 @@ EXAMPLES = (
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("message", nargs="?", metavar="MESSAGE", help="the next message")
     parser.add_argument(
-        "--run", metavar="NAME", help="the run's name, session or pane (needed if several are running)"
+        "--run",
+        metavar="NAME",
+        help="which headless session: its name, session id or pane (needed if several are running)",
     )
     parser.add_argument("--end", action="store_true", help="end the session after its current turn")
 

@@ -41,7 +41,10 @@ def kill(home: Home) -> bool:
     process = read_process(int(pid)) if pid.isdecimal() else None
     # A watcher that has just started may not have written its own pid over an older one yet.
     if process is None or PROGRAM not in process.arguments:
-        raise ChorusError(f"{home.lock} names no running watcher: {pid!r}", hint="Try again in a moment.")
+        raise ChorusError(
+            f"a watcher is running, but {home.lock} does not hold its process id (found {pid!r})",
+            hint="Try again in a moment.",
+        )
     os.kill(process.pid, signal.SIGKILL)
     deadline = time.monotonic() + START_TIMEOUT_SECONDS
     while is_locked(home):

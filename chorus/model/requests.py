@@ -26,7 +26,7 @@ class WatchArguments(TypedDict):
 
 
 class LendArguments(TypedDict):
-    """Hooks are in that settings file for the client in the pane: remove them when the client has ended.
+    """Remove the hooks from this settings file when the client in this pane has ended.
 
     `installed`: they were installed for this; otherwise they may be the user's own.
     """

@@ -61,11 +61,15 @@ VIEW_KEYS = (
         ("t",),
         "scope",
         "changes/open/all",
-        "show changes, only open actions, or everything",
+        "show actions that changed files, only open ones, or everything",
         "chorus log --outside",
     ),
     KeyBinding(
-        ("s",), "session", "session", "show one session's actions, then the next one's", "chorus log --lane L"
+        ("s",),
+        "session",
+        "session",
+        "show only one session's actions; again for the next session",
+        "chorus log --lane L",
     ),
     KeyBinding(("z",), "zoom", "zoom", "show only the diff, and back"),
     KeyBinding(("escape",), "back", "back", "close the diff, the filter or the zoom", "", "esc"),

@@ -53,13 +53,13 @@ class RuleModel(BaseModel):
 def _check_allow(rule: RuleModel) -> None:
     if rule.command is not None:
         if "*" in parse_command_pattern(rule.command).words[0]:
-            raise ValueError("a rule that allows a command needs its full name")
+            raise ValueError("a rule that allows a command must name the program in full, without *")
         if rule.path is not None:
             raise ValueError(
                 "a rule that allows a command cannot have a path; add a separate rule for the path"
             )
     elif rule.tool is None or rule.tool.strip("*") == "":
-        raise ValueError("a rule that allows something needs a tool or a command")
+        raise ValueError("an allow rule needs a tool other than *, or a command")
     elif rule.tool == SHELL_TOOL:
         raise ValueError("a rule that allows Bash needs a command")
     elif find_tool(rule.tool).asks_user:

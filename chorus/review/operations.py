@@ -26,7 +26,7 @@ from chorus.review.revert.plan import RevertPlan, RevertScope, plan_revert
 class FileBusy(ChorusError):
     """An open call names a file of the plan. Nothing was changed."""
 
-    hint = "Try again when the call is over."
+    hint = "Try again when that call has ended."
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +174,8 @@ def _apply(
         return result
     busy_paths = {recorder.workspace.locate(path) for path in busy}.intersection(paths)
     if busy_paths:
-        raise FileBusy(f"{', '.join(map(str, busy_paths))} is being edited")
+        names = ", ".join(sorted(map(str, busy_paths)))
+        raise FileBusy(f"an open call of the agent is editing {names}; nothing was changed")
     recorded = apply_revert(recorder, plan, verb=verb)
     return {**result, "n": recorded[-1].record.number, "made": _numbers(recorded)}
 

@@ -79,5 +79,5 @@ def test_a_process_that_is_not_a_watcher_is_never_killed(tmp_path: Path) -> None
         held.write(b"%d\n" % os.getpid())
         held.flush()
 
-        with pytest.raises(ChorusError, match="names no running watcher"):
+        with pytest.raises(ChorusError, match="does not hold its process id"):
             kill(home)

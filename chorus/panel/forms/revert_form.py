@@ -70,7 +70,14 @@ class RevertForm(Form[str]):
                 ([("These lines will change on disk:", "muted")], ""),
             ]
         lines: list[StyledLine] = [
-            ([("Cannot revert ", "error"), (sanitize(self.what), "title"), (" alone", "error")], ""),
+            (
+                [
+                    ("Cannot revert ", "error"),
+                    (sanitize(self.what), "title"),
+                    (" alone" if self.dependents else "", "error"),
+                ],
+                "",
+            ),
             ([(sanitize(str(self.problem)), "")], ""),
         ]
         if self.problem.hint:

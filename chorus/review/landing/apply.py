@@ -170,7 +170,8 @@ def _refuse_staged(workspace: Workspace, old: Oid | None, new: Oid | None) -> No
     conflicts = find_staged_conflicts(workspace, old, new)
     if conflicts:
         raise LandConflict(
-            f"{', '.join(map(printable, conflicts))} is staged with other changes; nothing was changed",
+            f"{', '.join(map(printable, conflicts))}: staged changes differ from what would land; "
+            "nothing was changed",
             hint="Commit or unstage that first (`git restore --staged PATH`).",
         )
 
@@ -187,7 +188,8 @@ def _conflict(
         reason = f"was changed by {by}" if by else f"builds on changes that are not on {name}"
         lines.append(f"  action {_join(conflict.numbers)}: {printable(conflict.path)} {reason}")
     error = LandConflict(
-        "\n".join(lines), hint="Commit what it builds on, or land on another branch (--onto)."
+        "\n".join(lines),
+        hint="Commit the changes those actions build on, or land on another branch with --onto.",
     )
     error.details = {"conflicts": [{"path": c.path, "actions": list(c.numbers)} for c in conflicts]}
     return error

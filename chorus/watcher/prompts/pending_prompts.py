@@ -127,7 +127,10 @@ class PendingPrompts:
             _check_fingerprint(appearance.prompt, fingerprint)
             # With a config that cannot be read it is unknown which way is wanted: no key is sent.
             if self._preferences().relay == "hook":
-                raise PromptRefused("answers go through the permission hook only; nothing was sent")
+                raise PromptRefused(
+                    "your config allows answers by the permission hook only; answer this one in its pane; "
+                    "nothing was sent"
+                )
         finally:
             self.publish_changes()
         return await self._answer_by_keys(screen, appearance, answer, by=by)
@@ -177,7 +180,9 @@ class PendingPrompts:
         if found := self._screens.find(name):
             return found
         if any(name == screen.unknown_dialog_name() for screen in self._screens.unknown_dialogs()):
-            raise PromptRefused("no rule fits this dialog, so it is not answered from here; nothing was sent")
+            raise PromptRefused(
+                "Chorus does not recognise this dialog; answer it in its pane; nothing was sent"
+            )
         raise NoSuchPrompt(f"no prompt {name} is pending: it was answered or withdrawn")
 
     def _list_requested(self) -> Iterator[PromptJson]:

@@ -110,7 +110,7 @@ class LineChannel:
             raise PromptRefused(f"{error}; nothing was sent") from None
         shown = self._look()
         if shown is None or shown.typed:
-            raise PromptRefused("the line is not the last thing in the pane; nothing was sent")
+            raise PromptRefused("the question is no longer the last line in the pane; nothing was sent")
         self._press(shown, key, sent=[])
         if await self._wait(lambda now: now.typed == key):
             shown = self._look()

@@ -1,4 +1,4 @@
-"""The options of a dialog with their keys and meanings, as a rule's labels name them.
+"""Give each option of a dialog its key, and the meaning that the rule's labels assign to it.
 
 A label that no rule names gets no meaning: the dialog does not match then.
 """
@@ -71,7 +71,8 @@ def _match_label(drawn: DrawnOption, allowed: dict[str, LabelRule], dialog: Dial
         typed = _amendment(shown, label, dialog.footer)
         if typed is not None:
             return _LabelledOption(name, label.text.pattern, label, typed)
-    raise RuleMismatch(f"option {text!r} is none of: {', '.join(allowed) or 'no label fits here'}")
+    expected = f"is none of: {', '.join(allowed)}" if allowed else "is not allowed: the rule allows none here"
+    raise RuleMismatch(f"option {text!r} {expected}")
 
 
 def _amendment(text: str, label: LabelRule, footer: str) -> str | None:

@@ -62,7 +62,7 @@ class SetPermissionMode(Request):
 
 
 class McpMessage(Request):
-    """A message for an MCP server inside the program that drives the client."""
+    """A message for an MCP server that runs in the program driving the client, not in the client."""
 
     server: str = Field(validation_alias=spelled(*_inside("server_name")))
     message: JsonObject = Field(validation_alias=spelled(*_inside("message")))
