@@ -1,13 +1,18 @@
 """`chorus keep`: mark actions as reviewed."""
 
+from __future__ import annotations
+
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from chorus.commands.access.watcher import open_watcher
 from chorus.commands.parser.argument_parser import add_action_options
 from chorus.errors import ExitCode, NotFound
-from chorus.model.json_api import KeepJson
 from chorus.output import print_json, print_out
+
+if TYPE_CHECKING:
+    from chorus.model.json_api import KeepJson
 
 ABOUT = "Kept actions are no longer listed by `chorus log --open`. No file is changed."
 EXAMPLES = (

@@ -1,16 +1,20 @@
 """`chorus land`: commit a lane's actions to a branch."""
 
+from __future__ import annotations
+
 import argparse
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chorus.commands.access.watcher import open_watcher
 from chorus.commands.terminal.editor import CommitMessage, edit_messages
 from chorus.errors import ExitCode
-from chorus.model.json_api import LandJson
 from chorus.output import print_err, print_json, print_out
 from chorus.wire.home import find_home
+
+if TYPE_CHECKING:
+    from chorus.model.json_api import LandJson
 
 ABOUT = """\
 Commits what the lane's session changed and nothing else. Reverted actions are left

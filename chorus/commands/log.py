@@ -3,10 +3,12 @@
 The newest actions are on the screen before older ones are read.
 """
 
+from __future__ import annotations
+
 import argparse
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, groupby, islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chorus.commands.access.history import absolute, read_log, read_whole_log
 from chorus.commands.parser.argument_parser import parse_count
@@ -14,9 +16,11 @@ from chorus.commands.terminal.git_settings import wants_colour
 from chorus.commands.terminal.pager import page
 from chorus.commands.terminal.patch import paint
 from chorus.errors import ExitCode
-from chorus.model.json_api import LogEntryJson
 from chorus.output import print_err, print_json
 from chorus.text.sanitize import printable
+
+if TYPE_CHECKING:
+    from chorus.model.json_api import LogEntryJson
 
 EXAMPLES = (
     ("chorus log --open", "actions that are not reviewed yet"),

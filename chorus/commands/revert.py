@@ -1,8 +1,11 @@
 """`chorus revert`: revert actions without touching anything else."""
 
+from __future__ import annotations
+
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from chorus.commands.access.history import absolute
 from chorus.commands.access.watcher import open_watcher
@@ -11,9 +14,11 @@ from chorus.commands.terminal.hunk_picker import pick_hunks
 from chorus.commands.terminal.pager import page
 from chorus.commands.terminal.patch import render_patch
 from chorus.errors import ExitCode, UsageError
-from chorus.model.json_api import RevertJson
 from chorus.output import print_err, print_json, print_out
 from chorus.text.sanitize import printable
+
+if TYPE_CHECKING:
+    from chorus.model.json_api import RevertJson
 
 ABOUT = """\
 Undoes exactly the changes of the actions and keeps other edits made since. If later

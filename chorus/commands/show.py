@@ -1,15 +1,20 @@
 """`chorus show`: one action with its details and its diff."""
 
+from __future__ import annotations
+
 import argparse
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from chorus.commands.access.history import read_action
 from chorus.commands.terminal.pager import page
 from chorus.commands.terminal.patch import render_action_patch
 from chorus.errors import ExitCode
-from chorus.model.json_api import ActionJson
 from chorus.output import print_json
 from chorus.text.sanitize import printable
+
+if TYPE_CHECKING:
+    from chorus.model.json_api import ActionJson
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -1,14 +1,19 @@
 """`chorus status`: what the watcher is watching. Also `chorus` alone: the status and the next step."""
 
+from __future__ import annotations
+
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from chorus.commands.access.watcher import read_status
 from chorus.errors import ExitCode
-from chorus.model.json_api import StatusJson
 from chorus.output import print_json, print_out
 from chorus.text.sanitize import printable
 from chorus.wire.home import NotARepository, find_home
+
+if TYPE_CHECKING:
+    from chorus.model.json_api import StatusJson
 
 ABOUT = "Never starts a watcher. Exits with 3 if none is running."
 EXAMPLES = (

@@ -1,19 +1,23 @@
 """Answers to prompts: give one, show what was answered, and list the audit log."""
 
+from __future__ import annotations
+
 import argparse
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chorus.commands.access.prompts import find_chosen_label, find_prompt, render_channel
 from chorus.commands.access.watcher import open_watcher
 from chorus.errors import ExitCode
-from chorus.model.json_api import AnswerJson, AuditEntryJson, PromptJson
 from chorus.output import print_json, print_out
 from chorus.text.sanitize import printable
 from chorus.wire.client import Connection
 from chorus.wire.home import find_home
+
+if TYPE_CHECKING:
+    from chorus.model.json_api import AnswerJson, AuditEntryJson, PromptJson
 
 # The client writes a question to its transcript just after drawing it, or much later on a busy machine.
 DETAILS_TIMEOUT_SECONDS = 5.0

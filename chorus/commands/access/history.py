@@ -4,14 +4,18 @@ Commands that only read ask a running watcher, after it has processed everything
 Without one they read the history themselves (`access.direct`, imported only then).
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from chorus.model.json_api import ActionJson, BlameLineJson, LaneJson, LogEntryJson
 from chorus.wire.client import Connection, WatcherNotRunning, connect
 from chorus.wire.home import find_home
+
+if TYPE_CHECKING:
+    from chorus.model.json_api import ActionJson, BlameLineJson, LaneJson, LogEntryJson
 
 
 def read_log(**wanted: Any) -> list[LogEntryJson]:  # noqa: ANN401  the fields of LogFilter

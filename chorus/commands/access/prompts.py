@@ -1,13 +1,18 @@
 """Pending prompts: read, find one, show them."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from chorus.errors import NotFound
-from chorus.model.json_api import PromptJson
 from chorus.text.sanitize import printable
 from chorus.wire.client import WatcherNotRunning, connect
 from chorus.wire.home import find_home
+
+if TYPE_CHECKING:
+    from chorus.model.json_api import PromptJson
 
 # How an answer reached the client, other than by keys.
 CHANNELS = {"hook": "the hook", "control": "the control protocol", "line": "a line in its pane"}

@@ -1,13 +1,18 @@
 """The watcher of the current repository, for commands that need one."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from chorus.errors import NotFound
-from chorus.model.json_api import StatusJson
 from chorus.wire.client import Connection, WatcherNotRunning, connect, connect_or_start
 from chorus.wire.home import Home, find_home
+
+if TYPE_CHECKING:
+    from chorus.model.json_api import StatusJson
 
 
 class NeverUsed(NotFound):

@@ -1,12 +1,16 @@
 """Edit commit messages in the user's editor, by git's rules."""
 
+from __future__ import annotations
+
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from chorus.errors import ChorusError, NotFound
-from chorus.model.json_api import LandedCommitJson
+
+if TYPE_CHECKING:
+    from chorus.model.json_api import LandedCommitJson
 
 # Editors recognize a commit message by this name.
 FILE_NAME = "COMMIT_EDITMSG"

@@ -1,12 +1,17 @@
 """Pick the hunks to revert one by one, with the keys of `git checkout -p`."""
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from chorus.commands.terminal.patch import render_patch
 from chorus.errors import UsageError
-from chorus.model.json_api import HunkJson
 from chorus.output import ask_user, print_out
+
+if TYPE_CHECKING:
+    from chorus.model.json_api import HunkJson
 
 KEYS = "y,n,q,a,d,?"
 HELP = (

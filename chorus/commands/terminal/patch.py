@@ -1,10 +1,15 @@
 """Patches and other text in colour, as `git diff` would show them to this user."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from chorus.commands.terminal.git_settings import RESET, diff_colours, read_diff, wants_colour
-from chorus.model.json_api import ActionJson
 from chorus.text.sanitize import printable
+
+if TYPE_CHECKING:
+    from chorus.model.json_api import ActionJson
 
 
 def paint(text: str, code: str | None, colour: bool) -> str:
