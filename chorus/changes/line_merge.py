@@ -6,7 +6,6 @@ Lines inserted at the same point by both sides keep the order they have in a thi
 disk. Bytes in, bytes out: nothing is decoded, and a NUL byte anywhere makes the whole file one unit.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from chorus.changes.diff import common_ends, hunks
@@ -56,15 +55,6 @@ def add_context(base: bytes, ours: bytes, theirs: bytes) -> bytes:
         for index in range(lines.start, lines.end):
             mine.changed.pop(index)
     return _render(mine, None, None)
-
-
-def changes_lines(before: bytes, after: bytes, lines: Sequence[int]) -> bool:
-    """Whether the change replaces or removes any of these lines of `before`, counted from 0."""
-    wanted = set(lines)
-    return any(
-        not wanted.isdisjoint(range(hunk.before_start, hunk.before_end))
-        for hunk in hunks(_terminated(before), _terminated(after))
-    )
 
 
 @dataclass(slots=True)

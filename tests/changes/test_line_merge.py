@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chorus.changes.line_merge import LineRange, Overlap, add_context, changes_lines, merge_lines
+from chorus.changes.line_merge import LineRange, Overlap, add_context, merge_lines
 
 
 def text(*lines: str, newline: bool = True) -> bytes:
@@ -119,14 +119,6 @@ def test_context_restores_a_line_the_user_changed() -> None:
     assert add_context(text("a", "user", "c"), text("a", "b", "c"), text("a", "agent", "c")) == text(
         "a", "user", "c"
     )
-
-
-def test_changes_lines_names_replaced_and_removed_lines_only() -> None:
-    before, after = text("one", "two", "three"), text("one", "new", "TWO")
-    assert changes_lines(before, after, [1])
-    assert changes_lines(before, after, [2])
-    assert not changes_lines(before, after, [0])
-    assert not changes_lines(before, text("zero", "one", "two", "three"), [0, 1, 2])
 
 
 # Each base line is kept, changed or removed by a side, and each gap may get lines. Every line has a text of
