@@ -11,6 +11,11 @@ from typing import Any, Literal, NamedTuple
 from chorus.model.ids import AgentId, SessionId, ToolUseId, TurnId
 
 Status = Literal["succeeded", "failed", "denied", "unfinished"]
+# How the log lists an action, or a change that no action made.
+ActionStatus = Literal[
+    "committed", "reverted", "kept", "landed", "undone", "noop", "failed", "denied", "outside"
+]
+UndoneBy = Literal["git", "rewind", "outside"]
 
 
 class WriteScope(Enum):
@@ -43,6 +48,7 @@ class FileReport(NamedTuple):
     created: bool = False  # there was no such file before
     after: str | None = None  # the whole text after; None: not reported
     hunks: tuple[ReportHunk, ...] = ()
+    deleted: bool = False  # there is no such file after
 
 
 class ChangeReport(NamedTuple):
@@ -71,10 +77,14 @@ class Call(NamedTuple):
     lead_text: str | None = None  # the assistant's text just before
     message: str | None = None  # the user's message of the turn
     time: str | None = None  # as the client reports it (ISO 8601)
+    cwd: str | None = None  # where it ran, if the client says so
 
 
 class Action(NamedTuple):
-    """A tool call that has ended."""
+    """A finished call: it will not go on, whatever its status.
+
+    `unfinished`: it was interrupted, or its session ended before it returned.
+    """
 
     id: ToolUseId
     tool: str
@@ -91,3 +101,4 @@ class Action(NamedTuple):
     time: str | None
     background: bool = False  # the call is over, but what it started goes on
     failure: str | None = None  # the client's own text for a failed call, in one line
+    cwd: str | None = None  # where it ran, if the client says so

@@ -17,6 +17,7 @@ written as a JSON string. Parsing a message that somebody else wrote never fails
 
 import json
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from chorus.text.sanitize import printable
@@ -28,6 +29,7 @@ SUBJECT_LENGTH = 72
 
 PREFIX = "Chorus-"
 ACTION = "Chorus-Action"
+ACTIONS = "Chorus-Actions"
 AGENT = "Chorus-Agent"
 BASE = "Chorus-Base"
 BRANCH = "Chorus-Branch"
@@ -42,8 +44,10 @@ KIND = "Chorus-Kind"
 LANE = "Chorus-Lane"
 LINES = "Chorus-Lines"
 NUMBER = "Chorus-Number"
+PART = "Chorus-Part"
 REASON = "Chorus-Reason"
 REVERTS = "Chorus-Reverts"
+REVERTS_PART = "Chorus-PartlyReverts"
 SESSION = "Chorus-Session"
 SKIPPED = "Chorus-Skipped"
 SOURCE = "Chorus-Source"
@@ -56,6 +60,11 @@ MESSAGE = "Chorus-Message"
 
 _TRAILER = re.compile(r"^([A-Za-z0-9-]+): (.+)$", re.MULTILINE)
 _ACTION_LINE = re.compile(rf"^{ACTION}: (.+)$", re.MULTILINE)
+# Several names in one trailer, folded where they do not fit a line.
+_ACTIONS_LINES = re.compile(rf"^{ACTIONS}: (.+(?:\n[ \t]+.+)*)$", re.MULTILINE)
+_LISTED = re.compile(r'"(?:\\.|[^"\\])*"|[^\s,"]+')
+_PART_LINE = re.compile(rf"^{PART}: (.+)$", re.MULTILINE)
+_CONTEXT_LINE = re.compile(rf"^{CONTEXT}: (.+)$", re.MULTILINE)
 
 
 class Text(NamedTuple):
@@ -118,8 +127,31 @@ def render_trailer(key: str, value: str) -> str:
 
 
 def parse_actions(message: str) -> tuple[str, ...]:
-    """Every action a message names: a squashed commit names several."""
-    return tuple(_parse_value(value) for value in _ACTION_LINE.findall(message))
+    """Every action a message names: a landed or squashed commit names several."""
+    listed = [name for names in _ACTIONS_LINES.findall(message) for name in _LISTED.findall(names)]
+    return tuple(_parse_value(value) for value in (*_ACTION_LINE.findall(message), *listed))
+
+
+def render_actions(names: Sequence[str]) -> str:
+    """One trailer with the names of all these actions, folded to the width of a message."""
+    lines = [f"{ACTIONS}:"]
+    for index, name in enumerate(names):
+        plain = _LISTED.fullmatch(name) is not None and not name.startswith('"') and name.isprintable()
+        item = (name if plain else json.dumps(name)) + ("," if index < len(names) - 1 else "")
+        if index and len(lines[-1]) + 1 + len(item) > SUBJECT_LENGTH:
+            lines.append("")
+        lines[-1] += f" {item}"
+    return "\n".join(lines)
+
+
+def parse_parts(message: str) -> tuple[str, ...]:
+    """Every action of which a message says that the commit holds some hunks."""
+    return tuple(_parse_value(value) for value in _PART_LINE.findall(message))
+
+
+def parse_contexts(message: str) -> tuple[str, ...]:
+    """Where the lines of a context commit come from, `ORIGIN PATH` for each file."""
+    return tuple(_parse_value(value) for value in _CONTEXT_LINE.findall(message))
 
 
 def shorten(text: str, length: int = SUBJECT_LENGTH) -> str:

@@ -12,7 +12,7 @@ from chorus.model.ids import LaneName, SessionId
 
 BRANCHES = "refs/heads/"
 # Namespaces for lanes, in order of preference; the first that no branch of the user blocks is used.
-NAMESPACES = ("chorus/", "chorus-lanes/")
+NAMESPACES = ("chorus/", "chorus-lanes/", "chorus-lanes-2/")
 LANE_REFS = tuple(BRANCHES + namespace for namespace in NAMESPACES)
 
 MAX_WORDS = 5

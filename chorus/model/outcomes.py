@@ -1,6 +1,7 @@
 """Outcomes: what happened in a session, as the events of an agent are paired.
 
-For each call there is at most one `CallOpened`, then exactly one `ActionClosed`. What is learned later (a
+For each call there is at most one `CallOpened`, then exactly one `ActionClosed`, with at most one
+`CallStarted` between them. What is learned later (a
 denial listed at the end of the turn, a late result, text from a second source) comes as `StatusCorrected`,
 `LeadTextAdded` or `OwnerCorrected`. The outcomes of every call and turn are tuples, which are made faster.
 """
@@ -58,6 +59,15 @@ class SessionIdle(NamedTuple):
 
 
 class CallOpened(NamedTuple):
+    """A call is seen for the first time. `running`: it may run by now; otherwise `CallStarted` follows."""
+
+    call: Call
+    running: bool = True
+
+
+class CallStarted(NamedTuple):
+    """A call that was announced before is about to run."""
+
     call: Call
 
 
@@ -131,6 +141,147 @@ class BackgroundTaskEnded:
     task: str
 
 
+class Tokens(NamedTuple):
+    """What the model read and wrote. `input` is without what came from the cache."""
+
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+
+    @property
+    def read(self) -> int:
+        """All that the model had before it when it wrote: how full its context was."""
+        return self.input + self.cache_read + self.cache_write
+
+    def plus(self, other: "Tokens") -> "Tokens":
+        return Tokens(*map(sum, zip(self, other, strict=True)))
+
+
+class TurnRenamed(NamedTuple):
+    """A turn has another id from now on: a second source knows it by that one."""
+
+    session: SessionId | None
+    old: TurnId
+    new: TurnId
+
+
+class MessageDelivered(NamedTuple):
+    """The agent has read a message that was sent with this id."""
+
+    session: SessionId | None
+    turn: TurnId | None
+    message: str
+
+
+class ModelAnswered(NamedTuple):
+    """The model wrote a message of its own. `agent`: the sub-agent; None for the main agent."""
+
+    session: SessionId | None
+    turn: TurnId | None
+    agent: AgentId | None
+    message: str  # its id
+    model: str | None
+    tokens: Tokens
+
+
+class TextWritten(NamedTuple):
+    """A piece of the main agent's text, as it is written."""
+
+    session: SessionId | None
+    turn: TurnId | None
+    text: str
+
+
+class RequestRetried(NamedTuple):
+    """The model's server refused or failed; the client tries again."""
+
+    session: SessionId | None
+    turn: TurnId | None
+    reason: str
+    attempt: int | None
+    limit: int | None
+
+
+class ErrorReported(NamedTuple):
+    """The client reports an error. It may still go on; a failed turn is reported by `TurnReported`."""
+
+    session: SessionId | None
+    turn: TurnId | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class TurnReported:
+    """How a turn ended, as far as this source says. `error` is None unless it failed."""
+
+    session: SessionId | None
+    turn: TurnId | None
+    answer: str | None = None
+    error: str | None = None
+    reason: str | None = None  # why it ended, in the client's own word
+    tokens: Tokens | None = None
+    cost: float | None = None  # in US dollars
+    total_cost: float | None = None  # of the session so far, by the client's count
+    duration_ms: int | None = None
+    api_ms: int | None = None
+    steps: int | None = None
+    window: int | None = None  # how many tokens the model's context takes
+
+
+@dataclass(frozen=True, slots=True)
+class SessionDescribed:
+    """What the client says of itself. None: it does not say."""
+
+    session: SessionId
+    model: str | None = None
+    mode: str | None = None
+    version: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RateLimited:
+    """The account's limit: how far it is used up, and when it starts again."""
+
+    session: SessionId
+    status: str
+    resets: int | None  # seconds since 1970
+
+
+@dataclass(frozen=True, slots=True)
+class ControlAsked:
+    """A request of the control protocol that is not a prompt. `server` and `message`: of an MCP message."""
+
+    session: SessionId | None
+    request: str
+    subtype: str
+    server: str | None = None
+    message: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ControlReplied:
+    """The client's response to a request that was sent to it: a payload or an error."""
+
+    request: str
+    payload: Mapping[str, Any]
+    error: str | None
+
+
+# What the client says about its work; nothing of it changes files.
+Account = (
+    TurnRenamed
+    | MessageDelivered
+    | ModelAnswered
+    | TextWritten
+    | RequestRetried
+    | ErrorReported
+    | TurnReported
+    | SessionDescribed
+    | RateLimited
+    | ControlAsked
+    | ControlReplied
+)
 Outcome = (
     SessionDiscovered
     | SessionLinked
@@ -139,6 +290,7 @@ Outcome = (
     | TurnEnded
     | SessionIdle
     | CallOpened
+    | CallStarted
     | ActionClosed
     | StatusCorrected
     | LeadTextAdded
@@ -146,4 +298,5 @@ Outcome = (
     | PromptOpened
     | PromptClosed
     | BackgroundTaskEnded
+    | Account
 )

@@ -22,12 +22,14 @@ _ID_LENGTH = 8
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option, with the key or keys that choose it, as tmux names them."""
+    """One option. `key` names it: its number, its place in a list without numbers, or the key it is on."""
 
     key: str
     label: str
     meaning: OptionMeaning
     text_input: TextInput | None = None
+    # The keys that choose it, as tmux names them, where they are not its own: they depend on the cursor.
+    press: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,14 @@ class QuestionTab:
 
 
 @dataclass(frozen=True, slots=True)
+class ScreenArea:
+    """Where a dialog is drawn: from which row of the screen on, in how many columns from the left edge."""
+
+    top: int = 0
+    columns: int | None = None  # None: in all of them
+
+
+@dataclass(frozen=True, slots=True)
 class Prompt:
     kind: str
     tool: str | None
@@ -63,6 +73,8 @@ class Prompt:
     checked: frozenset[str] | None = None  # keys of checked boxes; None: no check boxes
     tabs: tuple[QuestionTab, ...] = field(default=())
     footer: str = ""
+    cut: bool = False  # a part of it is not on the screen, so it is not in the body
+    area: ScreenArea = ScreenArea()
 
     @property
     def id(self) -> str:
@@ -80,6 +92,7 @@ class UnknownPrompt:
     """A dialog that no rule matches: shown as it is, never answered."""
 
     reason: str
+    rows: tuple[str, ...] = ()  # the dialog as drawn, as far as it can be told from what is above it
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ are the records of `json_api`. The watcher checks the arguments against these re
 
 from typing import Literal, NotRequired, TypedDict
 
-# An action by its number, its tool_use_id or a lane commit.
+# An action by its number, its tool_use_id or a lane commit; TREE: before it names its work tree.
 ActionName = str | int
 Decision = Literal["allow", "allow-always", "deny", "option", "answers"]
 
@@ -23,9 +23,12 @@ class WatchArguments(TypedDict):
     pane: str
     run: NotRequired[str | None]
     pipe: NotRequired[str | None]
+    servers: NotRequired[list[str]]  # names of the MCP servers registered for it
+    resumes: NotRequired[str | None]  # the session that it continues or forks
+    panel: NotRequired[list[str] | None]  # the command of a side panel, opened unless one is open
 
 
-class LendArguments(TypedDict):
+class TrackHooksArguments(TypedDict):
     """Remove the hooks from this settings file when the client in this pane has ended.
 
     `installed`: they were installed for this; otherwise they may be the user's own.
@@ -38,20 +41,48 @@ class LendArguments(TypedDict):
     installed: bool
 
 
+class ImageArgument(TypedDict):
+    media_type: str
+    data: str  # in base64
+
+
 class SendArguments(TypedDict):
     """Send a message to a headless session; without `run`, to the only one."""
 
     message: str
+    images: NotRequired[list[ImageArgument]]
     run: NotRequired[str | None]
+
+
+class RunArguments(TypedDict):
+    """For `ready` and `interrupt`: a headless session; without `run`, the only one."""
+
+    run: NotRequired[str | None]
+
+
+class ModeArguments(TypedDict):
+    """Change the permission mode of a headless session."""
+
+    mode: str
+    run: NotRequired[str | None]
+
+
+class TurnsArguments(TypedDict):
+    """The turns of a session, or of all; `turn`: an id or its beginning."""
+
+    session: NotRequired[str | None]
+    turn: NotRequired[str | None]
+    cwd: NotRequired[str | None]
 
 
 class EndArguments(TypedDict):
     """Close the input of a headless session; without `run`, of the only one."""
 
     run: NotRequired[str | None]
+    wait: NotRequired[bool]  # until the client has exited
 
 
-class QuestionAnswer(TypedDict):
+class QuestionArgument(TypedDict):
     """The answer to one question of a prompt: labels of options, or the user's own text."""
 
     question: str
@@ -59,30 +90,38 @@ class QuestionAnswer(TypedDict):
     text: NotRequired[str | None]
 
 
-class AnswerArguments(TypedDict):
+class AnswerChoice(TypedDict):
+    """What is answered to a prompt."""
+
+    decision: Decision
+    option: NotRequired[str | None]  # the key of the option, for "option"
+    message: NotRequired[str | None]
+    answers: NotRequired[list[QuestionArgument]]  # for "answers"
+
+
+class AnswerArguments(AnswerChoice):
     """Answer the prompt that was listed under this id with this fingerprint, and no other."""
 
     prompt: str
     fingerprint: str
-    decision: Decision
-    option: NotRequired[str | None]  # the key of the option, for "option"
-    message: NotRequired[str | None]
-    answers: NotRequired[list[QuestionAnswer]]  # for "answers"
     by: NotRequired[str]
 
 
 class LanesArguments(TypedDict):
-    """`cwd`: a directory in the work tree that is meant; without it, the repository's main one."""
+    """`cwd`: a directory in the current work tree; without it, the repository's main one.
+
+    `here`: only this work tree; otherwise all of the repository.
+    """
 
     cwd: NotRequired[str | None]
+    here: NotRequired[bool]
 
 
-class LogArguments(TypedDict):
-    """Which log entries to list; an argument that is absent or None matches all."""
+class LogSelection(TypedDict):
+    """Which log entries to list; a key that is absent or None matches all."""
 
-    cwd: NotRequired[str | None]
     lane: NotRequired[str | None]
-    turn: NotRequired[str | None]
+    turns: NotRequired[list[str]]  # ids, or the beginnings of ids
     path: NotRequired[str | None]
     tool: NotRequired[str | None]
     status: NotRequired[str | None]
@@ -93,18 +132,72 @@ class LogArguments(TypedDict):
     limit: NotRequired[int | None]
 
 
+class LogView(LogSelection):
+    """A selection, and whether it is of the current work tree alone."""
+
+    here: NotRequired[bool]
+
+
+class LogArguments(LogView):
+    cwd: NotRequired[str | None]
+
+
 class ActionArguments(TypedDict):
-    """For `show` and `hunks`."""
+    """For `hunks`."""
 
     action: ActionName
     cwd: NotRequired[str | None]
 
 
-class RevertArguments(TypedDict):
+class ShowArguments(ActionArguments):
+    """`user_diff`: the patch is made with the user's settings for diffs."""
+
+    user_diff: NotRequired[bool]
+
+
+class BlameArguments(TypedDict):
+    """Which actions wrote the lines of a file, or one line of it, counted from 1."""
+
+    path: str  # absolute
+    line: NotRequired[int | None]
+    cwd: NotRequired[str | None]
+
+
+class NoteArguments(TypedDict):
+    """Write a note. `line`: of the file as the action left it; `path`: which file, if it changed several."""
+
+    action: ActionName
+    text: str
+    path: NotRequired[str | None]
+    line: NotRequired[int | None]
+    cwd: NotRequired[str | None]
+
+
+class NotesArguments(TypedDict):
+    """For `notes`, `send_notes`, `drop_notes` and `address_notes`: these notes, or all there are."""
+
+    notes: NotRequired[list[int]]
+    cwd: NotRequired[str | None]
+    here: NotRequired[bool]
+
+
+class PullRequestArguments(TypedDict):
+    lane: str
+    cwd: NotRequired[str | None]
+
+
+class KeepArguments(TypedDict):
+    """Which actions are meant: those named, those of a turn, those of a lane."""
+
     cwd: NotRequired[str | None]
     actions: NotRequired[list[ActionName]]
     turn: NotRequired[str | None]
+    turns: NotRequired[list[str]]
     lane: NotRequired[str | None]
+    undo: NotRequired[bool]  # open them again
+
+
+class RevertArguments(KeepArguments):
     path: NotRequired[list[str]]
     hunks: NotRequired[list[int]]
     dry_run: NotRequired[bool]
@@ -120,13 +213,6 @@ class RedoArguments(TypedDict):
     notify: NotRequired[bool]
 
 
-class KeepArguments(TypedDict):
-    cwd: NotRequired[str | None]
-    actions: NotRequired[list[ActionName]]
-    turn: NotRequired[str | None]
-    lane: NotRequired[str | None]
-
-
 class LandMessage(TypedDict):
     """The commit message for a group of actions."""
 
@@ -134,10 +220,27 @@ class LandMessage(TypedDict):
     message: str
 
 
+class NamedMessage(TypedDict):
+    """The commit message for a turn, or for an action if each has its own commit."""
+
+    name: str
+    message: str
+
+
 class LandArguments(TypedDict):
-    """`messages`: one for each commit. If given, only the actions they name are landed."""
+    """`messages`: one for each commit. If given, only the actions they name are landed.
+
+    Without `actions` and `turns`, everything of the lane is landed. `fixup`: fold it into this commit.
+    """
 
     lane: str
+    actions: NotRequired[list[ActionName]]
+    turns: NotRequired[list[str]]
+    kept: NotRequired[bool]
+    hunks: NotRequired[list[int]]
+    with_context: NotRequired[bool]
+    fixup: NotRequired[str | None]
+    named_messages: NotRequired[list[NamedMessage]]
     cwd: NotRequired[str | None]
     by: NotRequired[str]
     onto: NotRequired[str | None]
@@ -163,16 +266,27 @@ REQUESTS: dict[str, type] = {
     "sync": NoArguments,
     "sessions": NoArguments,
     "watch": WatchArguments,
-    "lend": LendArguments,
+    "track_hooks": TrackHooksArguments,
     "send": SendArguments,
     "end": EndArguments,
+    "ready": RunArguments,
+    "interrupt": RunArguments,
+    "mode": ModeArguments,
+    "turns": TurnsArguments,
     "prompts": NoArguments,
     "answer": AnswerArguments,
     "audit": NoArguments,
     "lanes": LanesArguments,
     "log": LogArguments,
-    "show": ActionArguments,
+    "show": ShowArguments,
+    "blame": BlameArguments,
     "hunks": ActionArguments,
+    "note": NoteArguments,
+    "notes": NotesArguments,
+    "send_notes": NotesArguments,
+    "drop_notes": NotesArguments,
+    "address_notes": NotesArguments,
+    "pull_request": PullRequestArguments,
     "revert": RevertArguments,
     "redo": RedoArguments,
     "keep": KeepArguments,

@@ -1,16 +1,34 @@
-"""Whether an action still has to be reviewed. Used by the log and by the panel."""
+"""The review statuses of actions, and whether one still has to be reviewed. Used by the log and the panel."""
 
-from collections.abc import Collection
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from chorus.model.json_api import RevertWarningJson, UndoneJson
 
 # The tool of an action that reverts others, or redoes them.
 REVERT_TOOL = "Revert"
 OPEN_STATUS = "committed"
+# What the log says of an entry.
+STATUS_MEANINGS = {
+    "committed": "changed files",
+    "reverted": "by you; `chorus redo` restores it",
+    "kept": "reviewed by you",
+    "landed": "on a branch of yours",
+    "undone": "its change is gone: by git, a rewind or an edit",
+    "noop": "changed nothing",
+    "failed": "the call failed",
+    "denied": "you or a rule denied it",
+    "outside": "a change no action made",
+}
 
 
 def is_open(
     status: str, tool: str | None, reverts: Collection[str], within: str | None, *, landed: bool
 ) -> bool:
-    """Whether an entry of the log waits for review: neither kept, reverted nor landed.
+    """Whether an entry of the log waits for review: neither kept, reverted, undone nor landed.
 
     A revert is the user's own action and needs no review. A change that is part of another action's record
     (`within`) is reviewed with that action.
@@ -18,3 +36,46 @@ def is_open(
     if status != OPEN_STATUS or landed or reverts or tool == REVERT_TOOL:
         return False
     return within is None
+
+
+def render_undone(undone: UndoneJson | None) -> str | None:
+    """`undone by git`, or `2 of 5 lines undone by a rewind`; None if nothing is undone."""
+    if undone is None:
+        return None
+    by = {"git": "by git", "rewind": "by a rewind"}.get(undone["by"], "outside")
+    if undone["whole"]:
+        return f"undone {by}"
+    return f"{undone['lines']} of {undone['of']} lines undone {by}"
+
+
+def render_lane_context(parts: Iterable[tuple[str, int | None]]) -> str:
+    """`builds on your uncommitted lines in a.txt; on action 3 in b.txt (committed to the lane as context)`
+
+    `parts`: each path with the action that wrote the lines; None: the user.
+    """
+    paths: dict[int | None, dict[str, None]] = {}
+    for path, by in parts:
+        paths.setdefault(by, {})[path] = None
+    whose = [
+        f"on {'your uncommitted lines' if by is None else f'action {by}'} in {', '.join(paths[by])}"
+        for by in sorted(paths, key=lambda by: by or 0)
+    ]
+    return f"builds {'; '.join(whose)} (committed to the lane as context)"
+
+
+def render_context(path: str, by: int | None, lines: Sequence[int]) -> str:
+    """`builds on your uncommitted line 11 of a.txt (committed to the lane as context)`
+
+    `by`: the action that wrote the lines; None: the user. No lines: the whole file.
+    """
+    numbers = ", ".join(map(str, lines))
+    what = f"{'line' if len(lines) == 1 else 'lines'} {numbers} of {path}" if lines else path
+    whose = f"your uncommitted {what}" if by is None else f"{what} by action {by}"
+    return f"builds on {whose} (committed to the lane as context)"
+
+
+def render_revert_warning(warning: RevertWarningJson) -> str:
+    """`action 14 uses total in cart.py, which this removes`"""
+    return (
+        f"action {warning['by']} uses {', '.join(warning['names'])} in {warning['path']}, which this removes"
+    )

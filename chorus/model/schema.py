@@ -18,6 +18,7 @@ PUBLISHED: dict[str, type] = {
     "lanes": json_api.LaneJson,
     "prompts": json_api.PromptJson,
     "status": json_api.StatusJson,
+    "inbox": json_api.InboxJson,
     "revert": json_api.RevertJson,
     "keep": json_api.KeepJson,
     "land": json_api.LandJson,
@@ -26,6 +27,7 @@ PUBLISHED: dict[str, type] = {
     "audit": json_api.AuditEntryJson,
     "doctor": json_api.DoctorJson,
     "inspect": json_api.InspectJson,
+    "gc": json_api.GcJson,
 }
 
 

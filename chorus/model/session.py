@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 from chorus.model.ids import PaneId, SessionId
@@ -10,18 +11,26 @@ from chorus.model.json_api import SessionJson
 from chorus.model.outcomes import (
     ActionClosed,
     CallOpened,
+    ErrorReported,
     Outcome,
     PromptClosed,
     PromptOpened,
+    RateLimited,
+    RequestRetried,
+    SessionDescribed,
     SessionDiscovered,
     SessionEnded,
     SessionIdle,
     SessionLinked,
     TurnEnded,
+    TurnReported,
     TurnStarted,
 )
 
 SessionState = Literal["working", "waiting", "idle", "gone"]
+
+# Sources that report a call while the client waits.
+LIVE_SOURCES = frozenset({"hook", "mod"})
 
 _BUSY = frozenset({"working", "waiting"})
 # A title is one line of a narrow panel.
@@ -46,6 +55,16 @@ class Session:
     sources: tuple[str, ...] = ()
     since: str = ""
     last: str = ""
+    model: str | None = None
+    mode: str | None = None
+    version: str | None = None
+    limit: str | None = None
+    error: str | None = None
+
+    @property
+    def is_live(self) -> bool:
+        """Whether hooks or the mod report its calls."""
+        return not LIVE_SOURCES.isdisjoint(self.sources)
 
     def as_json(self) -> SessionJson:
         return {
@@ -61,14 +80,21 @@ class Session:
             "sources": list(self.sources),
             "since": self.since,
             "last": self.last,
+            "model": self.model,
+            "mode": self.mode,
+            "version": self.version,
+            "limit": self.limit,
+            "error": self.error,
         }
 
 
 @dataclass(slots=True)
 class SessionTable:
-    """All sessions by id."""
+    """All sessions by id, and the clients that are in each: two may resume the same one."""
 
     sessions: dict[SessionId, Session] = field(default_factory=dict)
+    shared: set[SessionId] = field(default_factory=set)  # those that several clients are in
+    _clients: dict[SessionId, list[str]] = field(default_factory=dict)  # the one seen last is last
 
     def feed(self, outcome: Outcome, *, time: str, source: str) -> Session | None:
         """Take an outcome; return the session it changed, or None."""
@@ -78,6 +104,7 @@ class SessionTable:
             case SessionLinked(session, parent) if session != parent:
                 return self._update(session, time, source, parent=parent)
             case SessionEnded(session):
+                self._set_clients(session, [])
                 return self._update(session, time, source, state="gone")
             case TurnStarted(session, _, message) if session is not None:
                 return self._start_turn(session, message, time, source)
@@ -94,13 +121,61 @@ class SessionTable:
             case PromptClosed(session=session) if session is not None:
                 return self._update(session, time, source, state="working")
             case _:
+                return self._describe(outcome, time, source)
+
+    def _describe(self, outcome: Outcome, time: str, source: str) -> Session | None:
+        """Take what the client says of itself and its errors."""
+        match outcome:
+            case SessionDescribed(session, model, mode, version):
+                described = _without_none(model=model, mode=mode, version=version)
+                return self._update(session, time, source, **described)
+            case RateLimited(session, status, resets):
+                limit = f"{status} until {_render_time(resets)}" if resets is not None else status
+                return self._update(session, time, source, limit=None if status == "allowed" else limit)
+            case RequestRetried(session, _, reason, attempt, limit) if session is not None:
+                text = f"retrying after {reason} ({attempt} of {limit})"
+                return self._update(session, time, source, error=text)
+            case ErrorReported(session, _, reason) if session is not None:
+                return self._update(session, time, source, error=reason)
+            case TurnReported(session, error=error, answer=answer) if session is not None:
+                if error is None and answer is None:
+                    return None
+                return self._update(session, time, source, error=error)
+            case _:
                 return None
 
     def set_location(self, session: SessionId, *, time: str, source: str, **known: str | None) -> Session:
         """Set where a session's transcript, pane or client is. A session that was gone is back."""
         old = self.sessions.get(session)
         back = {"state": "idle"} if old is not None and old.state == "gone" else {}
+        client = known.get("client")
+        if client is not None and self.clients_of(session)[-1:] != [client]:
+            elsewhere = [s for s, clients in self._clients.items() if client in clients and s != session]
+            for other in elsewhere:
+                self.remove_client(other, client)
+            self._set_clients(session, [c for c in self.clients_of(session) if c != client] + [client])
         return self._update(session, time, source, **back, **_without_none(**known))
+
+    def clients_of(self, session: SessionId) -> list[str]:
+        """The clients that are in a session, as far as they are known."""
+        if session in self._clients:
+            return self._clients[session]
+        known = self.sessions.get(session)
+        return [known.client] if known and known.client and known.state != "gone" else []
+
+    def remove_client(self, session: SessionId, client: str) -> bool:
+        """Take a client that left out of a session. Return whether another one is still in it."""
+        left = [other for other in self.clients_of(session) if other != client]
+        self._set_clients(session, left)
+        if left:
+            self.sessions[session] = replace(self.sessions[session], client=left[-1])
+        return bool(left)
+
+    def _set_clients(self, session: SessionId, clients: list[str]) -> None:
+        self._clients[session] = clients
+        if not clients:
+            del self._clients[session]
+        (self.shared.add if len(clients) > 1 else self.shared.discard)(session)
 
     def _start_turn(self, session: SessionId, message: str | None, time: str, source: str) -> Session:
         # The client may handle a command itself, and does not report when it is done.
@@ -110,7 +185,7 @@ class SessionTable:
             updated = self._update(session, time, source, title=_title(message))
         return updated
 
-    def _update(self, session: SessionId, time: str, source: str, **changes: Any) -> Session:  # noqa: ANN401
+    def _update(self, session: SessionId, time: str, source: str, **changes: Any) -> Session:  # noqa: ANN401  any fields
         old = self.sessions.get(session) or Session(session, since=time)
         sources = old.sources if source in old.sources else (*old.sources, source)
         self.sessions[session] = updated = replace(old, last=time, sources=sources, **changes)
@@ -125,6 +200,13 @@ def parse_session(value: Mapping[str, Any]) -> Session:
 
 def _without_none(**values: str | None) -> dict[str, str]:
     return {name: value for name, value in values.items() if value is not None}
+
+
+def _render_time(seconds: int) -> str:
+    try:
+        return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="minutes")
+    except (ValueError, OverflowError, OSError):
+        return str(seconds)
 
 
 def _title(message: str) -> str:

@@ -14,6 +14,9 @@ COMMAND_KEY = "command"
 # The tool that shows the user a form of questions.
 QUESTION_TOOL = "AskUserQuestion"
 
+# Not a tool of the agent's: an MCP server asks the user for something.
+ELICITATION = "Elicitation"
+
 # How the names of the tools of MCP servers begin.
 MCP_PREFIX = "mcp__"
 
@@ -52,12 +55,14 @@ TOOLS = {
         Tool("WebFetch", prompt_kind="fetch"),
         Tool("WebSearch", prompt_kind="search"),
         Tool(QUESTION_TOOL, asks_user=True),
+        Tool(ELICITATION, asks_user=True),
         Tool("ExitPlanMode", prompt_kind="plan", asks_user=True),
         Tool("EnterPlanMode", asks_user=True),
         *map(
             Tool,
             (
-                "BashOutput", "KillBash", "KillShell", "ListAgents", "ListMcpResourcesTool", "LSP",
+                "BashOutput", "EnterWorktree", "ExitWorktree", "KillBash", "KillShell", "ListAgents",
+                "ListMcpResourcesTool", "LSP",
                 "ReadMcpResourceTool", "ReportFindings", "ScheduleWakeup", "StructuredOutput", "TaskCreate",
                 "TaskGet", "TaskList", "TaskOutput", "TaskStop", "TaskUpdate", "TodoRead", "TodoWrite",
             ),

@@ -19,10 +19,13 @@ _INVISIBLE = (
 
 
 def printable(text: str, keep: str = "") -> str:
-    """Replace each character that does not print as itself with U+FFFD, except those in `keep`."""
-    if text.isprintable():
+    """Replace each character that acts, hides or draws over others with U+FFFD, except those in `keep`."""
+    if text.isascii() and text.isprintable():
         return text
-    return "".join(char if char.isprintable() or char in keep else "\ufffd" for char in text)
+    return "".join(
+        char if symbol == char or char in keep else "\ufffd"
+        for char, symbol in zip(text, _symbols(text), strict=True)
+    )
 
 
 def sanitize(text: str, *, limit: int = MAX_LINE_CHARACTERS) -> str:
@@ -55,15 +58,20 @@ def expand_tabs(line: str) -> str:
 def _make_visible(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
+    return "".join(_symbols(text))
+
+
+def _symbols(text: str) -> list[str]:
+    """How each character is shown: as itself, or by a symbol if it acts, hides or draws over others."""
     shown = list(map(_SYMBOLS.__getitem__, text))
     if _SYMBOLS.marks.isdisjoint(text):
-        return "".join(shown)
+        return shown
     count = 0
     for index, char in enumerate(text):
         count = count + 1 if char in _SYMBOLS.marks else 0
         if count > MAX_COMBINING_MARKS:
             shown[index] = f"<U+{ord(char):04X}>"
-    return "".join(shown)
+    return shown
 
 
 class _Symbols(dict[str, str]):

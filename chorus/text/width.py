@@ -52,6 +52,11 @@ def cut_start(text: str, width: int) -> str:
     return "…" + text[len(text) - kept :] if width > 0 else ""
 
 
+def first_cells(text: str, width: int) -> str:
+    """The characters of `text` in its first `width` cells."""
+    return text if cell_width(text) <= width else text[: _count_fitting(text, width)]
+
+
 def wrap(text: str, width: int) -> list[str]:
     """Break `text` into lines, at blanks where there are any. Keeps every character."""
     lines: list[str] = []

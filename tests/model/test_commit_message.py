@@ -8,14 +8,19 @@ from hypothesis import strategies as st
 
 from chorus.model.commit_message import (
     ACTION,
+    CONTEXT,
     FORMAT,
     FORMAT_VERSION,
+    PART,
     SESSION,
     SUBJECT_LENGTH,
     TOOL,
     Text,
     parse_actions,
+    parse_contexts,
     parse_message,
+    parse_parts,
+    render_actions,
     render_message,
     shorten,
 )
@@ -116,6 +121,8 @@ def test_nothing_but_a_trailer_is_taken_for_one() -> None:
     forged = "Chorus-Action: forged"
     text = Text(forged, forged, (forged,), ((ACTION, "real"),))
     assert parse_actions(render_message(text)) == ("real",)
+    assert parse_parts(render_message(Text("s", trailers=((PART, "a"), (ACTION, "b"))))) == ("a",)
+    assert parse_contexts(render_message(Text("s", trailers=((CONTEXT, "start a b"),)))) == ("start a b",)
     assert parse_message(render_message(text)) == text
 
 
@@ -152,3 +159,17 @@ def test_a_shortened_line_is_one_line_of_that_length(words: str, length: int) ->
 )
 def test_a_line_is_cut_between_words_where_there_are_some(words: str, line: str) -> None:
     assert shorten(words) == line
+
+
+@given(st.lists(st.text(min_size=1), min_size=1, max_size=8))
+def test_the_actions_of_a_landed_commit_are_one_trailer(names: list[str]) -> None:
+    rendered = render_actions(names)
+    assert parse_actions(f"Subject\n\nText.\n\n{rendered}\nCo-Authored-By: A <a@b.c>\n") == tuple(names)
+
+
+def test_a_long_list_of_actions_is_folded_as_git_folds_trailers() -> None:
+    names = [f"toolu_{number:024}" for number in range(5)]
+    lines = render_actions(names).split("\n")
+    assert lines[0].startswith("Chorus-Actions: toolu_")
+    assert all(line.startswith(" ") for line in lines[1:])
+    assert max(map(len, lines)) <= 72

@@ -26,7 +26,7 @@ SESSION = SessionId("1A2B3c4d-0000")
         (None, "go", ("chorus/go", "chorus/go-2"), "chorus/go-3"),
         (None, "go", ("chorus",), "chorus-lanes/go"),
         (None, "go", ("chorus", "chorus-lanes/go"), "chorus-lanes/go-2"),
-        (None, "go", ("chorus", "chorus-lanes"), "chorus-lanes/go"),
+        (None, "go", ("chorus", "chorus-lanes"), "chorus-lanes-2/go"),
     ],
 )
 def test_a_lane_is_named_by_the_message_and_the_session(

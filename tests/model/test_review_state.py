@@ -1,10 +1,25 @@
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
-from chorus.model.review_state import REVERT_TOOL, is_open
+from chorus.model.action import ActionStatus
+from chorus.model.json_api import RevertWarningJson
+from chorus.model.review_state import (
+    OPEN_STATUS,
+    REVERT_TOOL,
+    STATUS_MEANINGS,
+    is_open,
+    render_context,
+    render_lane_context,
+    render_revert_warning,
+    render_undone,
+)
 
 OPEN: dict[str, Any] = {"status": "committed", "tool": "Edit", "reverts": (), "within": None, "landed": False}
+
+
+def test_each_status_that_can_be_asked_for_is_one_of_the_json() -> None:
+    assert {OPEN_STATUS, *STATUS_MEANINGS} <= set(get_args(ActionStatus))
 
 
 def test_a_committed_action_is_open() -> None:
@@ -16,6 +31,7 @@ def test_a_committed_action_is_open() -> None:
     [
         {"status": "kept"},
         {"status": "reverted"},
+        {"status": "undone"},
         {"status": "outside", "tool": None},
         {"status": "noop"},
         {"landed": True},
@@ -26,3 +42,29 @@ def test_a_committed_action_is_open() -> None:
 )
 def test_what_is_reviewed_or_needs_no_review_is_not_open(difference: dict[str, Any]) -> None:
     assert not is_open(**(OPEN | difference))
+
+
+def test_what_is_undone_is_said_in_words() -> None:
+    assert render_undone(None) is None
+    assert render_undone({"by": "git", "whole": True, "lines": 2, "of": 2}) == "undone by git"
+    assert render_undone({"by": "rewind", "whole": True, "lines": 2, "of": 2}) == "undone by a rewind"
+    part = render_undone({"by": "outside", "whole": False, "lines": 2, "of": 5})
+    assert part == "2 of 5 lines undone outside"
+
+
+def test_what_an_action_builds_on_is_said_in_words() -> None:
+    end = "(committed to the lane as context)"
+    assert render_context("a.txt", None, [11]) == f"builds on your uncommitted line 11 of a.txt {end}"
+    assert render_context("a.txt", None, []) == f"builds on your uncommitted a.txt {end}"
+    assert render_context("a.txt", 3, [1, 2]) == f"builds on lines 1, 2 of a.txt by action 3 {end}"
+
+
+def test_what_a_lane_builds_on_is_one_line() -> None:
+    parts = [("b.txt", 3), ("a.txt", None), ("b.txt", None), ("a.txt", None)]
+    said = "builds on your uncommitted lines in a.txt, b.txt; on action 3 in b.txt"
+    assert render_lane_context(parts) == f"{said} (committed to the lane as context)"
+
+
+def test_a_warning_of_a_revert_names_the_action_and_what_it_would_miss() -> None:
+    warning: RevertWarningJson = {"path": "cart.py", "names": ["total", "tax"], "by": 14}
+    assert render_revert_warning(warning) == "action 14 uses total, tax in cart.py, which this removes"

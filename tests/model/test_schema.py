@@ -9,7 +9,7 @@ from chorus.model.schema import PUBLISHED, arguments_validator, render_schema, v
 
 LANE: dict[str, Any] = {
     "name": "chorus/go", "ref": "refs/heads/chorus/go", "base": None, "tip": "a" * 40, "session": "s",
-    "actions": 2, "open": 1,
+    "actions": 2, "open": 1, "worktree": "main", "context": [],
 }  # fmt: skip
 
 

@@ -62,6 +62,32 @@ def test_a_session_with_new_events_is_not_gone_any_more() -> None:
     assert roster.sessions[S].client == "7:2"
 
 
+def test_several_clients_may_be_in_one_session() -> None:
+    roster, other = SessionTable(), SessionId("other")
+    for client in ("7:1", "8:1"):
+        roster.set_location(S, time="t", source="hook", client=client)
+    assert roster.clients_of(S) == ["7:1", "8:1"]
+    roster.set_location(S, time="t", source="hook", client="7:1")
+    assert roster.clients_of(S) == ["8:1", "7:1"]
+    assert roster.shared == {S}
+    assert roster.remove_client(S, "8:1")
+    assert roster.shared == set()
+    assert roster.sessions[S].client == "7:1"
+    # A client is in one session at a time.
+    roster.set_location(S, time="t", source="hook", client="8:1")
+    roster.set_location(other, time="t", source="hook", client="8:1")
+    assert (roster.clients_of(S), roster.clients_of(other)) == (["7:1"], ["8:1"])
+    assert not roster.remove_client(S, "7:1")
+    roster.feed(SessionEnded(S, "other"), time="t", source="hook")
+    assert roster.clients_of(S) == []
+    assert roster.clients_of(SessionId("unknown")) == []
+
+
+def test_the_client_of_a_saved_session_is_known() -> None:
+    roster = SessionTable({S: Session(S, client="7:1")})
+    assert roster.clients_of(S) == ["7:1"]
+
+
 def test_an_idle_client_makes_a_session_idle_unless_it_is_gone() -> None:
     assert fold(ASKED, SessionIdle(S)).state == "idle"
     roster = SessionTable()

@@ -3,7 +3,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from chorus.text import width
-from chorus.text.width import cell_width, count_of, cut, cut_start, pad, wrap
+from chorus.text.width import cell_width, count_of, cut, cut_start, first_cells, pad, wrap
 
 WORDS = st.text(st.sampled_from("ab 日本语é…"), max_size=60)
 
@@ -14,6 +14,8 @@ def test_cut_and_padded_text_fits(text: str, width: int) -> None:
     assert cell_width(cut(text, width)) <= width
     assert cell_width(cut_start(text, width)) <= width
     assert cell_width(pad(text, width)) == width
+    assert text.startswith(first_cells(text, width))
+    assert min(cell_width(text), width) - 1 <= cell_width(first_cells(text, width)) <= width
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -72,3 +74,8 @@ def test_text_with_every_character_does_not_fill_memory() -> None:
     every = "".join(map(chr, range(0x20, 0x10000)))
     assert cell_width(every) == sum(map(cell_width, every))
     assert len(width._WIDTHS) <= width.MAX_CACHED_CHARACTERS
+
+
+@pytest.mark.parametrize(("text", "shown"), [("abc", "abc"), ("abcde", "abc"), ("日本", "日")])
+def test_the_first_cells_of_a_text(text: str, shown: str) -> None:
+    assert first_cells(text, 3) == shown

@@ -1,0 +1,25 @@
+"""A prompt is summed up by its command or file, never by the words around them."""
+
+from typing import Any
+
+import pytest
+
+from chorus.model.prompt_summary import summarize_prompt
+
+
+@pytest.mark.parametrize(
+    ("fields", "summary"),
+    [
+        ({"input": {"command": "npm test", "description": "Test it"}}, "npm test"),
+        ({"input": {"file_path": "/src/a.py", "old_string": "x"}}, "/src/a.py"),
+        ({"input": {"command": ["x"], "file_path": " "}}, "Do you want to proceed?"),
+        ({"input": None, "body": "Build it\n╌╌╌╌\n\n  touch built.txt\n  ls\n╌╌╌╌\n"}, "touch built.txt"),
+        ({"body": "\n  rm -r x\n  Remove it"}, "rm -r x"),
+        ({"body": "───\n"}, "───"),
+        ({"body": "───\n───\n"}, "Do you want to proceed?"),
+        ({}, "Do you want to proceed?"),
+    ],
+)
+def test_the_command_or_file_comes_first(fields: dict[str, Any], summary: str) -> None:
+    prompt: Any = {"title": "Bash command", "question": "Do you want to proceed?", **fields}
+    assert summarize_prompt(prompt) == summary

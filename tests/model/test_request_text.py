@@ -1,0 +1,66 @@
+"""Subjects made from requests, and the agent's words that say nothing about the change."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chorus.model.commit_message import SUBJECT_LENGTH
+from chorus.model.request_text import is_chatter, subject_of
+
+
+@pytest.mark.parametrize(
+    ("request_text", "subject"),
+    [
+        ("rename old to new", "Rename old to new"),
+        ("Please could you rename old() to new()? Thanks!", "Rename old() to new()"),
+        (
+            "hi, can you fix the failing test in parser.py. It broke yesterday.",
+            "Fix the failing test in parser.py",
+        ),
+        ("go on", None),
+        ("yes!\nadd a test for blanks", "Add a test for blanks"),
+        ("", None),
+        ("# Title of a plan\nmore", "Title of a plan"),
+        (
+            "I want you to make the parser accept blanks around numbers, "
+            "and write tests for each of the new cases",
+            "Make the parser accept blanks around numbers",
+        ),
+        (
+            "Add a command that lists all open prompts of every repository "
+            "because people miss them otherwise",
+            "Add a command that lists all open prompts of every repository",
+        ),
+        (
+            "Store everything in a file beside the configuration directory "
+            "that everybody knows already today",
+            "Store everything in a file beside the configuration directory",
+        ),
+        ("x" * 30 + " " + "y" * 80 + " z", "x" * 72),
+        ("Use v1.2.3 of the library", "Use v1.2.3 of the library"),
+    ],
+)
+def test_a_subject_is_a_whole_phrase(request_text: str, subject: str | None) -> None:
+    found = subject_of(request_text)
+    if subject == "x" * 72:  # one word longer than a subject is the only thing that is cut
+        assert found == "X" + "x" * 29
+    else:
+        assert found == subject
+
+
+@given(st.text(max_size=300))
+def test_a_subject_is_one_short_line(request_text: str) -> None:
+    found = subject_of(request_text)
+    assert found is None or (0 < len(found) <= SUBJECT_LENGTH and found.isprintable())
+
+
+@pytest.mark.parametrize(
+    "chatter", ["I see the problem now", "Let me fix it", "Now the tests", "The problem is x", "I'll add it"]
+)
+def test_what_the_agent_says_before_it_acts_is_chatter(chatter: str) -> None:
+    assert is_chatter(chatter)
+
+
+@pytest.mark.parametrize("words", ["Rename old to new", "Add a test", "Accept blanks", "Italic fonts"])
+def test_what_the_agent_did_is_not_chatter(words: str) -> None:
+    assert not is_chatter(words)
