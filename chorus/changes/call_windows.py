@@ -5,6 +5,7 @@ paths, record their present state as outside; before a call that may write anywh
 changed until then as outside; when a call ends, record what it changed. Between calls every change is
 outside. Never reads a file.
 
+A call counts from when it may run: the client announces the calls of a message before it runs the first.
 A window is the time in which a call may write anywhere. It usually ends with the call; that of a background
 task goes on until the client reports the task's end, or its session ends.
 """
@@ -19,17 +20,29 @@ from chorus.model.outcomes import (
     ActionClosed,
     BackgroundTaskEnded,
     CallOpened,
+    CallStarted,
+    ControlAsked,
+    ControlReplied,
+    ErrorReported,
     LeadTextAdded,
+    MessageDelivered,
+    ModelAnswered,
     Outcome,
     OwnerCorrected,
     PromptClosed,
     PromptOpened,
+    RateLimited,
+    RequestRetried,
+    SessionDescribed,
     SessionDiscovered,
     SessionEnded,
     SessionIdle,
     SessionLinked,
     StatusCorrected,
+    TextWritten,
     TurnEnded,
+    TurnRenamed,
+    TurnReported,
     TurnStarted,
 )
 from chorus.model.tools import AGENT_TOOLS
@@ -65,13 +78,12 @@ class RecordNamedPaths:
 
 @dataclass(frozen=True, slots=True)
 class RecordCallWindow:
-    """Record what changed in the action's window as its change, except at the paths that open calls name.
+    """Record what changed in the action's window as its change.
 
     `shared`: other windows are open, so the client's own list of changed paths decides first.
     """
 
     action: Action
-    exclude: frozenset[str]
     shared: bool
 
 
@@ -95,7 +107,7 @@ class CallWindows:
 
     @property
     def open_paths(self) -> frozenset[str]:
-        """The paths that open calls name: their change is not outside."""
+        """The paths that calls name which may be running: their change is not outside."""
         return frozenset(path for call in self._named.values() for path in call.paths)
 
     @property
@@ -105,8 +117,8 @@ class CallWindows:
 
     def feed(self, outcome: Outcome) -> list[WindowEffect]:
         match outcome:
-            case CallOpened(call):
-                return self._open(call)
+            case CallOpened(call, running=True) | CallStarted(call):
+                return self._start(call)
             case ActionClosed(action):
                 return self._close(action)
             case BackgroundTaskEnded(id=identity) if identity is not None:
@@ -114,7 +126,8 @@ class CallWindows:
             case SessionEnded(session=session):
                 return self._end_background(self._background_of(session))
             case (
-                BackgroundTaskEnded()
+                CallOpened()
+                | BackgroundTaskEnded()
                 | SessionDiscovered()
                 | SessionLinked()
                 | TurnStarted()
@@ -124,13 +137,28 @@ class CallWindows:
                 return []
             case StatusCorrected() | LeadTextAdded() | OwnerCorrected() | PromptOpened() | PromptClosed():
                 return []
+            case (
+                TurnRenamed()
+                | MessageDelivered()
+                | ModelAnswered()
+                | TextWritten()
+                | RequestRetried()
+                | ErrorReported()
+                | TurnReported()
+                | SessionDescribed()
+                | RateLimited()
+                | ControlAsked()
+                | ControlReplied()
+            ):
+                return []
             case _:
                 assert_never(outcome)
 
-    def _open(self, call: Call) -> list[WindowEffect]:
+    def _start(self, call: Call) -> list[WindowEffect]:
         if call.write_scope is WriteScope.NAMED:
-            # What another open call names may hold that call's change by now: it is not outside.
-            own = tuple(path for path in call.paths if path not in self.open_paths)
+            # What another open call names may hold that call's change by now: it is not outside. Nor is what
+            # a command that still runs may have written.
+            own = () if self.open else tuple(path for path in call.paths if path not in self.open_paths)
             self._named[call.id] = call
             return [RecordOutsideAt(own)] if own else []
         if call.write_scope is WriteScope.ANYWHERE and call.tool not in AGENT_TOOLS:
@@ -153,14 +181,14 @@ class CallWindows:
         if action.status == "succeeded" and _runs_in_background(action):
             later = action._replace(id=ToolUseId(action.id + BACKGROUND_SUFFIX), report=None)
             self._background[action.id] = later
-        return [RecordCallWindow(action, self.open_paths, shared)]
+        return [RecordCallWindow(action, shared)]
 
     def _end_background(self, ids: Iterable[ToolUseId]) -> list[WindowEffect]:
         effects: list[WindowEffect] = []
         for identity in ids:
             action = self._background.pop(identity, None)
             if action is not None:
-                effects.append(RecordCallWindow(action, self.open_paths, self.open))
+                effects.append(RecordCallWindow(action, self.open))
         return effects
 
     def _background_of(self, session: SessionId) -> list[ToolUseId]:

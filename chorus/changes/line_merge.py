@@ -3,17 +3,29 @@
 Takes a base and two versions made from it. Two changes conflict only if they change the same base line
 differently; changes that merely touch (the line above, below, on both sides, at the end of the file) do not.
 Lines inserted at the same point by both sides keep the order they have in a third text, usually the file on
-disk. Bytes in, bytes out: nothing is decoded, and a NUL byte anywhere makes the whole file one unit.
+disk. Which line of a replaced run became which is asked of the file's history, where both sides touch it.
+Bytes in, bytes out: nothing is decoded, and a NUL byte anywhere makes the whole file one unit.
 """
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
-from chorus.changes.diff import common_ends, hunks
+from chorus.changes.diff import Hunk, common_ends, hunks
+from chorus.changes.line_places import find_positions, line_key, pair_lines
+
+# The position of each line of the file's history, by text (`line_places`). Called only where it matters.
+Positions: TypeAlias = Callable[[], Mapping[bytes, int]]
+
+
+def unknown_positions() -> Mapping[bytes, int]:
+    """For a file without a history: the first removed line became the first added one, and so on."""
+    return {}
 
 
 @dataclass(frozen=True, slots=True)
 class LineRange:
-    """Lines `start` up to but not including `end` of the base, counted from 0."""
+    """Lines `start` up to but not including `end` of the base, counted from 0. Empty: before that line."""
 
     start: int
     end: int
@@ -26,7 +38,26 @@ class Overlap:
     ranges: tuple[LineRange, ...]
 
 
-def merge_lines(base: bytes, ours: bytes, theirs: bytes, *, order: bytes = b"") -> bytes | Overlap:
+@dataclass(frozen=True, slots=True)
+class PlacedChange:
+    """A content with a change, and the content just before it where that needs lines of others.
+
+    `lines`: which lines of the base these are, counted from 0.
+    """
+
+    content: bytes
+    context: bytes | None = None
+    lines: tuple[int, ...] = ()
+
+
+def merge_lines(
+    base: bytes,
+    ours: bytes,
+    theirs: bytes,
+    *,
+    order: bytes = b"",
+    positions: Positions = unknown_positions,
+) -> bytes | Overlap:
     """Return `ours` with the change from `base` to `theirs` applied, or where the two overlap.
 
     `order` is a text that tells which of two lines inserted at one point comes first.
@@ -39,22 +70,43 @@ def merge_lines(base: bytes, ours: bytes, theirs: bytes, *, order: bytes = b"") 
         return Overlap(())
     if (apart := _merge_apart(base, ours, theirs)) is not None:
         return apart
-    mine, other = _Version.read(base, ours), _Version.read(base, theirs)
-    if overlap := _find_overlap(mine, other):
+    mine, other, known = _read_both(base, ours, theirs, positions)
+    if overlap := (*_find_overlap(mine, other), *_find_clashes(mine, other, known)):
         return Overlap(overlap)
-    return _render(mine, other, _Order(order))
+    return _render(mine, other, _Order(order, known))
 
 
-def add_context(base: bytes, ours: bytes, theirs: bytes) -> bytes:
-    """Return `ours` with exactly those base lines restored that `theirs` changes and `ours` lacks.
+def place_change(
+    base: bytes, ours: bytes, theirs: bytes, *, positions: Positions = unknown_positions
+) -> PlacedChange:
+    """Put the change from `base` to `theirs` on `ours`, after the lines it changes and `ours` lacks.
 
-    The change from `base` to `theirs` applies to the result without an overlap.
+    That `ours` lacks a line which the change removes counts too: otherwise nothing would show the removal.
     """
-    mine, other = _Version.read(base, ours), _Version.read(base, theirs)
-    for lines in _find_overlap(mine, other):
-        for index in range(lines.start, lines.end):
-            mine.changed.pop(index)
-    return _render(mine, None, None)
+    if ours == base:
+        return PlacedChange(theirs)
+    if (apart := _merge_apart(base, ours, theirs)) is not None:
+        return PlacedChange(apart)
+    mine, other, known = _read_both(base, ours, theirs, positions)
+    missing = [
+        index
+        for index in sorted(mine.changed.keys() & other.changed.keys())
+        if mine.changed[index] != other.changed[index] or not other.changed[index]
+    ]
+    clashes = list(_find_clashes(mine, other, known))
+    order = _Order(theirs, known)
+    if not missing and not clashes:
+        return PlacedChange(_render(mine, other, order))
+    for index in missing:
+        mine.changed.pop(index)
+    for clash in clashes:
+        taken = set(find_positions(other.inserted[clash.start], known))
+        own = mine.inserted[clash.start]
+        places = find_positions(own, known)
+        mine.inserted[clash.start] = [
+            line for line, place in zip(own, places, strict=True) if place not in taken
+        ]
+    return PlacedChange(_render(mine, other, order), _render(mine, None, None), tuple(missing))
 
 
 @dataclass(slots=True)
@@ -70,27 +122,63 @@ class _Version:
     inserted: dict[int, list[bytes]] = field(default_factory=dict)  # by base line they come before
 
     @classmethod
-    def read(cls, base: bytes, side: bytes) -> "_Version":
+    def read(
+        cls, base: bytes, side: bytes, changes: Sequence[Hunk], positions: Mapping[bytes, int]
+    ) -> "_Version":
         version = cls(_lines(base), base.endswith(b"\n"), side.endswith(b"\n"))
         lines = _lines(side)
-        for hunk in hunks(_terminated(base), _terminated(side)):
+        for hunk in changes:
+            removed = version.base[hunk.before_start : hunk.before_end]
             added = lines[hunk.after_start : hunk.after_end]
-            # The first removed line became the first added one, and so on; the rest was added or removed.
-            for offset in range(hunk.removed):
-                version.changed[hunk.before_start + offset] = added[offset : offset + 1]
-            if rest := added[hunk.removed :]:
-                version.inserted[hunk.before_end] = rest
+            at = hunk.before_start
+            for old, new in pair_lines(find_positions(removed, positions), find_positions(added, positions)):
+                if old is None:
+                    assert new is not None
+                    version.inserted.setdefault(at, []).append(added[new])
+                else:
+                    version.changed[hunk.before_start + old] = [] if new is None else [added[new]]
+                    at = hunk.before_start + old + 1
         return version
+
+
+def _read_both(
+    base: bytes, ours: bytes, theirs: bytes, positions: Positions
+) -> tuple[_Version, _Version, Mapping[bytes, int]]:
+    mine = hunks(_terminated(base), _terminated(ours))
+    other = hunks(_terminated(base), _terminated(theirs))
+    known = positions() if _is_ambiguous(mine, other) else {}
+    return _Version.read(base, ours, mine, known), _Version.read(base, theirs, other, known), known
+
+
+def _is_ambiguous(mine: Sequence[Hunk], other: Sequence[Hunk]) -> bool:
+    """Whether the sides touch where one replaced lines, or where both inserted some."""
+    i = j = 0
+    while i < len(mine) and j < len(other):
+        one, two = mine[i], other[j]
+        touching = one.before_start <= two.before_end and two.before_start <= one.before_end
+        replaced = (one.removed and one.added) or (two.removed and two.added)
+        if touching and (replaced or (one.added and two.added)):
+            return True
+        if one.before_end <= two.before_end:
+            i += 1
+        else:
+            j += 1
+    return False
 
 
 class _Order:
     """Which of two insertions at one point comes first."""
 
-    def __init__(self, order: bytes) -> None:
+    def __init__(self, order: bytes, positions: Mapping[bytes, int]) -> None:
         self._text = order
+        self._positions = positions
 
     def join(self, mine: list[bytes], other: list[bytes]) -> list[bytes]:
         """Return both insertions as one; lines that both sides inserted are not doubled."""
+        places = find_positions([*mine, *other], self._positions)
+        if None not in places:
+            by_place = dict(zip(places, [*mine, *other], strict=True))
+            return [line for _, line in sorted(by_place.items(), key=lambda item: item[0] or 0)]
         if self._in_text([*mine, *other]):
             return [*mine, *other]
         if self._in_text([*other, *mine]):
@@ -156,6 +244,15 @@ def _find_overlap(mine: _Version, other: _Version) -> tuple[LineRange, ...]:
         else:
             ranges.append(LineRange(index, index + 1))
     return tuple(ranges)
+
+
+def _find_clashes(mine: _Version, other: _Version, positions: Mapping[bytes, int]) -> Iterator[LineRange]:
+    """Where both sides inserted a line at one place of the file's history, each another one."""
+    for index in sorted(mine.inserted.keys() & other.inserted.keys()) if positions else ():
+        own, theirs = mine.inserted[index], other.inserted[index]
+        places = {place: line for line in own if (place := positions.get(line_key(line))) is not None}
+        if any(places.get(positions.get(line_key(line), -1), line) != line for line in theirs):
+            yield LineRange(index, index)
 
 
 def _render(mine: _Version, other: _Version | None, order: _Order | None) -> bytes:

@@ -9,9 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from chorus.model.action import Action, FileReport, ReportHunk
+from chorus.model.action import Action, FileReport, ReportHunk, WriteScope
 
 NO_NEWLINE = "\\"  # starts the patch line that says the line above has no newline
+_SWAPPED = {"+": "-", "-": "+"}
 _TABS = re.compile(r"^\t+", re.MULTILINE)
 
 
@@ -33,15 +34,23 @@ class ReportedEdit:
     after: str | None = None
     hunks: tuple[ReportHunk, ...] = ()
     replacements: tuple[Replacement, ...] = ()
+    # The call may write anywhere: the report is of all that changed while it ran, by it or by others.
+    anywhere: bool = False
+    deleted: bool = False  # there was no file after
 
 
 NO_REPORT = ReportedEdit()
+ANY_CHANGE = ReportedEdit(anywhere=True)
 
 
 def reported_edit(action: Action, file: FileReport | None) -> ReportedEdit:
+    anywhere = action.write_scope is WriteScope.ANYWHERE
     if file is None:
-        return NO_REPORT
-    return ReportedEdit(file.before, file.created, file.after, file.hunks, tuple(_replacements(action.input)))
+        return ANY_CHANGE if anywhere else NO_REPORT
+    replacements = () if anywhere else tuple(_replacements(action.input))
+    return ReportedEdit(
+        file.before, file.created, file.after, file.hunks, replacements, anywhere, file.deleted
+    )
 
 
 def text_after(report: ReportedEdit, before: str | None) -> str | None:
@@ -51,6 +60,18 @@ def text_after(report: ReportedEdit, before: str | None) -> str | None:
     start = before or ""
     patched = apply_hunks(start, report.hunks) if report.hunks else None
     return patched if patched is not None else _replaced(report, start)
+
+
+def text_before(report: ReportedEdit, after: str) -> str | None:
+    """The text before the reported change, if `after` is the text after it; None if that is unknown."""
+    if report.before is not None or not report.hunks:
+        return report.before
+    return apply_hunks(after, tuple(map(_reverse, report.hunks)))
+
+
+def _reverse(hunk: ReportHunk) -> ReportHunk:
+    swapped = [_SWAPPED.get(line[:1], line[:1]) + line[1:] for line in hunk.lines]
+    return ReportHunk(hunk.new_start, hunk.new_lines, hunk.old_start, hunk.old_lines, swapped)
 
 
 def apply_hunks(text: str, hunks: Sequence[ReportHunk]) -> str | None:
@@ -91,7 +112,7 @@ def _sides(patch: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def _replaced(report: ReportedEdit, start: str) -> str | None:
-    """Apply the replacements. The result counts only if the patch, with tabs as it prints them, agrees."""
+    """Apply the replacements; None if the client's patch, which prints a tab as two blanks, disagrees."""
     text = start
     for replacement in report.replacements:
         if not replacement.old or replacement.old not in text:

@@ -6,44 +6,80 @@ lead from the bytes before to the bytes after. Never invents bytes: a content th
 used only where the client's text determines every byte of it and something confirms that text.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from enum import Enum
 
 from chorus.changes.client_text import find_format, is_same_text, normalise_text, plain_lines, read_text
 from chorus.changes.diff import Hunk, hunks
 from chorus.changes.line_merge import merge_lines
-from chorus.changes.reported_edits import ReportedEdit, text_after
+from chorus.changes.reported_edits import ReportedEdit, text_after, text_before
 
 
 @dataclass(frozen=True, slots=True)
 class ChangePart:
-    """The content after one part of the change. `report` is the index of its action; None: outside."""
+    """The content after one part of the change. `report` is the index of its action; None: outside.
+
+    `also`: other actions whose change is in this part and cannot be separated from it.
+    """
 
     report: int | None
     after: bytes | None
+    also: tuple[int, ...] = ()
 
 
 def split_change(
-    before: bytes | None, after: bytes | None, reports: Sequence[ReportedEdit], *, is_open: bool = False
+    before: bytes | None,
+    after: bytes | None,
+    reports: Sequence[ReportedEdit],
+    *,
+    is_open: bool = False,
+    in_window: Collection[int] = (),
 ) -> tuple[ChangePart, ...] | None:
     """The parts, one for each report and for what lies between; None if they cannot be separated.
 
-    A single report always gets a part: what cannot be separated from it counts as its own.
-    `is_open`: a call that has not ended writes this file too and gets what the last report leaves.
+    The reports of calls that name their file decide; calls that may write anywhere get what changed before
+    the next of those, or after the last. A single report always gets a part: what cannot be separated from it
+    counts as its own. `is_open`: a call that has not ended writes this file too and gets what the last report
+    leaves. `in_window`: the reports of calls beside which another ran that may write anywhere and has not
+    ended. It gets its part when it ends, so these are placed as if it had not written.
     """
-    splitter = _Splitter(before, after, is_open=is_open)
+    splitter = _Splitter(before, after, reports, is_open=is_open)
+    named = [index for index, report in enumerate(reports) if not report.anywhere]
     for index, report in enumerate(reports):
-        following = reports[index + 1] if index + 1 < len(reports) else None
-        if not (splitter.start(report, first=index == 0) and splitter.finish(index, report, following)):
+        if report.anywhere:
+            splitter.ended_windows.append(index)
+            continue
+        following = next((reports[later] for later in named if later > index), None)
+        runs_on = index in in_window or any(later.anywhere for later in reports[index + 1 :])
+        splitter.is_window_open = runs_on
+        if not splitter.place(index, report, following, first=index == named[0]):
             return None
     return splitter.parts()
+
+
+def split_present(now: bytes | None, reports: Sequence[ReportedEdit]) -> tuple[ChangePart, ...] | None:
+    """Split changes that are all in the present content; None if one of them cannot be separated from it.
+
+    The first part, outside, leads to the content without any of them.
+    """
+    splitter = _Splitter(now, now, reports, is_open=False)
+    contents = [now]
+    for report in reversed(reports):
+        earlier = splitter.without(contents[-1], report)
+        if earlier is _UNKNOWN:
+            return None
+        contents.append(earlier)
+    contents.reverse()
+    steps = [ChangePart(index, content) for index, content in enumerate(contents[1:])]
+    return (ChangePart(None, contents[0]), *steps)
 
 
 def find_overwritten(
     before: bytes | None, after: bytes | None, reports: Sequence[ReportedEdit]
 ) -> frozenset[int]:
     """The reports of which nothing is left: an action that read the same text wrote over them."""
-    splitter = _Splitter(before, after, is_open=False)
+    splitter = _Splitter(before, after, reports, is_open=False)
     lost = {index for index, report in enumerate(reports) if splitter.is_overwritten(report)}
     surviving = {
         normalise_text(report.before or "") for index, report in enumerate(reports) if index not in lost
@@ -87,7 +123,7 @@ def _starts_from(report: ReportedEdit, text: str | None) -> bool:
 
 def is_overwritten(now: bytes | None, report: ReportedEdit) -> bool:
     """Whether nothing of the reported change is in the present content."""
-    return _Splitter(now, now, is_open=False).is_overwritten(report)
+    return _Splitter(now, now, (), is_open=False).is_overwritten(report)
 
 
 def _are_separate(first: Sequence[Hunk], second: Sequence[Hunk]) -> bool:
@@ -99,37 +135,125 @@ def _are_separate(first: Sequence[Hunk], second: Sequence[Hunk]) -> bool:
     )
 
 
+class _Unknown(Enum):
+    """For a content that is not known; None is the content of no file."""
+
+    UNKNOWN = 0
+
+
+_UNKNOWN = _Unknown.UNKNOWN
+
+
 class _Splitter:
-    def __init__(self, before: bytes | None, after: bytes | None, *, is_open: bool) -> None:
+    def __init__(
+        self, before: bytes | None, after: bytes | None, reports: Sequence[ReportedEdit], *, is_open: bool
+    ) -> None:
         self._after = after
+        self._reports = reports
         self._is_open = is_open
+        # Another call wrote here too and gets the rest.
+        self._is_shared = is_open or any(report.anywhere for report in reports)
         self._format = find_format(before, after)
         self._seen = {
             normalise_text(read_text(content)): content for content in (before, after) if content is not None
         }
         self._now = before
         self._parts: list[ChangePart] = []
+        # Calls that may write anywhere: those that have ended since the last part, and whether one runs on.
+        self.ended_windows: list[int] = []
+        self.is_window_open = False
 
     def parts(self) -> tuple[ChangePart, ...]:
+        if self.ended_windows:
+            self._give_to_windows(self._after, exactly=self._is_open)
         rest = [] if self._now == self._after else [ChangePart(None, self._after)]
         return tuple(self._parts + rest)
 
-    def start(self, report: ReportedEdit, *, first: bool) -> bool:
-        """Add what changed before this action as an outside part; False if that is unknown."""
-        if report.created:
-            content = None
-        elif report.before is None or is_same_text(report.before, self._text()):
-            return True
-        else:
-            content = self._bytes_of(report.before)
-            if content is None:
-                # The first action is taken to start from what was last seen.
-                return first
-        if content != self._now:
-            self._add(None, content)
-        return True
+    def place(self, index: int, report: ReportedEdit, following: ReportedEdit | None, *, first: bool) -> bool:
+        """Add what changed before this action, and its own part; False if either is unknown."""
+        start = self._start_of(report)
+        if start is _UNKNOWN:
+            # The first action is taken to start from what was last seen.
+            return first and self._finish(index, report, following)
+        if start != self._now:
+            if self.ended_windows:
+                self._give_to_windows(start, exactly=True)
+            elif self.is_window_open and (moved := self._moved_before(start, report)) is not None:
+                self._add(index, moved)
+                return True
+            else:
+                self._add(None, start)
+        return self._finish(index, report, following)
 
-    def finish(self, index: int, report: ReportedEdit, following: ReportedEdit | None) -> bool:
+    def without(self, content: bytes | None, report: ReportedEdit) -> bytes | _Unknown | None:
+        """The content without the reported change, which must be in it."""
+        if content is None:
+            return _UNKNOWN
+        now = read_text(content)
+        if report.created:
+            whole = text_after(report, None)
+            return None if whole is not None and is_same_text(whole, now) else _UNKNOWN
+        text = text_before(report, now)
+        later = None if text is None else text_after(report, text)
+        if text is None or later is None:
+            return _UNKNOWN
+        start, end = self._bytes_of(text), self._bytes_of(later)
+        if start is None or end is None:
+            return _UNKNOWN
+        earlier = merge_lines(end, content, start, order=start)
+        return earlier if isinstance(earlier, bytes) and earlier != content else _UNKNOWN
+
+    def _start_of(self, report: ReportedEdit) -> bytes | _Unknown | None:
+        if report.created:
+            return None
+        if report.before is None or is_same_text(report.before, self._text()):
+            return self._now
+        content = self._bytes_of(report.before)
+        return _UNKNOWN if content is None else content
+
+    def _give_to_windows(self, target: bytes | None, *, exactly: bool) -> None:
+        """Add the change up to `target` as that of the windows which ended before it.
+
+        `exactly`: what the last of them does not report is outside. Otherwise it is its own as well.
+        """
+        *others, last = self.ended_windows
+        unclear: list[int] = []
+        for index in others:
+            content = self._after_window(index)
+            if content is _UNKNOWN:
+                unclear.append(index)
+            else:
+                self._add(index, content)
+        content = self._after_window(last)
+        if content == target:
+            unclear = []  # its report explains everything
+        end = content if exactly and content is not _UNKNOWN and not unclear else target
+        if end != self._now:
+            self._parts.append(ChangePart(last, end, tuple(unclear)))
+            self._now = end
+        if self._now != target:
+            self._add(None, target)
+        self.ended_windows = []
+
+    def _after_window(self, index: int) -> bytes | _Unknown | None:
+        report = self._reports[index]
+        if report.deleted:
+            return None
+        start = "" if report.created else self._text()
+        text = None if start is None or not report.hunks else text_after(report, start)
+        content = None if text is None else self._bytes_of(text)
+        return _UNKNOWN if content is None else content
+
+    def _moved_before(self, start: bytes | None, report: ReportedEdit) -> bytes | None:
+        """The content after this action without what a running call wrote before; None: it builds on that."""
+        if start is None or self._now is None:
+            return None
+        text = text_after(report, read_text(start))
+        content = None if text is None else self._bytes_of(text)
+        moved = None if content is None else merge_lines(start, self._now, content, order=content)
+        return moved if isinstance(moved, bytes) else None
+
+    def _finish(self, index: int, report: ReportedEdit, following: ReportedEdit | None) -> bool:
         """Add this action's part as reported; all that is left for the last one, if that is not certain."""
         text = text_after(report, self._text())
         if text is None and following is not None:
@@ -161,12 +285,12 @@ class _Splitter:
     ) -> bool:
         if content == self._after or report.after is not None:
             return True
+        if self._is_shared and report.before is not None:
+            return True
         if following is not None and following.before is not None:
             return is_same_text(following.before, text) or self._was_overwritten_from(
                 report, following.before
             )
-        if self._is_open and report.before is not None:
-            return True
         if self._after is None or self._now is None:
             return False
         # The action's change is still there, whole, under what came later; or it is gone entirely.

@@ -25,12 +25,16 @@ class ChangeKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """What happened to one file. Counts are None for what has no lines: binary content, links."""
+    """What happened to one file. Counts are None for what has no lines: binary content, links.
+
+    `line`: the first changed line that says something, added if there is one, else removed.
+    """
 
     path: str
     change: ChangeKind
     added: int | None = None
     removed: int | None = None
+    line: str | None = None
 
 
 # The part of a first line that the reason of a failure may take, after what was tried.
@@ -39,20 +43,29 @@ MAX_REASON_LENGTH = 44
 # Lines are counted in so many files, and each gets a line in the message; the others are only counted.
 MAX_FILES = 50
 
+# Of a changed line, no more is looked at for the summary.
+MAX_LINE_BYTES = 400
+
 _MARKDOWN = re.compile(r"^(?:[#>*+-]+\s+)+|[*`]|:$")
 
 
-def count_lines(before: bytes | None, after: bytes | None) -> tuple[int | None, int | None]:
-    """Lines added and removed, or None for both where the content is binary."""
+def describe_file(path: str, change: ChangeKind, before: bytes | None, after: bytes | None) -> FileChange:
+    """Count the lines of a change and find the one that tells it apart. Binary content has no lines."""
     old, new = before or b"", after or b""
     if b"\0" in old or b"\0" in new:
-        return None, None
+        return FileChange(path, change)
     found = hunks(old, new)
-    return sum(hunk.added for hunk in found), sum(hunk.removed for hunk in found)
+    added, removed = sum(hunk.added for hunk in found), sum(hunk.removed for hunk in found)
+    if not found or change is not ChangeKind.MODIFIED:
+        return FileChange(path, change, added, removed)
+    spans_new = [(hunk.after_start, hunk.after_end) for hunk in found]
+    spans_old = [(hunk.before_start, hunk.before_end) for hunk in found]
+    line = _first_telling(new, spans_new) or _first_telling(old, spans_old)
+    return FileChange(path, change, added, removed, line)
 
 
 def summarise(action: Action, files: Sequence[FileChange]) -> str:
-    """The first line: why it failed, else the assistant's text, else the tool and what it did."""
+    """The first line: why it failed, else the assistant's text, else the tool and what it changed."""
     if action.status == "failed" and action.failure:
         why = shorten(action.failure, MAX_REASON_LENGTH)
         return f"{shorten(_tool_and_files(action, files), SUBJECT_LENGTH - len(why) - 2)}: {why}"
@@ -87,7 +100,7 @@ def _tool_and_files(action: Action, files: Sequence[FileChange]) -> str:
     if not files:
         return " ".join([action.tool, *(_base_name(path) for path in action.paths)])
     if len(files) == 1:
-        return f"{action.tool} {_base_name(files[0].path)}: {_amount(files[0])}"
+        return f"{action.tool} {_base_name(files[0].path)}: {files[0].line or _amount(files[0])}"
     return f"{action.tool}: {count_files(len(files))}, {render_amount(files)}"
 
 
@@ -116,6 +129,17 @@ def _amount(file: FileChange) -> str:
         return counts
     word: str = file.change.value
     return word if file.change in (ChangeKind.MODE, ChangeKind.LINK) else f"{word}, {counts}"
+
+
+def _first_telling(data: bytes, spans: Iterable[tuple[int, int]]) -> str | None:
+    """The first line in these spans of lines with a word in it, without its indentation."""
+    for start, end in spans:
+        for line in data.split(b"\n", end)[start:end]:
+            # A longer line is cut anyway.
+            text = printable(" ".join(line[:MAX_LINE_BYTES].decode("utf-8", "replace").split()))
+            if any(char.isalnum() for char in text):
+                return text
+    return None
 
 
 def _base_name(path: str) -> str:

@@ -14,11 +14,13 @@ from chorus.model.outcomes import (
     ActionClosed,
     BackgroundTaskEnded,
     CallOpened,
+    CallStarted,
     LeadTextAdded,
     Outcome,
     OwnerCorrected,
     PromptClosed,
     PromptOpened,
+    RateLimited,
     SessionDiscovered,
     SessionEnded,
     SessionLinked,
@@ -95,7 +97,7 @@ def test_bash_records_outside_changes_first_and_owns_what_changes_until_it_ends(
     windows, bash = CallWindows(), call("b", "Bash")
     assert windows.feed(CallOpened(bash)) == [RecordOutsideEverywhere(frozenset())]
     assert windows.open
-    assert windows.feed(ActionClosed(closed(bash))) == [RecordCallWindow(closed(bash), frozenset(), False)]
+    assert windows.feed(ActionClosed(closed(bash))) == [RecordCallWindow(closed(bash), False)]
     assert not windows.open
 
 
@@ -103,7 +105,7 @@ def test_a_failed_command_may_have_changed_files_but_a_denied_one_has_not() -> N
     windows, bash = CallWindows(), call("b", "Bash")
     failed, denied = closed(bash, "failed"), closed(bash, "denied")
     windows.feed(CallOpened(bash))
-    assert windows.feed(ActionClosed(failed)) == [RecordCallWindow(failed, frozenset(), False)]
+    assert windows.feed(ActionClosed(failed)) == [RecordCallWindow(failed, False)]
     windows.feed(CallOpened(bash))
     assert windows.feed(ActionClosed(denied)) == [RecordUnchanged(denied)]
     assert not windows.open
@@ -113,29 +115,25 @@ def test_a_second_window_does_not_record_the_firsts_changes_as_outside() -> None
     windows, one, two = CallWindows(), call("1", "Bash"), call("2", "mcp__x__y")
     windows.feed(CallOpened(one))
     assert windows.feed(CallOpened(two)) == []
-    assert windows.feed(ActionClosed(closed(one))) == [RecordCallWindow(closed(one), frozenset(), True)]
-    assert windows.feed(ActionClosed(closed(two))) == [RecordCallWindow(closed(two), frozenset(), False)]
+    assert windows.feed(ActionClosed(closed(one))) == [RecordCallWindow(closed(one), True)]
+    assert windows.feed(ActionClosed(closed(two))) == [RecordCallWindow(closed(two), False)]
 
 
-def test_what_an_open_edit_names_is_excluded_from_outside_changes_and_windows() -> None:
+def test_what_an_open_edit_names_is_excluded_from_outside_changes() -> None:
     windows, edit, bash = CallWindows(), call("e"), call("b", "Bash")
     windows.feed(CallOpened(edit))
     assert windows.feed(CallOpened(bash)) == [RecordOutsideEverywhere(frozenset({"/p/a"}))]
-    assert windows.feed(ActionClosed(closed(bash))) == [
-        RecordCallWindow(closed(bash), frozenset({"/p/a"}), False)
-    ]
+    assert windows.feed(ActionClosed(closed(bash))) == [RecordCallWindow(closed(bash), False)]
 
 
 def test_a_background_command_keeps_its_window_until_its_task_ends() -> None:
     windows, bash = CallWindows(), call("b", "Bash")
     windows.feed(CallOpened(bash))
     action = closed(bash, run_in_background=True)
-    assert windows.feed(ActionClosed(action)) == [RecordCallWindow(action, frozenset(), False)]
+    assert windows.feed(ActionClosed(action)) == [RecordCallWindow(action, False)]
     assert windows.open
     later = action._replace(id=ToolUseId("b-background"))
-    assert windows.feed(BackgroundTaskEnded(S, bash.id, "task")) == [
-        RecordCallWindow(later, frozenset(), False)
-    ]
+    assert windows.feed(BackgroundTaskEnded(S, bash.id, "task")) == [RecordCallWindow(later, False)]
     assert windows.feed(BackgroundTaskEnded(S, bash.id, "task")) == []
     assert not windows.open
 
@@ -184,3 +182,25 @@ def test_tools_that_write_nothing_themselves_leave_no_trace(tool: str) -> None:
 )
 def test_outcomes_that_change_no_file_have_no_effect(outcome: Outcome) -> None:
     assert CallWindows().feed(outcome) == []
+
+
+def test_a_call_counts_from_when_it_may_run() -> None:
+    """The client shows all calls of a message before it runs the first."""
+    windows, bash, edit = CallWindows(), call("b", "Bash"), call("e")
+    windows.feed(CallOpened(bash))
+    assert windows.feed(CallOpened(edit, running=False)) == []
+    assert windows.open_paths == frozenset()
+    windows.feed(ActionClosed(closed(bash)))
+    assert windows.feed(CallStarted(edit)) == [RecordOutsideAt(("/p/a",))]
+    assert windows.open_paths == {"/p/a"}
+
+
+def test_what_differs_while_a_command_runs_is_not_recorded_as_outside_before_an_edit() -> None:
+    windows = CallWindows()
+    windows.feed(CallOpened(call("b", "Bash")))
+    assert windows.feed(CallOpened(call("e"))) == []
+    assert windows.open_paths == {"/p/a"}
+
+
+def test_what_a_session_says_of_itself_opens_and_closes_nothing() -> None:
+    assert CallWindows().feed(RateLimited(SessionId("s"), "rejected", None)) == []

@@ -9,7 +9,7 @@ from chorus.changes.summary import (
     ChangeKind,
     FileChange,
     count_changed_lines,
-    count_lines,
+    describe_file,
     first_words,
     render_amount,
     render_file,
@@ -93,11 +93,42 @@ def test_amounts_add_up_over_files_that_have_lines() -> None:
     assert render_amount([APP, LOGO, APP]) == "+6 −2"
 
 
+def described(
+    before: bytes | None, after: bytes | None, change: ChangeKind = ChangeKind.MODIFIED
+) -> FileChange:
+    return describe_file("a.py", change, before, after)
+
+
 def test_lines_are_counted_unless_the_content_is_binary() -> None:
-    assert count_lines(b"a\nb\n", b"a\nc\nd\n") == (2, 1)
-    assert count_lines(None, b"a\n") == (1, 0)
-    assert count_lines(b"\0", None) == (None, None)
-    assert count_lines(b"", b"\0") == (None, None)
+    changed = described(b"a\nb\n", b"a\nc\nd\n")
+    assert (changed.added, changed.removed) == (2, 1)
+    assert described(None, b"a\n", ChangeKind.CREATED) == FileChange("a.py", ChangeKind.CREATED, 1, 0)
+    assert described(b"a\n", b"a\n", ChangeKind.MODE) == FileChange("a.py", ChangeKind.MODE, 0, 0)
+    assert described(b"\0", None, ChangeKind.DELETED) == FileChange("a.py", ChangeKind.DELETED)
+    assert described(b"", b"\0") == FileChange("a.py", ChangeKind.MODIFIED)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "line"),
+    [
+        (b"x\n", b"x\n\n    }\n\treturn  total\n", "return total"),
+        (b"x\nold()\n", b"x\n", "old()"),
+        (b"x\nold()\n", b"x\n\n", "old()"),
+        (b"a\n{\nb\nc\n", b"a\n}\nb\nd\n", "d"),
+        (b"x\n", b"x\n\n", None),
+        (b"x\n", b"x\n\x1b[31mred\n", "\ufffd[31mred"),
+        (b"x\n", b"x\n" + b"y" * 1000, "y" * 400),
+    ],
+)
+def test_a_change_of_a_file_is_told_by_its_first_line_with_a_word(
+    before: bytes, after: bytes, line: str | None
+) -> None:
+    assert described(before, after).line == line
+
+
+def test_edits_of_one_file_without_the_assistants_words_are_summarised_by_what_they_changed() -> None:
+    first, second = described(b"a = 1\n", b"a = 2\n"), described(b"b = 1\n", b"b = 2\n")
+    assert [summarise(action(), [one]) for one in (first, second)] == ["Edit a.py: a = 2", "Edit a.py: b = 2"]
 
 
 def test_files_beyond_the_limit_are_only_counted() -> None:

@@ -1,0 +1,273 @@
+"""Which lines of each action are still in a file, by position.
+
+Follows one file through its versions. Every line has a place, and a place remembers what it held before, as
+an editor's undo does: an action puts something new there; a change of somebody else may return it to an
+earlier state, remove it, or put something of its own there. An action's line is gone if its place went back
+to a state before the action or was removed; it is not gone if it was rewritten, or moved to another line. It
+comes back with its content. Pure: versions in, counts out.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import NamedTuple
+
+from chorus.changes.diff import Hunk, hunks_of_lines
+
+# Larger stretches of changed lines are not searched for earlier states: they count as rewritten.
+MAX_ALIGNED_CELLS = 250_000
+
+
+class FileVersion(NamedTuple):
+    """One version of a file. `kind` is its mode and whatever has no lines; None: there is no file."""
+
+    kind: str | None
+    lines: Sequence[bytes] = ()
+
+
+class LineCounts(NamedTuple):
+    """How many lines of an action's change are gone, of how many."""
+
+    gone: int
+    of: int
+
+
+class Presence(Enum):
+    HERE = "here"
+    GONE = "gone"
+    AWAY = "away"  # elsewhere: another branch is checked out, or the action is reverted
+
+
+@dataclass(slots=True)
+class State:
+    """What a place held from one version on. None: no line (or no file)."""
+
+    value: bytes | None
+    version: int = -1  # -1: before the first version, or before the place existed
+    owner: str | None = None  # the action; None: somebody else
+    presence: Presence = Presence.HERE
+
+
+@dataclass(slots=True)
+class Place:
+    """The states of one line, oldest first, and which of them it has now; -1: it was removed."""
+
+    states: list[State]
+    level: int = 0
+
+    @property
+    def value(self) -> bytes | None:
+        return self.states[self.level].value if self.level >= 0 else None
+
+    def add(self, state: State) -> None:
+        """Put something new here: what was above the present state cannot come back any more."""
+        del self.states[self.level + 1 :]
+        self.states.append(state)
+        self.level = len(self.states) - 1
+
+    def go_to(self, level: int, lost: Presence) -> None:
+        """Return to one of the states. `lost`: what becomes of the states above it."""
+        for index, state in enumerate(self.states):
+            if index <= level:
+                state.presence = Presence.HERE
+            elif state.presence is Presence.HERE:
+                state.presence = lost
+        self.level = level
+
+    def find(self, value: bytes | None) -> int | None:
+        """The state with this content: the newest below the present one, or else the next above it."""
+        below = range(self.level - 1, -1, -1)
+        above = range(self.level + 1, len(self.states))
+        return next((index for index in (*below, *above) if self.states[index].value == value), None)
+
+    def set(self, value: bytes, lost: Presence) -> None:
+        """Return to the state with this content, unless it is the present one."""
+        level = None if self.value == value else self.find(value)
+        if level is not None:
+            self.go_to(level, lost)
+
+    def remove(self, lost: Presence) -> None:
+        level = self.find(None)
+        self.go_to(-1 if level is None or level > self.level else level, lost)
+
+
+@dataclass(slots=True)
+class LineHistory:
+    """`versions`: all so far, for an exact return to one of them."""
+
+    versions: list[FileVersion]
+    places: list[Place] = field(default_factory=list)
+    file: Place = field(default_factory=lambda: Place([]))
+    _states: dict[str, list[State]] = field(default_factory=dict)  # of lines, by action
+    _file_states: dict[str, list[State]] = field(default_factory=dict)
+
+    @classmethod
+    def start(cls, version: FileVersion) -> "LineHistory":
+        places = [Place([State(line)]) for line in version.lines]
+        return cls([version], places, Place([State(_encode(version.kind))]))
+
+    def act(self, action: str, version: FileVersion) -> None:
+        """An action made this version."""
+        number = len(self.versions)
+        live = self._live()
+        indexes = self._indexes()
+        for hunk in reversed(self._hunks(live, version)):
+            added = version.lines[hunk.after_start : hunk.after_end]
+            removed = live[hunk.before_start : hunk.before_end]
+            for index, place in enumerate(removed):
+                value = added[index] if index < len(added) else None
+                place.add(self._own(action, State(value, number, action)))
+            new = [
+                Place([State(None), self._own(action, State(line, number, action))], 1)
+                for line in added[len(removed) :]
+            ]
+            end = indexes[hunk.before_end]
+            self.places[end:end] = new
+        if version.kind != self.versions[-1].kind:
+            state = State(_encode(version.kind), number, action)
+            self.file.add(state)
+            self._file_states[action] = [state]
+        self.versions.append(version)
+
+    def move(self, version: FileVersion, *, away: bool = False) -> None:
+        """Somebody else made this version. `away`: what it lacks is not lost but elsewhere."""
+        lost = Presence.AWAY if away else Presence.GONE
+        if not self._return(version, lost):
+            self._change(version, lost)
+            self._change_file(version, lost)
+        self.versions.append(version)
+
+    def count(self, action: str) -> LineCounts:
+        """The lines of an action; the file itself where it changed no line."""
+        states = self._states.get(action) or self._file_states.get(action, [])
+        gone = [state.presence is Presence.GONE for state in states]
+        return LineCounts(sum(gone), len(gone))
+
+    @property
+    def actions(self) -> list[str]:
+        return list(dict.fromkeys((*self._states, *self._file_states)))
+
+    def _own(self, action: str, state: State) -> State:
+        self._states.setdefault(action, []).append(state)
+        return state
+
+    def _live(self) -> list[Place]:
+        return [place for place in self.places if place.value is not None]
+
+    def _hunks(self, live: Sequence[Place], version: FileVersion) -> list[Hunk]:
+        return hunks_of_lines([place.value or b"" for place in live], version.lines)
+
+    def _indexes(self) -> list[int]:
+        """Where each line is among all places, removed ones too; and the end."""
+        live = [index for index, place in enumerate(self.places) if place.value is not None]
+        return [*live, len(self.places)]
+
+    def _return(self, version: FileVersion, lost: Presence) -> bool:
+        """Go back (or forward) to a version that was here before, all at once. False if it was not."""
+        for number in reversed(range(len(self.versions))):
+            if self.versions[number] == version:
+                levels = [_level_at(place, number) for place in self.places]
+                values = (place.states[level].value for place, level in zip(self.places, levels, strict=True))
+                if [value for value in values if value is not None] == list(version.lines):
+                    for place, level in zip(self.places, levels, strict=True):
+                        place.go_to(level, lost)
+                    self._change_file(version, lost)
+                    return True
+        return False
+
+    def _change(self, version: FileVersion, lost: Presence) -> None:
+        live = self._live()
+        indexes = self._indexes()
+        plans: list[tuple[int, int, Sequence[bytes], dict[int, int]]] = []
+        for hunk in self._hunks(live, version):
+            start = indexes[hunk.before_start - 1] + 1 if hunk.before_start else 0
+            end = indexes[hunk.before_end]
+            lines = version.lines[hunk.after_start : hunk.after_end]
+            plans.append((start, end, lines, align(self.places[start:end], lines)))
+        new = {
+            line
+            for _, _, lines, pairs in plans
+            for position, line in enumerate(lines)
+            if position not in pairs.values() and line.strip()
+        }
+        for start, end, lines, pairs in reversed(plans):
+            self.places[start:end] = self._apply(self.places[start:end], lines, pairs, new, lost)
+
+    def _apply(
+        self,
+        places: Sequence[Place],
+        lines: Sequence[bytes],
+        pairs: dict[int, int],
+        new: set[bytes],
+        lost: Presence,
+    ) -> list[Place]:
+        """Give these places the lines; `pairs`: which of them return to an earlier state."""
+        number = len(self.versions)
+        rewritten = len(pairs) < len(lines)
+        result: list[Place] = []
+        position = 0
+        for index, place in enumerate(places):
+            result.append(place)
+            if index in pairs:
+                before = lines[position : pairs[index]]
+                result[-1:] = [*(_new_place(line, number) for line in before), place]
+                place.set(lines[pairs[index]], lost)
+                position = pairs[index] + 1
+            elif place.value is None:
+                continue
+            elif rewritten and position < min((p for i, p in pairs.items() if i > index), default=len(lines)):
+                place.add(State(lines[position], number))
+                position += 1
+            elif rewritten or place.value in new:
+                place.add(State(None, number))
+            else:
+                place.remove(lost)
+        return result + [_new_place(line, number) for line in lines[position:]]
+
+    def _change_file(self, version: FileVersion, lost: Presence) -> None:
+        value = _encode(version.kind)
+        if value == self.file.value:
+            return
+        level = self.file.find(value)
+        if level is not None:
+            self.file.go_to(level, lost)
+        elif value is None:
+            self.file.go_to(-1, lost)
+        else:
+            self.file.add(State(value, len(self.versions)))
+
+
+def align(places: Sequence[Place], lines: Sequence[bytes]) -> dict[int, int]:
+    """Which places can hold which lines again: as many as possible, in order; by index."""
+    if not places or not lines or len(places) * len(lines) > MAX_ALIGNED_CELLS:
+        return {}
+    known = [{state.value for state in place.states} for place in places]
+    best = [[0] * (len(lines) + 1) for _ in range(len(places) + 1)]
+    for i in reversed(range(len(places))):
+        for j in reversed(range(len(lines))):
+            skip = max(best[i + 1][j], best[i][j + 1])
+            best[i][j] = max(skip, best[i + 1][j + 1] + 1) if lines[j] in known[i] else skip
+    pairs: dict[int, int] = {}
+    i = j = 0
+    while i < len(places) and j < len(lines):
+        if lines[j] in known[i] and best[i][j] == best[i + 1][j + 1] + 1:
+            pairs[i] = j
+            i, j = i + 1, j + 1
+        elif best[i + 1][j] >= best[i][j + 1]:
+            i += 1
+        else:
+            j += 1
+    return pairs
+
+
+def _new_place(line: bytes, version: int) -> Place:
+    return Place([State(None), State(line, version)], 1)
+
+
+def _level_at(place: Place, number: int) -> int:
+    """The state a place had in a version, unless something came in between."""
+    return max(index for index, state in enumerate(place.states) if state.version <= number)
+
+
+def _encode(kind: str | None) -> bytes | None:
+    return None if kind is None else kind.encode()

@@ -1,0 +1,53 @@
+"""Names that a change takes away from a file, and who still mentions them. Pure, and a guess from the text.
+
+No language is parsed: a name counts as defined by the word before it (`def`, `class`, `const`, `import` …)
+or by `=` after it at the start of a line. Good enough for a warning, never for a decision.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from chorus.changes.diff import hunks, split_lines
+
+# Larger files are not looked at.
+MAX_BYTES = 2**20
+
+_WORD = rb"[A-Za-z_$][\w$]*"
+_NAME = re.compile(_WORD)
+_KEYWORDS = (
+    rb"def|class|function|func|fn|struct|enum|union|interface|trait|type|typedef|module|namespace|const|let|var|val"
+    rb"|static|macro_rules!|#define"
+)
+_DEFINITION = re.compile(rb"(?:^|[\s;(])(?:" + _KEYWORDS + rb")\s+(?:\([^)]{0,200}\)\s*)?(" + _WORD + rb")")
+_ASSIGNMENT = re.compile(rb"^\s*(" + _WORD + rb")\s*(?::[^=]*)?:?=(?![=>])")
+_IMPORT = re.compile(rb"^\s*(?:from\s.*\simport|import|use)\s(.*)$")
+_IMPORT_WORDS = frozenset({b"as", b"from", b"import", b"type", b"static"})
+
+
+def lost_names(now: bytes, new: bytes) -> frozenset[bytes]:
+    """Names that `now` defines and `new` does not."""
+    if max(len(now), len(new)) > MAX_BYTES or b"\0" in now:
+        return frozenset()
+    before, after = split_lines(now), split_lines(new)
+    removed = [line for hunk in hunks(now, new) for line in before[hunk.before_start : hunk.before_end]]
+    names = _defined(removed)
+    return names - _defined(after) if names else names
+
+
+def added_mentions(before: bytes, after: bytes, new: bytes, names: Iterable[bytes]) -> list[bytes]:
+    """Those of the names that are in lines which the change from `before` to `after` added, and `new` has."""
+    lines, left = split_lines(after), frozenset(split_lines(new))
+    added = (line for hunk in hunks(before, after) for line in lines[hunk.after_start : hunk.after_end])
+    mentioned = {name for line in added if line in left for name in _NAME.findall(line)}
+    return sorted(mentioned.intersection(names))
+
+
+def _defined(lines: Sequence[bytes]) -> frozenset[bytes]:
+    found: set[bytes] = set()
+    for line in lines:
+        found.update(_DEFINITION.findall(line))
+        if assigned := _ASSIGNMENT.match(line):
+            found.add(assigned[1])
+        if imported := _IMPORT.match(line):
+            found.update(set(_NAME.findall(imported[1])) - _IMPORT_WORDS)
+    return frozenset(found)

@@ -1,0 +1,173 @@
+"""Which lines of an action are still in the file."""
+
+import random
+
+import pytest
+
+from chorus.changes import diff, line_history
+from chorus.changes.line_history import FileVersion, LineHistory, Place, Presence, State
+
+START = "a\nb\nc\nd\ne\n"
+
+
+def text(content: str | None, kind: str = "100644") -> FileVersion:
+    if content is None:
+        return FileVersion(None)
+    return FileVersion(kind, [line.encode() for line in content.splitlines(keepends=True)])
+
+
+def follow(start: str | None, *steps: tuple[str, str | None]) -> LineHistory:
+    """Follow a file: each step is who made it (`user`, `switch`, or an action) and what it left."""
+    lines = LineHistory.start(text(start))
+    for who, content in steps:
+        if who in ("user", "switch"):
+            lines.move(text(content), away=who == "switch")
+        else:
+            lines.act(who, text(content))
+    return lines
+
+
+def gone(lines: LineHistory) -> dict[str, tuple[int, int]]:
+    return {action: tuple(lines.count(action)) for action in lines.actions}  # type: ignore[misc]  # two of them
+
+
+@pytest.mark.parametrize(
+    ("start", "changed", "size"),
+    [
+        (START, "a\nB\nc\nd\ne\n", 1),
+        (START, "a\nb\nnew\nc\nd\ne\n", 1),
+        (START, "a\nd\ne\n", 2),
+        (START, START + "f\ng\n", 2),
+        (START, None, 5),
+        (None, START, 5),
+        (None, "", 1),
+        ("", "x\n", 1),
+    ],
+)
+def test_a_change_that_is_taken_back_is_gone_and_comes_back(
+    start: str | None, changed: str | None, size: int
+) -> None:
+    steps = [("one", changed)]
+    assert gone(follow(start, *steps)) == {"one": (0, size)}
+    assert gone(follow(start, *steps, ("user", start))) == {"one": (size, size)}
+    assert gone(follow(start, *steps, ("user", start), ("user", changed))) == {"one": (0, size)}
+    assert gone(follow(start, *steps, ("switch", start))) == {"one": (0, size)}
+    assert gone(follow(start, *steps, ("switch", start), ("switch", changed))) == {"one": (0, size)}
+
+
+def test_changes_of_the_same_line_go_together_when_the_first_state_is_back() -> None:
+    steps = [("one", "a\n1\nc\nd\ne\n"), ("two", "a\n2\nc\nd\ne\n"), ("three", "a\n2\nc\nd\n3\n")]
+    assert gone(follow(START, *steps, ("user", START))) == {"one": (1, 1), "two": (1, 1), "three": (1, 1)}
+    undone = gone(follow(START, *steps, ("user", "a\n1\nc\nd\n3\n")))
+    assert undone == {"one": (0, 1), "two": (1, 1), "three": (0, 1)}
+
+
+def test_a_users_own_change_beside_it_does_not_hide_that_it_is_gone() -> None:
+    lines = follow(START, ("one", "a\nB\nc\nd\nnew\ne\n"), ("user", "mine\na\nb\nc\nd\ne\n"))
+    assert gone(lines) == {"one": (2, 2)}
+    lines.move(text("mine\na\nB\nc\nd\nnew\ne\n"))
+    assert gone(lines) == {"one": (0, 2)}
+
+
+def test_half_of_it_taken_back_is_counted() -> None:
+    assert gone(follow(START, ("one", "A\nb\nc\nd\nE\n"), ("user", "a\nb\nc\nd\nE\n"))) == {"one": (1, 2)}
+
+
+def test_a_rewritten_line_is_not_gone_a_removed_one_is() -> None:
+    changed = "a\nB\nc\nd\ne\n"
+    assert gone(follow(START, ("one", changed), ("user", "a\nB!\nc\nd\ne\n"))) == {"one": (0, 1)}
+    assert gone(follow(START, ("one", changed), ("user", "a\nc\nd\ne\n"))) == {"one": (1, 1)}
+    removed_and_back = [("user", "a\nc\nd\ne\n"), ("user", "x\na\nB\nc\nd\ne\n")]
+    assert gone(follow(START, ("one", changed), *removed_and_back)) == {"one": (0, 1)}
+    # Five lines made into three: rewritten, all of them.
+    assert gone(follow("a\n", ("one", "a\n1\n2\n3\n4\n5\n"), ("user", "a\nx\ny\nz\n"))) == {"one": (0, 5)}
+    assert gone(follow("a\n", ("one", "a\n1\n2\n"), ("user", "a\nx\ny\nz\n"))) == {"one": (0, 2)}
+
+
+def test_a_moved_line_is_not_gone() -> None:
+    assert gone(follow(START, ("one", "a\nnew\nb\nc\nd\ne\n"), ("user", "a\nb\nc\nd\nnew\ne\n"))) == {
+        "one": (0, 1)
+    }
+
+
+def test_a_deleted_file_takes_every_change_with_it() -> None:
+    lines = follow(START, ("one", "a\nB\nc\nd\ne\n"), ("user", None))
+    assert gone(lines) == {"one": (1, 1)}
+    lines.move(text("other\n"))
+    assert gone(lines) == {"one": (1, 1)}
+    lines.move(text("a\nB\nc\nd\ne\n"))
+    assert gone(lines) == {"one": (0, 1)}
+
+
+def test_a_file_without_lines_is_one_thing() -> None:
+    lines = LineHistory.start(FileVersion("100644 1"))
+    lines.act("one", FileVersion("100644 2"))
+    lines.move(FileVersion("100644 3"))
+    assert gone(lines) == {"one": (0, 1)}
+    lines.move(FileVersion("100644 1"))
+    assert gone(lines) == {"one": (1, 1)}
+    lines.move(FileVersion("100644 2"))
+    assert gone(lines) == {"one": (0, 1)}
+    lines.move(FileVersion(None))
+    assert gone(lines) == {"one": (1, 1)}
+
+
+def test_a_new_action_on_what_was_undone_leaves_that_undone() -> None:
+    lines = follow(START, ("one", "a\nB\nc\nd\ne\n"), ("user", START), ("two", "a\nB\nc\nd\ne\n"))
+    assert gone(lines) == {"one": (1, 1), "two": (0, 1)}
+    lines.move(text(START))
+    assert gone(lines) == {"one": (1, 1), "two": (1, 1)}
+
+
+def test_the_same_line_again_is_not_taken_for_an_earlier_state() -> None:
+    lines = follow("a\n", ("one", "b\n"), ("two", "a\n"), ("user", "a\nx\n"), ("user", "a\n"))
+    assert gone(lines) == {"one": (0, 1), "two": (0, 1)}
+
+
+def test_a_huge_stretch_counts_as_rewritten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(line_history, "MAX_ALIGNED_CELLS", 3)
+    lines = follow("a\nb\n", ("one", "1\n2\n"), ("user", "a\nb\nc\n"))
+    assert gone(lines) == {"one": (0, 2)}
+
+
+def test_a_line_that_a_coarse_diff_calls_changed_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(diff, "MAX_EDITS", 0)
+    lines = follow("x\ny\nx\ny\n", ("one", "y\nx\ny\nx\n"), ("user", "z\nx\ny\nz\n"))
+    assert [place.value for place in lines.places if place.value] == [b"z\n", b"x\n", b"y\n", b"z\n"]
+
+
+def test_an_unknown_action_has_no_lines() -> None:
+    assert follow(START).count("one") == (0, 0)
+
+
+def test_random_changes_always_leave_the_lines_of_the_last_version() -> None:
+    chance = random.Random(7)
+    for _ in range(400):
+        lines = LineHistory.start(text(START))
+        content = START.splitlines(keepends=True)
+        seen = [list(content)]
+        for step in range(12):
+            roll = chance.random()
+            if roll < 0.25:
+                content = list(chance.choice(seen))
+            else:
+                for _ in range(chance.randrange(1, 4)):
+                    at = chance.randrange(len(content) + 1)
+                    content[at : at + chance.randrange(3)] = [
+                        f"{chance.choice('abcdefxyz')}\n" for _ in range(chance.randrange(3))
+                    ]
+            seen.append(list(content))
+            version = text("".join(content))
+            if chance.random() < 0.5:
+                lines.act(str(step), version)
+            else:
+                lines.move(version, away=chance.random() < 0.2)
+            assert [place.value for place in lines.places if place.value is not None] == list(version.lines)
+        assert all(0 <= count[0] <= count[1] for count in gone(lines).values())
+
+
+def test_a_place_stays_as_it_is_for_content_it_never_had() -> None:
+    place = Place([State(b"a")])
+    place.set(b"b", Presence.GONE)
+    place.set(b"a", Presence.GONE)
+    assert (place.value, place.level) == (b"a", 0)
