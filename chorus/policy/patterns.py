@@ -7,17 +7,34 @@ other spelling, flags in another order, a word not known yet.
 import re
 import shlex
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 
-from chorus.policy.shell_syntax import Word
+from chorus.policy.shell import Command
+from chorus.policy.wrappers import program_name
 
 
 class PatternMatch(Enum):
     NO = 0
     POSSIBLE = 1
     CERTAIN = 2
+
+
+# Flags that many programs take in a short and a long form, and the same in upper case.
+_SHORT_FORMS = {
+    "--recursive": "-r",
+    "--force": "-f",
+    "--all": "-a",
+    "--delete": "-d",
+    "--interactive": "-i",
+    "--quiet": "-q",
+    "--verbose": "-v",
+    "--output": "-o",
+    "-R": "-r",
+}
+_MIN_ABBREVIATION = len("--xx")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,37 +45,57 @@ class CommandPattern:
     open_end: bool
     text: str = ""  # as it was written
 
-    def allows(self, command: tuple[Word, ...]) -> bool:
-        """Whether every word matches as written; only words behind the last one may be unknown."""
-        return self._matches([word.text if word.known else None for word in command])
+    @property
+    def is_exact(self) -> bool:
+        """Whether it spells out one command."""
+        return not self.open_end and not any("*" in word for word in self.words)
 
-    def restricts(self, command: tuple[Word, ...]) -> PatternMatch:
-        """CERTAIN if the words match, whatever path the program has; POSSIBLE if another form could."""
+    def names(self, words: tuple[str, ...]) -> bool:
+        """Whether the pattern begins with these very words."""
+        return self.words[: len(words)] == words
+
+    def allows(self, command: tuple[str, ...]) -> bool:
+        """Whether every word matches as written."""
+        return self._matches(command)
+
+    def restricts(self, command: Command) -> PatternMatch:
+        """CERTAIN if the words match, whatever path the program has and however its flags are written;
+        POSSIBLE if another form could."""
         name, *rest = command
-        if not _wildcard_regex(self.words[0].casefold()).fullmatch(_program_name(name.text)):
+        if name is None or not _wildcard_regex(self.words[0].casefold()).fullmatch(program_name(name)):
             return PatternMatch.NO
-        if self._matches([self.words[0], *(word.text if word.known else None for word in rest)]):
+        known = [word for word in rest if word is not None]
+        if self._matches((self.words[0], *rest)) or self._matches_reordered(known, len(rest)):
             return PatternMatch.CERTAIN
-        if any(not word.known for word in rest) or self._matches_loosely([word.text for word in rest]):
+        if len(known) < len(rest) or self._matches_loosely(known):
             return PatternMatch.POSSIBLE
         return PatternMatch.NO
 
-    def _matches(self, words: list[str | None]) -> bool:
+    def _matches(self, words: Command) -> bool:
         if len(words) < len(self.words) or (len(words) > len(self.words) and not self.open_end):
             return False
         pairs = zip(self.words, words, strict=False)
         return all(word is not None and _wildcard_regex(pattern).fullmatch(word) for pattern, word in pairs)
 
+    def _matches_reordered(self, arguments: list[str], count: int) -> bool:
+        """Whether all flags of the pattern are there, and its other words come first among the others."""
+        wanted, given = _flags(self.words[1:]), _flags(arguments)
+        if not all(any(_same_flag(one, other) for other in given) for one in wanted):
+            return False
+        plain, others = _operands(self.words[1:]), _operands(arguments)
+        return CommandPattern(("", *plain), self.open_end)._matches(("", *others)) and (
+            self.open_end or (len(given) == len(wanted) and count == len(arguments))
+        )
+
     def _matches_loosely(self, arguments: list[str]) -> bool:
-        """Whether all flags of the pattern are there, in any form, and its other words in its order."""
-        wanted = self.words[1:]
-        flags = _flags(arguments)
-        if not _flags(list(wanted)) <= flags:
+        """Whether flags that may be those of the pattern are there, and its other words in its order."""
+        wanted, given = _flags(self.words[1:]), _flags(arguments)
+        if not all(any(_similar_flag(one, other) for other in given) for one in wanted):
             return False
         others = iter(word.casefold() for word in arguments)
-        plain = [word for word in wanted if not word.startswith("-")]
         return all(
-            any(_wildcard_regex(word.casefold()).fullmatch(other) for other in others) for word in plain
+            any(_wildcard_regex(word.casefold()).fullmatch(other) for other in others)
+            for word in _operands(self.words[1:])
         )
 
 
@@ -79,15 +116,15 @@ def path_matches(pattern: str, path: str, root: str, *, strict: bool) -> bool:
     """
     whole = pattern if pattern.startswith("/") else f"{root.rstrip('/')}/{pattern}"
     if strict:
-        return _path_regex(_normalized(whole)).fullmatch(_normalized(path)) is not None
+        return _path_regex(normalize(whole)).fullmatch(normalize(path)) is not None
     return _path_regex(whole).fullmatch(path) is not None
 
 
 def pattern_is_below(pattern: str, path: str, root: str) -> bool:
     """Whether the path is a directory that contains what the pattern names."""
     whole = pattern if pattern.startswith("/") else f"{root.rstrip('/')}/{pattern}"
-    fixed = re.split(r"[*?]", _normalized(whole), maxsplit=1)[0]
-    return fixed.startswith(_normalized(path).rstrip("/") + "/")
+    fixed = re.split(r"[*?]", normalize(whole), maxsplit=1)[0]
+    return fixed.startswith(normalize(path).rstrip("/") + "/")
 
 
 @lru_cache(maxsize=512)
@@ -103,21 +140,37 @@ def _path_regex(pattern: str) -> re.Pattern[str]:
     return re.compile("".join(meaning.get(part, re.escape(part)) for part in parts), re.DOTALL)
 
 
-def _normalized(path: str) -> str:
+def normalize(path: str) -> str:
     """Normalize a name, so that names which some file system treats as equal become equal."""
     return unicodedata.normalize("NFKC", path).casefold()
 
 
-def _program_name(name: str) -> str:
-    return name.rsplit("/", 1)[-1].casefold()
-
-
-def _flags(words: list[str]) -> set[str]:
-    """Long flags without their values; short ones letter by letter."""
+def _flags(words: Iterable[str]) -> set[str]:
+    """Long flags without their values, short ones letter by letter, in their short form if it is known."""
     found: set[str] = set()
     for word in words:
         if word.startswith("--"):
             found.add(word.partition("=")[0])
         elif word.startswith("-"):
             found |= {f"-{letter}" for letter in word[1:]}
-    return found
+    return {_SHORT_FORMS.get(flag, flag) for flag in found - {"--"}}
+
+
+def _operands(words: Iterable[str]) -> list[str]:
+    return [word for word in words if not word.startswith("-")]
+
+
+def _same_flag(wanted: str, given: str) -> bool:
+    """Whether they are the same flag, or the given one is a long flag cut short."""
+    if len(given) < _MIN_ABBREVIATION or not given.startswith("--"):
+        return _wildcard_regex(wanted).fullmatch(given) is not None
+    long_forms = [wanted, *(long for long, short in _SHORT_FORMS.items() if short == wanted)]
+    return any(_wildcard_regex(form).fullmatch(given) or form.startswith(given) for form in long_forms)
+
+
+def _similar_flag(wanted: str, given: str) -> bool:
+    """Whether they begin with the same letter, or one with the other: `-D` and `--delete`, `--force-x`."""
+    one, other = wanted.lstrip("-").casefold(), given.lstrip("-").casefold()
+    if min(len(one), len(other)) == 1:
+        return one[0] == other[0]
+    return one.startswith(other) or other.startswith(one)

@@ -37,6 +37,7 @@ class RuleModel(BaseModel):
     tool: str | None = None
     command: Annotated[str, AfterValidator(_check_pattern)] | None = None
     path: str | None = None
+    arguments: Literal["any"] | None = None
     reason: str | None = None
 
     @model_validator(mode="after")
@@ -45,6 +46,8 @@ class RuleModel(BaseModel):
             raise ValueError("a rule needs a tool, a command or a path")
         if self.command is not None and self.tool not in {None, SHELL_TOOL}:
             raise ValueError("only the tool Bash has a command")
+        if self.arguments is not None and (self.decision != "allow" or self.command is None):
+            raise ValueError('only a rule that allows a command can have arguments = "any"')
         if self.decision == "allow":
             _check_allow(self)
         return self
@@ -80,6 +83,8 @@ class Rule:
     tool: str | None = None
     command: CommandPattern | None = None
     path: str | None = None
+    # Whatever `*` stands for is allowed, not only what is known to be harmless.
+    any_arguments: bool = False
     reason: str | None = None
     text: str = ""
 
@@ -127,11 +132,12 @@ def _build_rule(model: RuleModel, source: Source) -> Rule:
         tool=model.tool,
         command=None if model.command is None else parse_command_pattern(model.command),
         path=model.path,
+        any_arguments=model.arguments is not None,
         reason=model.reason,
         text=_render(model),
     )
 
 
 def _render(model: RuleModel) -> str:
-    parts = [(name, getattr(model, name)) for name in ("tool", "command", "path")]
+    parts = [(name, getattr(model, name)) for name in ("tool", "command", "path", "arguments")]
     return " ".join([model.decision, *(f"{name}={value!r}" for name, value in parts if value is not None)])

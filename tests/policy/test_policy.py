@@ -13,7 +13,8 @@ ROOT = "/repo"
 LINKS = {"/repo/src/out": "/etc", "/repo/src/in": "/repo/src/real"}
 ALLOWED = (
     """
-git status *|git diff *|git log *|git show *|git add *|ls *|cat *|echo *|grep *|rg *|find *|fd *|npm test
+git status *|git diff *|git log *|git show *|git add *|git grep *|du *|test *
+ls *|cat *|echo *|grep *|rg *|find *|fd *|npm test
 npm run *|pytest *|python -m pytest *|python3 *|make *|touch *|mkdir *|cp *|true|pwd|date *|wc *|head *
 tail *|sort *|sed *|awk *|cd *|sleep *|bash scripts/build.sh|cargo *|go *|node *|jq *|tee *|curl *|tar *
 which *|command -v *|printf *|diff *|tr *|uniq *|perl *|ruby *|xargs *|env *|time *|nohup *|timeout *|[
@@ -26,6 +27,8 @@ POLICY = parse_policy(
     {
         "rule": [
             *({"decision": "allow", "command": command} for command in ALLOWED),
+            {"decision": "allow", "command": "mytool *", "arguments": "any"},
+            {"decision": "allow", "command": "timeout 60 npm test"},
             {"decision": "allow", "tool": "Write", "path": "src/**"},
             {"decision": "allow", "tool": "Edit"},
             {"decision": "allow", "tool": "Read"},
@@ -57,8 +60,17 @@ def resolve(named: str) -> str | None:
     return path
 
 
+def find_repository(directory: str) -> str | None:
+    """The one work tree, with a bare repository and a nested one in it."""
+    if directory.startswith("/repo/bare"):
+        return None
+    return "/repo/nested" if directory.startswith("/repo/nested") else ROOT
+
+
 def bash(command: str, policy: Policy = POLICY) -> Verdict:
-    return judge_call("Bash", {"command": command}, policy, root=ROOT, resolve=resolve)
+    return judge_call(
+        "Bash", {"command": command}, policy, root=ROOT, resolve=resolve, find_repository=find_repository
+    )
 
 
 @pytest.mark.parametrize("command", ALLOW)

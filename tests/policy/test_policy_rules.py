@@ -4,14 +4,15 @@ from typing import Any
 
 import pytest
 
+from chorus.policy.command_verdict import has_known_arguments
 from chorus.policy.rate_limit import ApprovalRateLimit
 from chorus.policy.rules import BadPolicy, Policy, parse_policy
 from chorus.policy.verdict import Verdict, judge_call
-from tests.policy.test_policy import POLICY, ROOT, bash, resolve
+from tests.policy.test_policy import POLICY, ROOT, bash, find_repository, resolve
 
 
 def call(tool: str, policy: Policy = POLICY, **tool_input: Any) -> Verdict:
-    return judge_call(tool, tool_input, policy, root=ROOT, resolve=resolve)
+    return judge_call(tool, tool_input, policy, root=ROOT, resolve=resolve, find_repository=find_repository)
 
 
 def rules(*table: dict[str, Any]) -> Policy:
@@ -132,12 +133,149 @@ def test_a_pattern_without_a_last_star_matches_its_words_only() -> None:
 
 def test_a_star_inside_a_pattern_matches_one_word() -> None:
     policy = rules(
-        {"decision": "allow", "command": "npm run build:*"}, {"decision": "allow", "command": "cp * b"}
+        {"decision": "allow", "command": "npm run build:*"},
+        {"decision": "allow", "command": "cp * b", "arguments": "any"},
     )
     assert bash("npm run build:all", policy).decision == "allow"
     assert bash("npm run test", policy).decision == "ask"
     assert bash("cp a b", policy).decision == "allow"
+    assert bash("cp a b c", policy).decision == "ask"
     assert bash('cp "$x" b', policy).decision == "ask"
+
+
+def test_a_rule_that_spells_the_command_out_needs_no_list() -> None:
+    exact = "docker compose up -d", "make 'X=y'", "sudo apt-get update", "git -C docs push", "cp a /tmp/b"
+    policy = rules(*({"decision": "allow", "command": command} for command in exact))
+    for command in exact:
+        assert bash(command, policy).decision == "allow", command
+        assert bash(command + " x", policy).decision == "ask", command
+    # Not what runs text or changes the shell, and not a file that decides what runs later.
+    for command in ("eval ls", "alias", "cp a .git/hooks/x"):
+        assert bash(command, rules({"decision": "allow", "command": command})).decision == "ask"
+
+
+def test_a_star_allows_listed_arguments_unless_the_rule_trusts_any() -> None:
+    broad = {"decision": "allow", "command": "mytool *"}
+    assert bash("mytool x", rules(broad)).decision == "ask"
+    assert "`mytool x` are harmless" in bash("mytool x", rules(broad)).findings[0].because
+    assert bash("mytool x", rules({**broad, "arguments": "any"})).decision == "allow"
+    assert bash("mytool .git/config", rules({**broad, "arguments": "any"})).decision == "ask"
+    sudo = {"decision": "allow", "command": "sudo *", "arguments": "any"}
+    assert bash("sudo ls", rules(sudo)).decision == "ask"
+
+
+@pytest.mark.parametrize(
+    ("rule", "known"),
+    [
+        ({"command": "mytool *"}, False),
+        ({"command": "mytool *", "arguments": "any"}, True),
+        ({"command": "mytool x"}, True),
+        ({"command": "git *"}, True),
+        ({"command": "git push *"}, False),
+        ({"command": "ls *"}, True),
+        ({"tool": "Edit"}, True),
+        ({"command": "mytool *", "decision": "deny"}, True),
+    ],
+)
+def test_a_rule_that_can_allow_nothing_is_recognised(rule: dict[str, str], known: bool) -> None:
+    assert has_known_arguments(rules({"decision": "allow", **rule}).rules[0]) is known
+
+
+def test_a_subcommand_that_writes_must_be_named_by_the_rule() -> None:
+    broad, named = {"decision": "allow", "command": "git *"}, {"decision": "allow", "command": "git commit *"}
+    assert bash("git log --oneline", rules(broad)).decision == "allow"
+    assert bash("git push", rules(broad)).decision == "ask"
+    assert bash("git commit -am 'a b'", rules(broad)).decision == "ask"
+    assert bash("git commit -am 'a b'", rules(named)).decision == "allow"
+    assert bash("git commit -m x --no-verify", rules(named)).decision == "ask"
+    assert "writes" in bash("git commit -m x", rules(broad)).findings[0].because
+
+
+def test_git_is_allowed_only_where_it_finds_the_work_trees_own_repository() -> None:
+    policy = rules({"decision": "allow", "command": "git status *"})
+
+    def judge(here: str, found: str | None) -> str:
+        return judge_call(
+            "Bash",
+            {"command": "git status"},
+            policy,
+            root=ROOT,
+            resolve=lambda named: here if named == "." else None,
+            find_repository=lambda directory: found if directory == here else "",
+        ).decision
+
+    assert judge("/repo", "/repo") == "allow"
+    assert judge("/repo/src", "/repo") == "allow"
+    assert judge("/repo/bare", None) == "ask"
+    assert judge("/repo/nested", "/repo/nested") == "ask"
+
+
+def test_git_is_asked_where_its_directory_cannot_be_resolved() -> None:
+    policy = rules({"decision": "allow", "command": "git status"}, {"decision": "deny", "path": "secret"})
+    verdict = judge_call(
+        "Bash",
+        {"command": "git status"},
+        policy,
+        root=ROOT,
+        resolve=lambda _: None,
+        find_repository=lambda _: ROOT,
+    )
+    assert verdict.decision == "ask"
+
+
+def test_a_path_that_cannot_be_resolved_is_asked() -> None:
+    assert bash("cat '~x'").decision == "ask"
+    assert bash("cat '~x' $y").decision == "ask"
+
+
+def test_a_redirection_is_a_write() -> None:
+    policy = rules({"decision": "deny", "tool": "Write", "path": "src/**"})
+    assert bash("ls > src/a", policy).decision == "deny"
+    assert bash("ls > a; ls > /dev/null; ls > $x", policy).decision == "ask"
+    assert bash("ls > '~'", policy).decision == "ask"
+    assert bash("ls > /dev/null & ls", rules({"decision": "deny", "tool": "Write"})).decision == "ask"
+
+
+@pytest.mark.parametrize(
+    ("rule", "command", "decision"),
+    [
+        ("git push --force *", "git push -f", "deny"),
+        ("git push --force *", "git push origin --forc", "deny"),
+        ("git push --force *", "git --no-pager push --force", "deny"),
+        ("git push --force *", "git push --force-with-lease", "ask"),
+        ("git push --force *", "git push", "allow"),
+        ("git push --force *", "git push --", "allow"),
+        ("git push --force-with-lease", "git push --force", "ask"),
+        ("git push -f", "git push --force", "deny"),
+        ("git push -f", "git push --force x", "ask"),
+        ("git push -f", "git push -fv", "ask"),
+        ("git branch -D *", "git branch -d x", "ask"),
+        ("git branch -D *", "git branch --delete x", "ask"),
+        ("git p* *", "git push x", "deny"),
+        ("git reset --hard *", "git reset --har", "deny"),
+        ("git reset --hard *", "git reset --harder", "ask"),
+        ("git reset --hard *", "git reset --soft", "allow"),
+    ],
+)
+def test_a_deny_rule_catches_flags_in_another_form(rule: str, command: str, decision: str) -> None:
+    allow = {"decision": "allow", "command": "git *", "arguments": "any"}
+    assert bash(command, rules(allow, {"decision": "deny", "command": rule})).decision == decision
+
+
+def test_the_strictest_rule_decides_about_a_command() -> None:
+    asked = {"decision": "ask", "command": "git *"}
+    possible = {"decision": "deny", "command": "git -c *"}
+    denied = {"decision": "deny", "command": "git push *"}
+    assert bash("git push -c", rules(asked, possible, denied)).decision == "deny"
+    assert bash("git commit", rules(asked, possible, denied)).decision == "ask"
+
+
+def test_the_explanation_is_one_plain_sentence() -> None:
+    (finding,) = bash("echo $x").findings
+    assert finding.because == "contains `$`: only literal words can be allowed"
+    assert bash("sort -o x").findings[0].because == (
+        "`-o` is not on the list of harmless arguments of `sort`"
+    )
 
 
 def test_a_denied_command_name_may_be_a_pattern() -> None:
@@ -175,6 +313,9 @@ def test_a_repository_can_only_lower_the_limit(own: int | None, theirs: int | No
         ({"decision": "allow", "command": "git* status"}, "must name the program in full"),
         ({"decision": "allow", "command": "ls *", "path": "src/**"}, "cannot have a path"),
         ({"decision": "deny", "tool": "Edit", "command": "ls"}, "only the tool Bash has a command"),
+        ({"decision": "deny", "command": "ls *", "arguments": "any"}, "only a rule that allows a command"),
+        ({"decision": "allow", "tool": "Edit", "arguments": "any"}, "only a rule that allows a command"),
+        ({"decision": "allow", "command": "ls *", "arguments": "some"}, "rule.0.arguments"),
         ({"decision": "deny", "command": ""}, "at least a name"),
         ({"decision": "deny", "command": "'"}, "No closing quotation"),
         ({"decision": "perhaps", "tool": "Edit"}, "rule.0.decision"),

@@ -1,0 +1,107 @@
+"""Lists of a program's arguments under which it runs no other program and writes no file it does not show."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+# `-20` for `-n 20`.
+_NUMBER_FLAG = re.compile(r"-\d+")
+# The value of a short flag in the same word. Anything else could be more flags: `-nO./x`.
+_ATTACHED_VALUE = re.compile(r"\d+")
+
+
+class Effect(Enum):
+    READS = "reads"
+    # Writes the files its arguments name, or runs what they hold: they must be in the work tree.
+    INSIDE = "inside"
+
+
+class _Form(Enum):
+    UNLISTED = 0
+    COMPLETE = 1
+    NEEDS_VALUE = 2
+    OPERAND = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """What is not on the list is not harmless, also a shorter form of a long flag."""
+
+    flags: frozenset[str]
+    valued: frozenset[str]  # flags with a value: `-n 5`, `-n5`, `--lines=5`
+    value: re.Pattern[str]
+    first_operand: re.Pattern[str]
+    operand: re.Pattern[str]
+    max_operands: int
+    effect: Effect
+    # With fewer operands than this (and with one of these flags, if there are any) it reads everything below
+    # the working directory.
+    below: int
+    below_flags: frozenset[str]
+    # Letters behind one dash are flags of their own.
+    bundles: bool
+    # The rule must name it: `git add *`, not `git *`.
+    must_be_named: bool
+
+    def find_unlisted(self, words: tuple[str, ...]) -> str | None:
+        """The first word that is not on the list."""
+        operands = 0
+        for word, form in self._forms(words):
+            if form is _Form.UNLISTED:
+                return word
+            if form is _Form.OPERAND:
+                pattern = self.operand if operands else self.first_operand
+                operands += 1
+                if operands > self.max_operands or pattern.fullmatch(word) is None:
+                    return word
+        return None
+
+    def reads_below(self, words: tuple[str, ...]) -> bool:
+        """Whether the command reads everything below the working directory, as if it named `.`."""
+        if self.below_flags and not self.below_flags & _flags_in(words):
+            return False
+        return sum(form is _Form.OPERAND for _, form in self._forms(words)) < self.below
+
+    def _forms(self, words: tuple[str, ...]) -> Iterator[tuple[str, _Form]]:
+        needs_value = False
+        for word in words:
+            if word.startswith("-"):
+                # A value that looks like a flag may be one.
+                form = _Form.UNLISTED if needs_value else self._form_of(word)
+            elif needs_value:
+                form = _Form.COMPLETE if self.value.fullmatch(word) else _Form.UNLISTED
+            else:
+                form = _Form.OPERAND
+            needs_value = form is _Form.NEEDS_VALUE
+            yield word, form
+
+    def _form_of(self, word: str) -> _Form:
+        name, equals, value = word.partition("=")
+        is_long = word.startswith("--")
+        if word in self.flags:
+            return _Form.COMPLETE
+        if equals and name in self.valued and (is_long or not self.bundles):
+            return _Form.COMPLETE if self.value.fullmatch(value) else _Form.UNLISTED
+        if is_long or not self.bundles:
+            return _Form.NEEDS_VALUE if word in self.valued and not is_long else _Form.UNLISTED
+        if _NUMBER_FLAG.fullmatch(word) and "-n" in self.valued:
+            return _Form.COMPLETE
+        return self._form_of_bundle(word)
+
+    def _form_of_bundle(self, word: str) -> _Form:
+        for index, letter in enumerate(word[1:], 1):
+            if f"-{letter}" in self.valued:
+                rest = word[index + 1 :]
+                if not rest:
+                    return _Form.NEEDS_VALUE
+                return _Form.COMPLETE if _ATTACHED_VALUE.fullmatch(rest) else _Form.UNLISTED
+            if f"-{letter}" not in self.flags:
+                return _Form.UNLISTED
+        return _Form.COMPLETE if len(word) > 1 else _Form.UNLISTED
+
+
+def _flags_in(words: tuple[str, ...]) -> set[str]:
+    """Long flags as they are, and every letter behind a single dash."""
+    found = {word for word in words if word.startswith("--")}
+    return found.union(*({f"-{letter}" for letter in word[1:]} for word in words if re.match(r"-[^-]", word)))

@@ -1,0 +1,230 @@
+"""Judge a shell text: deny and ask rules for everything it may run, allow rules for literal commands only."""
+
+import posixpath
+from collections.abc import Iterable, Iterator
+
+from chorus.model.tools import SHELL_TOOL
+from chorus.policy.arguments import Effect
+from chorus.policy.context import Finding, PolicyContext, describe_rule, find_restriction, tool_matches
+from chorus.policy.literal import LiteralScript, NotLiteral, parse_literal
+from chorus.policy.patterns import PatternMatch
+from chorus.policy.programs import CHANGES_DIRECTORY, RUNNERS, SHELL_ONLY, find_arguments, is_listed
+from chorus.policy.rules import Rule
+from chorus.policy.shell import Command, Word
+from chorus.policy.wrappers import parse_unwrapped, program_name, unwrap
+
+_BASH = (SHELL_TOOL,)
+# Writing here leaves nothing behind.
+_DISCARDED = {"/dev/null", "/dev/stdout", "/dev/stderr"}
+# Behind `cd`, what follows any other would also run where the shell was before.
+_AFTER_DIRECTORY_CHANGE = {"&&", "|"}
+
+
+def judge_shell(context: PolicyContext, text: str) -> Iterator[Finding]:
+    try:
+        script = parse_literal(text)
+    except NotLiteral as problem:
+        yield Finding("ask", text, str(problem))
+        yield from _judge_tree(context, text)
+    else:
+        yield from _LiteralJudge(context, script).judge()
+
+
+def _judge_tree(context: PolicyContext, text: str) -> Iterator[Finding]:
+    """What rules deny or ask about in a text that cannot be allowed."""
+    script = parse_unwrapped(text)
+    for command in script.commands:
+        restriction = _restriction_of(context, [command])
+        if restriction is not None:
+            yield restriction
+        yield from _restrictions_of_words(context, command[1:], "")
+    yield from _restrictions_of_words(context, script.reads, "")
+    for word in script.writes:
+        path = None if word is None or word in _DISCARDED else context.resolve(word)
+        restriction = None if path is None else find_restriction(context, word or "", path, ("Write", *_BASH))
+        if restriction is not None:
+            yield restriction
+
+
+def _restriction_of(context: PolicyContext, commands: Iterable[Command]) -> Finding | None:
+    """The strictest finding of a rule that denies or asks about one of these commands."""
+    found: Finding | None = None
+    for command in commands:
+        for decision in ("deny", "ask"):
+            for rule in context.rules(decision):
+                match = _match_command(rule, command)
+                if match is PatternMatch.CERTAIN and decision == "deny":
+                    return Finding("deny", _describe(command), describe_rule(rule))
+                if match is not PatternMatch.NO and found is None:
+                    # A command that is only possibly denied is for the user to decide.
+                    found = Finding("ask", _describe(command), describe_rule(rule))
+    return found
+
+
+def _match_command(rule: Rule, command: Command) -> PatternMatch:
+    if rule.command is not None:
+        return rule.command.restricts(command)
+    return PatternMatch.CERTAIN if rule.path is None and tool_matches(rule, _BASH) else PatternMatch.NO
+
+
+def _restrictions_of_words(
+    context: PolicyContext, words: Iterable[Word], directory: str
+) -> Iterator[Finding]:
+    """What rules about paths say of every word that could name one, seen from this directory."""
+    guarded = any(
+        rule.path is not None and rule.command is None and tool_matches(rule, _BASH)
+        for rule in context.policy.rules
+        if rule.decision != "allow"
+    )
+    for word in words if guarded else ():
+        for named in _possible_paths(word or ""):
+            path = context.resolve(posixpath.join(directory, named))
+            if path is None:
+                yield Finding("ask", named, "this path cannot be resolved")
+            elif (restriction := find_restriction(context, named, path, _BASH)) is not None:
+                yield restriction
+
+
+def _possible_paths(text: str) -> list[str]:
+    """The paths a word could mean: itself, the value of a flag, the part behind `=`, `:` or `@`."""
+    found = [] if text.startswith("-") else [text]
+    if text.startswith("-") and not text.startswith("--"):
+        found.append(text[2:])
+    for mark in "=:@":
+        found.append(text.rpartition(mark)[2] if mark in text else "")
+    return [part for part in found if part]
+
+
+def _describe(command: Command) -> str:
+    return " ".join("…" if word is None else word for word in command)
+
+
+class _LiteralJudge:
+    """Judges a text of literal commands, one by one, in the directory they run in."""
+
+    def __init__(self, context: PolicyContext, script: LiteralScript) -> None:
+        self._context = context
+        self._script = script
+        first = script.commands[0]
+        self._moves = first[0] == CHANGES_DIRECTORY
+        # As the commands name it; "" is where the shell is.
+        self._directory = first[1] if self._moves and len(first) > 1 else ""
+
+    def judge(self) -> Iterator[Finding]:
+        for index, command in enumerate(self._script.commands):
+            yield self._judge_command(command)
+            if command[0] == CHANGES_DIRECTORY:
+                yield from self._judge_directory_change(index, command)
+            else:
+                yield from self._judge_paths(command)
+                if program_name(command[0]) == "git":
+                    yield from self._judge_repository(command)
+
+    def _judge_command(self, command: tuple[str, ...]) -> Finding:
+        """Judge by the deny and ask rules for it and the commands inside it, then by the allow rules."""
+        restriction = _restriction_of(self._context, unwrap(command).commands)
+        if restriction is not None:
+            return restriction
+        about, problem = _describe(command), "no rule allows this command"
+        if command[0] in SHELL_ONLY:
+            return Finding("ask", about, f"the user is always asked about `{command[0]}`")
+        for rule in self._context.rules("allow"):
+            if rule.command is not None and rule.command.allows(command):
+                other = _unlisted_argument(rule, command)
+                if other is None:
+                    return Finding("allow", about, describe_rule(rule))
+                problem = other
+        return Finding("ask", about, problem)
+
+    def _judge_paths(self, command: tuple[str, ...]) -> Iterator[Finding]:
+        """Guarded and protected files, and files out of the work tree, that the command names."""
+        listed = find_arguments(command)
+        arguments = command[1 if listed is None else len(listed[0].split()) :]
+        for inner in unwrap(command).commands:
+            yield from _restrictions_of_words(self._context, inner[1:], self._directory)
+        if listed is not None and listed[1].reads_below(arguments):
+            yield from _restrictions_of_words(self._context, (".",), self._directory)
+        if _only_reads(command):
+            return
+        for word in command[1:]:
+            for named in _possible_paths(word):
+                protected = self._context.protected_name(posixpath.join(self._directory, named))
+                if protected is not None:
+                    yield Finding("ask", named, f"`{protected}` decides what runs or needs permission later")
+        if listed is not None and listed[1].effect is Effect.INSIDE:
+            for word in arguments:
+                path = self._context.resolve(posixpath.join(self._directory, word))
+                if not word.startswith("-") and not self._context.is_inside(path):
+                    yield Finding("ask", word, "it is not in the work tree")
+
+    def _judge_directory_change(self, index: int, command: tuple[str, ...]) -> Iterator[Finding]:
+        """Only a first `cd DIRECTORY &&` into the work tree: then it is clear where everything runs."""
+        about, parts = _describe(command), self._directory.split("/")
+        if index > 0:
+            yield Finding("ask", about, "only the first command can be an allowed `cd`")
+        elif len(command) != 2 or ".." in parts[parts.count("..") :]:
+            yield Finding("ask", about, "it is not clear where this leads")
+        elif not self._context.is_inside(self._context.resolve(self._directory)):
+            yield Finding("ask", about, "it leads out of the work tree")
+        elif (protected := self._context.protected_name(self._directory)) is not None:
+            yield Finding("ask", about, f"`{protected}` decides what runs or needs permission later")
+        elif self._repository() != self._context.root:
+            yield Finding("ask", about, "this directory is, or is in, a repository of its own")
+        elif self._script.separators[:1] == ("|",) or not _AFTER_DIRECTORY_CHANGE.issuperset(
+            self._script.separators
+        ):
+            yield Finding(
+                "ask", about, "after `cd`, only `&&` can be allowed, and `|` between later commands"
+            )
+
+    def _judge_repository(self, command: tuple[str, ...]) -> Iterator[Finding]:
+        """git takes its settings, and the programs they name, from the repository it finds."""
+        here = self._context.resolve(self._directory or ".")
+        if here is None or self._repository() != self._context.root:
+            yield Finding("ask", _describe(command), "git finds no repository here, or another one")
+        elif here != self._context.root and not all(
+            _only_reads(other) for other in self._script.commands if other[0] != CHANGES_DIRECTORY
+        ):
+            yield Finding(
+                "ask", _describe(command), "beside a command that writes, git is allowed only in the root"
+            )
+
+    def _repository(self) -> str | None:
+        here = self._context.resolve(self._directory or ".")
+        return None if here is None else self._context.find_repository(here)
+
+
+def _unlisted_argument(rule: Rule, command: tuple[str, ...]) -> str | None:
+    """Why a rule whose words match still does not allow the command, if it does not."""
+    pattern = rule.command
+    if pattern is None or pattern.is_exact:
+        return None
+    listed = find_arguments(command)
+    if listed is None and program_name(command[0]) in RUNNERS:
+        return f"`{command[0]}` runs other programs: only a rule without `*` allows it"
+    if rule.any_arguments:
+        return None
+    if listed is None:
+        return f"it is not known which arguments of `{' '.join(command[:2])}` are harmless"
+    name, arguments = listed
+    names = tuple(name.split())
+    if arguments.must_be_named and not pattern.names(names):
+        return f"`{name}` writes: only a rule that names it allows it"
+    unlisted = arguments.find_unlisted(command[len(names) :])
+    if unlisted is None:
+        return None
+    return f"`{unlisted}` is not on the list of harmless arguments of `{name}`"
+
+
+def has_known_arguments(rule: Rule) -> bool:
+    """Whether a rule can allow something: one command, any arguments, or a program with a list."""
+    if rule.decision != "allow" or rule.command is None or rule.command.is_exact or rule.any_arguments:
+        return True
+    return is_listed(rule.command.words)
+
+
+def _only_reads(command: tuple[str, ...]) -> bool:
+    listed = find_arguments(command)
+    if listed is None or listed[1].effect is not Effect.READS:
+        return False
+    return listed[1].find_unlisted(command[len(listed[0].split()) :]) is None
