@@ -11,6 +11,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from chorus.system.durable_writes import sync_file
+
 _serial = itertools.count()
 
 
@@ -37,7 +39,7 @@ def replace_file(
             file.flush()
             _set_mode(file.fileno(), path, mode)
             if durable:
-                os.fsync(file.fileno())
+                sync_file(file.fileno())
         if check is not None:
             check()
         temporary.replace(path)

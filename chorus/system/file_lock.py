@@ -1,34 +1,61 @@
 """Exclusive locks between processes, by `flock`: the kernel releases them when their holder ends.
 
-Standard library only: short commands import it.
+Whoever can open a file can hold a lock on it, so a lock file that others could open is replaced. Standard
+library only: short commands import it.
 """
 
+import errno
 import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from chorus.errors import ChorusError, ExitCode
+from chorus.system.private_files import FILE_MODE, is_private, make_private
+
+OPEN = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+# Errors of a file system without locks.
+UNKNOWN_CALL = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)
+# Errors of a file that is another user's, or a symbolic link.
+NOT_OURS = (errno.EACCES, errno.EPERM, errno.ELOOP)
+
+
+class NoLocks(ChorusError):
+    """The file system has no locks, as some network mounts."""
+
+    exit_code = ExitCode.SYSTEM_ERROR
+    hint = "Move the repository to a local disk, or mount the file system with locks."
+
 
 class FileLock:
     """An exclusive lock on a file, which is created if missing. It can be taken again after `release`."""
 
-    __slots__ = ("_descriptor",)
+    __slots__ = ("_descriptor", "_path")
 
     def __init__(self, path: Path) -> None:
-        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._path = path
+        self._descriptor = _open_own(path)
 
     def acquire(self) -> None:
         """Wait until no other process holds the lock."""
-        fcntl.flock(self._descriptor, fcntl.LOCK_EX)
+        self._lock(fcntl.LOCK_EX)
 
     def try_acquire(self) -> bool:
         """Take the lock if it is free."""
         try:
-            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._lock(fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return False
         return True
+
+    def _lock(self, how: int) -> None:
+        try:
+            fcntl.flock(self._descriptor, how)
+        except OSError as error:
+            if error.errno in UNKNOWN_CALL:
+                raise NoLocks(f"cannot lock {self._path}: {error.strerror}") from error
+            raise
 
     def release(self) -> None:
         fcntl.flock(self._descriptor, fcntl.LOCK_UN)
@@ -46,7 +73,7 @@ class FileLock:
 @contextmanager
 def try_lock(path: Path) -> Iterator[bool]:
     """Hold the lock on `path` within the block. Gives False, without waiting, if another process holds it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_private(path.parent)
     lock = FileLock(path)
     try:
         yield lock.try_acquire()
@@ -64,3 +91,29 @@ def is_locked(path: Path) -> bool:
     except FileNotFoundError:
         return False
     return False
+
+
+def _open_own(path: Path) -> int:
+    """Open the lock file. One that another user made or could open is replaced: they may hold it."""
+    try:
+        descriptor = os.open(path, OPEN, FILE_MODE)
+    except OSError as error:
+        if error.errno not in NOT_OURS:
+            raise
+    else:
+        if _is_own(descriptor, path):
+            return descriptor
+        os.close(descriptor)
+    path.unlink(missing_ok=True)
+    return os.open(path, OPEN, FILE_MODE)
+
+
+def _is_own(descriptor: int, path: Path) -> bool:
+    state = os.fstat(descriptor)
+    if state.st_uid != path.parent.stat().st_uid:
+        return False
+    if is_private(state):
+        return True
+    os.fchmod(descriptor, FILE_MODE)
+    # On a file system without modes nothing has changed, and replacing the file would prove nothing.
+    return not is_private(os.fstat(descriptor))

@@ -7,17 +7,23 @@ were lost so that only a scan can tell. An event is a hint: what changed is read
 import itertools
 import logging
 import os
-import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from watchdog.events import FileSystemEvent, FileSystemEventHandler
-from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver
 
 from chorus.model.ids import RepoPath
+from chorus.system.private_files import make_private
+from chorus.system.this_system import IS_LINUX
+from chorus.system.watch_target import WatchTarget
+
+if IS_LINUX:
+    from chorus.system.linux.file_watch import KEEPS_ORDER, start_observer
+else:
+    from chorus.system.macos.file_watch import KEEPS_ORDER, start_observer
 
 log = logging.getLogger("chorus.system")
 
@@ -44,19 +50,34 @@ class WatchedChanges:
 class FileWatch:
     """Watches one work tree from threads of watchdog; `take` is called from the caller's thread."""
 
-    def __init__(self, work_tree: Path, git_dir: Path, *, wake: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        work_tree: Path,
+        git_dir: Path,
+        *,
+        wake: Callable[[], None],
+        on_head: Callable[[], None] = lambda: None,
+        polling: bool = False,
+    ) -> None:
+        """`wake` is called after a change, `on_head` after one that may have moved HEAD, both in a thread of
+        the watch. `polling`: watch nothing, so that the caller scans.
+        """
+        self._polling = polling
         self._root = os.fspath(work_tree)
         self._git_dir = os.fspath(git_dir)
         self._wake = wake
+        self._on_head = on_head
         self._lock = threading.Lock()
         self._paths: set[RepoPath] = set()
         self._head = self._lost = True  # nothing was watched until now
         self._observer: BaseObserver | None = None
-        self._barriers = _Barriers(os.path.join(self._git_dir, BARRIER_DIRECTORY))  # noqa: PTH118  os is faster than pathlib here
+        self._barriers = _Barriers(os.path.join(self._git_dir, BARRIER_DIRECTORY))  # noqa: PTH118  text  os is faster than pathlib here
         self.problem: str | None = None
 
     def start(self) -> None:
         """Start watching. If that fails (inotify limits), it is noted as a problem and not raised."""
+        if self._polling:
+            return
         try:
             self._observer = self._start_observer()
         except OSError as error:
@@ -87,37 +108,19 @@ class FileWatch:
     def flush_barrier(self, then: Callable[[], None]) -> bool:
         """Call `then`, in another thread, once every change made up to now has been reported.
 
-        False if that cannot be known: the watch is incomplete, or not by inotify.
+        False if that cannot be known: the watch is incomplete, or does not keep the order of changes.
         """
         return not self.needs_scan and self._barriers.raise_one(then)
 
     def _start_observer(self) -> BaseObserver:
-        if sys.platform == "linux":
-            return self._start_inotify()
-        observer = Observer()
-        observer.start()
-        observer.schedule(_Handler(self._dispatch), self._root, recursive=True)
-        if not self._git_dir.startswith(self._root + "/"):
-            observer.schedule(_Handler(self._dispatch), self._git_dir)
-        return observer
-
-    def _start_inotify(self) -> BaseObserver:
-        from chorus.system.inotify import InotifyEmitter  # noqa: PLC0415  Linux only
-
         os.stat(self._root)  # noqa: PTH116  raises before anything is created in a directory that is gone
-        self._barriers.open()
-        flat = [self._git_dir, os.path.join(self._git_dir, "logs"), self._barriers.directory]  # noqa: PTH118
-        observer = BaseObserver(
-            InotifyEmitter, flat=flat, on_overflow=self._note_overflow, on_limit=self._note_limit
+        if KEEPS_ORDER:
+            self._barriers.open()
+        flat = [self._git_dir, os.path.join(self._git_dir, "logs"), self._barriers.directory]  # noqa: PTH118  text
+        handler = _Handler(self._dispatch)
+        return start_observer(
+            WatchTarget(self._root, self._git_dir, flat, handler, self._note_overflow, self._note_limit)
         )
-        observer.start()
-        try:
-            observer.schedule(_Handler(self._dispatch), self._root, recursive=True)
-        except OSError:
-            observer.stop()
-            observer.join()
-            raise
-        return observer
 
     def _dispatch(self, event: FileSystemEvent) -> None:
         """Sort an event by its path. Called in one thread, in the order of the events."""
@@ -127,6 +130,9 @@ class FileWatch:
                 self._note_git(path[len(self._git_dir) + 1 :])
             elif path.startswith(self._root + "/"):
                 self._note(path[len(self._root) + 1 :])
+            elif path != self._git_dir:
+                # The root itself, or spelled otherwise (case, accents, a link): only a scan can tell.
+                self._note_loss()
 
     def _note(self, path: str) -> None:
         if path == ".git" or path.startswith(".git/"):
@@ -149,6 +155,7 @@ class FileWatch:
                 was_quiet, self._head = not self._head, True
             if was_quiet:
                 self._wake()
+            self._on_head()
 
     def _note_limit(self, reason: str) -> None:
         if self.problem is None:
@@ -181,7 +188,8 @@ class _Barriers:
         self._pending: dict[str, Callable[[], None]] = {}
 
     def open(self) -> None:
-        os.makedirs(self.directory, mode=0o700, exist_ok=True)  # noqa: PTH103  plain strings all through
+        make_private(Path(self.directory).parent)
+        make_private(Path(self.directory))
         for left in os.listdir(self.directory):  # noqa: PTH208  os is faster than pathlib here
             os.unlink(os.path.join(self.directory, left))  # noqa: PTH108, PTH118  os is faster than pathlib here
         self._is_open = True
@@ -190,7 +198,7 @@ class _Barriers:
         if not self._is_open:
             return False
         name = str(next(self._numbers))
-        path = os.path.join(self.directory, name)  # noqa: PTH118  os is faster than pathlib here
+        path = os.path.join(self.directory, name)  # noqa: PTH118  text  os is faster than pathlib here
         with self._lock:
             self._pending[name] = then
         try:

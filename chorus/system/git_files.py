@@ -2,30 +2,102 @@
 
 For commands that must answer within milliseconds, and for paths that may be in no repository.
 `store/git_paths.py` asks git itself, which alone knows whether it would work there (bare repositories,
-unknown extensions, `safe.directory`). Standard library only: short commands import it.
+unknown extensions, `safe.directory`). Paths are strings here: short commands import this module, and
+importing pathlib takes a third of the time Python itself needs to start.
 """
 
 import os
-from pathlib import Path
+from os.path import exists, isfile, join, normpath, realpath
+
+AnyPath = str | os.PathLike[str]
 
 
-def find_work_tree(start: Path) -> Path | None:
+def find_work_tree(start: AnyPath) -> str | None:
     """The nearest directory at or above `start` that holds `.git`."""
-    return next((directory for directory in (start, *start.parents) if (directory / ".git").exists()), None)
+    directory = realpath(start)
+    while not _holds_git(directory):
+        directory, below = os.path.split(directory)
+        if not below:
+            return None
+    return directory
 
 
-def read_git_dir(work_tree: Path) -> Path:
+def read_git_dir(work_tree: AnyPath) -> str:
     """The git directory of a work tree: `.git` itself, or where that file points (linked work trees)."""
-    git = work_tree / ".git"
-    if not git.is_file():
+    git = join(work_tree, ".git")
+    if not isfile(git):
         return git
-    text = git.read_text(encoding="utf-8", errors="surrogateescape").strip()
-    return (work_tree / text.removeprefix("gitdir:").strip()).resolve()
+    return realpath(join(work_tree, _read_line(git).removeprefix("gitdir:").strip()))
 
 
-def read_common_dir(git_dir: Path) -> Path:
+def read_common_dir(git_dir: AnyPath) -> str:
     """The directory that all work trees of a repository share."""
-    pointer = git_dir / "commondir"
-    if not pointer.is_file():
-        return git_dir
-    return Path(os.path.normpath(git_dir / pointer.read_text(encoding="utf-8").strip()))
+    pointer = join(git_dir, "commondir")
+    if not isfile(pointer):
+        return os.fspath(git_dir)
+    return normpath(join(git_dir, _read_line(pointer)))
+
+
+def work_tree_label(git_dir: AnyPath, common_dir: AnyPath) -> str:
+    """The name of a work tree for users: `main`, or the one git gave a linked work tree."""
+    if os.fspath(git_dir) == os.fspath(common_dir):
+        return "main"
+    name = os.path.basename(git_dir)
+    return f"worktree-{name}" if name == "main" else name
+
+
+def label_of(directory: AnyPath) -> str | None:
+    """The name of the work tree that a directory is in; None if it is in none."""
+    try:
+        root = find_work_tree(directory)
+        git_dir = realpath(read_git_dir(root)) if root is not None else None
+        return work_tree_label(git_dir, realpath(read_common_dir(git_dir))) if git_dir is not None else None
+    except (OSError, ValueError):
+        return None
+
+
+def list_work_trees(common_dir: AnyPath) -> dict[str, str]:
+    """The work trees of a repository that exist and have a history, by name, the main one first."""
+    found: dict[str, str] = {}
+    common = os.fspath(common_dir)
+    main = os.path.dirname(common)
+    if _has_history(common) and exists(join(main, ".git")) and realpath(read_git_dir(main)) == common:
+        found["main"] = main
+    try:
+        linked = sorted(os.listdir(join(common, "worktrees")))
+    except (FileNotFoundError, NotADirectoryError):
+        return found
+    for name in linked:
+        git_dir = join(common, "worktrees", name)
+        root = _linked_root(git_dir)
+        if root is not None and _has_history(git_dir):
+            found[work_tree_label(git_dir, common)] = root
+    return found
+
+
+def _holds_git(directory: str) -> bool:
+    """Whether `directory` holds `.git`. Raises where that cannot be looked at."""
+    try:
+        os.stat(join(directory, ".git"))
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
+
+
+def _has_history(git_dir: str) -> bool:
+    return exists(join(git_dir, "chorus", "recording.lock"))  # whoever records takes this lock
+
+
+def _linked_root(git_dir: str) -> str | None:
+    """The work tree that a linked git directory belongs to; None if it was removed or moved."""
+    try:
+        pointer = _read_line(join(git_dir, "gitdir"))
+        root = realpath(os.path.dirname(normpath(join(git_dir, pointer))))
+        return root if read_git_dir(root) == realpath(git_dir) else None
+    except (OSError, ValueError):
+        return None
+
+
+def _read_line(path: str) -> str:
+    with open(path, encoding="utf-8", errors="surrogateescape") as file:
+        return file.read().strip()

@@ -1,5 +1,7 @@
 """Atomic replacement, locks between processes, and work trees found without git."""
 
+import errno
+import fcntl
 import os
 import stat
 import subprocess
@@ -9,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from chorus.system.atomic_file import replace_file
-from chorus.system.file_lock import FileLock, is_locked, try_lock
+from chorus.system.file_lock import FileLock, NoLocks, is_locked, try_lock
 from chorus.system.git_files import find_work_tree, read_common_dir, read_git_dir
 from tests.repos import UserRepo
 
@@ -95,12 +97,26 @@ def test_a_work_tree_is_found_from_below_and_its_git_directories_as_git_names_th
     repo.git("worktree", "add", "-q", str(tmp_path / "linked"))
     for root in (repo.path, tmp_path / "linked"):
         (root / "below/it").mkdir(parents=True)
-        assert find_work_tree(root / "below/it") == root
+        assert find_work_tree(root / "below/it") == str(root)
         git_dir = read_git_dir(root)
-        assert str(git_dir) == UserRepo(root).git("rev-parse", "--absolute-git-dir").strip()
+        assert git_dir == UserRepo(root).git("rev-parse", "--absolute-git-dir").strip()
         named = UserRepo(root).git("rev-parse", "--path-format=absolute", "--git-common-dir").strip()
-        assert str(read_common_dir(git_dir)) == named
+        assert read_common_dir(git_dir) == named
 
 
 def test_outside_a_repository_no_work_tree_is_found(tmp_path: Path) -> None:
     assert find_work_tree(tmp_path / "nowhere") is None
+
+
+def test_a_file_system_without_locks_is_refused_with_a_way_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A double: no such mount is at hand."""
+
+    def refuse(_descriptor: int, _how: int) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with pytest.raises(NoLocks, match=r"cannot lock .*/lock: No locks available") as caught:
+        FileLock(tmp_path / "lock").try_acquire()
+    assert "local disk" in str(caught.value.hint)

@@ -90,7 +90,7 @@ class InotifyEmitter(EventEmitter):
 
     def on_thread_start(self) -> None:
         """Watch everything. Raises OSError if the root cannot be watched."""
-        self._queue = _call(_LIBC.inotify_init1, os.O_CLOEXEC | os.O_NONBLOCK)
+        self._queue = call_libc(LIBC.inotify_init1, os.O_CLOEXEC | os.O_NONBLOCK)
         self._wake = os.eventfd(0)
         try:
             for directory in self._flat:
@@ -182,7 +182,7 @@ class InotifyEmitter(EventEmitter):
     def _add_watch(self, directory: bytes) -> int:
         is_named = directory == self._root or directory in self._flat
         flags = CHANGES | IN_ONLYDIR | (0 if is_named else IN_DONT_FOLLOW)
-        return _call(_LIBC.inotify_add_watch, self._queue, directory, flags)
+        return call_libc(LIBC.inotify_add_watch, self._queue, directory, flags)
 
     def _remember(self, directory: bytes, descriptor: int) -> None:
         self._forget(self._paths.get(descriptor))  # the same directory, under the name it had before
@@ -192,7 +192,7 @@ class InotifyEmitter(EventEmitter):
     def _remove_tree(self, top: bytes) -> None:
         below = top + b"/"
         for path in [path for path in self._descriptors if path == top or path.startswith(below)]:
-            _LIBC.inotify_rm_watch(self._queue, self._descriptors[path])
+            LIBC.inotify_rm_watch(self._queue, self._descriptors[path])
             self._forget(path)
 
     def _forget(self, directory: bytes | None) -> None:
@@ -222,11 +222,11 @@ def _file_event(path: str, mask: int) -> FileSystemEvent:
     return FileAttribEvent(path) if mask & IN_ATTRIB else FileModifiedEvent(path)
 
 
-_LIBC = ctypes.CDLL(None, use_errno=True)
-_LIBC.inotify_add_watch.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_uint32)
+LIBC = ctypes.CDLL(None, use_errno=True)
+LIBC.inotify_add_watch.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_uint32)
 
 
-def _call(function: Callable[..., int], *arguments: int | bytes) -> int:
+def call_libc(function: Callable[..., int], *arguments: int | bytes) -> int:
     """Call a function of the C library; raise OSError if it fails."""
     result = function(*arguments)
     if result < 0:

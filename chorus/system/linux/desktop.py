@@ -1,0 +1,21 @@
+"""Notifications of the desktop, by notify-send."""
+
+import shutil
+from collections.abc import Mapping
+
+# What a desktop session has; without one, notify-send waits for a server that never comes.
+SESSION_VARIABLES = ("DISPLAY", "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS")
+
+
+def desktop_command(title: str, text: str, environment: Mapping[str, str]) -> list[str] | None:
+    """The command that shows this notification; None without a desktop."""
+    if not any(environment.get(name) for name in SESSION_VARIABLES):
+        return None
+    if (program := shutil.which("notify-send", path=environment.get("PATH"))) is None:
+        return None
+    # The text may hold markup for the desktop; the title never does.
+    return [program, "--app-name=Chorus", "--", title, escape_markup(text)]
+
+
+def escape_markup(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -1,0 +1,24 @@
+"""Start watching a work tree with inotify, through the emitter of ours."""
+
+from watchdog.observers.api import BaseObserver
+
+from chorus.system.linux.inotify import InotifyEmitter
+from chorus.system.watch_target import WatchTarget
+
+# Events arrive in the order of the changes, so a barrier proves that all have been delivered.
+KEEPS_ORDER = True
+
+
+def start_observer(target: WatchTarget) -> BaseObserver:
+    """Watch the work tree, and `flat`. Raises OSError if the work tree cannot be watched."""
+    observer = BaseObserver(
+        InotifyEmitter, flat=target.flat, on_overflow=target.on_overflow, on_limit=target.on_limit
+    )
+    observer.start()
+    try:
+        observer.schedule(target.handler, target.root, recursive=True)
+    except OSError:
+        observer.stop()
+        observer.join()
+        raise
+    return observer

@@ -1,0 +1,112 @@
+"""Processes as psutil shows them, and `ps` for the one thing it does not: a terminal's foreground group."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+import psutil
+
+from chorus.system.process import Process
+
+
+def read_process(pid: int) -> Process | None:
+    """The process with this id; None if there is none."""
+    started = read_start(pid)
+    if started is None:
+        return None
+    try:
+        with _translate_errors():
+            process = psutil.Process(pid)
+            with process.oneshot():
+                name, arguments = process.name(), _arguments(process)
+        return Process(pid, started, name, arguments, os.getpgid(pid), _foreground_group(pid))
+    except ProcessLookupError:
+        return None
+
+
+def read_start(pid: int) -> str | None:
+    """When the process with this id started; None if there is none. As in `Process`, but quicker."""
+    try:
+        with _translate_errors():
+            process = psutil.Process(pid)
+            ended = process.status() in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
+            return None if ended else f"{process.create_time():.6f}"
+    except ProcessLookupError:
+        return None
+
+
+def start_time(pid: int, started: str) -> float | None:
+    """When a process that `started` names began, in seconds since 1970; None if it cannot be known."""
+    del pid  # the start says it all
+    try:
+        return float(started)
+    except ValueError:
+        return None
+
+
+def is_stopped(pid: int) -> bool:
+    """Whether a signal stopped it, or it is gone."""
+    try:
+        with _translate_errors():
+            return bool(psutil.Process(pid).status() == psutil.STATUS_STOPPED)
+    except ProcessLookupError:
+        return True
+
+
+def list_group(group: int) -> list[int]:
+    """The ids of the processes in a process group."""
+    found = []
+    for pid in psutil.pids():
+        with suppress(ProcessLookupError, PermissionError):
+            if os.getpgid(pid) == group:
+                found.append(pid)
+    return found
+
+
+def open_process(pid: int) -> int | None:
+    """A descriptor that is readable once the process has ended: not here."""
+    del pid
+    return None
+
+
+def read_idle_shell(pid: int) -> tuple[str, int] | None:
+    """The name and foreground group of a pane's first process if it runs no other program: not known here."""
+    del pid
+    return None
+
+
+def read_directory(pid: int) -> str:
+    """The working directory of a process. Raises OSError if it cannot be read."""
+    with _translate_errors():
+        return psutil.Process(pid).cwd()
+
+
+def read_environment(pid: int) -> dict[str, str]:
+    """The environment a process was started with. Raises OSError if it cannot be read."""
+    with _translate_errors():
+        return psutil.Process(pid).environ()
+
+
+def _arguments(process: psutil.Process) -> tuple[str, ...]:
+    try:
+        return tuple(process.cmdline())
+    except psutil.AccessDenied:  # another user's
+        return ()
+
+
+def _foreground_group(pid: int) -> int:
+    done = subprocess.run(["ps", "-o", "tpgid=", "-p", str(pid)], capture_output=True, text=True)
+    text = done.stdout.strip()
+    # Without a terminal macOS says 0 and Linux -1.
+    return int(text) if text.isdecimal() and text != "0" else -1
+
+
+@contextmanager
+def _translate_errors() -> Iterator[None]:
+    try:
+        yield
+    except psutil.NoSuchProcess as error:
+        raise ProcessLookupError(str(error)) from error
+    except psutil.AccessDenied as error:
+        raise PermissionError(str(error)) from error

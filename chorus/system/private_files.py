@@ -1,0 +1,81 @@
+"""Directories and files that only their owner can use, from the moment they exist.
+
+Everything Chorus records is below a directory of mode 0700, so no other user can read it, hold a lock in it
+or put anything into it. Files get mode 0600 as well. Standard library only: short commands import it.
+"""
+
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+from chorus.errors import ChorusError, ExitCode
+
+DIRECTORY_MODE = 0o700
+FILE_MODE = 0o600
+OTHERS = 0o077
+
+
+class NotOwned(ChorusError):
+    """A directory of Chorus belongs to another user."""
+
+    exit_code = ExitCode.REFUSED
+    hint = "Use Chorus as that user, or in a clone of your own."
+
+
+def make_private(directory: Path) -> None:
+    """Create a directory for its owner alone, and missing ones above it; take an existing one from others."""
+    try:
+        directory.mkdir(mode=DIRECTORY_MODE)
+    except FileNotFoundError:
+        make_private(directory.parent)
+        directory.mkdir(mode=DIRECTORY_MODE, exist_ok=True)
+    except FileExistsError:
+        _correct(directory)
+
+
+def open_private(path: str, flags: int) -> int:
+    """Open a file, created for its owner alone: an `opener` for `open`."""
+    return os.open(path, flags | os.O_CLOEXEC, FILE_MODE)
+
+
+def is_private(state: os.stat_result) -> bool:
+    """Whether no other user may open it."""
+    return not state.st_mode & OTHERS
+
+
+def _correct(directory: Path) -> None:
+    state = directory.stat()
+    if not stat.S_ISDIR(state.st_mode):
+        raise NotADirectoryError(f"{directory} is not a directory")
+    if state.st_uid != os.geteuid() and not _creates_as(directory, state.st_uid):
+        raise NotOwned(f"{directory} belongs to another user (uid {state.st_uid})")
+    if is_private(state):
+        return
+    # Not every file system has modes: there it stays as it is, and `chorus doctor` says so.
+    with suppress(PermissionError):
+        directory.chmod(stat.S_IMODE(state.st_mode) & ~OTHERS)
+        for folder, names, files in os.walk(directory):
+            for name in (*names, *files):
+                _take_from_others(Path(folder, name))
+
+
+def _take_from_others(path: Path) -> None:
+    with suppress(OSError):  # removed meanwhile, or of another user
+        state = path.lstat()
+        if not stat.S_ISLNK(state.st_mode) and not is_private(state):
+            path.chmod(stat.S_IMODE(state.st_mode) & ~OTHERS)
+
+
+def _creates_as(directory: Path, uid: int) -> bool:
+    """Whether files created here belong to `uid`: a mounted file system may give all to one user."""
+    probe = directory / f"owner.{os.getpid()}.tmp"
+    try:
+        descriptor = os.open(probe, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE)
+    except OSError:
+        return False
+    try:
+        return os.fstat(descriptor).st_uid == uid
+    finally:
+        os.close(descriptor)
+        probe.unlink(missing_ok=True)

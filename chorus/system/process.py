@@ -1,0 +1,15 @@
+"""A running process as a value."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """A process, identified by id and start: ids are reused."""
+
+    pid: int
+    started: str  # only to compare: clock ticks since boot (Linux), or seconds since 1970
+    name: str
+    arguments: tuple[str, ...]
+    group: int
+    foreground_group: int  # of its terminal; -1 without one

@@ -1,0 +1,5 @@
+"""Which operating system this is. Only the modules that choose between `linux/` and `macos/` ask."""
+
+import sys
+
+IS_LINUX = sys.platform == "linux"

@@ -1,0 +1,16 @@
+"""What is to be watched, and who is told."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from watchdog.events import FileSystemEventHandler
+
+
+@dataclass(frozen=True, slots=True)
+class WatchTarget:
+    root: str  # the work tree, with everything below it
+    git_dir: str
+    flat: Sequence[str]  # directories of the git directory that are watched by themselves
+    handler: FileSystemEventHandler
+    on_overflow: Callable[[], None]  # events were lost
+    on_limit: Callable[[str], None]  # not everything can be watched, with the reason

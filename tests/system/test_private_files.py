@@ -1,0 +1,116 @@
+"""Directories and lock files that only their owner can use."""
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from chorus.system.file_lock import FileLock, is_locked
+from chorus.system.private_files import NotOwned, make_private
+
+
+@pytest.fixture(autouse=True)
+def no_umask() -> Iterator[None]:
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+def mode_of(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_a_directory_and_those_above_it_are_private_at_once(tmp_path: Path) -> None:
+    make_private(tmp_path / "a" / "b")
+    make_private(tmp_path / "a" / "b")
+    assert mode_of(tmp_path / "a") == mode_of(tmp_path / "a" / "b") == 0o700
+
+
+def test_an_existing_directory_is_taken_from_others_with_all_it_holds(tmp_path: Path) -> None:
+    root = tmp_path / "chorus"
+    (root / "objects").mkdir(parents=True)
+    (root / "objects" / "object").touch(0o444)
+    (root / "notes").touch(0o666)
+    (tmp_path / "outside").touch(0o666)
+    (root / "link").symlink_to(tmp_path / "outside")
+    make_private(root)
+    assert mode_of(root) == mode_of(root / "objects") == 0o700
+    assert mode_of(root / "notes") == 0o600
+    assert mode_of(root / "objects" / "object") == 0o400
+    assert mode_of(tmp_path / "outside") == 0o666
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to give a directory to another user")
+def test_a_directory_of_another_user_is_refused(tmp_path: Path) -> None:
+    root = tmp_path / "chorus"
+    root.mkdir(0o777)
+    os.chown(root, 65534, 65534)
+    with pytest.raises(NotOwned, match="belongs to another user"):
+        make_private(root)
+    assert list(root.iterdir()) == []
+
+
+def test_a_file_system_that_gives_all_files_to_one_user_is_accepted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "chorus"
+    root.mkdir()
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    make_private(root)
+    assert mode_of(root) == 0o700
+    assert list(root.iterdir()) == []
+
+
+def test_a_file_in_place_of_the_directory_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "chorus").touch()
+    with pytest.raises(NotADirectoryError):
+        make_private(tmp_path / "chorus")
+
+
+def test_a_lock_that_others_could_open_is_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    path.touch(0o644)
+    other = FileLock.__new__(FileLock)
+    other._descriptor = os.open(path, os.O_RDONLY)  # opened while anybody could
+    assert other.try_acquire()
+    lock = FileLock(path)
+    assert lock.try_acquire()
+    assert mode_of(path) == 0o600
+    other.close()
+    assert not FileLock(path).try_acquire()
+    lock.close()
+    assert not is_locked(path)
+
+
+def test_a_link_in_place_of_a_lock_is_replaced_and_its_target_left_alone(tmp_path: Path) -> None:
+    target = tmp_path / "target"
+    target.write_bytes(b"mine")
+    (tmp_path / "lock").symlink_to(target)
+    lock = FileLock(tmp_path / "lock")
+    lock.write(b"1")
+    lock.close()
+    assert target.read_bytes() == b"mine"
+    assert not (tmp_path / "lock").is_symlink()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to give a file to another user")
+def test_a_lock_of_another_user_is_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    path.touch(0o600)
+    os.chown(path, 65534, 65534)
+    lock = FileLock(path)
+    assert path.stat().st_uid == os.geteuid()
+    lock.close()
+
+
+def test_without_modes_a_lock_is_used_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "lock"
+    path.touch(0o666)
+    monkeypatch.setattr(os, "fchmod", lambda descriptor, mode: None)
+    first, second = FileLock(path), FileLock(path)
+    assert first.try_acquire()
+    assert not second.try_acquire()
+    first.close()
+    second.close()

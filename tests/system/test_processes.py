@@ -1,0 +1,121 @@
+"""Both implementations of processes, on this machine: psutil, which macOS needs, reads Linux's too."""
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from chorus.system.macos import processes as by_psutil
+from chorus.system.process import Process
+from chorus.system.this_system import IS_LINUX
+from tests.waiting import wait_for
+
+if IS_LINUX:
+    from chorus.system.linux import processes as by_proc
+
+    IMPLEMENTATIONS = [by_proc, by_psutil]
+else:
+    IMPLEMENTATIONS = [by_psutil]
+
+
+@pytest.fixture(params=IMPLEMENTATIONS, ids=lambda module: module.__name__.split(".")[-2])
+def processes(request: pytest.FixtureRequest) -> ModuleType:
+    module: ModuleType = request.param
+    return module
+
+
+@pytest.fixture
+def child(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
+    environment = {"HOME": "/some home", "EMPTY": "", "PATH": os.environ["PATH"]}
+    process = subprocess.Popen(
+        ["sleep", "60"], cwd=tmp_path, env=environment, process_group=0
+    )  # in a group of its own
+    yield process
+    process.kill()
+    process.wait()
+
+
+def test_a_process_is_read_whole(processes: ModuleType, child: subprocess.Popen[bytes]) -> None:
+    wait_for(lambda: _is_executed(processes, child.pid), what="it is executed")
+    found = processes.read_process(child.pid)
+    assert (found.pid, found.name, found.arguments[1:]) == (child.pid, "sleep", ("60",))
+    assert Path(found.arguments[0]).name == "sleep"
+    assert found.group == child.pid
+    assert found.started == processes.read_start(child.pid)
+    assert processes.list_group(child.pid) == [child.pid]
+
+
+def _is_executed(processes: ModuleType, pid: int) -> bool:
+    process = processes.read_process(pid)
+    return process is not None and process.name == "sleep" and bool(process.arguments)
+
+
+def test_where_a_process_is_and_its_environment(
+    processes: ModuleType, child: subprocess.Popen[bytes], tmp_path: Path
+) -> None:
+    wait_for(lambda: _is_executed(processes, child.pid), what="it is executed")
+    assert processes.read_directory(child.pid) == str(tmp_path)
+    environment = processes.read_environment(child.pid)
+    assert (environment["HOME"], environment["EMPTY"]) == ("/some home", "")
+
+
+def test_the_start_as_a_time(processes: ModuleType, child: subprocess.Popen[bytes]) -> None:
+    began = processes.start_time(child.pid, processes.read_start(child.pid))
+    # psutil counts on Linux from the boot time in whole seconds.
+    assert abs(time.time() - began) < 30
+    assert processes.start_time(child.pid, "") is None
+    assert processes.start_time(child.pid, "Mon Nov 16 12:00:00 2026") is None
+
+
+def test_a_stopped_process_is_known(processes: ModuleType, child: subprocess.Popen[bytes]) -> None:
+    assert not processes.is_stopped(child.pid)
+    os.kill(child.pid, signal.SIGSTOP)
+    wait_for(lambda: processes.is_stopped(child.pid), what="it is stopped")
+
+
+def test_a_process_that_has_ended_is_none(processes: ModuleType) -> None:
+    child = subprocess.Popen(["true"])
+    wait_for(lambda: processes.read_process(child.pid) is None, what="it has ended")
+    assert processes.read_start(child.pid) is None  # a zombie
+    child.wait()
+    assert processes.read_process(child.pid) is None
+    assert processes.is_stopped(child.pid)
+    assert processes.list_group(child.pid) == []
+    for read in (processes.read_directory, processes.read_environment):
+        with pytest.raises(OSError):  # noqa: PT011  any kind of it is what callers expect
+            read(child.pid)
+
+
+def test_the_foreground_group_of_a_terminal(processes: ModuleType) -> None:
+    """A shell with job control and a program in its foreground, in a terminal of their own."""
+    pid, terminal = os.forkpty()
+    if pid == 0:
+        os.execvp("sh", ["sh", "-c", "set -m; sleep 61"])
+    try:
+        shell = wait_for(lambda: _with_job(processes, pid), what="the program has the terminal")
+        names = {processes.read_process(each).name for each in processes.list_group(shell.foreground_group)}
+        assert names == {"sleep"}
+    finally:
+        os.close(terminal)
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+
+
+def _with_job(processes: ModuleType, pid: int) -> Process | None:
+    shell: Process = processes.read_process(pid)
+    jobs = [processes.read_process(each) for each in processes.list_group(shell.foreground_group)]
+    return shell if shell.foreground_group != shell.group and jobs and jobs[0].name == "sleep" else None
+
+
+def test_a_process_without_a_terminal_has_no_foreground_group(processes: ModuleType) -> None:
+    child = subprocess.Popen(["sleep", "60"], start_new_session=True)
+    try:
+        assert processes.read_process(child.pid).foreground_group == -1
+    finally:
+        child.kill()
+        child.wait()
