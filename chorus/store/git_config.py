@@ -25,18 +25,29 @@ class GitConfig:
         self._git = git
         self._values: dict[str, str] = {}
         self._stamps: tuple[Stamp | None, ...] = ()
+        self._version = 0
         self._checked = -math.inf
 
     def get(self, key: str) -> str | None:
         """The last value of a setting. Give section and name in lower case."""
+        self._check()
+        return self._values.get(key)
+
+    @property
+    def version(self) -> int:
+        """A number that is another one after a change of any of the files."""
+        self._check()
+        return self._version
+
+    def _check(self) -> None:
         now = time.monotonic()
         if now - self._checked > CHECK_SECONDS:
             stamps = tuple(map(stamp_of, self.files))
             if stamps != self._stamps:
                 self._values = read_config(self._git)
                 self._stamps = stamps
+                self._version += 1
             self._checked = now
-        return self._values.get(key)
 
     def get_bool(self, key: str, *, default: bool) -> bool:
         value = self.get(key)

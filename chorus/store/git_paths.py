@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from chorus.errors import ChorusError
 from chorus.store.git_process import Git, error_text
+from chorus.system.git_files import work_tree_label
 
 REV_PARSE_OPTIONS = ("--absolute-git-dir", "--git-common-dir", "--show-toplevel")
 
@@ -35,9 +36,14 @@ class GitPaths(NamedTuple):
         """The name of this work tree within its repository, used in ref names."""
         return work_tree_name(self.git_dir, self.common_dir)
 
+    @property
+    def label(self) -> str:
+        """The name of this work tree for users."""
+        return work_tree_label(self.git_dir, self.common_dir)
+
 
 def work_tree_name(git_dir: str, common_dir: str) -> str:
-    return "main" if git_dir == common_dir else f"worktree-{os.path.basename(git_dir)}"  # noqa: PTH119
+    return "main" if git_dir == common_dir else f"worktree-{os.path.basename(git_dir)}"  # noqa: PTH119  hot path
 
 
 def read_git_paths(git: Git) -> GitPaths:

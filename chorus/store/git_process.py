@@ -44,7 +44,7 @@ class GitFailed(ChorusError):
 
 
 def scrubbed_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The environment of every git process, except for the commits of a landing."""
+    """The environment of git processes: fixed settings instead of inherited GIT_* variables."""
     return inherited_environment() | FIXED_VARIABLES | dict(extra or {})
 
 
@@ -60,6 +60,8 @@ class Git:
     """git in one directory."""
 
     __slots__ = ("directory",)
+
+    umask = -1  # of this process
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -113,6 +115,7 @@ class Git:
                 stderr=stderr,
                 cwd=self.directory,
                 env=self.environment(extra),
+                umask=self.umask,
                 # Its own process group: Ctrl-C is for the caller, and a filter that hangs is killed with git.
                 start_new_session=True,
             )
@@ -124,6 +127,17 @@ class Git:
 
     def environment(self, extra: Mapping[str, str] | None) -> dict[str, str]:
         return scrubbed_environment(extra)
+
+
+class PrivateGit(Git):
+    """git for commands that write Chorus's own files, which are for their owner alone."""
+
+    __slots__ = ()
+
+    umask = 0o077
+
+    def command(self, arguments: Sequence[str | bytes]) -> list[str | bytes]:
+        return with_settings((*QUIET_CONFIG, "core.sharedRepository=0600"), arguments)
 
 
 class UserGit(Git):

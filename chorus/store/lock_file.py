@@ -14,6 +14,8 @@ from types import TracebackType
 from typing import Self
 
 from chorus.errors import ChorusError
+from chorus.system.durable_writes import sync_file
+from chorus.system.private_files import FILE_MODE, make_private
 
 # git holds such a lock for less than a millisecond and itself waits 100 ms for one.
 LOCK_TIMEOUT_SECONDS = 2.0
@@ -38,17 +40,19 @@ class CannotWrite(ChorusError):
 class LockFile:
     """Use it in a `with` block. Without a `commit` in the block the file keeps its content."""
 
-    __slots__ = ("_descriptor", "_lock", "_path")
+    __slots__ = ("_descriptor", "_lock", "_mode", "_path")
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, *, private: bool = False) -> None:
+        """`private`: for its owner alone. Otherwise the umask decides, as for git's own files."""
         self._path = os.fspath(path)
         self._lock = f"{self._path}.lock"
         self._descriptor = -1
+        self._mode = FILE_MODE if private else 0o666
 
     def __enter__(self) -> Self:
         """Take the lock. Missing parent directories are created."""
         try:
-            self._descriptor = open_lock(self._lock)
+            self._descriptor = open_lock(self._lock, self._mode)
         except OSError as error:
             raise write_error(error, self._path) from error
         return self
@@ -68,7 +72,7 @@ class LockFile:
     def commit(self, *, durable: bool = False) -> None:
         """Replace the file by what was written. `durable`: wait for the disk before the rename."""
         if durable:
-            os.fsync(self._descriptor)
+            sync_file(self._descriptor)
         self._close()
         os.rename(self._lock, self._path)  # noqa: PTH104  hot path
         self._lock = ""
@@ -79,15 +83,18 @@ class LockFile:
             self._descriptor = -1
 
 
-def open_lock(lock: str) -> int:
+def open_lock(lock: str, mode: int) -> int:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
     deadline: float | None = None
     while True:
         try:
-            return os.open(lock, flags, 0o666)
+            return os.open(lock, flags, mode)
         except FileNotFoundError:
             # git may also remove an empty directory right after we created it.
-            Path(lock).parent.mkdir(parents=True, exist_ok=True)
+            if mode == FILE_MODE:
+                make_private(Path(lock).parent)
+            else:
+                Path(lock).parent.mkdir(parents=True, exist_ok=True)
         except FileExistsError:
             deadline = deadline or time.monotonic() + LOCK_TIMEOUT_SECONDS
             if time.monotonic() > deadline:

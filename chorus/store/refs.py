@@ -15,18 +15,17 @@ from chorus.model.ids import Oid
 from chorus.model.lane_name import LANE_REFS
 from chorus.store.git_process import Git, GitFailed, error_text
 from chorus.store.lock_file import LockFile
+from chorus.store.loose_refs import HIDDEN_PREFIX, SYMBOLIC, read_loose
 from chorus.store.objects.commits import Signature, render_signature
 from chorus.system.durable_writes import PendingWrites
+from chorus.system.private_files import FILE_MODE
 
 NO_OID = Oid("0" * 40)
 OWN_PREFIXES = ("refs/chorus/", *LANE_REFS)
+HIDDEN_SIGNATURE = "Chorus <chorus@localhost> 4102444800 +0000"
 # Refs that each linked work tree has for itself; all others are shared.
 WORKTREE_PREFIXES = ("refs/bisect/", "refs/worktree/", "refs/rewritten/")
 MAX_SYMBOLIC_DEPTH = 5  # as many as git follows
-
-SYMBOLIC = "ref: "
-OID_LENGTH = 40
-MAX_REF_BYTES = 4096 + len(SYMBOLIC)  # the name in a symbolic ref is a path
 
 
 class RefMoved(ChorusError):
@@ -37,12 +36,6 @@ class RefMoved(ChorusError):
 
 class RefRefused(ChorusError):
     """The ref cannot be created or moved."""
-
-
-class BrokenRef(ChorusError):
-    """The file of a ref holds neither an object id nor the name of a ref."""
-
-    hint = "Run `git fsck` to see what is broken."
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,16 +91,20 @@ class Refs:
 
     def update(self, name: str, new: Oid, expected: Oid | None, reason: str) -> None:
         """Move `name` from `expected` to `new`. None: `name` must not exist."""
-        if not name.startswith(OWN_PREFIXES):
+        hidden = name.startswith(HIDDEN_PREFIX)
+        if not name.startswith(OWN_PREFIXES) and not hidden:
             self.update_by_git(name, "-m", one_line(reason), name, new, expected or NO_OID)
             return
         if expected is None:
             self._refuse_clash(name)
         path = self._file_of(name)
-        with LockFile(path) as lock:
+        with LockFile(path, private=hidden) as lock:
             self._expect(name, path, expected)
             lock.write(f"{new}\n".encode())
-            self._log(name, expected, new, reason)
+            if hidden:
+                self.keep(name, new)
+            else:
+                self._log(name, expected, new, reason)
             self._pending_writes.wait()
             try:
                 lock.commit(durable=self._pending_writes.enabled)
@@ -128,7 +125,23 @@ class Refs:
         if done.returncode:
             raise GitFailed(f"cannot move {name}: {message}")
 
+    def keep(self, name: str, new: Oid) -> None:
+        """Protect what a hidden name reaches from git's garbage collection.
+
+        One line, always of the same length and overwritten in one write: a reader sees the old or the new.
+        """
+        log = open_reflog(f"{self._shared}/logs/refs/{name}", append=False)
+        try:
+            line = f"{NO_OID} {new} {HIDDEN_SIGNATURE}\tchorus: the timeline\n".encode()
+            if os.pwrite(log, line, 0) < len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            os.ftruncate(log, len(line))
+        finally:
+            os.close(log)
+
     def _file_of(self, name: str) -> str:
+        if name.startswith(HIDDEN_PREFIX):
+            return f"{self._shared}/{name}"
         shared = name.startswith("refs/") and not name.startswith(WORKTREE_PREFIXES)
         return f"{self._shared if shared else self._own}/{name}"
 
@@ -138,14 +151,14 @@ class Refs:
         return read_loose(path) or self._read_packed().get(name) or read_loose(path)
 
     def _read_packed(self) -> dict[str, Oid]:
-        path = Path(self._shared, "packed-refs")
+        path = f"{self._shared}/packed-refs"
         try:
-            found = path.stat()
+            found = os.stat(path)  # noqa: PTH116  hot path
         except FileNotFoundError:
             return {}
         stamp = (found.st_mtime_ns, found.st_size, found.st_ino)
         if stamp != self._packed_stamp:
-            self._packed = parse_packed_refs(path.read_bytes())
+            self._packed = parse_packed_refs(Path(path).read_bytes())
             self._packed_stamp = stamp
         return self._packed
 
@@ -186,23 +199,6 @@ def one_line(reason: str) -> str:
     return " ".join(reason.split())
 
 
-def read_loose(path: str) -> str | None:
-    """An object id or `ref: NAME`; None if there is no such file."""
-    try:
-        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    try:
-        value = os.read(file, MAX_REF_BYTES).rstrip()
-    except IsADirectoryError:
-        return None
-    finally:
-        os.close(file)
-    if len(value) != OID_LENGTH and not value.startswith(b"ref: "):
-        raise BrokenRef(f"{path} does not contain an object id")
-    return os.fsdecode(value)
-
-
 def parse_packed_refs(data: bytes) -> dict[str, Oid]:
     """Parse lines `OID NAME`; `#` starts the header, `^` the object an annotated tag points to."""
     lines = (line for line in os.fsdecode(data).split("\n") if line and line[0] not in "#^")
@@ -221,15 +217,16 @@ def append_line(path: str, line: bytes) -> None:
         os.close(log)
 
 
-def open_reflog(path: str) -> int:
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+def open_reflog(path: str, *, append: bool = True) -> int:
+    """Open the log of one of Chorus's refs, for its owner alone: its lines say what was done."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | (os.O_APPEND if append else 0)
     try:
-        return os.open(path, flags, 0o666)
+        return os.open(path, flags, FILE_MODE)
     except FileNotFoundError:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
     except IsADirectoryError:
         remove_empty_directories(path)
-    return os.open(path, flags, 0o666)
+    return os.open(path, flags, FILE_MODE)
 
 
 def remove_empty_directories(path: str) -> None:

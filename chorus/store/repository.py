@@ -9,7 +9,7 @@ from typing import Self
 
 from chorus.store.git_config import GitConfig
 from chorus.store.git_paths import UnsupportedRepository, read_git_paths
-from chorus.store.git_process import Git
+from chorus.store.git_process import Git, PrivateGit
 from chorus.store.objects.commits import Signature
 from chorus.store.refs import Head, Refs
 from chorus.system.durable_writes import PendingWrites
@@ -45,6 +45,7 @@ class Repository:
         self.git_dir = git_dir
         self.common_dir = common_dir
         self.git = Git(work_tree)
+        self.private_git = PrivateGit(work_tree)
         self.config = GitConfig(self.git, git_dir, common_dir)
         self._signed: Signature | None = None
 

@@ -17,9 +17,11 @@ from chorus.model.ids import Oid
 from chorus.model.lane_name import branch_name
 from chorus.store.git_process import UserGit, error_text
 from chorus.store.maintenance.side_store import pack_into
+from chorus.store.objects.commits import Commit
 from chorus.store.objects.object_store import ObjectStore
 from chorus.store.repository import Repository
 from chorus.store.user_index import wait_unlocked
+from chorus.system.private_files import make_private
 
 SCRATCH_PREFIX = "landing-"
 # Left by `git merge --squash` until the next commit.
@@ -41,12 +43,16 @@ class BranchBusy(ChorusError):
 class UserBranch:
     """A branch of the user to commit to. Create it with `UserBranch.open`."""
 
-    def __init__(self, repository: Repository, ref: str, scratch: Path) -> None:
+    def __init__(self, repository: Repository, ref: str, scratch: Path, created_at: Oid | None) -> None:
         self._repository = repository
         self._git = UserGit(repository.work_tree)
         self.ref = ref
-        self.start = repository.refs.read(ref)
+        found = repository.refs.read(ref)
+        self.start = found or created_at
         self.tip = self.start
+        # Whether the first commit creates it, on top of `start`.
+        self.is_new = found is None and created_at is not None
+        self._is_created = False
         self.is_checked_out = repository.head().ref == ref
         self._scratch = scratch
         self._variables = {"GIT_INDEX_FILE": str(scratch / "index")}
@@ -55,11 +61,12 @@ class UserBranch:
 
     @classmethod
     @contextlib.contextmanager
-    def open(cls, repository: Repository, ref: str) -> Iterator[Self]:
-        repository.own_dir.mkdir(parents=True, exist_ok=True)
+    def open(cls, repository: Repository, ref: str, created_at: Oid | None = None) -> Iterator[Self]:
+        """Prepare to commit to a branch. `created_at`: where it begins if it does not exist."""
+        make_private(repository.own_dir)
         scratch = Path(tempfile.mkdtemp(prefix=SCRATCH_PREFIX, dir=repository.own_dir))
         try:
-            branch = cls(repository, ref, scratch)
+            branch = cls(repository, ref, scratch, created_at)
             branch.refuse_busy()
             yield branch
         finally:
@@ -79,27 +86,60 @@ class UserBranch:
             raise BranchBusy(f"a {operation} is in progress", hint="Finish or abort it, then land again.")
 
     def commit(self, tree: Oid, message: str) -> Oid:
-        """Commit this tree, or what hooks make of it. If refused, the branch is back at its start."""
+        """Commit this tree, or what hooks make of it. If it raises, the caller rolls back."""
+        if self.is_new and not self._is_created:
+            assert self.start is not None
+            self._repository.refs.update(self.ref, self.start, None, "chorus: branch created for a landing")
+            self._is_created = True
         self._prepare(tree)
-        text = self._scratch / "message"
-        text.write_bytes(message.encode("utf-8", "surrogateescape"))
-        command = ("commit", "--quiet", "--cleanup=whitespace", "-F", str(text))
-        done = self._git.attempt(*command, extra=self._variables)
-        if done.returncode:
-            self.roll_back()
-            output = "\n".join(filter(None, (done.stdout.decode(errors="replace").strip(), error_text(done))))
-            raise CommitRefused(f"the commit was refused; nothing was changed\n{output}")
+        self._run("commit", message, self._variables)
         new = self._repository.refs.read(self.ref)
         assert new is not None
         self.tip = new
         return new
 
+    def amend(self, commit: Oid, tree: Oid, message: str) -> Oid:
+        """Make a copy of this commit with another tree and message, by `git commit --amend`. No ref moves."""
+        variables = self._make_git_dir(commit) | {"GIT_INDEX_FILE": str(self._scratch / "amended")}
+        self._repository.private_git.run("-c", "core.splitIndex=false", "read-tree", tree, extra=variables)
+        self._run("commit --amend", message, variables)
+        return Oid((Path(variables["GIT_DIR"]) / "HEAD").read_text().strip())
+
+    def recommit(self, commit: Commit, tree: Oid, parent: Oid) -> Oid:
+        """Make a copy of this commit with another tree and parent, signed if the user signs. No ref moves."""
+        text = self._scratch / "message"
+        text.write_bytes(commit.message.encode("utf-8", "surrogateescape"))
+        author = commit.author
+        who = {"GIT_AUTHOR_NAME": author.name, "GIT_AUTHOR_EMAIL": author.email}
+        when = {"GIT_AUTHOR_DATE": f"@{author.seconds} {author.zone}"}
+        # Of itself, `git commit-tree` does not sign.
+        signing = self._git.attempt("config", "--type=bool", "commit.gpgSign").stdout.strip() == b"true"
+        sign = ("-S",) if signing else ()
+        done = self._git.attempt("commit-tree", *sign, "-p", parent, "-F", str(text), tree, extra=who | when)
+        if done.returncode:
+            raise CommitRefused(f"a commit could not be copied; nothing was changed\n{error_text(done)}")
+        return Oid(done.stdout.decode().strip())
+
+    def move(self, tip: Oid, reason: str) -> None:
+        """Move the branch from its start to commits that were made without moving it."""
+        self._repository.refs.update(self.ref, tip, self.start, reason)
+        self.tip = tip
+
+    def _run(self, command: str, message: str, variables: dict[str, str]) -> None:
+        text = self._scratch / "message"
+        text.write_bytes(message.encode("utf-8", "surrogateescape"))
+        words = (*command.split(), "--quiet", "--cleanup=whitespace", "-F", str(text))
+        done = self._git.attempt(*words, extra=variables)
+        if done.returncode:
+            output = "\n".join(filter(None, (done.stdout.decode(errors="replace").strip(), error_text(done))))
+            raise CommitRefused(f"the commit was refused; nothing was changed\n{output}")
+
     def roll_back(self) -> None:
         """Move the branch back to its start, unless another process moved it."""
         refs = self._repository.refs
-        if self.tip != self.start and self.tip is not None:
+        if self.tip is not None and (self.tip != self.start or self._is_created):
             reason = "chorus: landing rolled back"
-            if self.start is None:
+            if self.start is None or self._is_created:
                 refs.delete(self.ref, self.tip, reason)
             else:
                 refs.update(self.ref, self.start, self.tip, reason)
@@ -109,9 +149,10 @@ class UserBranch:
         elif self._message_file.read_bytes() != self._message_before:
             self._message_file.write_bytes(self._message_before)
 
-    def copy_to_user_store(self, store: ObjectStore) -> None:
-        assert self.tip is not None
-        copy_to_user_store(self._repository, store, self.start, self.tip)
+    def copy_to_user_store(self, store: ObjectStore, tip: Oid | None = None) -> None:
+        tip = tip or self.tip
+        assert tip is not None
+        copy_to_user_store(self._repository, store, self.start, tip)
 
     def _prepare(self, tree: Oid) -> None:
         """Fill the index with this tree, keeping what the user's index knows of the files on disk."""
@@ -123,16 +164,16 @@ class UserBranch:
         elif "GIT_DIR" not in self._variables:
             self._variables |= self._make_git_dir()
         read = ("-c", "core.splitIndex=false", "read-tree")
-        if self._repository.git.attempt(*read, "--reset", tree, extra=self._variables).returncode:
+        if self._repository.private_git.attempt(*read, "--reset", tree, extra=self._variables).returncode:
             # Entries marked assume-unchanged cannot be replaced: start from an empty index.
             index.unlink(missing_ok=True)
-            self._repository.git.run(*read, tree, extra=self._variables)
+            self._repository.private_git.run(*read, tree, extra=self._variables)
 
-    def _make_git_dir(self) -> dict[str, str]:
-        """Create a git directory whose HEAD is the branch, sharing everything else with the user's."""
-        directory = self._scratch / "git"
+    def _make_git_dir(self, commit: Oid | None = None) -> dict[str, str]:
+        """Create a git directory whose HEAD is the branch, or a commit; everything else is the user's."""
+        directory = self._scratch / ("amend" if commit else "git")
         directory.mkdir()
-        (directory / "HEAD").write_text(f"ref: {self.ref}\n")
+        (directory / "HEAD").write_text(f"{commit or f'ref: {self.ref}'}\n")
         (directory / "commondir").write_text(f"{self._repository.common_dir}\n")
         return {"GIT_DIR": str(directory), "GIT_WORK_TREE": str(self._repository.work_tree)}
 

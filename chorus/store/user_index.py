@@ -4,6 +4,7 @@ Flags of an entry (`--assume-unchanged`, and `--skip-worktree`, which a sparse c
 other entry is touched. If another git process holds the index lock, it is waited for briefly.
 """
 
+import os
 import time
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
@@ -13,12 +14,17 @@ from chorus.model.ids import Oid, RepoPath
 from chorus.store.git_process import GitFailed, error_text, join_names, split_names
 from chorus.store.objects.trees import TreeEntry
 from chorus.store.repository import Repository
+from chorus.store.worktree.file_state import Stamp, stamp_of
+from chorus.store.worktree.index_file import IndexEntry, make_index_entry, parse_index
 
 # git compares every entry with every path it is given: beyond this many, all entries are read and filtered.
 MAX_PATH_ARGUMENTS = 100
 # An editor that refreshes its view of the work tree holds the lock for some 10 ms at a time.
 LOCK_TIMEOUT_SECONDS = 2.0
 LOCK_RETRY_SECONDS = 0.02
+
+# A larger index (about 100,000 files) is not read for its `stat` data alone.
+MAX_INDEX_BYTES = 10 * 2**20
 
 SKIPPED = "S"
 EMPTY_BLOB = Oid("e69de29bb2d1d6434b8b29ae775ad8c2e48c5391")
@@ -50,6 +56,28 @@ def read_index(repository: Repository, paths: Iterable[RepoPath]) -> dict[RepoPa
             entry = TreeEntry(int(mode, 8), Oid(oid)) if stage == "0" else TreeEntry(0, Oid(oid))
             found[path] = StagedEntry(entry, _flags(tag))
     return found | dict.fromkeys(_intended_to_add(repository, found), StagedEntry())
+
+
+def knows_as_is(repository: Repository, paths: Iterable[RepoPath]) -> bool:
+    """Whether the index has the `stat` data of all these files as they are now: git wrote them last.
+
+    Also after `git status`, which notes that a file holds again what the index has. False if the index is
+    large or of another version.
+    """
+    file = repository.git_dir / "index"
+    try:
+        entries = parse_index(file.read_bytes()) if file.stat().st_size <= MAX_INDEX_BYTES else {}
+        now = {path: stamp_of(repository.work_tree / path) for path in paths}
+    except (OSError, ValueError):
+        return False
+    return all(
+        stamp is not None and _is_stamped(entries.get(os.fsencode(path)), stamp)
+        for path, stamp in now.items()
+    )
+
+
+def _is_stamped(known: IndexEntry | None, stamp: Stamp) -> bool:
+    return known is not None and known.stamp == make_index_entry(known.entry, stamp).stamp
 
 
 def update_index(

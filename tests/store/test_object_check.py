@@ -25,7 +25,7 @@ def test_every_recorded_object_matches_its_id(recorded: OpenStore) -> None:
 def test_damaged_objects_are_found(opened: OpenStore) -> None:
     Recorder(opened.repository, opened.store, opened.trees).record("a", b"x" * 9000)
     first, second, third, *_ = [found.path for found in list_loose(opened.store.directory)]
-    with open(first, "rb") as file:  # noqa: PTH123
+    with open(first, "rb") as file:  # noqa: PTH123  names that are no text
         whole = file.read()
     for path, data in ((first, whole[:-6]), (second, b""), (third, whole)):
         opened.repo.path.joinpath(path).unlink()

@@ -21,7 +21,7 @@ from chorus.store.objects.loose_objects import DISK_BLOCK, STORED_BLOCK, encode
 from chorus.store.objects.object_store import ALTERNATE_LINE, ObjectMissing, ObjectStore, hash_blob, quoted
 from chorus.store.objects.packed_objects import PackReader
 from chorus.store.repository import Repository
-from chorus.system.durable_writes import PendingWrites, find_sync_file_range, is_in_memory
+from chorus.system.durable_writes import PendingWrites, finish_writing, is_in_memory, start_writing
 from tests.repos import UserRepo
 from tests.store.open_store import OpenStore
 from tests.store.recorder import TIMELINE, Recorder
@@ -303,26 +303,30 @@ def test_objects_are_on_the_disk_before_the_ref(tmp_path: Path, monkeypatch: pyt
     """The order of calls, for the file systems that have a disk."""
     monkeypatch.setattr("chorus.system.durable_writes.is_in_memory", lambda _: False)
     pending_writes = PendingWrites(tmp_path, enabled=True)
-    calls: list[tuple[int, int]] = []
-    assert pending_writes._sync is not None
-    pending_writes._sync = lambda descriptor, flags: calls.append((descriptor, flags))
+    calls: list[tuple[str, int]] = []
+    monkeypatch.setattr(
+        "chorus.system.durable_writes.start_writing", lambda file: calls.append(("start", file))
+    )
+    monkeypatch.setattr(
+        "chorus.system.durable_writes.finish_writing",
+        lambda files: calls.extend(("finish", file) for file in files),
+    )
     files = [os.open(tmp_path / name, os.O_WRONLY | os.O_CREAT) for name in "abc"]
     for file in files:
         pending_writes.take(file)
-    assert calls == [(file, 2) for file in files]
+    assert calls == [("start", file) for file in files]
     pending_writes.wait()
-    assert calls[3:] == [(file, 7) for file in files]
+    assert calls[3:] == [("finish", file) for file in files]
     pending_writes.wait()
     assert len(calls) == 6
 
 
-def test_sync_file_range_works_on_this_system(tmp_path: Path) -> None:
-    sync = find_sync_file_range()
+def test_a_file_is_written_to_the_disk_in_two_steps(tmp_path: Path) -> None:
     with (tmp_path / "file").open("wb") as file:
         file.write(b"x")
         file.flush()
-        assert sync is not None
-        sync(file.fileno(), 7)
+        start_writing(file.fileno())
+        finish_writing([file.fileno()])
     assert is_in_memory(Path("/proc")) is False
     assert not Path("/dev/shm").is_dir() or is_in_memory(Path("/dev/shm"))
 

@@ -13,7 +13,8 @@ import pytest
 from chorus.model.ids import Oid
 from chorus.store.git_process import GitFailed
 from chorus.store.lock_file import CannotWrite, LockHeld
-from chorus.store.refs import BrokenRef, RefMoved, RefRefused, Refs
+from chorus.store.loose_refs import BrokenRef
+from chorus.store.refs import RefMoved, RefRefused, Refs
 from chorus.store.repository import Repository
 from tests.repos import UserRepo
 

@@ -73,7 +73,7 @@ def apply(
             for other, entry in files.items()
             if other not in above and not other.startswith(path + "/")
         }
-        files[path] = changes[path]  # type: ignore[assignment]
+        files[path] = changes[path]  # type: ignore[assignment]  # deletions were sorted out above
     return files
 
 

@@ -14,6 +14,7 @@ from chorus.model.ids import RepoPath
 from chorus.store.lock_file import CannotWrite
 from chorus.store.objects.tree_object import EXECUTABLE_MODE, FILE_MODE, SYMLINK_MODE
 from chorus.store.worktree.file_state import Absent, File, FileState, Skipped, SkipReason
+from chorus.store.worktree.spelling import Spelling
 from chorus.store.worktree.staged_file import CannotReplace
 from chorus.store.worktree.work_tree import READ_ATTEMPTS, WorkTree, is_scratch, read_all
 
@@ -176,7 +177,7 @@ def test_an_unreadable_file_is_reported() -> None:
 
 def test_on_a_case_insensitive_file_system_the_stored_name_counts(tree: WorkTree) -> None:
     """As far as a case-sensitive file system can show it."""
-    loose = WorkTree(tree.root, exact_names=False)
+    loose = WorkTree(tree.root, spelling=Spelling(ignores_case=True))
     make(tree, "d/File")
 
     assert read_bytes(loose, "d/File") == b"data"

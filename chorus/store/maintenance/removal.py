@@ -30,14 +30,17 @@ class LaneInUse(ChorusError):
     hint = "Switch that work tree to another branch, then run the command again."
 
 
-def detach(repository: Repository, store: ObjectStore) -> int:
-    """Remove Chorus, including its lanes. Returns the number of objects copied to the user's store."""
-    _refuse_lane_in_use(repository)
+def detach(repository: Repository, store: ObjectStore, keep: Collection[str] = ()) -> int:
+    """Remove Chorus, including its lanes. Returns the number of objects copied to the user's store.
+
+    `keep`: lanes that stay, as plain branches, with everything they need.
+    """
+    _refuse_lane_in_use(repository, keep)
     with lock_store(store.directory) as mine:
         if not mine:
             raise StoreBusy("the object store is being packed or swept by another process")
-        copied = copy_to_user_store(repository, store)
-        remove_refs(repository)
+        copied = copy_to_user_store(repository, store, keep)
+        remove_refs(repository, keep)
         store.close()
         remove_alternate(store.main_directory / "info" / "alternates")
         refresh_commit_graph(repository)
@@ -51,6 +54,7 @@ def is_store_missing(repository: Repository) -> bool:
     Branches alone prove nothing: a lane that was pushed is a plain branch wherever it is fetched.
     """
     refs = any(repository.refs.list(prefix) for prefix in OWN_PREFIXES)
+    refs = refs or (repository.common_dir / "logs" / "refs" / "chorus").exists()
     was_attached = ALTERNATE_LINE in read_alternates(_alternates(repository)).splitlines()
     return refs and was_attached and not (repository.shared_dir / "objects").exists()
 
@@ -58,17 +62,21 @@ def is_store_missing(repository: Repository) -> bool:
 def remove_leftover_refs(repository: Repository) -> None:
     """Remove Chorus when its store is missing. Lanes that are complete without it stay, as plain branches."""
     _refuse_lane_in_use(repository)
-    lanes = [name for refs in LANE_REFS for name in repository.refs.list(refs)]
-    complete = {name for name in lanes if not repository.git.attempt(*CHECK_REACHABLE, name).returncode}
-    remove_refs(repository, keep=complete)
+    remove_refs(repository, keep=find_complete_lanes(repository))
     remove_alternate(_alternates(repository))
     remove_files(repository)
 
 
-def copy_to_user_store(repository: Repository, store: ObjectStore) -> int:
+def find_complete_lanes(repository: Repository) -> set[str]:
+    """The refs of lanes whose objects can all be read."""
+    lanes = [name for refs in LANE_REFS for name in repository.refs.list(refs)]
+    return {name for name in lanes if not repository.git.attempt(*CHECK_REACHABLE, name).returncode}
+
+
+def copy_to_user_store(repository: Repository, store: ObjectStore, keep: Collection[str] = ()) -> int:
     """Copy what the user needs from the side store, as one pack. Returns the number of objects."""
     only_there = stored_in(repository.git, store.directory) - stored_in(repository.git, store.main_directory)
-    needed = needed_by_user(repository, only_there)
+    needed = needed_by_user(repository, only_there, keep)
     wanted = "".join(f"{oid}\n" for oid in sorted(needed)).encode()
     pack_into(repository.git, store, store.main_directory, wanted)
     return len(needed)
@@ -107,7 +115,7 @@ def _alternates(repository: Repository) -> Path:
     return repository.common_dir / "objects" / "info" / "alternates"
 
 
-def _refuse_lane_in_use(repository: Repository) -> None:
-    used = [ref for ref in repository.checked_out() if ref.startswith(OWN_PREFIXES)]
+def _refuse_lane_in_use(repository: Repository, keep: Collection[str] = ()) -> None:
+    used = [ref for ref in repository.checked_out() if ref.startswith(OWN_PREFIXES) and ref not in keep]
     if used:
         raise LaneInUse(f"{branch_name(used[0])} is checked out in a work tree")

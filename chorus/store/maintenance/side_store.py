@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chorus.model.ids import Oid
-from chorus.store.git_process import Git
+from chorus.store.git_process import Git, PrivateGit
 from chorus.store.objects.object_store import ObjectStore
 from chorus.system.file_lock import try_lock
 
@@ -88,10 +88,12 @@ def pack_into(git: Git, store: ObjectStore, directory: Path, wanted: bytes, *opt
     It is written in the side store first, wherever it goes: in the user's store, `git gc --prune=now` would
     remove an unfinished pack.
     """
-    (directory / "pack").mkdir(parents=True, exist_ok=True)
+    own = directory == store.directory
+    (directory / "pack").mkdir(mode=0o700 if own else 0o777, parents=True, exist_ok=True)
     base = directory / "pack" / "pack"
     arguments = ("pack-objects", "--quiet", "--non-empty", "--delta-base-offset", *options)
-    name = git.run(*arguments, str(base), stdin=wanted, extra=store.writing_environment()).decode().strip()
+    writer = PrivateGit(git.directory) if own else git
+    name = writer.run(*arguments, str(base), stdin=wanted, extra=store.writing_environment()).decode().strip()
     return base.with_name(f"pack-{name}.idx") if name else None
 
 

@@ -7,12 +7,13 @@ objects are never touched.
 
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from chorus.errors import ChorusError
 from chorus.model.ids import Oid
 from chorus.store.git_process import Git
+from chorus.store.loose_refs import HIDDEN_PREFIX
 from chorus.store.maintenance.side_store import (
     list_loose,
     list_packed,
@@ -52,7 +53,8 @@ def sweep(
         # Listed before the walk, so that objects written during the walk stay.
         loose = [found for found in list_loose(store.directory) if found.modified_seconds < oldest]
         packs = [pack for pack in list_packs(store.directory) if pack.stat().st_mtime < oldest]
-        needed = needed_by_anyone(repository.git, stored_in(repository.git, store.directory), keep)
+        tips = [*keep, *repository.refs.list(HIDDEN_PREFIX).values()]
+        needed = needed_by_anyone(repository.git, stored_in(repository.git, store.directory), tips)
         for found in loose:
             if found.oid not in needed:
                 drop_loose(found.path, oldest)
@@ -108,22 +110,26 @@ def stored_in(git: Git, directory: Path) -> set[Oid]:
 
 
 def needed_by_anyone(git: Git, stored: set[Oid], extra: Iterable[Oid] = ()) -> set[Oid]:
-    """Those reachable from any ref, HEAD, reflog or index of any work tree, or from `extra`."""
+    """The stored objects that any ref, HEAD, reflog or index of any work tree reaches, or `extra` does."""
     return list_reachable(git, stored, extra, "--all", "--reflog", "--indexed-objects")
 
 
-def needed_by_user(repository: Repository, stored: set[Oid]) -> set[Oid]:
-    """Those reachable without Chorus's own refs and their reflogs."""
+def needed_by_user(repository: Repository, stored: set[Oid], keep: Collection[str] = ()) -> set[Oid]:
+    """The stored objects reachable without Chorus's own refs (but those in `keep`) and their reflogs.
+
+    What is already missing stops nothing: the rest is still needed.
+    """
     git = repository.git
     lines = git.text("for-each-ref", "--format=%(objectname) %(refname)").splitlines()
     refs = (line.split(" ", 1) for line in lines)
-    tips = {Oid(oid) for oid, name in refs if not name.startswith(OWN_PREFIXES)}
+    tips = {Oid(oid) for oid, name in refs if name in keep or not name.startswith(OWN_PREFIXES)}
     git_dirs = [repository.common_dir, *(repository.common_dir / "worktrees").glob("*")]
     for git_dir in git_dirs:
         tips |= read_reflogs(git_dir / "logs")
         head = git.text(f"--git-dir={git_dir}", "rev-parse", "--verify", "--quiet", "HEAD", accept=(0, 1))
         tips |= {Oid(head)} if head else set()
-    return list_reachable(git, stored, tips, "--indexed-objects", "--ignore-missing")
+    options = ("--indexed-objects", "--ignore-missing", "--missing=allow-any")
+    return list_reachable(git, stored, tips, *options)
 
 
 def read_reflogs(logs: Path) -> set[Oid]:

@@ -15,6 +15,7 @@ from pathlib import Path
 from chorus.model.ids import Oid
 from chorus.store.lock_file import write_all, write_error
 from chorus.system.durable_writes import PendingWrites
+from chorus.system.private_files import make_private
 
 # Anything up to one disk block takes one block, compressed or not, and compressing costs more than writing.
 DISK_BLOCK = 4096
@@ -28,6 +29,8 @@ STREAM_OF_ONE = struct.Struct("<BB?HH")
 RECENT_SECONDS = 300.0
 MAX_RECENT = 20_000
 
+# As git's, but for the owner alone: an object may hold what a file of mode 0600 held.
+OBJECT_MODE = 0o400
 CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 
 # With the process id, a name that no killed process can have left behind.
@@ -58,7 +61,7 @@ class LooseStore:
     def read(self, oid: Oid) -> tuple[bytes, bytes] | None:
         """Kind and bytes; None if there is no such loose object, or it is damaged."""
         try:
-            with open(f"{self._root}/{oid[:2]}/{oid[2:]}", "rb", buffering=0) as file:  # noqa: PTH123
+            with open(f"{self._root}/{oid[:2]}/{oid[2:]}", "rb", buffering=0) as file:  # noqa: PTH123  hot path
                 body = zlib.decompress(file.read())
         except (FileNotFoundError, zlib.error):
             return None
@@ -106,15 +109,15 @@ def store(body: bytes) -> bytes:
 
 def open_new(scratch: str) -> int:
     try:
-        return os.open(scratch, CREATE, 0o444)
+        return os.open(scratch, CREATE, OBJECT_MODE)
     except FileNotFoundError:
-        Path(scratch).parent.mkdir(parents=True, exist_ok=True)
-        return os.open(scratch, CREATE, 0o444)
+        make_private(Path(scratch).parent)
+        return os.open(scratch, CREATE, OBJECT_MODE)
 
 
 def rename_into(scratch: str, path: str) -> None:
     try:
         os.rename(scratch, path)  # noqa: PTH104  os is faster than pathlib here
     except FileNotFoundError:
-        os.makedirs(os.path.dirname(path), exist_ok=True)  # noqa: PTH103, PTH120  os is faster than pathlib here
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)  # noqa: PTH103, PTH120  os is faster than pathlib here
         os.rename(scratch, path)  # noqa: PTH104  os is faster than pathlib here

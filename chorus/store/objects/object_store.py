@@ -17,6 +17,7 @@ from chorus.store.objects.commits import Commit, parse_commit, render_commit
 from chorus.store.objects.loose_objects import LooseStore
 from chorus.store.objects.packed_objects import PackReader
 from chorus.store.repository import Repository
+from chorus.system.private_files import make_private
 
 # Relative to `objects`, as git reads it.
 ALTERNATE_LINE = b"../chorus/objects"
@@ -108,7 +109,8 @@ class ObjectStore:
 
     def _attach(self) -> None:
         with translate_write_errors(str(self.directory)):
-            self.directory.mkdir(parents=True, exist_ok=True)
+            make_private(self.directory.parent)
+            make_private(self.directory)
         attach(self.main_directory)
         self._attached = True
 

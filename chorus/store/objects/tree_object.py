@@ -49,7 +49,7 @@ class Run:
         self._positions = positions
 
     def position(self, name: bytes) -> tuple[int, int] | None:
-        """Mode and position of the object id of a name."""
+        """Return the entry's mode, and where its object id starts in `raw`; None if there is none."""
         if self._positions is None:
             self._positions = {}
             return self._walk_to(name)
@@ -89,7 +89,7 @@ class Run:
 
 
 class Directory:
-    """Immutable. A changed directory shares the runs that did not change."""
+    """A tree object in runs of entries. Immutable: a changed copy shares the runs that did not change."""
 
     __slots__ = ("_firsts", "runs")
 
@@ -120,7 +120,7 @@ class Directory:
         return chain.from_iterable(map(parse_entries, (run.raw for run in self.runs)))
 
     def locate(self, name: bytes, mode: int) -> tuple[int, int] | None:
-        """Run and position of the object id of a name; None if there is no such entry with that mode."""
+        """The run with this name, and where in it its object id is; None if there is no such entry."""
         number = self._run_index(name + b"/" if mode == TREE_MODE else name) if self._firsts else 0
         found = self.runs[number].position(name)
         return (number, found[1]) if found is not None and found[0] == mode else None

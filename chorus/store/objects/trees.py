@@ -5,7 +5,7 @@ limit. Empty directories are not kept, as in git.
 """
 
 import os
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -32,6 +32,8 @@ __all__ = [
 EMPTY_TREE = Oid("4b825dc642cb6eb9a060e54bf8d69288fbee4904")
 EMPTY = Directory.parse(b"")
 CACHE_BYTES = 64 * 2**20
+# Directories that were replaced lately: another tree may have the same one.
+MAX_OLD_VERSIONS = 256
 
 # Changes in one directory, by name: a file, None for a removal, or the changes below that name. An empty name
 # means the directory's own name: if a file has it, that file is removed.
@@ -55,6 +57,7 @@ class Trees:
         # tree.
         self._last_results: dict[tuple[Oid, bytes], Oid] = {}
         self._last_entry: TreeEntry | None = None
+        self._old_versions: deque[Oid] = deque()
 
     def splice(self, root: Oid | None, changes: Mapping[RepoPath, TreeEntry | None]) -> Oid:
         """Write the tree with these files added, replaced or (None) removed.
@@ -116,7 +119,15 @@ class Trees:
         for old, rest, directory, position in reversed(steps):
             oid = self._write(directory.replaced(position, bytes.fromhex(oid)))
             self._last_results[old, rest] = oid
+            self._replaced(old)
         return oid
+
+    def _replaced(self, oid: Oid) -> None:
+        """Keep a directory that has a newer version for a few changes more, and no longer."""
+        self._old_versions.append(oid)
+        if len(self._old_versions) > MAX_OLD_VERSIONS:
+            _, freed = self._cache.pop(self._old_versions.popleft(), (None, 0))
+            self._room += freed
 
     def _splice(self, oid: Oid | None, nested: Nested) -> Oid | None:
         directory = self._read(oid)

@@ -56,13 +56,11 @@ class Filters:
     def __init__(self, repository: Repository, store: ObjectStore) -> None:
         self._repository = repository
         self._store = store
-        self._rules_start = len(repository.config.files)
         everywhere = [
-            *repository.config.files,
             repository.common_dir / "info" / "attributes",
             repository.config.rule_file("core.attributesfile", "attributes"),
         ]
-        self._rules = RuleFiles(repository.work_tree, ".gitattributes", everywhere)
+        self._rules = RuleFiles(repository, ".gitattributes", everywhere)
         self._known: dict[RepoPath, tuple[RuleStamp, Conversion]] = {}
 
     def to_git(self, path: RepoPath, raw: bytes) -> Converted:
@@ -116,9 +114,8 @@ class Filters:
 
     def _ask(self, marks: Mapping[RepoPath, RuleStamp]) -> dict[RepoPath, Conversion]:
         """Ask git about them. Not needed without `core.autocrlf` and any attributes file above the path."""
-        rules_start = self._rules_start
         always = self._autocrlf() != "false"
-        paths = [path for path, mark in marks.items() if always or any(mark[rules_start:])]
+        paths = [path for path, mark in marks.items() if always or any(mark[1:])]
         if not paths:
             return {}
         output = self._repository.git.run("check-attr", "-z", "--stdin", *ATTRIBUTES, stdin=join_names(paths))

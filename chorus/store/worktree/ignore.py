@@ -19,11 +19,10 @@ class Ignores:
         self._git = repository.git
         self._index = repository.git_dir / "index"
         everywhere = [
-            *repository.config.files,
             repository.common_dir / "info" / "exclude",
             repository.config.rule_file("core.excludesfile", "ignore"),
         ]
-        self._rules = RuleFiles(repository.work_tree, ".gitignore", everywhere)
+        self._rules = RuleFiles(repository, ".gitignore", everywhere)
         self._matched: dict[RepoPath, tuple[RuleStamp, bool]] = {}
         self._ignored: dict[RepoPath, tuple[Stamp | None, bool]] = {}
 

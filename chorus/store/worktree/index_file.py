@@ -76,7 +76,10 @@ def make_index_entry(entry: TreeEntry, stamp: Stamp) -> IndexEntry:
 
 
 def parse_index(data: bytes) -> dict[bytes, IndexEntry]:
-    """Files by name. One in conflict has no stamp; those not checked out or without bytes are left out."""
+    """Parse git's index: its files by name.
+
+    A file in conflict has no stamp. Files that are not checked out or not added yet are left out.
+    """
     magic, version, count = HEADER.unpack_from(data)
     if magic != b"DIRC" or version not in (2, 3):
         raise ValueError(f"unsupported index version {version}")

@@ -10,24 +10,29 @@ from pathlib import Path
 from typing import TypeAlias
 
 from chorus.model.ids import RepoPath
+from chorus.store.repository import Repository
 from chorus.store.worktree.file_state import Stamp, stamp_of
 
 # An answer takes about 300 bytes; a scan of a large tree asks only about new files.
 MAX_CACHED_ANSWERS = 50_000
 
-RuleStamp: TypeAlias = tuple[Stamp | None, ...]
+# The version of the user's configuration, then the stamp of each rule file.
+RuleStamp: TypeAlias = tuple[int | Stamp | None, ...]
 
 
 class RuleFiles:
-    def __init__(self, root: Path, name: str, everywhere: Iterable[Path]) -> None:
-        self._root = os.fspath(root)
+    def __init__(self, repository: Repository, name: str, everywhere: Iterable[Path]) -> None:
+        self._config = repository.config
+        self._root = os.fspath(repository.work_tree)
         self._name = name
         self._everywhere = tuple(os.fspath(path) for path in everywhere)
 
     def stamp_paths(self, paths: Iterable[RepoPath]) -> Iterator[tuple[RepoPath, RuleStamp]]:
         """The stamp of each path. Each rule file is read once."""
         above = map(stamp_of, self._everywhere)
-        seen: dict[str, RuleStamp] = {"": (*above, stamp_of(f"{self._root}/{self._name}"))}
+        seen: dict[str, RuleStamp] = {
+            "": (self._config.version, *above, stamp_of(f"{self._root}/{self._name}"))
+        }
         for path in paths:
             yield path, self._stamp(path.rpartition("/")[0], seen)
 

@@ -48,6 +48,7 @@ class Scanner:
     ) -> None:
         self._repository = repository
         self._trees = trees
+        self._work_tree = work_tree
         self._index = StampIndex(repository, store, filters)
         self._comparer = FileComparer(repository, store, trees, work_tree)
         self._tracked_ignored: list[RepoPath] = []
@@ -63,7 +64,8 @@ class Scanner:
         """What differs from `tree`, everywhere or at these paths (a directory means everything below it)."""
         if paths is None:
             return self._scan_everything(tree)
-        named = list(dict.fromkeys(paths))
+        as_in_git = self._work_tree.spelling.as_in_git
+        named = [RepoPath(path) for path in dict.fromkeys(map(as_in_git, paths))]
         comparison = self._comparer.compare(tree, named)
         areas = comparison.directories
         if len(areas) > MAX_DIRECTORIES:

@@ -11,7 +11,7 @@ import itertools
 import os
 import re
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from chorus.errors import ChorusError
 from chorus.model.ids import RepoPath
@@ -78,7 +78,7 @@ class StagedFile:
             if self._failure is not None:
                 raise self._failure
             if not self.synced and self.descriptor is not None:
-                os.fsync(self.descriptor)
+                durable_writes.sync_file(self.descriptor)
             refuse_changed(self._path, parent, expected)
             rename_over(self._path, parent, self._directory, self._scratch)
             self._is_pending = False
@@ -110,21 +110,25 @@ def sync_staged(staged_files: Sequence[StagedFile], journal: int) -> None:
 
     A write error is raised by the `put` of its file; a file that is not synced here is synced there.
     """
-    sync = durable_writes.find_sync_file_range()
     files = [each for each in staged_files if each.descriptor is not None and not each.synced]
     files = [each for each in files if os.fstat(each.descriptor or 0).st_dev == journal]
-    if sync is None or len(files) < 2:
+    if len(files) < 2:
         return
-    for flags in (durable_writes.START, durable_writes.FINISH):
-        for file in files:
-            try:
-                sync(file.descriptor or 0, flags)
-            except OSError as error:
-                file.fail(error)
+    for file in files:
+        _try(file, durable_writes.start_writing)
+    for file in files:
+        _try(file, lambda descriptor: durable_writes.finish_writing([descriptor]))
     with contextlib.suppress(OSError):
         durable_writes.sync_journal(files[-1].descriptor or 0)
         for file in files:
             file.synced = True
+
+
+def _try(file: StagedFile, write: Callable[[int], None]) -> None:
+    try:
+        write(file.descriptor or 0)
+    except OSError as error:
+        file.fail(error)
 
 
 def delete_file(root: str, path: RepoPath, expected: FileState) -> None:

@@ -19,6 +19,7 @@ from chorus.store.objects.object_store import ObjectStore
 from chorus.store.repository import Repository
 from chorus.store.worktree.filters import Filters
 from chorus.store.worktree.index_file import IndexEntry, parse_index, render_index
+from chorus.system.private_files import make_private, open_private
 
 # Override settings that would make git trust the stamps less, or more.
 EXACT_SETTINGS = (
@@ -48,7 +49,7 @@ class StampIndex:
 
     def build(self) -> Oid:
         """Rebuild from the user's index. Converted files, and those git is unsure of, get no stamp."""
-        self._repository.own_dir.mkdir(parents=True, exist_ok=True)
+        make_private(self._repository.own_dir)
         entries = self._read_users_index()
         for path in self._converted(entries):
             entries[path] = entries[path].without_stamp()
@@ -85,15 +86,15 @@ class StampIndex:
     def _run(self, *arguments: str, extra: Mapping[str, str] | None = None) -> bytes:
         exact = [part for setting in EXACT_SETTINGS for part in ("-c", setting)]
         variables = {"GIT_INDEX_FILE": str(self._path), **(extra or {})}
-        return self._repository.git.run(*exact, *arguments, extra=variables)
+        return self._repository.private_git.run(*exact, *arguments, extra=variables)
 
     def _write(self, entries: Mapping[bytes, IndexEntry], tree: Oid | None) -> None:
         data = render_index(entries)
-        with LockFile(self._path) as lock:
+        with LockFile(self._path, private=True) as lock:
             lock.write(data)
             lock.commit()
         if tree is not None:
-            with LockFile(self._tree_path) as lock:
+            with LockFile(self._tree_path, private=True) as lock:
                 lock.write(f"{tree} {data[-20:].hex()}\n".encode())
                 lock.commit()
 
@@ -102,7 +103,7 @@ class StampIndex:
         try:
             with (self._repository.git_dir / "index").open("rb") as users:
                 written_seconds = int(os.fstat(users.fileno()).st_mtime)
-                with self._path.open("wb") as copy:
+                with open(self._path, "wb", opener=open_private) as copy:
                     shutil.copyfileobj(users, copy)
         except FileNotFoundError:
             return {}

@@ -17,6 +17,7 @@ from chorus.store.objects.tree_object import SYMLINK_MODE
 from chorus.store.worktree import staged_file
 from chorus.store.worktree.descent import Blocked, OpenParent, descend, exists, names_in
 from chorus.store.worktree.file_state import Absent, File, FileState, Skipped, SkipReason, Stamp, mode_of
+from chorus.store.worktree.spelling import Spelling
 from chorus.store.worktree.staged_file import StagedFile
 from chorus.system.durable_writes import find_journal
 
@@ -33,19 +34,21 @@ SCRATCH = re.compile(
 OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
+EXACT = Spelling()
+# Resolving takes time that grows with the square of the number of parts. Nothing this deep is recorded.
+MAX_PARTS = 1000
+
+
 class WorkTree:
     def __init__(
-        self, root: Path, cap_bytes: int = CAP_BYTES, *, exact_names: bool = True, durable: bool = True
+        self, root: Path, cap_bytes: int = CAP_BYTES, *, spelling: Spelling = EXACT, durable: bool = True
     ) -> None:
-        """`exact_names` is False if the file system ignores case in names.
-
-        `durable`: wait for the disk before a file is replaced.
-        """
+        """`spelling`: which names are the same. `durable`: wait for the disk before a file is replaced."""
         self.root = root
         self._durable = durable
         self._root = os.fspath(root)
         self._cap = cap_bytes
-        self._exact_names = exact_names
+        self.spelling = spelling
 
     def locate(self, path: str) -> RepoPath | None:
         """The path a tool names, relative to this work tree; None if it is outside.
@@ -53,10 +56,27 @@ class WorkTree:
         Links among its parents are resolved, as the system does when the tool writes; the last name is not.
         """
         full = os.path.normpath(os.path.join(self._root, path))  # noqa: PTH118  a last link stays
+        if full.count("/") > MAX_PARTS:
+            return None
+        if full.startswith(self._root + "/") and not self._has_link(full):
+            return RepoPath(self.spelling.as_on_disk(self._root, full[len(self._root) + 1 :]))
         parent, name = os.path.split(full)
         resolved = os.path.join(os.path.realpath(parent), name)  # noqa: PTH118  os is faster than pathlib here
         inside = os.path.relpath(resolved, os.path.realpath(self._root))
-        return None if inside == "." or inside.split("/", 1)[0] == ".." else RepoPath(inside)
+        if not self.spelling.is_exact and inside.startswith("../"):
+            inside = _below_same_directory(self._root, resolved) or inside
+        if inside == "." or inside.split("/", 1)[0] == "..":
+            return None
+        return RepoPath(self.spelling.as_on_disk(self._root, inside))
+
+    def _has_link(self, full: str) -> bool:
+        """Whether a directory between the root and the file is a symbolic link."""
+        end = full.find("/", len(self._root) + 1)
+        while end >= 0:
+            if os.path.islink(full[:end]):  # noqa: PTH114  os is faster than pathlib here
+                return True
+            end = full.find("/", end + 1)
+        return False
 
     def read_file(self, path: RepoPath) -> FileState:
         """What is at `path` now. No write happened while it was read."""
@@ -108,11 +128,16 @@ class WorkTree:
         """Remove the file at `path` if it still is `expected`, and the directories this leaves empty."""
         staged_file.delete_file(self._root, path, expected)
 
+    def _is_stored(self, parent: OpenParent) -> bool:
+        """Whether the directory has this very name, and not another spelling of it."""
+        names = map(os.fsdecode, names_in(parent.directory))
+        return os.fsdecode(parent.name) in map(self.spelling.as_in_git, names)
+
     def _read(self, parent: OpenParent, known: Stamp | None) -> FileState | None:
         found = os.lstat(parent.name, dir_fd=parent.directory)
         if known is not None and known == Stamp.of(found):
             return None
-        if not self._exact_names and parent.name not in names_in(parent.directory):
+        if not self.spelling.is_exact and not self._is_stored(parent):
             return Absent()
         if stat.S_ISREG(found.st_mode):
             return self._read_steady(parent)
@@ -142,6 +167,18 @@ class WorkTree:
             return Skipped(SkipReason.UNSTEADY)
         finally:
             os.close(descriptor)
+
+
+def _below_same_directory(root: str, path: str) -> str | None:
+    """The part of `path` below `root`, however `root` is spelled in it; None if it is not below."""
+    parts = path.split("/")
+    for length in range(len(parts) - 1, 0, -1):
+        try:
+            if os.path.samefile("/".join(parts[:length]) or "/", root):  # noqa: PTH121  text
+                return "/".join(parts[length:])
+        except OSError:  # not there
+            continue
+    return None
 
 
 def is_scratch(path: RepoPath) -> bool:
