@@ -18,7 +18,8 @@ import orjson
 
 from chorus.agents.hook_event import HookEvent, parse_event_file
 from chorus.system.atomic_file import replace_file
-from chorus.system.processes import read_process
+from chorus.system.private_files import make_private
+from chorus.system.processes import read_start
 
 # A hook writes its event at once; a file still incomplete after this was cut off.
 CUT_OFF_SECONDS = 10.0
@@ -121,7 +122,7 @@ class Spool:
         """Whether the hook still makes the client wait. Call it after reading what an edit will change."""
         if not self._is_unreleased(event):
             return False
-        return read_process(int(event.name.partition(".")[0])) is not None
+        return read_start(int(event.name.partition(".")[0])) is not None
 
     def release(self, event: HookEvent, answer: dict[str, Any] | None = None) -> None:
         """Let the hook go on, with an answer for the client. The event stays until `forget`."""
@@ -144,7 +145,10 @@ class Spool:
         return held
 
     def take_printed_answers(self) -> dict[str, bool]:
-        """Answers settled since the last call, by event name: whether the hook printed it or never will."""
+        """Return the answers settled since the last call, by event name: True if the hook printed it.
+
+        False: it was not printed in time, and never will be.
+        """
         self._sweep_answers()
         printed, self._printed = self._printed, {}
         return printed
@@ -164,7 +168,7 @@ class Spool:
 
     def _make_directories(self) -> None:
         for directory in (self._directory, self._taken, self._answers, self._quarantine):
-            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private(directory)
 
     def _open_wakeup(self) -> int:
         fifo = self._directory / "poke"
@@ -177,7 +181,7 @@ class Spool:
     def _announce(self) -> None:
         """Tell hooks that this watcher serves them."""
         self._write("watcher", b"%d\n" % os.getpid())
-        for mark in ("late", "asleep"):
+        for mark in ("late", "asleep", "waking"):
             (self._directory / mark).unlink(missing_ok=True)
 
     def _is_unreleased(self, event: HookEvent) -> bool:
@@ -230,4 +234,4 @@ class Spool:
 
     def _write(self, name: str, content: bytes) -> None:
         """Replace a file atomically: hooks read it at any moment."""
-        replace_file(self._directory / name, content)
+        replace_file(self._directory / name, content, mode=0o600)

@@ -10,18 +10,21 @@ An adapter is split by what its parts need and when they are loaded:
 What is true of one agent only (spelling of events, names of files, layout of dialogs) stays in its package.
 """
 
+from __future__ import annotations
+
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from enum import Enum, StrEnum
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from chorus.model.answer import Answer, PromptAnswer
-from chorus.model.ids import PaneId, SessionId
-from chorus.model.outcomes import Outcome, PromptOpened
-from chorus.model.prompt import NoPrompt, Prompt, UnknownPrompt
-from chorus.system.processes import Process
+if TYPE_CHECKING:  # `chorus claude` loads this module before the client starts
+    from chorus.model.answer import Answer, PromptAnswer
+    from chorus.model.ids import PaneId, SessionId
+    from chorus.model.outcomes import Outcome, PromptOpened
+    from chorus.model.prompt import NoPrompt, Prompt, UnknownPrompt
+    from chorus.system.processes import Process
 
 
 class Source(StrEnum):
@@ -31,6 +34,7 @@ class Source(StrEnum):
     CONTROL_IN = "control-in"  # what was written to the client's stdin
     CONTROL_OUT = "control-out"  # what the client printed, recorded beside what was written
     HOOK = "hook"
+    MOD = "mod"  # a part of Chorus inside the client
     TRANSCRIPT = "transcript"
 
 
@@ -50,6 +54,13 @@ class RecordedEvent(NamedTuple):
     channel: str  # the pane, where the recording distinguishes panes
 
 
+class UnusedRow(NamedTuple):
+    """A row of a recording that no event was read from."""
+
+    number: int  # from 1
+    text: str
+
+
 @dataclass(frozen=True, slots=True)
 class RunningClient:
     """A client that is running, as far as its own files describe it."""
@@ -60,6 +71,7 @@ class RunningClient:
     session: SessionId | None  # None: not known yet
     transcript: Path | None
     version: str | None = None
+    loads_mod: bool = False  # it was started with Chorus's mod
 
 
 class StreamReader(Protocol):
@@ -88,6 +100,14 @@ class RecordingReader(Protocol):
 
     def close(self) -> list[RecordedEvent]: ...
 
+    def guess_widths(self) -> list[int]:
+        """Return the widths at which it may be wrapped, the likeliest first; none if it is too long."""
+        ...
+
+    def unused_rows(self) -> list[UnusedRow]:
+        """Return the rows that no event was read from, once it is closed; none if it is too long."""
+        ...
+
 
 class DocumentFilter(Protocol):
     """Recognizes documents that were already seen in another capture of the same output."""
@@ -101,23 +121,36 @@ class OutcomeReader(Protocol):
     unknown: Counter[str]  # events of unknown types, by type
     problems: Counter[str]  # events that were not understood, by kind
 
-    def feed_value(self, value: dict[str, Any], *, source: Source, channel: str = "") -> list[Outcome]:
-        """Take the next event. `channel` is the pane or pipe it came through."""
+    def feed_value(
+        self, value: dict[str, Any], *, source: Source, channel: str = "", client: str = ""
+    ) -> list[Outcome]:
+        """Take the next event. `channel` is the pane or pipe it came through, `client` who ran the hook."""
         ...
 
     def close(self, session: SessionId | None = None) -> list[Outcome]:
         """Return the outcomes of calls that stay unfinished, because the session (or every one) has ended."""
         ...
 
+    def set_shared_sessions(self, shared: Set[SessionId]) -> None:
+        """Set which sessions several clients share. The set may change later."""
+        ...
+
+    def close_client(self, session: SessionId, client: str) -> list[Outcome]:
+        """Return the outcomes of the calls of one client that ended, while another is in the same session."""
+        ...
+
 
 class TranscriptReader(Protocol):
-    """Follows one transcript. `position` is the end of the last line returned; `problem` why none can be."""
+    """Follows one transcript. `position` is the end of the last line returned; `problem` why none can be;
+    `has_more` whether the last call left something to read.
+    """
 
     position: int
     problem: str | None
+    has_more: bool
 
     def read_lines(self) -> Iterator[bytes]:
-        """Return each line that was completed since the last call."""
+        """Return the lines that were completed since the last call, as many as one call may read."""
         ...
 
 
@@ -134,6 +167,14 @@ class Clients(Protocol):
 
     def subagent_transcripts(self, transcript: Path) -> list[Path]:
         """Return the transcripts of the sub-agents of the session with this transcript."""
+        ...
+
+    def transcript_directories(self, transcript: Path) -> list[Path]:
+        """Return where this transcript and those of its sub-agents are, or will be."""
+        ...
+
+    def is_rewinding(self, transcript: Path, path: Path, moment: float) -> bool:
+        """Return whether the session's client set the file back to an earlier turn at that moment."""
         ...
 
     def began_after(self, transcript: Path, moment: float) -> bool:
@@ -153,6 +194,8 @@ class HookSession(NamedTuple):
 class Events(Protocol):
     """Reads what the agent prints, writes to its transcripts and reports through hooks."""
 
+    report_wait_seconds: float  # how long the client waits for the answer to a report of the mod
+
     def read_stream(self) -> StreamReader:
         """Return a reader for text that never wraps: a pipe, or a joined capture."""
         ...
@@ -165,8 +208,20 @@ class Events(Protocol):
 
     def read_outcomes(self) -> OutcomeReader: ...
 
+    def read_report(self, report: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Return the hook event for a report of the mod; None if it is not one."""
+        ...
+
     def hook_session(self, event: Mapping[str, Any]) -> HookSession | None:
         """Return which session a hook event is about; None if it does not say."""
+        ...
+
+    def is_after_the_fact(self, event: Mapping[str, Any]) -> bool:
+        """Return whether a hook event reports only what is done: the client need not wait."""
+        ...
+
+    def is_about_form(self, event: Mapping[str, Any]) -> bool:
+        """Return whether a hook event is about a form. Hooks report forms also where the mod runs."""
         ...
 
     def notice_session(self, event: Mapping[str, Any]) -> SessionId | None:
@@ -308,7 +363,7 @@ class Prompts(Protocol):
         """Return whether a prompt on a screen may be about this call. True if in doubt."""
         ...
 
-    def is_asked_by(self, prompt: Prompt, tool: str, tool_input: Mapping[str, Any]) -> bool:
+    def shows_question_of(self, prompt: Prompt, tool: str, tool_input: Mapping[str, Any]) -> bool:
         """Return whether the prompt shows one of the questions of this call."""
         ...
 
@@ -316,8 +371,16 @@ class Prompts(Protocol):
         """Return the decision for a permission request. Raises CannotAnswer if the answer does not fit."""
         ...
 
+    def mod_reply(self, decision: dict[str, Any]) -> dict[str, Any]:
+        """Return the decision as the mod gives it to the client."""
+        ...
+
     def hook_reply(self, decision: dict[str, Any]) -> dict[str, Any]:
         """Return the output of a permission hook with this decision."""
+        ...
+
+    def form_reply(self, decision: dict[str, Any]) -> dict[str, Any]:
+        """Return the output with which a hook replaces the user's own answer to a form."""
         ...
 
     def line_reply(self, decision: dict[str, Any]) -> str:
@@ -357,13 +420,33 @@ class HookStatus:
     problem: str | None
 
 
+class ClientStart(NamedTuple):
+    """How a client is started: its arguments, and variables added to its environment."""
+
+    arguments: list[str]
+    environment: dict[str, str]
+
+
 class Setup(Protocol):
     """Starts the agent's client with Chorus's hooks, or installs them in its settings."""
 
     program: str  # the client's name on PATH
 
-    def headless_arguments(self, resume: str | None = None) -> list[str]:
-        """Return the arguments of a client that reads messages from stdin. `resume` is a session id."""
+    permission_modes: tuple[str, ...]
+
+    def headless_arguments(
+        self,
+        resume: str | None = None,
+        *,
+        fork: bool = False,
+        mode: str | None = None,
+        servers: Sequence[str] = (),
+    ) -> list[str]:
+        """Return the arguments of a client that reads messages from stdin.
+
+        `resume` is a session id; with `fork` it continues under another one. `servers` are MCP servers whose
+        messages come over the control protocol.
+        """
         ...
 
     def reads_new_settings(self, version: str) -> bool:
@@ -382,8 +465,13 @@ class Setup(Protocol):
 
     def hook_status(self, scope: SettingsScope, work_tree: Path | None) -> HookStatus: ...
 
-    def add_hooks_to_arguments(self, arguments: Sequence[str]) -> list[str]:
-        """Return the arguments of a client, changed so that this client runs the hooks."""
+    def watched_start(
+        self, client: str, arguments: Sequence[str], socket: Path, *, mod: bool = True
+    ) -> ClientStart:
+        """Return how to start a client so that it reports to the watcher behind this socket.
+
+        The client loads Chorus's mod if it can (and `mod` is not false), and runs its hooks if not.
+        """
         ...
 
 

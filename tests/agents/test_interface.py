@@ -91,6 +91,10 @@ def test_a_hook_event_names_its_session() -> None:
 def test_a_notice_goes_with_the_reply_to_a_hook_of_the_main_agent() -> None:
     events = load_agent().events
     assert events.notice_session(HOOK) == "s"
+    assert events.is_after_the_fact({"hook_event_name": "PostToolUse"})
+    assert not events.is_after_the_fact({"hook_event_name": "PreToolUse"})
+    assert events.is_about_form({"hook_event_name": "ElicitationResult"})
+    assert not events.is_about_form(HOOK)
     assert events.notice_session(HOOK | {"agent_id": "a"}) is None
     assert events.notice_session(HOOK | {"hook_event_name": "Stop"}) is None
     output = {"hookEventName": "SessionStart", "additionalContext": "reverted"}
@@ -113,6 +117,12 @@ def test_a_permission_request_becomes_a_prompt_and_its_answer_a_reply() -> None:
     assert prompt.title == "Bash command"
     assert decision == {"behavior": "allow", "updatedInput": {"command": "make"}}
     assert prompts.hook_reply(decision)["hookSpecificOutput"]["decision"] is decision
+    form = prompts.form_reply({"action": "accept", "content": {}})
+    assert form["hookSpecificOutput"] == {
+        "hookEventName": "ElicitationResult",
+        "action": "accept",
+        "content": {},
+    }
     assert prompts.control_reply("r", decision)["response"]["request_id"] == "r"
     with pytest.raises(CannotAnswer):
         prompts.permission_reply(Allow("but only once"), prompt, request)
@@ -158,9 +168,9 @@ def test_a_question_belongs_to_the_call_that_asks_it() -> None:
     prompt = replace(
         prompts.prompt_for(opened("AskUserQuestion", tool_input)), tabs=(QuestionTab("Kind", False),)
     )
-    assert prompts.is_asked_by(prompt, "AskUserQuestion", tool_input)
-    assert not prompts.is_asked_by(prompt, "AskUserQuestion", {"questions": []})
-    assert not prompts.is_asked_by(prompt, "Bash", tool_input)
+    assert prompts.shows_question_of(prompt, "AskUserQuestion", tool_input)
+    assert not prompts.shows_question_of(prompt, "AskUserQuestion", {"questions": []})
+    assert not prompts.shows_question_of(prompt, "Bash", tool_input)
 
 
 def test_a_screen_without_a_dialog_has_no_prompt() -> None:
@@ -183,8 +193,48 @@ def test_hooks_are_installed_and_removed_again(tmp_path: Path, scope: SettingsSc
 
 
 def test_a_client_is_started_with_the_hooks_and_the_users_own_settings() -> None:
-    option, settings, *rest = load_agent().setup.add_hooks_to_arguments(
-        ["--settings", '{"a": 1}', "-p", "hi"]
-    )
+    arguments = ["--settings", '{"a": 1}', "-p", "hi"]
+    start = load_agent().setup.watched_start("claude", arguments, Path("/s"), mod=False)
+    option, settings, *rest = start.arguments
+    assert start.environment == {}
     assert (option, rest) == ("--settings", ["-p", "hi"])
     assert {"a", "hooks"} == set(json.loads(settings))
+
+
+def test_a_headless_client_gets_its_session_mode_and_servers() -> None:
+    arguments = load_agent().setup.headless_arguments("s1", fork=True, mode="plan", servers=["notes"])
+    assert arguments[-7:-1] == [
+        "--resume",
+        "s1",
+        "--fork-session",
+        "--permission-mode",
+        "plan",
+        "--mcp-config",
+    ]
+    assert json.loads(arguments[-1]) == {"mcpServers": {"notes": {"type": "sdk", "name": "notes"}}}
+
+
+def test_a_report_of_the_mod_is_read_and_a_decision_given_back() -> None:
+    agent = load_agent()
+    assert agent.events.read_report({"event": "new"}) is None
+    assert agent.prompts.mod_reply({"behavior": "allow"}) == {"behavior": "allow"}
+
+
+def test_without_a_chorus_program_the_mod_looks_for_one_on_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = tmp_path / "claude"
+    client.write_text("#!/bin/sh\necho 2.1.325\n")
+    client.chmod(0o755)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr("chorus.agents.claude_code.hooks.program.find_chorus_program", lambda: None)
+    start = load_agent().setup.watched_start(str(client), [], Path("/s.sock"))
+    assert "CHORUS_PROGRAM" not in start.environment
+
+
+def test_an_elicitation_is_a_prompt_with_a_reply_of_its_own() -> None:
+    prompts = load_agent().prompts
+    asked = {"message": "Which one?", "requestedSchema": {"type": "object", "properties": {}}}
+    request = PromptOpened(SessionId("s"), None, "Elicitation", asked, None, "r1", None, ())
+    prompt = prompts.prompt_for(request)
+    assert prompts.permission_reply(Deny(None), prompt, request) == {"action": "decline"}

@@ -1,9 +1,15 @@
+import os
 from pathlib import Path
 
+import pytest
+
 from chorus.agents.claude_code.transcripts import (
+    MAX_LINE_BYTES,
+    MAX_READ_BYTES,
     TranscriptTail,
     began_after,
     subagent_transcripts,
+    transcript_directories,
     transcript_of,
 )
 
@@ -44,7 +50,56 @@ def test_a_line_longer_than_one_read_is_whole(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     line = b"x" * (3 * 2**20 + 5)
     path.write_bytes(line + b"\nend\n")
-    assert list(TranscriptTail(path).read_lines()) == [line, b"end"]
+    tail = TranscriptTail(path)
+    steps = [list(tail.read_lines()) for _ in range(5)]
+    assert steps == [[], [], [], [line, b"end"], []]
+    assert tail.position == path.stat().st_size
+
+
+def test_each_call_reads_a_bounded_part_and_says_whether_there_is_more(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_bytes(b"0123456\n" * (MAX_READ_BYTES // 8 * 2 + 1))
+    tail = TranscriptTail(path)
+    counts = [(len(list(tail.read_lines())), tail.has_more) for _ in range(4)]
+    assert counts == [(MAX_READ_BYTES // 8, True), (MAX_READ_BYTES // 8, True), (1, False), (0, False)]
+
+
+def test_an_unfinished_line_is_read_once_and_given_up_beyond_a_limit(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_bytes(b"x" * 100 * 2**20)
+    tail = TranscriptTail(path)
+    for step in range(1, 101):
+        assert list(tail.read_lines()) == []
+        assert tail.position + tail._unfinished_bytes == step * MAX_READ_BYTES
+        assert tail._unfinished_bytes <= MAX_LINE_BYTES
+    with path.open("ab") as file:
+        file.write(b'end of it\n{"a":1}\n')
+    assert list(tail.read_lines())[-1] == b'{"a":1}'
+    assert tail.position == path.stat().st_size
+
+
+def test_an_unfinished_line_that_is_cut_off_is_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_bytes(b"1\nunfin")
+    tail = TranscriptTail(path)
+    assert list(tail.read_lines()) == [b"1"]
+    os.truncate(path, 2)
+    with path.open("ab") as file:
+        file.write(b"2\n")
+    assert list(tail.read_lines()) == [b"2"]
+
+
+@pytest.mark.parametrize("odd", ["/dev/zero", "pipe", "sparse"])
+def test_what_is_no_transcript_is_not_read(tmp_path: Path, odd: str) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "sparse").touch()
+    os.truncate(tmp_path / "sparse", 10 * 2**30)
+    tail = TranscriptTail(tmp_path / odd)
+    assert list(tail.read_lines()) == []
+    assert tail.problem is not None
+    assert ("unread" if odd == "sparse" else "not a file") in tail.problem
+    assert not tail.has_more
+    assert tail.position == 0
 
 
 def test_transcripts_are_found_by_directory_and_session(tmp_path: Path) -> None:
@@ -56,6 +111,7 @@ def test_transcripts_are_found_by_directory_and_session(tmp_path: Path) -> None:
     (agents / "agent-1.jsonl").touch()
     (agents / "agent-1.meta.json").touch()
     assert subagent_transcripts(path) == [agents / "agent-1.jsonl"]
+    assert transcript_directories(path) == [path.parent, agents]
 
 
 def test_a_transcript_that_began_later_has_no_history(tmp_path: Path) -> None:

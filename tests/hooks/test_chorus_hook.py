@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,10 @@ import pytest
 
 from chorus.agents.hook_event import HookEvent
 from chorus.agents.hook_spool import Spool
+from tests.imitation.bsd_programs import write_programs
 from tests.lab.hooks import HOOK, run_hook, send, start_hook
 from tests.lab.terminal import wait_until
+from tests.waiting import wait_for
 
 EVENT = {"hook_event_name": "PreToolUse", "tool_use_id": "t1"}
 
@@ -220,6 +223,26 @@ def test_the_hook_of_a_permission_prompt_waits_for_a_busy_watcher(project: Path,
     held.close()
 
 
+def test_an_answer_that_comes_while_the_hook_looks_at_its_event_is_printed(
+    project: Path, spool: Spool, tmp_path: Path
+) -> None:
+    (project / ".git/chorus/spool/late").touch()
+    directory, looks, go = tmp_path / "gated", tmp_path / "looks", tmp_path / "go"
+    directory.mkdir()
+    gate = f"touch {looks}; until [ -e {go} ]; do sleep 0.01; done"
+    (directory / "head").write_text(f'#!/bin/sh\n{gate}\nexec {shutil.which("head")} "$@"\n')
+    (directory / "head").chmod(0o755)
+    hook = start_hook(project, environment={"PATH": f"{directory}:{os.environ['PATH']}"})
+    send(hook, {"hook_event_name": "PermissionRequest"})
+    wait_until(looks.exists, what="the hook looks at its event")
+
+    (event,) = spool.take()
+    spool.release(event, {"behavior": "allow"})
+    go.touch()
+
+    assert hook.communicate(timeout=30) == (b'{"behavior":"allow"}\n', b"")
+
+
 @pytest.mark.parametrize("pid", [None, "", "4194305", "x"], ids=["none", "empty", "dead", "nonsense"])
 def test_without_a_watcher_the_event_stays_on_disk_and_the_client_continues(
     project: Path, spool: Spool, pauses: Path, tmp_path: Path, pid: str | None
@@ -248,6 +271,33 @@ def test_only_the_first_event_without_a_watcher_starts_one(project: Path, spool:
     wait_until(calls.exists, what="the starter runs")
     assert calls.read_text() == f"hooks wake {project}/.git\n"
     assert len(files(project)) == 3
+
+
+def starts(project: Path, spool_files: dict[str, str]) -> int:
+    """How often one event without a watcher starts one, with these files in the spool."""
+    (project / ".git/chorus/spool/watcher").unlink(missing_ok=True)
+    calls, starter = project / "calls", project / "starter"
+    calls.write_text("")
+    starter.write_text(f"#!/bin/sh\necho called >> {calls}\n")
+    starter.chmod(0o755)
+    for name, text in spool_files.items():
+        (project / ".git/chorus/spool" / name).write_text(text)
+    run_hook(project, EVENT, str(starter))
+    with suppress(AssertionError):
+        wait_for(calls.read_text, seconds=1)
+    return len(calls.read_text().splitlines())
+
+
+@pytest.mark.parametrize("mark", ["0", "", "nonsense", "99999999999"], ids=["old", "empty", "odd", "future"])
+def test_a_watcher_killed_while_it_starts_is_started_again(project: Path, spool: Spool, mark: str) -> None:
+    """The mark of the one that started it does not count for ever."""
+    assert starts(project, {"waking": f"{mark}\n", "../watcher.lock": "4194305\n"}) == 1
+
+
+def test_a_watcher_that_holds_its_lock_and_is_not_ready_is_not_started_again(
+    project: Path, spool: Spool
+) -> None:
+    assert starts(project, {"waking": "0\n", "../watcher.lock": f"{os.getpid()}\n"}) == 0
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="a zombie shows only in /proc")
@@ -512,18 +562,67 @@ def test_no_event_is_lost_while_the_watcher_is_killed_again_and_again(project: P
     assert not list(spool.glob("[0-9]*")) + list((spool / "aside").iterdir())
 
 
-@pytest.mark.parametrize(
-    "shell", ["dash", "bash --posix", "busybox sh", "zsh --emulate sh", "ksh", "mksh", "yash"]
-)
-def test_other_shells_run_the_hook_program(
-    project: Path, spool: Spool, slow_sleep: dict[str, str], shell: str
-) -> None:
-    words = shell.split()
+@pytest.fixture(params=["dash", "bash --posix", "busybox sh", "zsh --emulate sh", "ksh", "mksh", "yash"])
+def shell(request: pytest.FixtureRequest) -> list[str]:
+    words: list[str] = request.param.split()
     if shutil.which(words[0]) is None:
         pytest.skip(f"no {words[0]} on this machine")
-    environment = {"CLAUDE_PROJECT_DIR": str(project), **slow_sleep}
-    with FakeWatcher(spool, {"x": 1}) as watcher:
-        done = subprocess.run([*words, HOOK], input=b'{"n": 1}', env=environment, capture_output=True)
+    return words
 
-    assert (done.returncode, done.stdout, done.stderr) == (0, b'{"x":1}\n', b"")
-    assert len(watcher.seen) == 1
+
+def run_in(shell: list[str], project: Path, directory: Path, *arguments: str) -> bytes:
+    """Run the hook program in a shell, with the programs of `directory` first on PATH."""
+    path = f"{directory}:{os.environ['PATH']}"
+    environment = {"CLAUDE_PROJECT_DIR": str(project), "CLAUDE_PID": "77", "PATH": path}
+    done = subprocess.run(
+        [*shell, HOOK, *arguments], input=b'{"n": 1}', env=environment, capture_output=True, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    return done.stdout
+
+
+def test_other_shells_run_the_hook_program(
+    project: Path, spool: Spool, tmp_path: Path, shell: list[str]
+) -> None:
+    programs = write_programs(tmp_path / "bsd", whole_seconds=True)
+    with FakeWatcher(spool, {"x": 1}) as watcher:
+        # Without fractions of a second, a busy watcher may be too late for a pause.
+        assert run_in(shell, project, programs) in (b'{"x":1}\n', b"")
+        wait_for(lambda: watcher.seen, what="the event was taken")
+    assert [event.value for event in watcher.seen] == [{"n": 1}]
+    assert watcher.seen[0].client_pid == 77
+
+
+def test_other_shells_start_one_watcher_and_keep_the_event(
+    project: Path, tmp_path: Path, shell: list[str]
+) -> None:
+    (project / ".git/chorus/spool").mkdir(parents=True)
+    programs = write_programs(tmp_path / "bsd")
+    chorus, started = tmp_path / "chorus", tmp_path / "started"
+    chorus.write_text(f'#!/bin/sh\necho "$@" >>{started}\n')
+    chorus.chmod(0o755)
+    for _ in range(2):
+        assert run_in(shell, project, programs, str(chorus)) == b""
+    wait_for(started.exists, what="a watcher is started")
+    assert len(files(project)) == 2
+    assert started.read_text().splitlines() == [f"hooks wake {project}/.git"]
+
+
+def test_other_shells_print_the_answer_to_a_held_permission_request(
+    project: Path, spool: Spool, tmp_path: Path, shell: list[str]
+) -> None:
+    # A watcher that was late is waited for by permission requests alone.
+    (project / ".git/chorus/spool/late").touch()
+    programs = write_programs(tmp_path / "bsd")
+    environment = {
+        "CLAUDE_PROJECT_DIR": str(project),
+        "PATH": f"{programs}:{os.environ['PATH']}",
+        "CLAUDE_PID": "77",
+    }
+    hook = subprocess.Popen(
+        [*shell, HOOK], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+    )
+    send(hook, {"hook_event_name": "PermissionRequest"})
+    wait_until(lambda: bool(files(project)), what="its event")
+    with FakeWatcher(spool, {"behavior": "allow"}):
+        assert hook.communicate(timeout=30) == (b'{"behavior":"allow"}\n', b"")

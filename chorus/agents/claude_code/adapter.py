@@ -1,17 +1,21 @@
 """Claude Code behind the interface of `chorus.agents.interface`."""
 
+import json
 import os
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
-from chorus.agents.claude_code import processes, transcripts
+from chorus.agents.claude_code import processes, rewinds, transcripts
 from chorus.agents.claude_code.hooks import program
+from chorus.agents.claude_code.mod import SOCKET_VARIABLE
+from chorus.agents.claude_code.mod import files as mod_files
 from chorus.agents.claude_code.settings import files
 from chorus.agents.claude_code.settings.hook_entries import HookGroup
 from chorus.agents.interface import (
     Agent,
     Clients,
+    ClientStart,
     Events,
     HookStatus,
     Prompts,
@@ -25,7 +29,7 @@ from chorus.agents.interface import (
 MIN_VERSION_FOR_NEW_SETTINGS = (2, 1, 257)
 HEADLESS_ARGUMENTS = (
     "-p", "--verbose", "--input-format", "stream-json", "--output-format", "stream-json",
-    "--permission-prompt-tool", "stdio",
+    "--permission-prompt-tool", "stdio", "--include-partial-messages", "--replay-user-messages",
 )  # fmt: skip
 
 
@@ -34,7 +38,9 @@ class ClaudeClients:
 
     is_client = staticmethod(processes.is_client)
     read_client = staticmethod(processes.read_client)
+    is_rewinding = staticmethod(rewinds.is_rewinding)
     subagent_transcripts = staticmethod(transcripts.subagent_transcripts)
+    transcript_directories = staticmethod(transcripts.transcript_directories)
     began_after = staticmethod(transcripts.began_after)
 
     def read_transcript(self, path: Path) -> TranscriptReader:
@@ -47,8 +53,32 @@ class ClaudeSetup:
     program = "claude"
     backup_directory = staticmethod(files.backup_directory)
 
-    def headless_arguments(self, resume: str | None = None) -> list[str]:
-        return [*HEADLESS_ARGUMENTS, *(["--resume", resume] if resume else [])]
+    permission_modes: tuple[str, ...] = (
+        "default",
+        "acceptEdits",
+        "plan",
+        "auto",
+        "dontAsk",
+        "bypassPermissions",
+    )
+
+    def headless_arguments(
+        self,
+        resume: str | None = None,
+        *,
+        fork: bool = False,
+        mode: str | None = None,
+        servers: Sequence[str] = (),
+    ) -> list[str]:
+        arguments = [*HEADLESS_ARGUMENTS]
+        if resume is not None:
+            arguments += ["--resume", resume, *(["--fork-session"] if fork else [])]
+        if mode is not None:
+            arguments += ["--permission-mode", mode]
+        if servers:
+            config = {"mcpServers": {name: {"type": "sdk", "name": name} for name in servers}}
+            arguments += ["--mcp-config", json.dumps(config)]
+        return arguments
 
     def reads_new_settings(self, version: str) -> bool:
         parts = version.split(".")
@@ -69,12 +99,21 @@ class ClaudeSetup:
     def hook_status(self, scope: SettingsScope, work_tree: Path | None) -> HookStatus:
         return files.read_hook_status(scope, self.settings_path(scope, work_tree), _hook_groups(scope))
 
-    def add_hooks_to_arguments(self, arguments: Sequence[str]) -> list[str]:
+    def watched_start(
+        self, client: str, arguments: Sequence[str], socket: Path, *, mod: bool = True
+    ) -> ClientStart:
+        reached = mod_files.reachable_path(socket, os.environ) if mod else None
+        if reached is not None and mod_files.can_load_mod(client, arguments, os.environ):
+            directory = mod_files.copy_mod(os.environ)
+            environment = {SOCKET_VARIABLE: str(reached), "CHORUS_HOOK": str(_hook_program())}
+            if chorus := program.find_chorus_program():
+                environment["CHORUS_PROGRAM"] = chorus
+            return ClientStart(["--plugin-dir", str(directory), *arguments], environment)
         rest, user_settings = program.split_settings_option(arguments)
         settings = program.render_settings(
             user_settings, hook=_hook_program(), chorus=program.find_chorus_program()
         )
-        return ["--settings", settings, *rest]
+        return ClientStart(["--settings", settings, *rest], {})
 
 
 class ClaudeCode:

@@ -49,7 +49,7 @@ def parse_report(tool: str, response: object, cwd: str | None) -> ChangeReport |
     paths = paths_of(response, cwd)
     if not paths:
         return None
-    before = _text(response, "originalFile", "original_file")
+    before = _text(response, "originalFile", "original_file", "originalFileContents")
     after = _text(response, "content", "updated_file")
     hunks = _parse_hunks(response.get("structuredPatch"))
     if before is None and after is None and not hunks:
@@ -74,7 +74,8 @@ def _parse_file(file: object, cwd: str | None) -> FileReport:
     if not isinstance(file, dict):
         raise InvalidReport("bashEditDiff.files")
     path = resolve(_checked_path(file.get("filePath")), cwd)
-    return FileReport(path, created=file.get("created") is True, hunks=_parse_hunks(file.get("hunks")))
+    created, deleted = file.get("created") is True, file.get("deleted") is True
+    return FileReport(path, created=created, hunks=_parse_hunks(file.get("hunks")), deleted=deleted)
 
 
 def _parse_hunks(value: object) -> tuple[ReportHunk, ...]:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from chorus.agents.claude_code.mod.reports import WAIT_SECONDS, read_report
 from chorus.agents.claude_code.pairing import Pairing
 from chorus.agents.claude_code.terminal import Reassembler
 from chorus.agents.claude_code.terminal.documents import SeenDocuments
@@ -17,10 +18,15 @@ from chorus.agents.interface import (
 from chorus.model.ids import SessionId
 
 # The hook events whose reply may hold text for the agent.
-_NOTICE_EVENTS = frozenset({"SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolBatch"})
+_AFTER_THE_FACT = frozenset(
+    {"PostToolUse", "PostToolUseFailure", "PostToolBatch", "Stop", "SubagentStart", "SubagentStop"}
+)
+_NOTICE_EVENTS = frozenset({"SessionStart", "UserPromptSubmit", "PostToolUse"})
 
 
 class ClaudeEvents:
+    report_wait_seconds = WAIT_SECONDS
+
     def read_stream(self) -> StreamReader:
         return Reassembler(unwrapped=True)
 
@@ -33,6 +39,9 @@ class ClaudeEvents:
     def read_outcomes(self) -> OutcomeReader:
         return Pairing()
 
+    def read_report(self, report: Mapping[str, Any]) -> dict[str, Any] | None:
+        return read_report(report)
+
     def hook_session(self, event: Mapping[str, Any]) -> HookSession | None:
         session, transcript = event.get("session_id"), event.get("transcript_path")
         if not isinstance(session, str) or not isinstance(transcript, str):
@@ -40,6 +49,13 @@ class ClaudeEvents:
         cwd = event.get("cwd")
         is_new = event.get("hook_event_name") == "SessionStart" and event.get("source") == "startup"
         return HookSession(SessionId(session), transcript, cwd if isinstance(cwd, str) else None, is_new)
+
+    def is_after_the_fact(self, event: Mapping[str, Any]) -> bool:
+        name = event.get("hook_event_name")
+        return isinstance(name, str) and name in _AFTER_THE_FACT
+
+    def is_about_form(self, event: Mapping[str, Any]) -> bool:
+        return event.get("hook_event_name") in ("Elicitation", "ElicitationResult")
 
     def notice_session(self, event: Mapping[str, Any]) -> SessionId | None:
         name, session = event.get("hook_event_name"), event.get("session_id")

@@ -5,18 +5,20 @@ the session in it). Clients that write no such file are matched by the newest tr
 """
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from chorus.agents.claude_code.mod import SOCKET_VARIABLE
 from chorus.agents.claude_code.transcripts import transcript_of
 from chorus.agents.interface import RunningClient
 from chorus.model.ids import SessionId
-from chorus.system.processes import Process
+from chorus.system.processes import Process, read_directory, read_environment, start_time
 
 CLIENT_NAMES = frozenset({"claude", "claude.exe"})
 PRINT_FLAGS = frozenset({"-p", "--print"})
+# The system counts the times of files and processes in steps of up to a hundredth of a second.
+CLOCK_STEP_SECONDS = 0.02
 
 
 def is_client(process: Process) -> bool:
@@ -30,8 +32,8 @@ def is_client(process: Process) -> bool:
 def read_client(process: Process) -> RunningClient | None:
     """Read the files of a running client; None if it is gone."""
     try:
-        cwd = str(Path(f"/proc/{process.pid}/cwd").readlink())
-        environment = _environment(process.pid)
+        cwd = read_directory(process.pid)
+        environment = read_environment(process.pid)
     except OSError:
         return None
     config = _config_directory(environment)
@@ -47,37 +49,49 @@ def read_client(process: Process) -> RunningClient | None:
         session = transcript.stem
     headless = not PRINT_FLAGS.isdisjoint(process.arguments)
     known = SessionId(session) if session else None
-    return RunningClient(process, cwd, headless, known, transcript, file.get("version"))
-
-
-def _environment(pid: int) -> dict[str, str]:
-    pairs = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-    return dict(os.fsdecode(pair).split("=", 1) for pair in pairs if b"=" in pair)
+    loads_mod = SOCKET_VARIABLE in environment
+    return RunningClient(process, cwd, headless, known, transcript, file.get("version"), loads_mod)
 
 
 def _config_directory(environment: Mapping[str, str]) -> Path:
     chosen = environment.get("CLAUDE_CONFIG_DIR")
-    return Path(chosen) if chosen else Path(environment.get("HOME", "/")) / ".claude"
+    return Path(chosen) if chosen else Path(environment.get("HOME") or Path.home()) / ".claude"
 
 
 def _read_session_file(config: Path, process: Process) -> Mapping[str, Any]:
     """The client's session file; empty if there is none, or it is of an earlier process with this id."""
+    path = config / "sessions" / f"{process.pid}.json"
     try:
-        value = json.loads((config / "sessions" / f"{process.pid}.json").read_bytes())
+        value, written = json.loads(path.read_bytes()), path.stat().st_mtime
     except (OSError, ValueError):
         return {}
-    if not isinstance(value, dict) or value.get("procStart", process.started) != process.started:
+    if not isinstance(value, dict) or not _is_of(process, value.get("procStart"), written):
         return {}
     return {key: text for key, text in value.items() if isinstance(text, str)}
+
+
+def _is_of(process: Process, start: object, written: float) -> bool:
+    """Whether a session file is of this process, and not of an earlier one with its id.
+
+    The client writes the start of its process as Linux counts it. For any other form the file's time decides.
+    """
+    if start is None or start == process.started:
+        return True
+    if str(start).isdecimal() and process.started.isdecimal():
+        return False
+    began = start_time(process.pid, process.started)
+    return began is not None and written >= began
 
 
 def _newest_transcript(config: Path, cwd: str, process: Process) -> Path | None:
     """The transcript of this directory that was written last since the process started."""
     directory = transcript_of(config / "projects", cwd, "any").parent
+    began = start_time(process.pid, process.started)
+    if began is None:
+        return None
     try:
-        began = Path(f"/proc/{process.pid}").stat().st_mtime
         found = [(path.stat().st_mtime, path) for path in directory.glob("*.jsonl")]
     except OSError:
         return None
-    fresh = [(written, path) for written, path in found if written >= began]
+    fresh = [(written, path) for written, path in found if written >= began - CLOCK_STEP_SECONDS]
     return max(fresh)[1] if fresh else None

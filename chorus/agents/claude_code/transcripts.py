@@ -6,30 +6,41 @@ are not in order of time. A file that shrank or was replaced is read again from 
 
 import json
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-# The size of one read. A longer line is joined from several.
-CHUNK = 2**20
+# What one call reads at most: a few milliseconds of work. The watcher answers requests between two calls.
+MAX_READ_BYTES = 2**20
 # No line of a transcript is this long. A file without newlines must not fill the memory.
-MAX_LINE_SIZE = 64 * 2**20
+MAX_LINE_BYTES = 32 * 2**20
+# No session writes this much. A device or a sparse file would be read for hours.
+MAX_UNREAD_BYTES = 2**30
+# The directory of a session's sub-agents, in one named after the session.
+SUBAGENTS = "subagents"
 
 
 @dataclass(slots=True)
 class TranscriptTail:
-    """Follows one file. `position` is the end of the last line returned; `problem` why none can be read."""
+    """Follows one file. `position` is the end of the last line returned; `problem` why none can be read;
+    `has_more` whether the last call left something to read.
+    """
 
     path: Path
     position: int = 0
     problem: str | None = None
+    has_more: bool = False
     _identity: tuple[int, int] | None = None
+    _unfinished: list[bytes] = field(default_factory=list)  # what was read of the line after `position`
+    _unfinished_bytes: int = 0
 
     def read_lines(self) -> Iterator[bytes]:
-        """Return each line that was completed since the last call."""
+        """Return the lines that were completed since the last call, as many as one call may read."""
         self.problem = None
+        self.has_more = False
         try:
             yield from self._read()
         except (FileNotFoundError, NotADirectoryError):
@@ -38,25 +49,52 @@ class TranscriptTail:
             self.problem = f"the transcript {self.path} cannot be read: {error}"
 
     def _read(self) -> Iterator[bytes]:
+        known = self.path.stat()
+        if not stat.S_ISREG(known.st_mode):  # to open a device may already do something
+            raise ValueError("it is not a file")
+        if self._has_all_of(known):
+            return
         with open(self.path, "rb", buffering=0, opener=_open_without_waiting) as file:
-            self._rewind_if_replaced(os.fstat(file.fileno()))
-            file.seek(self.position)
-            rest = b""
-            while chunk := file.read(CHUNK):
-                *lines, rest = (rest + chunk).split(b"\n")
-                for line in lines:
-                    self.position += len(line) + 1
-                    if line.strip():
-                        yield line
-                if len(rest) > MAX_LINE_SIZE:
-                    self.position += len(rest)
-                    rest = b""
+            status = os.fstat(file.fileno())
+            self._rewind_if_replaced(status)
+            start = self.position + self._unfinished_bytes
+            if status.st_size - start > MAX_UNREAD_BYTES:
+                raise ValueError(f"{status.st_size - start:,} bytes of it are unread")
+            file.seek(start)
+            chunk = file.read(MAX_READ_BYTES)
+        self.has_more = len(chunk) == MAX_READ_BYTES
+        *lines, rest = chunk.split(b"\n")
+        if lines:
+            lines[0] = b"".join((*self._unfinished, lines[0]))
+            self._forget_unfinished()
+        for line in lines:
+            self.position += len(line) + 1
+            if line.strip():
+                yield line
+        if rest:
+            self._unfinished.append(rest)
+            self._unfinished_bytes += len(rest)
+        if self._unfinished_bytes > MAX_LINE_BYTES:
+            self.position += self._unfinished_bytes
+            self._forget_unfinished()
+
+    def _has_all_of(self, status: os.stat_result) -> bool:
+        """Whether the file has not grown since the last call."""
+        is_same = self._identity == (status.st_dev, status.st_ino)
+        return is_same and status.st_size == self.position + self._unfinished_bytes
 
     def _rewind_if_replaced(self, status: os.stat_result) -> None:
         identity = (status.st_dev, status.st_ino)
         if status.st_size < self.position or (self._identity is not None and self._identity != identity):
             self.position = 0
+            self._forget_unfinished()
+        elif status.st_size < self.position + self._unfinished_bytes:
+            self._forget_unfinished()
         self._identity = identity
+
+    def _forget_unfinished(self) -> None:
+        self._unfinished = []
+        self._unfinished_bytes = 0
 
 
 def _open_without_waiting(path: str, flags: int) -> int:
@@ -67,8 +105,8 @@ def _open_without_waiting(path: str, flags: int) -> int:
 def began_after(path: Path, moment: float) -> bool:
     """Whether nothing in the transcript is older than the moment. True if there is no transcript yet."""
     try:
-        with path.open("rb") as file:
-            lines = file.read(CHUNK).splitlines()
+        with open(path, "rb", opener=_open_without_waiting) as file:
+            lines = file.read(MAX_READ_BYTES).splitlines()
     except OSError:
         return True
     for line in lines:
@@ -85,8 +123,14 @@ def transcript_of(projects: Path, cwd: str, session: str) -> Path:
 
 def subagent_transcripts(transcript: Path) -> list[Path]:
     """The transcripts of the sub-agents of the session with this transcript."""
+    directory = f"{transcript.parent}/{transcript.stem}/{SUBAGENTS}"
     try:
-        directory = transcript.with_suffix("") / "subagents"
-        return sorted(p for p in directory.iterdir() if p.suffix == ".jsonl")
+        names = os.listdir(directory)  # noqa: PTH208  often asked for, seldom there
     except (OSError, ValueError):
         return []
+    return [Path(directory, name) for name in sorted(names) if name.endswith(".jsonl")]
+
+
+def transcript_directories(transcript: Path) -> list[Path]:
+    """Where the transcript of a session and those of its sub-agents are, or will be."""
+    return [transcript.parent, transcript.parent / transcript.stem / SUBAGENTS]

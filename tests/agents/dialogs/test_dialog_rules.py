@@ -90,11 +90,11 @@ def test_an_empty_section_changes_nothing() -> None:
 @pytest.mark.parametrize(
     ("extra", "message"),
     [
-        ({"rule": [{**USERS_RULE["rule"][0], "title": "("}]}, "is not a pattern"),  # type: ignore[index]
-        ({"rule": [{**USERS_RULE["rule"][0], "title": 3}]}, "rule.0.title"),  # type: ignore[index]
+        ({"rule": [{**USERS_RULE["rule"][0], "title": "("}]}, "is not a pattern"),  # type: ignore[index]  # known to be a table
+        ({"rule": [{**USERS_RULE["rule"][0], "title": 3}]}, "rule.0.title"),  # type: ignore[index]  # known to be a table
         ({"rule": USERS_RULE["rule"]}, "no label is named not-today"),
-        ({"rule": [{**USERS_RULE["rule"][0], "seen": []}]}, "rule.0.seen"),  # type: ignore[index]
-        ({"rule": [{**USERS_RULE["rule"][0], "colour": "red"}]}, "rule.0.colour"),  # type: ignore[index]
+        ({"rule": [{**USERS_RULE["rule"][0], "seen": []}]}, "rule.0.seen"),  # type: ignore[index]  # known to be a table
+        ({"rule": [{**USERS_RULE["rule"][0], "colour": "red"}]}, "rule.0.colour"),  # type: ignore[index]  # known to be a table
         ({"label": {"x": {"text": "x", "meaning": "perhaps"}}}, "label.x.meaning"),
         ({"format": 2}, "format 2 is not known"),
     ],

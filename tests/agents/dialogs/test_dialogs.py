@@ -221,3 +221,64 @@ def test_the_row_that_leads_to_the_next_question_is_not_read_as_typed_text(
 def test_text_of_zero_width_is_no_prompt(screen: str, width: int | None) -> None:
     """A file that is shown may contain anything, also text without width."""
     assert not isinstance(read_screen(screen, shipped_rules(), width=width).found, Prompt)
+
+
+@pytest.mark.parametrize("name", ["bash_80", "dock_bash_160x50", "dock_bashlong_120x24", "bash_40"])
+def test_a_tip_of_the_client_is_no_part_of_a_prompt(name: str) -> None:
+    assert "Tip:" in screen_text(f"screens/2.1.325/{name}.txt")
+    body = read(f"screens/2.1.325/{name}.txt").body
+    assert not [row for row in body if "Tip:" in row or row.strip() in {"below", 'mode" below'}]
+    assert body[0].strip()
+
+
+def test_a_tip_is_only_what_is_right_below_the_title() -> None:
+    text = screen_text("screens/2.1.325/bash_80.txt").replace("touch made.txt", "Tip: touch")
+    found = read_screen(text, RULES).found
+    assert isinstance(found, Prompt)
+    assert any("Tip: touch" in row for row in found.body)
+
+
+def test_an_unknown_dialog_comes_with_its_last_rows() -> None:
+    found = read_screen(screen_text("screens/2.1.325/bashtall_120.txt"), RULES).found
+    assert isinstance(found, UnknownPrompt)
+    assert len(found.rows) == 30
+    assert found.rows[-1] == " Esc to cancel · Tab to amend"
+
+
+def test_a_dialog_whose_beginning_is_not_on_the_screen_says_so() -> None:
+    assert read("screens/2.1.325/editlong_80x24.txt").cut
+    assert not read("screens/2.1.325/edit_80.txt").cut
+
+
+def test_a_held_message_that_is_not_shown_in_full_says_so() -> None:
+    """The client shows eight lines of 72 characters, and how long all of it is."""
+    assert not read("screens/2.1.326/held_one_80x30.txt").cut
+    assert read("screens/2.1.326/held_long_160x50.txt").cut
+    assert read("screens/2.1.326/held_wide_100x40.txt").cut
+    text = screen_text("screens/2.1.326/held_tell_120x40.txt")  # its sixth line lost a character
+    for characters, cut in (("64 chars", False), ("65 chars", True), ("63 chars", True)):
+        found = read_screen(text.replace("65 chars", characters), RULES).found
+        assert isinstance(found, Prompt)
+        assert found.cut is cut
+        assert [(one.meaning, one.press) for one in found.options] == [
+            ("deny", "Enter"),
+            ("allow", "Down Enter"),
+        ]
+
+
+def test_a_held_message_without_its_separators_is_not_read() -> None:
+    rows = screen_text("screens/2.1.326/held_one_80x30.txt").split("\n")
+    without = "\n".join(row for row in rows if not row.startswith("╌"))
+    assert not isinstance(read_screen(without, RULES).found, Prompt)
+
+
+@pytest.mark.parametrize(
+    "row",
+    ["  ❯ Accept    Decline  ❯ Other", "❯ Accept    Decline", "  ❯  Accept    Decline", "  ❯ Accept Decline"],
+)
+def test_buttons_that_differ_from_the_clients_are_not_pressed(row: str) -> None:
+    text = screen_text("screens/2.1.325/dock_elicitplain_300x30.txt")
+    left = "\n".join(line.partition("│")[0].rstrip() for line in text.split("\n"))
+    assert isinstance(read_screen(left, RULES).found, Prompt)
+    other = read_screen(left.replace("  ❯ Accept    Decline", row), RULES).found
+    assert not isinstance(other, Prompt) or [option.key for option in other.options] == ["Escape"]

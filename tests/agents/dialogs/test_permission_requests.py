@@ -45,6 +45,7 @@ MANY = {
     "options": [{"label": "Log"}, {"label": "Undo"}],
     "multiSelect": True,
 }
+MOVED = {"old_string": "a\nb\nd", "new_string": "a\nc\nd", "replace_all": True}
 ASK = {"questions": ["odd", ONE]}
 BOTH = {"questions": [ONE, MANY]}
 BARE = {"questions": [{"question": "Q"}]}
@@ -53,14 +54,28 @@ BARE = {"questions": [{"question": "Q"}]}
 @pytest.mark.parametrize(
     ("tool", "tool_input", "kind", "title", "body"),
     [
-        ("Edit", EDIT, "edit", "Edit file", ["/p/app.py", "-a", "-b", "+c", "replace_all: false"]),
-        ("Edit", {"old_string": 1}, "edit", "Edit file", ["old_string: 1"]),
-        ("Bash", BASH, "bash", "Bash command", ["make &&", " ls", "description: Build"]),
-        ("Write", {"file_path": "x", "content": "a\nb"}, "create", "Write file", ["x", "content: a", "  b"]),
-        ("WebFetch", {"url": "https://e"}, "fetch", "Use WebFetch", ["https://e"]),
-        ("mcp__s__t", {"n": {"é": 1}}, "mcp", "Use mcp__s__t", ['n: {"é": 1}']),
+        ("Edit", EDIT, "edit", "Edit file", [" /p/app.py", "╌", "-a", "-b", "+c", "╌"]),
+        ("Edit", MOVED, "edit", "Edit file", ["╌", " a", "-b", "+c", " d", "╌", " replace_all: true"]),
+        ("Edit", {"old_string": 1}, "edit", "Edit file", [" old_string: 1"]),
+        ("Bash", BASH, "bash", "Bash command", ["╌", " make &&", "  ls", "╌", " description: Build"]),
+        (
+            "Write",
+            {"file_path": "x", "content": "a\n╌"},
+            "create",
+            "Write file",
+            [" x", "╌", " a", " ╌", "╌"],
+        ),
+        ("Edit", {"content": "a", "file_path": "╌"}, "edit", "Edit file", [" ╌", " content: a"]),
+        ("WebFetch", {"url": "https://e"}, "fetch", "Use WebFetch", [" https://e"]),
+        (
+            "mcp__s__t",
+            {"n": {"é": 1}, "m": "a\n╌"},
+            "mcp",
+            "Use mcp__s__t",
+            [' n: {"é": 1}', " m: a", "   ╌"],
+        ),
         ("Strange", {}, "tool", "Use Strange", []),
-        ("AskUserQuestion", {"questions": "?"}, "tool", "Use AskUserQuestion", ["questions: ?"]),
+        ("AskUserQuestion", {"questions": "?"}, "tool", "Use AskUserQuestion", [" questions: ?"]),
     ],
 )
 def test_a_prompt_for_a_call_shows_the_whole_input(
@@ -88,10 +103,10 @@ TWICE = QuestionAnswers((QuestionAnswer("Which?", ("Go",)),) * 2)
 def test_questions_are_shown_in_rows_with_their_options() -> None:
     several = {**PLAIN, "question": "How?", "header": "B", "multiSelect": True}
     assert list(prompt_for_call("AskUserQuestion", {"questions": [PLAIN, several]}).body) == [
-        "A: Which?",
-        "  x: fast",
-        "B: How? (several may be chosen)",
-        "  x: fast",
+        " A: Which?",
+        "   x: fast",
+        " B: How? (several may be chosen)",
+        "   x: fast",
     ]
 
 
@@ -101,7 +116,7 @@ def test_questions_are_shown_in_rows_with_their_options() -> None:
 )
 def test_a_question_with_unknown_fields_is_shown_as_json(more: object) -> None:
     (row,) = prompt_for_call("AskUserQuestion", {"questions": [PLAIN, more]}).body
-    assert json.loads(row.removeprefix("questions: ")) == [PLAIN, more]
+    assert json.loads(row.removeprefix(" questions: ")) == [PLAIN, more]
 
 
 def test_suggested_permission_changes_are_in_the_label() -> None:

@@ -106,7 +106,7 @@ def test_the_users_own_settings_are_merged_with_ours(tmp_path: Path) -> None:
     for given in (str(path), json.dumps(theirs)):
         settings = json.loads(render_settings(given, hook=hook, chorus=None))
         assert settings["model"] == "opus"
-        assert settings["hooks"]["Stop"][0] == theirs["hooks"]["Stop"][0]  # type: ignore[index]
+        assert settings["hooks"]["Stop"][0] == theirs["hooks"]["Stop"][0]  # type: ignore[index]  # known to be a table
         assert len(settings["hooks"]["Stop"]) == 2
         assert set(settings["hooks"]) == set(EVENTS)
     assert set(json.loads(render_settings(None, hook=hook, chorus=None))) == {"hooks"}

@@ -176,7 +176,7 @@ def test_answers_and_marks_of_an_earlier_watcher_are_removed(directory: Path) ->
     second = Spool(directory)
     second.open()
 
-    assert not [name for name in ("late", "asleep", "answers/9.0") if (directory / name).exists()]
+    assert not [name for name in ("late", "asleep", "waking", "answers/9.0") if (directory / name).exists()]
     assert (directory / "watcher").read_text() == f"{os.getpid()}\n"
     second.close(asleep=False)
     assert not (directory / "asleep").exists()

@@ -143,8 +143,8 @@ def test_calls_and_results_without_an_id_are_counted() -> None:
         ("rm in '/p/b.py' was blocked. For security, Claude Code may only remove files from …", "denied"),
         ("This command requires approval", "denied"),
         ("This Bash command contains multiple operations. The following parts require approval: x", "denied"),
-        ("Tool permission request failed: Error: Tool permission stream closed", "denied"),
-        ("Auto mode is unavailable: its safety check does not run for this session", "denied"),
+        ("Tool permission request failed: Error: Tool permission stream closed", "failed"),
+        ("Auto mode is unavailable: its safety check does not run for this session", "failed"),
         ("PreToolUse:Edit hook error: house rule", "denied"),
         ("Answer questions?", "denied"),
         (REJECTED, "denied"),
@@ -172,15 +172,26 @@ def test_the_text_of_a_denial_in_a_successful_result_is_ignored() -> None:
 def test_a_denial_listed_at_the_end_corrects_the_status() -> None:
     outcomes = run([init(), calls("t"), returns("t", "No, says the panel", error=True), result("t")])
     assert [outcome for outcome in outcomes if isinstance(outcome, StatusCorrected)] == [
-        StatusCorrected("t", "denied", "failed", "s-1")  # type: ignore[arg-type]
+        StatusCorrected("t", "denied", "failed", "s-1")  # type: ignore[arg-type]  # plain text for an id
     ]
 
 
-def test_a_denial_notice_comes_before_the_result() -> None:
-    notice = system("permission_denied", tool_name="Edit", tool_use_id="t", message="no")
-    (action,) = closed(calls("t"), notice, returns("t", "house rule", error=True))
+def test_the_event_of_a_denial_comes_before_the_result() -> None:
+    denial = system("permission_denied", tool_name="Edit", tool_use_id="t", message="no")
+    (action,) = closed(calls("t"), denial, returns("t", "house rule", error=True))
     assert action.status == "denied"
     assert closed(system("permission_denied", tool_name="Edit")) == []
+
+
+def test_a_denial_without_an_id_belongs_to_the_one_open_call_that_fits() -> None:
+    denial = system("permission_denied", tool_name="Edit")
+    ends = [returns(name, "house rule", error=True) for name in ("e", "w")]
+    open_calls = [init(), calls("e"), calls("w", "Write")]
+    assert statuses(*open_calls, denial, *ends) == {"e": "denied", "w": "failed"}
+    both = [init(), calls("e"), calls("w")]
+    assert statuses(*both, denial, *ends) == {"e": "failed", "w": "failed"}
+    # The first of two denials is that of the only call; the second finds none.
+    assert statuses(init(), calls("e"), denial, denial, calls("w"), *ends) == {"e": "denied", "w": "failed"}
 
 
 @pytest.mark.parametrize(
@@ -242,7 +253,7 @@ def test_the_end_of_input_closes_open_calls() -> None:
     pairing = Pairing()
     pairing.feed(calls("a"))
     pairing.feed(calls("b", session_id="s-2"))
-    (closing,) = pairing.close("s-2")  # type: ignore[arg-type]
+    (closing,) = pairing.close("s-2")  # type: ignore[arg-type]  # plain text for an id
     assert isinstance(closing, ActionClosed)
     assert closing.action.id == "b"
     assert kinds(pairing.close()) == [ActionClosed]
@@ -253,7 +264,7 @@ def test_a_late_result_corrects_an_unfinished_call() -> None:
     pairing = Pairing()
     first = run([init(), calls("t")], pairing)
     later = pairing.feed(returns("t"))
-    assert later == [StatusCorrected("t", "succeeded", "unfinished", "s-1")]  # type: ignore[arg-type]
+    assert later == [StatusCorrected("t", "succeeded", "unfinished", "s-1")]  # type: ignore[arg-type]  # plain text for an id
     assert fold([*first, *later])["t"].status == "succeeded"
 
 
@@ -304,6 +315,18 @@ def test_the_lead_text_of_a_message_holds_even_after_a_result() -> None:
 
 def test_lead_text_of_the_turn_before_is_not_used() -> None:
     events = [init(), says("All done."), result(), init(), calls("t"), returns("t")]
+    assert actions_of(events)["t"].lead_text is None
+
+
+def test_the_last_text_of_a_turn_leads_no_call_even_if_the_next_message_comes_late() -> None:
+    done = [{"type": "text", "text": "All done."}]
+    message = {"content": done, "id": "m1", "stop_reason": "end_turn"}
+    events = [
+        event_from(Source.TRANSCRIPT, type="assistant", sessionId="s-1", message=message),
+        calls("t", source=Source.TRANSCRIPT, message="m2"),
+        writes("Next.", source=Source.TRANSCRIPT, promptId="p2"),
+        returns("t", source=Source.TRANSCRIPT),
+    ]
     assert actions_of(events)["t"].lead_text is None
 
 
@@ -450,7 +473,7 @@ def test_a_sub_agent_is_named_by_its_call_until_its_id_is_known() -> None:
     outcomes = [outcome for event in events for outcome in pairing.feed(event)]
     assert fold(outcomes)["t"].agent == "A"
     later = pairing.feed(returns("A", tool_use_result={"agentId": "g-1"}))
-    assert OwnerCorrected("t", "s-1", "1", "g-1") in later  # type: ignore[arg-type]
+    assert OwnerCorrected("t", "s-1", "1", "g-1") in later  # type: ignore[arg-type]  # plain text for an id
     assert fold([*outcomes, *later, *pairing.feed(returns("u"))])["u"].agent == "g-1"
 
 
@@ -477,7 +500,7 @@ def test_a_background_sub_agent_outlives_the_turn_that_started_it() -> None:
     assert (rows["t"].status, rows["t"].turn, rows["t"].message) == ("succeeded", "1", "first")
     assert (rows["u"].status, rows["u"].turn) == ("unfinished", "1")
     assert [outcome for outcome in outcomes if isinstance(outcome, BackgroundTaskEnded)] == [
-        BackgroundTaskEnded("s-1", "A", "g-1")  # type: ignore[arg-type]
+        BackgroundTaskEnded("s-1", "A", "g-1")  # type: ignore[arg-type]  # plain text for an id
     ]
 
 
@@ -528,7 +551,7 @@ def test_a_control_request_and_its_response_open_and_close_a_prompt() -> None:
     (prompt,) = [outcome for outcome in outcomes if isinstance(outcome, PromptOpened)]
     assert (prompt.session, prompt.id, prompt.tool, prompt.request) == ("s-1", "t", "Write", "r")
     assert (prompt.text, prompt.suggestions, prompt.agent) == ("n.py", ({"type": "setMode"},), "g-1")
-    assert PromptClosed("s-1", "t", "r", "deny") in outcomes  # type: ignore[arg-type]
+    assert PromptClosed("s-1", "t", "r", "deny") in outcomes  # type: ignore[arg-type]  # plain text for an id
     assert fold(outcomes)["t"].status == "denied"
 
 
@@ -565,7 +588,7 @@ def test_a_response_without_a_request_is_ignored() -> None:
 def test_a_withdrawn_request_closes_its_prompt_and_a_late_denial_is_ignored() -> None:
     cancel = event_from(Source.CONTROL_OUT, type="control_cancel_request", request_id="r")
     outcomes = run([init(), asks(), cancel, cancel, answers(behavior="deny"), returns("t")])
-    assert PromptClosed("s-1", "t", "r", "cancelled") in outcomes  # type: ignore[arg-type]
+    assert PromptClosed("s-1", "t", "r", "cancelled") in outcomes  # type: ignore[arg-type]  # plain text for an id
     assert fold(outcomes)["t"].status == "succeeded"
 
 
@@ -626,4 +649,15 @@ def test_only_the_newest_finished_calls_are_remembered(monkeypatch: pytest.Monke
     for call in ("a", "b", "c"):
         run([calls(call), returns(call)], pairing)
     assert run([returns("c"), returns("b")], pairing) == []
+    # Of an older one, that it is over is remembered longer.
+    assert run([calls("a"), returns("a")], pairing) == []
+
+
+def test_the_oldest_finished_calls_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chorus.agents.claude_code.pairing.calls.MAX_FINISHED", 1)
+    monkeypatch.setattr("chorus.agents.claude_code.pairing.calls.MAX_PAST", 1)
+    pairing = Pairing()
+    for call in ("a", "b", "c"):
+        run([calls(call), returns(call)], pairing)
+    assert run([calls("b"), returns("b")], pairing) == []
     assert kinds(run([calls("a"), returns("a")], pairing)) == [CallOpened, ActionClosed]

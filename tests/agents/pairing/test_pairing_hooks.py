@@ -5,10 +5,12 @@ import pytest
 from chorus.agents.claude_code.events import Event
 from chorus.agents.claude_code.pairing import Pairing
 from chorus.agents.interface import Source
+from chorus.model.ids import SessionId
 from chorus.model.outcomes import (
     ActionClosed,
     BackgroundTaskEnded,
     Outcome,
+    PromptClosed,
     PromptOpened,
     SessionEnded,
     SessionLinked,
@@ -32,7 +34,7 @@ from tests.agents.event_builders import (
 from tests.agents.recordings import actions_of, fold, run
 
 REJECTED = "The user doesn't want to proceed with this tool use. …"
-NOTICE = "<task-notification>\n<task-id>b-1</task-id>\n<tool-use-id>t</tool-use-id>\n</task-notification>"
+TASK_END = "<task-notification>\n<task-id>b-1</task-id>\n<tool-use-id>t</tool-use-id>\n</task-notification>"
 
 
 def statuses(*events: Event) -> dict[str, str]:
@@ -41,6 +43,32 @@ def statuses(*events: Event) -> dict[str, str]:
 
 def of_kind(kind: type[Outcome], outcomes: list[Outcome]) -> list[Outcome]:
     return [outcome for outcome in outcomes if isinstance(outcome, kind)]
+
+
+@pytest.mark.parametrize(
+    ("action", "decision"),
+    [("accept", "allow"), ("decline", "deny"), ("cancel", "cancelled"), (7, "cancelled")],
+)
+def test_a_form_opens_with_its_questions_and_closes_with_the_users_decision(
+    action: object, decision: str
+) -> None:
+    schema = {"properties": {"city": {"type": "string", "description": "Which city?"}}}
+    asked = hook_event(
+        "Elicitation", mcp_server_name="maps", message="I need a city.", requested_schema=schema
+    )
+    (opened,) = of_kind(PromptOpened, run([asked]))
+    assert isinstance(opened, PromptOpened)
+    assert (opened.tool, opened.request, opened.text) == ("Elicitation", None, "I need a city.")
+    assert (opened.input["server"], opened.input["schema"]) == ("maps", schema)
+    assert [question["question"] for question in opened.input["questions"]] == ["Which city?"]
+    (closed,) = of_kind(PromptClosed, run([hook_event("ElicitationResult", action=action)]))
+    assert isinstance(closed, PromptClosed)
+    assert (closed.session, closed.id, closed.request, closed.decision) == (
+        opened.session,
+        None,
+        None,
+        decision,
+    )
 
 
 def test_a_call_opens_before_it_runs_and_closes_after() -> None:
@@ -144,7 +172,44 @@ def test_a_prompt_left_open_by_a_killed_client_was_not_answered() -> None:
     assert statuses(*events) == {"t": "unfinished"}
     outcomes = run([*events, hook_event("SessionStart", source="resume", prompt=None)])
     assert fold(outcomes)["t"].status == "unfinished"
-    assert SessionLinked("s-1", "s-1", "resume") in outcomes  # type: ignore[arg-type]
+    assert SessionLinked("s-1", "s-1", "resume") in outcomes  # type: ignore[arg-type]  # plain text for an id
+
+
+LOST = "[Tool call interrupted: the session ended before this call's result was recorded, so its outcome …]"
+
+
+def closed(outcomes: list[Outcome]) -> list[tuple[str, str]]:
+    return [(o.action.id, o.action.status) for o in outcomes if isinstance(o, ActionClosed)]
+
+
+def test_a_client_ends_no_calls_of_another_client_in_the_same_session() -> None:
+    pairing, shared = Pairing(), {SessionId("s-1")}
+    pairing.set_shared_sessions(shared)
+    pairing.feed(prompt_submitted("go"), client="1:1")
+    pairing.feed(pre("t"), client="1:1")
+    fed = pairing.feed(calls("t", source=Source.TRANSCRIPT))
+    fed += pairing.feed(
+        returns("t", LOST, error=True, source=Source.TRANSCRIPT, toolDenialKind="interrupted")
+    )
+    fed += pairing.feed(hook_event("SessionStart", source="resume", prompt=None), client="2:2")
+    fed += pairing.feed(prompt_submitted("next", "p-2"), client="2:2")
+    fed += pairing.feed(writes("next", source=Source.TRANSCRIPT, promptId="p-2"))
+    fed += pairing.feed(hook_event("SessionEnd", reason="other"), client="2:2")
+    assert closed(fed) == []
+    assert closed(pairing.feed(post("t"), client="1:1")) == [("t", "succeeded")]
+    pairing.feed(pre("u"), client="1:1")
+    assert closed(pairing.feed(prompt_submitted("third", "p-3"), client="1:1")) == [("u", "unfinished")]
+    pairing.feed(pre("v"), client="1:1")
+    shared.clear()
+    assert closed(pairing.feed(prompt_submitted("fourth", "p-4"), client="3:3")) == [("v", "unfinished")]
+
+
+def test_a_client_that_was_killed_ends_its_own_calls_and_the_last_one_ends_all() -> None:
+    pairing, session = Pairing(), SessionId("s-1")
+    pairing.feed(pre("t"), client="1:1")
+    pairing.feed(pre("u"), client="2:2")
+    assert closed(pairing.close_client(session, "1:1")) == [("t", "unfinished")]
+    assert closed(pairing.close(session)) == [("u", "unfinished")]
 
 
 def test_a_call_without_a_prompt_and_without_an_end_is_unfinished() -> None:
@@ -192,7 +257,7 @@ def test_the_end_of_a_sub_agent_closes_only_its_own_calls() -> None:
 
 def test_the_end_of_a_session_is_an_outcome() -> None:
     outcomes = run([pre("t"), pre("u", agent_id="g-1"), hook_event("SessionEnd", reason="other")])
-    assert SessionEnded("s-1", "other") in outcomes  # type: ignore[arg-type]
+    assert SessionEnded("s-1", "other") in outcomes  # type: ignore[arg-type]  # plain text for an id
     assert len(of_kind(ActionClosed, outcomes)) == 2
 
 
@@ -204,6 +269,8 @@ def test_a_permission_denied_hook_denies_the_call() -> None:
     denied = hook_event("PermissionDenied", tool_name="Edit", tool_use_id="t")
     assert statuses(pre("t"), denied, batch(("t", "automatic"))) == {"t": "denied"}
     assert run([hook_event("PermissionDenied", tool_name="Edit")])[1:] == []
+    unnamed = hook_event("PermissionDenied", tool_name="Edit")
+    assert statuses(pre("t"), unnamed, batch(("t", "automatic"))) == {"t": "denied"}
 
 
 def test_a_turn_started_by_a_background_task_is_still_the_same_turn() -> None:
@@ -211,20 +278,20 @@ def test_a_turn_started_by_a_background_task_is_still_the_same_turn() -> None:
         prompt_submitted("go"),
         pre("t", "Bash"),
         post("t", "Bash"),
-        prompt_submitted(NOTICE, "p-2"),
+        prompt_submitted(TASK_END, "p-2"),
         pre("u", prompt="p-2"),
     ]
     outcomes = run(
-        [*events, prompt_submitted(NOTICE, "p-2"), prompt_submitted("<task-notification>empty", "p-3")]
+        [*events, prompt_submitted(TASK_END, "p-2"), prompt_submitted("<task-notification>empty", "p-3")]
     )
-    assert BackgroundTaskEnded("s-1", "t", "b-1") in outcomes  # type: ignore[arg-type]
+    assert BackgroundTaskEnded("s-1", "t", "b-1") in outcomes  # type: ignore[arg-type]  # plain text for an id
     assert len(of_kind(BackgroundTaskEnded, outcomes)) == 1
     assert (fold(outcomes)["u"].turn, fold(outcomes)["u"].message) == ("p-1", "go")
 
 
-def test_a_task_notice_without_a_call_ends_the_task_too() -> None:
+def test_a_task_end_without_a_call_ends_the_task_too() -> None:
     text = "<task-notification><task-id>b-9</task-id></task-notification>"
-    assert BackgroundTaskEnded("s-1", None, "b-9") in run([prompt_submitted(text)])  # type: ignore[arg-type]
+    assert BackgroundTaskEnded("s-1", None, "b-9") in run([prompt_submitted(text)])  # type: ignore[arg-type]  # plain text for an id
 
 
 def test_client_text_in_the_users_name_is_not_a_message() -> None:
@@ -243,8 +310,8 @@ def test_hook_events_of_old_clients_number_the_turns() -> None:
     )
     assert [getattr(turn, "turn", None) for turn in of_kind(TurnStarted, outcomes)] == ["1", "2"]
     assert (fold(outcomes)["t"].status, fold(outcomes)["t"].turn) == ("unfinished", "1")
-    assert of_kind(TurnEnded, outcomes) == [TurnEnded("s-1", "2")]  # type: ignore[arg-type]
-    assert run([hook_event("Stop", prompt=None)])[-1] == TurnEnded("s-1", None)  # type: ignore[arg-type]
+    assert of_kind(TurnEnded, outcomes) == [TurnEnded("s-1", "2")]  # type: ignore[arg-type]  # plain text for an id
+    assert run([hook_event("Stop", prompt=None)])[-1] == TurnEnded("s-1", None)  # type: ignore[arg-type]  # plain text for an id
 
 
 def test_text_shown_on_the_screen_leads_the_next_call() -> None:
@@ -260,7 +327,7 @@ def test_compaction_and_other_session_starts_close_no_calls() -> None:
     for began in ("compact", "clear", None):
         outcomes = run([pre("t"), hook_event("SessionStart", source=began, prompt=None), post("t")])
         assert fold(outcomes)["t"].status == "succeeded"
-    assert SessionLinked("s-1", "s-1", "compact") in run([hook_event("SessionStart", source="compact")])  # type: ignore[arg-type]
+    assert SessionLinked("s-1", "s-1", "compact") in run([hook_event("SessionStart", source="compact")])  # type: ignore[arg-type]  # plain text for an id
 
 
 def test_an_interrupted_call_differs_from_a_denied_one_by_its_prompt() -> None:

@@ -110,7 +110,7 @@ def test_repeats_of_earlier_events_change_nothing(name: str) -> None:
 def test_nothing_recorded_is_unknown_or_malformed(name: str) -> None:
     strange = [event for event in read_events(RECORDINGS / name) if isinstance(event, Unknown | Malformed)]
     # One recording asks the client for something that does not exist.
-    assert [event for event in strange if event.type != "control_request/no_such_thing"] == []  # type: ignore[union-attr]
+    assert [event for event in strange if event.type != "control_request/no_such_thing"] == []  # type: ignore[union-attr]  # these have a type
 
 
 def _sources(name: str) -> list[list[Event]]:

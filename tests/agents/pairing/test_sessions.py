@@ -70,7 +70,7 @@ def test_a_result_belongs_to_the_known_session_it_names() -> None:
 
 def test_a_session_named_late_owns_the_earlier_calls() -> None:
     outcomes = run([*tool("t"), result(session="c")])
-    assert OwnerCorrected("t", "c", "1", None) in outcomes  # type: ignore[arg-type]
+    assert OwnerCorrected("t", "c", "1", None) in outcomes  # type: ignore[arg-type]  # plain text for an id
     assert fold(outcomes)["t"].session == "c"
 
 
@@ -105,8 +105,8 @@ def test_a_session_that_starts_again_closes_its_open_calls() -> None:
 def test_every_session_is_discovered_once_with_its_directory() -> None:
     outcomes = run([init("a"), result(session="a"), init("a"), pre("t", session="b")])
     assert [o for o in outcomes if isinstance(o, SessionDiscovered)] == [
-        SessionDiscovered("a", "/p"),  # type: ignore[arg-type]
-        SessionDiscovered("b", "/p"),  # type: ignore[arg-type]
+        SessionDiscovered("a", "/p"),  # type: ignore[arg-type]  # plain text for an id
+        SessionDiscovered("b", "/p"),  # type: ignore[arg-type]  # plain text for an id
     ]
 
 
@@ -157,6 +157,6 @@ def test_hook_events_and_transcript_lines_without_a_session_belong_to_the_channe
 def test_a_session_is_discovered_again_when_its_directory_becomes_known() -> None:
     outcomes = run([calls("t", session_id="a"), init("a"), init("a", uuid="u", cwd="/elsewhere")])
     assert [o for o in outcomes if isinstance(o, SessionDiscovered)] == [
-        SessionDiscovered("a", None),  # type: ignore[arg-type]
-        SessionDiscovered("a", "/p"),  # type: ignore[arg-type]
+        SessionDiscovered("a", None),  # type: ignore[arg-type]  # plain text for an id
+        SessionDiscovered("a", "/p"),  # type: ignore[arg-type]  # plain text for an id
     ]

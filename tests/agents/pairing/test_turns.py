@@ -114,7 +114,11 @@ def test_a_result_held_back_does_not_end_the_turn_that_follows() -> None:
     ended = system("task_notification", task_id="g-1", tool_use_id="a")
     events = [init(), calls("a", "Agent"), returns("a"), ended, init(), calls("b"), result(uuid="r-1")]
     outcomes = run([*events, returns("b"), result(uuid="r-2")])
-    assert [type(outcome).__name__ for outcome in outcomes[-2:]] == ["ActionClosed", "TurnEnded"]
+    assert [type(outcome).__name__ for outcome in outcomes[-3:]] == [
+        "ActionClosed",
+        "TurnEnded",
+        "TurnReported",
+    ]
     assert fold(outcomes)["b"].status == "succeeded"
 
 
@@ -237,26 +241,26 @@ def test_a_slash_command_closes_no_calls() -> None:
     assert [type(o).__name__ for o in outcomes][-1] == "ActionClosed"  # closed by the end, not by the command
 
 
-def test_a_task_notice_in_a_transcript_continues_the_turn() -> None:
-    notice = message_line(
+def test_a_task_end_in_a_transcript_continues_the_turn() -> None:
+    task_end = message_line(
         "<task-notification><task-id>b</task-id></task-notification>",
         "p-2",
         origin={"kind": "task-notification"},
     )
     events = [
         message_line("one", "p-1"),
-        notice,
+        task_end,
         calls("a", source=TRANSCRIPT),
         returns("a", source=TRANSCRIPT, promptId="p-2"),
     ]
     assert turns(*events) == [("p-1", "one")]
 
 
-def test_a_task_notice_without_a_prompt_id_is_not_a_message() -> None:
-    notice = message_line("<task-notification><task-id>b</task-id></task-notification>", None)
+def test_a_task_end_without_a_prompt_id_is_not_a_message() -> None:
+    task_end = message_line("<task-notification><task-id>b</task-id></task-notification>", None)
     events = [
         message_line("one", None),
-        notice,
+        task_end,
         calls("a", source=TRANSCRIPT),
         returns("a", source=TRANSCRIPT),
     ]
@@ -400,8 +404,8 @@ def test_a_result_before_any_turn_ends_no_turn() -> None:
     alone = Turns()
     assert alone.on_result()
     assert alone.current is None
-    alone.continue_with("p-1")  # type: ignore[arg-type]
-    assert alone.of_prompt("p-1").message is None  # type: ignore[arg-type]
+    alone.continue_with("p-1")  # type: ignore[arg-type]  # plain text for an id
+    assert alone.of_prompt("p-1").message is None  # type: ignore[arg-type]  # plain text for an id
 
 
 def rests(*events: Event) -> int:

@@ -41,7 +41,7 @@ def prompt(name: str) -> Prompt:
 
 def seen(found: str | Prompt | UnknownPrompt | NoPrompt, **other: object) -> PaneView:
     look = PaneView(PANE, "10@1", shown(found) if isinstance(found, str) else found)
-    return replace(look, **other)  # type: ignore[arg-type]
+    return replace(look, **other)  # type: ignore[arg-type]  # any fields
 
 
 def answer_to(name: str, answer: Answer) -> PromptAnswer:
@@ -74,6 +74,18 @@ EDIT = "edit_80"
         ("ask_80", ChooseOption("2"), "2"),
         ("askonlymulti_80", ChooseOption("4"), "4"),
         ("autonotice_fetch_80", ChooseOption("Enter"), "Enter"),
+        ("autonotice_fetch_80", ChooseOption("1"), "Enter"),
+        ("autonotice_fetch_80", ChooseOption("2"), "BTab"),
+        ("autonotice_fetch_80", ChooseOption("3"), "Escape"),
+        ("dock_autoaskmcp_160x40", Deny(), "Enter"),
+        ("dock_autoaskmcp_step1_Down_160x40", Allow(), "Enter"),
+        ("dock_elicitplain_160x50", Allow(), "Enter"),
+        ("dock_eliciturl_120x24", ChooseOption("1"), "Enter"),
+        ("dock_elicitform_160x50", Deny(), "Escape"),
+        ("sandboxnet_80x30", AllowAlways(), "2"),
+        ("sandboxnet_80x30", Deny(), "3"),
+        ("exitplan_160x40", Allow(), "1"),
+        ("team_160x50", Allow(), "1"),
         ("autonotice_fetch_80", Deny(), "Escape"),
         ("tui:dialog_bypass_80", Deny(), "1"),
         ("trust_80", Deny(), "Enter"),
@@ -102,6 +114,10 @@ def test_the_key_is_the_one_drawn_before_the_label(name: str, answer: Answer, ke
         ("ask_80", Deny("no"), "has no option to deny"),
         ("fetch_80", Deny("no"), "takes no text: leave it out, then send the session a message"),
         (EDIT, ChooseOption("4"), "no option '4'"),
+        ("autonotice_fetch_80", ChooseOption("4"), "no option '4'"),
+        ("dock_autoaskmcp_160x40", ChooseOption("Enter"), "no option 'Enter'"),
+        ("dock_autoaskmcp_160x40", Deny("not so"), "takes no text"),
+        ("dock_elicitform_160x50", Allow(), "no option of this prompt means 'allow'"),
         (EDIT, ChooseOption("2", "why"), "takes no text"),
         (EDIT, Deny(""), "one line of printable characters"),
         (EDIT, Deny("a\nb"), "one line of printable characters"),
@@ -478,10 +494,10 @@ def test_an_appearance_survives_being_hidden_but_not_another_process() -> None:
     ):
         still = appearances.observe(look)
         assert still is not None
-        assert still.serial == first.serial  # type: ignore[union-attr]
+        assert still.serial == first.serial  # type: ignore[union-attr]  # known to be there
     other = appearances.observe(seen(EDIT, process="77@7"))
     assert other is not None
-    assert other.serial != first.serial  # type: ignore[union-attr]
+    assert other.serial != first.serial  # type: ignore[union-attr]  # known to be there
     assert appearances.observe(seen(EDIT, dead=True)) is None
 
 
@@ -597,3 +613,38 @@ def test_a_prompt_whose_call_has_ended_is_a_new_appearance() -> None:
     again = appearances.observe(seen(EDIT))
     assert again is not None
     assert isinstance(appearances.claim(answer_to(EDIT, Allow()), again.serial), KeyRelay)
+
+
+WALK = ("dock_autoaskmcp_160x40", "dock_autoaskmcp_step1_Down_160x40")
+
+
+def test_a_list_without_numbers_is_walked_one_checked_key_at_a_time() -> None:
+    relay = KeyRelay(answer_to(WALK[0], Allow()))
+
+    assert relay.observe(seen(WALK[0])) == PressKey("Down")
+    assert relay.observe(seen(WALK[0])) == Wait()  # not drawn yet
+    assert relay.observe(seen(WALK[1])) == PressKey("Enter")
+    assert relay.observe(seen(GONE)) == Answered()
+
+
+def test_an_option_of_a_list_without_numbers_is_the_same_wherever_the_cursor_is() -> None:
+    """Decided while the cursor was on "No": `1` stays "No" after somebody moved it."""
+    relay = KeyRelay(answer_to(WALK[0], ChooseOption("1")))
+
+    assert relay.observe(seen(WALK[1])) == PressKey("Up")
+    assert relay.observe(seen(WALK[0])) == PressKey("Enter")
+
+
+def test_a_cursor_that_somebody_else_moved_ends_the_answer() -> None:
+    relay = KeyRelay(answer_to(WALK[0], Allow()))
+    assert relay.observe(seen(WALK[0])) == PressKey("Down")
+    moved = prompt(WALK[1])
+    other = replace(moved, selected="3", options=tuple(replace(o, press="Up Enter") for o in moved.options))
+
+    assert relay.observe(seen(other)) == Refused("the dialog changed meanwhile", 1)
+
+
+def test_buttons_side_by_side_are_walked_sideways() -> None:
+    relay = KeyRelay(answer_to("dock_elicitplain_160x50", Deny()))
+
+    assert relay.observe(seen("dock_elicitplain_160x50")) == PressKey("Right")

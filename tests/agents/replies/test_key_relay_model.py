@@ -103,7 +103,7 @@ class Client:
             return self._write(dialog, dialog.text_field, key, literal)
         assert not literal, "text went to a dialog without an open field"
         keys = [option.key for option in dialog.options]
-        if key in keys and key not in {"Enter"}:
+        if key in keys and dialog.options[0].press is None:
             option = dialog.options[keys.index(key)]
             if option.text_input == "replace":
                 self.dialog = replace(dialog, selected=key, text_field=TextField(key, "", True))
@@ -120,7 +120,8 @@ class Client:
             )
             return None
         if key == "Enter":
-            return dialog.options[keys.index("Enter")].label
+            assert dialog.selected is not None
+            return dialog.options[keys.index(dialog.selected)].label
         assert key == "Escape"
         return "Escape"
 
@@ -134,17 +135,18 @@ class Client:
         return option.label
 
     def _move(self, dialog: Prompt, by: int) -> None:
-        if dialog.selected is None or " " in "".join(option.key for option in dialog.options):
+        assert dialog.selected is not None
+        if dialog.options[0].press is not None:
             keys = [option.key for option in dialog.options]
-            at = min(max(keys.index("Enter") + by, 0), len(keys) - 1)
+            at = min(max(keys.index(dialog.selected) + by, 0), len(keys) - 1)
             walked = tuple(
                 replace(
                     option,
-                    key=" ".join(["Down" if index > at else "Up"] * abs(index - at) + ["Enter"]),
+                    press=" ".join(["Down" if index > at else "Up"] * abs(index - at) + ["Enter"]),
                 )
                 for index, option in enumerate(dialog.options)
             )
-            self.dialog = replace(dialog, options=walked, selected="Enter")
+            self.dialog = replace(dialog, options=walked, selected=keys[at])
             return
         keys = [option.key for option in dialog.options]
         at = min(max(keys.index(dialog.selected) + by, 0), len(keys) - 1)

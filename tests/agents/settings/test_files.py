@@ -150,3 +150,24 @@ def test_the_status_distinguishes_old_hooks_from_current_ones(tmp_path: Path, ba
     assert (status.events, status.current, status.problem) == (("Old",), False, None)
     path.write_text("{")
     assert read_hook_status(SettingsScope.USER, path, GROUPS).problem
+
+
+@pytest.mark.parametrize("was_there", [True, False])
+def test_uninstalling_leaves_a_directory_that_was_there_before(
+    tmp_path: Path, backups: Path, was_there: bool
+) -> None:
+    path = tmp_path / ".claude" / "settings.local.json"
+    if was_there:
+        path.parent.mkdir()
+    for _ in range(2):
+        install_hooks(path, GROUPS, backups=backups)
+        uninstall_hooks(path, backups=backups)
+        assert path.parent.exists() is was_there
+
+
+def test_uninstalling_leaves_a_directory_that_others_use_by_now(tmp_path: Path, backups: Path) -> None:
+    path = tmp_path / ".claude" / "settings.json"
+    install_hooks(path, GROUPS, backups=backups)
+    (path.parent / "agents").mkdir()
+    uninstall_hooks(path, backups=backups)
+    assert [each.name for each in path.parent.iterdir()] == ["agents"]

@@ -67,7 +67,7 @@ NOISE = st.sampled_from(
 
 
 def read(data: bytes, cuts: list[int], **how: int | bool) -> tuple[list[Document], dict[str, int]]:
-    reassembler = Reassembler(**how)  # type: ignore[arg-type]
+    reassembler = Reassembler(**how)  # type: ignore[arg-type]  # options of any kind
     edges = [0, *sorted(cut % (len(data) + 1) for cut in cuts), len(data)]
     documents = [d for a, b in pairwise(edges) for d in reassembler.feed(data[a:b])]
     documents += reassembler.close()

@@ -20,7 +20,7 @@ PLAIN = '{"type":"control_request","request_id":"r1","request":{"subtype":"can_u
 
 
 def read(text: str | bytes, **how: int | bool) -> tuple[list[str], dict[str, int]]:
-    reassembler = Reassembler(**how)  # type: ignore[arg-type]
+    reassembler = Reassembler(**how)  # type: ignore[arg-type]  # options of any kind
     documents = reassembler.feed(text) + reassembler.close()
     assert all(document.value == json.loads(document.text) for document in documents)
     return [document.text.decode() for document in documents], dict(+reassembler.problems)

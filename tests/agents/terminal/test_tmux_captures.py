@@ -31,7 +31,7 @@ def truth(run: str) -> list[bytes]:
 
 
 def read(data: bytes, **how: int | bool) -> tuple[list[Document], dict[str, int]]:
-    reassembler = Reassembler(**how)  # type: ignore[arg-type]
+    reassembler = Reassembler(**how)  # type: ignore[arg-type]  # options of any kind
     documents = reassembler.feed(data) + reassembler.close()
     return documents, dict(+reassembler.problems)
 

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 
 from chorus.agents.claude_code.dialogs.screen import CapturedScreen, Separator, indent_of, join_rows
+from chorus.model.prompt import ScreenArea
 from chorus.text.width import cell_width
 
 # The input box is a separator, a row like this, and another separator. While it is drawn, no dialog is open.
@@ -25,6 +26,8 @@ _CURSOR = "❯"
 # In a narrow pane 2.1.191 leaves out the blank before a label that it wraps.
 _NUMBERED = re.compile(r"([1-9][0-9]?)\. ?(.*)")
 _CHECK_BOX = re.compile(r"\[(.)\] ")
+# As many rows show most dialogs with their title.
+_LAST_ROWS = 30
 # Rows in a list of check boxes that are no options: the arrow keys reach them to go on.
 _CONTINUE_ROWS = {"Submit", "Next"}
 
@@ -44,7 +47,8 @@ class DrawnOption:
 class OptionList:
     options: tuple[DrawnOption, ...]
     start: int  # row of the first option
-    cursor: int  # column of the cursor
+    cursor: int  # column of the cursor, or of the first place it can be in
+    in_a_row: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,8 @@ class Dialog:
     options: tuple[DrawnOption, ...]
     footer: str
     edge: int  # the column its text may reach
+    area: ScreenArea
+    in_a_row: bool = False  # its options are side by side
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +93,16 @@ def find_dialog(screen: CapturedScreen) -> Dialog | NoDialog | UnreadableDialog:
         return _without_options(screen, found, footer)
     options = _find_options(screen, above)
     if isinstance(options, str):
-        return _keyed_notice(screen, footer_start, footer) or UnreadableDialog(options, footer)
+        return _keyed_dialog(screen, footer_start, footer) or UnreadableDialog(options, footer)
     # What a shell prints below a client that died is in another column.
     if {indent_of(row) for row in screen.rows[footer_start:]} != {options.cursor}:
         return UnreadableDialog("the last rows are not aligned with the dialog", footer)
     return _assemble(screen, options, footer)
+
+
+def last_rows(screen: CapturedScreen) -> tuple[str, ...]:
+    """The rows at the end of the screen, where the client draws its dialogs."""
+    return screen.rows[-_LAST_ROWS:]
 
 
 def paragraphs(rows: tuple[str, ...], edge: int) -> list[str]:
@@ -119,29 +130,38 @@ def _assemble(screen: CapturedScreen, found: OptionList, footer: str) -> Dialog 
     start = end + 1
     while start > 0 and _is_question_row(screen, start - 1, found.cursor):
         start -= 1
-    if start > end:
+    closed = start > 0 and screen.separators[start - 1] == Separator("╌", 0)
+    # Below a separator the options may be right there: then the title asks.
+    if start > end and not closed:
         return UnreadableDialog("there is no question above the options", footer)
     edge = screen.width - found.cursor
     top = _find_top(screen, start, found.cursor)
     return Dialog(
         text=_text_rows(screen, top + 1, start),
         whole=top >= 0,
-        closed=start > 0 and screen.separators[start - 1] == Separator("╌", 0),
+        closed=closed,
         question=join_rows([_without_bar(row) for row in screen.rows[start : end + 1]], edge),
         options=found.options,
         footer=footer,
         edge=edge,
+        area=_area(screen, top),
+        in_a_row=found.in_a_row,
     )
 
 
-def _keyed_notice(screen: CapturedScreen, footer_start: int, footer: str) -> Dialog | None:
+def _keyed_dialog(screen: CapturedScreen, footer_start: int, footer: str) -> Dialog | None:
     """A dialog without options, answered with the keys its footer names."""
     indent = indent_of(screen.rows[footer_start])
     top = _find_top(screen, footer_start, indent)
     if top < 0:
         return None
     text = _text_rows(screen, top + 1, footer_start)
-    return Dialog(text, True, False, "", (), footer, screen.width - indent)
+    return Dialog(text, True, False, "", (), footer, screen.width - indent, _area(screen, top))
+
+
+def _area(screen: CapturedScreen, top: int) -> ScreenArea:
+    # The line left of a docked pane counts as well.
+    return ScreenArea(max(top, 0), screen.width + 1 if screen.docked else None)
 
 
 def _without_options(screen: CapturedScreen, reason: str, ending: str) -> NoDialog | UnreadableDialog:
@@ -217,13 +237,13 @@ def _find_options(screen: CapturedScreen, end: int) -> OptionList | str:
     start = _list_start(screen, end)
     cursors = [indent_of(row) for row in screen.rows[start : end + 1] if _has_cursor(row)]
     if not cursors:
-        return "no option is selected"
+        return (_read_row(screen, end) if start == end else None) or "no option is selected"
     # A wrapped label may begin a row with the cursor's character, but only right of the real one.
     cursor = min(cursors)
     numbered = _read_numbered(screen, start, end, cursor)
     if isinstance(numbered, OptionList):
         return numbered
-    unnumbered = _read_unnumbered(screen, start, end, cursor)
+    unnumbered = _read_row(screen, end) if start == end else _read_unnumbered(screen, start, end, cursor)
     return numbered if unnumbered is None else unnumbered
 
 
@@ -307,11 +327,31 @@ def _drawn_option(cursor: int, number: int, rows: list[str], apart: bool) -> Dra
 
 
 def _read_unnumbered(screen: CapturedScreen, start: int, end: int, cursor: int) -> OptionList | None:
-    """A list without numbers: every row is an option, and one is selected."""
-    options = []
-    for row in screen.rows[start : end + 1]:
-        if row[:cursor].strip(" ") or indent_of(row.replace(_CURSOR, " ", 1)) != cursor + 2:
-            return None
-        options.append(DrawnOption((row.replace(_CURSOR, " ", 1),), row[cursor] == _CURSOR))
-    selected = sum(option.selected for option in options)
-    return OptionList(tuple(options), start, cursor) if selected == 1 else None
+    """A list without numbers: every row is an option, one is selected; the question may be right above."""
+    options: list[DrawnOption] = []
+    first = end + 1
+    for index in range(end, start - 1, -1):
+        row = screen.rows[index]
+        label = row.replace(_CURSOR, " ", 1)
+        if row[:cursor].strip(" ") or indent_of(label) != cursor + 2:
+            break
+        options.insert(0, DrawnOption((label,), row[cursor] == _CURSOR))
+        first = index
+    above = screen.rows[start:first]
+    if any(indent_of(row) != cursor for row in above) or sum(option.selected for option in options) != 1:
+        return None
+    return OptionList(tuple(options), first, cursor)
+
+
+def _read_row(screen: CapturedScreen, index: int) -> OptionList | None:
+    """Options side by side, at least two blanks apart, with the cursor before one of them."""
+    row = screen.rows[index]
+    cursors = [match.start() for match in re.finditer(f"(?<= ){_CURSOR} ", row)]
+    labels = list(re.finditer(r"\S+(?: \S+)*", row.replace(_CURSOR, " ")))
+    places = [match.start() - 2 for match in labels]
+    if len(labels) < 2 or len(cursors) != 1 or cursors[0] not in places:
+        return None
+    options = tuple(
+        DrawnOption((" " * match.start() + match[0],), match.start() - 2 in cursors) for match in labels
+    )
+    return OptionList(options, index, places[0], in_a_row=True)

@@ -1,6 +1,6 @@
 """Give each option of a dialog its key, and the meaning that the rule's labels assign to it.
 
-A label that no rule names gets no meaning: the dialog does not match then.
+If an option has a label that the rule does not name, the dialog does not match the rule.
 """
 
 from dataclasses import dataclass
@@ -40,11 +40,12 @@ def read_options(dialog: Dialog, rule: PromptRule, rules: PromptRules) -> ReadOp
         allowed = rule.first if index == 0 else rule.last if index == last else rule.between
         labelled.append(_match_label(drawn, {name: rules.label[name] for name in allowed}, dialog))
     if last < 1 or labelled[0].name == labelled[-1].name:
-        raise RuleMismatch("the first and the last option are not two different ones")
+        raise RuleMismatch("the first option is also the last")
     keys = _keys(dialog.options)
     options = tuple(
-        Option(key, one.label, one.rule.meaning, _text_input(one.rule))
-        for key, one in zip(keys, labelled, strict=True)
+        # In a list without numbers a wrapped text could not be told from another option.
+        Option(key, one.label, one.rule.meaning, None if press else _text_input(one.rule), press)
+        for key, one, press in zip(keys, labelled, _presses(dialog), strict=True)
     )
     fields = [
         TextField(key, one.typed, True)
@@ -91,13 +92,20 @@ def _text_input(label: LabelRule) -> TextInput | None:
 
 
 def _keys(options: tuple[DrawnOption, ...]) -> list[str]:
-    """The keys of each option: its number, or without numbers the arrow keys that lead to it, and Enter."""
-    at = next((index for index, option in enumerate(options) if option.selected), 0)
+    """The number drawn before each option, or its place in a list without numbers."""
+    return [str(option.number or place) for place, option in enumerate(options, 1)]
+
+
+def _presses(dialog: Dialog) -> list[str | None]:
+    """For a list without numbers, the arrow keys that lead from the cursor to each option, and Enter."""
+    options = dialog.options
+    if any(option.number is not None for option in options):
+        return [None] * len(options)
+    back, forth = ("Left", "Right") if dialog.in_a_row else ("Up", "Down")
+    at = next(index for index, option in enumerate(options) if option.selected)
     return [
-        str(option.number)
-        if option.number is not None
-        else " ".join(["Down" if index > at else "Up"] * abs(index - at) + ["Enter"])
-        for index, option in enumerate(options)
+        " ".join([forth if index > at else back] * abs(index - at) + ["Enter"])
+        for index in range(len(options))
     ]
 
 
@@ -105,6 +113,8 @@ def _read_footer(footer: str, rule: PromptRule, rules: PromptRules) -> ReadOptio
     """Read a dialog without a list: its footer names the keys, `KEY to LABEL · KEY to LABEL`."""
     options: list[Option] = []
     for part in footer.split(" · "):
+        if rule.hint is not None and rule.hint.fullmatch(part):
+            continue
         key, to, text = part.partition(" to ")
         names = (*rule.first, *rule.between, *rule.last)
         label = next((rules.label[name] for name in names if rules.label[name].text.fullmatch(text)), None)

@@ -7,6 +7,7 @@ options: none of them is ever pressed.
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
 from typing import Any
 
 from chorus.model.prompt import Option, Prompt, fingerprint
@@ -14,6 +15,8 @@ from chorus.model.tools import COMMAND_KEY, MCP_PREFIX, PATH_KEYS, QUESTION_TOOL
 
 # Row ends and the bar beside a long command depend on the screen.
 _BLANKS = re.compile(r"[\s│]+")
+# What the reader of screens makes of a line across the pane.
+SEPARATOR = "╌"
 
 
 def prompt_for_call(
@@ -126,14 +129,16 @@ def _render_rule(rule: object) -> str:
 
 
 def _body(tool: str, tool_input: Mapping[str, Any]) -> Iterator[str]:
-    """The whole tool input, in rows."""
+    """The whole tool input, in rows, as the client draws it: the command or change is between separators.
+
+    Text begins in the second column, so none of it can pass for a separator.
+    """
     rest = dict(tool_input)
-    for name in (*PATH_KEYS, COMMAND_KEY, "url"):
+    for name in (*PATH_KEYS, "url"):
         if isinstance(rest.get(name), str):
-            yield from str(rest.pop(name)).split("\n")
-    if tool == "Edit" and isinstance(rest.get("old_string"), str) and isinstance(rest.get("new_string"), str):
-        yield from (f"-{row}" for row in str(rest.pop("old_string")).split("\n"))
-        yield from (f"+{row}" for row in str(rest.pop("new_string")).split("\n"))
+            yield from _indented(str(rest.pop(name)))
+    if main := _command_or_change(tool, rest):
+        yield from (SEPARATOR, *main, SEPARATOR)
     questions = _render_questions(rest.get("questions"))
     if questions:
         del rest["questions"]
@@ -141,8 +146,41 @@ def _body(tool: str, tool_input: Mapping[str, Any]) -> Iterator[str]:
     for name, value in rest.items():
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         first, *more = text.split("\n")
-        yield f"{name}: {first}"
-        yield from (f"  {row}" for row in more)
+        yield f" {name}: {first}"
+        yield from (f"   {row}" for row in more)
+
+
+def _command_or_change(tool: str, rest: dict[str, Any]) -> list[str]:
+    """Take what the call is about out of its input, in rows."""
+    match rest:
+        case {"command": str(command)}:
+            del rest[COMMAND_KEY]
+            return _indented(command)
+        case {"old_string": str(old), "new_string": str(new)} if tool == "Edit":
+            del rest["old_string"], rest["new_string"]
+            if rest.get("replace_all") is False:
+                del rest["replace_all"]
+            return _compared(old.split("\n"), new.split("\n"))
+        case {"content": str(content)} if tool == "Write":
+            del rest["content"]
+            return _indented(content)
+    return []
+
+
+def _indented(text: str) -> list[str]:
+    return [f" {row}" for row in text.split("\n")]
+
+
+def _compared(old: list[str], new: list[str]) -> list[str]:
+    """The rows of both, with a sign before those that differ."""
+    rows: list[str] = []
+    for kind, start, end, new_start, new_end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if kind == "equal":
+            rows += [f" {row}" for row in old[start:end]]
+        else:
+            rows += [f"-{row}" for row in old[start:end]]
+            rows += [f"+{row}" for row in new[new_start:new_end]]
+    return rows
 
 
 def _render_questions(questions: object) -> list[str]:
@@ -154,8 +192,8 @@ def _render_questions(questions: object) -> list[str]:
                 many = " (several may be chosen)" if more.pop("multiSelect", False) is True else ""
                 if more or not all(map(_has_label_and_description, options)):
                     return []
-                rows.append(f"{header}: {text}{many}")
-                rows += [f"  {option['label']}: {option['description']}" for option in options]
+                rows.append(f" {header}: {text}{many}")
+                rows += [f"   {option['label']}: {option['description']}" for option in options]
             case _:
                 return []
     return rows

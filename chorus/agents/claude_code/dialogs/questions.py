@@ -58,6 +58,7 @@ def read_question(
         else None,
         tabs=tabs,
         footer=dialog.footer,
+        area=dialog.area,
     )
 
 

@@ -13,6 +13,7 @@ from chorus.agents.claude_code.dialogs.dialog import (
     NoDialog,
     UnreadableDialog,
     find_dialog,
+    last_rows,
     paragraphs,
 )
 from chorus.agents.claude_code.dialogs.options import read_options
@@ -20,9 +21,11 @@ from chorus.agents.claude_code.dialogs.questions import read_question, split_tit
 from chorus.agents.claude_code.dialogs.rules import PromptRule, PromptRules, RuleMismatch
 from chorus.agents.claude_code.dialogs.screen import is_capture, join_rows, parse_screen
 from chorus.model.prompt import NoPrompt, Prompt, UnknownPrompt, fingerprint
+from chorus.text.width import cell_width
 
 # A title wraps to this many rows at most, at 40 columns.
 _MAX_TITLE_ROWS = 3
+_TIP = "Tip: "
 _COLUMN_GAP = re.compile(r" {2,}·")
 # A row of a diff or of a file's text as the client draws it: numbered, or the rest of a long one.
 _LISTING_ROW = re.compile(r" *\d+(?: .*)?| {4,}\S.*|")
@@ -48,17 +51,21 @@ class _Heading:
     body: tuple[str, ...]
 
 
+QUIET = "the screen shows something that needs no answer"
+
+
 def read_screen(text: str, rules: PromptRules, *, width: int | None = None) -> ScreenReading:
     """Find the prompt on this screen. `width` is the pane's; without it, that of the widest row."""
     if not is_capture(text):
         return ScreenReading(UnknownPrompt("this is not a captured screen: it moves the cursor"))
-    dialog = find_dialog(parse_screen(text, width))
+    screen = parse_screen(text, width)
+    dialog = find_dialog(screen)
     if isinstance(dialog, NoDialog):
         return ScreenReading(NoPrompt(dialog.reason))
     if isinstance(dialog, UnreadableDialog):
-        if any(quiet.fullmatch(dialog.ending) for quiet in rules.quiet):
-            return ScreenReading(NoPrompt("the screen shows something that needs no answer"))
-        return ScreenReading(UnknownPrompt(dialog.reason))
+        if _is_quiet(dialog.ending, rules):
+            return ScreenReading(NoPrompt(QUIET))
+        return ScreenReading(UnknownPrompt(dialog.reason, last_rows(screen)))
     attempts: list[RuleAttempt] = []
     for rule in rules.rule:
         try:
@@ -67,7 +74,14 @@ def read_screen(text: str, rules: PromptRules, *, width: int | None = None) -> S
             attempts.append(RuleAttempt(rule.name, str(mismatch)))
             continue
         return ScreenReading(prompt, (*attempts, RuleAttempt(rule.name, None)))
-    return ScreenReading(UnknownPrompt("no rule matches this dialog"), tuple(attempts))
+    if _is_quiet(dialog.footer, rules):
+        return ScreenReading(NoPrompt(QUIET), tuple(attempts))
+    return ScreenReading(UnknownPrompt("no rule matches this dialog", last_rows(screen)), tuple(attempts))
+
+
+def _is_quiet(ending: str, rules: PromptRules) -> bool:
+    """Whether a rule says that what ends like this needs no answer."""
+    return any(quiet.fullmatch(ending) for quiet in rules.quiet)
 
 
 def explain_reading(reading: ScreenReading) -> list[str]:
@@ -80,7 +94,7 @@ def explain_reading(reading: ScreenReading) -> list[str]:
 
 
 def _match_rule(dialog: Dialog, rule: PromptRule, rules: PromptRules) -> Prompt:
-    heading = _match_title(dialog, rule)
+    heading = _without_tip(_match_title(dialog, rule), dialog.edge)
     if _is_unfinished(heading.body):
         raise RuleMismatch("its body is not drawn yet")
     tool = _match_below_title(heading.body, dialog.edge, rule)
@@ -105,7 +119,26 @@ def _match_rule(dialog: Dialog, rule: PromptRule, rules: PromptRules) -> Prompt:
         text_field=read.text_field,
         tabs=tabs,
         footer=dialog.footer,
+        cut=not dialog.whole or not _shows_all(heading.body, dialog.edge, rule),
+        area=dialog.area,
     )
+
+
+def _without_tip(heading: _Heading, edge: int) -> _Heading:
+    """Leave out a tip of the client right below the title: it comes and goes, and says nothing of the call.
+
+    It goes on in the next row only if that row's first word had no room left.
+    """
+    body = heading.body
+    if not body or not body[0].strip().startswith(_TIP) or "╌" not in body:
+        return heading
+    count = 1
+    while (
+        body[count] not in {"", "╌"}
+        and cell_width(body[count - 1]) + 1 + cell_width(body[count].split()[0]) > edge
+    ):
+        count += 1
+    return _Heading(heading.title, body[count:])
 
 
 def _is_unfinished(body: tuple[str, ...]) -> bool:
@@ -142,7 +175,7 @@ def _match_tail(dialog: Dialog, rule: PromptRule) -> _Heading:
     if rule.tail_title is None:
         raise RuleMismatch("the top of the dialog is not on the screen")
     if not dialog.closed or not all(_LISTING_ROW.fullmatch(row) for row in dialog.text[:-1]):
-        raise RuleMismatch("the top of the dialog is not on the screen, and the rows above are no listing")
+        raise RuleMismatch("the top of the dialog is not on the screen, and the rows above are not a listing")
     return _Heading(rule.tail_title, dialog.text)
 
 
@@ -158,11 +191,28 @@ def _match_below_title(body: tuple[str, ...], edge: int, rule: PromptRule) -> st
     return None if rule.tool is None else rule.tool.format(**match.groupdict())
 
 
+def _shows_all(body: tuple[str, ...], edge: int, rule: PromptRule) -> bool:
+    """Whether a text that may be shortened is all there, by its number of lines and characters.
+
+    In doubt it is not: a wrapped row counts as a line, and the client leaves some characters out.
+    """
+    if rule.rest is None:
+        return True
+    enclosed = list(dropwhile(lambda row: row != "╌", body))[1:-1]
+    shown = [row.removeprefix(" │").removeprefix(" ") for row in enclosed]
+    for count in range(1, len(shown) + 1):
+        if rest := rule.rest.fullmatch(join_rows(shown[-count:], edge)):
+            lines = shown[:-count]
+            found = (len(lines), len("\n".join(lines)))
+            return found == (int(rest["lines"]), int(rest["characters"]))
+    return True
+
+
 def _match_question(dialog: Dialog, heading: _Heading, rule: PromptRule) -> str:
     if rule.question is None:
         return heading.title
     candidates = paragraphs(heading.body, dialog.edge) if rule.question_in_text else [dialog.question]
     for candidate in candidates:
         if rule.question.fullmatch(candidate):
-            return candidate
+            return candidate or heading.title
     raise RuleMismatch(f"the question is {dialog.question!r}")

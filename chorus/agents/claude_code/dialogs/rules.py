@@ -67,11 +67,15 @@ class PromptRule(_Strict):
     title: Pattern
     # The paragraph right below the title, where the title alone is not enough.
     below_title: Pattern | None = None
-    # None: the title is the question.
+    # None, or matching nothing: the title is the question.
     question: Pattern | None = None
     # The question is somewhere in the text, not right above the options.
     question_in_text: bool = False
     footer: Pattern
+    # The last rows of a text that may not be shown in full, with the lines and characters of all of it.
+    rest: Pattern | None = None
+    # A part of the footer that names a key to move or edit with, not one that answers.
+    hint: Pattern | None = None
     # Names of labels: of the first option, the last, and any between them. A question has none.
     first: tuple[str, ...] = ()
     between: tuple[str, ...] = ()

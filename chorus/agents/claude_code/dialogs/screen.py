@@ -2,6 +2,10 @@
 
 Reads what `capture-pane -p` prints, with or without `-e`: no escapes, no trailing blanks. Never interprets
 what the rows mean.
+
+In a wide pane the client docks panes (its diff, those of mods) right of everything else, behind an upright
+line from the top of the screen to its bottom. Then only what is left of that line is the screen: whatever a
+pane shows is cut off here. Where the input box or a dialog spans the whole width, the line ends above it.
 """
 
 import re
@@ -9,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from chorus.agents.claude_code.terminal.cells import count_cells
 from chorus.text.width import cell_width
 
 # CSI, OSC, character set choice, and any other two-character escape; SO and SI switch line drawing.
@@ -24,6 +29,7 @@ _CURSOR_MOTION = re.compile(
 _SEPARATOR = re.compile(r"((?: {2})?)([─╌])\2+")
 # The client does not draw in a narrower pane.
 _MIN_SEPARATOR_WIDTH = 16
+_DOCK_LINE = "│"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +43,8 @@ class Separator:
 @dataclass(frozen=True, slots=True)
 class CapturedScreen:
     rows: tuple[str, ...]
-    width: int
+    width: int  # without a docked pane
+    docked: bool  # a pane is docked right of it
     separators: tuple[Separator | None, ...]  # one for each row
 
     def is_blank(self, index: int) -> bool:
@@ -51,11 +58,15 @@ def is_capture(text: str) -> bool:
 
 def parse_screen(text: str, width: int | None = None) -> CapturedScreen:
     """Parse a capture. Without `width`, take that of the widest row: some separator always spans the pane."""
-    rows = [_plain_text(row) for row in text.split("\n")]
+    rows = [_plain_text(row) for row in text.removesuffix("\n").split("\n")]
+    cut = _cut_dock(rows)
+    if cut is not None:
+        rows, width = cut
     while rows and not rows[-1]:
         rows.pop()
     columns = max(map(cell_width, rows), default=0) if width is None else width
-    return CapturedScreen(tuple(rows), columns, tuple(_parse_separator(row, columns) for row in rows))
+    separators = tuple(_parse_separator(row, columns) for row in rows)
+    return CapturedScreen(tuple(rows), columns, cut is not None, separators)
 
 
 def indent_of(row: str) -> int:
@@ -75,6 +86,29 @@ def join_rows(rows: Sequence[str], edge: int) -> str:
         broken = cell_width(above) == edge and cell_width(above.split()[-1] + row.split()[0]) > room
         joined += ("" if broken else " ") + row.strip()
     return joined
+
+
+def _cut_dock(rows: list[str]) -> tuple[list[str], int] | None:
+    """The rows left of a docked pane, and the column of the line beside it; None if there is no dock.
+
+    The line has to be in the same column of every row, also of those that only the client draws: text in a
+    dialog cannot imitate that. Terminals disagree about the width of some characters: in a row with such
+    characters, the line nearest to that column counts.
+    """
+    lines = [_lines_in(row) for row in rows]
+    sure = [set(found) for row, found in zip(rows, lines, strict=True) if count_cells(row)[1]]
+    columns = set.intersection(*sure) if sure else set()
+    column = min(columns, default=0)
+    if column < _MIN_SEPARATOR_WIDTH or not all(lines):
+        return None
+    nearest = [min(found, key=lambda at: abs(at - column)) for found in lines]
+    return [row[: found[at]].rstrip() for row, found, at in zip(rows, lines, nearest, strict=True)], column
+
+
+def _lines_in(row: str) -> dict[int, int]:
+    """The columns of the upright lines in a row, with their indexes."""
+    starts = [match.start() for match in re.finditer(_DOCK_LINE, row)]
+    return {cell_width(row[:start]): start for start in starts}
 
 
 def _parse_separator(row: str, width: int) -> Separator | None:

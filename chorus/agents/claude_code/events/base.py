@@ -35,6 +35,7 @@ _ABSENT_IF_WRONG = GetPydanticSchema(
 )
 LooseText = Annotated[str | None, _ABSENT_IF_WRONG]
 LooseNumber = Annotated[int | None, _ABSENT_IF_WRONG]
+LooseFloat = Annotated[float | None, _ABSENT_IF_WRONG]
 LooseFlag = Annotated[bool | None, _ABSENT_IF_WRONG]
 LooseObject = Annotated[JsonObject | None, _ABSENT_IF_WRONG]
 

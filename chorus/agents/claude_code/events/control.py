@@ -68,8 +68,19 @@ class McpMessage(Request):
     message: JsonObject = Field(validation_alias=spelled(*_inside("message")))
 
 
+class Elicitation(Request):
+    """An MCP server asks the user for something: fields of a form, or a visit to an address."""
+
+    server: LooseText = Field(None, validation_alias=spelled(*_inside("mcp_server_name", "server_name")))
+    message: LooseText = Field(None, validation_alias=spelled(*_inside("message")))
+    schema_: LooseObject = Field(
+        None, validation_alias=spelled(*_inside("requested_schema", "requestedSchema"))
+    )
+    url: LooseText = Field(None, validation_alias=spelled(*_inside("url")))
+
+
 class OtherRequest(Request):
-    """A request that is irrelevant to calls."""
+    """A request of any other kind. The client waits for a response to this too."""
 
 
 class Response(Known):

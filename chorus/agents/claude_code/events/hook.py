@@ -93,6 +93,21 @@ class PermissionDenied(Hook):
     tool: LooseText = Field(None, validation_alias=_TOOL)
 
 
+class ElicitationRequested(Hook):
+    """An MCP server asks the user for something. Its dialog opens when the hook has ended."""
+
+    server: LooseText = Field(None, validation_alias="mcp_server_name")
+    message: LooseText = None
+    schema_: LooseObject = Field(None, validation_alias="requested_schema")
+    url: LooseText = None
+
+
+class ElicitationAnswered(Hook):
+    """The user has answered an elicitation. What the hook prints replaces the answer."""
+
+    action: LooseText = None  # accept, decline, cancel
+
+
 class UserPromptSubmit(Hook):
     """A message is sent, by the user or by the client in the user's name."""
 
@@ -108,7 +123,10 @@ class SessionEnd(Hook):
 
 
 class Stop(Hook):
-    """The main agent's turn is over."""
+    """The main agent's turn is over, or (`StopFailure`) has failed."""
+
+    answer: LooseText = Field(None, validation_alias="last_assistant_message")
+    error: Any = None
 
 
 class SubagentStop(Hook):

@@ -13,6 +13,7 @@ from chorus.agents.claude_code.events.base import (
     JsonObject,
     Known,
     LooseFlag,
+    LooseFloat,
     LooseObject,
     LooseText,
     Model,
@@ -129,7 +130,11 @@ class Assistant(Known):
 
     content: Annotated[Content, PlainValidator(parse_content)] = Field(validation_alias=_CONTENT)
     message_id: LooseText = Field(None, validation_alias=AliasPath("message", "id"))
+    stop_reason: LooseText = Field(None, validation_alias=AliasPath("message", "stop_reason"))
     error: Any = None  # set if the message is the client's own text about a failed API request
+    api_error: LooseFlag = Field(None, validation_alias="isApiErrorMessage")
+    model: LooseText = Field(None, validation_alias=AliasPath("message", "model"))
+    usage: LooseObject = Field(None, validation_alias=AliasPath("message", "usage"))
 
 
 class User(Known):
@@ -155,6 +160,9 @@ class Partial(Known):
 
     # "content_block_delta" and the like inside an object, or a bare word in the older `stream` form.
     kind: str = Field(validation_alias=spelled(AliasPath("event", "type"), "event"))
+    text: LooseText = Field(
+        None, validation_alias=spelled(AliasPath("event", "delta", "text"), "delta", "text")
+    )
 
 
 class ToolUseLine(Known):
@@ -194,6 +202,8 @@ class PermissionRequestLine(Known):
 
 
 class ErrorLine(Known):
+    """An error as an event of its own."""
+
     error: Any = None
 
 
@@ -216,6 +226,18 @@ class Attachment(Known):
     kind: str = Field(validation_alias=AliasPath("attachment", "type"))
     text: LooseText = Field(None, validation_alias=AliasPath("attachment", "prompt"))
     origin: LooseText = Field(None, validation_alias=AliasPath("attachment", "origin", "kind"))
+
+
+class PermissionModeLine(Known):
+    """A transcript line: the permission mode from here on."""
+
+    mode: LooseText = Field(None, validation_alias="permissionMode")
+
+
+class CostState(Known):
+    """A transcript line: what the session has cost so far. Written when the client exits."""
+
+    cost: LooseFloat = Field(None, validation_alias="totalCostUSD")
 
 
 class Bookkeeping(Known):

@@ -5,9 +5,9 @@ costs nothing but a line under "unknown" in `chorus inspect`.
 """
 
 # Top-level `type`s in the stream.
-NOTICES = (
-    "auth_status", "command_lifecycle", "keep_alive", "prompt_suggestion", "rate_limit_event",
-    "streamlined_text", "streamlined_tool_use_summary", "tool_progress", "tool_use_summary",
+IRRELEVANT_EVENTS = (
+    "auth_status", "command_lifecycle", "keep_alive", "prompt_suggestion", "streamlined_text",
+    "streamlined_tool_use_summary", "tool_progress", "tool_use_summary",
     "update_environment_variables",
 )  # fmt: skip
 
@@ -15,15 +15,15 @@ NOTICES = (
 BOOKKEEPING = (
     "agent-color", "agent-name", "agent-setting", "ai-title", "api-request", "api-request-blob",
     "api-request-shape", "artifact-autoreact-ledger", "atis-latch", "attribution-snapshot", "bridge-session",
-    "content-replacement", "cost-state", "custom-title", "data-flow-incomplete", "data-flow-records",
+    "content-replacement", "custom-title", "data-flow-incomplete", "data-flow-records",
     "derived-from", "file-history-delta", "file-history-snapshot", "frame-link", "isolation-latch",
-    "last-prompt", "memory-mode", "mode", "permission-mode", "pr-link", "progress", "repl-mode",
+    "last-prompt", "memory-mode", "mode", "pr-link", "progress", "repl-mode",
     "session-owner", "speculation-accept", "tag", "task-summary", "tools-used", "worktree-state",
 )  # fmt: skip
 
 # `system` subtypes.
-SYSTEM_NOTICES = (
-    "agents_killed", "api_error", "api_metrics", "api_retry", "away_summary", "background_tasks_changed",
+IRRELEVANT_SYSTEM_EVENTS = (
+    "agents_killed", "api_metrics", "away_summary", "background_tasks_changed",
     "bridge_state", "bridge_status", "checkpoint_done", "code_change_published", "commands_changed",
     "control_request_progress", "elicitation_complete", "file_attachments_missing", "file_snapshot",
     "files_persisted", "hook_progress", "hook_response", "hook_started", "informational",
@@ -40,7 +40,7 @@ SYSTEM_NOTICES = (
 
 # `control_request` subtypes.
 REQUESTS = (
-    "apply_flag_settings", "cancel_async_message", "channel_enable", "elicitation", "end_session",
+    "apply_flag_settings", "cancel_async_message", "channel_enable", "end_session",
     "generate_session_title", "get_context_usage", "get_plan", "get_settings", "list_models",
     "mcp_authenticate", "mcp_clear_auth", "mcp_reconnect", "mcp_set_servers", "mcp_status", "mcp_toggle",
     "reload_plugins", "rename_session", "request_user_dialog", "rewind_files", "seed_read_state",

@@ -20,13 +20,14 @@ _Validator: TypeAlias = Callable[[Any], Known]
 # A type is one word; anything longer is data in the wrong place.
 MAX_TYPE_LENGTH = 80
 UNTYPED = "untyped"
-_HOOK = Source.HOOK  # a name for the member: the attribute lookup takes longer than finding the model
+# Names for the members: the attribute lookup takes longer than finding the model.
+_HOOK, _MOD = Source.HOOK, Source.MOD
 
 
 def parse_event(value: Raw, *, source: Source) -> Event:
     if not isinstance(value, dict):
         return Malformed("event", f"{type(value).__name__}, not an object", source)
-    if source is _HOOK or "type" not in value:
+    if source is _HOOK or source is _MOD or "type" not in value:
         return _parse_untyped(value, source)
     kind = value["type"]
     if not isinstance(kind, str):
@@ -63,7 +64,10 @@ def _parse_subtype(table: Mapping[str | None, _Validator], kind: str, value: Raw
     validator = table.get(found)
     label = f"{kind}/{found}"[:MAX_TYPE_LENGTH] if found else kind
     if validator is None:
-        return Unknown(label, source)
+        # A request of an unknown kind still needs a response; any other event may be ignored.
+        if table is not _REQUESTS:
+            return Unknown(label, source)
+        validator = _OTHER_REQUEST
     return _validate(validator, label, value, source)
 
 
@@ -88,7 +92,7 @@ def _table(
 
 
 _BY_TYPE = {
-    **_table({}, names.NOTICES, system.Notice),
+    **_table({}, names.IRRELEVANT_EVENTS, system.IrrelevantEvent),
     **_table(
         {
             "assistant": messages.Assistant,
@@ -109,6 +113,9 @@ _BY_TYPE = {
             "summary": messages.Summary,
             "queue-operation": messages.QueueOperation,
             "attachment": messages.Attachment,
+            "permission-mode": messages.PermissionModeLine,
+            "cost-state": messages.CostState,
+            "rate_limit_event": system.RateLimit,
         },
         names.BOOKKEEPING,
         messages.Bookkeeping,
@@ -121,12 +128,14 @@ _SYSTEM = _table(
         "task_started": system.TaskStarted,
         "task_updated": system.TaskUpdated,
         "task_notification": system.TaskNotification,
-        "permission_denied": system.DenialNotice,
+        "permission_denied": system.PermissionDenied,
         "compact_boundary": system.CompactBoundary,
         "turn_duration": system.TurnDuration,
+        "api_retry": system.ApiRetry,
+        "api_error": system.ApiRetry,
     },
-    (None, *names.SYSTEM_NOTICES),
-    system.Notice,
+    (None, *names.IRRELEVANT_SYSTEM_EVENTS),
+    system.IrrelevantEvent,
 )
 _REQUESTS = _table(
     {
@@ -137,10 +146,12 @@ _REQUESTS = _table(
         "interrupt": control.Interrupt,
         "set_permission_mode": control.SetPermissionMode,
         "mcp_message": control.McpMessage,
+        "elicitation": control.Elicitation,
     },
     (None, *names.REQUESTS),
     control.OtherRequest,
 )
+_OTHER_REQUEST = _validator(control.OtherRequest)
 _BY_SUBTYPE = {
     "system": _SYSTEM,
     "control_request": _REQUESTS,
@@ -155,6 +166,8 @@ _BY_HOOK = _table(
         "PostToolBatch": hook.PostToolBatch,
         "PermissionRequest": hook.PermissionRequest,
         "PermissionDenied": hook.PermissionDenied,
+        "Elicitation": hook.ElicitationRequested,
+        "ElicitationResult": hook.ElicitationAnswered,
         "UserPromptSubmit": hook.UserPromptSubmit,
         "SessionStart": hook.SessionStart,
         "SessionEnd": hook.SessionEnd,

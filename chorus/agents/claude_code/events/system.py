@@ -4,7 +4,16 @@ from typing import Annotated, Any
 
 from pydantic import AliasPath, Field, PlainValidator, ValidationError
 
-from chorus.agents.claude_code.events.base import Known, LooseNumber, LooseText, Model, first_error, spelled
+from chorus.agents.claude_code.events.base import (
+    Known,
+    LooseFloat,
+    LooseNumber,
+    LooseObject,
+    LooseText,
+    Model,
+    first_error,
+    spelled,
+)
 from chorus.model.ids import ToolUseId
 
 
@@ -17,8 +26,11 @@ class Init(Known):
 
 
 class Status(Known):
+    """The permission mode has changed, or the client sends these messages to the model."""
+
     status: LooseText = None
     permission_mode: LooseText = Field(None, validation_alias="permissionMode")
+    messages: Any = Field(None, validation_alias="user_message_uuids")
 
 
 class TaskStarted(Known):
@@ -42,7 +54,7 @@ class TaskNotification(Known):
     status: LooseText = None
 
 
-class DenialNotice(Known):
+class PermissionDenied(Known):
     """A call was denied. Comes at once, before the result of the turn lists all denials."""
 
     call: ToolUseId | None = Field(None, validation_alias="tool_use_id")
@@ -52,6 +64,26 @@ class DenialNotice(Known):
 
 class TurnDuration(Known):
     """The turn is over or was interrupted, and the client is idle. In transcripts only."""
+
+    duration_ms: LooseNumber = Field(None, validation_alias="durationMs")
+
+
+class ApiRetry(Known):
+    """The model's server failed or refused, and the client tries again: in the stream, or in a transcript."""
+
+    attempt: LooseNumber = Field(None, validation_alias=spelled("attempt", "retryAttempt"))
+    limit: LooseNumber = Field(None, validation_alias=spelled("max_retries", "maxRetries"))
+    status: LooseNumber = Field(
+        None, validation_alias=spelled("error_status", AliasPath("error", "status"), "status")
+    )
+    error: Any = None
+
+
+class RateLimit(Known):
+    """How far the account's limit is used up."""
+
+    status: LooseText = Field(None, validation_alias=AliasPath("rate_limit_info", "status"))
+    resets: LooseNumber = Field(None, validation_alias=AliasPath("rate_limit_info", "resetsAt"))
 
 
 class CompactBoundary(Known):
@@ -64,7 +96,7 @@ class ConversationReset(Known):
     to: str = Field(validation_alias="new_conversation_id")
 
 
-class Notice(Known):
+class IrrelevantEvent(Known):
     """An event of a known type that is irrelevant to calls."""
 
     type: str
@@ -104,3 +136,13 @@ class Result(Known):
     origin: LooseText = Field(None, validation_alias=AliasPath("origin", "kind"))
     errors: Any = None
     result: Any = None
+    usage: LooseObject = Field(None, validation_alias=spelled("usage", AliasPath("result", "usage")))
+    input_tokens: LooseNumber = Field(None, validation_alias="total_input_tokens")
+    output_tokens: LooseNumber = Field(None, validation_alias="total_output_tokens")
+    by_model: LooseObject = Field(None, validation_alias=spelled("modelUsage", "model_usage"))
+    # Since 2.1.325. The total is of the session, with what an earlier client or the session it forks took.
+    by_model_since: LooseObject = Field(None, validation_alias="model_usage_since_last_result")
+    cost: LooseFloat = Field(None, validation_alias=spelled("total_cost_usd", "totalCostUsd"))
+    duration_ms: LooseNumber = Field(None, validation_alias=spelled("duration_ms", "durationMs"))
+    api_ms: LooseNumber = Field(None, validation_alias=spelled("duration_api_ms", "durationApiMs"))
+    steps: LooseNumber = Field(None, validation_alias=spelled("num_turns", "numTurns"))

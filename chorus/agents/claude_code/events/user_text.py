@@ -1,7 +1,7 @@
 """Who wrote the text of a `user` event.
 
-The client sends much in the user's name: tool results, notices, summaries, command output. Only what the user
-wrote is a message, and only a message starts a turn.
+The client sends much in the user's name: tool results, task ends, summaries, command output. Only what the
+user wrote is a message, and only a message starts a turn.
 """
 
 import re
@@ -25,8 +25,8 @@ class Command:
 
 
 @dataclass(frozen=True, slots=True)
-class TaskNotice:
-    """The client's notice to the model that a background task ended."""
+class TaskEnd:
+    """A text with which the client tells the model that a background task ended."""
 
     task: str | None
     call: str | None
@@ -39,7 +39,7 @@ class ClientText:
     interrupts: bool = False  # the turn is over: the user interrupted it, or denied a call
 
 
-UserText = Message | Command | TaskNotice | ClientText
+UserText = Message | Command | TaskEnd | ClientText
 
 _CLIENT_TEXT = re.compile(
     r"<(local-command-|bash-(input|stdout|stderr)|system-reminder|user-memory-input|teammate-message|tick)"
@@ -60,7 +60,7 @@ def read_user(event: User) -> UserText:
     if text is None:
         return ClientText()
     found = read_text(text)
-    if event.origin not in (None, "human") and not isinstance(found, TaskNotice):
+    if event.origin not in (None, "human") and not isinstance(found, TaskEnd):
         return ClientText()
     return found
 
@@ -68,7 +68,7 @@ def read_user(event: User) -> UserText:
 def read_text(text: str) -> UserText:
     start = text.lstrip()
     if start.startswith("<task-notification>"):
-        return TaskNotice(_first(_TASK, text), _first(_CALL, text))
+        return TaskEnd(_first(_TASK, text), _first(_CALL, text))
     if _CLIENT_TEXT.match(start):
         return ClientText()
     if start.startswith(_INTERRUPTED):

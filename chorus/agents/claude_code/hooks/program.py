@@ -25,6 +25,8 @@ EVENTS = (
     *TOOL_EVENTS,
     "PostToolBatch",
     "PermissionRequest",
+    "Elicitation",
+    "ElicitationResult",
     "UserPromptSubmit",
     "SessionStart",
     "SessionEnd",
@@ -32,6 +34,9 @@ EVENTS = (
     "SubagentStart",
     "SubagentStop",
 )
+# The client does not wait for these, if it knows `async`: they only list what became of a message's calls.
+# Never an event of a single call: the hook before the next call could overtake it.
+UNAWAITED_EVENTS = ("PostToolBatch",)
 # The hook limits itself to 0.3 s; this is for a disk that hangs. It is long because the client shows an error
 # when it has to kill a UserPromptSubmit hook.
 TIMEOUT_SECONDS = 10
@@ -101,7 +106,10 @@ def split_settings_option(arguments: Sequence[str]) -> tuple[list[str], str | No
 
 def _render_group(event: str, command: Mapping[str, Any]) -> HookGroup:
     timeout = PERMISSION_TIMEOUT_SECONDS if event == "PermissionRequest" else TIMEOUT_SECONDS
-    group: dict[str, Any] = {"hooks": [{"type": "command", **command, "timeout": timeout}]}
+    handler: dict[str, Any] = {"type": "command", **command, "timeout": timeout}
+    if event in UNAWAITED_EVENTS:
+        handler["async"] = True
+    group: dict[str, Any] = {"hooks": [handler]}
     if event in TOOL_EVENTS:
         group = {"matcher": f"^(?!({'|'.join(FREQUENT_TOOLS)})$)", **group}
     return group

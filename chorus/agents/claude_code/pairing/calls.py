@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 from chorus.agents.claude_code.change_reports import InvalidReport, parse_report, paths_of
 from chorus.agents.claude_code.events.base import JsonObject
-from chorus.agents.claude_code.pairing.evidence import CLOSING, status_of
+from chorus.agents.claude_code.pairing.evidence import CLOSING, Evidence, status_of
 from chorus.agents.claude_code.pairing.sessions import SessionContext, Trust
 from chorus.agents.claude_code.pairing.turns import Turn
 from chorus.agents.interface import Source
@@ -23,6 +23,7 @@ from chorus.model.lru import LruDict
 from chorus.model.outcomes import (
     ActionClosed,
     CallOpened,
+    CallStarted,
     LeadTextAdded,
     Outcome,
     OwnerCorrected,
@@ -32,7 +33,9 @@ from chorus.model.tools import READ_ONLY_TOOLS, write_scope_of
 
 # A finished call takes about 500 bytes, so this many stay below 32 MB. A call that is seen again after it was
 # dropped is opened again: the recorder remembers all ids.
-MAX_FINISHED = 65_536
+MAX_FINISHED = 4096
+# Of older ones only the id is remembered: a source may report them again.
+MAX_PAST = 65_536
 # How many finished calls are corrected when the name of a turn, a session or a sub-agent is learned late.
 MAX_CORRECTED = 1024
 # Results without a call: those of calls that were running where a recording begins.
@@ -90,6 +93,7 @@ class CallEntry:
     reported_paths: tuple[str, ...] = ()  # named by the tool's own result
     status: Status | None = None  # as in the last outcome; None while open
     last_owner: Owner = (None, None, None)  # as in the last outcome
+    client: str = ""  # the client whose hook showed it
 
     def owner(self) -> Owner:
         turn = self.turn
@@ -111,6 +115,7 @@ class CallEntry:
         self.lead_text = self.lead_text or seen.lead_text
         self.time = self.time or seen.time
         self.cwd = self.cwd or seen.cwd
+        self.client = self.client or seen.client
 
     def set_prompt(self, turn: Turn | None, prompt: TurnId) -> None:
         """Set the prompt that led to this call, which also decides its turn."""
@@ -133,11 +138,16 @@ class CallTable:
         self._problems = problems
         self._open: dict[ToolUseId, CallEntry] = {}
         self._finished: OrderedDict[ToolUseId, CallEntry] = OrderedDict()
+        self._past: LruDict[ToolUseId, None] = LruDict(MAX_PAST)
         self._orphans: LruDict[ToolUseId, CallUpdate] = LruDict(MAX_ORPHANS)
 
     def find(self, call: ToolUseId) -> CallEntry | None:
         entry = self._open.get(call)
         return self._finished.get(call) if entry is None else entry
+
+    def is_past(self, call: ToolUseId) -> bool:
+        """Whether the call ended so long ago that only its id is remembered."""
+        return call in self._past
 
     def is_open(self, call: ToolUseId) -> bool:
         return call in self._open
@@ -146,14 +156,20 @@ class CallTable:
     def any_open(self) -> bool:
         return bool(self._open)
 
+    def open_calls(self) -> list[CallEntry]:
+        return list(self._open.values())
+
     def add(self, seen: CallEntry) -> list[Outcome]:
         """Add a call that an event shows, for the first time or again."""
         known = self.find(seen.id)
         if known is not None:
             return self._merge(known, seen)
+        if seen.id in self._past:
+            return []
         seen.paths = paths_of(seen.input, seen.cwd)
         self._open[seen.id] = seen
-        opened: list[Outcome] = [CallOpened(as_call(seen))]
+        # The client shows all calls of a message before it runs the first. With hooks it says when each runs.
+        opened: list[Outcome] = [CallOpened(as_call(seen), not seen.session.hooked)]
         if self._orphans and (orphan := self._orphans.pop(seen.id, None)) is not None:
             opened += self.update(seen.id, orphan)
         return opened
@@ -170,11 +186,14 @@ class CallTable:
     def update(self, call: ToolUseId, update: CallUpdate) -> list[Outcome]:
         """Add what an event says about a call, which may not have been seen yet."""
         entry = self.find(call)
+        if entry is None and call in self._past:
+            return []
         if entry is None:
             known = self._orphans.get(call)
             self._orphans[call] = known.merged_with(update) if known else update
             return []
         evidence, response, effective_input, time, failure = update
+        starts = evidence & Evidence.HOOKED and not entry.evidence & Evidence.HOOKED
         entry.evidence |= evidence
         entry.effective_input = entry.effective_input or effective_input
         entry.time = entry.time or time
@@ -185,7 +204,9 @@ class CallTable:
             return outcomes
         if response is not None and entry.report is None and entry.tool not in READ_ONLY_TOOLS:
             self._read_response(entry, response)
-        return self._close(entry) if entry.evidence & CLOSING else []
+        if entry.evidence & CLOSING:
+            return self._close(entry)
+        return [CallStarted(as_call(entry))] if starts else []
 
     def close_if(self, chosen: Callable[[CallEntry], bool], evidence: int) -> list[Outcome]:
         """Close the chosen open calls: they will get no result."""
@@ -259,13 +280,17 @@ class CallTable:
 
     def _close(self, entry: CallEntry) -> list[Outcome]:
         entry.status = status_of(entry.evidence)
+        unhooked = entry.status == "succeeded" and not entry.evidence & Evidence.HOOKED
+        if unhooked and entry.tool not in READ_ONLY_TOOLS:
+            entry.session.hooked = False  # it ran, and no hook said so: they were removed
         entry.last_owner = entry.owner()
         action = as_action(entry, entry.status)
         entry.lead_text_given = entry.lead_text is not None
         del self._open[entry.id]
         self._finished[entry.id] = entry
         if len(self._finished) > MAX_FINISHED:
-            self._finished.popitem(last=False)
+            old, _ = self._finished.popitem(last=False)
+            self._past[old] = None
         entry.drop_payload()
         return [ActionClosed(action)]
 
@@ -289,6 +314,7 @@ def as_call(entry: CallEntry) -> Call:
     return Call(
         entry.id, entry.tool, entry.input, entry.paths, write_scope_of(entry.tool), entry.session.id,
         turn.id if turn else None, entry.agent, entry.lead_text, turn.message if turn else None, entry.time,
+        entry.cwd,
     )  # fmt: skip
 
 
@@ -304,4 +330,5 @@ def as_action(entry: CallEntry, status: Status) -> Action:
     return Action(
         entry.id, entry.tool, effective_input or entry.input, status, session, turn, agent, paths,
         write_scope, entry.report, entry.lead_text, message, entry.time, entry.background, entry.failure,
+        entry.cwd,
     )  # fmt: skip

@@ -2,16 +2,34 @@
 
 from typing import Any, Literal
 
+from chorus.agents.claude_code.dialogs.elicitations import render_form
 from chorus.agents.claude_code.events.base import SOURCE_KEY
-from chorus.agents.claude_code.events.control import Cancel, CanUseTool, HookCallback, Response
-from chorus.agents.claude_code.events.hook import HookOutput, PermissionRequest, PreToolUse
+from chorus.agents.claude_code.events.control import (
+    Cancel,
+    CanUseTool,
+    Elicitation,
+    HookCallback,
+    McpMessage,
+    OtherRequest,
+    Request,
+    Response,
+)
+from chorus.agents.claude_code.events.hook import (
+    ElicitationRequested,
+    HookOutput,
+    PermissionRequest,
+    PreToolUse,
+)
+from chorus.agents.claude_code.events.names import REQUESTS
 from chorus.agents.claude_code.events.parser import Event
+from chorus.agents.claude_code.pairing.accounts import describe_error
 from chorus.agents.claude_code.pairing.calls import CallUpdate
 from chorus.agents.claude_code.pairing.evidence import Evidence
 from chorus.agents.claude_code.pairing.sessions import EventContext
 from chorus.agents.claude_code.pairing.state import ControlRequest, Handlers, PairingState, ShownCall
 from chorus.agents.interface import Source
-from chorus.model.outcomes import Outcome, PromptClosed, PromptOpened
+from chorus.model.outcomes import ControlAsked, ControlReplied, Outcome, PromptClosed, PromptOpened
+from chorus.model.tools import ELICITATION
 
 
 def on_can_use_tool(state: PairingState, event: CanUseTool, context: EventContext) -> list[Outcome]:
@@ -35,8 +53,49 @@ def on_can_use_tool(state: PairingState, event: CanUseTool, context: EventContex
 
 
 def on_hook_callback(state: PairingState, event: HookCallback, context: EventContext) -> list[Outcome]:
-    """Do nothing: `Pairing` handles the hook event inside the callback as an event of its own."""
-    return []
+    """Report the request. `Pairing` handles the hook event inside the callback as an event of its own."""
+    return _ask(event, context, "hook_callback")
+
+
+def on_elicitation(state: PairingState, event: Elicitation, context: EventContext) -> list[Outcome]:
+    if event.request is None or event.request in state.requests:
+        return []
+    state.requests[event.request] = ControlRequest(None, by_hook=False)
+    return [open_form(event, context, event.request)]
+
+
+def open_form(
+    event: Elicitation | ElicitationRequested, context: EventContext, request: str | None
+) -> PromptOpened:
+    asked = {"server": event.server, "message": event.message, "schema": event.schema_, "url": event.url}
+    given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
+    if questions := render_form(event.schema_):
+        given["questions"] = questions
+    return PromptOpened(context.session.id, None, ELICITATION, given, None, request, event.message, ())
+
+
+def on_mcp_message(state: PairingState, event: McpMessage, context: EventContext) -> list[Outcome]:
+    return _ask(event, context, "mcp_message", event.server, event.message)
+
+
+def on_other_request(state: PairingState, event: OtherRequest, context: EventContext) -> list[Outcome]:
+    subtype = event.subtype or "untyped"
+    if event.subtype is not None and event.subtype not in REQUESTS:
+        state.count(state.unknown, f"control_request/{subtype}"[:80])
+    return _ask(event, context, subtype)
+
+
+def _ask(
+    event: Request,
+    context: EventContext,
+    subtype: str,
+    server: str | None = None,
+    message: dict[str, Any] | None = None,
+) -> list[Outcome]:
+    """Report a request of the client's that is not a prompt. Those on its stdin are not its own."""
+    if event.request is None or event.source is Source.CONTROL_IN:
+        return []
+    return [ControlAsked(context.session.id, event.request, subtype, server, message)]
 
 
 def remember_callback(state: PairingState, event: HookCallback, inner: Event) -> None:
@@ -48,6 +107,9 @@ def remember_callback(state: PairingState, event: HookCallback, inner: Event) ->
 def on_response(state: PairingState, event: Response, context: EventContext) -> list[Outcome]:
     request = state.requests.pop(event.request, None) if event.request is not None else None
     payload = event.payload
+    if request is None and event.request is not None and event.source is not Source.CONTROL_IN:
+        error = describe_error(event.error) or "refused" if event.subtype == "error" else None
+        return [ControlReplied(event.request, payload or {}, error)]
     if request is None or payload is None:
         return []
     verdict, effective_input = (
@@ -78,8 +140,10 @@ _Verdict = tuple[Literal["allow", "deny"] | None, dict[str, Any] | None]
 
 def _read_permission_result(payload: dict[str, Any]) -> _Verdict:
     behavior, effective_input = payload.get("behavior"), payload.get("updatedInput")
-    if behavior == "deny":
+    if behavior == "deny" or payload.get("action") in ("decline", "cancel"):
         return "deny", None
+    if payload.get("action") == "accept":
+        return "allow", None
     if behavior == "allow":
         return "allow", effective_input if isinstance(effective_input, dict) else None
     return None, None
@@ -95,6 +159,9 @@ def _read_hook_output(payload: dict[str, Any]) -> _Verdict:
 HANDLERS: Handlers = {
     CanUseTool: on_can_use_tool,
     HookCallback: on_hook_callback,
+    Elicitation: on_elicitation,
+    McpMessage: on_mcp_message,
+    OtherRequest: on_other_request,
     Response: on_response,
     Cancel: on_cancel,
 }

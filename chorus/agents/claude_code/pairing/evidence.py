@@ -77,8 +77,6 @@ _DENIALS = re.compile(
     r"|This command requires approval"
     r"|This Bash command contains multiple operations\. The following parts? requires? approval"
     r"|\S+ in '.{1,4000}?' was blocked\. For security, Claude Code may only "
-    r"|Tool permission request failed: "
-    r"|Auto mode is unavailable: "
     r"|PreToolUse:\S+ hook error: "
     r"|Answer questions\?$",
     re.DOTALL,
@@ -87,6 +85,8 @@ _REJECTIONS = re.compile(
     r"The user doesn't want to (proceed with this tool use|take this action right now)"
     r"|\[Request interrupted by user"
 )
+# A client that resumes a session writes this for each call without a result. Another may still run it.
+_LOST_RESULT = "[Tool call interrupted: the session ended before"
 _ERROR_START = "<tool_use_error>"
 _ERROR_END = "</tool_use_error>"
 # A failure is shown as one short line; the error may hold a whole log.
@@ -97,8 +97,9 @@ _DENIAL_KINDS = {
     "user-rejected": Evidence.REJECTED,
     "permission-rule": Evidence.DENIED,
     "automode-blocked": Evidence.DENIED,
-    "automode-unavailable": Evidence.DENIED,
-    "automode-parsing-error": Evidence.DENIED,
+    # Nobody denied these: the client could not decide, and did not run them.
+    "automode-unavailable": Evidence.FAILED,
+    "automode-parsing-error": Evidence.FAILED,
     "interrupted": Evidence.INTERRUPTED,
 }
 
@@ -107,8 +108,11 @@ def read_result(is_error: bool | None, content: object) -> int:
     """Read the evidence in a tool result. It is an error only if marked as one: success has no mark."""
     if not is_error:
         return Evidence.SUCCEEDED
-    refusal = _read_refusal(text_of(content))
-    # Unlike a denial notice, which comes before it, a result also ends the call.
+    text = text_of(content)
+    if text.startswith(_LOST_RESULT):
+        return Evidence.NONE
+    refusal = _read_refusal(text)
+    # Unlike the event of a denial, which comes before it, a result also ends the call.
     return refusal if refusal & Evidence.REJECTED else refusal | Evidence.FAILED
 
 

@@ -1,19 +1,32 @@
 """Handlers for hook events."""
 
+from typing import Literal
+
 from chorus.agents.claude_code.events import hook
-from chorus.agents.claude_code.events.user_text import ClientText, TaskNotice, read_text
+from chorus.agents.claude_code.events.user_text import ClientText, TaskEnd, read_text
+from chorus.agents.claude_code.pairing.accounts import describe_client, describe_error
 from chorus.agents.claude_code.pairing.calls import CallUpdate
-from chorus.agents.claude_code.pairing.control_handlers import read_suggestions
+from chorus.agents.claude_code.pairing.control_handlers import open_form, read_suggestions
 from chorus.agents.claude_code.pairing.evidence import Evidence, read_batched, read_failure, read_result
-from chorus.agents.claude_code.pairing.message_handlers import on_task_notice
+from chorus.agents.claude_code.pairing.message_handlers import on_task_end_text
 from chorus.agents.claude_code.pairing.sessions import EventContext, SessionContext
 from chorus.agents.claude_code.pairing.state import Handlers, PairingState, ShownCall
 from chorus.agents.claude_code.pairing.turns import Turn
 from chorus.model.ids import ToolUseId
-from chorus.model.outcomes import Outcome, PromptOpened, SessionEnded, TurnEnded
+from chorus.model.outcomes import (
+    Outcome,
+    PromptClosed,
+    PromptOpened,
+    SessionEnded,
+    TurnEnded,
+    TurnReported,
+)
+
+_DECISIONS: dict[str | None, Literal["allow", "deny", "cancelled"]] = {"accept": "allow", "decline": "deny"}
 
 
 def on_pre_tool_use(state: PairingState, event: hook.PreToolUse, context: EventContext) -> list[Outcome]:
+    state.set_hooked(context.session)
     state.remember_pending(event, context.session, ShownCall(event.call, event.tool, event.input))
     return _on_call(state, event, context, CallUpdate(Evidence.HOOKED))
 
@@ -61,16 +74,31 @@ def on_permission_request(
 def on_permission_denied(
     state: PairingState, event: hook.PermissionDenied, context: EventContext
 ) -> list[Outcome]:
-    return state.calls.update(event.call, CallUpdate(Evidence.DENIED)) if event.call else []
+    call = event.call or state.only_open_call(context, event.tool)
+    return state.calls.update(call, CallUpdate(Evidence.DENIED)) if call else []
+
+
+def on_elicitation_requested(
+    state: PairingState, event: hook.ElicitationRequested, context: EventContext
+) -> list[Outcome]:
+    return [open_form(event, context, None)]
+
+
+def on_elicitation_answered(
+    state: PairingState, event: hook.ElicitationAnswered, context: EventContext
+) -> list[Outcome]:
+    return [PromptClosed(context.session.id, None, None, _DECISIONS.get(event.action, "cancelled"))]
 
 
 def on_user_prompt(state: PairingState, event: hook.UserPromptSubmit, context: EventContext) -> list[Outcome]:
     session = context.session
+    state.set_hooked(session)
     # Not the calls of the same prompt: then this event is a repeat.
     outcomes = state.end_calls(context, except_prompt=event.prompt)
+    outcomes += describe_client(context, mode=event.permission_mode)
     user_text = read_text(event.text)
-    if isinstance(user_text, TaskNotice):
-        return outcomes + on_task_notice(state, event, context, user_text)
+    if isinstance(user_text, TaskEnd):
+        return outcomes + on_task_end_text(state, event, context, user_text)
     if isinstance(user_text, ClientText):
         return outcomes
     turn: Turn | None
@@ -90,6 +118,7 @@ def on_message_display(
 
 def on_session_start(state: PairingState, event: hook.SessionStart, context: EventContext) -> list[Outcome]:
     session = context.session
+    state.set_hooked(session)
     if event.began == "clear":
         state.sessions.on_started_cleared(session)
     elif event.began == "compact":
@@ -113,9 +142,17 @@ def on_session_end(state: PairingState, event: hook.SessionEnd, context: EventCo
 
 def on_stop(state: PairingState, event: hook.Stop, context: EventContext) -> list[Outcome]:
     session = context.session
+    context.lead_text.clear()
     outcomes = state.end_calls(context, only_prompt=event.prompt)
     turn = session.turns.of_prompt(event.prompt) if event.prompt else session.turns.current
-    return [*outcomes, TurnEnded(session.id, turn.id if turn else None)]
+    outcomes += describe_client(context, mode=event.permission_mode)
+    turn_id = turn.id if turn else None
+    failed = event.event == "StopFailure"
+    error = (describe_error(event.error) or "unknown error") if failed else None
+    if failed or event.answer is not None:
+        answer = event.answer if not failed else None
+        outcomes.append(TurnReported(session.id, turn_id, answer, error))
+    return [*outcomes, TurnEnded(session.id, turn_id)]
 
 
 def on_subagent_stop(state: PairingState, event: hook.SubagentStop, context: EventContext) -> list[Outcome]:
@@ -160,6 +197,8 @@ HANDLERS: Handlers = {
     hook.PostToolBatch: on_post_tool_batch,
     hook.PermissionRequest: on_permission_request,
     hook.PermissionDenied: on_permission_denied,
+    hook.ElicitationRequested: on_elicitation_requested,
+    hook.ElicitationAnswered: on_elicitation_answered,
     hook.UserPromptSubmit: on_user_prompt,
     hook.MessageDisplay: on_message_display,
     hook.SessionStart: on_session_start,

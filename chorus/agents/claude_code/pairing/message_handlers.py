@@ -4,6 +4,7 @@ from chorus.agents.claude_code.events.base import Known
 from chorus.agents.claude_code.events.messages import (
     Assistant,
     Attachment,
+    Block,
     MalformedBlock,
     PermissionRequestLine,
     SessionStartLine,
@@ -19,8 +20,8 @@ from chorus.agents.claude_code.events.messages import (
 from chorus.agents.claude_code.events.system import (
     CompactBoundary,
     ConversationReset,
-    DenialNotice,
     Init,
+    PermissionDenied,
     Result,
     TaskNotification,
     TaskStarted,
@@ -31,10 +32,11 @@ from chorus.agents.claude_code.events.user_text import (
     ClientText,
     Command,
     Message,
-    TaskNotice,
+    TaskEnd,
     read_text,
     read_user,
 )
+from chorus.agents.claude_code.pairing import accounts
 from chorus.agents.claude_code.pairing.calls import CallEntry, CallUpdate
 from chorus.agents.claude_code.pairing.evidence import Evidence, read_denial, read_failure, read_result
 from chorus.agents.claude_code.pairing.sessions import EventContext
@@ -42,9 +44,19 @@ from chorus.agents.claude_code.pairing.state import Handlers, PairingState, Show
 from chorus.agents.claude_code.pairing.turns import Turn
 from chorus.agents.interface import Source
 from chorus.model.ids import AgentId, SessionId, ToolUseId
-from chorus.model.outcomes import Outcome, PromptOpened, SessionIdle, TurnEnded
+from chorus.model.outcomes import (
+    MessageDelivered,
+    Outcome,
+    PromptOpened,
+    SessionIdle,
+    TurnEnded,
+    TurnReported,
+)
 from chorus.model.tools import AGENT_TOOLS
 
+# Why the model stopped, in a transcript, where the text is its answer and no call follows. The message of the
+# next turn may come only after the calls it led to.
+_LAST_REASONS = frozenset({"end_turn", "stop_sequence"})
 _NOT_UNDERSTOOD = (UnknownBlock, MalformedBlock)
 # The type of a task that is a sub-agent, and the statuses of a task that is not over.
 _AGENT_TASK = "local_agent"
@@ -54,6 +66,10 @@ _RUNNING_STATUSES = frozenset({None, "pending", "running"})
 def on_assistant(state: PairingState, event: Assistant, context: EventContext) -> list[Outcome]:
     outcomes: list[Outcome] = []
     lead_text = context.lead_text
+    if context.agent is None and event.source is not Source.TRANSCRIPT:
+        outcomes += _start_queued(state, context)
+    if event.usage is not None:
+        outcomes += accounts.count_answer(state, event, context)
     blocks = (Text.model_construct(text=event.content),) if isinstance(event.content, str) else event.content
     for block in blocks:
         if type(block) is ToolUse:
@@ -63,9 +79,31 @@ def on_assistant(state: PairingState, event: Assistant, context: EventContext) -
         elif type(block) is Text:
             if event.error is None:  # else it is the client's own text about a failed API request
                 lead_text.set(block.text, event.message_id)
+                outcomes += accounts.write_text(event, context, block.text)
         elif isinstance(block, _NOT_UNDERSTOOD):
             _count_block(state, "assistant", block)
+    if event.stop_reason in _LAST_REASONS:
+        outcomes += _report_last_text(state, event, context, blocks)
+        lead_text.clear()
     return outcomes
+
+
+def _start_queued(state: PairingState, context: EventContext) -> list[Outcome]:
+    turn = context.session.turns.start_queued()
+    return state.start_turn(context, turn) if turn is not None else []
+
+
+def _report_last_text(
+    state: PairingState, event: Assistant, context: EventContext, blocks: tuple[Block, ...]
+) -> list[Outcome]:
+    """Report the last text of a turn in a transcript: the answer, or why it failed."""
+    texts = [block.text for block in blocks if type(block) is Text]
+    if event.source is not Source.TRANSCRIPT or context.agent is not None or not texts:
+        return []
+    turn = state.turn_of(event, context.session)
+    failed = event.error is not None or event.api_error is True
+    answer, error = (None, texts[-1]) if failed else (texts[-1], None)
+    return [TurnReported(context.session.id, turn.id if turn else None, answer, error)]
 
 
 def on_tool_use(state: PairingState, event: ToolUseLine, context: EventContext) -> list[Outcome]:
@@ -117,6 +155,8 @@ def _on_tool_result_block(
     state: PairingState, event: User, context: EventContext, block: ToolResult, *, alone: bool
 ) -> list[Outcome]:
     evidence = read_result(block.is_error, block.content)
+    if evidence == Evidence.NONE:
+        return []
     if not evidence & Evidence.SUCCEEDED:
         evidence |= _read_meta(event.results_meta, block.id)
         if alone:
@@ -156,8 +196,8 @@ def _on_user_text(state: PairingState, event: User, context: EventContext) -> li
         return on_idle(state, event, context) if user_text.interrupts and in_transcript else []
     if state.is_repeat(event):
         return []
-    if isinstance(user_text, TaskNotice):
-        return on_task_notice(state, event, context, user_text)
+    if isinstance(user_text, TaskEnd):
+        return on_task_end_text(state, event, context, user_text)
     if event.source is Source.TRANSCRIPT:
         return _on_transcript_message(state, event, context, user_text)
     turns = context.session.turns
@@ -165,11 +205,18 @@ def _on_user_text(state: PairingState, event: User, context: EventContext) -> li
     turn = turns.on_message(
         user_text.text, echo=event.source is not Source.CONTROL_IN, delivered=bool(event.replay)
     )
+    if event.replay and event.uuid is not None:
+        read_by = turn or turns.current
+        delivered: list[Outcome] = [
+            MessageDelivered(context.session.id, read_by.id if read_by else None, event.uuid)
+        ]
+    else:
+        delivered = []
     if turn is None:
-        return []
+        return delivered
     # A message that is delivered into a running turn ends no calls: they may still run.
     ended = [] if turn is known or event.replay else state.end_calls(context)
-    return ended + state.start_turn(context, turn)
+    return [*ended, *state.start_turn(context, turn), *delivered]
 
 
 def _on_transcript_message(
@@ -194,23 +241,21 @@ def on_attachment(state: PairingState, event: Attachment, context: EventContext)
     if event.kind != "queued_command" or event.text is None or context.agent is not None:
         return []
     user_text = read_text(event.text)
-    if isinstance(user_text, TaskNotice):
-        return on_task_notice(state, event, context, user_text)
+    if isinstance(user_text, TaskEnd):
+        return on_task_end_text(state, event, context, user_text)
     if not isinstance(user_text, Message) or event.origin not in (None, "human") or state.is_repeat(event):
         return []
     return state.start_turn(context, context.session.turns.on_queued_message(user_text.text))
 
 
-def on_task_notice(
-    state: PairingState, event: Known, context: EventContext, notice: TaskNotice
-) -> list[Outcome]:
-    """Handle the notice that a background task ended. The client continues with the same turn."""
+def on_task_end_text(state: PairingState, event: Known, context: EventContext, end: TaskEnd) -> list[Outcome]:
+    """Handle the end of a background task. The client continues with the same turn."""
     if event.prompt is not None:
         context.session.turns.continue_with(event.prompt)
-    if notice.task is None:
+    if end.task is None:
         return []
-    call = ToolUseId(notice.call) if notice.call else None
-    return state.end_task(context.session.id, notice.task, call)
+    call = ToolUseId(end.call) if end.call else None
+    return state.end_task(context.session.id, end.task, call)
 
 
 def _count_block(state: PairingState, context: str, block: UnknownBlock | MalformedBlock) -> None:
@@ -225,6 +270,7 @@ def on_init(state: PairingState, event: Init, context: EventContext) -> list[Out
         return []
     # A turn begins only after the one before is over, with or without a result.
     outcomes = state.end_calls(context)
+    outcomes += accounts.describe_init(event, context)
     return outcomes + state.start_turn(context, context.session.turns.on_init())
 
 
@@ -240,12 +286,16 @@ def on_result(state: PairingState, event: Result, context: EventContext) -> list
         for call in session.rejected:
             outcomes += state.calls.update(call, CallUpdate(Evidence.UNLISTED))
         session.rejected.clear()
-    turn = session.turns.current
+    outcomes += _start_queued(state, context)
+    turn, ending = session.turns.current, session.turns.ending
+    last_text = context.lead_text.text
     # The result of a turn may be held back until its background tasks are over. By then the next turn has
     # begun, and this result does not end the calls of that one.
     if session.turns.on_result(event.queued_messages):
+        context.lead_text.clear()
         outcomes += state.end_calls(context)
         outcomes.append(TurnEnded(session.id, turn.id if turn else None))
+    outcomes.append(accounts.report_result(event, context, ending.id if ending else None, last_text))
     return outcomes
 
 
@@ -271,10 +321,9 @@ def on_task_end(state: PairingState, event: TaskNotification, context: EventCont
     return outcomes + ended
 
 
-def on_denial(state: PairingState, event: DenialNotice, context: EventContext) -> list[Outcome]:
-    if event.call is None:
-        return []
-    return state.calls.update(event.call, CallUpdate(Evidence.DENIED))
+def on_denial(state: PairingState, event: PermissionDenied, context: EventContext) -> list[Outcome]:
+    call = event.call or state.only_open_call(context, event.tool)
+    return state.calls.update(call, CallUpdate(Evidence.DENIED)) if call else []
 
 
 def on_compaction(state: PairingState, event: CompactBoundary, context: EventContext) -> list[Outcome]:
@@ -286,10 +335,13 @@ def on_compaction(state: PairingState, event: CompactBoundary, context: EventCon
 def on_idle(state: PairingState, event: Known, context: EventContext) -> list[Outcome]:
     """Handle the end of a turn, unless a hook has already shown the message of the next one."""
     session, turn = context.session, context.session.turns.current
+    outcomes: list[Outcome] = []
     newer = turn is not None and turn.prompt is not None and turn.prompt != session.transcript_prompt
     if session.id is None or context.agent is not None or newer or state.is_repeat(event):
         return []
-    return [SessionIdle(session.id)]
+    if type(event) is TurnDuration and turn is not None and event.duration_ms is not None:
+        outcomes.append(TurnReported(session.id, turn.id, duration_ms=event.duration_ms))
+    return [*outcomes, SessionIdle(session.id)]
 
 
 def on_reset(state: PairingState, event: ConversationReset, context: EventContext) -> list[Outcome]:
@@ -311,7 +363,7 @@ HANDLERS: Handlers = {
     TaskStarted: on_task_start,
     TaskUpdated: on_task_update,
     TaskNotification: on_task_end,
-    DenialNotice: on_denial,
+    PermissionDenied: on_denial,
     CompactBoundary: on_compaction,
     TurnDuration: on_idle,
     ConversationReset: on_reset,

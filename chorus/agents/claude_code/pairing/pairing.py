@@ -1,11 +1,12 @@
 """`Pairing`: events of all sources in, outcomes out."""
 
+from collections.abc import Set
 from typing import Any
 
 from chorus.agents.claude_code.events import control, messages, system
 from chorus.agents.claude_code.events.base import Known, Malformed, Unknown
 from chorus.agents.claude_code.events.parser import Event, parse_event
-from chorus.agents.claude_code.pairing import control_handlers, hook_handlers, message_handlers
+from chorus.agents.claude_code.pairing import accounts, control_handlers, hook_handlers, message_handlers
 from chorus.agents.claude_code.pairing.evidence import Evidence
 from chorus.agents.claude_code.pairing.sessions import EventContext
 from chorus.agents.claude_code.pairing.state import Handlers, PairingState
@@ -24,8 +25,12 @@ class Pairing:
         self.unknown = self._state.unknown  # type -> how many
         self.problems = self._state.problems  # kind -> how many
 
-    def feed(self, event: Event, *, channel: str = "") -> list[Outcome]:
-        """Take the next event. `channel` is the pane or pipe it came through.
+    def set_shared_sessions(self, shared: Set[SessionId]) -> None:
+        """Set which sessions several clients share. The set may change later."""
+        self._state.shared_sessions = shared
+
+    def feed(self, event: Event, *, channel: str = "", client: str = "") -> list[Outcome]:
+        """Take the next event. `channel` is the pane or pipe it came through, `client` who ran the hook.
 
         Events that do not name their session belong to the one last named on their channel.
         """
@@ -40,17 +45,21 @@ class Pairing:
         if handle is None:
             return []
         sessions = state.sessions
-        context = sessions.context_of(event, channel)
+        context = sessions.context_of(event, channel, client)
         outcomes = handle(state, event, context)
         if sessions.named is not None or sessions.replaced is not None:
             outcomes = self._change_session(event, context) + outcomes
+        if context.session.turns.renamed:
+            outcomes = [*context.session.take_renamed(), *outcomes]
         if type(event) is control.HookCallback:
             outcomes = outcomes + self._handle_callback_input(event, channel)
         return [*sessions.take_news(), *outcomes] if sessions.news else outcomes
 
-    def feed_value(self, value: dict[str, Any], *, source: Source, channel: str = "") -> list[Outcome]:
+    def feed_value(
+        self, value: dict[str, Any], *, source: Source, channel: str = "", client: str = ""
+    ) -> list[Outcome]:
         """Parse an event and take it: see `feed`."""
-        return self.feed(parse_event(value, source=source), channel=channel)
+        return self.feed(parse_event(value, source=source), channel=channel, client=client)
 
     def close(self, session: SessionId | None = None) -> list[Outcome]:
         """Close the open calls of that session (None: of all sessions) as unfinished: it has ended."""
@@ -60,6 +69,12 @@ class Pairing:
         if session is None:
             self._state.calls.drop_orphans()
         return outcomes
+
+    def close_client(self, session: SessionId, client: str) -> list[Outcome]:
+        """Close the open calls of one client in a session that another client is in too."""
+        return self._state.calls.close_if(
+            lambda entry: entry.session.id == session and entry.client == client, Evidence.NONE
+        )
 
     def _change_session(self, event: Known, context: EventContext) -> list[Outcome]:
         """Handle a change of the channel's session: its id became known, or another session replaced it."""
@@ -75,7 +90,10 @@ class Pairing:
         """Handle the hook event inside a callback of the control protocol."""
         inner = parse_event(event.input, source=Source.HOOK)
         control_handlers.remember_callback(self._state, event, inner)
-        return self.feed(inner, channel=channel)
+        self._state.in_callback = True
+        outcomes = self.feed(inner, channel=channel)
+        self._state.in_callback = False
+        return outcomes
 
 
 # Events with which a client starts: an earlier one on the same channel is gone.
@@ -85,4 +103,5 @@ _HANDLERS: Handlers = {
     **message_handlers.HANDLERS,
     **hook_handlers.HANDLERS,
     **control_handlers.HANDLERS,
+    **accounts.HANDLERS,
 }

@@ -17,7 +17,7 @@ from chorus.agents.claude_code.pairing.turns import Turns
 from chorus.agents.interface import Source
 from chorus.model.ids import AgentId, SessionId, ToolUseId, TurnId
 from chorus.model.lru import LruDict
-from chorus.model.outcomes import LinkKind, SessionDiscovered, SessionLinked
+from chorus.model.outcomes import LinkKind, SessionDiscovered, SessionLinked, TurnRenamed
 
 # A session that was dropped counts as new when it is seen again.
 MAX_SESSIONS = 4096
@@ -58,6 +58,10 @@ class LeadText:
         self.text, self.message_id = (so_far or "") + piece, None
         self.has_result, self.in_pieces = False, True
 
+    def clear(self) -> None:
+        """The turn is over: its last text leads nothing."""
+        self.text = self.message_id = None
+
     def before(self, message_id: str | None) -> str | None:
         """The text before a call of that message."""
         same = message_id is not None and message_id == self.message_id
@@ -74,10 +78,20 @@ class SessionContext:
     lead_texts: LruDict[tuple[Source, AgentId | None], LeadText] = field(
         default_factory=lambda: LruDict(MAX_AGENTS_PER_SESSION)
     )
+    hooked: bool = False  # each of its calls that may write starts with PreToolUse
     cleared: bool = False  # its transcript begins with `/clear`
     transcript_prompt: TurnId | None = None  # of the newest message in its transcript
+    mode: str | None = None  # the permission mode reported last
+    written: str = ""  # the text of the unfinished block, as it was streamed
+    counted: LruDict[tuple[Source, str], bool] = field(  # messages of the model
+        default_factory=lambda: LruDict(MAX_AGENTS_PER_SESSION)
+    )
     # Rejected calls, until the turn's result tells whether they were denied or interrupted.
     rejected: set[ToolUseId] = field(default_factory=set)
+
+    def take_renamed(self) -> list[TurnRenamed]:
+        renamed, self.turns.renamed = self.turns.renamed, []
+        return [TurnRenamed(self.id, old, new) for old, new in renamed]
 
     def lead_text_of(self, source: Source, agent: AgentId | None) -> LeadText:
         """The latest text of an agent in one source. Kept per source: one may be ahead of another."""
@@ -95,6 +109,7 @@ class EventContext(NamedTuple):
     source: Source  # without the direction of a pipe
     agent: AgentId | None  # the sub-agent; None for the main agent
     lead_text: LeadText
+    client: str = ""  # the client that ran the hook; empty if the source does not say
 
 
 @dataclass(slots=True)
@@ -108,7 +123,7 @@ class _Channel:
 
 # Names for enum members: an attribute lookup takes longer than a dozen of other steps here.
 _EVENT = Trust.EVENT
-_HOOK, _TRANSCRIPT = Source.HOOK, Source.TRANSCRIPT
+_HOOK, _MOD, _TRANSCRIPT = Source.HOOK, Source.MOD, Source.TRANSCRIPT
 _CLAIMS: dict[type[Known], Trust] = {
     SessionStartLine: Trust.SESSION_START,
     Init: Trust.INIT,
@@ -131,8 +146,10 @@ class SessionRegistry:
         news, self.news = self.news, []
         return news
 
-    def context_of(self, event: Known, channel: str) -> EventContext:
+    def context_of(self, event: Known, channel: str, client: str = "") -> EventContext:
         """Find the session and agent of an event."""
+        if client:
+            return self._find_context(event, channel, None)._replace(client=client)
         held = self._channels.get(channel)
         if (
             held is not None
@@ -165,8 +182,8 @@ class SessionRegistry:
 
     def _find_context(self, event: Known, channel: str, held: _Channel | None) -> EventContext:
         own, source = event.session or None, event.source
-        if own and (source is _HOOK or source is _TRANSCRIPT):
-            trust = Trust.HOOK if source is _HOOK else Trust.TRANSCRIPT
+        if own and (source is _HOOK or source is _MOD or source is _TRANSCRIPT):
+            trust = Trust.TRANSCRIPT if source is _TRANSCRIPT else Trust.HOOK
             session, held = self._known(own, event.cwd), None
         else:
             session, trust = self._stream_session(event, own, channel)

@@ -1,7 +1,7 @@
 """What the event handlers of pairing share: calls, sessions, pending requests, and counts of problems."""
 
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from typing import Any, NamedTuple, TypeAlias
 
 from chorus.agents.claude_code.events.base import JsonObject, Known
@@ -54,6 +54,8 @@ class PairingState:
         self.unknown: Counter[str] = Counter()
         self.problems: Counter[str] = Counter()
         self.sessions = SessionRegistry()
+        self.in_callback = False  # while the hook event inside a callback of the control protocol is handled
+        self.shared_sessions: Set[SessionId] = frozenset()  # those that several clients are in
         self.calls = CallTable(self.problems)
         self.requests: LruDict[str, ControlRequest] = LruDict(MAX_REQUESTS)  # unanswered, by request id
         self._pending: LruDict[tuple[SessionId | None, AgentId | None, TurnId | None], deque[ShownCall]] = (
@@ -74,6 +76,13 @@ class PairingState:
             return True
         self._boundaries[uuid] = True
         return False
+
+    def set_hooked(self, session: SessionContext) -> None:
+        """Remember that hooks tell when a call of this session starts.
+
+        Callbacks do not: the program that asked for them chose for which tools.
+        """
+        session.hooked = session.hooked or not self.in_callback
 
     def turn_of(self, event: Known, session: SessionContext) -> Turn | None:
         if event.prompt is not None:
@@ -99,21 +108,22 @@ class PairingState:
     ) -> list[Outcome]:
         """Handle a tool call, from whichever event shows it."""
         call, tool, tool_input = shown
-        session, trust, source, agent, lead_text = context
+        session, trust, source, agent, lead_text, _ = context
         if not call:
             self.count(self.problems, "call-without-id")
             return []
         known = self.calls.find(call)
         outcomes: list[Outcome] = []
-        if known is None:
+        if known is None and not self.calls.is_past(call):
             if source is _STREAM and agent is None and (turn := session.turns.ensure_running()) is not None:
                 outcomes.append(TurnStarted(session.id, turn.id, turn.message))
-        elif trust is _TRANSCRIPT and known.session is not session:
+        elif known is not None and trust is _TRANSCRIPT and known.session is not session:
             # Transcripts copy the lines of the session they were forked or resumed from.
             self.sessions.link(session.id, known.session.id, "fork")
         seen = CallEntry(
             call, tool, tool_input, session, trust, (source,), self.turn_of(event, session), event.prompt,
             agent, event.parent, lead_text.before(message_id), event.time, event.cwd or session.cwd,
+            client=context.client,
         )  # fmt: skip
         return outcomes + self.calls.add(seen)
 
@@ -144,6 +154,10 @@ class PairingState:
         def is_over(entry: CallEntry) -> bool:
             if entry.session is not context.session or context.source not in entry.sources:
                 return False
+            if context.session.id in self.shared_sessions and (
+                not context.client or entry.client != context.client
+            ):
+                return False  # another client in the same session may still run it
             if except_prompt is not None and entry.prompt == except_prompt:
                 return False
             if only_prompt is not None and entry.prompt not in (None, only_prompt):
@@ -154,9 +168,21 @@ class PairingState:
 
         return self.calls.close_if(is_over, evidence)
 
+    def only_open_call(self, context: EventContext, tool: str | None) -> ToolUseId | None:
+        """The open call that an event without an id is about: the only one of that agent and tool."""
+        found = [
+            entry.id
+            for entry in self.calls.open_calls()
+            if entry.session is context.session
+            and entry.agent == context.agent
+            and tool in (None, entry.tool)
+            and not entry.evidence & Evidence.DENIED
+        ]
+        return found[0] if len(found) == 1 else None
+
     def start_turn(self, context: EventContext, turn: Turn | None) -> list[Outcome]:
         """Handle the start of a turn. None: the turn is known already."""
-        context.lead_text.text = None  # it belonged to the turn before
+        context.lead_text.clear()  # it belonged to the turn before
         return [TurnStarted(context.session.id, turn.id, turn.message)] if turn is not None else []
 
     def set_agent(self, call: ToolUseId, agent: AgentId) -> list[Outcome]:

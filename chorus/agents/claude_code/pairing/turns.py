@@ -41,10 +41,16 @@ class Turns:
         self._has_inits = False
         self._ended_tasks = 0
         self._continued = False  # the running turn was started by the end of a background task
+        self.renamed: list[tuple[TurnId, TurnId]] = []  # old and new id of turns, not reported yet
 
     @property
     def is_running(self) -> bool:
         return bool(self._running)
+
+    @property
+    def ending(self) -> Turn | None:
+        """The turn that the next result is about."""
+        return self._running[0] if self._running else self.current
 
     def of_prompt(self, prompt: TurnId) -> Turn:
         """The newest turn of a prompt. A new one, if its message was never seen."""
@@ -127,6 +133,10 @@ class Turns:
         """Start a turn if none is running, because the agent works. Return it, or None."""
         return None if self.is_running else self._start_next()
 
+    def start_queued(self) -> Turn | None:
+        """Start the turn of a queued message, because the agent works: older streams have one init in all."""
+        return self._start_next() if self._queued and not self.is_running else None
+
     def on_result(self, queued: int | None = None) -> bool:
         """Handle a result. Return whether no turn is running any more.
 
@@ -148,6 +158,7 @@ class Turns:
         self._rename(turn, prompt)
 
     def _rename(self, turn: Turn, prompt: TurnId) -> None:
+        self.renamed.append((turn.id, prompt))
         turn.id = turn.prompt = prompt
         self._by_prompt[prompt] = [turn, *self._by_prompt.get(prompt, [])[1:]]
 

@@ -108,7 +108,10 @@ def _only_option(prompt: Prompt, meaning: OptionMeaning) -> int:
 
 
 def _option_with_key(prompt: Prompt, key: str) -> int:
-    index = next((index for index, option in enumerate(prompt.options) if option.key == key), None)
+    keys = [option.key for option in prompt.options]
+    if key.isdigit() and not any(map(str.isdigit, keys)):
+        keys = [str(place) for place in range(1, len(keys) + 1)]
+    index = keys.index(key) if key in keys else None
     if index is None:
         raise CannotAnswer(f"this prompt has no option {key!r}")
     # The number of a check box toggles it and leaves the dialog open; only the last option closes it.
@@ -162,14 +165,15 @@ def _choose_without_text(shown: Prompt, index: int) -> KeySequence:
     option = shown.options[index]
     if option.text_input == "replace":
         raise CannotAnswer(f"{option.label!r} needs a text")
-    while " " in shown.options[index].key:
-        move, _, rest = shown.options[index].key.partition(" ")
-        shown = yield _move_towards(shown, move, index, rest)
-    yield _final(shown.options[index].key)
+    keys = option.press or option.key
+    while " " in keys:
+        move, _, keys = keys.partition(" ")
+        shown = yield _move_towards(shown, move, index, keys)
+    yield _final(keys)
 
 
 def _move_towards(shown: Prompt, move: str, index: int, rest: str) -> KeyStep:
-    return KeyStep(move, lambda prompt: _is_same(prompt, shown) and prompt.options[index].key == rest)
+    return KeyStep(move, lambda prompt: _is_same(prompt, shown) and prompt.options[index].press == rest)
 
 
 def _select(shown: Prompt, index: int) -> KeySubsequence:

@@ -19,6 +19,7 @@ from chorus.agents.claude_code.settings.hook_entries import (
 from chorus.agents.interface import HookStatus, SettingsChange, SettingsScope
 from chorus.errors import ChorusError
 from chorus.system.atomic_file import replace_file
+from chorus.system.private_files import make_private
 
 
 class SettingsNotWritten(ChorusError):
@@ -97,9 +98,9 @@ def _write(path: Path, before: str | None, after: str | None, backups: Path) -> 
         backup = _back_up(path, before, backups) if before is not None else None
         if after is None:
             path.unlink()
-            _remove_if_empty(path.parent)
+            _remove_created_directory(path, backups)
         else:
-            real.parent.mkdir(parents=True, exist_ok=True)
+            _create_directory(path, real.parent, backups)
             _replace(real, after.encode(), expected=None if before is None else before.encode())
     except OSError as error:
         raise SettingsNotWritten(f"cannot write {path}: {error.strerror or error}") from error
@@ -107,10 +108,9 @@ def _write(path: Path, before: str | None, after: str | None, backups: Path) -> 
 
 
 def _back_up(path: Path, content: str, backups: Path) -> Path:
-    backups.mkdir(mode=0o700, parents=True, exist_ok=True)
-    flat = str(path.absolute()).strip("/").replace("/", "-")[-150:]
-    backup = backups / f"{flat}.{secrets.token_hex(4)}"
-    backup.write_bytes(content.encode())
+    make_private(backups)
+    backup = backups / f"{_flat_name(path)}.{secrets.token_hex(4)}"
+    replace_file(backup, content.encode(), mode=0o600)
     return backup
 
 
@@ -124,6 +124,27 @@ def _replace(path: Path, content: bytes, *, expected: bytes | None) -> None:
     replace_file(path, content, check=check)
 
 
-def _remove_if_empty(directory: Path) -> None:
-    if not any(directory.iterdir()):
-        directory.rmdir()
+def _create_directory(path: Path, directory: Path, backups: Path) -> None:
+    """Create the directory of a settings file if it is missing, and remember that it was created for it."""
+    if directory.exists():
+        return
+    directory.mkdir(parents=True)
+    make_private(backups)
+    _created_mark(path, backups).touch(0o600)
+
+
+def _remove_created_directory(path: Path, backups: Path) -> None:
+    """Remove the directory of a removed settings file, if it was created for it and nothing else is in it."""
+    mark = _created_mark(path, backups)
+    if mark.exists():
+        mark.unlink()
+        if not any(path.parent.iterdir()):
+            path.parent.rmdir()
+
+
+def _created_mark(path: Path, backups: Path) -> Path:
+    return backups / f"{_flat_name(path)}.created"
+
+
+def _flat_name(path: Path) -> str:
+    return str(path.absolute()).strip("/").replace("/", "-")[-150:]

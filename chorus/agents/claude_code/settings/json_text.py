@@ -70,7 +70,7 @@ def cut_child(text: str, parent: Node, child: Node) -> str:
 
 
 def indent_of(text: str, at: int) -> str | None:
-    """The blanks before this position, or None if its line has anything else there or is the first."""
+    """The indentation before this position; None on the first line, or if there is anything but blanks."""
     begin = text.rfind("\n", 0, at) + 1
     return text[begin:at] if begin and not text[begin:at].strip(" \t") else None
 

@@ -22,7 +22,7 @@ Give = Callable[[bytes, dict[str, Any], bool], None]
 
 
 @dataclass(frozen=True, slots=True)
-class ObjectPlace:
+class ObjectLocation:
     """Where an object was found: the position of its first row, its start in that row, and its last row."""
 
     position: int
@@ -100,7 +100,7 @@ class DocumentCollector:
             cut = not self._started and row.endswith(b"}") and not row.startswith(b"{")
             self._problems["cut-off" if cut else "noise"] += 1
 
-    def add_row_object(self, text: bytes, place: ObjectPlace) -> None:
+    def add_row_object(self, text: bytes, place: ObjectLocation) -> None:
         value = parse_object(text)
         if value is None:
             value = parse_unusual_object(text)
@@ -109,7 +109,7 @@ class DocumentCollector:
         else:
             self.add_decoded(text, value, place)
 
-    def add_joined_object(self, joined: JoinedRows | None, place: ObjectPlace) -> None:
+    def add_joined_object(self, joined: JoinedRows | None, place: ObjectLocation) -> None:
         if self._is_disputed(place) and (joined is None or joined.problem is not None):
             return
         if joined is None:
@@ -127,14 +127,14 @@ class DocumentCollector:
             self.add_decoded(text, value, place, exact=False)
 
     def add_decoded(
-        self, text: bytes, value: dict[str, Any], place: ObjectPlace, *, exact: bool = True
+        self, text: bytes, value: dict[str, Any], place: ObjectLocation, *, exact: bool = True
     ) -> None:
         self._started = True
         if not self._is_part(value, place):
             self._above.clear()
             self.give(text, value, exact)
 
-    def _is_part(self, value: dict[str, Any], place: ObjectPlace) -> bool:
+    def _is_part(self, value: dict[str, Any], place: ObjectLocation) -> bool:
         """Whether the object may be a part of a larger one that is not complete."""
         if isinstance(value.get("uuid"), str):
             return False  # only events of the client have one
@@ -149,7 +149,7 @@ class DocumentCollector:
             self._problems[AMBIGUOUS] += 1
         return doubt
 
-    def _is_disputed(self, place: ObjectPlace) -> bool:
+    def _is_disputed(self, place: ObjectLocation) -> bool:
         """Whether it was found inside a broken object, and is counted with that one."""
         return (place.position, place.start) in self.broken.disputed
 

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
-from chorus.agents.claude_code.terminal.documents import DocumentCollector, ObjectPlace
+from chorus.agents.claude_code.terminal.documents import DocumentCollector, ObjectLocation
 from chorus.agents.claude_code.terminal.json_objects import ObjectScan, parse_object
 from chorus.agents.claude_code.terminal.line_wrap import AMBIGUOUS, LineWrap
 from chorus.agents.claude_code.terminal.terminal_noise import ends_row, find_start_after_cut
@@ -91,10 +91,10 @@ class OpenObject:
         return position if position > (0, self.start) else None
 
     def last_inner(self, *, in_row: bool) -> tuple[int, int] | None:
-        """The row and start of the object inside this one that ended with a row, right where the scan failed.
+        """Where the last inner object starts (row, offset), if it ended its row just before the scan failed.
 
-        It may be a part of this object, or the next one, printed where this one was cut off before a value.
-        `in_row`: the scan failed in its last row, not before it.
+        It may be a part of this object. Or this object was cut off, and that one is the next document.
+        `in_row`: the scan failed inside the last row, not at its start.
         """
         if self.scan.last_closed is None:
             return None
@@ -169,7 +169,7 @@ class EndFinder:
         value = parse_object(text)
         if value is None:
             return False
-        place = ObjectPlace(open_object.positions[0], open_object.start, raw[raw.rfind(b"\n") + 1 :])
+        place = ObjectLocation(open_object.positions[0], open_object.start, raw[raw.rfind(b"\n") + 1 :])
         if joined.problem is None:
             self._wrap.learn(joined)
             self._collector.add_decoded(text, value, place)

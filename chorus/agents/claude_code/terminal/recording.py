@@ -12,15 +12,18 @@ from typing import Any
 
 from chorus.agents.claude_code.events.names import BOOKKEEPING
 from chorus.agents.claude_code.terminal import Reassembler
+from chorus.agents.claude_code.terminal.capture_rows import find_unused_rows, guess_widths
 from chorus.agents.claude_code.terminal.control_mode import ControlMode, is_control_mode
 from chorus.agents.claude_code.terminal.reassembler import DEFAULT_MAX_SIZE
-from chorus.agents.interface import Document, RecordedEvent, Source
+from chorus.agents.interface import Document, RecordedEvent, Source, UnusedRow
 from chorus.model.ids import PaneId
 
 # Enough bytes to tell what a recording is.
 BEGINNING = 4096
+# What is longer is a stream, not a capture: its rows are neither guessed at nor listed.
+MAX_KEPT = 64 * 2**20
 
-_TRANSCRIPT_TYPES = frozenset({*BOOKKEEPING, "attachment", "queue-operation", "summary"})
+_TRANSCRIPT_TYPES = frozenset({*BOOKKEEPING, "attachment", "cost-state", "queue-operation", "summary"})
 _SIGNATURE = b"\xef\xbb\xbf"
 _NOTIFICATION = re.compile(rb"%(extended-)?output %\d+ ")
 # Indented JSON: an opening bracket alone on its line.
@@ -34,13 +37,30 @@ class Recording:
         self._pretty = False
         self._control: ControlMode | None = None
         self._panes: dict[str, Reassembler] = {}
+        self._kept = bytearray()  # the whole recording, unless it is too long
+        self._texts: list[bytes] = []  # of the events, in order
 
     @property
     def problems(self) -> Counter[str]:
         """What was skipped, by kind: see `Reassembler`."""
         return sum((pane.problems for pane in self._panes.values()), Counter())
 
+    def guess_widths(self) -> list[int]:
+        return guess_widths(bytes(self._kept)) if self._is_whole else []
+
+    def unused_rows(self) -> list[UnusedRow]:
+        # Control mode has many panes in one text, and indented JSON many rows to an event.
+        if not self._is_whole or self._control is not None or self._pretty:
+            return []
+        return find_unused_rows(bytes(self._kept), self._texts)
+
+    @property
+    def _is_whole(self) -> bool:
+        return len(self._kept) <= MAX_KEPT
+
     def feed(self, chunk: bytes) -> list[RecordedEvent]:
+        if self._is_whole:
+            self._kept += chunk
         if self._held is None:
             return self._read(chunk)
         self._held += chunk
@@ -61,8 +81,13 @@ class Recording:
         else:
             events = []
         for channel, pane in self._panes.items():
-            events += _all_observed(pane.close(), channel)
+            events += self._all_observed(pane.close(), channel)
         return events
+
+    def _all_observed(self, documents: list[Document], channel: str) -> list[RecordedEvent]:
+        if self._is_whole:
+            self._texts += [document.text for document in documents]
+        return [_observed(document.value, channel) for document in documents]
 
     def _decide(self) -> bool:
         """Decide what kind of recording it is; return whether it must be read as a whole."""
@@ -79,10 +104,10 @@ class Recording:
 
     def _read(self, chunk: bytes) -> list[RecordedEvent]:
         if self._control is None:
-            return _all_observed(self._pane(PaneId("")).feed(chunk), "")
+            return self._all_observed(self._pane(PaneId("")).feed(chunk), "")
         events: list[RecordedEvent] = []
         for output in self._control.feed(chunk):
-            events += _all_observed(self._pane(output.pane).feed(output.data), output.pane)
+            events += self._all_observed(self._pane(output.pane).feed(output.data), output.pane)
         return events
 
     def _pane(self, channel: PaneId) -> Reassembler:
@@ -113,10 +138,6 @@ def _source_of(value: dict[str, Any]) -> Source:
         return Source.HOOK
     in_transcript = "isSidechain" in value or (isinstance(kind, str) and kind in _TRANSCRIPT_TYPES)
     return Source.TRANSCRIPT if in_transcript else Source.STREAM
-
-
-def _all_observed(documents: list[Document], channel: str) -> list[RecordedEvent]:
-    return [_observed(document.value, channel) for document in documents]
 
 
 def _observed(value: dict[str, Any], channel: str) -> RecordedEvent:

@@ -9,7 +9,7 @@ at one byte differ in whether it is inside a string, and rows that begin with a 
 from collections import Counter
 from dataclasses import dataclass
 
-from chorus.agents.claude_code.terminal.documents import BrokenObject, DocumentCollector, ObjectPlace
+from chorus.agents.claude_code.terminal.documents import BrokenObject, DocumentCollector, ObjectLocation
 from chorus.agents.claude_code.terminal.json_objects import COMPLETE, INVALID, OPEN, ObjectScan, parse_object
 from chorus.agents.claude_code.terminal.line_wrap import LineWrap
 from chorus.agents.claude_code.terminal.open_objects import EndFinder, Guess, OpenObject
@@ -109,7 +109,7 @@ class RowReader:
         elif len(row) - start > self._max_size:
             self._problems["too-long"] += 1
         elif start == 0 and (value := parse_object(row)) is not None:
-            self._collector.add_decoded(row.rstrip(b" \t"), value, ObjectPlace(position, 0, row))
+            self._collector.add_decoded(row.rstrip(b" \t"), value, ObjectLocation(position, 0, row))
         else:
             self._scan_row(row, position, start)
 
@@ -142,7 +142,7 @@ class RowReader:
                 self._begin(row, position, start, scan)
                 return
             if progress is COMPLETE and may_follow(row, scan.end):
-                self._collector.add_row_object(row[start : scan.end], ObjectPlace(position, start, row))
+                self._collector.add_row_object(row[start : scan.end], ObjectLocation(position, start, row))
                 found = self._next_in_row(row, position, scan.end)
                 continue
             found = find_start_after_cut(row, scan.end) if progress is INVALID else None
@@ -197,7 +197,7 @@ class RowReader:
             self._problems["too-long"] += 1
         else:
             raw = b"\n".join([*open_object.rows[:-1], row[:end]])
-            place = ObjectPlace(open_object.positions[0], open_object.start, row)
+            place = ObjectLocation(open_object.positions[0], open_object.start, row)
             self._collector.add_joined_object(open_object.wrap.join_rows(raw), place)
         found = self._next_in_row(row, position, end)
         if found is not None:

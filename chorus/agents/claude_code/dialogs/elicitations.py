@@ -1,0 +1,70 @@
+"""What an MCP server asks the user for, as a prompt: one question for each field of its form."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from chorus.agents.claude_code.dialogs.permission_requests import read_questions
+from chorus.model.prompt import Option, Prompt, fingerprint
+from chorus.model.tools import ELICITATION
+
+YES, NO = "Yes", "No"
+
+
+def render_form(schema: Mapping[str, Any] | None) -> list[dict[str, Any]]:
+    """Return the fields of a form as questions, in the form in which the agent's own questions are given."""
+    return [_question(name, field) for name, field in read_fields(schema)]
+
+
+def read_fields(schema: Mapping[str, Any] | None) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    properties = (schema or {}).get("properties")
+    for name, field in properties.items() if isinstance(properties, Mapping) else ():
+        if isinstance(field, Mapping):
+            yield str(name), field
+
+
+def read_choices(field: Mapping[str, Any]) -> list[str]:
+    """Return the values a field may have; none if it takes any text."""
+    if field.get("type") == "boolean":
+        return [YES, NO]
+    values = field.get("enum")
+    return [str(value) for value in values] if isinstance(values, list) else []
+
+
+def prompt_for_elicitation(asked: Mapping[str, Any]) -> Prompt:
+    """Return the prompt for a form, or for a request that is only accepted or declined."""
+    questions = list(read_questions(asked))
+    title = f"{asked.get('server') or 'An MCP server'} asks"
+    message, body = str(asked.get("message") or ""), list[str]()
+    if isinstance(asked.get("url"), str):
+        body.append(asked["url"])
+    if questions:
+        labels = read_labels_of(questions[0])
+        text_field = Option(str(len(labels) + 1), "Type something.", "other", "replace")
+        own = tuple(Option(str(n), label, "other") for n, label in enumerate(labels, 1))
+        options = own if labels else (text_field,)
+        question = str(questions[0]["question"])
+        body += [message, *(str(one["question"]) for one in questions[1:])]
+        kind = "question"
+    else:
+        options = (Option("1", YES, "allow"), Option("2", NO, "deny"))
+        question, kind = message, "permission"
+    return Prompt(
+        kind=kind,
+        tool=ELICITATION,
+        title=title,
+        question=question,
+        options=options,
+        fingerprint=fingerprint(ELICITATION, title, question, [one.label for one in options], tuple(body)),
+        rule="elicitation",
+        body=tuple(body),
+    )
+
+
+def read_labels_of(question: Mapping[str, Any]) -> list[str]:
+    return [str(option["label"]) for option in question["options"]]
+
+
+def _question(name: str, field: Mapping[str, Any]) -> dict[str, Any]:
+    text = field.get("description") or field.get("title") or name
+    options = [{"label": label, "description": ""} for label in read_choices(field)]
+    return {"question": str(text), "header": name, "options": options, "multiSelect": False}

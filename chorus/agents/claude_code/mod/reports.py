@@ -1,0 +1,36 @@
+"""Reports of the mod, as the hook events that say the same.
+
+The mod reports calls that hooks do not see, because they fail before any hook runs, and it knows the id of
+the call that a permission request is about.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+# How long the mod makes the client wait for the answer to a report: LIMIT_MS in hooks/mod/hooks/register.js.
+WAIT_SECONDS = 0.25
+
+
+def read_report(report: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The hook event for a report; None if it is not one that this version understands."""
+    kind = report.get("event")
+    if kind == "hook":
+        hook = report.get("hook")
+        return dict(hook) if isinstance(hook, dict) else None
+    session = report.get("session")
+    if kind not in ("before", "after") or not isinstance(session, dict):
+        return None
+    call = {
+        **session,
+        "cwd": report.get("cwd") or session.get("cwd"),
+        "tool_name": report.get("tool"),
+        "tool_input": report.get("input"),
+        "tool_use_id": report.get("call"),
+        "agent_id": report.get("agent"),
+    }
+    if kind == "before":
+        return {**call, "hook_event_name": "PreToolUse"}
+    if report.get("isError") or report.get("deny"):
+        error = report.get("deny") or report.get("text") or report.get("result")
+        return {**call, "hook_event_name": "PostToolUseFailure", "error": error}
+    return {**call, "hook_event_name": "PostToolUse", "tool_response": report.get("result")}

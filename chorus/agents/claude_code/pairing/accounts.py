@@ -1,0 +1,230 @@
+"""Handlers for what the client says about its work: models, tokens, cost, errors, retries, live text."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from chorus.agents.claude_code.events.messages import (
+    Assistant,
+    CostState,
+    ErrorLine,
+    Partial,
+    PermissionModeLine,
+)
+from chorus.agents.claude_code.events.system import ApiRetry, Init, RateLimit, Result, Status
+from chorus.agents.claude_code.pairing.sessions import EventContext
+from chorus.agents.claude_code.pairing.state import Handlers, PairingState
+from chorus.agents.claude_code.pairing.turns import Turn
+from chorus.agents.interface import Source
+from chorus.model.ids import TurnId
+from chorus.model.outcomes import (
+    ErrorReported,
+    MessageDelivered,
+    ModelAnswered,
+    Outcome,
+    RateLimited,
+    RequestRetried,
+    SessionDescribed,
+    TextWritten,
+    Tokens,
+    TurnReported,
+)
+
+# The model of messages that the client writes itself, such as one about a failed API request.
+_CLIENT_MODEL = "<synthetic>"
+# How the client says that the user interrupted a turn.
+_INTERRUPTED = "aborted"
+INTERRUPTED = "interrupted"
+
+
+def read_tokens(usage: Mapping[str, Any]) -> Tokens:
+    """Read how many tokens were used, in either spelling; what is absent counts as none."""
+
+    def number(*names: str) -> int:
+        found = (usage[name] for name in names if isinstance(usage.get(name), int))
+        return next(found, 0)
+
+    return Tokens(
+        number("input_tokens", "inputTokens"),
+        number("output_tokens", "outputTokens"),
+        number("cache_read_input_tokens", "cacheReadInputTokens"),
+        number("cache_creation_input_tokens", "cacheCreationInputTokens"),
+    )
+
+
+def describe_error(error: object) -> str:
+    """Return an error of the client's as one text; empty if it says nothing."""
+    match error:
+        case str():
+            return error.strip()
+        case {"message": str(message), "type": str(kind)} if message != kind:
+            return f"{kind}: {message}"
+        case {"message": str(message)}:
+            return message
+        case {"type": str(kind)}:
+            return kind
+        case {"error": inner}:
+            return describe_error(inner)
+        case list():
+            return "; ".join(filter(None, map(describe_error, error)))
+    return ""
+
+
+def describe_client(
+    context: EventContext, *, model: str | None = None, mode: str | None = None, version: str | None = None
+) -> list[Outcome]:
+    """Return what is new about the session's model, permission mode and client."""
+    session = context.session
+    new_mode = mode if mode != session.mode else None
+    session.mode = mode or session.mode
+    if session.id is None or (model is None and new_mode is None and version is None):
+        return []
+    return [SessionDescribed(session.id, model, new_mode, version)]
+
+
+def count_answer(state: PairingState, event: Assistant, context: EventContext) -> list[Outcome]:
+    """Return the tokens of a message of the model, once per message and source."""
+    session, message = context.session, event.message_id
+    if event.usage is None or message is None or event.model == _CLIENT_MODEL:
+        return []
+    if (context.source, message) in session.counted:
+        return []
+    session.counted[context.source, message] = True
+    turn = state.turn_of(event, session)
+    tokens = read_tokens(event.usage)
+    return [ModelAnswered(session.id, _id(turn), context.agent, message, event.model, tokens)]
+
+
+def write_text(event: Assistant, context: EventContext, text: str) -> list[Outcome]:
+    """Return a whole text of the main agent, unless it was streamed before."""
+    session = context.session
+    streamed, session.written = session.written.strip(), ""
+    if context.agent is not None or event.error is not None or context.source is not Source.STREAM:
+        return []
+    text = text.strip()
+    return [] if streamed == text else [TextWritten(session.id, _id(session.turns.current), text + "\n")]
+
+
+def on_partial(state: PairingState, event: Partial, context: EventContext) -> list[Outcome]:
+    if context.agent is not None:
+        return []
+    session = context.session
+    if event.kind in ("content_block_delta", "delta") and event.text:
+        session.written += event.text
+        return [TextWritten(session.id, _id(session.turns.current), event.text)]
+    if event.kind == "content_block_start":
+        session.written = ""
+    elif event.kind == "content_block_stop" and session.written:
+        return [TextWritten(session.id, _id(session.turns.current), "\n")]
+    return []
+
+
+def report_result(
+    event: Result, context: EventContext, turn: TurnId | None, last_text: str | None
+) -> TurnReported:
+    """Return how a turn ended, from its result. Where that has no text, the last one was the answer."""
+    tokens = read_tokens(event.usage) if event.usage is not None else None
+    if tokens is None and (event.input_tokens is not None or event.output_tokens is not None):
+        tokens = Tokens(event.input_tokens or 0, event.output_tokens or 0)
+    answer = event.result if isinstance(event.result, str) else last_text
+    error = _describe_failure(event)
+    return TurnReported(
+        context.session.id,
+        turn,
+        answer=answer if error is None else None,
+        error=error,
+        reason=event.terminal_reason or event.stop_reason or event.subtype or "completed",
+        tokens=tokens,
+        cost=_cost(event.by_model_since),
+        total_cost=event.cost,
+        duration_ms=event.duration_ms,
+        api_ms=event.api_ms,
+        steps=event.steps,
+        window=_window(event.by_model),
+    )
+
+
+def on_status(state: PairingState, event: Status, context: EventContext) -> list[Outcome]:
+    outcomes = describe_client(context, mode=event.permission_mode)
+    turn = _id(context.session.turns.current)
+    # A message whose turn fails at once is not replayed.
+    for message in event.messages if isinstance(event.messages, list) else ():
+        outcomes.append(MessageDelivered(context.session.id, turn, str(message)))
+    return outcomes
+
+
+def on_permission_mode(
+    state: PairingState, event: PermissionModeLine, context: EventContext
+) -> list[Outcome]:
+    return describe_client(context, mode=event.mode)
+
+
+def describe_init(event: Init, context: EventContext) -> list[Outcome]:
+    return describe_client(context, model=event.model, mode=event.permission_mode, version=event.version)
+
+
+def on_retry(state: PairingState, event: ApiRetry, context: EventContext) -> list[Outcome]:
+    if state.is_repeat(event):
+        return []
+    status = str(event.status) if event.status is not None else ""
+    reason = " ".join(filter(None, (status, describe_error(event.error)))) or "API error"
+    turn = _id(state.turn_of(event, context.session))
+    return [RequestRetried(context.session.id, turn, reason, event.attempt, event.limit)]
+
+
+def on_rate_limit(state: PairingState, event: RateLimit, context: EventContext) -> list[Outcome]:
+    if context.session.id is None or event.status is None:
+        return []
+    return [RateLimited(context.session.id, event.status, event.resets)]
+
+
+def on_error(state: PairingState, event: ErrorLine, context: EventContext) -> list[Outcome]:
+    reason = describe_error(event.error) or "unknown error"
+    return [ErrorReported(context.session.id, _id(context.session.turns.current), reason)]
+
+
+def on_cost_state(state: PairingState, event: CostState, context: EventContext) -> list[Outcome]:
+    return [TurnReported(context.session.id, None, total_cost=event.cost)] if event.cost is not None else []
+
+
+def _describe_failure(event: Result) -> str | None:
+    """Return why a turn failed; None if it did not. A subtype "success" does not mean success."""
+    failed = event.is_error is True or (event.is_error is None and (event.subtype or "").startswith("error"))
+    if not failed:
+        return None
+    if (event.terminal_reason or "").startswith(_INTERRUPTED):
+        return INTERRUPTED
+    subtype = None if event.subtype == "success" else event.subtype
+    said = describe_error(event.errors) or describe_error(event.result)
+    return said or subtype or event.stop_reason or "unknown error"
+
+
+def _cost(by_model: Mapping[str, Any] | None) -> float | None:
+    """Return what all models of a turn cost together."""
+    usages = (by_model or {}).values()
+    costs = [usage.get("costUSD") for usage in usages if isinstance(usage, dict)]
+    found = [float(cost) for cost in costs if isinstance(cost, int | float)]
+    return sum(found) if found else None
+
+
+def _window(by_model: Mapping[str, Any] | None) -> int | None:
+    """Return the size of the largest context among the models of a turn: that of the main agent."""
+    usages = (by_model or {}).values()
+    sizes = [
+        usage["contextWindow"] for usage in usages if isinstance(usage, dict) and "contextWindow" in usage
+    ]
+    return max((size for size in sizes if isinstance(size, int)), default=None)
+
+
+def _id(turn: Turn | None) -> TurnId | None:
+    return turn.id if turn is not None else None
+
+
+HANDLERS: Handlers = {
+    Partial: on_partial,
+    Status: on_status,
+    PermissionModeLine: on_permission_mode,
+    CostState: on_cost_state,
+    ApiRetry: on_retry,
+    RateLimit: on_rate_limit,
+    ErrorLine: on_error,
+}

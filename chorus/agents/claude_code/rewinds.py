@@ -1,0 +1,51 @@
+"""Recognize a rewind: the client sets files back to an earlier turn, and reports it nowhere.
+
+Two things give it away. The client keeps a copy of each file as it was before the first edit of a turn, named
+by the file's path. And its session file says that it is waiting for an open dialog, until just after the
+files are written. Clients that write no status there cannot be recognized.
+"""
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+# The files are written, then the dialog is closed: within 1.6 s in every measurement.
+MAX_DIALOG_SECONDS = 3.0
+DIALOG = "dialog open"
+
+
+def is_rewinding(transcript: Path, path: Path, moment: float) -> bool:
+    """Whether the session with this transcript may have rewound the file at that moment (since the epoch)."""
+    config = transcript.parent.parent.parent
+    if path.exists() and not _has_copy(config / "file-history" / transcript.stem, path):
+        return False
+    return any(
+        _shows_dialog(file, moment)
+        for file in map(_read, (config / "sessions").glob("*.json"))
+        if file.get("sessionId") == transcript.stem
+    )
+
+
+def _has_copy(copies: Path, path: Path) -> bool:
+    name = hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
+    return next(copies.glob(f"{name}@v*"), None) is not None
+
+
+def _shows_dialog(file: dict[str, Any], moment: float) -> bool:
+    since = file.get("statusUpdatedAt")
+    if not isinstance(since, int | float):
+        return False
+    ago = moment - since / 1000
+    if file.get("waitingFor") == DIALOG:
+        return ago >= 0
+    return -MAX_DIALOG_SECONDS <= ago <= 0 and file.get("status") == "idle"
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        value = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,234 @@
+// Report what the agent does to the Chorus watcher, from inside the client.
+//
+// Each report is one POST over the watcher's Unix socket. The client waits for the report before a tool call, so
+// that the watcher can look at the files first, at most LIMIT_MS; it waits for no other report. Reports arrive
+// in the order they were made. Without a watcher nothing happens and nothing is shown.
+// docs/protocol.md describes the exchange.
+
+// The watcher counts on it: chorus/agents/claude_code/mod.py.
+const LIMIT_MS = 250
+// After a report that was not answered in time, the client does not wait again for this long.
+const PAUSE_MS = 5000
+// A request ends within this time, so that the client's own limit of 30 seconds is never reached.
+const POLL_URL = "http://chorus/answer"
+const REPORT_URL = "http://chorus/report"
+const OPEN_URL = "http://chorus/open"
+// Tools that change no file, called often: see FREQUENT_TOOLS in chorus/model/tools.py.
+const IGNORED_TOOLS = ["Glob", "Grep", "LS", "NotebookRead", "Read", "ToolSearch"]
+
+// What `/chorus` does, and the command that does it.
+const REVIEW = new Map([["status", "status"], ["undo", "revert"], ["keep", "keep"], ["land", "land"]])
+const USAGE = "Usage: /chorus [status | undo N… | keep N… | land LANE]"
+// Numbers of actions and names of lanes, and no options.
+const WORD = /^[A-Za-z0-9][\w./:-]*$/
+const REVIEW_LIMIT_MS = 20000
+
+let hook // the hook program and its argument, which start a watcher
+let wokenAt = 0
+let socket // the watcher's socket, or null where Chorus did not start this client
+let place = {} // the pane, as tmux names it in the environment
+let session = {} // what classic events say about the session
+let isInteractive = false
+let lateUntil = 0
+let open = 0 // actions that wait for review, as of the end of the last turn
+let queue = Promise.resolve()
+const asked = new Map() // permission checks that may become a prompt, by tool and input: the call's id
+const over = new Set() // calls that have ended while a prompt about them was open
+
+async function start($) {
+  socket = (await $.env.get("CHORUS_SOCKET")) || null
+  if (socket) hook = [await $.env.get("CHORUS_HOOK"), await $.env.get("CHORUS_PROGRAM") || "chorus", "wake"]
+  if (socket) place = { pane: await $.env.get("TMUX_PANE"), tmux: await $.env.get("TMUX") }
+}
+
+// Start a watcher, if none runs and the user did not stop it. The hook program knows.
+async function wake($) {
+  if (!hook[0] || Date.now() < wokenAt + PAUSE_MS) return
+  wokenAt = Date.now()
+  await $.process.run(["sh", ...hook], { timeoutMs: 2000 }).catch(() => null)
+}
+
+async function post($, url, body) {
+  try {
+    const answer = await $.http.fetch(url, { method: "POST", socketPath: socket, body: JSON.stringify(body) })
+    return answer.ok ? JSON.parse(answer.text) : null
+  } catch {
+    void wake($)
+    return null // no watcher, or not a reply of one
+  }
+}
+
+async function deliver($, report) {
+  const reply = await post($, REPORT_URL, { ...report, ...place, session })
+  if (reply && reply.notice) {
+    const content = [{ type: "text", text: reply.notice }]
+    await $.session.append({ message: { type: "user", content } })
+  }
+  return reply
+}
+
+// Send a report after all earlier ones.
+function send($, report) {
+  const sent = queue.then(() => deliver($, report)).catch(() => null)
+  queue = sent
+  return sent
+}
+
+// Send a report, and wait until the watcher has taken it, or no longer than LIMIT_MS.
+function sendAndWait($, report) {
+  const sent = send($, report)
+  if (Date.now() < lateUntil) return null
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => {
+      lateUntil = Date.now() + PAUSE_MS
+      resolve(null)
+    }, LIMIT_MS)
+    sent.then((reply) => {
+      clearTimeout(timer)
+      lateUntil = 0
+      resolve(reply)
+    })
+  })
+}
+
+function remember(e) {
+  if (e.session_id) {
+    session = {
+      session_id: e.session_id,
+      transcript_path: e.transcript_path,
+      cwd: e.cwd,
+      permission_mode: e.permission_mode,
+      prompt_id: e.prompt_id,
+    }
+  }
+}
+
+function keyOf(tool, input) {
+  return JSON.stringify([tool, Object.keys(input).sort().map((key) => [key, input[key]])])
+}
+
+// Wait for the user's answer in Chorus, in polls. The client's own dialog is open meanwhile, and may win.
+async function waitForAnswer($, request, call) {
+  while (!over.has(call)) {
+    const reply = await post($, POLL_URL, { request })
+    if (!reply || !reply.again) return reply ? reply.decision : null
+  }
+  return null
+}
+
+// Offer `/chorus` to the user. A client without commands of mods goes on without it.
+async function offerReview($) {
+  try {
+    const description = "Review what the agent changed: status, undo N, keep N, land LANE"
+    await $.command.register({ name: "chorus", description, argumentHint: "[undo N]", immediate: true })
+  } catch {}
+}
+
+// Ask how many actions wait for review, and draw the band again if that has changed.
+async function refreshBand($) {
+  if (!isInteractive) return
+  const reply = await post($, OPEN_URL, { cwd: session.cwd })
+  const now = (reply && reply.open) || 0
+  if (now === open) return
+  open = now
+  $.ui.invalidate("ui.render")
+}
+
+// Run the command that the user typed, and return what it says.
+async function review($, typed) {
+  const [verb = "status", ...words] = typed.split(/\s+/).filter((word) => word)
+  if (!REVIEW.has(verb) || !words.every((word) => WORD.test(word))) return USAGE
+  const argv = [hook[1], REVIEW.get(verb), ...words]
+  const done = await $.process.run(argv, { timeoutMs: REVIEW_LIMIT_MS }).catch(() => null)
+  return done ? `${done.stdout}${done.stderr}`.trim() || "done" : `${hook[1]} cannot be run`
+}
+
+export function register(on) {
+  on("session.start", async ($, e, next) => {
+    await start($)
+    isInteractive = e.isInteractive === true
+    if (socket && isInteractive) await offerReview($)
+    return next(e)
+  })
+
+  // Only what the user typed: the agent does not review its own work.
+  on("command.run", { command: "chorus" }, async ($, e, next) => {
+    if (!socket || !isInteractive || !e.origin || e.origin.kind !== "composer") return next(e)
+    const text = await review($, e.args || "")
+    void refreshBand($).catch(() => null)
+    return { text, isTextDisplayOnly: true }
+  })
+
+  on("tool.call", async ($, e, next) => {
+    if (socket === undefined) await start($)
+    if (!socket || IGNORED_TOOLS.includes(e.tool)) return next(e)
+    const { tool, tool_use_id, agentId, ...input } = e
+    const call = { tool, input, call: tool_use_id, agent: agentId }
+    const cwd = await $.session.cwd()
+    await sendAndWait($, { event: "before", ...call, cwd, time: Date.now() })
+    try {
+      const done = await next(e)
+      const { result, text, isError, deny } = done
+      void send($, { event: "after", ...call, cwd, result, text, isError, deny })
+      return done
+    } finally {
+      over.add(tool_use_id)
+    }
+  })
+
+  on("tool.check", async ($, e, next) => {
+    const verdict = await next(e)
+    if (socket && e.tool_use_id) asked.set(keyOf(e.tool, e.input), e.tool_use_id)
+    return verdict
+  })
+
+  on("classic.PermissionRequest", async ($, e, next) => {
+    remember(e)
+    // A headless client asks over the control protocol, if at all.
+    if (!socket || !isInteractive) return next(e)
+    const call = asked.get(keyOf(e.tool_name, e.tool_input))
+    // Without a limit: the dialog is open meanwhile, and holds nobody up.
+    const reply = await send($, { event: "hook", hook: { ...e, tool_use_id: call } })
+    if (!reply || !reply.request) return next(e)
+    const decision = await waitForAnswer($, reply.request, call)
+    return decision ? { decision } : next(e)
+  })
+
+  on("classic.UserPromptSubmit", async ($, e, next) => {
+    remember(e)
+    if (socket) await sendAndWait($, { event: "hook", hook: e })
+    return next(e)
+  })
+
+  on("classic.SessionStart", async ($, e, next) => {
+    if (socket === undefined) await start($)
+    remember(e)
+    if (socket) void send($, { event: "hook", hook: e })
+    return next(e)
+  })
+
+  on("classic.SessionEnd", async ($, e, next) => {
+    if (socket) void send($, { event: "hook", hook: e })
+    return next(e)
+  })
+
+  on("classic.Stop", async ($, e, next) => {
+    remember(e)
+    asked.clear()
+    over.clear()
+    if (socket) void send($, { event: "hook", hook: e }).then(() => refreshBand($)).catch(() => null)
+    return next(e)
+  })
+
+  // One line above the input box. Without a watcher, or with nothing to review, there is none.
+  on("ui.render", { component: "AbovePrompt" }, async ($, e, next) => {
+    if (!open || e.surface !== "terminal" || e.props.hasSurvey) return next(e)
+    const { Text } = $.ui.resolve(e)
+    return Text({ dimColor: true, children: `chorus: ${open} to review · /chorus` })
+  })
+
+  on("classic.SubagentStop", async ($, e, next) => {
+    if (socket) void send($, { event: "hook", hook: e })
+    return next(e)
+  })
+}
