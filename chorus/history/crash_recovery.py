@@ -44,7 +44,7 @@ class CrashRecovery:
     def __init__(self, workspace: Workspace, timeline: Timeline) -> None:
         self._workspace = workspace
         self._timeline = timeline
-        self._file = PendingFile(workspace.repository.own_dir / "pending")
+        self._file = PendingWriteFile(workspace.repository.own_dir / "pending")
         # Something may be half done: by a process that died, or by this one when it failed.
         self.is_needed = True
 
@@ -89,7 +89,7 @@ class CrashRecovery:
             (self._workspace.repository.common_dir / f"{name}.lock").unlink(missing_ok=True)
 
 
-class PendingFile:
+class PendingWriteFile:
     """The file that holds the pending write. Rewritten in place: one system call per record."""
 
     def __init__(self, path: Path) -> None:

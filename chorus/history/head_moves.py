@@ -72,6 +72,8 @@ class HeadTracker:
         if self._stash != stash:
             # Stashing goes from what was stashed to HEAD, popping the other way round.
             ends = [(self.head.oid, stash), (self.head.oid, self._stash), (self._stash, self.head.oid)]
+            for untracked in (*self._untracked(stash), *self._untracked(self._stash)):
+                ends += [(untracked, None), (None, untracked)]
             return HeadMove(self.head, "stash", tuple(ReflogStep(old, new, "stash") for old, new in ends))
         return None
 
@@ -119,6 +121,13 @@ class HeadTracker:
             return self._workspace.store.read_commit(commit).tree if commit else None
         except ObjectMissing:
             return None
+
+    def _untracked(self, stash: Oid | None) -> tuple[Oid, ...]:
+        """The commit of untracked files, the third parent of a stash made with --include-untracked."""
+        try:
+            return self._parents(stash)[2:] if stash else ()
+        except ObjectMissing:
+            return ()
 
     def _parents(self, commit: Oid) -> tuple[Oid, ...]:
         return self._workspace.store.read_commit(commit).parents

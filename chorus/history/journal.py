@@ -7,7 +7,7 @@ finishes what is left (`crash_recovery`). Never looks at the work tree.
 
 import contextlib
 import datetime
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from chorus.changes.summary import (
     MAX_FILES,
@@ -15,10 +15,11 @@ from chorus.changes.summary import (
     FileChange,
     count_changed_lines,
     count_files,
-    count_lines,
+    describe_file,
     render_files,
     summarise,
 )
+from chorus.history.action_numbers import ActionNumbers
 from chorus.history.crash_recovery import CrashRecovery, LaneMove
 from chorus.history.head_moves import HeadTracker, render_head
 from chorus.history.lanes import Lane, Lanes, PreparedCommit
@@ -26,13 +27,19 @@ from chorus.history.mark_log import FILE_NAME, Mark, MarkLog
 from chorus.history.records import Edit, Record, RecordKind
 from chorus.history.timeline import Timeline
 from chorus.history.timeline_log import TimelineCommit
+from chorus.history.undone import UndoneActions
 from chorus.history.workspace import PLAIN_MODES, Workspace
-from chorus.model.action import Action
-from chorus.model.ids import Oid, SessionId
+from chorus.model.action import Action, UndoneBy
+from chorus.model.ids import Oid, ToolUseId
+from chorus.model.tools import COMMAND_KEY
 from chorus.store.refs import RefMoved
+from chorus.store.user_index import knows_as_is
+from chorus.store.worktree.file_state import SkipReason
 
 # Limit of the user's message, which goes into two commits per action: about 150 lines.
 MAX_MESSAGE_CHARACTERS = 10_000
+# Enough to recognise a command by.
+MAX_COMMAND_CHARACTERS = 500
 
 
 class Journal:
@@ -41,11 +48,15 @@ class Journal:
         self.timeline = Timeline(workspace)
         self.marks = MarkLog(workspace.repository.own_dir / FILE_NAME)
         self.lanes = Lanes(workspace, self.timeline)
+        # Whether a client's rewind made these outside edits: the watcher knows.
+        self.is_rewind: Callable[[Sequence[Edit]], bool] = lambda edits: False
+        self._undone = UndoneActions(workspace, self.timeline)
         self._recovery = CrashRecovery(workspace, self.timeline)
         self._moved: dict[str, Oid] = {}  # lane commits that were rewritten, by action
         self._calls: set[str] = set()
-        self._parents: dict[SessionId, SessionId] = {}
         self._last_number = 0
+        self._numbers = ActionNumbers(workspace.repository.common_dir, workspace.repository.git)
+        self._hidden = False  # whether a timeline of an older version was looked for
         self._head_tracker: HeadTracker | None = None
 
     @property
@@ -68,6 +79,9 @@ class Journal:
         with self.workspace.recording():
             if self.refresh() or self._recovery.is_needed:
                 self._recovery.recover()
+            if not self._hidden:
+                self.timeline.hide()
+                self._hidden = True
             if self._head_tracker is None:
                 last = self.timeline.records[-1].record if self.timeline.records else None
                 branch = self.timeline.last_branch
@@ -81,23 +95,21 @@ class Journal:
         recorded = self.timeline.find_action(action)
         return action in self._calls or (recorded is not None and recorded.record.action == action)
 
-    def root_session(self, session: SessionId | None) -> SessionId | None:
-        """The session that this one continues, through every resume and fork."""
-        seen: set[SessionId] = set()
-        while session is not None and session in self._parents and session not in seen:
-            seen.add(session)
-            session = self._parents[session]
-        return session
-
     def current_commit(self, recorded: TimelineCommit) -> Oid:
-        """The lane commit of an action, also where it was rewritten because the lane had moved."""
+        """The lane commit of an action; if that was rewritten because the lane had moved, the new one."""
         record = recorded.record
         assert record.lane_commit is not None
         return self._moved.get(record.action or "", record.lane_commit.commit)
 
     def append_outside(
-        self, edits: Sequence[Edit], reason: str | None, skipped: Sequence[str] = ()
+        self,
+        edits: Sequence[Edit],
+        reason: str | None,
+        skipped: Sequence[str] = (),
+        *,
+        by_git: bool = False,
     ) -> TimelineCommit:
+        """Record a change that no action made. `by_git`: a move of HEAD or the stash explains it."""
         files = describe_edits(self.workspace, edits)
         record = Record(
             kind=RecordKind.OUTSIDE,
@@ -109,8 +121,14 @@ class Journal:
             lines=count_changed_lines(files),
             file_lines=render_files(files),
         )
-        with self._recovery.guard():
-            return self.timeline.append(record)
+        # First the marks: if the record is lost in a crash, the same is found and marked again.
+        try:
+            self._mark_undone(edits, reason, by_git=by_git)
+            with self._recovery.guard():
+                return self.timeline.append(record)
+        except BaseException:
+            self._undone.forget()
+            raise
 
     def append_action(
         self,
@@ -121,6 +139,7 @@ class Journal:
         skipped: Sequence[str] = (),
         contained: Sequence[str] = (),
         reverts: Sequence[str] = (),
+        reverts_part: Sequence[str] = (),
         reason: str | None = None,
         lane: Lane | None = None,
     ) -> TimelineCommit:
@@ -135,7 +154,7 @@ class Journal:
             action=action.id,
             tool=action.tool,
             status=action.status,
-            session=self.root_session(action.session),
+            session=action.session,
             turn=action.turn,
             agent=action.agent,
             source=source,
@@ -143,6 +162,7 @@ class Journal:
             message=clip_message(action.message),
             reason=reason,
             reverts=tuple(reverts),
+            reverts_part=tuple(reverts_part),
             contained=tuple(contained),
             skipped=tuple(skipped),
             lines=count_changed_lines(files),
@@ -151,7 +171,9 @@ class Journal:
         seconds = parse_time(action.time)
         lane = lane or self._choose_lane(record, seconds)
         prepared = self.lanes.prepare(lane, record, edits, seconds)
-        return self._commit(prepared, edits, seconds)
+        recorded = self._commit(prepared, edits, seconds)
+        self._numbers.take(record.number or 0)
+        return recorded
 
     def append_call(
         self,
@@ -165,19 +187,51 @@ class Journal:
         reason: str | None = None,
     ) -> None:
         """Mark a call that changed nothing, or whose change is recorded already."""
+        number = self._next_number()
+        command = action.input.get(COMMAND_KEY)
         self._append_mark(
             {
-                "kind": "call", "n": self._next_number(), "id": action.id, "status": status, "within": within,
-                "tool": action.tool, "session": self.root_session(action.session), "turn": action.turn,
+                "kind": "call", "n": number, "id": action.id, "status": status, "within": within,
+                "tool": action.tool, "session": action.session, "turn": action.turn,
                 "agent": action.agent, "paths": list(paths), "summary": summarise(action, []),
                 "message": clip_message(action.message), "source": source, "time": action.time,
                 "skipped": list(skipped), "reason": reason, "seconds": self.workspace.now(),
+                **({"command": command[:MAX_COMMAND_CHARACTERS]} if isinstance(command, str) else {}),
             }
         )  # fmt: skip
+        self._numbers.take(number)
 
     def append_mark(self, mark: Mark) -> None:
-        """Add a mark of actions (`kept`, `landed`, …), a link of sessions, a move of HEAD, …"""
+        """Add a mark of actions (`kept`, `landed`, …), a move of HEAD, …"""
         self._append_mark({"seconds": self.workspace.now(), **mark})
+
+    def reword(self, action: ToolUseId, summary: str) -> None:
+        """Change the summary of an action in the log and on its lane; in neither if it is not the newest."""
+        recorded = self.timeline.find_action(action)
+        own = recorded is not None and recorded.record.action == action and recorded.record.lane_commit
+        if recorded is not None and own:
+            commit = self.lanes.reword(
+                recorded, self.current_commit(recorded), summary, self.head_tracker.head
+            )
+            if commit is None:
+                return
+            self._append_mark({"kind": "moved", "id": action, "commit": commit})
+        self.append_mark({"kind": "said", "id": action, "summary": summary})
+
+    def _mark_undone(self, edits: Sequence[Edit], reason: str | None, *, by_git: bool) -> None:
+        parts = self._undone.compare(edits, reason, by_git=by_git)
+        if parts:
+            paths = {path for _, path, _, _ in parts}
+            own = [edit for edit in edits if edit.path in paths]
+            by: UndoneBy = "git" if by_git else self._cause(own)
+            names = list(dict.fromkeys(name for name, *_ in parts))
+            self.append_mark({"kind": "undone", "by": by, "ids": names, "parts": parts})
+
+    def _cause(self, edits: Sequence[Edit]) -> UndoneBy:
+        if self.is_rewind(edits):
+            return "rewind"
+        by_git = knows_as_is(self.workspace.repository, [edit.path for edit in edits])
+        return "git" if by_git else "outside"
 
     def _commit(self, prepared: PreparedCommit, edits: Sequence[Edit], seconds: int | None) -> TimelineCommit:
         lane_commit = prepared.record.lane_commit
@@ -213,26 +267,29 @@ class Journal:
     def _start(self) -> None:
         with self._recovery.guard():
             tree, scan = self.workspace.scanner.baseline()
-            skipped = tuple(f"{omitted.path} {omitted.why.value}" for omitted in scan.omitted)
+            skipped = tuple(
+                f"{omitted.path} {omitted.why.value}"
+                for omitted in scan.omitted
+                if omitted.why is not SkipReason.SCRATCH
+            )
             head = render_head(self.head_tracker.head)
             record = Record(RecordKind.START, "start: the work tree as it is", head=head, skipped=skipped)
             self.timeline.append_tree(record, tree)
 
     def _next_number(self) -> int:
-        return max(self._last_number, self.timeline.last_number) + 1
+        return self._numbers.next_after(max(self._last_number, self.timeline.last_number))
 
     def _append_mark(self, mark: Mark) -> None:
         self._take(self.marks.append(mark))
 
     def _take(self, mark: Mark) -> None:
+        self._undone.take(mark)
         match mark.get("kind"):
             case "call":
                 self._calls.add(mark["id"])
                 self._last_number = max(self._last_number, mark["n"])
             case "moved":
                 self._moved[mark["id"]] = Oid(mark["commit"])
-            case "link":
-                self._parents[SessionId(mark["session"] or "")] = SessionId(mark["parent"])
 
 
 def describe_edits(workspace: Workspace, edits: Sequence[Edit]) -> list[FileChange]:
@@ -245,8 +302,7 @@ def _describe_edit(workspace: Workspace, edit: Edit) -> FileChange:
     kind = _kind_of(edit)
     if kind is ChangeKind.LINK:
         return FileChange(edit.path, kind)
-    added, removed = count_lines(workspace.read(edit.before), workspace.read(edit.after))
-    return FileChange(edit.path, kind, added, removed)
+    return describe_file(edit.path, kind, workspace.read(edit.before), workspace.read(edit.after))
 
 
 def _kind_of(edit: Edit) -> ChangeKind:

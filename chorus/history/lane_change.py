@@ -6,10 +6,10 @@ does not have, exactly those lines as context, which goes first. Works on files 
 its filters. Never moves a ref.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from chorus.changes.line_merge import Overlap, add_context, merge_lines
+from chorus.changes.line_merge import Overlap, Positions, merge_lines, place_change, unknown_positions
 from chorus.history.records import Edit
 from chorus.history.workspace import PLAIN_MODES, Workspace
 from chorus.model.ids import Oid, RepoPath
@@ -22,28 +22,43 @@ class LaneChange:
 
     context: dict[RepoPath, TreeEntry | None] = field(default_factory=dict)
     changes: dict[RepoPath, TreeEntry | None] = field(default_factory=dict)
+    # The lines of each context, counted from 1 in the file before the action; none: the whole file.
+    lines: dict[RepoPath, tuple[int, ...]] = field(default_factory=dict)
 
 
-def plan_lane_change(workspace: Workspace, tree: Oid | None, edits: Sequence[Edit]) -> LaneChange:
+def plan_lane_change(
+    workspace: Workspace,
+    tree: Oid | None,
+    edits: Sequence[Edit],
+    positions_of: Callable[[Edit], Positions],
+) -> LaneChange:
+    """`positions_of`: where the lines of an edit's file were at that time."""
     plan = LaneChange()
     new: list[RepoPath] = []
     workspace.learn_conversions(edit.path for edit in edits)
     for edit in edits:
         before, after = workspace.normal(edit.path, edit.before), workspace.normal(edit.path, edit.after)
         ours = lane_entry(workspace, tree, edit.path)
-        if ours == after:
+        if before == after:
             continue
         if ours is None and after is not None:
             new.append(edit.path)
         if ours == before:
             plan.changes[edit.path] = after
             continue
-        merged = merge_entries(workspace, before, ours, after)
-        if merged is None:
-            context = _missing_context(workspace, before, ours, after)
-            plan.context[edit.path] = context
-            plan.changes[edit.path] = merge_entries(workspace, before, context, after) if context else after
-        elif merged != ours:
+        contents = _plain_contents(workspace, before, ours, after)
+        if contents is None:
+            _place_whole(workspace, plan, edit.path, (before, ours, after))
+            continue
+        assert before is not None
+        assert ours is not None
+        assert after is not None
+        placed = place_change(*contents, positions=positions_of(edit))
+        if placed.context is not None:
+            plan.context[edit.path] = _write(workspace, ours.mode, placed.context)
+            plan.lines[edit.path] = tuple(line + 1 for line in placed.lines)
+        merged = _write(workspace, after.mode if ours.mode == before.mode else ours.mode, placed.content)
+        if merged != plan.context.get(edit.path, ours):
             plan.changes[edit.path] = merged
     for path in new:
         plan.context.update(dict.fromkeys(in_the_way(workspace, tree, path, plan), None))
@@ -62,6 +77,7 @@ def merge_entries(
     theirs: TreeEntry | None,
     *,
     order: TreeEntry | None = None,
+    positions: Positions = unknown_positions,
 ) -> TreeEntry | None:
     """`ours` with the change from `base` to `theirs`; None where both changed the same lines.
 
@@ -78,25 +94,39 @@ def merge_entries(
         return TreeEntry(mode, theirs.oid)
     read = workspace.store.read_blob
     shown = order if order is not None and order.mode in PLAIN_MODES else theirs
-    data = merge_lines(read(base.oid), read(ours.oid), read(theirs.oid), order=read(shown.oid))
+    contents = (read(base.oid), read(ours.oid), read(theirs.oid))
+    data = merge_lines(*contents, order=read(shown.oid), positions=positions)
     return None if isinstance(data, Overlap) else TreeEntry(mode, workspace.store.write_blob(data))
 
 
-def _missing_context(
-    workspace: Workspace, base: TreeEntry | None, ours: TreeEntry | None, theirs: TreeEntry | None
-) -> TreeEntry | None:
-    """The lane's file with the lines that the action changes and the lane lacks.
+def _place_whole(
+    workspace: Workspace,
+    plan: LaneChange,
+    path: RepoPath,
+    entries: tuple[TreeEntry | None, TreeEntry | None, TreeEntry | None],
+) -> None:
+    """Place a change where lines do not help: a file the lane does not have, a link, binary content."""
+    before, ours, after = entries
+    if ours == after and after is not None:
+        return
+    merged = merge_entries(workspace, before, ours, after)
+    if merged is None:
+        plan.context[path] = before
+        plan.changes[path] = after
+    elif merged != ours:
+        plan.changes[path] = merged
 
-    The whole file where lines do not help: a file the lane does not have, a symbolic link, binary content.
-    """
-    if base is None or ours is None or theirs is None:
-        return base
-    if not all(entry.mode in PLAIN_MODES for entry in (base, ours, theirs)):
-        return base
-    contents = [workspace.store.read_blob(entry.oid) for entry in (base, ours, theirs)]
-    if any(b"\0" in content for content in contents):
-        return base
-    return TreeEntry(base.mode, workspace.store.write_blob(add_context(*contents)))
+
+def _write(workspace: Workspace, mode: int, data: bytes) -> TreeEntry:
+    return TreeEntry(mode, workspace.store.write_blob(data))
+
+
+def _plain_contents(workspace: Workspace, *entries: TreeEntry | None) -> list[bytes] | None:
+    """The contents of these files; None if one is missing or has no lines."""
+    if not all(entry is not None and entry.mode in PLAIN_MODES for entry in entries):
+        return None
+    contents = [workspace.store.read_blob(entry.oid) for entry in entries if entry is not None]
+    return None if any(b"\0" in content for content in contents) else contents
 
 
 def in_the_way(

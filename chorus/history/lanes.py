@@ -7,12 +7,14 @@ moved, nor is one that Chorus did not create.
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from chorus.history.file_lines import FileLines
 from chorus.history.lane_change import plan_lane_change
 from chorus.history.records import Edit, LaneCommit, Record, RecordKind, identity_trailers
 from chorus.history.timeline import Timeline
+from chorus.history.timeline_log import TimelineCommit
 from chorus.history.workspace import Authorship, Workspace
 from chorus.model import commit_message as message
 from chorus.model.commit_message import Text, render_message, shorten
@@ -46,7 +48,7 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class PreparedCommit:
-    """A lane commit that is on no branch yet. `tip`: where the branch must be for it."""
+    """A lane commit that is not on its branch yet. `tip`: where the branch is; it must not have moved."""
 
     lane: Lane
     tip: Oid | None
@@ -57,6 +59,7 @@ class Lanes:
     def __init__(self, workspace: Workspace, timeline: Timeline) -> None:
         self._workspace = workspace
         self._timeline = timeline
+        self.lines = FileLines(workspace, timeline)
         self._seen = 0  # how many records are known, and the last of them
         self._seen_last: Oid | None = None
         self._last: tuple[Oid | None, Oid] = (None, EMPTY_TREE)
@@ -94,13 +97,14 @@ class Lanes:
         tip = self._workspace.refs.read(lane.ref)
         parent = tip or lane.base
         tree = self._tree_of(parent) if parent else None
-        change = plan_lane_change(self._workspace, tree, edits)
+        change = plan_lane_change(self._workspace, tree, edits, self.lines.at_edit)
         record = record._replace(skipped=(*record.skipped, *self._workspace.drain_filter_failures()))
         if change.context:
             origins = {path: self._origin(lane, path) for path in change.context}
             text = self._context_text(record, origins)
             by_agent = not any(origin.startswith(USER_ORIGINS) for origin in origins.values())
             parent, tree = self._commit(tree, change.context, parent, text, seconds, by_agent=by_agent)
+            record = record._replace(context=self._describe_context(origins, change.lines))
         text = Text(record.summary, record.message, record.file_lines, commit_trailers(record))
         by_agent = record.tool != REVERT_TOOL
         commit, _ = self._commit(tree, change.changes, parent, text, seconds, by_agent=by_agent)
@@ -114,6 +118,19 @@ class Lanes:
         assert record.lane_commit is not None
         reason = f"{record.action}: {record.summary}"
         self._workspace.refs.update(prepared.lane.ref, record.lane_commit.commit, prepared.tip, reason)
+
+    def reword(self, recorded: TimelineCommit, commit: Oid, summary: str, head: Head) -> Oid | None:
+        """Give the newest commit of a lane another first line. None if it is not the newest, or not free."""
+        assert recorded.record.lane_commit is not None
+        lane = self.find_free(recorded.record.lane_commit.lane, head)
+        if lane is None or self._workspace.refs.read(lane.ref) != commit:
+            return None
+        old = self._workspace.store.read_commit(commit)
+        _, _, rest = old.message.partition("\n")
+        new = self._workspace.store.write_commit(replace(old, message=f"{summary}\n{rest}"))
+        self._workspace.refs.update(lane.ref, new, commit, f"{recorded.record.action}: {summary}")
+        self._last = (new, old.tree)
+        return new
 
     def _commit(
         self,
@@ -142,6 +159,17 @@ class Lanes:
         session = [(message.SESSION, record.session)] if record.session else []
         subject = shorten(f"Context for: {record.summary}")
         return Text(subject, trailers=(*trailers, *session))
+
+    def _describe_context(
+        self, origins: Mapping[RepoPath, str], lines: Mapping[RepoPath, Sequence[int]]
+    ) -> tuple[str, ...]:
+        """`BY LINES PATH` for each file: the number of the action that wrote the lines, `-` for the user."""
+        described = []
+        for path, origin in origins.items():
+            other = None if origin.startswith(USER_ORIGINS) else self._timeline.find_action(origin)
+            by = other.record.number if other is not None and other.record.number else "-"
+            described.append(f"{by} {','.join(map(str, lines.get(path, ()))) or '-'} {path}")
+        return tuple(described)
 
     def _origin(self, lane: Lane, path: RepoPath) -> str:
         """Who last changed a file, other than this lane's own session."""

@@ -1,18 +1,21 @@
 """The mark log: what is remembered beside the timeline although no file changed.
 
 One JSON object a line: calls that changed nothing (no-op, failed, denied, contained in
-another record), marks of actions (kept, landed), links between sessions, moves of HEAD. Lines are only
-added, each whole or not at all; a line that a crash cut short is skipped.
+another record), marks of actions (kept, landed), moves of HEAD. Lines are only added, each whole or not at
+all; a line that a crash cut short is skipped. Old logs also have links between sessions, which nobody reads.
 """
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from pathlib import Path
-from typing import TypedDict
+from typing import NamedTuple, TypedDict
 
+from chorus.history.landings import Landing
+from chorus.model.action import UndoneBy
 from chorus.model.ids import AgentId, Oid, SessionId, TurnId
 from chorus.store.lock_file import translate_write_errors, write_all
+from chorus.system.private_files import make_private
 
 FILE_NAME = "notes.jsonl"
 FORMAT = 1
@@ -24,16 +27,17 @@ class Mark(TypedDict, total=False):
     """One line of the mark log. Which keys there are depends on `kind`."""
 
     v: int
-    kind: str  # call, kept, open, landed, moved, status, said, link, head, dropped
+    kind: str  # call, kept, open, landed, undone, moved, status, said, head, dropped
     seconds: int
     id: str  # the call or action it is about
-    ids: list[str]  # the actions it is about: kept, open, landed
+    ids: list[str]  # the actions it is about: kept, open, landed, undone
+    by: UndoneBy  # undone
+    parts: list[tuple[str, str, int, int]]  # undone: action, path, lines gone, lines changed
     commits: list[str]  # landed: the commits that hold them
     commit: str  # moved: the new lane commit
     status: str  # call, status
     summary: str  # call, said
     head: str
-    parent: str  # link
     lane: str  # dropped
     tip: str  # dropped
     n: int
@@ -43,6 +47,7 @@ class Mark(TypedDict, total=False):
     turn: TurnId | None
     agent: AgentId | None
     paths: list[str]
+    command: str  # call: what a shell was given
     message: str | None
     source: str | None
     time: str | None
@@ -50,20 +55,36 @@ class Mark(TypedDict, total=False):
     reason: str | None
 
 
+class UndonePart(NamedTuple):
+    """How many lines of an action's change of one file are gone, of how many."""
+
+    gone: int
+    of: int
+    by: UndoneBy
+
+
 class ActionMarks:
     """What the marks say about actions."""
 
-    __slots__ = ("calls", "kept", "landed", "moved", "statuses", "summaries")
+    __slots__ = ("calls", "kept", "landings", "moved", "off_branches", "statuses", "summaries", "undone")
 
     def __init__(self, lines: Iterable[Mark] = ()) -> None:
         self.kept: set[str] = set()
-        self.landed: dict[str, tuple[Oid, ...]] = {}
+        self.landings: dict[str, Landing] = {}
+        # Landed actions whose commit is on no branch any more; the owner of the marks sets it.
+        self.off_branches: Set[str] = frozenset()
+        self.undone: dict[str, dict[str, UndonePart]] = {}  # by action and path
         self.moved: dict[str, Oid] = {}  # lane commits that were rewritten, by action
         self.statuses: dict[str, str] = {}
         # The assistant's own text, if it arrived after the action was recorded.
         self.summaries: dict[str, str] = {}
         self.calls: list[Mark] = []
         self.add(lines)
+
+    def landed_in(self, name: str) -> tuple[Oid, ...]:
+        """The commits in which an action landed; none if they are on no branch any more."""
+        landing = self.landings.get(name)
+        return landing.commits if landing and name not in self.off_branches else ()
 
     def add(self, lines: Iterable[Mark]) -> None:
         for line in lines:
@@ -76,13 +97,31 @@ class ActionMarks:
                 case "open":
                     self.kept.difference_update(ids)
                 case "landed":
-                    self.landed.update({name: tuple(map(Oid, line["commits"])) for name in ids})
+                    for name in ids:
+                        self._add_landing(name, line)
+                        self.undone.pop(name, None)
+                case "undone":
+                    self._add_undone(line)
                 case "moved":
                     self.moved[line["id"]] = Oid(line["commit"])
                 case "status":
                     self.statuses[line["id"]] = line["status"]
                 case "said":
                     self.summaries[line["id"]] = line["summary"]
+
+    def _add_landing(self, name: str, line: Mark) -> None:
+        known = self.landings.get(name)
+        commits = (*(known.commits if known else ()), *map(Oid, line["commits"]))
+        seconds = known.seconds if known else line.get("seconds", 0)
+        self.landings[name] = Landing(tuple(dict.fromkeys(commits)), seconds)
+
+    def _add_undone(self, line: Mark) -> None:
+        for name, path, gone, of in line["parts"]:
+            paths = self.undone.setdefault(name, {})
+            if gone:
+                paths[path] = UndonePart(gone, of, line["by"])
+            else:
+                paths.pop(path, None)
 
 
 class MarkLog:
@@ -112,7 +151,7 @@ class MarkLog:
         line: Mark = {"v": FORMAT, **mark}
         data = json.dumps(line, separators=(",", ":")).encode() + b"\n"
         with translate_write_errors(os.fspath(self._path)):
-            self._path.parent.mkdir(parents=True, exist_ok=True)
+            make_private(self._path.parent)
             descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
             try:
                 # Remove what a crash left after the last whole line.

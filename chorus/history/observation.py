@@ -8,6 +8,7 @@ from chorus.history.journal import Journal
 from chorus.history.records import Edit
 from chorus.history.timeline_log import TimelineCommit
 from chorus.model.ids import RepoPath
+from chorus.store.worktree.file_state import SkipReason
 from chorus.store.worktree.scan import ObservedChange, SkippedPath
 
 
@@ -43,7 +44,7 @@ class Observer:
             changes, recorded = self._record_move(move, None if moved is None else set(moved), changes)
         if paths is not None:
             changes = [change for change in changes if is_named(change.path, set(paths))]
-        return DiskChanges(edits_of(changes), scan.omitted, tuple(recorded))
+        return DiskChanges(edits_of(changes), lasting(scan.omitted), tuple(recorded))
 
     def _record_move(
         self, move: HeadMove, moved: set[RepoPath] | None, changes: list[ObservedChange]
@@ -59,7 +60,7 @@ class Observer:
             head = render_head(move.after)
             self._journal.append_mark({"kind": "head", "head": head, "reason": move.reason})
             return changes, []
-        recorded = self._journal.append_outside(edits_of(made), move.reason)
+        recorded = self._journal.append_outside(edits_of(made), move.reason, by_git=True)
         return [change for change in changes if change not in made], [recorded]
 
 
@@ -74,6 +75,11 @@ def is_named(path: RepoPath, names: Collection[str]) -> bool:
 
 def edits_of(changes: Iterable[ObservedChange]) -> tuple[Edit, ...]:
     return tuple(Edit(change.path, change.before, change.after) for change in changes)
+
+
+def lasting(omitted: Iterable[SkippedPath]) -> tuple[SkippedPath, ...]:
+    """Without temporary files: they are renamed or gone in a moment, and nobody misses them."""
+    return tuple(path for path in omitted if path.why is not SkipReason.SCRATCH)
 
 
 def render_omitted(omitted: SkippedPath) -> str:

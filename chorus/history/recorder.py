@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Self
 
 from chorus.changes.summary import first_words
-from chorus.history.attribution import WRITTEN_OVER, Attribution, Attributor, undoes
+from chorus.history.attribution import WRITTEN_OVER, Attribution, Attributor, EndedCall, undoes
 from chorus.history.journal import Journal
 from chorus.history.log.entry import LogEntry
 from chorus.history.log.memory_log import MemoryLog
@@ -21,7 +21,7 @@ from chorus.history.records import Edit
 from chorus.history.timeline_log import TimelineCommit
 from chorus.history.workspace import Workspace
 from chorus.model.action import Action, Status
-from chorus.model.ids import Oid, RepoPath, SessionId, ToolUseId
+from chorus.model.ids import Oid, RepoPath, ToolUseId
 from chorus.store.worktree.file_state import SkipReason
 from chorus.store.worktree.work_tree import CAP_BYTES
 
@@ -80,8 +80,8 @@ class Recorder:
     ) -> bool:
         """Record what changed so far as outside changes: the call that starts now did not make them.
 
-        `is_waiting` tells whether the client still waits. Once it goes on it may have written what was
-        seen here; then nothing is recorded, and the result is False.
+        `is_waiting`: whether the client still waits for its hook. If it no longer does, the call itself may
+        have made the changes found here: then nothing is recorded, and False is returned.
         """
         if not is_waiting():
             return False
@@ -103,55 +103,50 @@ class Recorder:
             return [*seen.recorded, *rest]
 
     def record_named_paths(
+        self, actions: Sequence[Action], source: str | None = None, open_paths: Collection[str] = ()
+    ) -> bool:
+        """Record actions that write only the paths they name, oldest first."""
+        return self.record_ended([EndedCall(action) for action in actions], source, open_paths)
+
+    def record_window(
         self,
-        actions: Sequence[Action],
+        action: Action,
+        hints: Collection[str] | None = None,
+        source: str | None = None,
+        *,
+        shared: bool = False,
+    ) -> None:
+        """Record what changed while this action ran as its change."""
+        self.record_ended([EndedCall(action, hints, shared=shared)], source)
+
+    def record_ended(
+        self,
+        calls: Sequence[EndedCall],
         source: str | None = None,
         open_paths: Collection[str] = (),
         *,
         wait_for_open_calls: bool = False,
     ) -> bool:
-        """Record actions that write only the paths they name, oldest first.
+        """Record calls that have ended, oldest first, each with its own part of what changed.
 
-        `open_paths`: what calls that have not ended name. `wait_for_open_calls`: if part of the change at
-        such a path may be an open call's, record nothing and return False: that call may be about to end.
+        `open_paths`: the paths that unfinished calls name. With `wait_for_open_calls`, nothing is recorded
+        and False returned if part of the change may be such a call's, or one's that is not even known because
+        the client did not wait: it may end any moment.
         """
         with self.journal.writing():
-            once = {action.id: action for action in reversed(actions)}
-            new = [action for action in reversed(once.values()) if not self.journal.has_action(action.id)]
+            once = {call.action.id: call for call in reversed(calls)}
+            new = [call for call in reversed(once.values()) if not self.journal.has_action(call.action.id)]
             new = self._without_contained(new, source)
             located = set(self.workspace.locate_all(open_paths))
-            named = dict.fromkeys(path for action in new for path in self.workspace.locate_all(action.paths))
-            seen = self._observer.observe(list(named))
-            result = self._attributor.attribute(new, seen.edits, located)
-            if wait_for_open_calls and not result.outside_paths.isdisjoint(located):
+            seen = self._observe(self._where(new), ())
+            behind = {path for call in new if call.is_late for path in self._named_or_reported(call.action)}
+            result = self._attributor.attribute(new, seen.edits, located | behind)
+            unclear = (result.outside_paths & (located | behind)) | (result.window_paths & located)
+            unclear |= result.unfinished_window_paths(seen.edits) & behind
+            if wait_for_open_calls and unclear:
                 return False
             self._append_attribution(result, seen, source)
             return True
-
-    def record_window(
-        self,
-        action: Action,
-        hints: Iterable[str] | None = None,
-        exclude: Collection[str] = (),
-        source: str | None = None,
-        *,
-        shared: bool = False,
-    ) -> None:
-        """Record what changed while this action ran as its change.
-
-        `shared`: other calls ran too, so only what the client reports as changed counts, if it does.
-        """
-        with self.journal.writing():
-            if self.journal.has_action(action.id):
-                return
-            seen = self._observe(hints, exclude)
-            edits = self._attributor.own_edits(action, seen.edits) if shared else seen.edits
-            skipped = self._new_omissions(seen)
-            if edits:
-                reason = OTHERS_RAN if shared else None
-                self.journal.append_action(action, edits, source=source, skipped=skipped, reason=reason)
-            else:
-                self._append_unchanged(action, source, skipped=skipped)
 
     def record_unchanged(self, action: Action, source: str | None = None) -> None:
         """Mark a call that changed nothing; its status says how it ended."""
@@ -159,23 +154,20 @@ class Recorder:
             if not self.journal.has_action(action.id):
                 self._append_unchanged(action, source)
 
-    def link_sessions(self, session: SessionId, parent: SessionId) -> None:
-        """Let `session` continue `parent`: it writes to the same lane."""
-        with self.journal.writing():
-            if self.journal.root_session(session) != self.journal.root_session(parent):
-                self.journal.append_mark({"kind": "link", "session": session, "parent": parent})
-
     def correct_status(self, action: ToolUseId, status: Status) -> None:
         """Replace the status of a call that is recorded already."""
         with self.journal.writing():
             self.journal.append_mark({"kind": "status", "id": action, "status": status})
 
     def set_summary(self, action: ToolUseId, lead_text: str) -> None:
-        """Replace the summary of an action by the assistant's own text, which arrived later."""
+        """Replace the summary of an action by the assistant's own text, which arrived later.
+
+        In the log and on the lane, or nowhere: a lane commit is reworded only while it is the newest.
+        """
         summary = first_words(lead_text)
         with self.journal.writing():
             if summary is not None and self.journal.has_action(action):
-                self.journal.append_mark({"kind": "said", "id": action, "summary": summary})
+                self.journal.reword(action, summary)
 
     def mark(self, kind: str, ids: Iterable[str], commits: Sequence[str] | None = None) -> None:
         """Mark actions as `kept`, `open` again, or `landed` (with the commits that hold them)."""
@@ -189,38 +181,58 @@ class Recorder:
         locate_all = self.workspace.locate_all
         return self._observer.observe(None if hints is None else locate_all(hints), set(locate_all(exclude)))
 
-    def _without_contained(self, actions: Sequence[Action], source: str | None) -> list[Action]:
+    def _where(self, calls: Iterable[EndedCall]) -> list[str] | None:
+        """Where to look for what these calls changed; None: everywhere."""
+        paths: list[str] = []
+        for call in calls:
+            if call.where is None:
+                return None
+            paths += [*call.action.paths, *call.where]
+        return paths
+
+    def _without_contained(self, calls: Sequence[EndedCall], source: str | None) -> list[EndedCall]:
         """Mark the calls whose change is already in a record: a watcher died before it marked them."""
         rest = []
-        for action in actions:
-            holder = self.timeline.find_action(action.id)
+        for call in calls:
+            holder = self.timeline.find_action(call.action.id)
             if holder is None:
-                rest.append(action)
+                rest.append(call)
             else:
-                self._append_unchanged(action, source, within=holder.record.action)
+                self._append_unchanged(call.action, source, within=holder.record.action)
         return rest
 
     def _append_attribution(self, result: Attribution, seen: DiskChanges, source: str | None) -> None:
         """Put the steps on the timeline, and mark the actions for which nothing is left."""
-        actions = result.actions
-        done: set[int] = set()
+        actions = [call.action for call in result.calls]
+        done = {step.action for step in result.steps}
+        marked: set[int] = set()
+
+        def mark_unchanged(calls: Iterable[int]) -> None:
+            for index in calls:
+                if index not in done and index not in marked:
+                    marked.add(index)
+                    holder = result.contained.get(index)
+                    within = actions[holder].id if holder in done and holder is not None else None
+                    skipped = self._skipped(result, index, seen)
+                    self._append_unchanged(actions[index], source, skipped=skipped, within=within)
+
         for step_index, step in enumerate(result.steps):
             if step.action is None:
                 reason = WRITTEN_OVER if undoes(step, result.steps[:step_index]) else None
                 self.journal.append_outside(step.edits, reason)
                 continue
-            done.add(step.action)
-            action = actions[step.action]
+            # In the order of the calls, except where the later records are needed to explain it.
+            mark_unchanged(index for index in range(step.action) if not result.calls[index].names_its_paths)
             inside = [actions[part].id for part, holder in result.contained.items() if holder == step.action]
-            skipped = self._skipped(action, result.paths[step.action], seen)
-            self.journal.append_action(action, step.edits, source=source, skipped=skipped, contained=inside)
-        for index, action in enumerate(actions):
-            if index not in done:
-                holder_index = result.contained.get(index)
-                within = actions[holder_index].id if holder_index in done else None
-                paths = result.paths[index]
-                skipped = self._skipped(action, paths, seen)
-                self._append_unchanged(action, source, skipped=skipped, within=within, paths=paths)
+            self.journal.append_action(
+                actions[step.action],
+                step.edits,
+                source=source,
+                skipped=self._skipped(result, step.action, seen),
+                contained=inside,
+                reason=OTHERS_RAN if result.calls[step.action].shared else None,
+            )
+        mark_unchanged(range(len(actions)))
 
     def _append_unchanged(
         self,
@@ -229,20 +241,27 @@ class Recorder:
         *,
         skipped: Sequence[str] = (),
         within: str | None = None,
-        paths: Sequence[RepoPath] = (),
     ) -> None:
         """Mark a call that changed nothing, or whose change is in another action's record."""
-        paths = paths or self.workspace.locate_all(action.paths)
-        within, reason = self._attributor.explain_missing(action, paths, within)
+        paths = self.workspace.locate_all(action.paths)
+        # What is not recorded has its reason already.
+        expected = [path for path in self._named_or_reported(action) if not is_skipped(path, skipped)]
+        within, reason = self._attributor.explain_missing(action, expected, within)
         status = "contained" if within else "noop" if action.status == "succeeded" else action.status
         self.journal.append_call(
             action, status, source=source, skipped=skipped, within=within, paths=paths, reason=reason
         )
 
-    def _skipped(self, action: Action, named: Collection[RepoPath], seen: DiskChanges) -> list[str]:
-        """The paths an action names that are not recorded, and why."""
-        outside = [path for path in action.paths if self.workspace.locate(path) is None]
-        omitted = [render_omitted(omitted) for omitted in seen.omitted if omitted.path in named]
+    def _named_or_reported(self, action: Action) -> list[RepoPath]:
+        return self.workspace.locate_all(action.paths or (action.report.changed if action.report else ()))
+
+    def _skipped(self, result: Attribution, index: int, seen: DiskChanges) -> list[str]:
+        """The paths an action names that are not recorded, and why; of any other call, what is new."""
+        call, paths = result.calls[index], result.paths[index]
+        if not call.names_its_paths:
+            return self._new_omissions(seen)
+        outside = [path for path in call.action.paths if self.workspace.locate(path) is None]
+        omitted = [render_omitted(omitted) for omitted in seen.omitted if omitted.path in paths]
         return [*(f"{path} {SkipReason.OUTSIDE.value}" for path in outside), *omitted]
 
     def _new_omissions(self, seen: DiskChanges) -> list[str]:
@@ -251,3 +270,8 @@ class Recorder:
         new = [line for line in lines if line not in self._reported_omissions]
         self._reported_omissions.update(new)
         return new
+
+
+def is_skipped(path: RepoPath, skipped: Iterable[str]) -> bool:
+    """Whether one of these lines says why the path is not recorded."""
+    return any(line.startswith(f"{path} ") for line in skipped)

@@ -69,8 +69,10 @@ class Record(NamedTuple):
     reason: str | None = None
     lane_commit: LaneCommit | None = None
     reverts: tuple[str, ...] = ()
+    reverts_part: tuple[str, ...] = ()  # actions of which some hunks or paths are reverted
     contained: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
+    context: tuple[str, ...] = ()  # `BY LINES PATH` of each file of its context commit
     lines: tuple[int, int] | None = None  # added and removed; None: not counted, or nothing has lines
     file_lines: tuple[str, ...] = ()  # one line per file, for readers of the commit
 
@@ -97,6 +99,7 @@ def render_record(record: Record) -> str:
         trailers.append((message.LINES, "+{} -{}".format(*record.lines)))
     trailers += [(message.CONTAINED, value) for value in record.contained]
     trailers += [(message.SKIPPED, value) for value in record.skipped]
+    trailers += [(message.CONTEXT, value) for value in record.context]
     if len(record.edits) > MAX_LISTED or not record.listed:
         count = len(record.edits) or record.unlisted
         trailers += [(message.EDIT, NOTHING), *([(message.FILES, str(count))] if count else [])]
@@ -126,6 +129,7 @@ def identity_trailers(record: Record) -> list[tuple[str, str]]:
         (message.TIME, record.time),
         (message.REASON, record.reason),
         *((message.REVERTS, value) for value in record.reverts),
+        *((message.REVERTS_PART, value) for value in record.reverts_part),
     ]
     return [(key, value) for key, value in trailers if value is not None]
 
@@ -171,8 +175,10 @@ def parse_record(commit_message: str) -> Record:
         reason=one(message.REASON),
         lane_commit=parse_lane_commit(values),
         reverts=every(message.REVERTS),
+        reverts_part=every(message.REVERTS_PART),
         contained=every(message.CONTAINED),
         skipped=every(message.SKIPPED),
+        context=every(message.CONTEXT),
         lines=parse_lines(one(message.LINES)),
         file_lines=text.body_lines,
     )

@@ -5,10 +5,12 @@ differs from the tree before it by exactly the edits of its record. Records are 
 commit or path. Never looks at the work tree.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterator
 
+from chorus.history.record_list import RecordList
 from chorus.history.records import Edit, Record, RecordKind, parse_record, render_record, without_unlisted
-from chorus.history.timeline_log import REF_PREFIX, TimelineCommit, read_timeline
+from chorus.history.timeline_log import OLD_REF_PREFIX, REF_PREFIX, TimelineCommit, read_timeline
 from chorus.history.workspace import Authorship, Workspace
 from chorus.model.ids import Oid, RepoPath
 from chorus.model.review_state import REVERT_TOOL
@@ -22,6 +24,7 @@ class Timeline:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self.ref = REF_PREFIX + workspace.name
+        self._old_ref = OLD_REF_PREFIX + workspace.name
         self._clear()
 
     @property
@@ -35,7 +38,7 @@ class Timeline:
 
     def refresh(self) -> bool:
         """Read what other processes added. True if there was anything."""
-        tip = self._workspace.refs.read(self.ref)
+        tip = self._workspace.refs.read(self.ref) or self._workspace.refs.read(self._old_ref)
         if tip == self.tip:
             return False
         added = self._read_back(tip)
@@ -45,6 +48,18 @@ class Timeline:
         for recorded in added:
             self._take(recorded)
         return True
+
+    def hide(self) -> None:
+        """Move a timeline that an older version left below `refs/`. The caller holds the recording lock."""
+        refs = self._workspace.refs
+        old = refs.read(self._old_ref)
+        if old is None:
+            return
+        if refs.read(self.ref) is None:
+            refs.update(self.ref, old, None, "")
+        if refs.read(self.ref) == old:
+            refs.delete(self._old_ref, old, "chorus: hidden")
+            refs.keep(self.ref, old)  # git removed the reflog with the ref
 
     def append(self, record: Record, *, seconds: int | None = None) -> TimelineCommit:
         """Add a record: objects first, then one move of the ref."""
@@ -93,6 +108,15 @@ class Timeline:
         """The records that changed `path`, newest first."""
         return (self.records[position] for position in reversed(self._touched.get(path, [])))
 
+    def count_touching(self, path: RepoPath, before: TimelineCommit | None = None) -> int:
+        """How many records changed `path`; only those before the given one."""
+        touched = self._touched.get(path, [])
+        return len(touched) if before is None else bisect_left(touched, self._positions[before.oid])
+
+    def touching_since(self, path: RepoPath, start: int) -> list[TimelineCommit]:
+        """The records that changed `path` without the first `start` of them, oldest first."""
+        return [self.records[position] for position in self._touched.get(path, [])[start:]]
+
     @property
     def last_branch(self) -> str | None:
         """What HEAD was when a lane was last written to."""
@@ -104,7 +128,7 @@ class Timeline:
         return self._positions[recorded.oid]
 
     def _clear(self) -> None:
-        self.records: list[TimelineCommit] = []
+        self.records = RecordList()
         self._positions: dict[Oid, int] = {}
         self._actions: dict[str, int] = {}
         self._numbers: dict[int, int] = {}

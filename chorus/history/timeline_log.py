@@ -18,8 +18,11 @@ from chorus.history.records import Record, RecordKind, parse_lane_commit, parse_
 from chorus.model import commit_message as message
 from chorus.model.ids import Oid
 from chorus.store.git_process import Git, GitFailed
+from chorus.store.loose_refs import HIDDEN_PREFIX
 
-REF_PREFIX = "refs/chorus/timeline/"
+REF_PREFIX = HIDDEN_PREFIX
+# Where timelines were until they were hidden from `git log --all`.
+OLD_REF_PREFIX = f"refs/{HIDDEN_PREFIX}"
 # Commit, tree, seconds, message.
 FORMAT = "%H %T %ct%n%B"
 LOG = ("log", "--first-parent", "-z", "--encoding=UTF-8", f"--format={FORMAT}")
@@ -182,7 +185,8 @@ def parse_brief(item: str) -> TimelineCommit:
     trailers = item[item.rindex("\n\n") + 1 :]
     if '"' in trailers:
         return parse_log_item(item)  # some values are JSON strings
-    values = dict(_TRAILER.findall(trailers))
+    pairs = _TRAILER.findall(trailers)
+    values = dict(pairs)
     header, _, _ = item.partition("\n")
     oid, tree, seconds = header.split(" ")
     record = Record(
@@ -194,5 +198,6 @@ def parse_brief(item: str) -> TimelineCommit:
         session=values.get(message.SESSION),
         lane_commit=parse_lane_commit(values),
         reverts=(values[message.REVERTS],) if message.REVERTS in values else (),
+        context=tuple(value for key, value in pairs if key == message.CONTEXT),
     )
     return TimelineCommit(Oid(oid), Oid(tree), int(seconds), record)

@@ -9,6 +9,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Self
 
@@ -21,8 +22,11 @@ from chorus.store.objects.trees import EXECUTABLE_MODE, FILE_MODE, TreeEntry, Tr
 from chorus.store.repository import Repository
 from chorus.store.worktree.filters import NOTHING, Filters
 from chorus.store.worktree.scan import Scanner
+from chorus.store.worktree.spelling import Spelling
 from chorus.store.worktree.work_tree import CAP_BYTES, WorkTree
 from chorus.system.file_lock import FileLock
+from chorus.system.git_files import work_tree_label
+from chorus.system.private_files import make_private
 
 # The author of actions.
 AGENT_NAME = "Claude"
@@ -53,9 +57,12 @@ class Workspace:
         self.refs = repository.refs
         self.store = ObjectStore(repository)
         self.trees = Trees(self.store)
-        exact_names = not repository.config.get_bool("core.ignorecase", default=False)
+        spelling = Spelling.of(
+            ignores_case=repository.config.get_bool("core.ignorecase", default=False),
+            composes=repository.config.get_bool("core.precomposeunicode", default=False),
+        )
         durable = repository.config.get_bool("chorus.durable", default=True)
-        self.work_tree = WorkTree(repository.work_tree, cap_bytes, exact_names=exact_names, durable=durable)
+        self.work_tree = WorkTree(repository.work_tree, cap_bytes, spelling=spelling, durable=durable)
         self.filters = Filters(repository, self.store)
         self.scanner = Scanner(repository, self.store, self.trees, self.work_tree, self.filters)
         self._filter_failures: list[str] = []
@@ -113,6 +120,8 @@ class Workspace:
 
     def locate(self, path: str) -> RepoPath | None:
         """The path a tool names, relative to the work tree; None if it lies outside."""
+        if not self.work_tree.spelling.is_exact:  # the spelling on disk may change
+            return self.work_tree.locate(path)
         if path not in self._located:
             self._located[path] = self.work_tree.locate(path)
         return self._located[path]
@@ -136,6 +145,11 @@ class Workspace:
     def name(self) -> str:
         """The name of this work tree among those of its repository, as a part of a ref name."""
         return work_tree_name(os.fspath(self.repository.git_dir), os.fspath(self.repository.common_dir))
+
+    @cached_property
+    def label(self) -> str:
+        """The name of this work tree for users."""
+        return work_tree_label(self.repository.git_dir, self.repository.common_dir)
 
     def now(self) -> int:
         return int(time.time())
@@ -168,7 +182,7 @@ class Workspace:
     def _open_lock(self) -> FileLock:
         if self._lock is None:
             with translate_write_errors(os.fspath(self.lock_path)):
-                self.lock_path.parent.mkdir(parents=True, exist_ok=True)
+                make_private(self.lock_path.parent)
                 self._lock = FileLock(self.lock_path)
         return self._lock
 

@@ -22,11 +22,12 @@ def action(
     message: str | None = "Make it better",
     write_scope: WriteScope = WriteScope.NAMED,
     time: str | None = "2026-01-02T03:04:05Z",
+    turn: str = "turn-1",
     **inputs: Any,
 ) -> Action:
     return Action(
         id=ToolUseId(name), tool=tool, input=inputs, status=status, session=SessionId(session),
-        turn=TurnId("turn-1"), agent=None, paths=tuple(str(path) for path in paths), write_scope=write_scope,
+        turn=TurnId(turn), agent=None, paths=tuple(str(path) for path in paths), write_scope=write_scope,
         report=report, lead_text=lead_text, message=message, time=time,
     )  # fmt: skip
 

@@ -59,7 +59,7 @@ def test_two_recorders_beside_a_user_who_commits_and_rebases(
     repo = UserRepo.copy(template_repo, memory_path / "repo")
     repo.git("commit", "-qam", "clean")
     sessions = ("one", "two")
-    children = {in_child(lambda name=name: record_edits(repo, name)) for name in sessions}  # type: ignore[misc]
+    children = {in_child(lambda name=name: record_edits(repo, name)) for name in sessions}  # type: ignore[misc]  # a default argument of a lambda
     failures = []
     while children:
         for words in commands:

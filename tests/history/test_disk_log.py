@@ -31,13 +31,14 @@ from chorus.history.recorder import Recorder
 from chorus.history.records import MAX_LISTED, RecordKind
 from chorus.history.retention import apply_forgetting
 from chorus.history.timeline_log import TimelineUnreadable
-from chorus.model.ids import SessionId, ToolUseId, TurnId
+from chorus.model.ids import ToolUseId, TurnId
 from chorus.model.json_api import LogEntryJson
 from chorus.review import operations as review
 from chorus.review.blame import blame
 from chorus.review.landing import apply as landing
 from chorus.review.landing.plan import plan_landing
 from chorus.review.landing.recovery import PendingLanding
+from chorus.review.landing.selection import LandingRequest
 from chorus.review.operations import Selection
 from tests.history.agent_at_work import Agent, action, bash
 from tests.repos import UserRepo
@@ -69,7 +70,10 @@ def whole(recorder: Recorder) -> list[LogEntry]:
 
 
 def chosen(recorder: Recorder, entries: Sequence[LogEntry], wanted: LogFilter) -> list[LogEntryJson]:
-    turn = find_turn(entries, wanted.turn) if wanted.turn is not None else None
+    known = {entry.turn for entry in entries}
+    turns = {turn for turn in wanted.turns if turn in known}
+    if wanted.turns and not turns:
+        turns = {find_turn(entries, turn) for turn in wanted.turns}  # the beginning of a turn, or none
     if wanted.before is not None:
         before = wanted.before
         entries = list(takewhile(lambda entry: entry.n is None or entry.n < before, entries))
@@ -80,7 +84,7 @@ def chosen(recorder: Recorder, entries: Sequence[LogEntry], wanted: LogFilter) -
         for entry in entries
         if (entry.status != "outside" or wanted.outside or wanted.status == "outside")
         and (wanted.lane is None or entry.lane in (wanted.lane, f"chorus/{wanted.lane}"))
-        and (turn is None or entry.turn == turn)
+        and (not turns or entry.turn in turns)
         and (wanted.tool is None or (entry.tool or "").lower() == wanted.tool.lower())
         and (wanted.path is None or any(f"{path}/".startswith(f"{root}/") for path in entry.paths))
         and entry.seconds >= since
@@ -89,7 +93,7 @@ def chosen(recorder: Recorder, entries: Sequence[LogEntry], wanted: LogFilter) -
     ]
     if wanted.limit is not None:
         found = found[len(found) - min(wanted.limit, len(found)) :]
-    return [entry_json(entry) for entry in found]
+    return [entry_json(entry, "main") for entry in found]
 
 
 def is_to_be_reviewed(entry: LogEntry) -> bool:
@@ -187,16 +191,12 @@ class Scene:
     def correct(self, step: Step) -> None:
         self.recorder.correct_status(ToolUseId(self.pick(step).id or ""), "failed")
 
-    def link(self, _: Step) -> None:
-        self.recorder.link_sessions(SessionId("session-b"), SessionId("session-a"))
-
     def land(self, step: Step) -> None:
-        plan = plan_landing(self.recorder, self.pick(step, "committed", "kept").lane or "", "turn")
+        plan = plan_landing(self.recorder, LandingRequest(self.pick(step, "committed", "kept").lane or ""))
         pending = PendingLanding(self.recorder.workspace.repository.own_dir)
         with pending.locked():
             landing.mark_landed(
                 self.recorder,
-                plan,
                 landing.apply_landing(self.recorder.workspace, plan, pending, dry_run=False),
             )
             pending.clear()
@@ -215,7 +215,7 @@ ALWAYS = [
     "redo",
     "redo",
 ]
-SOMETIMES = ["keep", "reopen", "summarise", "correct", "link", "land"]
+SOMETIMES = ["keep", "reopen", "summarise", "correct", "land"]
 
 
 def steps() -> st.SearchStrategy[list[Step]]:
@@ -228,7 +228,7 @@ def filters(root: Path) -> list[LogFilter]:
     """Every filter by itself, and some together."""
     by_itself: dict[str, Sequence[Any]] = {
         "lane": ("nobody", "chorus/make-it-better"),
-        "turn": TURNS[1:],
+        "turns": [[turn] for turn in TURNS[1:]] + [TURNS[1:], [TURNS[1], "nothing"]],
         "path": [str(root / name) for name in ("a.txt", "dir", "nothing")],
         "tool": ("edit", "Bash", "Revert"),
         "status": ("committed", "reverted", "kept", "noop", "failed", "denied", "outside"),
@@ -249,8 +249,8 @@ def filters(root: Path) -> list[LogFilter]:
         LogFilter(),
         *single,
         *both,
-        LogFilter(turn="turn-1", before=3),
-        LogFilter(turn="turn-1", open=True),
+        LogFilter(turns=["turn-1"], before=3),
+        LogFilter(turns=["turn-1"], open=True),
         LogFilter(tool="Edit", before=9, limit=2),
     ]
 

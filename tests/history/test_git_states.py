@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from chorus.history.head_moves import parse_head, render_head
 from chorus.history.recorder import Recorder
+from chorus.model.ids import Oid
 from chorus.review.drop import drop
 from chorus.review.operations import Selection, revert
+from chorus.store.refs import Head
 from tests.history.agent_at_work import (
     Agent,
     action,
@@ -159,8 +162,8 @@ def test_linked_work_trees_have_a_timeline_each(clean: UserRepo, tmp_path: Path)
         assert [e.id for e in there.entries()] == [two.id]
         assert lane_file(clean, one.lane, "app.py") == b"here\n"
         assert lane_file(clean, two.lane, "app.py") == b"there\n"
-        refs = clean.git("for-each-ref", "--format=%(refname)", "refs/chorus/timeline").split()
-        assert refs == ["refs/chorus/timeline/main", "refs/chorus/timeline/worktree-linked"]
+        timelines = sorted(path.name for path in (clean.path / ".git/chorus/timeline").iterdir())
+        assert timelines == ["main", "worktree-linked"]
         assert_whole(clean, here)
         assert_whole(linked, there)
 
@@ -451,3 +454,9 @@ def test_a_copy_of_a_repository_with_lanes_is_whole(clean: UserRepo, tmp_path: P
     clean.path.rename(tmp_path / "away")
     assert copy.fsck() == ""
     assert lane_file(copy, lane, "app.py") == b"x = 2\n"
+
+
+@pytest.mark.parametrize("ref", ["refs/heads/main", None])
+@pytest.mark.parametrize("oid", [Oid("1" * 40), None])
+def test_a_head_is_read_as_it_was_written(ref: str | None, oid: Oid | None) -> None:
+    assert parse_head(render_head(Head(ref, oid))) == Head(ref, oid)

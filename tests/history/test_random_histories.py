@@ -133,7 +133,7 @@ CHANGES: dict[str, Callable[[UserRepo, Path, Step], None]] = {
 def everything_else(repo: UserRepo, lane: str | None) -> dict[str, object]:
     """What reverting an action of this lane must leave alone, apart from files."""
     refs = repo.git("for-each-ref", "--format=%(refname) %(objectname)").splitlines()
-    own = ("refs/chorus/timeline/", f"refs/heads/{lane} ")
+    own = f"refs/heads/{lane} "
     return {
         "index": (repo.path / ".git/index").read_bytes(),
         "head": (repo.path / ".git/HEAD").read_bytes(),

@@ -1,14 +1,16 @@
 """Every action is recorded once, with its own change alone, and the user's repository stays as it is."""
 
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from chorus.history.attribution import WRITTEN_OVER
 from chorus.history.lanes import PreparedCommit
+from chorus.history.mark_log import Mark
 from chorus.history.recorder import Recorder
 from chorus.model.action import Action, ChangeReport, FileReport, ReportHunk
-from chorus.model.ids import SessionId, ToolUseId
+from chorus.model.ids import ToolUseId
 from chorus.review.verify import verify
 from tests.history.agent_at_work import (
     Agent,
@@ -201,7 +203,7 @@ def test_of_two_edits_that_read_the_file_at_once_each_has_its_own(
     assert patch_of(repo, entries["first"].commit) == ["-row 5", "+first"]
     assert patch_of(repo, entries["second"].commit) == ["-row 15", "+second"]
     assert entries["first"].lane != entries["second"].lane
-    assert statuses(recorder) == ["committed", "outside", "committed"]
+    assert statuses(recorder) == ["undone", "outside", "committed"]
     assert recorder.entries()[1].reason == WRITTEN_OVER
     assert replayed(recorder) == on_disk(repo)
 
@@ -260,6 +262,11 @@ def test_a_failed_command_that_changed_files_is_an_action(repo: UserRepo, agent:
     assert (entry.status, entry.call_status) == ("committed", "failed")
 
 
+def test_a_call_that_changed_nothing_is_listed_with_the_paths_it_named(repo: UserRepo, agent: Agent) -> None:
+    entry = agent.edit("app.py", (repo.path / "app.py").read_bytes())
+    assert (entry.status, entry.paths) == ("noop", ("app.py",))
+
+
 def test_no_change_no_lane(repo: UserRepo, agent: Agent) -> None:
     assert agent.bash(lambda: None).status == "noop"
     assert repo.git("branch", "--list", "chorus/*") == ""
@@ -286,22 +293,17 @@ def test_an_action_reported_twice_at_once_is_recorded_once(repo: UserRepo, recor
     assert [entry.id for entry in recorder.entries()] == ["t1"]
 
 
-def test_a_session_that_continues_under_another_id_keeps_its_lane(repo: UserRepo, recorder: Recorder) -> None:
+def test_a_log_with_links_between_sessions_from_an_older_version_is_read(
+    repo: UserRepo, recorder: Recorder
+) -> None:
     first = Agent(repo, recorder, "old-session").edit("app.py", b"one\n")
-    recorder.link_sessions(SessionId("new-session"), SessionId("old-session"))
-    second = Agent(repo, recorder, "new-session").edit("app.py", b"two\n")
-    assert second.lane == first.lane
+    link = {"kind": "link", "session": "new-session", "parent": "old-session"}
+    with recorder.journal.writing():
+        recorder.journal.append_mark(cast("Mark", link))
     with Recorder.open(repo.path) as again:
-        third = Agent(repo, again, "new-session").edit("app.py", b"three\n")
-        assert third.lane == first.lane
-        assert third.session == "old-session"
-
-
-def test_sessions_linked_in_a_circle_end_the_search(recorder: Recorder) -> None:
-    one, two = SessionId("one"), SessionId("two")
-    recorder.link_sessions(one, two)
-    recorder.link_sessions(two, one)
-    assert recorder.journal.root_session(one) in (one, two)
+        second = Agent(repo, again, "new-session").edit("app.py", b"two\n")
+        assert second.session == "new-session"
+        assert second.lane != first.lane
 
 
 def test_a_status_learned_later_is_shown(repo: UserRepo, recorder: Recorder) -> None:
@@ -318,12 +320,12 @@ def test_a_lane_moved_while_an_action_is_recorded_is_built_upon(repo: UserRepo, 
 
     def moved_meanwhile(prepared: PreparedCommit) -> None:
         """The user commits to the lane between the preparation of a commit and its publication."""
-        recorder.lanes.publish = publish  # type: ignore[method-assign]
+        recorder.lanes.publish = publish  # type: ignore[method-assign]  # replaced for this test
         own = repo.git("commit-tree", f"{lane}^{{tree}}", "-p", lane, "-m", "mine").strip()
         repo.git("update-ref", f"refs/heads/{lane}", own)
         publish(prepared)
 
-    recorder.lanes.publish = moved_meanwhile  # type: ignore[method-assign]
+    recorder.lanes.publish = moved_meanwhile  # type: ignore[method-assign]  # replaced for this test
     recorder.record_before_call([str(place)])
     repo.write("made.txt", b"two\n")
     recorder.record_named_paths([action("t2", place)])
@@ -336,7 +338,7 @@ def test_a_lane_moved_while_an_action_is_recorded_is_built_upon(repo: UserRepo, 
 
 def test_a_deleted_timeline_starts_again(repo: UserRepo, agent: Agent) -> None:
     first = agent.edit("app.py", b"one\n")
-    repo.git("update-ref", "-d", "refs/chorus/timeline/main")
+    (repo.path / ".git/chorus/timeline/main").unlink()
     second = agent.edit("app.py", b"two\n")
     assert [entry.id for entry in agent.recorder.entries()] == [second.id]
     assert second.lane != first.lane
@@ -354,3 +356,44 @@ def test_a_repository_without_a_timeline_has_no_entries(repo: UserRepo, recorder
         assert recorder.entries() == []
         assert verify(recorder) == []
     assert not (repo.git_dir / "chorus").exists()
+
+
+def test_a_summary_that_comes_late_is_the_same_in_the_log_and_on_the_lane(
+    repo: UserRepo, recorder: Recorder, agent: Agent
+) -> None:
+    first = agent.edit("app.py", b"one\n")
+    second = agent.edit("app.py", b"two\n")
+    recorder.set_summary(ToolUseId(second.id or ""), "I write two.\nAnd more.")
+    recorder.set_summary(ToolUseId(first.id or ""), "I write one.")  # too late: another commit is above it
+    entries = recorder.entries()
+    assert [entry.summary for entry in entries] == [first.summary, "I write two."]
+    assert lane_subjects(repo, first.lane) == [first.summary, "I write two."]
+    assert repo.git("rev-parse", str(first.lane)).strip() == entries[1].commit
+    third = agent.edit("app.py", b"three\n")
+    assert lane_subjects(repo, first.lane)[2] == third.summary
+    assert_whole(repo, recorder)
+
+
+def test_a_lane_that_is_checked_out_is_not_reworded(repo: UserRepo, recorder: Recorder, agent: Agent) -> None:
+    made = agent.edit("new.txt", b"one\n")
+    (repo.path / "new.txt").unlink()
+    repo.git("switch", "-q", str(made.lane))
+    recorder.set_summary(ToolUseId(made.id or ""), "I write one.")
+    assert entry_of(recorder, made.id or "").summary == made.summary
+    assert lane_subjects(repo, made.lane) == [made.summary]
+
+
+def test_an_ignored_file_has_one_reason_and_temporary_files_have_none(
+    repo: UserRepo, recorder: Recorder
+) -> None:
+    (repo.path / ".gitignore").write_text("*.log\n")
+    recorder.start()
+    place = repo.path / "x.log"
+    place.write_text("one\n")
+    (repo.path / "app.py.tmp.123.0123456789ab").write_text("half")
+    recorder.record_named_paths([action("t1", place, tool="Write", report=reported(place, None, "one\n"))])
+    recorder.record_window(bash("t2"))
+    first, second = entry_of(recorder, "t1"), entry_of(recorder, "t2")
+    assert (first.status, first.reason) == ("noop", None)
+    assert first.skipped == ("x.log is ignored by git",)
+    assert not any(".tmp." in line for line in second.skipped)

@@ -10,7 +10,7 @@ from chorus.review.verify import verify
 from chorus.store.worktree.sparse import find_excluded_by_sparse
 from tests.history.agent_at_work import Agent
 from tests.repos import UserRepo
-from tests.review.test_landing import land
+from tests.review.landing_steps import land
 from tests.review.test_revert import select
 
 KINDS = {
@@ -71,7 +71,9 @@ def test_a_file_that_is_left_out_and_was_changed_by_a_commit_since_is_a_conflict
     sparse.git("update-index", "--cacheinfo", f"100644,{blob},other/b.txt")
     sparse.git("commit", "-qm", "theirs")
     before = committed(sparse)
-    with pytest.raises(LandConflict, match=r"other/b\.txt was changed by .* theirs") as caught:
+    with pytest.raises(
+        LandConflict, match=r"line 1 of other/b\.txt was changed on main by .* theirs"
+    ) as caught:
         land(agent)
     assert caught.value.exit_code is ExitCode.CONFLICT
     assert committed(sparse) == before
@@ -84,5 +86,5 @@ def test_a_file_the_user_deleted_is_not_one_that_is_left_out(sparse: UserRepo, a
     assert find_excluded_by_sparse(
         agent.recorder.workspace.repository, map(RepoPath, (PRESENT, *LEFT_OUT))
     ) == set(LEFT_OUT)
-    with pytest.raises(LandConflict, match=f"{PRESENT} builds on changes that are not on main"):
+    with pytest.raises(LandConflict, match=f"{PRESENT} builds on your uncommitted deletion"):
         land(agent)

@@ -4,10 +4,13 @@ from collections.abc import Iterator
 
 import pytest
 
+from chorus.history.log.disk_log import DiskLog
+from chorus.history.log.entry import entry_json
 from chorus.history.recorder import Recorder
 from chorus.review.landing.apply import apply_landing
 from chorus.review.landing.plan import plan_landing
 from chorus.review.landing.recovery import PendingLanding
+from chorus.review.landing.selection import LandingRequest
 from chorus.review.operations import Selection, revert
 from chorus.review.revert.plan import RevertConflict
 from tests.history.agent_at_work import Agent
@@ -45,7 +48,7 @@ def edited(lines: list[str], *changes: tuple[str, str]) -> list[str]:
 
 
 def land(recorder: Recorder, lane: str) -> None:
-    plan = plan_landing(recorder, lane)
+    plan = plan_landing(recorder, LandingRequest(lane))
     apply_landing(recorder.workspace, plan, PendingLanding(recorder.workspace.repository.own_dir))
 
 
@@ -116,7 +119,7 @@ def test_a_revert_is_the_users_own_commit(committed: UserRepo, recorder: Recorde
         committed.git("log", "-1", "--format=%an <%ae>", entry.lane or "").strip()
         == "Ada User <ada@example.com>"
     )
-    assert committed.git("log", "-1", "--format=%an", "refs/chorus/timeline/main").strip() == "Ada User"
+    assert committed.git("log", "-1", "--format=%an", str(recorder.timeline.tip)).strip() == "Ada User"
 
 
 @pytest.mark.parametrize("first", ["session-a", "session-b"])
@@ -162,3 +165,113 @@ def test_only_a_later_change_of_the_same_line_blocks_a_revert(
     revert(recorder, Selection([str(entries[0].n)]), with_dependents=True)
     expected = edited(HEAD, ("line 3", "three"), ("line 1", "one"), ("line 7", "seven"))
     assert (committed.path / "n.txt").read_bytes() == text(expected)
+
+
+def test_what_an_action_builds_on_is_in_its_entry(committed: UserRepo, recorder: Recorder) -> None:
+    lines = (committed.path / "n.txt").read_bytes().split(b"\n")
+    lines[1] = b"the user's"
+    committed.write("mine.txt", b"not committed\n")
+    (committed.path / "n.txt").write_bytes(b"\n".join(lines))
+    one = Agent(committed, recorder)
+    made = one.replace("n.txt", b"the user's", b"the agent's")
+    other = Agent(committed, recorder, "session-b").replace("n.txt", b"the agent's", b"the other's")
+    assert (made.context, other.context) == (("- 2 n.txt",), (f"{made.n} 2 n.txt",))
+    assert entry_json(other, "main")["context"] == [{"path": "n.txt", "by": made.n, "lines": [2]}]
+    assert one.edit("mine.txt", b"changed\n").context == ("- - mine.txt",)
+    first, second = recorder.log.lanes()
+    assert first["context"] == [
+        {"path": "mine.txt", "by": None, "lines": []},
+        {"path": "n.txt", "by": None, "lines": [2]},
+    ]
+    assert second["context"] == [{"path": "n.txt", "by": made.n, "lines": [2]}]
+    with DiskLog.open(committed.path) as log:
+        assert list(log.entries())[::-1] == recorder.entries()
+        assert log.lanes() == [first, second]
+
+
+def test_a_line_inserted_above_another_sessions_line_is_not_taken_for_it(
+    committed: UserRepo, recorder: Recorder
+) -> None:
+    """Three lines where two were: only the versions in between tell which of them is new."""
+    first, second = Agent(committed, recorder, "session-a"), Agent(committed, recorder, "session-b")
+    first.edit("n.txt", text(edited(HEAD, ("line 5", "first 5"))))
+    committed.write("n.txt", text(edited(HEAD, ("line 5", "user|first 5"))))
+    entry = second.edit("n.txt", text(edited(HEAD, ("line 5", "second|first 5"))))
+    assert (
+        committed.git("show", f"{entry.lane}:n.txt")
+        == text(edited(HEAD, ("line 5", "second|line 5"))).decode()
+    )
+    assert entry.context == ("- 5 n.txt",)
+
+
+def test_a_line_between_two_that_others_changed_keeps_its_place(
+    committed: UserRepo, recorder: Recorder
+) -> None:
+    first, second = Agent(committed, recorder, "session-a"), Agent(committed, recorder, "session-b")
+    first.edit("n.txt", text(edited(HEAD, ("line 5", "first 5"))))
+    committed.write("n.txt", text(edited(HEAD, ("line 5", "user|first 5"))))
+    entry = second.edit("n.txt", text(edited(HEAD, ("line 5", "user|second|first 5"))))
+    assert (
+        committed.git("show", f"{entry.lane}:n.txt")
+        == text(edited(HEAD, ("line 5", "second|line 5"))).decode()
+    )
+    assert entry.context == ()
+
+
+def test_what_the_user_committed_meanwhile_is_removed_from_the_branch_by_a_landing(
+    committed: UserRepo, recorder: Recorder
+) -> None:
+    """The lane began before that commit, so it never had the line or the file."""
+    agent = Agent(committed, recorder)
+    entry = agent.edit("n.txt", text(edited(HEAD, ("line 1", "agent 1"))))
+    committed.write("n.txt", text(edited(HEAD, ("line 1", "agent 1"), ("line 5", "line 5|user"))))
+    committed.write("made.txt", b"the user's\n")
+    committed.git("add", "n.txt", "made.txt")
+    committed.git("commit", "-qm", "Mine")
+    recorder.record_outside()
+    agent.edit("n.txt", text(edited(HEAD, ("line 1", "agent 1"))))
+    agent.edit("made.txt", None)
+    assert entry.lane is not None
+    land(recorder, entry.lane)
+    assert committed.git("show", "main:n.txt") == text(edited(HEAD, ("line 1", "agent 1"))).decode()
+    assert "made.txt" not in committed.git("ls-tree", "--name-only", "main").split()
+
+
+def test_a_line_that_the_user_committed_and_the_agent_then_removed_leaves_the_branch(
+    committed: UserRepo, recorder: Recorder
+) -> None:
+    """The agent added it, so over the whole lane it is no change; on the branch it is."""
+    agent = Agent(committed, recorder)
+    entry = agent.edit("n.txt", text(edited(HEAD, ("line 5", "line 5|agent"))))
+    committed.write("n.txt", text(edited(HEAD, ("line 2", "user 2"), ("line 5", "line 5|agent"))))
+    committed.git("commit", "-qam", "Mine")
+    recorder.record_outside()
+    wanted = text(edited(HEAD, ("line 2", "user 2"), ("line 8", "agent 8")))
+    agent.edit("n.txt", wanted)
+    assert entry.lane is not None
+    land(recorder, entry.lane)
+    assert committed.git("show", "main:n.txt") == wanted.decode()
+
+
+def test_a_revert_refuses_a_line_that_has_gone_back_further(committed: UserRepo, recorder: Recorder) -> None:
+    """The place holds an older line than the one the action removed: putting both there would double it."""
+    agent = Agent(committed, recorder)
+    agent.edit("n.txt", text(edited(HEAD, ("line 5", "agent 5"))))
+    removal = agent.edit("n.txt", text(edited(HEAD, ("line 5", ""))))
+    committed.write("n.txt", text(HEAD))
+    recorder.record_outside()
+    with pytest.raises(RevertConflict):
+        revert(recorder, Selection([str(removal.n)]))
+
+
+def test_context_names_who_wrote_it_although_the_session_itself_changed_the_file_since(
+    committed: UserRepo, recorder: Recorder
+) -> None:
+    first, second = Agent(committed, recorder, "session-a"), Agent(committed, recorder, "session-b")
+    writer = first.edit("n.txt", text(edited(HEAD, ("line 1", "first 1"))))
+    second.edit("n.txt", text(edited(HEAD, ("line 1", "first 1"), ("line 8", "second 8"))))
+    entry = second.edit("n.txt", text(edited(HEAD, ("line 1", "second 1"), ("line 8", "second 8"))))
+    assert entry.context == (f"{writer.n} 1 n.txt",)
+    trailers = committed.read_commits(f"{entry.commit}^")[0].trailers
+    assert trailers["Chorus-Context"] == [f"{writer.id} n.txt"]
+    assert trailers["Chorus-Session"] == ["session-b"]

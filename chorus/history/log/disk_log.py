@@ -5,25 +5,37 @@ For a process that reads it once, such as `chorus log` without a watcher. Gives 
 in the mark log. Raises `TimelineUnreadable` where only the whole history can answer.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import partial
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
+from chorus.history.landings import find_landed
 from chorus.history.log.entry import FindAction, LogEntry, entry_json, entry_of_call, entry_of_record
 from chorus.history.log.filter import Locate, LogFilter, select_entries
 from chorus.history.log.json_views import LaneRow, changes_below, lanes_json, show_json
 from chorus.history.log.lookup import find_entry
 from chorus.history.mark_log import FILE_NAME, ActionMarks, Mark, parse_marks, read_marks
 from chorus.history.records import RecordKind
-from chorus.history.timeline_log import REF_PREFIX, LogScanner, TimelineCommit, TimelineUnreadable
+from chorus.history.timeline_log import (
+    OLD_REF_PREFIX,
+    REF_PREFIX,
+    LogScanner,
+    TimelineCommit,
+    TimelineUnreadable,
+)
 from chorus.model.commit_message import ACTION, CONTAINED, NUMBER, render_trailer
 from chorus.model.ids import LaneName, Oid
-from chorus.model.json_api import ActionJson, LaneJson, LogEntryJson
 from chorus.model.lane_name import BRANCHES
 from chorus.store.git_paths import GitPaths, read_git_paths
 from chorus.store.git_process import Git
+from chorus.store.loose_refs import read_loose
+
+if TYPE_CHECKING:
+    from chorus.model.json_api import ActionJson, LaneJson, LogEntryJson
 
 OID = re.compile(r"[0-9a-f]{40}")
 
@@ -32,12 +44,15 @@ class DiskLog:
     def __init__(self, paths: GitPaths) -> None:
         self._git = Git(Path(paths.work_tree))
         self._own_dir = f"{paths.git_dir}/chorus"
+        self.worktree = paths.label
         # Read before the timeline: a mark is written after the records it names.
         calls, others = read_marks(Path(self._own_dir) / FILE_NAME)
         marks = ActionMarks(others)
+        marks.off_branches = marks.landings.keys() - find_landed(self._git, marks.landings)
         if marks.calls:
-            raise TimelineUnreadable("the mark log has a call in another form")
-        self.scanner = LogScanner(self._git, REF_PREFIX + paths.name)
+            raise TimelineUnreadable("the marks hold a call that only the watcher can read")
+        tip = read_loose(f"{paths.common_dir}/{REF_PREFIX}{paths.name}")
+        self.scanner = LogScanner(self._git, tip or OLD_REF_PREFIX + paths.name)
         self._calls, self._marks = calls, marks
         self._seen: list[LogEntry] = []
         self._entries = newest_entries(
@@ -64,7 +79,7 @@ class DiskLog:
     def select(self, wanted: LogFilter, locate: Locate) -> list[LogEntryJson]:
         """The entries that match, oldest first."""
         found = select_entries(self.entries(), wanted, locate, partial(changes_below, self._git))
-        return [entry_json(entry) for entry in found]
+        return [entry_json(entry, self.worktree) for entry in found]
 
     def lanes(self) -> list[LaneJson]:
         """Every lane whose branch exists, oldest first. Calls that changed nothing are on none."""
@@ -78,18 +93,21 @@ class DiskLog:
                 rows[lane_commit.lane] = LaneRow(lane_commit.lane, lane_commit.base, recorded.record.session)
         listed = self._git.text("for-each-ref", "--format=%(objectname) %(refname)", BRANCHES).splitlines()
         tips = {name: Oid(oid) for oid, name in (line.split(" ", 1) for line in listed)}
-        return lanes_json(entries, reversed(rows.values()), tips.get)
+        return lanes_json(entries, reversed(rows.values()), tips.get, self.worktree)
 
-    def show(self, name: str) -> ActionJson:
-        """The action with that number, id or lane commit, or the outside change with that timeline commit."""
+    def show(self, name: str, *, user_diff: bool = False) -> ActionJson:
+        """The action with that number, id or lane commit, or the outside change with that timeline commit.
+
+        `user_diff`: with the user's settings for diffs.
+        """
         entry = self._find_call(name) or self._find_record(name)
         # A lane commit may be abbreviated: only the whole log shows whether it is unique.
         entry = entry or find_entry(list(self.entries())[::-1], name)
         recorded = self.scanner.find(entry.timeline) if entry.timeline else None
         if recorded is not None and not recorded.record.listed:
-            raise TimelineUnreadable(f"{recorded.oid} lists none of its files")
+            raise TimelineUnreadable(f"timeline commit {recorded.oid} does not list its files")
         edits = recorded.record.edits if recorded else ()
-        return show_json(self._git, self._own_dir, entry, edits)
+        return show_json(self._git, self._own_dir, entry, edits, self.worktree, user_diff=user_diff)
 
     def find_action_entry(self, action: str) -> LogEntry | None:
         """The entry of the call with that id."""
@@ -163,6 +181,6 @@ def newest_calls(lines: Sequence[bytes]) -> Iterator[Mark]:
     for line in reversed(lines):
         for call in parse_marks(line):
             if last is not None and call["n"] > last:
-                raise TimelineUnreadable(f"call {last} comes after call {call['n']} in the mark log")
+                raise TimelineUnreadable(f"the marks have call {call['n']} before call {last}")
             last = call["n"]
             yield call

@@ -6,17 +6,29 @@ that reads either: the first screen of `chorus log` waits for what is loaded her
 
 from collections.abc import Callable, Sequence, Set
 from datetime import UTC, datetime
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from chorus.history.mark_log import ActionMarks, Mark
 from chorus.history.records import RecordKind
 from chorus.history.timeline_log import TimelineCommit
+from chorus.model.action import ActionStatus, UndoneBy
 from chorus.model.ids import AgentId, LaneName, Oid, RepoPath, SessionId, TurnId
-from chorus.model.json_api import ActionStatus, LogEntryJson
 from chorus.model.review_state import is_open
+
+if TYPE_CHECKING:
+    from chorus.model.json_api import ContextJson, LogEntryJson, UndoneJson
 
 # Finds the record of an action, or the one that also holds its change.
 FindAction: TypeAlias = Callable[[str], TimelineCommit | None]
+
+
+class Undone(NamedTuple):
+    """How much of an action's change is gone from disk. `whole`: nothing of it is left."""
+
+    by: UndoneBy
+    whole: bool
+    gone: int  # lines
+    of: int
 
 
 class LogEntry(NamedTuple):
@@ -48,7 +60,11 @@ class LogEntry(NamedTuple):
     skipped: tuple[str, ...] = ()
     lines: tuple[int, int] | None = None  # added, removed
     call_status: str = "succeeded"
+    undone: Undone | None = None
+    context: tuple[str, ...] = ()  # as in its record
     files: int | None = None  # how many; `paths` is empty where there are too many to list
+    reverts_part: tuple[str, ...] = ()  # actions of which this reverts some hunks
+    command: str | None = None  # of a call that changed nothing: what the shell was given
 
     @property
     def open(self) -> bool:
@@ -88,10 +104,13 @@ def entry_of_record(recorded: TimelineCommit, marks: ActionMarks, reverted: Set[
         timeline=recorded.oid,
         reason=record.reason,
         reverts=record.reverts,
-        landed=marks.landed.get(name, ()),
+        reverts_part=record.reverts_part,
+        landed=marks.landed_in(name),
         skipped=record.skipped,
         lines=record.lines,
         call_status=marks.statuses.get(name, record.status),
+        undone=undone_of(recorded, marks),
+        context=record.context,
         files=record.files,
     )
 
@@ -100,7 +119,24 @@ def status_of(recorded: TimelineCommit, marks: ActionMarks, reverted: Set[str]) 
     if recorded.record.kind is RecordKind.OUTSIDE:
         return "outside"
     name = recorded.record.action or ""
-    return "reverted" if name in reverted else "kept" if name in marks.kept else "committed"
+    if name in reverted:
+        return "reverted"
+    if marks.landed_in(name):
+        return "landed"
+    undone = undone_of(recorded, marks)
+    if undone is not None and undone.whole:
+        return "undone"
+    return "kept" if name in marks.kept else "committed"
+
+
+def undone_of(recorded: TimelineCommit, marks: ActionMarks) -> Undone | None:
+    """What is gone of an action's change; None if nothing is."""
+    parts = marks.undone.get(recorded.record.action or "")
+    if not parts:
+        return None
+    whole = sum(part.gone == part.of for part in parts.values()) == recorded.record.files
+    last = list(parts.values())[-1]
+    return Undone(last.by, whole, sum(p.gone for p in parts.values()), sum(p.of for p in parts.values()))
 
 
 STATUS_OF_CALL: dict[str, ActionStatus] = {"denied": "denied", "failed": "failed", "unfinished": "failed"}
@@ -130,14 +166,17 @@ def entry_of_call(call: Mark, marks: ActionMarks, reverted: Set[str], find_actio
         commit=lane_commit.commit if lane_commit else None,
         reason=call.get("reason"),
         within=within,
-        landed=marks.landed.get(name, ()),
+        landed=marks.landed_in(name),
         skipped=tuple(call["skipped"]),
         call_status=status,
+        undone=undone_of(holder, marks) if holder else None,
         files=len(call["paths"]),
+        command=call.get("command"),
     )
 
 
-def entry_json(entry: LogEntry) -> LogEntryJson:
+def entry_json(entry: LogEntry, worktree: str) -> "LogEntryJson":
+    """`worktree`: the name of the work tree it is of."""
     return {
         "n": entry.n,
         "id": entry.id,
@@ -159,7 +198,26 @@ def entry_json(entry: LogEntry) -> LogEntryJson:
         "message": entry.message,
         "landed": bool(entry.landed),
         "reverts": list(entry.reverts),
+        "reverts_part": list(entry.reverts_part),
         "within": entry.within,
         "reason": entry.reason,
         "skipped": list(entry.skipped),
+        "undone": undone_json(entry.undone),
+        "worktree": worktree,
+        "context": [context_json(text) for text in entry.context],
+    }
+
+
+def undone_json(undone: Undone | None) -> "UndoneJson | None":
+    if undone is None:
+        return None
+    return {"by": undone.by, "whole": undone.whole, "lines": undone.gone, "of": undone.of}
+
+
+def context_json(text: str) -> "ContextJson":
+    by, lines, path = text.split(" ", 2)
+    return {
+        "path": path,
+        "by": None if by == "-" else int(by),
+        "lines": [] if lines == "-" else [int(line) for line in lines.split(",")],
     }

@@ -4,20 +4,24 @@
 end and parses only the records that name the path.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterable
 from functools import cached_property
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from chorus.history.log.disk_log import DiskLog
 from chorus.history.log.entry import LogEntry
-from chorus.history.recorder import Recorder
 from chorus.history.records import NOTHING, Edit
 from chorus.history.timeline_log import TimelineCommit
 from chorus.history.workspace import Workspace
 from chorus.model.commit_message import EDIT, render_trailer
 from chorus.model.ids import RepoPath
 from chorus.store.objects.trees import TreeEntry
+
+if TYPE_CHECKING:
+    from chorus.history.recorder import Recorder
 
 
 class FileHistory(Protocol):

@@ -3,14 +3,14 @@
 The log is given newest first, and no more of it is taken than the filter needs.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import islice
 from typing import NamedTuple, TypeAlias
 
 from chorus.errors import UsageError
 from chorus.history.log.entry import LogEntry
-from chorus.history.log.lookup import find_turn
+from chorus.history.log.lookup import NoSuchAction, find_turn
 from chorus.model.ids import Oid, RepoPath, TurnId
 from chorus.model.lane_name import lane_spellings
 from chorus.model.repo_paths import is_at_or_below
@@ -25,7 +25,7 @@ class LogFilter(NamedTuple):
     """Which entries are wanted; None: any."""
 
     lane: str | None = None
-    turn: str | None = None
+    turns: Sequence[str] = ()  # ids, or the beginnings of ids; none: any
     path: str | None = None  # as the user gives it; a directory means all files below it
     tool: str | None = None
     status: str | None = None
@@ -40,15 +40,29 @@ def select_entries(
     newest: Iterable[LogEntry], wanted: LogFilter, locate: Locate, changes_path: ChangesPath
 ) -> list[LogEntry]:
     """The entries that match, oldest first."""
-    turn = None
-    if wanted.turn is not None:
+    turns: set[TurnId] = set()
+    if wanted.turns:
         # Only the whole log shows whether the start of a turn's name is unique.
         newest = list(newest)
-        turn = find_turn(newest, wanted.turn)
+        turns = _find_turns(newest, wanted.turns)
     entries = newest if wanted.before is None else _skip_to(newest, wanted.before)
     root = locate(wanted.path) if wanted.path is not None else None
-    matches = _compile(wanted, turn, root, changes_path)
+    matches = _compile(wanted, turns, root, changes_path)
     return list(islice(filter(matches, entries), wanted.limit))[::-1]
+
+
+def _find_turns(entries: Sequence[LogEntry], names: Iterable[str]) -> set[TurnId]:
+    """The turns of these names. NoSuchAction only if none is here: the others may be of other work trees."""
+    found: set[TurnId] = set()
+    missing: NoSuchAction | None = None
+    for name in names:
+        try:
+            found.add(find_turn(entries, name))
+        except NoSuchAction as error:
+            missing = missing or error
+    if missing is not None and not found:
+        raise missing
+    return found
 
 
 def _skip_to(newest: Iterable[LogEntry], before: int) -> Iterator[LogEntry]:
@@ -68,7 +82,7 @@ def _skip_to(newest: Iterable[LogEntry], before: int) -> Iterator[LogEntry]:
 
 
 def _compile(
-    wanted: LogFilter, turn: TurnId | None, root: RepoPath | None, changes_path: ChangesPath
+    wanted: LogFilter, turns: Collection[TurnId], root: RepoPath | None, changes_path: ChangesPath
 ) -> Callable[[LogEntry], bool]:
     """Combine the filter's conditions into one test for an entry."""
     tests: list[Callable[[LogEntry], bool]] = []
@@ -77,8 +91,8 @@ def _compile(
     if wanted.lane is not None:
         lanes = lane_spellings(wanted.lane)
         tests.append(lambda entry: entry.lane in lanes)
-    if wanted.turn is not None:
-        tests.append(lambda entry: entry.turn == turn)
+    if turns:
+        tests.append(lambda entry: entry.turn in turns)
     if wanted.tool is not None:
         tool = wanted.tool.lower()
         tests.append(lambda entry: (entry.tool or "").lower() == tool)

@@ -1,19 +1,24 @@
 """The JSON of `show` and `lanes`, and the patches in it as git prints them. Keys are API."""
 
 import os
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from chorus.history.log.entry import LogEntry, entry_json
+from chorus.history.log.entry import LogEntry, context_json, entry_json
 from chorus.history.records import Edit
 from chorus.model.ids import LaneName, Oid, RepoPath, SessionId
-from chorus.model.json_api import ActionJson, EditJson, LaneJson, LogEntryJson
 from chorus.model.lane_name import lane_ref
 from chorus.store.git_process import Git
 
+if TYPE_CHECKING:
+    from chorus.model.json_api import ActionJson, ContextJson, EditJson, LaneJson, LogEntryJson
+
 # The same for every user: no colours, no programs from the user's configuration.
 PATCH_OPTIONS = ("-r", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color")
+
+# As `git diff` prints it to this user, but without programs of theirs, and in colours only at the end.
+USER_DIFF_OPTIONS = ("--no-color", "--no-ext-diff", "--no-textconv", "--no-color-moved", "--no-relative")
 
 
 class LaneRow(NamedTuple):
@@ -22,12 +27,21 @@ class LaneRow(NamedTuple):
     session: SessionId | None
 
 
-def show_json(git: Git, own_dir: str, entry: LogEntry, edits: Sequence[Edit]) -> ActionJson:
-    """The entry with its edits and its patch. `own_dir`: Chorus's directory of this work tree."""
-    patch = run_diff(git, own_dir, "--no-commit-id", "--root", entry.timeline) if entry.timeline else ""
+def show_json(
+    git: Git, own_dir: str, entry: LogEntry, edits: Sequence[Edit], worktree: str, *, user_diff: bool = False
+) -> "ActionJson":
+    """The entry with its edits and its patch. `own_dir`: Chorus's directory of this work tree.
+
+    `user_diff`: the patch has the context, algorithm and prefixes of the user's git settings.
+    """
+    patch = ""
+    if entry.timeline and user_diff:
+        patch = _run_user_diff(git, own_dir, entry.timeline)
+    if entry.timeline and not patch:
+        patch = run_diff(git, own_dir, "--no-commit-id", "--root", entry.timeline)
     paths: list[str] = list(entry.paths) or [edit.path for edit in edits]
     return {
-        **entry_json(entry),
+        **entry_json(entry, worktree),
         "paths": paths,
         "files": len(paths),
         "edits": [_edit_json(edit) for edit in edits],
@@ -35,7 +49,7 @@ def show_json(git: Git, own_dir: str, entry: LogEntry, edits: Sequence[Edit]) ->
     }
 
 
-def _edit_json(edit: Edit) -> EditJson:
+def _edit_json(edit: Edit) -> "EditJson":
     before, after = edit.before, edit.after
     return {
         "path": edit.path,
@@ -47,15 +61,20 @@ def _edit_json(edit: Edit) -> EditJson:
 
 
 def lanes_json(
-    entries: Iterable[LogEntry], lanes: Iterable[LaneRow], read_tip: Callable[[str], Oid | None]
-) -> list[LaneJson]:
+    entries: Iterable[LogEntry],
+    lanes: Iterable[LaneRow],
+    read_tip: Callable[[str], Oid | None],
+    worktree: str,
+) -> "list[LaneJson]":
     """The lanes whose branch exists, with the number of their actions and of those still open."""
     actions: Counter[str] = Counter()
     unreviewed: Counter[str] = Counter()
+    contexts: defaultdict[str, set[str]] = defaultdict(set)
     for entry in entries:
         if entry.lane is not None and entry.n is not None and entry.within is None:
             actions[entry.lane] += 1
             unreviewed[entry.lane] += entry.open
+            contexts[entry.lane].update(entry.context)
     listed: list[LaneJson] = []
     for lane in lanes:
         ref = lane_ref(lane.name)
@@ -65,9 +84,14 @@ def lanes_json(
                 {
                     "name": lane.name, "ref": ref, "base": lane.base, "tip": tip, "session": lane.session,
                     "actions": actions[lane.name], "open": unreviewed[lane.name],
+                    "worktree": worktree, "context": _sorted_contexts(contexts[lane.name]),
                 }
             )  # fmt: skip
     return listed
+
+
+def _sorted_contexts(texts: Iterable[str]) -> "list[ContextJson]":
+    return sorted(map(context_json, texts), key=lambda one: (one["path"], one["by"] or 0, one["lines"]))
 
 
 def changes_below(git: Git, commit: Oid, path: RepoPath) -> bool:
@@ -75,7 +99,7 @@ def changes_below(git: Git, commit: Oid, path: RepoPath) -> bool:
     return git.attempt("diff-tree", "--quiet", "-r", f"{commit}^", commit, "--", path).returncode != 0
 
 
-def add_paths(git: Git, own_dir: str, entries: Iterable[LogEntryJson]) -> None:
+def add_paths(git: Git, own_dir: str, entries: "Iterable[LogEntryJson]") -> None:
     """Add the paths of those entries that changed too many files for their records to list."""
     wanted = {entry["timeline"]: entry for entry in entries if entry["timeline"] and not entry["paths"]}
     if not wanted:
@@ -99,6 +123,11 @@ def run_diff(git: Git, own_dir: str, *arguments: str) -> str:
     """What `git diff-tree` prints."""
     output = git.run("diff-tree", *PATCH_OPTIONS, *arguments, extra=_without_index(own_dir))
     return output.decode("utf-8", "replace")
+
+
+def _run_user_diff(git: Git, own_dir: str, commit: Oid) -> str:
+    done = git.attempt("diff", *USER_DIFF_OPTIONS, f"{commit}^", commit, extra=_without_index(own_dir))
+    return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else ""
 
 
 def _without_index(own_dir: str) -> dict[str, str]:

@@ -5,11 +5,12 @@ was added since the last one, not the length of the log. If the history was rewr
 its oldest part), everything is read again. `DiskLog` answers the same questions for a process that asks once.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from functools import partial
 from typing import NamedTuple
 
 from chorus.history.journal import Journal
+from chorus.history.landings import BranchStamp, find_landed, read_branch_stamp
 from chorus.history.log.entry import LogEntry, entry_json, entry_of_call, entry_of_record, find_reverted
 from chorus.history.log.filter import LogFilter, select_entries
 from chorus.history.log.json_views import LaneRow, changes_below, lanes_json, show_json
@@ -19,6 +20,9 @@ from chorus.history.records import Edit, RecordKind
 from chorus.history.timeline_log import TimelineCommit
 from chorus.model.ids import Oid
 from chorus.model.json_api import ActionJson, LaneJson, LogEntryJson
+from chorus.model.lru import LruDict
+
+MAX_TAKEN = 4096
 
 
 class LogUpdate(NamedTuple):
@@ -35,6 +39,7 @@ class LogFollower:
     def __init__(self, journal: Journal) -> None:
         self._timeline = journal.timeline
         self._mark_log = journal.marks
+        self._repository = journal.workspace.repository
         self.restart()
 
     def restart(self) -> None:
@@ -43,6 +48,7 @@ class LogFollower:
         self._last: Oid | None = None
         self._marks = ActionMarks()
         self._reverted: set[str] = set()
+        self._branches: BranchStamp = ()
 
     def is_current(self) -> bool:
         """Whether what was read before is still the beginning of the history."""
@@ -64,7 +70,21 @@ class LogFollower:
             reverted = find_reverted(all_records)
             touched |= dict.fromkeys(sorted(reverted ^ self._reverted))
             self._reverted = reverted
+        touched |= dict.fromkeys(sorted(self._find_moved_off(marks)))
         return LogUpdate(records, marks, touched)
+
+    def _find_moved_off(self, marks: Sequence[Mark]) -> Set[str]:
+        """If a branch has moved, check again which landed actions are on one; return those that changed."""
+        if not self._marks.landings:
+            return frozenset()
+        stamp = read_branch_stamp(str(self._repository.common_dir), str(self._repository.git_dir))
+        if stamp == self._branches and not any(mark.get("kind") == "landed" for mark in marks):
+            return frozenset()
+        self._branches = stamp
+        before = self._marks.off_branches
+        landed = find_landed(self._repository.git, self._marks.landings)
+        self._marks.off_branches = self._marks.landings.keys() - landed
+        return before ^ self._marks.off_branches
 
     def entry(self, source: TimelineCommit | Mark) -> LogEntry:
         """The entry of a record or a call, with the marks and reverts read so far."""
@@ -94,7 +114,7 @@ class MemoryLog:
             # Its mark was read after the record that follows it.
             self._restart()
             return self.known_entries()
-        if records or marks:
+        if records or marks or touched:
             self._update(touched)
             self._add(records, calls)
         return list(self._entries)
@@ -104,21 +124,27 @@ class MemoryLog:
         workspace = self._journal.workspace
         changes_path = partial(changes_below, workspace.repository.git)
         found = select_entries(reversed(self.entries()), wanted, workspace.locate, changes_path)
-        return [entry_json(entry) for entry in found]
+        return [entry_json(entry, workspace.label) for entry in found]
 
     def lanes(self) -> list[LaneJson]:
         """Every lane whose branch exists, oldest first."""
         entries = self.entries()
         rows = [LaneRow(lane.name, lane.base, lane.session) for lane in self._journal.lanes.all()]
-        return lanes_json(entries, rows, self._journal.workspace.refs.read)
+        workspace = self._journal.workspace
+        return lanes_json(entries, rows, workspace.refs.read, workspace.label)
 
-    def show(self, name: str) -> ActionJson:
-        """The action with that number, id or lane commit, or the outside change with that timeline commit."""
+    def show(self, name: str, *, user_diff: bool = False) -> ActionJson:
+        """The action with that number, id or lane commit, or the outside change with that timeline commit.
+
+        `user_diff`: with the user's settings for diffs.
+        """
         entries = self.entries()
         outside = next((e for e in entries if e.status == "outside" and e.timeline == name), None)
         entry = outside or find_entry(entries, name)
-        repository = self._journal.workspace.repository
-        return show_json(repository.git, str(repository.own_dir), entry, self.edits(entry))
+        workspace = self._journal.workspace
+        repository = workspace.repository
+        own_dir, edits = str(repository.own_dir), self.edits(entry)
+        return show_json(repository.git, own_dir, entry, edits, workspace.label, user_diff=user_diff)
 
     def edits(self, entry: LogEntry) -> tuple[Edit, ...]:
         """The paths of an entry, with the file before and after."""
@@ -178,7 +204,8 @@ class LogChanges:
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
-        self._taken: dict[tuple[int | None, Oid | None], LogEntry] = {}
+        # One that is forgotten is given again when it is touched, which does no harm.
+        self._taken: LruDict[tuple[int | None, Oid | None], LogEntry] = LruDict(MAX_TAKEN)
         self._follower = LogFollower(journal)
         self._restart()
 

@@ -1,0 +1,77 @@
+"""The logs of all work trees of a repository as one: merge their entries, find an action in them.
+
+`TREE:NAME` is an action of that work tree. A bare name is looked for in the current work tree first, then in
+the others. Numbers are counted over all work trees, but timelines of older versions counted their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from heapq import merge
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from chorus.history.log.lookup import NoSuchAction
+
+if TYPE_CHECKING:
+    from chorus.model.json_api import LogEntryJson
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+# Times are compared to the second: sources write them with and without fractions.
+SECOND = len("2026-01-31T14:00:00")
+
+
+def merge_entries(logs: Iterable[Sequence[LogEntryJson]], limit: int | None) -> list[LogEntryJson]:
+    """The newest entries of several logs by time, oldest first, each log in its own order."""
+    parts = [log for log in logs if log]
+    if len(parts) == 1:
+        return list(parts[0])
+    merged = list(merge(*parts, key=lambda entry: (entry["time"][:SECOND], entry["n"] or 0)))
+    return merged[-limit:] if limit else merged
+
+
+def read_each(trees: Mapping[str, T], read: Callable[[T], Sequence[R]]) -> list[Sequence[R]]:
+    """What each work tree answers. NoSuchAction only if no work tree has what is asked for."""
+    found: list[Sequence[R]] = []
+    missing: NoSuchAction | None = None
+    for tree in trees.values():
+        try:
+            found.append(read(tree))
+        except NoSuchAction as error:
+            missing = missing or error
+    if missing is not None and not found:
+        raise missing
+    return found
+
+
+def find_action(name: str, trees: Mapping[str, T], here: str, look: Callable[[T, str], R]) -> R:
+    """Look for an action in the work trees. `look` raises NoSuchAction where it is not."""
+    tree, colon, rest = name.partition(":")
+    if colon and tree in trees:
+        return look(trees[tree], rest)
+    missing = NoSuchAction(f"there is no action {name}")
+    if here in trees:
+        try:
+            return look(trees[here], name)
+        except NoSuchAction as error:
+            missing = error
+    found: dict[str, R] = {}
+    for other in trees.keys() - {here}:
+        with suppress(NoSuchAction):
+            found[other] = look(trees[other], name)
+    if len(found) > 1:
+        choices = " or ".join(f"{other}:{name}" for other in sorted(found))
+        raise NoSuchAction(f"several work trees have an action {name}", hint=f"Write {choices}.")
+    for only in found.values():
+        return only
+    raise missing
+
+
+def path_in_tree(path: str, here: Path, tree: Path) -> str:
+    """The same path in another work tree."""
+    with suppress(ValueError):
+        return str(tree / Path(path).relative_to(here))
+    return path
