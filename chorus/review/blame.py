@@ -4,23 +4,33 @@ Follows the timeline first, so lines that are in no commit are known too; where 
 commit that `git blame` names tell which actions it holds. Never changes anything.
 """
 
+from __future__ import annotations
+
 import os
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from chorus.changes.diff import Hunk, hunks, split_lines
+from chorus.changes.diff import hunks, split_lines
+from chorus.changes.line_trace import trace_lines_back
 from chorus.errors import NotFound
+from chorus.history.log.disk_log import DiskLog
 from chorus.history.log.entry import LogEntry, entry_json
-from chorus.history.log.file_history import FileHistory
+from chorus.history.log.file_history import DiskFileHistory, FileHistory
 from chorus.history.records import Edit, RecordKind
 from chorus.history.timeline_log import TimelineCommit
+from chorus.history.workspace import Workspace
 from chorus.model import commit_message
-from chorus.model.commit_message import parse_actions, parse_message
+from chorus.model.commit_message import parse_actions, parse_message, parse_parts
 from chorus.model.ids import Oid, RepoPath
-from chorus.model.json_api import BlameLineJson
+from chorus.store.git_process import Git
 from chorus.store.worktree.file_state import Absent, File, FileState
+
+if TYPE_CHECKING:
+    from chorus.model.json_api import BlameLineJson
 
 NO_COMMIT = "0" * 40
 # Of a change that moves a whole tree, so many files are compared; the rest counts as new files.
@@ -35,8 +45,26 @@ class Blame:
     commits: dict[int, Oid] = field(default_factory=dict)
 
 
-def blame(history: FileHistory, name: str, line: int | None = None) -> list[BlameLineJson]:
-    """Blame every line, or only `line` (counted from 1)."""
+def blame_from_disk(root: Path, name: str, line: int | None) -> list[BlameLineJson]:
+    """Blame a file, reading no more of the history than its lines need.
+
+    Raises TimelineUnreadable where only the whole history has the answer.
+    """
+    with closing(Workspace.open(root)) as workspace, DiskLog.open(root) as disk_log:
+        return blame(DiskFileHistory(workspace, disk_log), name, line)
+
+
+def run_git_blame(git: Git, path: RepoPath, line: int | None) -> bytes:
+    """What git says of every line, or of one; nothing if the file is not tracked. May take seconds."""
+    part = ("-L", f"{line},{line}") if line is not None else ()
+    done = git.attempt("blame", "--line-porcelain", *part, "--", path)
+    return b"" if done.returncode else done.stdout
+
+
+def blame(
+    history: FileHistory, name: str, line: int | None = None, *, by_git: bytes | None = None
+) -> list[BlameLineJson]:
+    """Blame every line, or only `line` (counted from 1). `by_git`: what `run_git_blame` has returned."""
     path = history.workspace.locate(name)
     state = history.workspace.work_tree.read_file(path) if path is not None else Absent()
     if path is None or not isinstance(state, File):
@@ -47,7 +75,9 @@ def blame(history: FileHistory, name: str, line: int | None = None) -> list[Blam
     wanted = range(len(lines)) if line is None else [line - 1]
     found = Blame()
     _LineTracer(history, path, found).trace_disk(state.data, wanted)
-    _find_commits(history, path, lines, wanted, found)
+    if by_git is None:
+        by_git = run_git_blame(history.workspace.repository.git, path, line)
+    _find_commits(history, parse_blame(by_git, path), path, {i: lines[i] for i in wanted}, found)
     entries = {action: history.entry_of(action) for action in set(found.actions.values())}
     return [_render_line(history, entries, found, index, lines[index]) for index in wanted]
 
@@ -132,38 +162,20 @@ def find_renamed(history: FileHistory, recorded: TimelineCommit, after: bytes) -
     return best
 
 
-def trace_lines_back(
-    lines: Mapping[int, int], changes: Iterable[Hunk]
-) -> tuple[dict[int, int], dict[int, int]]:
-    """Split lines of a changed file: those that were there before, by their old position, and new ones."""
-    changes = list(changes)
-    starts = [hunk.after_start for hunk in changes]
-    kept, written = {}, {}
-    for line, position in lines.items():
-        above = bisect_right(starts, position)
-        last = changes[above - 1] if above else None
-        if last is not None and position < last.after_end:
-            written[line] = position
-        else:
-            kept[line] = position - (last.after_end - last.before_end if last is not None else 0)
-    return kept, written
-
-
 def _find_commits(
-    history: FileHistory, path: RepoPath, lines: list[bytes], wanted: Iterable[int], found: Blame
+    history: FileHistory,
+    committed: Mapping[int, tuple[Oid, RepoPath]],
+    path: RepoPath,
+    wanted: Mapping[int, bytes],
+    found: Blame,
 ) -> None:
     """Find the commit of each line, and the action of lines that the timeline does not know."""
-    git = history.workspace.repository.git
-    done = git.attempt("blame", "--line-porcelain", "--", path)
-    if done.returncode:
-        return  # not tracked by git: nothing of it is committed
-    committed = parse_blame(done.stdout, path)
-    for line in wanted:
+    for line, text in wanted.items():
         commit, name = committed.get(line, (Oid(NO_COMMIT), path))
         if commit != NO_COMMIT:
             found.commits[line] = commit
             if line not in found.actions:
-                action = _find_action(history, commit, name, lines[line])
+                action = _find_action(history, commit, name, text)
                 found.actions |= {line: action} if action else {}
 
 
@@ -188,7 +200,8 @@ def parse_blame(output: bytes, path: RepoPath) -> dict[int, tuple[Oid, RepoPath]
 
 def _find_action(history: FileHistory, commit: Oid, path: RepoPath, text: bytes) -> str | None:
     """Of the actions in a commit's trailers, the last one that added a line with this text."""
-    names = parse_actions(history.workspace.store.read_commit(commit).message)
+    message = history.workspace.store.read_commit(commit).message
+    names = tuple(dict.fromkeys((*parse_actions(message), *parse_parts(message))))
     if len(names) == 1:
         return names[0]
     known = [r for r in history.touching(path) if r.record.action in names]
@@ -228,7 +241,7 @@ def _render_line(
             "message": entry.message,
             "session": entry.session,
             "turn": entry.turn,
-            "time": entry_json(entry)["time"],
+            "time": entry_json(entry, history.workspace.label)["time"],
             "summary": entry.summary,
             "lane": entry.lane,
         }

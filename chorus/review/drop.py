@@ -10,10 +10,10 @@ from chorus.errors import NotFound
 from chorus.history.lanes import Lane
 from chorus.history.recorder import Recorder
 from chorus.model.ids import Oid
-from chorus.review.landing.plan import find_lane
+from chorus.review.landing.target import find_lane
 from chorus.store.maintenance.removal import LaneInUse
 
-KIND = "dropped"
+DROPPED = "dropped"  # the kind of the mark
 
 
 class NoSuchLane(NotFound):
@@ -30,7 +30,7 @@ def drop(recorder: Recorder, name: str | None) -> list[str]:
             raise NoSuchLane(f"{name} is already dropped" if name else "there is no lane to drop")
         _refuse_checked_out(recorder, [lane for lane, _ in existing])
         for lane, tip in existing:
-            recorder.journal.append_mark({"kind": KIND, "lane": lane.name, "tip": tip})
+            recorder.journal.append_mark({"kind": DROPPED, "lane": lane.name, "tip": tip})
             recorder.workspace.refs.delete(lane.ref, tip, "chorus: drop")
         return [lane.name for lane, _ in existing]
 
@@ -51,7 +51,9 @@ def restore(recorder: Recorder, name: str) -> list[str]:
 def _find_tip(recorder: Recorder, lane: Lane) -> Oid | None:
     """Where the branch was: the stored tip, or, if git deleted the branch later, its last action."""
     lines, records = recorder.journal.marks.lines, recorder.timeline.records
-    stored = next((x["tip"] for x in reversed(lines) if x["kind"] == KIND and x["lane"] == lane.name), None)
+    stored = next(
+        (x["tip"] for x in reversed(lines) if x["kind"] == DROPPED and x["lane"] == lane.name), None
+    )
     placed = (r for r in reversed(records) if r.record.lane_commit and r.record.lane_commit.lane == lane.name)
     last = next((recorder.current_commit(recorded) for recorded in placed), None)
     if stored is None or last is None:
@@ -64,4 +66,4 @@ def _refuse_checked_out(recorder: Recorder, lanes: Sequence[Lane]) -> None:
     checked_out = recorder.workspace.repository.checked_out()
     for lane in lanes:
         if lane.ref in checked_out:
-            raise LaneInUse(f"{lane.name} is in use in {checked_out[lane.ref]}")
+            raise LaneInUse(f"{lane.name} is checked out in {checked_out[lane.ref]}")

@@ -4,10 +4,10 @@ A revert is recorded as an action of its own, so it can be reverted too. Nothing
 operation holds the recording lock for a short time.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from chorus.errors import ChorusError, UsageError
+from chorus.errors import ChorusError, ExitCode, UsageError
 from chorus.history.log.entry import LogEntry, find_reverted
 from chorus.history.log.lookup import find_entry, find_turn, refuse_unknown_lane
 from chorus.history.recorder import Recorder
@@ -21,6 +21,7 @@ from chorus.review.revert.apply import NothingToRevert, apply_revert
 from chorus.review.revert.file_content import render_patch
 from chorus.review.revert.hunks import hunks_json, list_hunks, select_hunks
 from chorus.review.revert.plan import RevertPlan, RevertScope, plan_revert
+from chorus.review.revert.warnings import find_warnings
 
 
 class FileBusy(ChorusError):
@@ -29,18 +30,33 @@ class FileBusy(ChorusError):
     hint = "Try again when that call has ended."
 
 
+class Inseparable(ChorusError):
+    """Only some of the actions were named whose changes are one record."""
+
+    exit_code = ExitCode.CONFLICT
+
+
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which actions are meant: named ones, or those of a turn or a lane.
+    """Which actions are meant: named ones, or those of some turns or a lane.
 
     `paths` and `hunks` (numbers of hunks of one action) limit it to parts of them.
     """
 
     actions: Sequence[str] = ()
-    turn: str | None = None
+    turns: Sequence[str] = ()
     lane: str | None = None
     paths: Sequence[str] = ()
     hunks: Sequence[int] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedRevert:
+    """A revert or redo, planned and not applied. `result`: what it would change."""
+
+    plan: RevertPlan
+    verb: str
+    result: RevertJson
 
 
 def revert(
@@ -52,14 +68,28 @@ def revert(
     markers: bool = False,
     busy: Collection[str] = (),
 ) -> RevertJson:
-    """Revert the selected actions, or show what that would change.
+    """Revert the selected actions, or show what that would change."""
+    prepared = prepare_revert(recorder, selection, with_dependents=with_dependents, markers=markers)
+    return prepared.result if dry_run else apply_prepared(recorder, prepared, busy=busy)
 
-    `busy`: files that a call is about to write; raises FileBusy rather than touch one.
-    """
+
+def prepare_revert(
+    recorder: Recorder,
+    selection: Selection,
+    *,
+    with_dependents: bool = False,
+    markers: bool = False,
+    step: Callable[[], None] = lambda: None,
+) -> PreparedRevert:
+    """Plan the revert of the selected actions. `step` is called before each comparison of a file."""
     targets = select_changes(recorder, selection)
+    if not selection.hunks:
+        _refuse_part_of_group(recorder, selection, targets)
     scope = _scope(recorder, targets, selection)
-    plan = plan_revert(recorder, targets, scope=scope, with_dependents=with_dependents, markers=markers)
-    return _apply(recorder, plan, dry_run=dry_run, verb="Revert", busy=busy)
+    plan = plan_revert(
+        recorder, targets, scope=scope, with_dependents=with_dependents, markers=markers, step=step
+    )
+    return PreparedRevert(plan, "Revert", _describe_plan(recorder, plan, step))
 
 
 def list_revertible_hunks(recorder: Recorder, action: str) -> list[HunkJson]:
@@ -71,23 +101,49 @@ def list_revertible_hunks(recorder: Recorder, action: str) -> list[HunkJson]:
 def redo(
     recorder: Recorder, selection: Selection, *, dry_run: bool = False, busy: Collection[str] = ()
 ) -> RevertJson:
-    """Undo a revert: the selection names the reverted action, or the revert itself."""
+    """Undo the newest revert of each action, whole or of some hunks; a revert can be named itself too."""
+    prepared = prepare_redo(recorder, selection)
+    return prepared.result if dry_run else apply_prepared(recorder, prepared, busy=busy)
+
+
+def prepare_redo(
+    recorder: Recorder, selection: Selection, *, step: Callable[[], None] = lambda: None
+) -> PreparedRevert:
     entries = recorder.entries()
     targets = [_find_revert(recorder, find_entry(entries, name)) for name in selection.actions]
     if not targets:
         raise UsageError("give the action to redo")
-    plan = plan_revert(recorder, targets)
-    done = _apply(recorder, plan, dry_run=dry_run, verb="Redo", busy=busy)
-    origins = [recorder.timeline.find_action(name) for target in targets for name in target.record.reverts]
-    return {**done, "restored": _numbers(origin for origin in origins if origin is not None)}
+    plan = plan_revert(recorder, targets, step=step)
+    records = [target.record for target in targets]
+    names = [name for record in records for name in (*record.reverts, *record.reverts_part)]
+    origins = [recorder.timeline.find_action(name) for name in names]
+    restored = _numbers(origin for origin in origins if origin is not None)
+    return PreparedRevert(plan, "Redo", {**_describe_plan(recorder, plan, step), "restored": restored})
 
 
-def keep(recorder: Recorder, selection: Selection) -> KeepJson:
-    """Mark actions as reviewed."""
-    chosen = [entry for entry in _select(recorder.entries(), selection) if entry.status == "committed"]
-    names = [entry.within or entry.id for entry in chosen]
-    recorder.mark("kept", dict.fromkeys(name for name in names if name))
-    return {"kept": [entry.n for entry in chosen if entry.n is not None]}
+def apply_prepared(recorder: Recorder, prepared: PreparedRevert, *, busy: Collection[str] = ()) -> RevertJson:
+    """Write the files and record it.
+
+    `busy`: files that a call is about to write; raises FileBusy rather than touch one.
+    """
+    paths = prepared.result["paths"]
+    busy_paths = {recorder.workspace.locate(path) for path in busy}.intersection(paths)
+    if busy_paths:
+        names = ", ".join(sorted(map(str, busy_paths)))
+        raise FileBusy(f"an open call of the agent is editing {names}; nothing was changed")
+    recorded = apply_revert(recorder, prepared.plan, verb=prepared.verb)
+    return {**prepared.result, "n": recorded[-1].record.number, "made": _numbers(recorded)}
+
+
+def keep(recorder: Recorder, selection: Selection, *, undo: bool = False) -> KeepJson:
+    """Mark actions as reviewed; with `undo`, open kept ones again."""
+    status, mark = ("kept", "open") if undo else ("committed", "kept")
+    chosen = [entry for entry in _select(recorder.entries(), selection) if entry.status == status]
+    names = dict.fromkeys(name for entry in chosen if (name := entry.within or entry.id))
+    if names:
+        recorder.mark(mark, names)
+    numbers = [entry.n for entry in chosen if entry.n is not None]
+    return {"kept": [] if undo else numbers, "reopened": numbers if undo else []}
 
 
 def select_changes(recorder: Recorder, selection: Selection) -> list[TimelineCommit]:
@@ -108,12 +164,29 @@ def select_changes(recorder: Recorder, selection: Selection) -> list[TimelineCom
     return list(found.values())
 
 
+def _refuse_part_of_group(
+    recorder: Recorder, selection: Selection, targets: Sequence[TimelineCommit]
+) -> None:
+    """Refuse to revert some of the actions whose changes are one record: nobody knows which line is whose."""
+    entries = recorder.entries()
+    chosen = {entry.id for entry in _select(entries, selection)}
+    for target in targets:
+        holder = target.record.action
+        group = [entry for entry in entries if holder is not None and holder in (entry.id, entry.within)]
+        if not chosen.issuperset(entry.id for entry in group):
+            numbers = [str(entry.n) for entry in group]
+            raise Inseparable(
+                f"actions {' and '.join(numbers)} changed the same lines and cannot be separated",
+                hint=f"Revert them together: `chorus revert {' '.join(numbers)}`.",
+            )
+
+
 def _scope(recorder: Recorder, targets: Sequence[TimelineCommit], selection: Selection) -> RevertScope:
     paths = [_locate_in(recorder, targets, path) for path in selection.paths] or None
     if not selection.hunks:
         return RevertScope(paths)
     if len(targets) != 1:
-        raise UsageError("hunks of only one action can be reverted at a time", hint="Name one action.")
+        raise UsageError("hunks can be chosen from one action only", hint="Give one action.")
     return RevertScope(paths, targets[0], select_hunks(list_hunks(recorder, targets[0]), selection.hunks))
 
 
@@ -128,23 +201,23 @@ def _locate_in(recorder: Recorder, targets: Sequence[TimelineCommit], path: str)
 
 
 def _select(entries: Sequence[LogEntry], selection: Selection) -> list[LogEntry]:
-    if selection.actions and (selection.turn is not None or selection.lane is not None):
+    if selection.actions and (selection.turns or selection.lane is not None):
         raise UsageError("actions cannot be combined with a turn or a lane", hint="Leave one out.")
     if selection.actions:
         found = [find_entry(entries, name) for name in selection.actions]
         return list({entry.n: entry for entry in found}.values())
-    if selection.turn is None and selection.lane is None:
+    if not selection.turns and selection.lane is None:
         raise UsageError("give the actions, or a turn or a lane", hint="Run `chorus log` to list them.")
     if selection.lane is not None:
         refuse_unknown_lane(entries, selection.lane)
-    turn = find_turn(entries, selection.turn) if selection.turn is not None else None
+    turns = {find_turn(entries, turn) for turn in selection.turns}
     lanes = lane_spellings(selection.lane) if selection.lane is not None else None
     return [
         entry
         for entry in entries
         if entry.n is not None
         and not entry.reverts
-        and turn in (None, entry.turn)
+        and (not turns or entry.turn in turns)
         and (lanes is None or entry.lane in lanes)
     ]
 
@@ -156,28 +229,23 @@ def _find_revert(recorder: Recorder, entry: LogEntry) -> TimelineCommit:
         if own is not None and entry.status != "reverted":
             return own
     reverted = find_reverted(recorder.timeline.records)
+    name = entry.within or entry.id
     for recorded in reversed(recorder.timeline.records):
-        if (entry.within or entry.id) in recorded.record.reverts and recorded.record.action not in reverted:
+        record = recorded.record
+        if name in (*record.reverts, *record.reverts_part) and record.action not in reverted:
             return recorded
     raise NothingToRevert(f"action {entry.n} is not reverted")
 
 
-def _apply(
-    recorder: Recorder, plan: RevertPlan, *, dry_run: bool, verb: str, busy: Collection[str]
-) -> RevertJson:
+def _describe_plan(recorder: Recorder, plan: RevertPlan, step: Callable[[], None]) -> RevertJson:
     before = {write.path: write.now for write in plan.writes}
     patch = render_patch(recorder, before, {write.path: write.new for write in plan.writes})
     paths: list[str] = sorted(write.path for write in plan.writes)
     reverted = _numbers(revert.action for revert in plan.reverts)
     result: RevertJson = {"n": None, "reverted": reverted, "paths": paths, "patch": patch}
-    if dry_run:
-        return result
-    busy_paths = {recorder.workspace.locate(path) for path in busy}.intersection(paths)
-    if busy_paths:
-        names = ", ".join(sorted(map(str, busy_paths)))
-        raise FileBusy(f"an open call of the agent is editing {names}; nothing was changed")
-    recorded = apply_revert(recorder, plan, verb=verb)
-    return {**result, "n": recorded[-1].record.number, "made": _numbers(recorded)}
+    if warnings := find_warnings(recorder, plan, step):
+        result["warnings"] = warnings
+    return result
 
 
 def _numbers(records: Iterable[TimelineCommit]) -> list[int]:

@@ -14,7 +14,7 @@ class PendingFile:
         self._path = path
 
     def write(self, value: object) -> None:
-        replace_file(self._path, json.dumps(value).encode(), durable=True)
+        replace_file(self._path, json.dumps(value).encode(), mode=0o600, durable=True)
 
     def read(self) -> Any | None:  # noqa: ANN401  any JSON; the owner of the file parses it
         """What is pending; None if nothing is. Raises ValueError if the file is damaged."""

@@ -1,6 +1,6 @@
 """Check what is recorded: the timeline against the disk, each lane against its actions.
 
-Reads everything again and lists what differs. Never repairs, never writes a ref.
+Reads everything again and lists what differs. Never records, never repairs, never writes a ref.
 """
 
 from collections.abc import Iterator
@@ -25,11 +25,27 @@ class Problem:
 
 def verify(recorder: Recorder) -> list[Problem]:
     """List the differences: none in a healthy repository whose changes are all recorded."""
+    return [*verify_history(recorder), *find_unrecorded(recorder)]
+
+
+def verify_history(recorder: Recorder) -> list[Problem]:
+    """List what is wrong with the history itself, whatever the disk holds by now."""
     recorder.journal.refresh()
     if not recorder.timeline.records:
         return []
-    with recorder.journal.writing():
-        return [*check_timeline(recorder), *check_disk(recorder), *check_lanes(recorder)]
+    with recorder.workspace.recording():
+        recorder.journal.refresh()
+        return [*check_timeline(recorder), *check_lanes(recorder)]
+
+
+def find_unrecorded(recorder: Recorder) -> list[Problem]:
+    """List the files that differ from the timeline: by changes that are not recorded yet, or by a fault."""
+    recorder.journal.refresh()
+    if not recorder.timeline.records:
+        return []
+    with recorder.workspace.recording():
+        recorder.journal.refresh()
+        return list(check_disk(recorder))
 
 
 def check_timeline(recorder: Recorder) -> Iterator[Problem]:
@@ -96,7 +112,10 @@ def check_action(
     workspace, where = recorder.workspace, f"action {recorded.record.number}"
     try:
         tree = workspace.store.read_commit(before).tree if before else None
-        plan = plan_lane_change(workspace, tree, recorder.timeline.edits(recorded))
+        edits = recorder.timeline.edits(recorded)
+        plan = plan_lane_change(
+            workspace, tree, edits, lambda edit: recorder.lanes.lines.at_edit(edit, recorded)
+        )
         expected = workspace.trees.splice(workspace.trees.splice(tree, plan.context), plan.changes)
         if workspace.store.read_commit(commit).tree != expected:
             yield Problem(where, f"the tree of commit {commit[:12]} differs from replaying its change")

@@ -5,13 +5,11 @@ from pathlib import Path
 import pytest
 
 from chorus.errors import ChorusError, ExitCode, NotFound
-from chorus.review.landing.apply import LandingResult, apply_landing
-from chorus.review.landing.plan import plan_landing
-from chorus.review.landing.recovery import PendingLanding
 from chorus.store import user_index as userindex
 from chorus.store.user_branch import BranchBusy
 from tests.history.agent_at_work import Agent
 from tests.repos import UserRepo
+from tests.review.landing_steps import land
 
 LINES = b"".join(b"line %d\n" % n for n in range(1, 41))
 
@@ -24,13 +22,6 @@ def long(repo: UserRepo, agent: Agent) -> UserRepo:
     agent.replace("long.txt", b"line 5\n", b"FIVE\n")
     agent.edit("new.txt", b"hello\n")
     return repo
-
-
-def land(agent: Agent, onto: str | None = None) -> LandingResult:
-    (lane,) = agent.recorder.lanes.all()
-    plan = plan_landing(agent.recorder, lane.name, onto=onto)
-    workspace = agent.recorder.workspace
-    return apply_landing(workspace, plan, PendingLanding(workspace.repository.own_dir))
 
 
 def stage(repo: UserRepo, path: str, data: bytes) -> None:

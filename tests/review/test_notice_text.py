@@ -1,5 +1,7 @@
 """The notice to a session: what was reverted or restored, and what to read again."""
 
+import os
+
 import pytest
 
 from chorus.history import records
@@ -36,6 +38,13 @@ def test_a_notice_says_whether_changes_were_reverted_or_restored(repo: UserRepo,
     assert notice_text(agent.recorder, revert(agent.recorder, Selection([str(again["n"])]))).startswith(
         RESTORED
     )
+
+
+def test_a_name_that_is_not_utf8_is_written_with_escapes(repo: UserRepo, agent: Agent) -> None:
+    made = agent.edit(os.fsdecode(b"f\xff.txt"), b"1\n")
+    text = notice_text(agent.recorder, revert(agent.recorder, Selection([str(made.n)])))
+    assert "- f\\xff.txt\n" in text
+    text.encode()
 
 
 def test_each_session_gets_a_notice_about_its_own_actions(repo: UserRepo, recorder: Recorder) -> None:

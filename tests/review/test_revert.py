@@ -234,9 +234,18 @@ def test_a_reverted_action_cannot_be_reverted_again(numbered: UserRepo, agent: A
 def test_kept_actions_leave_the_queue(numbered: UserRepo, agent: Agent) -> None:
     edit = agent.replace("n.txt", b"line 3\n", b"three\n")
     other = agent.replace("n.txt", b"line 9\n", b"nine\n")
-    assert keep(agent.recorder, select(edit.n)) == {"kept": [edit.n]}
+    assert keep(agent.recorder, select(edit.n)) == {"kept": [edit.n], "reopened": []}
     assert entry_of(agent.recorder, edit.id or "").status == "kept"
-    assert keep(agent.recorder, Selection(lane=edit.lane)) == {"kept": [other.n]}
+    assert keep(agent.recorder, Selection(lane=edit.lane)) == {"kept": [other.n], "reopened": []}
+
+
+def test_keep_can_be_undone(numbered: UserRepo, agent: Agent) -> None:
+    edit = agent.replace("n.txt", b"line 3\n", b"three\n")
+    other = agent.replace("n.txt", b"line 9\n", b"nine\n")
+    keep(agent.recorder, select(edit.n))
+    assert keep(agent.recorder, Selection(lane=edit.lane), undo=True) == {"kept": [], "reopened": [edit.n]}
+    assert [entry.open for entry in agent.recorder.entries()] == [True, True]
+    assert keep(agent.recorder, select(other.n), undo=True) == {"kept": [], "reopened": []}
 
 
 @pytest.mark.parametrize("files_written", [0, 1, 2, 3])
@@ -272,8 +281,24 @@ def _revert_and_die(path: Path, number: int | None, files: int) -> None:
             if left == 0:
                 os.kill(os.getpid(), signal.SIGKILL)
             left -= 1
-            delete(*arguments)  # type: ignore[arg-type]
+            delete(*arguments)  # type: ignore[arg-type]  # passed on as they came
 
-        recorder.workspace.work_tree.delete_file = counting  # type: ignore[method-assign, assignment]
-        recorder.journal.append_action = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)  # type: ignore[method-assign, assignment]
+        recorder.workspace.work_tree.delete_file = counting  # type: ignore[method-assign, assignment]  # for one call
+        recorder.journal.append_action = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)  # type: ignore[method-assign, assignment]  # for one call
         revert(recorder, select(number))
+
+
+def test_every_dependent_is_named_not_only_the_first(numbered: UserRepo, agent: Agent) -> None:
+    lines = (b"line 3\n", b"line 6\n", b"line 9\n")
+    data = (numbered.path / "n.txt").read_bytes()
+    for line in lines:
+        data = data.replace(line, b"first " + line, 1)
+    first = agent.edit("n.txt", data)
+    later = [agent.replace("n.txt", b"first " + line, b"later " + line) for line in lines]
+    untouched = agent.edit("other.txt", b"other\n")
+    with pytest.raises(RevertConflict) as caught:
+        revert(agent.recorder, select(first.n))
+    assert caught.value.details is not None
+    assert caught.value.details["dependents"] == [entry.n for entry in later]
+    assert all(f"action {entry.n} " in str(caught.value) for entry in later)
+    assert f"action {untouched.n} " not in str(caught.value)

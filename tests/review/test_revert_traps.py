@@ -119,7 +119,7 @@ def test_reverting_a_turn_of_many_files_restores_the_disk(repo: UserRepo, agent:
 
     agent.bash(change)
     agent.edit("notes.txt", None)
-    revert(agent.recorder, Selection(turn="turn-1"))
+    revert(agent.recorder, Selection(turns=["turn-1"]))
     assert on_disk(repo) == before
     assert not (repo.path / "deep").exists()
     assert_whole(repo, agent.recorder)

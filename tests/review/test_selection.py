@@ -10,8 +10,8 @@ from chorus.history.log.filter import LogFilter
 from chorus.history.log.memory_log import LogChanges
 from chorus.history.recorder import Recorder
 from chorus.review.blame import blame
-from chorus.review.landing.plan import find_lane
-from chorus.review.operations import Selection, keep, redo, revert
+from chorus.review.landing.target import find_lane
+from chorus.review.operations import Inseparable, Selection, keep, redo, revert
 from chorus.review.revert.plan import RevertConflict
 from tests.history.agent_at_work import Agent, action, entry_of, statuses
 from tests.repos import UserRepo
@@ -43,8 +43,16 @@ def test_a_call_within_another_record_shares_its_status(repo: UserRepo, recorder
     held = next(entry for entry in recorder.entries() if entry.within)
     assert numbers(recorder, LogFilter(open=True)) == [1]
     news.take()
-    for change, status in ((keep, "kept"), (revert, "reverted"), (redo, "kept")):
-        change(recorder, Selection([str(held.n)]))
+    together = [str(entry.n) for entry in recorder.entries() if entry.n is not None]
+    for name in together:
+        with pytest.raises(Inseparable, match="cannot be separated"):
+            revert(recorder, Selection([name]))
+    for change, status, names in (
+        (keep, "kept", [str(held.n)]),
+        (revert, "reverted", together),
+        (redo, "kept", [str(held.n)]),
+    ):
+        change(recorder, Selection(names))
         assert entry_of(recorder, held.id or "").status == status
         assert [entry.status for entry in news.take() if entry.id == held.id] == [status]
 
@@ -78,7 +86,7 @@ def test_a_lane_of_another_work_tree_gets_its_own_error(
 
 def test_an_action_named_twice_is_kept_once(recorder: Recorder, agent: Agent) -> None:
     made = agent.edit("app.py", b"new\n")
-    assert keep(recorder, Selection(["1", made.id or ""])) == {"kept": [1]}
+    assert keep(recorder, Selection(["1", made.id or ""])) == {"kept": [1], "reopened": []}
 
 
 @pytest.mark.parametrize("path", ["README.md", "/etc/passwd", "no/such"])

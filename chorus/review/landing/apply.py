@@ -1,11 +1,10 @@
-"""Apply a landing: make the planned commits on a user's branch, all or none.
+"""Apply a landing: make the commits that fit on a user's branch, all of them or none.
 
 Never writes to the work tree; in the user's index only landed paths change.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 
 from chorus.errors import ChorusError, ExitCode
 from chorus.history.recorder import Recorder
@@ -13,38 +12,34 @@ from chorus.history.workspace import Workspace
 from chorus.model.ids import Oid
 from chorus.model.json_api import LandedCommitJson, LandJson
 from chorus.model.lane_name import branch_name
-from chorus.review.landing.merge import (
-    PathChange,
-    PathConflict,
-    commit_changes,
-    find_applied,
-    find_staged_conflicts,
-    join_changes,
-    merge_changes,
-    restore_sparse_paths,
-    tree_of,
-    update_user_index,
-)
-from chorus.review.landing.plan import CommitGroup, LandingPlan
+from chorus.review.landing.fit import Fit, FittingCommit, fit_landing
+from chorus.review.landing.fixup import find_commits_above, restack
+from chorus.review.landing.hook_check import refuse_staged_by_hook
+from chorus.review.landing.merge import merge_changes, positions_from, tree_of, update_user_index
+from chorus.review.landing.messages import CommitGroup
+from chorus.review.landing.obstacles import LeftAction, left_hints, left_json
+from chorus.review.landing.plan import LandingPlan
 from chorus.review.landing.recovery import LandingProgress, PendingLanding
 from chorus.store.objects.trees import EMPTY_TREE
 from chorus.store.user_branch import UserBranch
-from chorus.text.sanitize import printable
 
 
 class LandConflict(ChorusError):
-    """The branch or the user's index conflicts with what is to land. Nothing was changed."""
+    """Nothing of what is to land fits the branch or the user's index. Nothing was changed."""
 
     exit_code = ExitCode.CONFLICT
 
 
 @dataclass(slots=True)
 class LandingResult:
-    """`commits` has one for each group; None for a group the branch already had."""
+    """`groups` are those that landed; `commits` has one for each, None for what the branch already had."""
 
+    groups: list[CommitGroup] = field(default_factory=list)
     commits: list[Oid | None] = field(default_factory=list)
     messages: list[str] = field(default_factory=list)  # empty where no commit is needed
+    left: list[LeftAction] = field(default_factory=list)
     tip: Oid | None = None
+    warnings: list[str] = field(default_factory=list)
 
 
 def apply_landing(
@@ -54,25 +49,33 @@ def apply_landing(
 
     The caller holds the lock of `pending`, and clears it once the landing is marked.
     """
-    with UserBranch.open(workspace.repository, plan.onto) as branch:
+    with UserBranch.open(workspace.repository, plan.onto, plan.created_at if plan.is_new else None) as branch:
+        if plan.fixup is not None:
+            return _apply_fixup(workspace, plan, branch, pending, dry_run=dry_run)
+        fit = fit_landing(workspace, plan, branch.start, check_index=branch.is_checked_out)
+        refuse_empty(plan, fit)
         start = tree_of(workspace, branch.start)
-        groups = [join_changes(changes) for changes in _group_changes(workspace, plan)]
-        applied = find_applied(workspace, start, [change for changes in groups for change in changes])
-        todo = [[change for change in changes if change not in applied] for changes in groups]
-        planned = _rehearse(workspace, plan, branch, start, todo)
-        if branch.is_checked_out:
-            _refuse_staged(workspace, start, planned)
         if dry_run:
-            return _commit_groups(workspace, plan, todo, start)
-        names = tuple(group.names for group in plan.groups)
-        pending.begin(LandingProgress(branch.ref, branch.start, branch.is_checked_out, names))
+            return _make_commits(workspace, plan, fit, start)
+        groups = [commit.group for commit in fit.commits]
+        pending.begin(
+            LandingProgress(
+                branch.ref,
+                branch.start,
+                branch.is_checked_out,
+                tuple(group.names for group in groups),
+                recognised=tuple(group.trailer_values for group in groups),
+                created=branch.is_new,
+            )
+        )
         try:
-            result = _commit_groups(workspace, plan, todo, start, (branch, pending))
+            result = _make_commits(workspace, plan, fit, start, (branch, pending))
             if branch.tip != branch.start:
                 branch.copy_to_user_store(workspace.store)
                 if branch.is_checked_out:
-                    update_user_index(workspace, start, tree_of(workspace, branch.tip))
-        except ChorusError:
+                    positions_of = positions_from(workspace, plan.versions)
+                    update_user_index(workspace, start, tree_of(workspace, branch.tip), positions_of)
+        except BaseException:
             branch.roll_back()
             pending.clear()
             raise
@@ -80,22 +83,42 @@ def apply_landing(
         return result
 
 
-def mark_landed(recorder: Recorder, plan: LandingPlan, result: LandingResult) -> None:
+def mark_landed(recorder: Recorder, result: LandingResult) -> None:
     """Remember which commit each action landed in; for what the branch already had, its tip."""
-    for group, commit in zip(plan.groups, result.commits, strict=True):
+    for group, commit in zip(result.groups, result.commits, strict=True):
         landed_in = commit or result.tip
-        assert landed_in is not None
-        recorder.mark("landed", group.names, [landed_in])
+        if group.names and landed_in is not None:
+            recorder.mark("landed", group.names, [landed_in])
 
 
 def landing_json(plan: LandingPlan, result: LandingResult, *, dry_run: bool) -> LandJson:
-    rows = list(zip(plan.groups, result.commits, result.messages, strict=True))
+    rows = list(zip(result.groups, result.commits, result.messages, strict=True))
+    present = [number for group, _, text in rows if not text for number in group.numbers]
     return {
         "commits": [_commit_json(group, commit, text) for group, commit, text in rows if text],
         "onto": branch_name(plan.onto),
-        "present": [number for group, _, text in rows if not text for number in group.numbers],
+        "present": sorted({*plan.already, *present}),
         "dry_run": dry_run,
+        "left": left_json(result.left),
+        "hints": left_hints(result.left, plan.onto),
+        "created": plan.is_new and any(result.messages),
+        "warnings": result.warnings,
     }
+
+
+def refuse_empty(plan: LandingPlan, fit: Fit) -> None:
+    """Raise if nothing of the plan fits."""
+    if fit.left and not any(commit.changes for commit in fit.commits):
+        raise _conflict(plan, f"{plan.lane.name} does not fit {branch_name(plan.onto)}", fit.left)
+
+
+def _conflict(plan: LandingPlan, what: str, left: Sequence[LeftAction]) -> LandConflict:
+    lines = [f"{what}; nothing was changed"]
+    lines += [f"  action {action.number}: {o.reason}" for action in left for o in action.obstacles]
+    error = LandConflict("\n".join(lines), hint="\nhint: ".join(left_hints(left, plan.onto)))
+    rows = left_json(left)
+    error.details = {"conflicts": [{**row, "actions": [row["n"]]} for row in rows]}
+    return error
 
 
 def _commit_json(group: CommitGroup, commit: Oid | None, text: str) -> LandedCommitJson:
@@ -104,96 +127,59 @@ def _commit_json(group: CommitGroup, commit: Oid | None, text: str) -> LandedCom
     return {"oid": commit, "subject": subject, "actions": group.numbers, "message": message}
 
 
-def _group_changes(workspace: Workspace, plan: LandingPlan) -> list[list[PathChange]]:
-    """The changes of each group, action by action."""
-    groups = [
-        [
-            change
-            for entry in group.entries
-            if entry.n is not None and entry.commit
-            for change in commit_changes(workspace, entry.n, entry.commit)
-        ]
-        for group in plan.groups
-    ]
-    flat = [change for changes in groups for change in changes]
-    restored = iter(restore_sparse_paths(workspace, plan.lane.base, flat))
-    return [list(islice(restored, len(changes))) for changes in groups]
-
-
-def _rehearse(
+def _make_commits(
     workspace: Workspace,
     plan: LandingPlan,
-    branch: UserBranch,
-    tree: Oid | None,
-    todo: Sequence[Sequence[PathChange]],
-) -> Oid | None:
-    """The tree after all groups; finds a conflict before the first commit."""
-    for changes in todo:
-        entries = merge_changes(workspace, tree, changes, plan.disk)
-        if isinstance(entries, list):
-            raise _conflict(workspace, plan, branch, entries)
-        tree = workspace.splice(tree, entries) if entries else tree
-    return tree
-
-
-def _commit_groups(
-    workspace: Workspace,
-    plan: LandingPlan,
-    todo: Sequence[Sequence[PathChange]],
+    fit: Fit,
     tree: Oid | None,
     target: tuple[UserBranch, PendingLanding] | None = None,
 ) -> LandingResult:
-    """Commit each group on top of what the commit before it really holds: a hook may have changed it."""
-    result = LandingResult()
-    for group, changes in zip(plan.groups, todo, strict=True):
-        entries = merge_changes(workspace, tree, changes, plan.disk)
+    """Make each commit on top of what the one before it really holds: a hook may have changed it."""
+    result = LandingResult(left=fit.left)
+    positions_of = positions_from(workspace, plan.versions)
+    for commit in fit.commits:
+        entries = merge_changes(workspace, tree, commit.changes, plan.disk, positions_of)
         if isinstance(entries, list):
-            raise LandConflict(
-                f"a commit hook changed {entries[0].path}, on which action "
-                f"{_join(entries[0].numbers)} builds; nothing was changed"
-            )
+            raise _changed_by_hook(commit, entries[0].change.path)
         oid, text = None, ""
         if entries:
             tree = workspace.splice(tree, entries)
-            text = plan.render_message(group)
+            text = plan.render_message(commit.group)
             if target is not None:
                 oid = target[0].commit(tree or EMPTY_TREE, text)
-                tree = tree_of(workspace, oid)
+                made = tree_of(workspace, oid)
+                refuse_staged_by_hook(workspace, plan.disk, tree, made)
+                tree = made
         if target is not None:
             target[1].add(oid)
+        result.groups.append(commit.group)
         result.commits.append(oid)
         result.messages.append(text)
     return result
 
 
-def _refuse_staged(workspace: Workspace, old: Oid | None, new: Oid | None) -> None:
-    conflicts = find_staged_conflicts(workspace, old, new)
-    if conflicts:
-        raise LandConflict(
-            f"{', '.join(map(printable, conflicts))}: staged changes differ from what would land; "
-            "nothing was changed",
-            hint="Commit or unstage that first (`git restore --staged PATH`).",
-        )
-
-
-def _conflict(
-    workspace: Workspace, plan: LandingPlan, branch: UserBranch, conflicts: Sequence[PathConflict]
-) -> LandConflict:
-    name = branch_name(plan.onto)
-    lines = [f"{plan.lane.name} conflicts with {name}; nothing was changed"]
-    for conflict in conflicts:
-        since = [f"^{plan.lane.base}"] if plan.lane.base else []
-        arguments = ("log", "-1", "--format=%h %s", branch.start or EMPTY_TREE, *since, "--", conflict.path)
-        by = workspace.repository.git.text(*arguments) if branch.start else ""
-        reason = f"was changed by {by}" if by else f"builds on changes that are not on {name}"
-        lines.append(f"  action {_join(conflict.numbers)}: {printable(conflict.path)} {reason}")
-    error = LandConflict(
-        "\n".join(lines),
-        hint="Commit the changes those actions build on, or land on another branch with --onto.",
+def _changed_by_hook(commit: FittingCommit, path: str) -> LandConflict:
+    numbers = ", ".join(map(str, commit.group.numbers))
+    return LandConflict(
+        f"a commit hook changed {path}, on which action {numbers} builds; nothing was changed",
+        hint="Land the earlier actions by themselves first.",
     )
-    error.details = {"conflicts": [{"path": c.path, "actions": list(c.numbers)} for c in conflicts]}
-    return error
 
 
-def _join(numbers: Sequence[int]) -> str:
-    return ", ".join(map(str, numbers))
+def _apply_fixup(
+    workspace: Workspace, plan: LandingPlan, branch: UserBranch, pending: PendingLanding, *, dry_run: bool
+) -> LandingResult:
+    """Fold everything into one commit of the branch, or nothing."""
+    assert plan.fixup is not None
+    find_commits_above(workspace, plan, branch)  # raises
+    fit = fit_landing(workspace, plan, plan.fixup, check_index=False, tip=branch.start)
+    if fit.left:
+        raise _conflict(plan, f"not everything fits into {plan.fixup[:10]}", fit.left)
+    group = CommitGroup(
+        tuple(entry for commit in fit.commits for entry in commit.group.entries),
+        tuple(name for commit in fit.commits for name in commit.group.names),
+        tuple(name for commit in fit.commits for name in commit.group.parts),
+        tuple(name for commit in fit.commits for name in commit.group.contexts),
+    )
+    done = restack(workspace, plan, branch, pending, group=group, tree=fit.tree, dry_run=dry_run)
+    return LandingResult([group], [done.commit], [done.message], [], branch.tip, done.warnings)

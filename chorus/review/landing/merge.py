@@ -5,9 +5,12 @@ staged at one of them stays staged: it is merged with what landed. Where that co
 refused before it begins.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
+from chorus.changes.line_merge import Positions
+from chorus.history.file_lines import LineFollower, Versions
 from chorus.history.lane_change import LaneChange, in_the_way, lane_entry, merge_entries
 from chorus.history.workspace import Workspace
 from chorus.model.ids import Oid, RepoPath
@@ -15,6 +18,8 @@ from chorus.store.maintenance.side_store import pack_into
 from chorus.store.objects.trees import TreeChange, TreeEntry
 from chorus.store.user_index import StagedEntry, read_index, update_index
 from chorus.store.worktree.sparse import find_excluded_by_sparse
+
+PositionsOf: TypeAlias = Callable[[RepoPath], Positions]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +34,20 @@ class PathChange:
 
 @dataclass(frozen=True, slots=True)
 class PathConflict:
-    """A path at which the branch's content conflicts with the change."""
+    """A change that conflicts with what the branch has at its path."""
+
+    change: PathChange
+    ours: TreeEntry | None
+
+
+@dataclass(frozen=True, slots=True)
+class StagedConflict:
+    """A path at which the user staged something else than what lands."""
 
     path: RepoPath
-    numbers: tuple[int, ...]
+    before: TreeEntry | None  # on the branch
+    staged: TreeEntry | None
+    after: TreeEntry | None  # after the landing
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +56,13 @@ class IndexUpdate:
 
     entries: dict[RepoPath, TreeEntry | None] = field(default_factory=dict)
     merged: list[Oid] = field(default_factory=list)
-    conflicts: list[RepoPath] = field(default_factory=list)
+    conflicts: list[StagedConflict] = field(default_factory=list)
+
+
+def positions_from(workspace: Workspace, versions: Mapping[RepoPath, Versions]) -> PositionsOf:
+    """Where the lines of each file are, from these versions of it."""
+    follower = LineFollower(workspace)
+    return lambda path: lambda: follower.positions(path, versions.get(path, ()))
 
 
 def tree_of(workspace: Workspace, commit: Oid | None) -> Oid | None:
@@ -58,10 +79,10 @@ def commit_changes(workspace: Workspace, number: int, commit: Oid) -> list[PathC
 def restore_sparse_paths(
     workspace: Workspace, base: Oid | None, changes: Sequence[PathChange]
 ) -> list[PathChange]:
-    """The same changes, with the lane's base instead of "no file" at paths a sparse checkout leaves out.
+    """Correct the changes at paths that a sparse checkout leaves out: "no file" there means the base's file.
 
-    A file that is not checked out looks deleted: whoever creates it replaces the base's version, and whoever
-    deletes it again restores that version.
+    Such a file is in the lane's base but not on disk. So creating it is a change of the base's version, and
+    deleting it again restores that version.
     """
     ends = [change.path for change in changes if change.before is None or change.after is None]
     left_out = find_excluded_by_sparse(workspace.repository, ends)
@@ -91,7 +112,11 @@ def join_changes(changes: Iterable[PathChange]) -> list[PathChange]:
 
 
 def find_applied(workspace: Workspace, tree: Oid | None, changes: Sequence[PathChange]) -> set[PathChange]:
-    """The changes that the tree already has: it holds what the last of them left."""
+    """The changes that the tree already has: it holds what the last of them left.
+
+    Only those that lead there without a gap: an action in between that does not land, such as the revert of
+    one that was redone, may have taken an earlier one away.
+    """
     by_path: dict[RepoPath, list[PathChange]] = {}
     for change in changes:
         by_path.setdefault(change.path, []).append(change)
@@ -100,12 +125,20 @@ def find_applied(workspace: Workspace, tree: Oid | None, changes: Sequence[PathC
         now = lane_entry(workspace, tree, path)
         if now != own[0].before:
             reached = [index for index, change in enumerate(own) if change.after == now]
-            applied.update(own[: reached[-1] + 1] if reached else [])
+            last = reached[-1] if reached else -1
+            first = last
+            while first > 0 and own[first - 1].after == own[first].before:
+                first -= 1
+            applied.update(own[max(first, 0) : last + 1])
     return applied
 
 
 def merge_changes(
-    workspace: Workspace, tree: Oid | None, changes: Sequence[PathChange], disk: Oid | None
+    workspace: Workspace,
+    tree: Oid | None,
+    changes: Sequence[PathChange],
+    disk: Oid | None,
+    positions_of: PositionsOf,
 ) -> dict[RepoPath, TreeEntry | None] | list[PathConflict]:
     """The entries of the tree that differ after the changes, or the conflicts.
 
@@ -119,32 +152,36 @@ def merge_changes(
             entries[change.path] = change.after
         elif change.after not in (change.before, ours):
             order = workspace.normal(change.path, lane_entry(workspace, disk, change.path))
-            merged = merge_entries(workspace, change.before, ours, change.after, order=order)
+            positions = positions_of(change.path)
+            merged = merge_entries(
+                workspace, change.before, ours, change.after, order=order, positions=positions
+            )
             if merged is None:
-                conflicts.append(PathConflict(change.path, change.numbers))
+                conflicts.append(PathConflict(change, ours))
             else:
                 entries[change.path] = merged
-    conflicts += [
-        PathConflict(c.path, c.numbers) for c in changes if _is_obstructed(workspace, tree, c, entries)
-    ]
+    conflicts += [PathConflict(c, None) for c in changes if _is_obstructed(workspace, tree, c, entries)]
     if conflicts:
         return conflicts
     return {path: entry for path, entry in entries.items() if entry != lane_entry(workspace, tree, path)}
 
 
-def find_staged_conflicts(workspace: Workspace, old: Oid | None, new: Oid | None) -> list[RepoPath]:
+def find_staged_conflicts(
+    workspace: Workspace, old: Oid | None, new: Oid | None, positions_of: PositionsOf
+) -> list[StagedConflict]:
     """Landed paths at which the user staged something that conflicts with what lands."""
     changed = workspace.trees.diff(old, new)
-    return _plan_index(
-        workspace, changed, read_index(workspace.repository, [c.path for c in changed])
-    ).conflicts
+    staged = read_index(workspace.repository, [c.path for c in changed])
+    return _plan_index(workspace, changed, staged, positions_of).conflicts
 
 
-def update_user_index(workspace: Workspace, old: Oid | None, new: Oid | None) -> None:
+def update_user_index(
+    workspace: Workspace, old: Oid | None, new: Oid | None, positions_of: PositionsOf
+) -> None:
     """Bring the landed paths of the user's index from one tree to the other."""
     changed = workspace.trees.diff(old, new)
     staged = read_index(workspace.repository, [change.path for change in changed])
-    update = _plan_index(workspace, changed, staged)
+    update = _plan_index(workspace, changed, staged, positions_of)
     if update.merged:
         # Into the user's own object store, like everything their index names.
         wanted = "".join(f"{oid}\n" for oid in update.merged).encode()
@@ -162,7 +199,10 @@ def _is_obstructed(
 
 
 def _plan_index(
-    workspace: Workspace, changed: Sequence[TreeChange], staged: Mapping[RepoPath, StagedEntry]
+    workspace: Workspace,
+    changed: Sequence[TreeChange],
+    staged: Mapping[RepoPath, StagedEntry],
+    positions_of: PositionsOf,
 ) -> IndexUpdate:
     update = IndexUpdate()
     for change in changed:
@@ -170,9 +210,10 @@ def _plan_index(
         if now == change.before:
             update.entries[change.path] = change.after
         elif now != change.after:
-            merged = merge_entries(workspace, change.before, now, change.after)
+            positions = positions_of(change.path)
+            merged = merge_entries(workspace, change.before, now, change.after, positions=positions)
             if merged is None:
-                update.conflicts.append(change.path)
+                update.conflicts.append(StagedConflict(change.path, change.before, now, change.after))
             elif merged != now:
                 update.entries[change.path] = merged
                 update.merged.append(merged.oid)

@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Self
 
 from chorus.history.recorder import Recorder
-from chorus.model.commit_message import parse_actions
+from chorus.model.commit_message import parse_actions, parse_contexts, parse_parts
 from chorus.model.ids import Oid
-from chorus.review.landing.merge import tree_of, update_user_index
+from chorus.review.landing.merge import positions_from, tree_of, update_user_index
 from chorus.review.pending_file import PendingFile
 from chorus.store.refs import RefMoved
 from chorus.store.user_branch import SCRATCH_PREFIX, copy_to_user_store
@@ -23,13 +24,23 @@ from chorus.system.file_lock import try_lock
 
 @dataclass(frozen=True, slots=True)
 class LandingProgress:
-    """`groups`: the actions of each commit. `made`: commits so far; None for one the branch already had."""
+    """`groups`: the actions of each commit. `made`: commits so far; None for one the branch already had.
+
+    `recognised`: the trailer values of each commit, where they are more than its actions. `restacked`: the
+    tip after a fixup, whose only new commit for the actions is the one in `made`.
+    """
 
     ref: str
     start: Oid | None
     checked_out: bool
     groups: tuple[tuple[str, ...], ...]
     made: tuple[Oid | None, ...] = ()
+    recognised: tuple[tuple[str, ...], ...] = ()
+    created: bool = False
+    restacked: Oid | None = None
+
+    def restacked_to(self, tip: Oid, commit: Oid) -> Self:
+        return replace(self, restacked=tip, made=(commit,))
 
 
 class PendingLanding:
@@ -59,7 +70,8 @@ class PendingLanding:
             if values is None:
                 return None
             groups, made = (tuple(map(tuple, values.pop("groups"))), tuple(values.pop("made")))
-            return LandingProgress(**values, groups=groups, made=made)
+            recognised = tuple(map(tuple, values.pop("recognised", ())))
+            return LandingProgress(**values, groups=groups, made=made, recognised=recognised)
         except (ValueError, TypeError, KeyError, AttributeError):
             return None
 
@@ -83,38 +95,62 @@ def recover_landing(recorder: Recorder) -> None:
 
 
 def _recover(recorder: Recorder, progress: LandingProgress) -> None:
-    workspace = recorder.workspace
-    tip = workspace.refs.read(progress.ref)
+    tip = recorder.workspace.refs.read(progress.ref)
+    if tip is None:
+        return
+    if progress.restacked is not None:
+        if tip == progress.restacked:
+            _finish(recorder, progress, tip, list(progress.made))
+        return
     commits = _find_landed_commits(recorder, progress, tip)
-    if not commits or tip is None:
+    if commits is None:
         return
-    wanted = [
-        group for index, group in enumerate(progress.groups) if progress.made[index : index + 1] != (None,)
-    ]
-    if len(commits) < len(wanted):
-        with contextlib.suppress(RefMoved):
-            if progress.start is None:
-                workspace.refs.delete(progress.ref, tip, "chorus: landing rolled back")
-            else:
-                workspace.refs.update(progress.ref, progress.start, tip, "chorus: landing rolled back")
-        return
+    made: list[Oid | None] = []
+    rest = list(commits)
+    for index in range(len(progress.groups)):
+        is_present = progress.made[index : index + 1] == (None,)
+        if not is_present and not rest:
+            _roll_back(recorder, progress, tip)
+            return
+        made.append(None if is_present else rest.pop(0))
+    if commits:
+        _finish(recorder, progress, tip, made)
+
+
+def _finish(recorder: Recorder, progress: LandingProgress, tip: Oid, made: Sequence[Oid | None]) -> None:
+    workspace = recorder.workspace
     copy_to_user_store(workspace.repository, workspace.store, progress.start, tip)
     if progress.checked_out:
-        update_user_index(workspace, tree_of(workspace, progress.start), tree_of(workspace, tip))
-    made = dict(zip(wanted, commits, strict=True))
-    for group in progress.groups:
-        recorder.mark("landed", group, [made.get(group, tip)])
+        positions_of = positions_from(workspace, {})
+        update_user_index(
+            workspace, tree_of(workspace, progress.start), tree_of(workspace, tip), positions_of
+        )
+    for group, commit in zip(progress.groups, made, strict=True):
+        if group:
+            recorder.mark("landed", group, [commit or tip])
 
 
-def _find_landed_commits(recorder: Recorder, progress: LandingProgress, tip: Oid | None) -> Sequence[Oid]:
-    """The landing's commits, oldest first; none if the branch got any other commit since its start."""
-    names = {name for group in progress.groups for name in group}
+def _roll_back(recorder: Recorder, progress: LandingProgress, tip: Oid) -> None:
+    refs, reason = recorder.workspace.refs, "chorus: landing rolled back"
+    with contextlib.suppress(RefMoved):
+        if progress.start is None or progress.created:
+            refs.delete(progress.ref, tip, reason)
+        elif tip != progress.start:
+            refs.update(progress.ref, progress.start, tip, reason)
+
+
+def _find_landed_commits(
+    recorder: Recorder, progress: LandingProgress, tip: Oid | None
+) -> Sequence[Oid] | None:
+    """The landing's commits, oldest first; None if the branch got any other commit since its start."""
+    names = {name for group in (*progress.groups, *progress.recognised) for name in group}
     found: list[Oid] = []
     while tip is not None and tip != progress.start:
         commit = recorder.workspace.store.read_commit(tip)
-        actions = set(parse_actions(commit.message))
-        if len(commit.parents) > 1 or not (tip in progress.made or (actions and actions <= names)):
-            return []
+        text = commit.message
+        values = {*parse_actions(text), *parse_parts(text), *parse_contexts(text)}
+        if len(commit.parents) > 1 or not (tip in progress.made or (values and values <= names)):
+            return None
         found.append(tip)
         tip = commit.parents[0] if commit.parents else None
-    return found[::-1] if tip == progress.start else []
+    return found[::-1] if tip == progress.start else None

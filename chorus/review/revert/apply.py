@@ -14,6 +14,7 @@ from chorus.history.records import Edit, parse_edit, render_edit
 from chorus.history.timeline_log import TimelineCommit
 from chorus.model.action import Action, WriteScope
 from chorus.model.ids import Oid, RepoPath, ToolUseId
+from chorus.model.review_state import REVERT_TOOL
 from chorus.review.pending_file import PendingFile
 from chorus.review.revert.file_content import Content
 from chorus.review.revert.file_writes import write_files, write_if_unchanged
@@ -33,10 +34,11 @@ class RevertRecord:
     lane_of: str  # an action of the lane this is recorded on
     summary: str
     reverts: tuple[str, ...]
+    reverts_part: tuple[str, ...]
     edits: tuple[Edit, ...]
 
 
-def apply_revert(recorder: Recorder, plan: RevertPlan, *, verb: str = "Revert") -> list[TimelineCommit]:
+def apply_revert(recorder: Recorder, plan: RevertPlan, *, verb: str = REVERT_TOOL) -> list[TimelineCommit]:
     """Write the files and record the revert. If a file changed meanwhile, restore the others and raise."""
     if not plan.writes:
         raise NothingToRevert("there is nothing left to revert")
@@ -95,11 +97,16 @@ def _append(recorder: Recorder, record: RevertRecord) -> TimelineCommit:
     )
     paths = tuple(str(edit.path) for edit in record.edits)
     action = Action(
-        record.id, "Revert", {}, "succeeded", origin.session, origin.turn, None, paths, WriteScope.NAMED,
+        record.id, REVERT_TOOL, {}, "succeeded", origin.session, origin.turn, None, paths, WriteScope.NAMED,
         None, record.summary, origin.message, None,
     )  # fmt: skip
     return recorder.journal.append_action(
-        action, record.edits, source="chorus", reverts=record.reverts, lane=lane
+        action,
+        record.edits,
+        source="chorus",
+        reverts=record.reverts,
+        reverts_part=record.reverts_part,
+        lane=lane,
     )
 
 
@@ -112,6 +119,7 @@ def _make_record(recorder: Recorder, revert: ActionRevert, verb: str) -> RevertR
         record.action,
         f"{name}: {record.summary}",
         (record.action,) if revert.complete else (),
+        () if revert.complete else (record.action,),
         tuple(_make_edit(recorder, path, now, new) for path, now, new in revert.edits),
     )
 
@@ -132,6 +140,7 @@ def _record_json(record: RevertRecord) -> dict[str, object]:
         "lane_of": record.lane_of,
         "said": record.summary,
         "reverts": record.reverts,
+        "reverts_part": record.reverts_part,
         "edits": [render_edit(edit) for edit in record.edits],
     }
 
@@ -139,5 +148,10 @@ def _record_json(record: RevertRecord) -> dict[str, object]:
 def _parse_record(values: dict[str, Any]) -> RevertRecord:
     edits = tuple(parse_edit(edit) for edit in values["edits"])
     return RevertRecord(
-        ToolUseId(values["id"]), values["lane_of"], values["said"], tuple(values["reverts"]), edits
+        ToolUseId(values["id"]),
+        values["lane_of"],
+        values["said"],
+        tuple(values["reverts"]),
+        tuple(values.get("reverts_part", ())),
+        edits,
     )

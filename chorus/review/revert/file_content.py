@@ -7,7 +7,7 @@ lines stays. Only `read_disk` reads the work tree; nothing here writes to it.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from chorus.changes.line_merge import Overlap, merge_lines
+from chorus.changes.line_merge import Overlap, Positions, merge_lines, unknown_positions
 from chorus.errors import ChorusError
 from chorus.history.log.json_views import run_diff
 from chorus.history.recorder import Recorder
@@ -57,7 +57,10 @@ def read_stored(recorder: Recorder, entry: TreeEntry | None) -> Content | None:
 
 
 def revert_change(
-    before: Content | None, after: Content | None, now: Content | None
+    before: Content | None,
+    after: Content | None,
+    now: Content | None,
+    positions: Positions = unknown_positions,
 ) -> Content | ContentConflict | None:
     """Return `now` without the change from `before` to `after`."""
     if now == after:
@@ -70,14 +73,17 @@ def revert_change(
         return ContentConflict("was written again after it was deleted")
     if now is None:
         return ContentConflict("was deleted later")
-    return _merge(before, after, now)
+    return _merge(before, after, now, positions)
 
 
 def revert_change_with_markers(
-    before: Content | None, after: Content | None, now: Content | None
+    before: Content | None,
+    after: Content | None,
+    now: Content | None,
+    positions: Positions = unknown_positions,
 ) -> Content | ContentConflict | None:
     """Like `revert_change`, with conflict markers around the lines that conflict."""
-    clean = revert_change(before, after, now)
+    clean = revert_change(before, after, now, positions)
     if not isinstance(clean, ContentConflict) or not (_is_text(before) and _is_text(after) and _is_text(now)):
         return clean
     assert before
@@ -98,13 +104,13 @@ def render_patch(
     return run_diff(repository.git, str(repository.own_dir), *trees)
 
 
-def _merge(before: Content, after: Content, now: Content) -> Content | ContentConflict:
+def _merge(before: Content, after: Content, now: Content, positions: Positions) -> Content | ContentConflict:
     if SYMLINK_MODE in (before.mode, after.mode, now.mode):
         return ContentConflict("is or was a symbolic link and was changed later")
     if now.mode not in (after.mode, before.mode) and before.mode != after.mode:
         return ContentConflict("had its mode changed later")
     mode = before.mode if now.mode == after.mode else now.mode
-    data = merge_lines(after.data, now.data, before.data, order=now.data)
+    data = merge_lines(after.data, now.data, before.data, order=now.data, positions=positions)
     if not isinstance(data, Overlap):
         return Content(mode, data)
     if any(b"\0" in content.data for content in (before, after, now)):

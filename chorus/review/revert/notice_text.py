@@ -1,5 +1,6 @@
 """The text of the notice to a session whose actions the user reverted or restored."""
 
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -44,7 +45,9 @@ def _chain(recorder: Recorder, recorded: TimelineCommit) -> list[TimelineCommit]
 
 
 def _render(recorder: Recorder, records: Sequence[TimelineCommit], *, restored: bool) -> str:
-    paths = sorted({str(edit.path) for recorded in records for edit in recorder.timeline.edits(recorded)})
+    names = {edit.path for recorded in records for edit in recorder.timeline.edits(recorded)}
+    # A name that is not UTF-8 is written with escapes, as no message can hold its bytes.
+    paths = [os.fsencode(name).decode("utf-8", "backslashreplace") for name in sorted(names)]
     lines = [f"The user {'restored' if restored else 'reverted'} changes of yours with Chorus:"]
     lines += [f"- {line}" for line in _shorten_list([_describe(recorder, recorded) for recorded in records])]
     lines.append("These files are different on disk now than you last saw them:")

@@ -3,9 +3,10 @@
 Reads the work tree, never writes.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
+from chorus.changes.line_merge import Positions
 from chorus.errors import ChorusError, ExitCode
 from chorus.history.recorder import Recorder
 from chorus.history.records import Edit, RecordKind
@@ -111,28 +112,41 @@ def plan_revert(
     scope: RevertScope | None = None,
     with_dependents: bool = False,
     markers: bool = False,
+    step: Callable[[], None] = lambda: None,
 ) -> RevertPlan:
-    """Plan to revert these actions. Raises RevertConflict if later changes prevent it."""
+    """Plan to revert these actions. Raises RevertConflict if later changes prevent it.
+
+    `step` is called before each comparison of a file; what it raises ends the planning.
+    """
     chosen = {target.oid: target for target in targets}
     scope = scope or RevertScope()
     while True:
-        plan = _plan(recorder, list(chosen.values()), scope, markers=markers)
+        plan = _plan(recorder, list(chosen.values()), scope, markers=markers, step=step)
         if not plan.blocking:
             return plan
         dependents = _blocking_actions(plan.blocking)
         if not with_dependents or not dependents.keys() - chosen.keys():
-            raise _conflict(recorder, plan, chosen, scope)
+            raise _conflict(recorder, plan, chosen, scope, step)
         chosen |= dependents
+        chosen |= _blocking_actions(_follow(recorder, plan.blocking, chosen.values(), step))
 
 
 def _plan(
-    recorder: Recorder, targets: list[TimelineCommit], scope: RevertScope, *, markers: bool
+    recorder: Recorder,
+    targets: list[TimelineCommit],
+    scope: RevertScope,
+    *,
+    markers: bool,
+    step: Callable[[], None],
 ) -> RevertPlan:
     plan = RevertPlan()
     found: dict[RepoPath, FileState] = {}
     on_disk: dict[RepoPath, Content | None] = {}
     now: dict[RepoPath, Content | None] = {}
     revert_one = revert_change_with_markers if markers else revert_change
+    # Files for which a further action to revert was found. Older actions conflict there as a consequence:
+    # what blocks them is searched once that action is reverted too.
+    widening: set[RepoPath] = set()
     for recorded in sorted(targets, key=recorder.timeline.position, reverse=True):
         complete = True
         edits: list[tuple[RepoPath, Content | None, Content | None]] = []
@@ -145,11 +159,18 @@ def _plan(
             if path not in now:
                 found[path], now[path] = read_disk(recorder, path)
                 on_disk[path] = now[path]
-            result = revert_one(*contents, now[path])
+            step()
+            positions = _positions(recorder, path, on_disk[path])
+            result = revert_one(*contents, now[path], positions)
             if isinstance(result, ContentConflict):
-                plan.blocking.append(
-                    _find_blocking(recorder, recorded, path, contents, reason=result.reason, targets=targets)
+                if path in widening:
+                    continue
+                found_blocking = _find_blocking(
+                    recorder, recorded, path, contents, reason=result.reason, targets=targets, step=step
                 )
+                plan.blocking.append(found_blocking)
+                if found_blocking.number is not None:
+                    widening.add(path)
             elif result != now[path]:
                 edits.append((path, now[path], result))
                 now[path] = result
@@ -168,18 +189,67 @@ def _find_blocking(
     *,
     reason: str,
     targets: Collection[TimelineCommit],
+    step: Callable[[], None],
 ) -> BlockingChange:
     """Find the first later change of this file that conflicts with the revert."""
     position = recorder.timeline.position(recorded)
+    positions = _positions(recorder, path, None)
     reverted = {target.oid for target in targets}
     for later in reversed(list(recorder.timeline.touching(path))):
         if recorder.timeline.position(later) <= position or later.oid in reverted:
             continue
         after = next(edit.after for edit in recorder.timeline.edits(later) if edit.path == path)
-        if isinstance(revert_change(*contents, read_stored(recorder, after)), ContentConflict):
+        step()
+        stored = read_stored(recorder, after)
+        if isinstance(revert_change(*contents, stored, positions), ContentConflict):
             number = later.record.number if later.record.kind is RecordKind.ACTION else None
             return BlockingChange(path, reason, number, later)
     return BlockingChange(path, reason, None, None)
+
+
+def _follow(
+    recorder: Recorder,
+    blocking: Collection[BlockingChange],
+    chosen: Collection[TimelineCommit],
+    step: Callable[[], None],
+) -> list[BlockingChange]:
+    """What is in the way of these blocking actions, what is in the way of that, and so on.
+
+    An action that is newer than all chosen ones is the first to be reverted, so the disk tells what blocks
+    it; of any other only a new plan can tell. Without this a chain of dependents takes a plan for each.
+    """
+    timeline = recorder.timeline
+    targets = list(chosen)
+    found: list[BlockingChange] = []
+    for first in blocking:
+        change = first
+        while change.record is not None and change.number is not None:
+            place = timeline.position(change.record)
+            if any(timeline.position(target) > place for target in targets):
+                break
+            edit = next(edit for edit in timeline.edits(change.record) if edit.path == change.path)
+            contents = read_stored(recorder, edit.before), read_stored(recorder, edit.after)
+            step()
+            now = read_disk(recorder, change.path)[1]
+            result = revert_change(*contents, now, _positions(recorder, change.path, now))
+            if not isinstance(result, ContentConflict):
+                break
+            change = _find_blocking(
+                recorder,
+                change.record,
+                change.path,
+                contents,
+                reason=result.reason,
+                targets=targets,
+                step=step,
+            )
+            found.append(change)
+            targets += _blocking_actions([change]).values()
+    return found
+
+
+def _positions(recorder: Recorder, path: RepoPath, now: Content | None) -> Positions:
+    return recorder.lanes.lines.now(path, now.data if now else None)
 
 
 def _blocking_actions(blocking: Collection[BlockingChange]) -> dict[Oid, TimelineCommit]:
@@ -187,7 +257,11 @@ def _blocking_actions(blocking: Collection[BlockingChange]) -> dict[Oid, Timelin
 
 
 def _conflict(
-    recorder: Recorder, plan: RevertPlan, chosen: dict[Oid, TimelineCommit], scope: RevertScope
+    recorder: Recorder,
+    plan: RevertPlan,
+    chosen: dict[Oid, TimelineCommit],
+    scope: RevertScope,
+    step: Callable[[], None],
 ) -> RevertConflict:
     """The error with all blocking changes: those of the plan, and those in the way of reverting them too."""
     blocking = {(change.path, change.number): change for change in plan.blocking}
@@ -197,8 +271,10 @@ def _conflict(
         if not dependents.keys() - widened.keys():
             break
         widened |= dependents
-        again = _plan(recorder, list(widened.values()), scope, markers=False)
-        blocking |= {(change.path, change.number): change for change in again.blocking}
+        followed = _follow(recorder, list(blocking.values()), widened.values(), step)
+        widened |= _blocking_actions(followed)
+        again = _plan(recorder, list(widened.values()), scope, markers=False, step=step)
+        blocking |= {(change.path, change.number): change for change in (*followed, *again.blocking)}
     numbers = ", ".join(str(target.record.number) for target in chosen.values())
     lines = [f"action {numbers} cannot be reverted alone; nothing was changed"]
     lines += [

@@ -1,0 +1,296 @@
+"""Find out what of a planned landing fits the branch, and what is in the way of the rest. Never moves a ref.
+
+A group whose changes all fit lands as it is. Otherwise its actions are tried one by one: an action lands with
+all its files or not at all, and what builds on one that does not land does not land either.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+
+from chorus.changes.diff import hunks
+from chorus.changes.line_merge import Overlap, merge_lines
+from chorus.changes.line_trace import follow_line
+from chorus.history.lane_change import merge_entries
+from chorus.history.log.entry import LogEntry
+from chorus.history.workspace import PLAIN_MODES, Workspace
+from chorus.model.commit_message import parse_contexts, shorten
+from chorus.model.ids import Oid, RepoPath
+from chorus.review.landing.merge import (
+    PathChange,
+    PathConflict,
+    StagedConflict,
+    commit_changes,
+    find_applied,
+    find_staged_conflicts,
+    join_changes,
+    merge_changes,
+    positions_from,
+    restore_sparse_paths,
+    tree_of,
+)
+from chorus.review.landing.messages import CommitGroup
+from chorus.review.landing.obstacles import LeftAction, Obstacle, ObstacleFinder
+from chorus.review.landing.plan import LandingPlan
+from chorus.store.objects.trees import TreeEntry
+from chorus.text.sanitize import printable
+
+
+@dataclass(frozen=True, slots=True)
+class FittingCommit:
+    """A commit to make: its group without what does not land, and the changes. No changes: no commit."""
+
+    group: CommitGroup
+    changes: tuple[PathChange, ...]
+
+
+@dataclass(slots=True)
+class Fit:
+    """What lands and what is left. `tree`: the branch afterwards, if no hook changes anything."""
+
+    tree: Oid | None
+    commits: list[FittingCommit] = field(default_factory=list)
+    left: list[LeftAction] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _ActionChanges:
+    entry: LogEntry
+    changes: tuple[PathChange, ...]
+
+
+def fit_landing(
+    workspace: Workspace, plan: LandingPlan, start: Oid | None, *, check_index: bool, tip: Oid | None = None
+) -> Fit:
+    """Fit the plan on the tree of this commit. `check_index`: what the user staged must fit as well.
+
+    `tip`: the branch's last commit, if that is another one.
+    """
+    fitter = _Fitter(workspace, plan, start, tip or start)
+    staged: dict[int, list[Obstacle]] = {}
+    while True:
+        fit = fitter.fit(staged)
+        conflicts = []
+        if check_index:
+            conflicts = find_staged_conflicts(workspace, fitter.start_tree, fit.tree, fitter.positions_of)
+        if not conflicts:
+            return fit
+        for conflict in conflicts:
+            for number, obstacle in fitter.find_staged_obstacles(fit, conflict):
+                staged.setdefault(number, []).append(obstacle)
+
+
+class _Fitter:
+    def __init__(self, workspace: Workspace, plan: LandingPlan, start: Oid | None, tip: Oid | None) -> None:
+        self._workspace = workspace
+        self._plan = plan
+        self.positions_of = positions_from(workspace, plan.versions)
+        self._finder = ObstacleFinder(workspace, plan, tip, self.positions_of)
+        self.start_tree = tree_of(workspace, start)
+        self._groups = [(group, self._read_changes(group)) for group in plan.groups]
+        self._all = [change for _, actions in self._groups for each in actions for change in each.changes]
+        self._applied = find_applied(workspace, self.start_tree, self._all)
+
+    def fit(self, staged: Mapping[int, Sequence[Obstacle]]) -> Fit:
+        """Fit everything but the actions that conflict with what the user staged."""
+        fit = Fit(self.start_tree)
+        landing = set(self._plan.landed)
+        for group, actions in self._groups:
+            free = [each for each in actions if each.entry.n not in staged]
+            fit.left += [
+                LeftAction(each.entry, tuple(staged[each.entry.n]))
+                for each in actions
+                if each.entry.n is not None and each.entry.n in staged
+            ]
+            self._fit_group(fit, group, free, landing)
+        fit.left.sort(key=lambda left: left.number)
+        return fit
+
+    def find_staged_obstacles(self, fit: Fit, conflict: StagedConflict) -> list[tuple[int, Obstacle]]:
+        """The landing actions that changed the lines at which the user staged something else."""
+        landing = {number for commit in fit.commits for number in commit.group.numbers}
+        touching = [
+            change
+            for change in self._all
+            if change.path == conflict.path and landing.issuperset(change.numbers)
+        ]
+        found = self._find_staged_lines(conflict, touching)
+        path = printable(conflict.path)
+        if not found:
+            reason = f"{path} has staged changes that differ from what would land"
+            numbers = dict.fromkeys(number for change in touching for number in change.numbers)
+            return [(number, Obstacle(conflict.path, "staged", reason)) for number in numbers]
+        return [
+            (
+                number,
+                Obstacle(conflict.path, "staged", f"line {line} of {path} has other content staged", line),
+            )
+            for number, line in found.items()
+        ]
+
+    def _find_staged_lines(self, conflict: StagedConflict, touching: Sequence[PathChange]) -> dict[int, int]:
+        """By action, the first staged line it changed. Empty where the conflict is not one of lines."""
+        sides = (conflict.before, conflict.staged, conflict.after)
+        if any(entry is None or entry.mode not in PLAIN_MODES for entry in sides):
+            return {}
+        before, staged, after = (self._workspace.read(entry) or b"" for entry in sides)
+        positions = self.positions_of(conflict.path)
+        overlap = merge_lines(before, staged, after, positions=positions)
+        if not isinstance(overlap, Overlap):
+            return {}
+        lines = {line: line for found in overlap.ranges for line in range(found.start, found.end)}
+        found: dict[int, int] = {}
+        now = conflict.before
+        for change in touching:
+            merged = merge_entries(self._workspace, change.before, now, change.after, positions=positions)
+            if merged is None:
+                return {}
+            changes = hunks(self._workspace.read(now) or b"", self._workspace.read(merged) or b"")
+            followed = {line: follow_line(position, changes) for line, position in lines.items()}
+            changed = [line for line, (_, is_changed) in followed.items() if is_changed]
+            if changed:
+                index_line = follow_line(min(changed), hunks(before, staged))[0] + 1
+                found |= {number: index_line for number in change.numbers if number not in found}
+            lines = {line: position for line, (position, _) in followed.items()}
+            now = merged
+        return found
+
+    def _fit_group(
+        self, fit: Fit, group: CommitGroup, actions: Sequence[_ActionChanges], landing: set[str]
+    ) -> None:
+        useless: set[tuple[Oid, str | None]] = set()
+        while True:
+            contexts, base = self._find_contexts(fit.tree, actions, landing, useless)
+            fitting, left, tree, todo = self._fit_actions(base, actions, landing)
+            gone = {action.entry.id for action in left}
+            # Lines of others land only for an action that lands with them.
+            vain = {(oid, entry.id) for oid, entry in contexts if entry.id in gone}
+            if not vain:
+                break
+            useless |= vain
+        fit.left += left
+        if not fitting:
+            return
+        fit.tree = tree
+        for oid, entry in contexts:
+            changes = tuple(self._context_changes(oid))
+            fit.commits.append(FittingCommit(self._context_group(oid, entry), changes))
+        within = {entry.id for entry in self._plan.entries if entry.within in gone}
+        names = tuple(name for name in group.names if name not in gone | within)
+        landing.update(names)
+        kept = tuple(each.entry for each in fitting)
+        fit.commits.append(FittingCommit(replace(group, entries=kept, names=names), tuple(todo)))
+
+    def _find_contexts(
+        self,
+        tree: Oid | None,
+        actions: Sequence[_ActionChanges],
+        landing: Collection[str],
+        useless: Collection[tuple[Oid, str | None]],
+    ) -> tuple[list[tuple[Oid, LogEntry]], Oid | None]:
+        """The lane's context commits that make actions fit, each with such an action; the tree with them."""
+        found: list[tuple[Oid, LogEntry]] = []
+        tried: set[Oid] = set()
+        while self._plan.with_context:
+            _, left, _, _ = self._fit_actions(tree, actions, landing)
+            wanted = ((o.context, action.entry) for action in left for o in action.obstacles)
+            new = (
+                (oid, entry)
+                for oid, entry in wanted
+                if oid is not None and oid not in tried and (oid, entry.id) not in useless
+            )
+            context = next(new, None)
+            if context is None:
+                break
+            tried.add(context[0])
+            entries = self._merge(tree, self._context_changes(context[0]))
+            if isinstance(entries, dict) and entries:
+                tree = self._workspace.splice(tree, entries)
+                found.append(context)
+        return found, tree
+
+    def _fit_actions(
+        self, tree: Oid | None, actions: Sequence[_ActionChanges], landing: Collection[str]
+    ) -> tuple[list[_ActionChanges], list[LeftAction], Oid | None, list[PathChange]]:
+        """The actions that fit on this tree, in order; what is in the way of the others.
+
+        Also the tree then, and the changes that lead to it. Changes that do not fit one after the other may
+        do so together: what a later action undid is in nobody's way.
+        """
+        flat = self._todo(actions)
+        for changes in (flat, join_changes(flat)):
+            entries = self._merge(tree, changes)
+            if isinstance(entries, dict):
+                return list(actions), [], self._workspace.splice(tree, entries) if entries else tree, changes
+        fitting: list[_ActionChanges] = []
+        left: list[LeftAction] = []
+        for each in actions:
+            todo = [change for change in each.changes if change not in self._applied]
+            entries = self._merge(tree, todo)
+            if isinstance(entries, list):
+                conflicts = [conflict for conflict in entries if not self._is_present(conflict)]
+                if conflicts:
+                    known = {*landing, *(done.entry.id or "" for done in fitting)}
+                    left.append(LeftAction(each.entry, self._find_obstacles(each.entry, conflicts, known)))
+                    continue
+                present = {conflict.change for conflict in entries}
+                todo = [change for change in todo if change not in present]
+                again = self._merge(tree, todo)
+                entries = again if isinstance(again, dict) else {}
+            tree = self._workspace.splice(tree, entries) if entries else tree
+            fitting.append(_ActionChanges(each.entry, tuple(todo)))
+        return fitting, left, tree, self._todo(fitting)
+
+    def _merge(
+        self, tree: Oid | None, changes: Sequence[PathChange]
+    ) -> dict[RepoPath, TreeEntry | None] | list[PathConflict]:
+        return merge_changes(self._workspace, tree, changes, self._plan.disk, self.positions_of)
+
+    def _find_obstacles(
+        self, entry: LogEntry, conflicts: Sequence[PathConflict], landing: Collection[str]
+    ) -> tuple[Obstacle, ...]:
+        found = [each for conflict in conflicts for each in self._finder.find(entry, conflict, landing)]
+        return tuple(dict.fromkeys(found))
+
+    def _is_present(self, conflict: PathConflict) -> bool:
+        """Whether the branch already has the change, together with later ones of the lane."""
+        change, ours = conflict.change, conflict.ours
+        positions = self.positions_of(change.path)
+        start = self._all.index(change) if change in self._all else len(self._all)
+        later = [each.after for each in self._all[start + 1 :] if each.path == change.path]
+        return ours is not None and any(
+            after != change.before
+            and merge_entries(self._workspace, change.before, ours, after, positions=positions) == ours
+            for after in later
+        )
+
+    def _todo(self, actions: Sequence[_ActionChanges]) -> list[PathChange]:
+        flat = [change for each in actions for change in each.changes]
+        return [change for change in flat if change not in self._applied]
+
+    def _context_changes(self, context: Oid) -> list[PathChange]:
+        return [replace(change, numbers=()) for change in commit_changes(self._workspace, 0, context)]
+
+    def _context_group(self, context: Oid, entry: LogEntry) -> CommitGroup:
+        values = parse_contexts(self._workspace.store.read_commit(context).message)
+        return CommitGroup(
+            contexts=values, subject=shorten(f"Add the lines that {entry.summary!r} builds on")
+        )
+
+    def _read_changes(self, group: CommitGroup) -> list[_ActionChanges]:
+        """The changes of each action of a group, or of its chosen hunks."""
+        found = [
+            _ActionChanges(entry, tuple(self._commit_changes(entry.n, entry.commit)))
+            for entry in group.entries
+            if entry.n is not None and entry.commit
+        ]
+        flat = [change for each in found for change in each.changes]
+        restored = iter(restore_sparse_paths(self._workspace, self._plan.lane.base, flat))
+        return [_ActionChanges(each.entry, tuple(islice(restored, len(each.changes)))) for each in found]
+
+    def _commit_changes(self, number: int, commit: Oid) -> list[PathChange]:
+        changes = commit_changes(self._workspace, number, commit)
+        part = self._plan.part
+        if part is None:
+            return changes
+        return [replace(change, after=part[change.path]) for change in changes if change.path in part]

@@ -1,0 +1,41 @@
+"""Refuse a commit to which a commit hook added the user's uncommitted lines.
+
+A hook that formats files and runs `git add` takes whole files from the work tree, with lines in them that are
+no part of the landing.
+"""
+
+from chorus.errors import ChorusError, ExitCode
+from chorus.history.lane_change import lane_entry
+from chorus.history.workspace import Workspace
+from chorus.model.ids import Oid
+from chorus.store.objects.trees import TreeEntry
+from chorus.store.worktree.file_state import File
+from chorus.text.sanitize import printable
+
+
+class HookStagedFiles(ChorusError):
+    """A commit hook staged files of the work tree that hold more than what lands. Nothing was changed."""
+
+    exit_code = ExitCode.REFUSED
+
+
+def refuse_staged_by_hook(
+    workspace: Workspace, disk: Oid | None, planned: Oid | None, made: Oid | None
+) -> None:
+    """Compare what was to be committed with what was. `disk`: the work tree as recorded before."""
+    staged = []
+    for change in workspace.trees.diff(planned, made):
+        before = workspace.normal(change.path, lane_entry(workspace, disk, change.path))
+        if before == change.before:
+            continue  # the file holds nothing else: what the hook made of it is its own work
+        found = workspace.work_tree.read_file(change.path)
+        if isinstance(found, File):
+            raw = TreeEntry(found.mode, workspace.store.write_blob(found.data))
+            if workspace.normal(change.path, raw) == change.after:
+                staged.append(printable(change.path))
+    if staged:
+        raise HookStagedFiles(
+            f"a commit hook staged {', '.join(staged)} from the work tree, with lines that are not part of "
+            "this landing; nothing was changed",
+            hint="Commit or stash those lines first, or land with the hook switched off.",
+        )

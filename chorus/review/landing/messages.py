@@ -1,0 +1,140 @@
+"""The commits of a landing in words: what each holds, and its message, fit for a pull request.
+
+Rename old() to new()                              a phrase of the user's request
+
+> Please rename old() to new(), and fix the        the whole request, unless the subject says it all
+> callers too.
+
+- Edit app.py: +1 −1                               what was done
+- Update the callers
+
+Chorus-Actions: toolu_01A, toolu_01B               leads from a line back to its action, also after a
+Co-Authored-By: Claude <noreply@anthropic.com>     rebase or squash; the second line by setting
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from chorus.config.user_config import LandingSettings
+from chorus.errors import UsageError
+from chorus.history.log.entry import LogEntry
+from chorus.history.log.lookup import find_entry, find_turn
+from chorus.model import commit_message
+from chorus.model.commit_message import render_actions, render_trailer, shorten
+from chorus.model.request_text import is_chatter, subject_of
+from chorus.model.tools import SHELL_TOOL
+from chorus.review.landing.target import NothingToLand
+from chorus.text.sanitize import printable
+
+# Of an action that changed more files, only their number is said.
+MAX_NAMED_FILES = 2
+
+GroupBy: TypeAlias = Literal["turn", "action", "all"]
+
+
+@dataclass(frozen=True, slots=True)
+class CommitGroup:
+    """What goes into one commit: actions, or the lines of others they build on.
+
+    `names`: the id of every tool call whose whole change is in it. `parts`: of an action of which it holds
+    some hunks. `contexts`: whose lines it holds, as in the lane's context commit.
+    """
+
+    entries: tuple[LogEntry, ...] = ()
+    names: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+    contexts: tuple[str, ...] = ()
+    key: object = None
+    subject: str = ""  # of a commit with the lines of others
+
+    @property
+    def numbers(self) -> list[int]:
+        return [entry.n for entry in self.entries if entry.n is not None]
+
+    @property
+    def trailer_values(self) -> tuple[str, ...]:
+        """What the commit is recognised by."""
+        return (*self.names, *self.parts, *self.contexts)
+
+
+@dataclass(frozen=True, slots=True)
+class CommitMessages:
+    """The user's own messages: for all commits, for a turn or an action, or by the numbers of a commit."""
+
+    message: str | None = None
+    messages: Mapping[tuple[int, ...], str] = field(default_factory=dict)
+    named: Sequence[tuple[str, str]] = ()  # a turn or an action as the user names it, and its message
+
+
+NO_MESSAGES = CommitMessages()
+
+
+def resolve_messages(
+    entries: Sequence[LogEntry], groups: Sequence[CommitGroup], by: GroupBy, messages: CommitMessages
+) -> CommitMessages:
+    """The same messages, with turns and actions named as the groups' keys."""
+    named: list[tuple[str, str]] = []
+    keys = {str(group.key) for group in groups}
+    for name, message in messages.named:
+        if by == "all":
+            raise UsageError("one commit for all has one message", hint="Give it with -m.")
+        key = str(find_turn(entries, name) if by == "turn" else find_entry(entries, name).n)
+        if key not in keys:
+            raise NothingToLand(f"{by} {name}, for which there is a message, is not landed")
+        named.append((key, message))
+    return CommitMessages(messages.message, messages.messages, tuple(named))
+
+
+def render_commit_message(
+    group: CommitGroup, by: GroupBy, message: str | None, settings: LandingSettings
+) -> str:
+    """The whole message of a landed commit. `message`: the user's own subject and body."""
+    trailers = _render_trailers(group, settings)
+    if group.contexts:
+        return f"{group.subject}\n\n{trailers}\n"
+    if message and message.strip():
+        subject, _, body = message.strip().partition("\n")
+        return "\n\n".join(filter(None, (subject.strip(), body.strip(), trailers))) + "\n"
+    requests = list(
+        dict.fromkeys(e.message.strip() for e in group.entries if e.message and e.message.strip())
+    )
+    subjects = [found for found in map(subject_of, requests) if found and by != "action"]
+    subject = subjects[0] if subjects else describe_action(group.entries[0])
+    quoted = [] if [_plain(r) for r in requests] == [_plain(subject)] else map(_quote, requests)
+    done = dict.fromkeys(f"- {line}" for line in map(describe_action, group.entries) if line != subject)
+    parts = {"subject": subject, "request": "\n>\n".join(quoted), "actions": "\n".join(done)}
+    text = settings.template
+    for name, part in parts.items():
+        text = text.replace(f"{{{name}}}", part)
+    paragraphs = [paragraph.strip("\n") for paragraph in text.split("\n\n")]
+    return "\n\n".join((*filter(str.strip, paragraphs), trailers)) + "\n"
+
+
+def describe_action(entry: LogEntry) -> str:
+    """What an action did, in one line: the agent's own words where they say it."""
+    if entry.summary and not is_chatter(entry.summary) and entry.tool is not None:
+        return shorten(entry.summary)
+    what = "Run a command that changes" if entry.tool == SHELL_TOOL else str(entry.tool or "Change")
+    named = ", ".join(printable(path) for path in entry.paths[:MAX_NAMED_FILES])
+    if not entry.paths or len(entry.paths) > MAX_NAMED_FILES:
+        named = f"{entry.files or len(entry.paths)} files"
+    amount = f": +{entry.lines[0]} −{entry.lines[1]}" if entry.lines is not None else ""
+    return shorten(f"{what} {named}{amount}")
+
+
+def _render_trailers(group: CommitGroup, settings: LandingSettings) -> str:
+    lines = [render_actions(group.names)] if group.names else []
+    lines += [render_trailer(commit_message.PART, name) for name in group.parts]
+    lines += [render_trailer(commit_message.CONTEXT, value) for value in group.contexts]
+    if settings.co_authored_by and not group.contexts:
+        lines.append(f"Co-Authored-By: {settings.co_authored_by}")
+    return "\n".join(lines)
+
+
+def _quote(request: str) -> str:
+    return "\n".join(f"> {printable(line, keep=chr(9))}".rstrip() for line in request.splitlines())
+
+
+def _plain(text: str) -> Sequence[str]:
+    return text.casefold().strip(" .!?").split()

@@ -1,0 +1,220 @@
+"""Write notes on actions, find their lines as they are now, and render them for the agent."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+
+from chorus.changes.diff import hunks, split_lines
+from chorus.changes.line_anchor import follow_lines
+from chorus.errors import NotFound, UsageError
+from chorus.history.log.entry import LogEntry
+from chorus.history.log.lookup import find_entry
+from chorus.history.recorder import Recorder
+from chorus.history.records import Edit
+from chorus.history.timeline_log import TimelineCommit
+from chorus.model.commit_message import shorten
+from chorus.model.ids import RepoPath
+from chorus.model.json_api import NoteJson
+from chorus.review.notes.note_log import Note, NoteLog
+from chorus.review.revert.file_content import UnreadableFile, read_disk, read_stored
+from chorus.text.sanitize import printable
+
+# A note on a whole action quotes no more of it: it is there to be recognised.
+MAX_QUOTED_LINES = 12
+MAX_QUOTED_CHARACTERS = 200
+# After more changes of a file, the rest is followed in one step.
+MAX_VERSIONS = 200
+# Far longer than any note; more would crowd out the agent's own context.
+MAX_TEXT_CHARACTERS = 4000
+
+
+class NoSuchNote(NotFound):
+    hint = "Run `chorus notes` to list the notes."
+
+
+class NoSuchLine(UsageError):
+    """The file does not have the line, or the action did not change the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """The lines of a note now. `at`: the first one, counted from 1; None: they are gone."""
+
+    at: int | None
+    lines: list[str]
+
+
+def note_log(recorder: Recorder) -> NoteLog:
+    return NoteLog(recorder.workspace.repository.own_dir)
+
+
+def write_note(
+    recorder: Recorder, name: str, text: str, *, number: int, time: str, path: str | None, line: int | None
+) -> Note:
+    """Add a note on an action, or on one line of a file as the action left it."""
+    text = text.strip()
+    if not text:
+        raise UsageError("the note is empty")
+    if len(text) > MAX_TEXT_CHARACTERS:
+        raise UsageError(f"the note has {len(text):,} characters; {MAX_TEXT_CHARACTERS:,} are the most")
+    entry = find_entry(recorder.entries(), name)
+    edits = _edits(recorder, entry)
+    if not edits or entry.id is None:
+        raise NotFound(f"action {entry.n} changed nothing", hint="Choose an action that changed a file.")
+    edit = _choose_edit(recorder, entry, edits, path, line)
+    span = _span(recorder, entry, edit, line)
+    note = Note(number, entry.id, edit.path, line, (span.start, span.stop), text, [], time)
+    note.written = find_anchor(recorder, note).lines
+    note_log(recorder).add(note)
+    return note
+
+
+def find_anchor(recorder: Recorder, note: Note) -> Anchor:
+    """Find the lines of a note on disk."""
+    recorded = recorder.timeline.find_action(note.action)
+    if recorded is None or note.path is None:
+        return Anchor(None, [])
+    data, lines = _follow(recorder, recorded, RepoPath(note.path), range(*note.span))
+    if data is None:
+        return Anchor(None, [])
+    texts = [_text(line) for line in split_lines(data)[lines.start : lines.stop]]
+    return Anchor(lines.start + 1 if texts else None, texts[:MAX_QUOTED_LINES])
+
+
+def changed_lines(recorder: Recorder, entry: LogEntry) -> Iterator[tuple[str, range]]:
+    """Yield each file an action changed, with the lines it changed as they are now, counted from 0."""
+    recorded = recorder.timeline.find_action(entry.within or entry.id or "")
+    for edit in recorder.timeline.edits(recorded) if recorded is not None else ():
+        before, after = read_stored(recorder, edit.before), read_stored(recorder, edit.after)
+        found = hunks(before.data if before else b"", after.data if after else b"")
+        span = range(found[0].after_start, found[-1].after_end) if found else range(0)
+        assert recorded is not None
+        data, lines = _follow(recorder, recorded, edit.path, span)
+        yield edit.path, lines if data is not None else range(0)
+
+
+def _follow(
+    recorder: Recorder, recorded: TimelineCommit, path: RepoPath, lines: range
+) -> tuple[bytes | None, range]:
+    """Follow lines through each later version of the file; return it as it is now, and where they are."""
+    data, *later = _versions(recorder, recorded, path) or [None]
+    for version in later:
+        if data is not None and version is not None:
+            lines, _ = follow_lines(data, version, lines)
+        data = version
+    return data, lines
+
+
+def _versions(recorder: Recorder, recorded: TimelineCommit, path: RepoPath) -> list[bytes | None]:
+    """The content of a file after an action, after the later changes of it, and on disk now."""
+    timeline = recorder.timeline
+    later = list(takewhile(lambda each: each.oid != recorded.oid, timeline.touching(path)))
+    states = [
+        read_stored(recorder, edit.after)
+        for each in (recorded, *reversed(later[-MAX_VERSIONS:]))
+        for edit in timeline.edits(each)
+        if edit.path == path
+    ]
+    try:
+        _, now = read_disk(recorder, path)
+    except UnreadableFile:
+        now = None
+    return [state.data if state is not None else None for state in (*states, now)]
+
+
+def note_json(recorder: Recorder, note: Note) -> NoteJson:
+    entry = _find(recorder, note)
+    anchor = find_anchor(recorder, note)
+    return {
+        "n": note.n,
+        "action": entry.n if entry else None,
+        "id": note.action,
+        "session": entry.session if entry else None,
+        "lane": entry.lane if entry else None,
+        "path": note.path,
+        "line": note.line,
+        "text": note.text,
+        "state": "addressed" if _is_addressed(recorder, note, entry, anchor) else note.state,
+        "created": note.created,
+        "sent": note.sent,
+        "changed": anchor.lines != note.written,
+        "at": anchor.at,
+        "quote": anchor.lines,
+        "worktree": recorder.workspace.label,
+    }
+
+
+def render_notes(notes: Sequence[NoteJson], summaries: Sequence[str]) -> str:
+    """The text that carries notes to the agent. `summaries`: what each one's action did."""
+    count = "a note" if len(notes) == 1 else f"{len(notes)} notes"
+    lines = [
+        f"The user reviewed changes of yours with Chorus and left {count}. Address "
+        f"{'it' if len(notes) == 1 else 'each of them'}. Quoted lines are as they are on disk now."
+    ]
+    for index, (note, summary) in enumerate(zip(notes, summaries, strict=True), 1):
+        path = printable(note["path"] or "")
+        where = f"{path}, line {note['at']}" if note["at"] is not None else path
+        lines += ["", f"Note {index} on action {note['action']} ({shorten(summary)}), {where}:"]
+        first = note["at"] or 0
+        lines += [f"> {first + offset}: {line}" for offset, line in enumerate(note["quote"])]
+        if not note["quote"]:
+            lines.append("(these lines are gone)")
+        elif note["changed"]:
+            lines.append("(these lines have changed since the note was written)")
+        lines.append(note["text"])
+    return "\n".join(lines)
+
+
+def _is_addressed(recorder: Recorder, note: Note, entry: LogEntry | None, anchor: Anchor) -> bool:
+    """Whether the session changed the lines after it got the note."""
+    if note.state != "sent" or entry is None or anchor.lines == note.sent_lines:
+        return False
+    return any(
+        later.session == entry.session and note.path in later.paths and not later.reverts
+        for later in recorder.entries()
+        if later.n is not None and later.n > note.sent_after
+    )
+
+
+def _find(recorder: Recorder, note: Note) -> LogEntry | None:
+    return next((entry for entry in recorder.entries() if entry.id == note.action), None)
+
+
+def _edits(recorder: Recorder, entry: LogEntry) -> Sequence[Edit]:
+    recorded = recorder.timeline.find_action(entry.within or entry.id or "")
+    return recorder.timeline.edits(recorded) if recorded is not None else ()
+
+
+def _choose_edit(
+    recorder: Recorder, entry: LogEntry, edits: Sequence[Edit], path: str | None, line: int | None
+) -> Edit:
+    if path is not None:
+        located = recorder.workspace.locate(path)
+        found = next((edit for edit in edits if edit.path in (located, path)), None)
+        if found is None:
+            raise NoSuchLine(f"action {entry.n} did not change {path}")
+        return found
+    if line is not None and len(edits) > 1:
+        names = ", ".join(edit.path for edit in edits[:3])
+        raise NoSuchLine(
+            f"action {entry.n} changed several files", hint=f"Name one: {entry.n}:PATH:{line} ({names})."
+        )
+    return edits[0]
+
+
+def _span(recorder: Recorder, entry: LogEntry, edit: Edit, line: int | None) -> range:
+    """The lines a note is about: the named one, or the first ones the action changed."""
+    before, after = read_stored(recorder, edit.before), read_stored(recorder, edit.after)
+    old, new = (before.data if before else b""), (after.data if after else b"")
+    if line is not None:
+        count = len(split_lines(new))
+        if not 1 <= line <= count:
+            raise NoSuchLine(f"{edit.path} has {count} lines after action {entry.n}; there is no line {line}")
+        return range(line - 1, line)
+    found = hunks(old, new)
+    return range(found[0].after_start, found[0].after_end) if found else range(0)
+
+
+def _text(line: bytes) -> str:
+    text = printable(line.decode("utf-8", "replace").rstrip("\r\n").expandtabs(4))
+    return text if len(text) <= MAX_QUOTED_CHARACTERS else text[:MAX_QUOTED_CHARACTERS] + "…"

@@ -1,0 +1,143 @@
+"""A pull request of a lane in Markdown: the request, what was done and where, reverts, notes and tests."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from urllib.parse import quote
+
+from chorus.history.log.entry import LogEntry
+from chorus.history.log.lookup import refuse_unknown_lane
+from chorus.history.recorder import Recorder
+from chorus.model.json_api import NoteJson, PullRequestJson
+from chorus.model.lane_name import lane_spellings
+from chorus.model.request_text import subject_of
+from chorus.model.review_state import REVERT_TOOL
+from chorus.model.test_commands import is_test_command
+from chorus.review.landing.messages import describe_action
+from chorus.review.notes.notes import changed_lines
+from chorus.text.sanitize import printable
+
+# More places of one action would hide the others.
+MAX_PLACES = 4
+MAX_TESTS = 20
+_REMOTE = re.compile(
+    r"(?:https?://(?:[^@/]+@)?|ssh://(?:[^@/]+@)?|[^@/\s]+@)([^/:]+)(?::\d+)?[/:](.+?)(?:\.git)?/?$"
+)
+# What Markdown or a forge would act on: emphasis, links, HTML, mentions, references to issues.
+_ACTIVE = re.compile(r"([\\`*_\[\]<>|~])")
+
+
+def describe_pull_request(recorder: Recorder, lane: str, notes: Sequence[NoteJson]) -> PullRequestJson:
+    """`notes`: all there are; those on the lane's actions are listed."""
+    names = lane_spellings(lane)
+    entries = recorder.entries()
+    refuse_unknown_lane(entries, lane)
+    session = next((entry.session for entry in entries if entry.lane in names), None)
+    mine = [entry for entry in entries if entry.lane in names and entry.n is not None]
+    done = [e for e in mine if e.status in ("committed", "kept", "landed") and e.tool != REVERT_TOOL]
+    requests = [request for request in dict.fromkeys(e.message for e in done) if request]
+    title = next((found for found in map(subject_of, requests) if found), None)
+    title = title or (describe_action(done[0]) if done else lane)
+    ids = {entry.id: entry for entry in mine}
+    own_notes = [note for note in notes if note["id"] in ids]
+    base = _base_url(recorder)
+    parts = [
+        *_render_turns(recorder, done, base),
+        *_render_reverts([entry for entry in mine if entry.status == "reverted"], own_notes),
+        *_render_notes(own_notes, base),
+        *_render_tests([e for e in entries if session is not None and e.session == session]),
+    ]
+    return {"lane": names[0], "title": title, "body": "\n".join(parts).strip("\n") + "\n"}
+
+
+def escape(text: str) -> str:
+    """Make text of an agent or a file inert in Markdown: it is read, not acted on."""
+    shown = _ACTIVE.sub(r"\\\1", printable(" ".join(text.split())))
+    return shown.translate({ord("@"): "&#64;", ord("#"): "&#35;"})
+
+
+def _render_turns(recorder: Recorder, done: Sequence[LogEntry], base: str | None) -> Iterator[str]:
+    turns: dict[object, list[LogEntry]] = {}
+    for entry in done:
+        turns.setdefault(entry.turn, []).append(entry)
+    if turns:
+        yield "## What was asked, and what was done"
+    for entries in turns.values():
+        request = next((entry.message for entry in entries if entry.message), "")
+        yield ""
+        yield from (f"> {printable(line, keep=chr(9))}".rstrip() for line in request.strip().splitlines())
+        yield ""
+        for entry in entries:
+            places = ", ".join(_render_places(recorder, entry, base))
+            yield f"- {escape(describe_action(entry))}" + (f" ({places})" if places else "")
+    yield ""
+
+
+def _render_places(recorder: Recorder, entry: LogEntry, base: str | None) -> Iterator[str]:
+    """The lines an action changed, where they are now."""
+    places = list(changed_lines(recorder, entry))
+    for path, lines in places[:MAX_PLACES]:
+        yield _render_place(path, lines, base)
+    if len(places) > MAX_PLACES:
+        yield f"and {len(places) - MAX_PLACES} more"
+
+
+def _render_place(path: str, lines: range, base: str | None) -> str:
+    first, last = lines.start + 1, lines.stop
+    name = printable(path).replace("`", "'")
+    where = "" if not lines else f":{first}" if first >= last else f":{first}-{last}"
+    if base is None:
+        return f"`{name}{where}`"
+    anchor = "" if not lines else f"#L{first}" if first >= last else f"#L{first}-L{last}"
+    return f"[`{name}{where}`]({base}/{quote(path)}{anchor})"
+
+
+def _render_reverts(reverted: Sequence[LogEntry], notes: Sequence[NoteJson]) -> Iterator[str]:
+    if not reverted:
+        return
+    yield "## Tried and reverted"
+    yield ""
+    for entry in reverted:
+        why = "; ".join(escape(note["text"]) for note in notes if note["id"] == entry.id)
+        yield f"- {escape(describe_action(entry))}" + (f": {why}" if why else "")
+    yield ""
+
+
+def _render_notes(notes: Sequence[NoteJson], base: str | None) -> Iterator[str]:
+    if not notes:
+        return
+    yield "## Review notes"
+    yield ""
+    for note in notes:
+        box = "x" if note["state"] == "addressed" else " "
+        start = (note["at"] or 1) - 1
+        lines = range(start, start + len(note["quote"])) if note["at"] is not None else range(0)
+        link = base if note["at"] is not None else None  # what is gone cannot be linked
+        yield f"- [{box}] {escape(note['text'])} ({_render_place(note['path'] or '', lines, link)})"
+    yield ""
+
+
+def _render_tests(entries: Iterable[LogEntry]) -> Iterator[str]:
+    """The last run of each test command."""
+    runs: dict[str, LogEntry] = {}
+    for entry in entries:
+        if entry.command and is_test_command(entry.command):
+            runs.pop(entry.command, None)
+            runs[entry.command] = entry
+    if not runs:
+        return
+    yield "## Tests that were run"
+    yield ""
+    for command, entry in [*runs.items()][-MAX_TESTS:]:
+        result = "failed" if entry.call_status in ("failed", "unfinished") else "succeeded"
+        code = printable(" ".join(command.split())).replace("`", "'")
+        yield f"- `{code}`: {result}"
+    yield ""
+
+
+def _base_url(recorder: Recorder) -> str | None:
+    """The address under which a forge shows files of the current commit; None without a remote."""
+    repository = recorder.workspace.repository
+    remote = repository.config.get("remote.origin.url")
+    head = repository.head().oid
+    found = _REMOTE.match(remote or "")
+    return f"https://{found[1]}/{found[2]}/blob/{head}" if found and head else None

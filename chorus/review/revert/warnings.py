@@ -1,0 +1,53 @@
+"""Warn of a revert that takes something away which later actions use in the same file."""
+
+from collections.abc import Callable, Iterator
+
+from chorus.changes.lost_names import added_mentions, lost_names
+from chorus.history.log.entry import find_reverted
+from chorus.history.recorder import Recorder
+from chorus.history.records import Edit, RecordKind
+from chorus.model.ids import RepoPath
+from chorus.model.json_api import RevertWarningJson
+from chorus.review.revert.file_content import read_stored
+from chorus.review.revert.plan import RevertPlan
+
+
+def find_warnings(
+    recorder: Recorder, plan: RevertPlan, step: Callable[[], None] = lambda: None
+) -> list[RevertWarningJson]:
+    """The later actions that mention names which the plan takes away, by path and number."""
+    found: list[RevertWarningJson] = []
+    for write in plan.writes:
+        if write.now is None or write.new is None:
+            continue
+        names = lost_names(write.now.data, write.new.data)
+        if not names:
+            continue
+        for number, edit in _later_edits(recorder, plan, write.path):
+            step()
+            before, after = read_stored(recorder, edit.before), read_stored(recorder, edit.after)
+            if after is None:
+                continue
+            used = added_mentions(before.data if before else b"", after.data, write.new.data, names)
+            if used:
+                texts = [name.decode("utf-8", "replace") for name in used]
+                found.append({"path": write.path, "names": texts, "by": number})
+    return sorted(found, key=lambda warning: (warning["path"], warning["by"]))
+
+
+def _later_edits(recorder: Recorder, plan: RevertPlan, path: RepoPath) -> Iterator[tuple[int, Edit]]:
+    """The edits of this file by actions that are newer than the oldest one to revert, and not reverted."""
+    timeline = recorder.timeline
+    targets = {revert.action.oid for revert in plan.reverts}
+    reverted = find_reverted(timeline.records)
+    touching = [r.action for r in plan.reverts if any(changed == path for changed, _, _ in r.edits)]
+    oldest = min(map(timeline.position, touching))
+    for later in timeline.touching(path):
+        if timeline.position(later) <= oldest:
+            return
+        record = later.record
+        if record.kind is not RecordKind.ACTION or record.number is None or later.oid in targets:
+            continue
+        if record.action in reverted or record.reverts or record.reverts_part:
+            continue
+        yield record.number, next(edit for edit in timeline.edits(later) if edit.path == path)

@@ -1,0 +1,66 @@
+"""A lane as a pull request: the request, what was done and where, reverts and why, notes, tests."""
+
+import pytest
+
+from chorus.history.log.lookup import NoSuchAction
+from chorus.history.recorder import Recorder
+from chorus.review.notes.notes import note_json, note_log, write_note
+from chorus.review.operations import Selection, revert
+from chorus.review.pull_request import describe_pull_request, escape
+from tests.history.agent_at_work import Agent, bash
+from tests.repos import UserRepo
+
+LINES = b"".join(b"line %d\n" % n for n in range(1, 11))
+ASKED = "Please make line five louder.\nAnd test it."
+
+
+@pytest.fixture
+def worked(repo: UserRepo, agent: Agent) -> Recorder:
+    repo.write("n.txt", LINES)
+    recorder = agent.recorder
+    recorder.start()
+    agent.replace("n.txt", b"line 5\n", b"LINE 5\n", message=ASKED, lead_text="Make line 5 louder")
+    bad = agent.replace("n.txt", b"line 8\n", b"LINE 8\n", message=ASKED, lead_text="Shout *8* @all")
+    agent.replace("n.txt", b"line 1\n", b"new\nline 1\n", message=ASKED, turn="turn-2")
+    write_note(recorder, str(bad.n), "nobody asked for it", number=1, time="t", path=None, line=None)
+    revert(recorder, Selection(actions=[str(bad.n)]))
+    recorder.record_unchanged(bash("toolu_t1", command="make test", status="failed", message=ASKED))
+    recorder.record_unchanged(bash("toolu_t2", command="make test", message=ASKED))
+    recorder.record_unchanged(bash("toolu_t3", command="ls tests", message=ASKED))
+    return recorder
+
+
+def body_of(recorder: Recorder) -> str:
+    (lane,) = recorder.lanes.all()
+    notes = [note_json(recorder, note) for note in note_log(recorder).read().values()]
+    return describe_pull_request(recorder, lane.name, notes)["body"]
+
+
+def test_it_says_what_was_asked_done_reverted_noted_and_tested(worked: Recorder) -> None:
+    body = body_of(worked)
+    assert "> Please make line five louder.\n> And test it.\n" in body
+    assert "- Make line 5 louder (`n.txt:6`)" in body, "line 5 is line 6 now"
+    assert "## Tried and reverted\n\n- Shout 8 &#64;all: nobody asked for it" in body
+    assert "- [ ] nobody asked for it (`n.txt:9`)" in body
+    assert "## Tests that were run\n\n- `make test`: succeeded\n" in body
+    assert "ls tests" not in body
+    assert body.count("Shout") == 1
+
+
+def test_lines_are_linked_at_the_remote(worked: Recorder, repo: UserRepo) -> None:
+    repo.git("remote", "add", "origin", "git@forge.example:team/shop.git")
+    head = repo.git("rev-parse", "HEAD").strip()
+    with Recorder.open(repo.path) as recorder:
+        recorder.start()
+        assert f"[`n.txt:6`](https://forge.example/team/shop/blob/{head}/n.txt#L6)" in body_of(recorder)
+
+
+def test_the_title_is_the_request_and_an_unknown_lane_is_refused(worked: Recorder) -> None:
+    (lane,) = worked.lanes.all()
+    assert describe_pull_request(worked, lane.name, [])["title"] == "Make line five louder"
+    with pytest.raises(NoSuchAction):
+        describe_pull_request(worked, "chorus/none", [])
+
+
+def test_text_of_an_agent_is_inert() -> None:
+    assert escape("<b> [x](y) @team closes #3\n`z`") == (r"\<b\> \[x\](y) &#64;team closes &#35;3 \`z\`")
