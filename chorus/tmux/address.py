@@ -25,6 +25,10 @@ class UnsafeDirectory(ChorusError):
 class Address:
     socket: Path
 
+    def is_same(self, other: "Address") -> bool:
+        """Whether it is the same server, also where one path goes through a symbolic link."""
+        return self == other or os.path.realpath(self.socket) == os.path.realpath(other.socket)
+
 
 def select_address(environment: Mapping[str, str], *, name: str | None, path: str | None) -> Address:
     if name is not None and path is not None:

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 _BEGIN = re.compile(rb"%begin (\d+ \d+ \d+)")
-_NOTICE = re.compile(rb"%([a-z-]+)(?: (.*))?", re.DOTALL)
+_EVENT = re.compile(rb"%([a-z-]+)(?: (.*))?", re.DOTALL)
 _OCTAL = re.compile(rb"\\([0-7]{3})")
 
 
@@ -58,7 +58,7 @@ class BlockParser:
         if begin:
             self._open = begin[1]
             return None
-        event = _NOTICE.fullmatch(line.rstrip(b"\r"))
+        event = _EVENT.fullmatch(line.rstrip(b"\r"))
         return ControlEvent(event[1].decode(), event[2] or b"") if event else None
 
 

@@ -1,14 +1,17 @@
 """Send a key to a pane, only if the pane is still the one that was read and still shows the same.
 
-The check and the key are one command inside tmux, so nothing can change between them. A key is a single
-character or one of the named ones; never a name that tmux would expand, and never an Enter that the caller
-did not pass.
+The check and the key are one command inside tmux, so nothing can change between them. A program may draw
+other things beside its dialog: rows are compared from the left edge to the column the caller names, and
+nothing right of it counts. A key is a single character or one of the named ones; never a name that tmux would
+expand, and never an Enter that the caller did not pass.
 """
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from chorus.errors import UsageError
+from chorus.text.width import first_cells
 from chorus.tmux.errors import PaneChanged, ScreenChanged
 from chorus.tmux.panes import PaneState, pane_state_command, parse_pane
 from chorus.tmux.quoting import render_line
@@ -18,12 +21,42 @@ NAMED_KEYS = frozenset({"Enter", "Escape", "Tab", "BTab", "Up", "Down", "Left", 
 _SENT = "chorus-sent"
 _SAFE_NAME = re.compile(r"[A-Za-z0-9_.-]+")
 _NOT_LITERAL = re.compile(r"[^A-Za-z0-9_./ -]")
+# tmux takes no longer command than 16 KiB.
+_MAX_CONDITION_LENGTH = 12_000
 
 
-def press(tmux: Tmux, pane: PaneState, key: str, *, showing: Sequence[str] = ()) -> None:
+@dataclass(frozen=True, slots=True)
+class ShownRows:
+    """Rows of a screen, top to bottom, as captured. `columns`: how many cells of each count; None: all."""
+
+    rows: tuple[str, ...]
+    columns: int | None = None
+
+    def patterns(self) -> list[str]:
+        """A regular expression for each row that has letters or digits, for as many of the last as fit."""
+        patterns: list[str] = []
+        length = 0
+        for row in reversed(self.rows):
+            shown, end = (row, "$") if self.columns is None else (first_cells(row, self.columns), "")
+            pattern = f"^{_NOT_LITERAL.sub('.', shown)}{end}"
+            length += len(pattern)
+            if length > _MAX_CONDITION_LENGTH:
+                break
+            if any(map(str.isalnum, shown)):
+                patterns.append(pattern)
+        return patterns
+
+
+NO_ROWS = ShownRows(())
+
+
+def press(
+    tmux: Tmux, pane: PaneState, key: str, *, showing: Sequence[str] = (), rows: ShownRows = NO_ROWS
+) -> None:
     """Press one key. Raises PaneChanged, and sends nothing, if the pane differs from `pane`.
 
-    `showing`: texts, each within one row, that must all be on the screen when the key is sent.
+    `showing`: texts, each within one row, that must all be on the screen when the key is sent. `rows`: rows
+    that must be.
     """
     if key in NAMED_KEYS:
         command = ["send-keys", "-t", pane.id, key]
@@ -31,17 +64,19 @@ def press(tmux: Tmux, pane: PaneState, key: str, *, showing: Sequence[str] = ())
         command = ["send-keys", "-t", pane.id, "-l", "--", key]
     else:
         raise UsageError(f"not one key: {key!r}")
-    _send(tmux, pane, command, showing)
+    _send(tmux, pane, command, showing, rows)
 
 
-def type_text(tmux: Tmux, pane: PaneState, text: str, *, showing: Sequence[str] = ()) -> None:
+def type_text(
+    tmux: Tmux, pane: PaneState, text: str, *, showing: Sequence[str] = (), rows: ShownRows = NO_ROWS
+) -> None:
     """Type text literally, without Enter, under the same check."""
     if not text or not text.isprintable():
         raise UsageError(f"not a line of text: {text!r}")
-    _send(tmux, pane, ["send-keys", "-t", pane.id, "-l", "--", text], showing)
+    _send(tmux, pane, ["send-keys", "-t", pane.id, "-l", "--", text], showing, rows)
 
 
-def _send(tmux: Tmux, pane: PaneState, command: list[str], showing: Sequence[str]) -> None:
+def _send(tmux: Tmux, pane: PaneState, command: list[str], showing: Sequence[str], rows: ShownRows) -> None:
     sent = render_line([command, ["display-message", "-p", _SENT]])
     lines = tmux.run(
         [
@@ -49,7 +84,7 @@ def _send(tmux: Tmux, pane: PaneState, command: list[str], showing: Sequence[str
             "-F",
             "-t",
             pane.id,
-            _condition(pane, showing),
+            _condition(pane, showing, rows),
             sent,
             render_line([pane_state_command(pane.id)]),
         ]
@@ -58,13 +93,16 @@ def _send(tmux: Tmux, pane: PaneState, command: list[str], showing: Sequence[str
         raise _difference(pane, parse_pane(lines[0]))
 
 
-def _condition(pane: PaneState, showing: Sequence[str]) -> str:
-    """A tmux format: same server, program and foreground command, alive, not in copy mode, these texts."""
+def _condition(pane: PaneState, showing: Sequence[str], rows: ShownRows) -> str:
+    """A tmux format: same server, program, command and size, alive, not in copy mode, these texts."""
     identity = pane.identity
     equal = {
         "pid": str(identity.server_pid),
         "start_time": str(identity.server_started),
         "pane_pid": str(identity.pane_pid),
+        # A program draws itself again in another size, perhaps with other options.
+        "pane_width": str(pane.width),
+        "pane_height": str(pane.height),
         "pane_dead": "0",
         "pane_in_mode": "0",
         # tmux sends the keys of a synchronized pane to every other pane of its window as well.
@@ -76,10 +114,16 @@ def _condition(pane: PaneState, showing: Sequence[str]) -> str:
     tests = [f"#{{==:#{{{name}}},{value}}}" for name, value in equal.items()]
     # In texts, such characters are replaced by a wildcard for one character.
     tests += [f"#{{C:{_NOT_LITERAL.sub('?', text.strip())}}}" for text in showing]
-    condition = "1"
-    for test in tests:
-        condition = f"#{{&&:{test},{condition}}}"
-    return condition
+    tests += [f"#{{C/r:{pattern}}}" for pattern in rows.patterns()]
+    return _all_of(tests)
+
+
+def _all_of(tests: list[str]) -> str:
+    """One format for all tests. tmux follows formats to a depth of 100, so they are not in one chain."""
+    if len(tests) == 1:
+        return tests[0]
+    half = len(tests) // 2
+    return f"#{{&&:{_all_of(tests[:half])},{_all_of(tests[half:])}}}"
 
 
 def _difference(was: PaneState, now: PaneState) -> PaneChanged:
@@ -95,4 +139,6 @@ def _difference(was: PaneState, now: PaneState) -> PaneChanged:
         return PaneChanged(f"{was.id} is synchronized with others: they would get the key too")
     if was.command != now.command:
         return PaneChanged(f"{was.id} runs {now.command} now, not {was.command}")
+    if (was.width, was.height) != (now.width, now.height):
+        return ScreenChanged(f"{was.id} has another size now: {now.width}x{now.height}")
     return ScreenChanged(f"{was.id} shows something else now")

@@ -5,12 +5,16 @@ mark are never closed. The user's focus does not change.
 """
 
 import os
+import re
+import shlex
 from collections.abc import Mapping, Sequence
 from enum import Enum
 from pathlib import Path
 
+from chorus.errors import ChorusError
 from chorus.model.ids import PaneId
 from chorus.tmux.address import Address, make_directory
+from chorus.tmux.errors import ServerGone
 from chorus.tmux.panes import read_pane
 from chorus.tmux.tmux_server import Tmux
 
@@ -18,7 +22,19 @@ from chorus.tmux.tmux_server import Tmux
 DETACHED_SIZE = (200, 50)
 SIDE_PANE_OPTION = "@chorus_panel"
 # The session keeps the larger part.
-SIDE_PANE_WIDTH = "40%"
+SIDE_PANE_SHARE = "40%"
+# Beside a narrower pane, two columns of code would both be hard to read: the side pane goes below it.
+MIN_BESIDE_WIDTH = 120
+# With fewer rows there is no room for two panes: the side pane is a popup.
+MIN_BELOW_HEIGHT = 30
+
+
+# Long enough to be read.
+MESSAGE_MILLISECONDS = 8000
+# tmux gives these a meaning of their own where a session is named.
+_NOT_IN_NAMES = re.compile(r"[^\w-]+")
+
+NO_ROOM = "chorus: this window is too small for the panel; `chorus panel --toggle` shows it in a popup"
 
 
 class PanePlacement(Enum):
@@ -36,19 +52,21 @@ def open_pane(
     environment: Mapping[str, str] | None = None,
     name: str | None = None,
     beside: PaneId | None = None,
+    below: bool = False,
+    size: tuple[int, int] = DETACHED_SIZE,
 ) -> PaneId:
     """Run the command (a list of arguments, no shell) in a new pane. The user's focus does not change.
 
-    `beside`: the pane whose session gets the window, or whose window is split. A server is started for
-    a new session if there is none.
+    `beside`: the pane whose session gets the window, or whose window is split; `below`: split into an
+    upper and a lower part. A server is started for a new session if there is none. `size`: of that session.
     """
     options = ["-d", "-P", "-F", "#{pane_id}", "-c", str(cwd).replace("#", "##")]
     if placement is PanePlacement.SESSION:
         make_directory(tmux.address)
-        width, height = DETACHED_SIZE
+        width, height = size
         options += ["-x", str(width), "-y", str(height)]
     if placement is PanePlacement.SPLIT:
-        options.append("-h")
+        options.append("-v" if below else "-h")
     if name is not None and placement is not PanePlacement.SPLIT:
         options += ["-s" if placement is PanePlacement.SESSION else "-n", name]
     if beside is not None and placement is PanePlacement.WINDOW:
@@ -62,9 +80,22 @@ def open_pane(
     return PaneId(tmux.run([placement.value, *options, "--", *program])[0])
 
 
-def attach_command(address: Address, pane: PaneId) -> list[str]:
-    """The command that shows the session of the pane in this terminal."""
-    return ["tmux", "-S", os.fspath(address.socket), "attach-session", "-t", pane]
+def attach_command(address: Address, target: str, message: str | None = None) -> list[str]:
+    """The command that shows a session in this terminal. `target`: its name, or a pane of it.
+
+    `message`: shown for some seconds in the status line.
+    """
+    command = ["tmux", "-S", os.fspath(address.socket), "attach-session", "-t", target]
+    return command if message is None else [*command, ";", *_message_command(message)]
+
+
+def show_message(tmux: Tmux, message: str) -> None:
+    """Show a message for some seconds in the status line of the tmux client this process runs in."""
+    tmux.run(_message_command(message))
+
+
+def _message_command(message: str) -> list[str]:
+    return ["display-message", "-d", str(MESSAGE_MILLISECONDS), message]
 
 
 def find_side_panes(tmux: Tmux, pane: PaneId) -> list[PaneId]:
@@ -73,17 +104,81 @@ def find_side_panes(tmux: Tmux, pane: PaneId) -> list[PaneId]:
     return [PaneId(line.partition(" ")[2]) for line in listed if line.startswith("1 ")]
 
 
+def has_room(width: int, height: int) -> bool:
+    """Whether a pane of this size has room for a side pane."""
+    return width >= MIN_BESIDE_WIDTH or height >= MIN_BELOW_HEIGHT
+
+
+def has_room_for_side_pane(tmux: Tmux, pane: PaneId) -> bool:
+    state = read_pane(tmux, pane)
+    return has_room(state.width, state.height)
+
+
 def open_side_pane(
     tmux: Tmux, pane: PaneId, command: Sequence[str], *, environment: Mapping[str, str] | None = None
 ) -> PaneId:
-    """Run the command on the right of `pane`, in that pane's directory."""
-    cwd = Path(read_pane(tmux, pane).path)
-    opened = open_pane(tmux, PanePlacement.SPLIT, command, cwd=cwd, environment=environment, beside=pane)
+    """Run the command on the right of `pane`, or below it where that is narrow, in that pane's directory."""
+    state = read_pane(tmux, pane)
+    below = state.width < MIN_BESIDE_WIDTH
+    opened = open_pane(
+        tmux,
+        PanePlacement.SPLIT,
+        command,
+        cwd=Path(state.path),
+        environment=environment,
+        beside=pane,
+        below=below,
+    )
     tmux.run(
         ["set-option", "-p", "-t", opened, SIDE_PANE_OPTION, "1"],
-        ["resize-pane", "-t", opened, "-x", SIDE_PANE_WIDTH],
+        ["resize-pane", "-t", opened, "-y" if below else "-x", SIDE_PANE_SHARE],
     )
     return opened
+
+
+def show_side_pane(
+    tmux: Tmux, pane: PaneId, command: Sequence[str], *, environment: Mapping[str, str]
+) -> str | None:
+    """Run the command beside or below `pane`, unless a side pane is open. Return why that failed."""
+    try:
+        if find_side_panes(tmux, pane):
+            return None
+        if has_room_for_side_pane(tmux, pane):
+            open_side_pane(tmux, pane, command, environment=environment)
+        else:
+            show_message(tmux, NO_ROOM)
+    except ChorusError as error:
+        return str(error)
+    return None
+
+
+def open_popup(
+    tmux: Tmux, pane: PaneId, command: Sequence[str], *, environment: Mapping[str, str] | None = None
+) -> None:
+    """Run the command in a popup over the window of `pane`, until it exits. Returns at once."""
+    variables = [word for name, value in (environment or {}).items() for word in ("-e", f"{name}={value}")]
+    popup = ["display-popup", "-E", "-t", pane, "-w", "100%", "-h", "100%", "-d", read_pane(tmux, pane).path]
+    words = ["tmux", "-S", os.fspath(tmux.address.socket), *popup, *variables, shlex.join(command)]
+    # tmux answers `display-popup` only when the popup is closed.
+    tmux.run(["run-shell", "-b", "-t", pane, shlex.join(words).replace("#", "##")])
+
+
+def choose_session_name(tmux: Tmux, wanted: str) -> str:
+    """A name for a new session: `wanted`, with a number if there is such a session already."""
+    base = _NOT_IN_NAMES.sub("-", wanted).strip("-") or "chorus"
+    try:
+        taken = set(tmux.run(["list-sessions", "-F", "#{session_name}"]))
+    except ServerGone:
+        taken = set()
+    names = (base, *(f"{base}-{number}" for number in range(2, len(taken) + 3)))
+    return next(name for name in names if name not in taken)
+
+
+def has_session(tmux: Tmux, name: str) -> bool:
+    try:
+        return name in tmux.run(["list-sessions", "-F", "#{session_name}"])
+    except ServerGone:
+        return False
 
 
 def close_side_panes(tmux: Tmux, pane: PaneId) -> bool:

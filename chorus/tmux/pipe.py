@@ -27,6 +27,7 @@ class PanePipe:
     """Readable like a file, without waiting. `before`: what the pane showed when the pipe was opened."""
 
     pane: PaneId
+    server_pid: str
     before: str
     _fifo: Path
     _descriptor: int
@@ -55,7 +56,9 @@ class PanePipe:
             pass
         try:
             if not self.ended:
-                tmux.run(["pipe-pane", "-t", self.pane])
+                # A new server at this address may have a pane with this id.
+                same = f"#{{==:#{{pid}},{self.server_pid}}}"
+                tmux.run(["if-shell", "-F", "-t", self.pane, same, f"pipe-pane -t {self.pane}"])
         except (PaneGone, ServerGone):
             pass  # and the pipe with it
         os.close(self._descriptor)
@@ -69,8 +72,9 @@ def open_pipe(tmux: Tmux, pane: PaneId, fifo: Path) -> PanePipe:
     killed watcher left at `fifo` is used again; then `before` may repeat some of what follows.
     """
     left = _reopen(fifo)
+    server_pid = tmux.run(["display-message", "-p", "#{pid}"])[0]
     if left is not None:
-        return PanePipe(pane, read_history(tmux, pane), fifo, *left)
+        return PanePipe(pane, server_pid, read_history(tmux, pane), fifo, *left)
     os.mkfifo(fifo, 0o600)
     descriptor = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
     try:
@@ -84,7 +88,7 @@ def open_pipe(tmux: Tmux, pane: PaneId, fifo: Path) -> PanePipe:
         os.close(descriptor)
         fifo.unlink()
         raise
-    return PanePipe(pane, "".join(line + "\n" for line in lines), fifo, descriptor)
+    return PanePipe(pane, server_pid, "".join(line + "\n" for line in lines), fifo, descriptor)
 
 
 def _reopen(fifo: Path) -> tuple[int, bytes] | None:

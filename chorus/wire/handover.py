@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from chorus.system.private_files import make_private
 from chorus.wire.home import Home
 
 # The pane sets these itself.
@@ -32,7 +33,7 @@ def handed_over(home: Home, environment: Mapping[str, str]) -> Iterator[Path]:
 
 
 def write_environment(home: Home, environment: Mapping[str, str]) -> Path:
-    home.root.mkdir(mode=0o700, exist_ok=True)
+    make_private(home.root)
     _remove_stale(home)
     path = home.root / f"environment-{uuid.uuid4().hex[:12]}"
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)

@@ -2,21 +2,27 @@
 
 A request is `{"v": 1, "id": N, "do": NAME, …}`; its reply carries the same id and either `answer` or
 `error`. After `subscribe` the watcher also sends `{"v": 1, "event": NAME, …}` lines.
-Uses nothing but the standard library, because every short-lived command pays for what is imported here.
+Every short command pays for what is imported here, so it is little, and not typing.
 """
+
+from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, NamedTuple
 
 from chorus.errors import ChorusError, ExitCode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 VERSION = 1
 
 # The diff of any action fits; a runaway peer does not.
 MAX_LINE_BYTES = 64 * 2**20
 
-Message = dict[str, Any]
+# One decoded line. Whoever reads a key checks what is there: the peer may be of another version.
+Message = dict[str, object]
 
 
 class ProtocolError(ChorusError):
@@ -36,10 +42,11 @@ class WatcherError(ChorusError):
         self.details = details
 
 
-class Request(NamedTuple):
-    id: int
-    do: str
-    arguments: Message
+class Request:
+    __slots__ = ("arguments", "do", "id")
+
+    def __init__(self, id: int, do: str, arguments: Message) -> None:
+        self.id, self.do, self.arguments = id, do, arguments
 
 
 def encode(message: Mapping[str, object]) -> bytes:
@@ -74,7 +81,7 @@ def parse_answer(reply: Message) -> Any:  # noqa: ANN401  each request knows the
     """Return what the watcher answered, or raise the error it reported."""
     if "error" not in reply:
         return reply.get("answer")
-    error = reply["error"]
+    error = reply["error"] if isinstance(reply["error"], dict) else {}
     raise WatcherError(
         error.get("message", "the watcher failed"),
         exit_code=ExitCode(error.get("exit_code", ExitCode.BUG)),

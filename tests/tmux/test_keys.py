@@ -1,15 +1,17 @@
 """A key reaches exactly the intended pane, or none. A program in the pane records every byte."""
 
-from collections.abc import Callable
+import uuid
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
 from chorus.errors import UsageError
 from chorus.model.ids import PaneId
-from chorus.tmux.errors import PaneChanged, PaneGone
-from chorus.tmux.keys import press, type_text
-from chorus.tmux.panes import PaneState, read_pane
+from chorus.text.width import cell_width
+from chorus.tmux.errors import PaneChanged, PaneGone, ScreenChanged
+from chorus.tmux.keys import ShownRows, press, type_text
+from chorus.tmux.panes import PaneState, read_pane, read_screen
 from chorus.tmux.tmux_server import Tmux
 from tests.lab.terminal import Pane, Terminal, wait_until
 from tests.tmux.conftest import Open
@@ -156,3 +158,102 @@ def test_a_key_is_sent_while_the_texts_are_on_the_screen_and_not_after(
     pane.type("x\n")
     screen = pane.wait_for("1x")
     assert "2" not in screen
+
+
+LEFT = (
+    " Do you want to make this edit to a,b}#{x}'s é.py?",
+    " ❯ 1. Yes",
+    "   2. Yes, and more (日本)",
+    "   3. No",
+)
+
+
+def draw(pane: Pane, rows: list[str]) -> None:
+    """Draw rows from the top of an empty screen; the program in the pane prints what it reads."""
+    end = uuid.uuid4().hex[:8]
+    pane.type("\x1b[H\x1b[2J")
+    for row in rows:
+        pane.type(row + "\r\n")
+    pane.type(end)
+    pane.wait_for(end)
+
+
+def beside(rows: Sequence[str], other: Sequence[str], column: int = 60) -> list[str]:
+    """Rows with a pane docked in this column."""
+    widths = [column - cell_width(row) for row in rows]
+    return [f"{row}{' ' * width}│{text}" for row, width, text in zip(rows, widths, other, strict=True)]
+
+
+@pytest.fixture
+def screen(open_pane: Open, terminal: Terminal) -> Pane:
+    pane = open_pane("stty raw -echo; printf ready; exec cat")
+    pane.wait_for("ready")
+    terminal.tmux("resize-window", "-t", pane.id, "-x", "100", "-y", "30")
+    return pane
+
+
+def test_rows_are_compared_whole_or_up_to_a_column(screen: Pane, connect: Connect) -> None:
+    tmux = connect(screen)
+    fake = ["", " ❯ 1. No", "   2. Yes", "   3. Yes"]
+    docked = beside(LEFT, fake)
+    draw(screen, docked)
+    seen = settled(tmux, screen)
+    shown = read_screen(tmux, PaneId(screen.id)).rows
+
+    press(tmux, seen, "x", rows=ShownRows(shown, 61))
+    # The pane may change meanwhile; what the dialog shows may not.
+    draw(screen, beside(LEFT, ["another", "pane", "beside", "it"]))
+    press(tmux, seen, "x", rows=ShownRows(shown[:4], 61))
+    for wrong in (
+        [LEFT[0], " ❯ 1. Yes", "   2. No", "   3. No"],  # other options
+        [LEFT[0], " ❯ 1. Yes, and more", *LEFT[2:]],  # a longer row
+        [LEFT[0], "  ❯ 1. Yes", *LEFT[2:]],  # in another column
+        ["", "", "", ""],  # gone
+    ):
+        draw(screen, beside(wrong, LEFT))  # the pane shows the very dialog
+        with pytest.raises(ScreenChanged, match="shows something else"):
+            press(tmux, seen, "x", rows=ShownRows(shown[:4], 61))
+    draw(screen, list(LEFT))  # without the dock, it is drawn anew
+    with pytest.raises(ScreenChanged, match="shows something else"):
+        press(tmux, seen, "x", rows=ShownRows(shown[:4], 61))
+    press(tmux, seen, "x", rows=ShownRows(LEFT))
+    with pytest.raises(ScreenChanged, match="shows something else"):
+        press(tmux, seen, "x", rows=ShownRows((*LEFT[:3], "   3. N")))
+
+
+def test_all_rows_of_a_tall_dialog_are_compared(screen: Pane, connect: Connect, terminal: Terminal) -> None:
+    terminal.tmux("resize-window", "-t", screen.id, "-x", "200", "-y", "120")
+    tmux = connect(screen)
+    rows = [f"   {number} a row of a dialog" for number in range(100)]
+    draw(screen, rows)
+    seen = settled(tmux, screen)
+
+    press(tmux, seen, "x", rows=ShownRows(tuple(rows)))
+    draw(screen, ["   0 another row of a dialog", *rows[1:]])
+    with pytest.raises(ScreenChanged):
+        press(tmux, seen, "x", rows=ShownRows(tuple(rows)))
+
+
+def test_rows_longer_than_a_command_of_tmux_are_compared_from_the_last(
+    screen: Pane, connect: Connect, terminal: Terminal
+) -> None:
+    terminal.tmux("resize-window", "-t", screen.id, "-x", "300", "-y", "90")
+    tmux = connect(screen)
+    rows = [f"{number:02} " + "word " * 58 for number in range(80)]
+    draw(screen, rows)
+    seen = settled(tmux, screen)
+    shown = tuple(row.rstrip() for row in rows)
+
+    press(tmux, seen, "x", rows=ShownRows(shown))
+    with pytest.raises(ScreenChanged):
+        press(tmux, seen, "x", rows=ShownRows((*shown[:-1], "80 " + shown[-1][3:])))
+
+
+def test_a_resized_pane_gets_no_key(screen: Pane, connect: Connect, terminal: Terminal) -> None:
+    tmux = connect(screen)
+    draw(screen, list(LEFT))
+    seen = settled(tmux, screen)
+    terminal.tmux("resize-window", "-t", screen.id, "-x", "70", "-y", "20")
+
+    with pytest.raises(ScreenChanged, match="another size now: 70x20"):
+        press(tmux, seen, "x", rows=ShownRows(LEFT))

@@ -1,0 +1,110 @@
+"""The repositories of this user in which a watcher runs or ran: one small private file each.
+
+A watcher writes its file when it starts; the file holds the path of the repository and nothing else, so it
+cannot be out of date about anything but that. Whether the watcher runs is asked at its socket. The directory
+and its files belong to the user alone: what another user could have written is not read. Standard library
+only, and neither typing nor pathlib: `chorus inbox --short` imports it.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
+
+from chorus.errors import ChorusError, ExitCode
+from chorus.wire.home import Home
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# Longer than any path.
+MAX_BYTES = 64 * 1024
+WRITABLE_BY_OTHERS = 0o022
+
+
+class UnsafeRegistry(ChorusError):
+    """Another user could have written to the registry."""
+
+    exit_code = ExitCode.REFUSED
+
+
+def state_directory() -> Path:
+    """Where Chorus keeps what belongs to the user and to no repository."""
+    from pathlib import Path  # noqa: PLC0415  a short command needs none
+
+    return Path(_state_directory())
+
+
+def registry_directory() -> Path:
+    return state_directory() / "watchers"
+
+
+def register(home: Home) -> None:
+    """Add a repository, or do nothing if it is there."""
+    from chorus.system.atomic_file import replace_file  # noqa: PLC0415  only a watcher writes
+    from chorus.system.private_files import FILE_MODE, make_private  # noqa: PLC0415  as above
+
+    path = registry_directory() / repository_key(home)
+    if not path.exists():
+        make_private(state_directory())
+        make_private(path.parent)
+        replace_file(path, os.fsencode(home.repository), mode=FILE_MODE)
+
+
+def list_registered() -> list[Home]:
+    """The repositories that still exist and have a directory of Chorus, by path. Others are forgotten."""
+    directory = os.path.join(_state_directory(), "watchers")
+    try:
+        state = os.stat(directory)
+    except OSError:
+        return []
+    if state.st_uid != os.geteuid() or state.st_mode & WRITABLE_BY_OTHERS:
+        raise UnsafeRegistry(
+            f"{directory} can be written by another user",
+            hint=f"Remove it: rm -r {directory}. Watchers recreate it.",
+        )
+    return sorted(set(_read_all(directory)), key=lambda home: home.repository)
+
+
+def repository_key(home: Home) -> str:
+    """A name for a repository that says nothing of its path; also that of its file."""
+    from hashlib import sha256  # noqa: PLC0415  needs a library that few commands load
+
+    return sha256(os.fsencode(home.repository)).hexdigest()[:32]
+
+
+def _state_directory() -> str:
+    state = os.environ.get("XDG_STATE_HOME")
+    return os.path.join(state or os.path.join(os.path.expanduser("~"), ".local", "state"), "chorus")
+
+
+def _read_all(directory: str) -> Iterator[Home]:
+    for name in os.listdir(directory):
+        path = os.path.join(directory, name)
+        home = None if name.startswith(".") else _read(path)
+        if home is None:
+            continue
+        if os.path.isdir(home.file("")):
+            yield home
+        else:
+            with suppress(OSError):
+                os.unlink(path)
+
+
+def _read(path: str) -> Home | None:
+    """The repository named in a file of the user's own; None for anything else."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        state = os.fstat(descriptor)
+        if not stat.S_ISREG(state.st_mode) or state.st_uid != os.geteuid():
+            return None
+        repository = os.fsdecode(os.read(descriptor, MAX_BYTES))
+    finally:
+        os.close(descriptor)
+    return Home(repository) if os.path.isabs(repository) and "\0" not in repository else None

@@ -1,0 +1,115 @@
+"""Start and stop the watcher as a process. It is never imported here."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from chorus import __version__
+from chorus.system import file_lock
+from chorus.system.private_files import make_private, open_private
+from chorus.wire.client import Connection, WatcherNotResponding, WatcherNotRunning, connect
+from chorus.wire.protocol import ProtocolError
+
+if TYPE_CHECKING:
+    from chorus.model.json_api import WatcherJson
+    from chorus.wire.home import Home
+
+# A cold start imports git and pydantic: about 0.4 s here, more on a busy machine.
+START_TIMEOUT_SECONDS = 20.0
+
+
+def connect_or_start(home: Home) -> Connection:
+    """Connect to a watcher of this version and repository; start or replace it if necessary."""
+    connection = connect_current(home)
+    if connection is not None:
+        return connection
+    stop(home)
+    start(home)
+    connection = connect_started(home)
+    connection.ask("hello")  # answered once it has loaded
+    return connection
+
+
+def connect_current(home: Home) -> Connection | None:
+    """Connect to a running watcher; None if there is none of this version and repository."""
+    try:
+        connection = connect(home)
+    except WatcherNotRunning:
+        return None
+    with suppress(ProtocolError, WatcherNotRunning):
+        if _is_current(connection.ask("hello"), home):
+            return connection
+    connection.close()
+    return None
+
+
+def start(home: Home) -> None:
+    """Start a watcher as a process in a session of its own. If one runs already, the new one exits."""
+    make_private(home.root)
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("GIT_", "CLAUDE"))}
+    with (
+        Path(os.devnull).open("r+b") as null,
+        open(home.log, "ab", opener=open_private) as log,
+    ):
+        # Through a shell that exits at once, so that the watcher is not our child: killed, it would stay a
+        # zombie of the client which this process may become, and a zombie looks like a running watcher.
+        subprocess.run(
+            ["sh", "-c", '"$@" &', "sh", sys.executable, "-P", "-m", "chorus.watcher", str(home.common_dir)],
+            stdin=null,
+            stdout=null,
+            stderr=log,
+            cwd="/",
+            env={**environment, "PYTHONPATH": import_path()},
+            start_new_session=True,
+            check=False,
+        )
+
+
+def stop(home: Home) -> bool:
+    """Stop the watcher and wait until it has released its lock. Return False if none runs."""
+    try:
+        with connect(home) as connection:
+            connection.ask("stop")
+    except WatcherNotRunning:
+        return False
+    deadline = time.monotonic() + START_TIMEOUT_SECONDS
+    while is_locked(home):
+        if time.monotonic() > deadline:
+            raise WatcherNotResponding(f"the watcher for {home.common_dir} did not stop")
+        time.sleep(0.01)
+    return True
+
+
+def is_locked(home: Home) -> bool:
+    """Return whether a watcher holds the repository's lock."""
+    return file_lock.is_locked(home.lock)
+
+
+def _is_current(hello: WatcherJson, home: Home) -> bool:
+    """Return whether the watcher is of this version and its repository was not moved since it started."""
+    with suppress(FileNotFoundError):
+        return hello.get("version") == __version__ and Path(hello["repository"]).samefile(home.common_dir)
+    return False
+
+
+def connect_started(home: Home) -> Connection:
+    """Connect to a watcher that was started just now, as soon as it listens: it may still be loading."""
+    deadline = time.monotonic() + START_TIMEOUT_SECONDS
+    while True:
+        try:
+            return connect(home)
+        except WatcherNotRunning:
+            if time.monotonic() > deadline:
+                raise WatcherNotResponding(f"the watcher did not start; its log is {home.log}") from None
+            time.sleep(0.01)
+
+
+def import_path() -> str:
+    """Return the directory this package was imported from: the watcher runs the same code."""
+    return str(Path(__file__).resolve().parent.parent.parent)
