@@ -1,14 +1,16 @@
 """`python -m chorus.watcher COMMON_DIR [again]`: run the watcher of one repository in this process.
 
-The lock is taken first: if another watcher is running, this one exits before it has loaded anything.
+The repository is claimed first: if another watcher is running, this one exits before it has loaded anything.
 """
 
-import asyncio
 import os
+import socket
 import sys
+from contextlib import closing
 from pathlib import Path
 
-from chorus.watcher.process import run_until_stopped
+from chorus.system.private_files import make_private
+from chorus.watcher.claim import acquire_lock, listen
 from chorus.wire.home import Home
 
 # This watcher takes over from one that could not write to the disk.
@@ -17,17 +19,32 @@ AGAIN = "again"
 
 def main(arguments: list[str]) -> int:
     home = Home(Path(arguments[0]))
-
-    async def serve(stopping: asyncio.Event) -> bool:
-        from chorus.watcher.watcher import Watcher  # noqa: PLC0415  behind the lock
-
-        return await Watcher(home, successor=AGAIN in arguments).serve(stopping)
-
-    if run_until_stopped(home, serve):
+    make_private(home.root)
+    lock = acquire_lock(home)
+    if lock is None:
+        return 0  # another watcher runs already
+    with closing(lock):
+        again = run(home, listen(home), successor=AGAIN in arguments)
+        lock.write(b"")
+    if again:
         # A new process: nothing of this one's state is kept.
         command_line = [word for word in sys.orig_argv if word != AGAIN]
         os.execv(sys.executable, [*command_line, AGAIN])  # noqa: S606  no shell is wanted
     return 0
+
+
+def run(home: Home, listener: socket.socket, *, successor: bool) -> bool:
+    """Run the watcher. True: another must take over."""
+    import asyncio  # noqa: PLC0415  what follows takes long to load, and others can connect meanwhile
+
+    from chorus.watcher.process import run_until_stopped  # noqa: PLC0415  as above
+
+    async def serve(stopping: asyncio.Event) -> bool:
+        from chorus.watcher.watcher import Watcher  # noqa: PLC0415  behind the log, which tells of its failure
+
+        return await Watcher(home, listener=listener, successor=successor).serve(stopping)
+
+    return run_until_stopped(home, serve)
 
 
 if __name__ == "__main__":

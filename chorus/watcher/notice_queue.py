@@ -6,7 +6,7 @@ read.
 """
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -21,16 +21,12 @@ from chorus.watcher.state.files import save_json
 # A session that is never resumed leaves its notices behind: the latest ones are kept.
 MAX_NOTICES = 100
 
-# The session under which the actions of a session are recorded.
-Root = Callable[[SessionId], SessionId | None]
-
 
 class NoticeQueue:
-    def __init__(self, path: Path, events: Events, spool: Spool, root: Root) -> None:
+    def __init__(self, path: Path, events: Events, spool: Spool) -> None:
         self._events = events
         self._path = path
         self._spool = spool
-        self._root = root
         self._queued: list[Notice] = []
         self._sent: dict[str, list[Notice]] = {}  # by hook event
 
@@ -45,11 +41,9 @@ class NoticeQueue:
         alive = [session for session in sessions if session.state != "gone"]
         reachable: list[SessionId] = []
         for notice in notices:
-            mine = [s for s in alive if notice.session in (s.id, self._root(s.id))]
-            reachable += [session.id for session in mine if "hook" in session.sources]
-            # Without a live session, it is for the one that resumes it.
-            recipients = [session.id for session in mine] or [notice.session]
-            self._queued += [Notice(recipient, notice.text) for recipient in recipients]
+            # A session that has ended gets it when it is resumed; a fork, or the one after `/clear`, never.
+            reachable += [s.id for s in alive if s.id == notice.session and s.is_live]
+            self._queued.append(notice)
         self._queued = self._queued[-MAX_NOTICES:]
         self._save()
         return list(dict.fromkeys(reachable))
@@ -83,9 +77,8 @@ class NoticeQueue:
         self._save()
 
     def _take(self, session: SessionId) -> list[Notice]:
-        names = {session, self._root(session)}
-        mine = [notice for notice in self._queued if notice.session in names]
-        self._queued = [notice for notice in self._queued if notice.session not in names]
+        mine = [notice for notice in self._queued if notice.session == session]
+        self._queued = [notice for notice in self._queued if notice.session != session]
         return mine
 
     def _save(self) -> None:

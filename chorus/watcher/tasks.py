@@ -66,6 +66,11 @@ class Tasks:
             self.fail(error)
 
 
+async def wait_for_beat() -> None:
+    """Wait for the next whole second. Loops that poll wake the process together, and not each by itself."""
+    await asyncio.sleep(1.0 - asyncio.get_running_loop().time() % 1.0)
+
+
 async def wait_for_either(one: asyncio.Event, other: asyncio.Event) -> None:
     waiting = [asyncio.ensure_future(event.wait()) for event in (one, other)]
     try:

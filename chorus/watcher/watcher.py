@@ -7,17 +7,23 @@ put together, started and ended.
 import asyncio
 import logging
 import os
+import socket
+from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
+from typing import Any
 
 from chorus.agents import load_agent
 from chorus.agents.hook_spool import Spool
 from chorus.config.user_config import read_preferences, read_user_section
 from chorus.errors import ChorusError
 from chorus.model.ids import PaneId
-from chorus.model.json_api import NoticeEvent, SessionEvent
-from chorus.model.outcomes import Outcome
-from chorus.model.session import Session
+from chorus.model.json_api import AlertEvent, SessionEvent
+from chorus.model.outcomes import Outcome, TurnStarted
+from chorus.model.session import LIVE_SOURCES, Session
+from chorus.model.turn import TURNS_FILE
 from chorus.tmux.address import Address
+from chorus.watcher.note_delivery import NoteDelivery
 from chorus.watcher.notice_queue import NoticeQueue
 from chorus.watcher.panes.activity import PaneActivity
 from chorus.watcher.panes.headless_runs import HeadlessRuns
@@ -29,6 +35,7 @@ from chorus.watcher.prompts.pane_prompts import PanePrompts
 from chorus.watcher.prompts.pending_prompts import PendingPrompts
 from chorus.watcher.prompts.permission_requests import PermissionRequests
 from chorus.watcher.prompts.requested_prompts import ControlRequests
+from chorus.watcher.server.http_exchange import HttpRequest
 from chorus.watcher.server.request_handlers import (
     PaneRequests,
     PromptRequests,
@@ -38,14 +45,19 @@ from chorus.watcher.server.request_handlers import (
 from chorus.watcher.server.review_requests import ReviewRequests
 from chorus.watcher.server.server import Server
 from chorus.watcher.sources.hook_source import HookSource
-from chorus.watcher.sources.live_clients import watch_clients
+from chorus.watcher.sources.live_clients import LiveClients
+from chorus.watcher.sources.mod_fallback import ModFallback
+from chorus.watcher.sources.mod_source import ModSource
 from chorus.watcher.sources.outside_changes import OutsideChanges
 from chorus.watcher.sources.pipeline import Pipeline, now
+from chorus.watcher.sources.session_locations import SessionLocations
 from chorus.watcher.sources.transcript_source import TranscriptSource, TranscriptTails
 from chorus.watcher.state.files import SessionFile, has_free_space
-from chorus.watcher.state.lent_hooks import LENT_FILE, LentHooks
+from chorus.watcher.state.temporary_hooks import TEMPORARY_HOOKS_FILE, TemporaryHooks
+from chorus.watcher.state.turns import TurnStore
 from chorus.watcher.tasks import Tasks, wait_for_either
 from chorus.watcher.work_trees import WatchedTrees
+from chorus.wire import registry
 from chorus.wire.home import Home
 from chorus.wire.protocol import Request
 
@@ -58,19 +70,21 @@ SUCCESSOR_RETRY_SECONDS = 30.0
 
 
 class Watcher:
-    def __init__(self, home: Home, *, successor: bool = False) -> None:
+    def __init__(self, home: Home, *, listener: socket.socket | None = None, successor: bool = False) -> None:
         self.home = home
         agent = self._agent = load_agent()
         self._lock = home.lock.stat()
         self._retry_seconds = SUCCESSOR_RETRY_SECONDS if successor else RETRY_SECONDS
         self._stopping = asyncio.Event()
+        self._asleep = False
         self.tasks = Tasks(lambda: has_free_space(home.root))
-        self.server = Server(home, self._handle)
+        self.server = Server(home, self._handle, self._handle_http, listener)
         self.trees = WatchedTrees(home, self.server)
         self.pipeline = Pipeline(
-            agent.events.read_outcomes(), self.trees.find, self._publish_session, self._feed_prompts
+            agent.events.read_outcomes(), self.trees.find, self._publish_session, self._observe
         )
         roster = self.pipeline.roster
+        self.trees.was_rewound = self._was_rewound
         self.transcripts = TranscriptSource(
             TranscriptTails(agent.clients, home.root / "transcripts.json"),
             SessionFile(home.root / "sessions.json", roster),
@@ -79,13 +93,15 @@ class Watcher:
         )
         self.outside_changes = OutsideChanges(self.trees, roster, self.transcripts)
         spool = Spool(home.spool)
-        self.notices = NoticeQueue(home.root / "untold.json", agent.events, spool, self.pipeline.root_of)
-        self.lent_hooks = LentHooks(home.root / LENT_FILE)
+        self.notices = NoticeQueue(home.root / "notices.json", agent.events, spool)
+        self.temporary_hooks = TemporaryHooks(home.root / TEMPORARY_HOOKS_FILE)
         self.audit_log = AuditLog(audit_path(home))
 
+        self.turns = TurnStore(home.root / TURNS_FILE, self.server.publish)
         runs = HeadlessRuns()
+        self.note_delivery = NoteDelivery(self.trees.readers, self.notices, runs, roster, self.server.publish)
         activity = PaneActivity(self._look_at_panes)
-        notifier = Notifier(read_preferences, self._tmux_servers, self.tasks.start)
+        notifier = Notifier(home, read_preferences, self._tmux_servers, self._later)
         screen_reader = agent.prompts.screen_reader(read_user_section("prompts"))
         self.prompts = PendingPrompts(
             agent.prompts,
@@ -93,7 +109,7 @@ class Watcher:
             self.audit_log,
             self.server.publish,
             read_preferences,
-            has_hooks=self.pipeline.has_hooks,
+            sources_of=self.pipeline.sources_of,
             notify=notifier.notify,
         )
         self._control_requests = ControlRequests(home.root / "asked.json")
@@ -107,8 +123,24 @@ class Watcher:
             self.tasks.start,
             activity.tmux,
         )
+        locations = SessionLocations(agent.events, self.pipeline, self.trees, self.transcripts)
+        self._mod_fallback = ModFallback(
+            agent.clients, agent.setup, self.temporary_hooks, roster.sessions.get, self.trees.root_of
+        )
+        self.mod = ModSource(
+            agent.events,
+            locations,
+            self._mod_fallback,
+            self.pipeline,
+            self.trees,
+            self.transcripts,
+            self.notices,
+            requests,
+            self.tasks.fail,
+        )
         self.hooks = HookSource(
             agent.events,
+            locations,
             spool,
             self.pipeline,
             self.trees,
@@ -116,6 +148,9 @@ class Watcher:
             self.notices,
             requests,
             self.tasks.fail,
+        )
+        self._live_clients = LiveClients(
+            roster, self.transcripts.end_client, self.temporary_hooks, agent.setup
         )
         self.panes = PaneSource(
             agent,
@@ -126,8 +161,11 @@ class Watcher:
             self.prompts,
             requests,
             self.transcripts,
+            self._live_clients,
             self.tasks.start,
+            self.server.publish,
         )
+        self._discovery = PaneDiscovery(agent.clients, roster, self.panes.panes)
         self._handlers = RequestHandlers(
             StatusRequests(
                 home,
@@ -135,26 +173,44 @@ class Watcher:
                 self.trees,
                 self.transcripts,
                 self.prompts,
+                self.panes,
                 self.tasks.problems,
                 lambda: self.server.subscribers,
-                self.stop,
+                self._stop_for_user,
+                self.hooks.read,
+                self.turns,
+                runs,
             ).handlers,
-            PaneRequests(self.panes, runs, roster, self.trees, self.notices, self.lent_hooks).handlers,
+            PaneRequests(
+                self.panes,
+                runs,
+                roster,
+                self.trees,
+                self.notices,
+                self.temporary_hooks,
+                self.note_delivery,
+            ).handlers,
             PromptRequests(self.prompts, self.panes, self.audit_log).handlers,
             ReviewRequests(
-                home.common_dir.parent, self.trees, self.pipeline, self.notices, self.transcripts.catch_up
+                home.common_dir.parent,
+                self.trees,
+                self.pipeline,
+                self.notices,
+                self.transcripts.catch_up,
+                self.note_delivery,
             ).handlers,
         )
 
     async def serve(self, stopping: asyncio.Event) -> bool:
         """Catch up with what happened while no watcher ran, then watch until stopped.
 
-        Return True if another watcher is to take over: this one has read what it could not record; the
-        sources report it again to the next one, as after a watcher that was killed.
+        Return True if a new watcher must take over: this one has read events that it could not record, and
+        only a new one reads them again from their sources.
         """
         self._stopping = stopping
         self.notices.load()
-        self.lent_hooks.load()
+        self.turns.load()
+        self.temporary_hooks.load()
         self.transcripts.load()
         self.hooks.spool.open()
         try:
@@ -166,6 +222,7 @@ class Watcher:
                 raise
         self.hooks.listen()
         await self.server.open()
+        self._register()
         if not self.tasks.failed.is_set():
             self._start_loops()
             log.info("watching %s", self.home.common_dir)
@@ -178,18 +235,21 @@ class Watcher:
     def stop(self) -> None:
         self._stopping.set()
 
+    def _stop_for_user(self) -> None:
+        """Stop as the user asks for: hooks do not start another watcher, as they do after a signal."""
+        self._asleep = True
+        self.stop()
+
     def _start_loops(self) -> None:
-        roster = self.pipeline.roster
         run_forever = self.tasks.run_forever
         run_forever(lambda: self.hooks.run(self._repair_home, self.stop))
         run_forever(self.transcripts.run)
         run_forever(self.panes.panes.poll_forever)
-        run_forever(PaneDiscovery(self._agent.clients, roster, self.panes.panes).run)
-        run_forever(
-            lambda: watch_clients(roster, self.transcripts.end_session, self.lent_hooks, self._agent.setup)
-        )
+        run_forever(self._discovery.run)
+        run_forever(self._live_clients.run)
         run_forever(self.outside_changes.run)
         run_forever(self.trees.pack_forever)
+        run_forever(self.trees.copy_forever)
 
     async def _wait_for_free_space(self) -> None:
         """Record nothing, and say why, until the disk takes something again."""
@@ -197,7 +257,7 @@ class Watcher:
         await self.tasks.cancel()
         why = "; ".join(self.tasks.problems.values())
         text = f"nothing is recorded for now: {why}"
-        self.server.publish(NoticeEvent(event="notice", level="warning", text=text))
+        self.server.publish(AlertEvent(event="alert", level="warning", text=text))
         while not self._stopping.is_set():
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._stopping.wait(), self._retry_seconds)
@@ -221,29 +281,70 @@ class Watcher:
         return True
 
     async def _handle(self, request: Request) -> object:
+        await self.hooks.wait_until_recorded()
         return await self._handlers.handle(request)
+
+    def _register(self) -> None:
+        """Let `chorus inbox` find this watcher. Without that, everything else works all the same."""
+        try:
+            registry.register(self.home)
+        except (ChorusError, OSError) as error:
+            log.warning("the inbox will not list this repository: %s", error)
 
     def _look_at_panes(self, panes: set[tuple[Address, PaneId]]) -> None:
         self.panes.look_at(panes)
 
+    def _later(self, seconds: float, do: Callable[[], None]) -> None:
+        asyncio.get_running_loop().call_later(seconds, do)
+
     def _tmux_servers(self) -> set[Address]:
         return self.panes.servers()
 
-    def _feed_prompts(self, outcomes: list[Outcome]) -> None:
+    async def _handle_http(self, request: HttpRequest, client_pid: int | None) -> dict[str, Any]:
+        return await self.mod.handle(request, client_pid)
+
+    def _observe(self, outcomes: list[Outcome], source: str) -> None:
+        for name in self.turns.feed(outcomes):
+            if session := self.pipeline.roster.sessions.get(name):
+                self._publish_sums(session)
+        if source in LIVE_SOURCES:
+            for outcome in outcomes:
+                if isinstance(outcome, TurnStarted) and outcome.session is not None:
+                    self.note_delivery.send_with_message(outcome.session)
         self.prompts.feed(outcomes)
         self._control_requests.feed(outcomes)
+        self._mod_fallback.feed(outcomes, source)
+
+    def _was_rewound(self, path: Path) -> bool:
+        """Whether a session set this file back to an earlier turn when it was last written or removed."""
+        try:
+            moment = (path if path.exists() else path.parent).stat().st_mtime
+        except OSError:
+            return False
+        transcripts = [session.transcript for session in self.pipeline.roster.sessions.values()]
+        is_rewinding = self._agent.clients.is_rewinding
+        return any(is_rewinding(Path(name), path, moment) for name in transcripts if name)
 
     def _publish_session(self, session: Session) -> None:
-        self.server.publish(SessionEvent(event="session", session=session.as_json()))
+        self._discovery.note(session)
+        self._live_clients.note(session)
+        self._publish_sums(session)
+
+    def _publish_sums(self, session: Session) -> None:
+        """Publish a session with what its turns took together."""
+        described = session.as_json()
+        self.turns.add_sums(described)
+        self.server.publish(SessionEvent(event="session", session=described))
 
     async def _close(self) -> None:
         await self.tasks.cancel()
         self.panes.close()
+        self.transcripts.activity.close()
         holds_lock = self._holds_lock()
-        self.hooks.close(asleep=holds_lock)
+        self.hooks.close(asleep=holds_lock and self._asleep)
         await self.server.close()
         self.trees.close()
-        self.lent_hooks.remove_unused(lambda client: False, self._agent.setup)
+        self.temporary_hooks.remove_unused(lambda client: False, self._agent.setup)
         if holds_lock:
             self.transcripts.save()
         log.info("the watcher is stopping")

@@ -6,9 +6,13 @@ and records what these call for, in order. This is the only place where the watc
 
 import asyncio
 import logging
+import os
+import stat
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Protocol, assert_never
 
@@ -19,36 +23,65 @@ from chorus.changes.call_windows import (
     RecordOutsideAt,
     RecordOutsideEverywhere,
     RecordUnchanged,
-    WindowEffect,
 )
 from chorus.errors import ChorusError
+from chorus.history.attribution import EndedCall
 from chorus.history.log.entry import entry_json
 from chorus.history.log.memory_log import LogChanges
 from chorus.history.recorder import Recorder
+from chorus.history.records import Edit
 from chorus.model.action import Action
 from chorus.model.ids import RepoPath
 from chorus.model.json_api import ActionEvent, EventJson, LogEntryJson
-from chorus.model.outcomes import LeadTextAdded, Outcome, SessionLinked, StatusCorrected
+from chorus.model.lru import LruDict
+from chorus.model.outcomes import LeadTextAdded, Outcome, StatusCorrected
 from chorus.review.landing.recovery import recover_landing
 from chorus.review.revert.apply import recover_revert
 from chorus.store.maintenance.side_store import LOOSE_LIMIT, pack_if_due
+from chorus.store.maintenance.user_copies import copy_new_commits
+from chorus.store.repository import Repository
+from chorus.store.worktree.work_tree import MAX_PARTS
+from chorus.system.file_systems import is_remote
 from chorus.system.file_watch import FileWatch
 from chorus.system.pinned_directory import PinnedDirectory
 from chorus.watcher.sources.changed_paths import ChangedPaths
-from chorus.wire.home import Home, NotARepository, find_work_tree
+from chorus.wire.home import Home, NotARepository, find_work_tree, list_work_trees
 
 # A call whose write is seen ends within this time, or counts as one whose end is never reported.
 HOLD_SECONDS = 3.0
 # A session records a few hundred objects in this time; checking is one listing of a directory.
 PACK_SECONDS = 60.0
 
+# How soon after a commit of the user other users of the repository can read all of it.
+COPY_SECONDS = 1.0
+# Where the file watch tells of commits, they are looked for all the same now and then.
+WATCHED_COPY_SECONDS = 60.0
+
+# Roots of work trees by the directory that a report names.
+MAX_ROOTS = 100
+# One report asks for its root several times.
+ROOT_SECONDS = 0.01
+RootStamp = tuple[int, int, int, int, int]
+
+OtherEffect = RecordOutsideAt | RecordOutsideEverywhere | RecordUnchanged
 # Whether the client still waits. Called after a file was read: if not, the client may have written it.
 IsWaiting = Callable[[], bool]
 
 
+def is_polled(repository: Repository) -> bool:
+    """Whether the work tree is scanned and not watched: `chorus.fileWatch` says so, or the disk needs it."""
+    method = repository.config.get("chorus.filewatch")
+    return method == "poll" or (method != "native" and is_remote(repository.work_tree))
+
+
 class WatchedTree:
     def __init__(
-        self, work_tree: Path, wake: Callable[[], None], *, hold_seconds: float = HOLD_SECONDS
+        self,
+        work_tree: Path,
+        wake: Callable[[], None],
+        *,
+        on_head: Callable[[], None] = lambda: None,
+        hold_seconds: float = HOLD_SECONDS,
     ) -> None:
         self.recorder = Recorder.open(work_tree)
         repository = self.recorder.workspace.repository
@@ -56,15 +89,19 @@ class WatchedTree:
         self.directory = PinnedDirectory(self.root)
         self.windows = CallWindows()
         self._wake = wake
-        self.watch = FileWatch(self.root, repository.git_dir, wake=wake)
+        self.watch = FileWatch(
+            self.root, repository.git_dir, wake=wake, on_head=on_head, polling=is_polled(repository)
+        )
         self._changed_paths = ChangedPaths(self.root, self.watch)
-        # Ended calls whose file holds more than their change, while another call that names it is still open.
-        self._held: list[Action] = []
+        # Ended calls that are not recorded yet: more events wait to be read, or a file holds more than their
+        # change while another call that names it is still open.
+        self._held: list[EndedCall] = []
         self._held_source = ""
         self._held_until = 0.0
         self._hold_seconds = hold_seconds
         self._news = LogChanges(self.recorder.journal)
         self._late = False
+        self.more_to_come = False  # events wait to be read: the calls they end are recorded together
 
     def start(self) -> None:
         self.watch.start()
@@ -88,21 +125,28 @@ class WatchedTree:
         nothing is read before it; the recorder tells its change from others by the client's report.
         """
         # The hook did not wait any longer: the client may have written more by now, not yet reported.
-        self._late = is_waiting is not None and not is_waiting()
-        named: list[Action] = []
+        self._late = is_waiting is None or not is_waiting()
+        ended: list[EndedCall] = []
         for outcome in outcomes:
             if isinstance(outcome, LeadTextAdded):
-                self._record_named(named, source)  # they may be of one of these
-                named = []
+                self._record_ended(ended, source)  # they may be of one of these
+                ended = []
             self._remember(outcome)
             for effect in self.windows.feed(outcome):
-                if isinstance(effect, RecordNamedPaths):
-                    named.append(effect.action)
-                elif is_waiting is not None or not isinstance(effect, RecordOutsideAt):
-                    self._record_named(named, source)
-                    named = []
-                    await self._perform(effect, source=source, is_waiting=is_waiting)
-        self._record_named(named, source)
+                match effect:
+                    case RecordNamedPaths(action):
+                        late, beside = self._late, self.windows.open
+                        ended.append(EndedCall(action, is_late=late, in_window=beside))
+                    case RecordCallWindow(action, shared):
+                        await self._changed_paths.settle()
+                        ended.append(EndedCall(action, self._paths_for(action), shared, self._late))
+                    case RecordOutsideAt() if is_waiting is None:
+                        pass
+                    case _:
+                        self._record_ended(ended, source)
+                        ended = []
+                        await self._perform(effect, source=source, is_waiting=is_waiting)
+        self._record_ended(ended, source)
 
     def replay(self, outcomes: Sequence[Outcome]) -> None:
         """Take outcomes from before the watcher ran, so that calls that are still open are known."""
@@ -115,14 +159,15 @@ class WatchedTree:
         Only while no call may be writing anywhere. A recent change may still be claimed by a call that is
         about to be reported.
         """
-        ready = self._changed_paths.take_settled(grace_seconds)
+        ready = None if self._may_be_anywhere else self._changed_paths.take_settled(grace_seconds)
         if ready is not None:
             self.recorder.record_outside(ready.where, self.windows.open_paths | self._spare)
         return self._changed_paths.any_left or bool(self._held)
 
     def take_new_entries(self) -> list[LogEntryJson]:
         """Return the log entries that are new or different since the last call."""
-        return [entry_json(entry) for entry in self._news.take()]
+        label = self.recorder.workspace.label
+        return [entry_json(entry, label) for entry in self._news.take()]
 
     @property
     def has_changes(self) -> bool:
@@ -142,39 +187,48 @@ class WatchedTree:
                 self.recorder.correct_status(identity, status)
             case LeadTextAdded(identity, lead_text):
                 self.recorder.set_summary(identity, lead_text)
-            case SessionLinked(session, parent) if session != parent:
-                self.recorder.link_sessions(session, parent)
             case _:
                 pass
 
+    @property
+    def any_held(self) -> bool:
+        """Whether calls that have ended are not recorded yet."""
+        return bool(self._held)
+
     def record_held(self) -> None:
         """Record the calls held for the end of another, if it has come or is no longer waited for."""
-        self._record_named([], self._held_source)
+        self._record_ended([], self._held_source)
 
-    def _record_named(self, actions: list[Action], source: str) -> None:
+    def _record_ended(self, calls: list[EndedCall], source: str) -> None:
         """Record ended calls, after those held before. The order of reports is not always the order of
         writes.
         """
-        if not (self._held or actions):
+        if not (self._held or calls):
             return
         if not self._held:
             self._held_until = time.monotonic() + self._hold_seconds
-        ended = [*self._held, *actions]
-        patient = time.monotonic() < self._held_until
-        behind = {path for action in actions for path in action.paths} if self._late else set()
-        if self.recorder.record_named_paths(
-            ended, source, self.windows.open_paths | behind, wait_for_open_calls=patient
+        ended = [*self._held, *calls]
+        if self.more_to_come or not self.recorder.record_ended(
+            ended,
+            source,
+            self.windows.open_paths,
+            wait_for_open_calls=time.monotonic() < self._held_until,
         ):
-            self._held = []
-        else:
             self._held, self._held_source = ended, source
             self._wake()
+        else:
+            self._held = []
 
     @property
     def _spare(self) -> frozenset[str]:
-        return frozenset(path for action in self._held for path in action.paths)
+        return frozenset(path for call in self._held for path in _may_have_written(call))
 
-    async def _perform(self, effect: WindowEffect, *, source: str, is_waiting: IsWaiting | None) -> None:
+    @property
+    def _may_be_anywhere(self) -> bool:
+        """Whether any change may be that of a call which is held."""
+        return any(call.where is None for call in self._held)
+
+    async def _perform(self, effect: OtherEffect, *, source: str, is_waiting: IsWaiting | None) -> None:
         match effect:
             case RecordOutsideAt(paths):
                 assert is_waiting is not None
@@ -183,16 +237,12 @@ class WatchedTree:
                 )
             case RecordOutsideEverywhere(exclude, until):
                 await self._changed_paths.settle()
+                if self._may_be_anywhere:
+                    return
                 if is_waiting is None:
                     self._sweep_until(until, exclude | self._spare)
                 else:
                     self._sweep_before(exclude | self._spare, is_waiting)
-            case RecordNamedPaths(action):
-                self._record_named([action], source)
-            case RecordCallWindow(action, exclude, shared):
-                await self._changed_paths.settle()
-                hints = self._paths_for(action)
-                self.recorder.record_window(action, hints, exclude | self._spare, source, shared=shared)
             case RecordUnchanged(action):
                 self.recorder.record_unchanged(action, source)
             case _:
@@ -226,6 +276,11 @@ class WatchedTree:
             self.recorder.record_outside(earlier.where, exclude)
 
 
+def _may_have_written(call: EndedCall) -> Sequence[str]:
+    reported = call.action.report.changed if call.action.report else ()
+    return (*call.action.paths, *reported, *(call.where or ()))
+
+
 log = logging.getLogger("chorus.watcher")
 
 
@@ -236,6 +291,13 @@ class Publisher(Protocol):
     def publish(self, event: EventJson) -> None: ...
 
 
+@dataclass(slots=True)
+class _KnownRoot:
+    stamp: RootStamp
+    tree: WatchedTree
+    checked: float = field(default_factory=time.monotonic)
+
+
 class WatchedTrees:
     """The work trees in use, found by a directory in them. Each is opened on first use and closed when it is
     removed.
@@ -244,12 +306,33 @@ class WatchedTrees:
     def __init__(self, home: Home, publisher: Publisher) -> None:
         self.all: dict[Path, WatchedTree] = {}
         self.changed = asyncio.Event()  # set from any thread
+        self._head_moved = asyncio.Event()
         self._home = home
         self._publisher = publisher
         self._gone: list[WatchedTree] = []
+        self._roots: LruDict[str, _KnownRoot] = LruDict(MAX_ROOTS)  # found before
+        self._readers: dict[Path, Recorder] = {}  # of trees that are only read
+        # Whether a session's client rewound this file just now.
+        self.was_rewound: Callable[[Path], bool] = lambda path: False
 
     def find(self, cwd: str) -> WatchedTree | None:
         """Return the work tree of this repository that `cwd` is in, or None."""
+        if cwd.count("/") > MAX_PARTS:
+            return None
+        known = self._roots.get(cwd)
+        if known is not None and time.monotonic() - known.checked < ROOT_SECONDS:
+            return known.tree
+        stamp = _stamp_root(cwd)
+        if known is not None and known.stamp == stamp and known.tree.directory.is_there():
+            known.checked = time.monotonic()
+            return known.tree
+        tree = self._find(cwd)
+        # Only a root itself is remembered: below it, a repository of its own may appear at any level.
+        if tree is not None and stamp is not None:
+            self._roots[cwd] = _KnownRoot(stamp, tree)
+        return tree
+
+    def _find(self, cwd: str) -> WatchedTree | None:
         try:
             root, home = find_work_tree(Path(cwd))
         except NotARepository:
@@ -260,10 +343,48 @@ class WatchedTrees:
             self._leave(root)
         if root not in self.all:
             loop = asyncio.get_running_loop()
-            tree = WatchedTree(root, wake=lambda: _wake(loop, self.changed))
+            tree = WatchedTree(
+                root,
+                wake=lambda: _wake(loop, self.changed),
+                on_head=lambda: _wake(loop, self._head_moved),
+            )
+            tree.recorder.journal.is_rewind = partial(self._is_rewind, root)
             tree.start()
             self.all[root] = tree
+            self._head_moved.set()
+            if root in self._readers:
+                self._readers.pop(root).close()
         return self.all[root]
+
+    def readers(self, here: WatchedTree | None = None) -> dict[str, Recorder]:
+        """The histories of all work trees by name, to be read, whether a tree is watched or not."""
+        found: dict[str, Recorder] = {}
+        trees = list_work_trees(self._home)
+        for root in self._readers.keys() - trees.values():
+            self._readers.pop(root).close()
+        for name, root in trees.items():
+            try:
+                found[name] = self._reader(root)
+            except (ChorusError, OSError) as error:
+                log.warning("cannot read the history of %s: %s", root, error)
+        if here is not None:
+            found[here.recorder.workspace.label] = here.recorder
+        return found
+
+    def _reader(self, root: Path) -> Recorder:
+        if root in self.all:
+            return self.all[root].recorder
+        if root not in self._readers:
+            self._readers[root] = Recorder.open(root)
+        return self._readers[root]
+
+    def root_of(self, cwd: str) -> Path | None:
+        """Return the root of the work tree that `cwd` is in, or None."""
+        tree = self.find(cwd)
+        return tree.root if tree is not None else None
+
+    def _is_rewind(self, root: Path, edits: Sequence[Edit]) -> bool:
+        return all(self.was_rewound(root / edit.path) for edit in edits)
 
     def present(self) -> list[WatchedTree]:
         """Return the trees that exist, and close the others. The caller holds the pipeline's lock."""
@@ -272,6 +393,17 @@ class WatchedTrees:
         while self._gone:
             self._gone.pop().close()
         return list(self.all.values())
+
+    def set_more_to_come(self, more: bool) -> None:
+        """Let all trees hold what ends now, or no longer. The caller holds the pipeline's lock."""
+        for tree in self.all.values():
+            tree.more_to_come = more
+
+    def record_held(self) -> None:
+        """Record what is held, as far as it can be. The caller holds the pipeline's lock."""
+        for tree in self.all.values():
+            with tree.directory.ignore_if_removed():
+                tree.record_held()
 
     def publish_changes(self) -> None:
         """Publish every log entry that is new or different since the last time."""
@@ -297,14 +429,62 @@ class WatchedTrees:
                     if packed:
                         log.info("packed %d objects", packed)
 
+    async def copy_forever(self) -> None:
+        """Copy what the user's new commits need to the user's own store, on a thread beside the loop."""
+        seen: dict[Path, tuple[int, int] | None] = {}
+        while True:
+            await self._wait_for_commits()
+            for root, tree in list(self.all.items()):
+                workspace = tree.recorder.workspace
+                stamp = _stamp(workspace.repository.git_dir / "logs" / "HEAD")
+                if seen.get(root) == stamp:
+                    continue
+                seen[root] = stamp
+                try:
+                    await asyncio.to_thread(copy_new_commits, workspace.repository, workspace.store)
+                except (ChorusError, OSError) as error:
+                    log.warning("cannot copy the user's objects: %s", error)
+
+    async def _wait_for_commits(self) -> None:
+        """Wait until the user may have committed something."""
+        is_watched = not any(tree.watch.needs_scan for tree in self.all.values())
+        with suppress(TimeoutError):
+            await asyncio.wait_for(
+                self._head_moved.wait(), WATCHED_COPY_SECONDS if is_watched else COPY_SECONDS
+            )
+        await asyncio.sleep(COPY_SECONDS)
+        self._head_moved.clear()
+
     def close(self) -> None:
         for tree in (*self.all.values(), *self._gone):
             tree.close()
+        for reader in self._readers.values():
+            reader.close()
 
     def _leave(self, root: Path) -> None:
         log.info("stopped watching %s: it was removed", root)
+        self._roots.clear()
         self._gone.append(self.all.pop(root))
         self.changed.set()  # so that the tree is closed soon
+
+
+def _stamp_root(directory: str) -> RootStamp | None:
+    """Identify the root of a work tree and its `.git`; None if the directory has none."""
+    try:
+        root, git = os.stat(directory), os.lstat(f"{directory}/.git")  # noqa: PTH116  faster; for every report
+    except (OSError, ValueError):
+        return None
+    # A file names the git directory, and may be rewritten; in a directory files come and go.
+    changed = 0 if stat.S_ISDIR(git.st_mode) else git.st_mtime_ns
+    return root.st_dev, root.st_ino, git.st_dev, git.st_ino, changed
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    try:
+        state = path.stat()
+    except OSError:
+        return None
+    return state.st_mtime_ns, state.st_size
 
 
 def _wake(loop: asyncio.AbstractEventLoop, event: asyncio.Event) -> None:

@@ -16,6 +16,7 @@ from chorus.config.user_config import Preferences
 from chorus.model.answer import Allow, Answer
 from chorus.model.ids import PaneId, SessionId
 from chorus.model.json_api import AnswerJson, EventJson, PromptJson
+from chorus.system.processes import Process
 from chorus.tmux.address import Address
 from chorus.tmux.tmux_server import TmuxServer
 from chorus.watcher.panes.watched_panes import Stream, WatchedPane, WatchedPanes
@@ -38,15 +39,25 @@ class FakePaneEvents:
     on_poll: Callable[[WatchedPane], None] = lambda _: None
     stream: Stream | None = None
 
+    def watch_begins(self, pane: WatchedPane) -> None: ...
+
     def client_found(self, pane: WatchedPane, client: RunningClient) -> None: ...
 
-    async def session_lost(self, session: SessionId) -> None: ...
+    async def session_lost(self, session: SessionId, client: Process) -> None: ...
 
     def open_stream(self, pane: WatchedPane) -> Stream | None:
         return self.stream
 
+    def needs_poll(self, pane: WatchedPane) -> bool:
+        return True
+
+    def is_end_reported(self, pane: WatchedPane) -> bool:
+        return False
+
     def polled(self, pane: WatchedPane) -> None:
         self.on_poll(pane)
+
+    def polled_all(self) -> None: ...
 
 
 @dataclass(slots=True)
@@ -75,7 +86,7 @@ class Asking:
             self.audit,
             self._publish,
             lambda: self.preferences,
-            has_hooks=lambda _: False,
+            sources_of=lambda _: (),
             notify=self._notify,
         )
         self.panes = WatchedPanes(FakePaneEvents(self._polled), AGENT.clients)
@@ -84,8 +95,8 @@ class Asking:
         fields: dict[str, Any] = {**event}
         self.events.append((fields.pop("event"), fields))
 
-    def _notify(self, new: list[PromptJson], pending: int) -> None:
-        self.notified.append((len(new), pending))
+    def _notify(self, new: list[PromptJson], pending: list[PromptJson]) -> None:
+        self.notified.append((len(new), len(pending)))
 
     def _tmux(self, pane: WatchedPane) -> TmuxServer:
         return TmuxServer(pane.address)

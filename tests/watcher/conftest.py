@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from chorus.wire.client import stop
 from chorus.wire.home import Home, find_home
+from chorus.wire.watcher_process import stop
 from tests.client_double.conftest import ClientDouble, client_double, project
 
 __all__ = ["client_double", "project"]  # fixtures

@@ -27,7 +27,11 @@ class HookEvents:
         poke = os.open(self._home.spool / "poke", os.O_WRONLY | os.O_NONBLOCK)
         os.write(poke, b"\n")
         os.close(poke)
-        wait_for(lambda: not any(path.exists() for path in told), what="all are heard", seconds=SECONDS)
+        wait_for(lambda: not any(map(self._is_left, told)), what="all are recorded", seconds=SECONDS)
+
+    def _is_left(self, path: Path) -> bool:
+        """Whether an event waits in the spool, or is taken and not recorded yet."""
+        return path.exists() or any((path.parent / "taken").glob(f"{path.name}.*"))
 
     def _put(self, event: dict[str, Any]) -> Path:
         temporary = self._home.spool / "being-written"
@@ -60,5 +64,5 @@ class Session:
     def recorded(self) -> list[tuple[str, list[str]]]:
         """Status and paths of all that was recorded in its work tree."""
         with connect(self.home) as watcher:
-            entries = watcher.ask("log", cwd=str(self.work_tree), outside=True)
+            entries = watcher.ask("log", cwd=str(self.work_tree), here=True, outside=True)
         return [(entry["status"], entry["paths"]) for entry in entries]

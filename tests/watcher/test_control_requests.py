@@ -9,9 +9,10 @@ import pytest
 
 from chorus.model.json_api import PromptJson
 from chorus.model.requests import Decision
-from chorus.wire.client import connect, connect_or_start, is_locked
+from chorus.wire.client import connect
 from chorus.wire.handover import write_environment
 from chorus.wire.home import Home
+from chorus.wire.watcher_process import connect_or_start, is_locked
 from tests.client_double.conftest import ClientDouble
 from tests.lab.terminal import Pane, Terminal, terminal_fixture, wait_until
 from tests.waiting import wait_for

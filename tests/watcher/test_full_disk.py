@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from chorus.history.recorder import Recorder
-from chorus.wire.client import WatcherNotRunning, connect, connect_or_start, stop
+from chorus.wire.client import WatcherNotRunning, connect
 from chorus.wire.home import Home, find_home
+from chorus.wire.watcher_process import connect_or_start, stop
 from tests.history.invariants import assert_whole
 from tests.history.test_full_disk import fill, repo_on_it, small_disk
 from tests.repos import UserRepo

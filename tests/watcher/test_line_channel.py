@@ -66,7 +66,7 @@ def test_each_line_is_answered_with_one_key_and_enter(
     assert (first["kind"], first["question"], first["pane"]) == ("permission", QUESTION, pane.id)
     with pytest.raises(WatcherError, match="no message"):
         answer(home, first, "deny", message="not so")
-    assert answer(home, first, "allow") == {"key": None, "how": "line", "verified": True}
+    assert answer(home, first, "allow") == {"key": "y", "how": "line", "verified": True}
 
     second = waiting(home, but=first["id"])
     with pytest.raises(WatcherError, match="answered or withdrawn"):

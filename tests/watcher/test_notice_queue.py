@@ -18,7 +18,7 @@ from chorus.review.revert.notice_text import Notice
 from chorus.watcher.notice_queue import NoticeQueue
 
 A, B = SessionId("a"), SessionId("b")
-NOTICE = Notice(A, "You were taken back.")
+NOTICE = Notice(A, "You were reverted.")
 
 
 class FakeHooks:
@@ -61,10 +61,10 @@ def hooks(tmp_path: Path) -> Iterator[FakeHooks]:
 
 @pytest.fixture
 def queue(tmp_path: Path, hooks: FakeHooks) -> NoticeQueue:
-    return NoticeQueue(tmp_path / "untold.json", AGENT.events, hooks.spool, lambda session: session)
+    return NoticeQueue(tmp_path / "notices.json", AGENT.events, hooks.spool)
 
 
-@pytest.mark.parametrize("name", ["UserPromptSubmit", "PostToolUse", "PostToolBatch", "SessionStart"])
+@pytest.mark.parametrize("name", ["UserPromptSubmit", "PostToolUse", "SessionStart"])
 def test_a_notice_is_sent_once_with_the_next_hook_that_reaches_the_model(
     queue: NoticeQueue, hooks: FakeHooks, name: str
 ) -> None:
@@ -96,35 +96,35 @@ def test_undelivered_notices_survive_a_restart(tmp_path: Path, queue: NoticeQueu
     queue.add([NOTICE], [])
     given = hooks.come()
     queue.reply(given)  # and nobody knows whether it was printed
-    later = NoticeQueue(tmp_path / "untold.json", AGENT.events, hooks.spool, lambda session: session)
+    later = NoticeQueue(tmp_path / "notices.json", AGENT.events, hooks.spool)
     later.load()
     again = hooks.come()
     later.reply(again)
     assert hooks.reply(again) == NOTICE.text
     hooks.print_reply(again)
     later.reply(hooks.come())
-    assert not (tmp_path / "untold.json").exists()
+    assert not (tmp_path / "notices.json").exists()
 
 
 def test_a_damaged_notice_file_counts_as_empty(tmp_path: Path, hooks: FakeHooks) -> None:
-    (tmp_path / "untold.json").write_text('[["a"')
-    queue = NoticeQueue(tmp_path / "untold.json", AGENT.events, hooks.spool, lambda session: session)
+    (tmp_path / "notices.json").write_text('[["a"')
+    queue = NoticeQueue(tmp_path / "notices.json", AGENT.events, hooks.spool)
     queue.load()
     event = hooks.come()
     queue.reply(event)
     assert hooks.reply(event) is None
 
 
-def test_a_continuing_session_gets_the_notices_of_the_one_it_continues(
-    tmp_path: Path, hooks: FakeHooks
+def test_a_notice_waits_for_its_own_session_and_not_for_one_that_was_cleared_or_forked_from_it(
+    queue: NoticeQueue, hooks: FakeHooks
 ) -> None:
-    queue = NoticeQueue(tmp_path / "untold.json", AGENT.events, hooks.spool, lambda _: A)
     gone = Session(A, state="gone")
-    alive = Session(B, state="idle", sources=("transcript", "hook"))
-    assert queue.add([NOTICE], [gone, alive]) == [B]
+    alive = Session(B, state="idle", parent=A, sources=("transcript", "hook"))
+    assert queue.add([NOTICE], [gone, alive]) == []
     event = hooks.come(session="b")
     queue.reply(event)
-    assert hooks.reply(event) == NOTICE.text
+    assert hooks.reply(event) is None
+    assert queue.take(A) == NOTICE.text
 
 
 def test_a_session_without_hooks_is_not_listed_as_notified(queue: NoticeQueue) -> None:

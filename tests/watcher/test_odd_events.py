@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from chorus.wire.client import connect, connect_or_start, stop
+from chorus.wire.client import connect
 from chorus.wire.home import find_home
+from chorus.wire.watcher_process import connect_or_start, stop
 from tests.agents.recordings import RECORDINGS
 from tests.repos import UserRepo
 from tests.watcher.hook_events import HookEvents

@@ -8,8 +8,9 @@ from chorus.agents.claude_code.hooks.program import (
     find_plugin_directory,
     render_settings,
 )
-from chorus.wire.client import connect, connect_or_start, stop
+from chorus.wire.client import connect
 from chorus.wire.home import Home
+from chorus.wire.watcher_process import connect_or_start, stop
 from tests.client_double.conftest import ClientDouble
 from tests.lab.client import say
 from tests.lab.terminal import Pane, Terminal, terminal_fixture

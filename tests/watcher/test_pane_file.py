@@ -18,7 +18,7 @@ def test_saved_panes_are_loaded_while_their_server_runs(tmp_path: Path) -> None:
         pane = terminal.open(["cat"], cwd=tmp_path, environment={"PATH": "/bin:/usr/bin"})
         address, name = Address(terminal.socket()), PaneId(pane.id)
         watched = WatchedPane(address, name, state=read_pane(TmuxServer(address), name), since=7.0)
-        file.save([watched], [HeadlessRun("run-1", tmp_path / "run-1.in", name)])
+        file.save([watched], [HeadlessRun("run-1", tmp_path / "run-1.in", address, name)])
         (kept,) = file.load()
         assert (kept.address, kept.pane, kept.since, kept.run) == (address, name, 7.0, "run-1")
         terminal.stop()

@@ -9,6 +9,7 @@ from chorus.model.ids import PaneId
 from chorus.tmux.address import Address
 from chorus.tmux.tmux_server import TmuxServer
 from chorus.watcher.panes.pane_stream import PaneStream
+from chorus.watcher.panes.printed_events import PrintedEvents
 from tests.lab.terminal import Terminal, terminal_fixture
 
 terminal = terminal_fixture(width=80, height=10)
@@ -28,7 +29,8 @@ async def test_a_stream_closed_while_it_feeds_reads_nothing_more(terminal: Termi
     failures: list[dict[str, Any]] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, failure: failures.append(failure))
     tmux = TmuxServer(Address(terminal.socket()))
-    stream = PaneStream(AGENT.events, tmux, PaneId(pane.id), tmp_path / "fifo", hear, since=0.0)
+    printed = PrintedEvents(AGENT.events, hear, since=0.0)
+    stream = PaneStream(printed, tmux, PaneId(pane.id), tmp_path / "fifo")
     await stream.start()
     pane.type('{"n": 1}\n')
     await asyncio.wait_for(hears.wait(), SECONDS)

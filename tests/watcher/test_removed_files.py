@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from chorus.wire.client import WatcherNotRunning, connect, connect_or_start, stop
+from chorus.wire.client import WatcherNotRunning, connect
 from chorus.wire.home import Home, find_home
+from chorus.wire.watcher_process import connect_or_start, stop
 from tests.repos import UserRepo
 from tests.waiting import wait_for
 from tests.watcher.hook_events import SECONDS, Session

@@ -10,7 +10,7 @@ from chorus.errors import UsageError
 from chorus.model.requests import REQUESTS
 from chorus.model.schema import arguments_validator
 from chorus.watcher.server.request_handlers import RequestHandlers, parse_answer
-from chorus.wire.protocol import Request
+from chorus.wire.protocol import Message, Request
 
 
 def required_keys(record: Any) -> frozenset[str]:
@@ -25,7 +25,7 @@ HANDLERS = RequestHandlers(dict.fromkeys(REQUESTS, echo))
 
 
 async def test_checked_arguments_reach_the_handler() -> None:
-    arguments = {"actions": ["toolu_1", 7], "cwd": None, "dry_run": True}
+    arguments: Message = {"actions": ["toolu_1", 7], "cwd": None, "dry_run": True}
     assert await HANDLERS.handle(Request(1, "redo", arguments)) == arguments
 
 

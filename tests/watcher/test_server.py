@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 
 from chorus.errors import ChorusError, ExitCode
+from chorus.system.socket_path import short_path
+from chorus.watcher.claim import listen
 from chorus.watcher.server.server import Server
-from chorus.wire.client import Connection, WatcherNotRunning, connect, short_path
+from chorus.wire.client import Connection, WatcherNotRunning, connect
 from chorus.wire.home import Home
 from chorus.wire.protocol import Request, WatcherError, encode
 from tests.waiting import wait_for
@@ -131,6 +133,23 @@ def test_the_socket_is_for_its_owner_alone(running: Running) -> None:
     assert stat.S_IMODE(running.home.socket.stat().st_mode) == 0o600
 
 
+def test_a_removed_socket_is_recreated_and_one_that_is_there_is_left_alone(
+    running: Running, connection: Connection
+) -> None:
+    def check() -> int:
+        asyncio.run_coroutine_threadsafe(running.server.reopen_if_gone(), running.loop).result()
+        return running.home.socket.stat().st_ino
+
+    first = check()
+    assert check() == first
+    running.home.socket.unlink()
+    assert running.home.socket.exists() is False
+    check()
+    with connect(running.home) as another:
+        assert another.request("echo", {"word": "new"}) == {"word": "new"}
+    assert connection.request("echo", {"word": "old"}) == {"word": "old"}
+
+
 def test_another_user_is_refused(running: Running) -> None:
     if os.getuid() != 0:
         pytest.skip("only root can be somebody else")
@@ -182,6 +201,28 @@ async def test_a_connection_that_comes_as_the_server_closes_is_not_left_open(
         client.settimeout(30)
         with suppress(ConnectionResetError):  # it was never accepted
             assert await asyncio.to_thread(client.recv, 1) == b""
+
+
+async def test_what_is_sent_while_the_watcher_loads_is_handled_afterwards(
+    tmp_path: Path,
+) -> None:
+    home = Home(tmp_path / ".git")
+    home.root.mkdir(parents=True)
+    handled: list[str] = []
+
+    async def answer(request: Request) -> Any:
+        handled.append(request.do)
+        return "here"
+
+    listener = listen(home)
+    with connect(home) as leaving:
+        leaving.send("watch", {"pane": "%1"})
+    with connect(home) as staying:
+        server = Server(home, answer, listener=listener)
+        await server.open()
+        assert await asyncio.to_thread(staying.request, "hello", {}) == "here"
+    assert sorted(handled) == ["hello", "watch"]
+    await server.close()
 
 
 def connect_socket(home: Home) -> socket.socket:

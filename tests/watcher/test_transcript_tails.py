@@ -9,6 +9,7 @@ from chorus.model.ids import SessionId
 from chorus.watcher.sources.transcript_source import (
     LATE_SECONDS,
     MAX_POSITIONS,
+    MAX_STEP_BYTES,
     TranscriptLine,
     TranscriptTails,
 )
@@ -162,3 +163,16 @@ def test_positions_of_old_sessions_are_dropped(tmp_path: Path, transcript: Path)
 
     kept = json.loads(file.read_bytes())
     assert list(kept) == [*(f"/{number}.jsonl" for number in range(5, MAX_POSITIONS + 5)), str(transcript)]
+
+
+def test_one_step_reads_a_bounded_part_of_all_files_together(tmp_path: Path) -> None:
+    tails = TranscriptTails(AGENT.clients, tmp_path / "kept")
+    for number in range(4):
+        path = tmp_path / f"{number}.jsonl"
+        path.write_bytes(b"0123456\n" * (MAX_STEP_BYTES // 8 - 1))
+        tails.follow(SessionId(f"s{number}"), path, from_start=True)
+    sizes: list[int] = []
+    while not sizes or tails.has_more:
+        sizes.append(sum(len(line.text) + 1 for line in tails.read()))
+    assert max(sizes) < 2 * MAX_STEP_BYTES
+    assert sum(sizes) == 4 * (MAX_STEP_BYTES - 8)

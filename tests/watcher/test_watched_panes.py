@@ -38,3 +38,33 @@ async def test_the_stream_of_a_closed_pane_is_closed(terminal: Terminal, tmp_pat
     while panes.all:
         await panes._poll(watched)
     assert stream.is_closed
+
+
+async def test_a_pane_of_a_new_server_with_the_same_number_is_another_pane(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    environment = {"PATH": "/usr/bin:/bin"}
+    pane, stream = terminal.open(["cat"], cwd=tmp_path, environment=environment), FakeStream()
+    panes = WatchedPanes(FakePaneEvents(stream=stream), AGENT.clients)
+    address, name = Address(terminal.socket()), PaneId(pane.id)
+    old = await panes.watch(address, name)
+    panes.read_stream(old)
+    terminal.stop()
+    assert terminal.open(["cat"], cwd=tmp_path, environment=environment).id == name
+    new = await panes.watch(address, name)
+    assert new is not old
+    assert stream.is_closed
+    assert new.stream is None
+
+
+async def test_a_pane_whose_server_was_replaced_is_no_longer_watched(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    environment = {"PATH": "/usr/bin:/bin"}
+    pane = terminal.open(["cat"], cwd=tmp_path, environment=environment)
+    panes = WatchedPanes(FakePaneEvents(), AGENT.clients)
+    watched = await panes.watch(Address(terminal.socket()), PaneId(pane.id))
+    terminal.stop()
+    assert terminal.open(["cat"], cwd=tmp_path, environment=environment).id == pane.id
+    await panes._poll(watched)
+    assert panes.all == {}

@@ -5,11 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from chorus.history.recorder import Recorder
 from chorus.model.action import Action, Call, ChangeReport, FileReport, ReportHunk, WriteScope
 from chorus.model.ids import SessionId, ToolUseId
 from chorus.model.outcomes import ActionClosed, CallOpened
+from chorus.review.operations import Selection, revert
 from chorus.watcher.work_trees import WatchedTree
-from tests.history.agent_at_work import action, entry_of, on_disk, patch_of, replayed, statuses
+from tests.history.agent_at_work import Agent, action, entry_of, on_disk, patch_of, replayed, statuses
 from tests.repos import UserRepo
 
 ROWS = "".join(f"row {number}\n" for number in range(20))
@@ -78,9 +80,10 @@ async def test_a_call_that_never_ends_is_not_waited_for_forever(repo: UserRepo) 
     assert statuses(tree.recorder) == ["outside", "committed"]
 
     await bob_ends(tree, repo)
+    # What was recorded as outside is given back to the call that is reported after all.
+    assert statuses(tree.recorder) == ["outside", "committed", "outside", "committed"]
     late = entry_of(tree.recorder, "bob")
-    assert (late.status, late.within) == ("noop", None)
-    assert "outside" in (late.reason or "")
+    assert patch_of(repo, late.commit) == ["-row 15", "+bob was here"]
     tree.close()
 
 
@@ -90,3 +93,23 @@ async def test_held_calls_are_recorded_when_the_watcher_ends(tree: WatchedTree, 
     again = WatchedTree(repo.path, wake=lambda: None)
     assert patch_of(repo, entry_of(again.recorder, "ann").commit) == ["-row 5", "+ann was here"]
     again.close()
+
+
+def test_a_revert_that_was_cut_off_is_finished_when_a_watcher_starts(
+    repo: UserRepo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Recorder.open(repo.path) as recorder:
+        entry = Agent(repo, recorder).edit("app.py", b"x = 2\n")
+        with monkeypatch.context() as patched:
+            patched.setattr("chorus.review.revert.apply.write_files", die)
+            with pytest.raises(KeyboardInterrupt):
+                revert(recorder, Selection([str(entry.n)]))
+    tree = WatchedTree(repo.path, wake=lambda: None)
+    tree.start()
+    assert (repo.path / "app.py").read_bytes() == b"x = 1\ny = 2\n"
+    assert entry_of(tree.recorder, entry.id or "").status == "reverted"
+    tree.close()
+
+
+def die(*_: object) -> None:
+    raise KeyboardInterrupt

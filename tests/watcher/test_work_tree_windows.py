@@ -1,6 +1,7 @@
 """Attribution of changes to calls in a real work tree, also after a watcher was killed."""
 
 import asyncio
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -180,6 +181,37 @@ def test_an_edit_reported_late_gets_only_the_change_the_client_reports(
     tell(tree, opened(first), ActionClosed(first), is_waiting=False)
     tell(tree, opened(second), ActionClosed(second), is_waiting=False)
     assert [patch(tree, name) for name in ("t1", "t2")] == [b"A\nb\n", b"A\nB\n"]
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))), ids=str)
+def test_a_command_and_the_edits_around_it_keep_their_changes_in_whatever_order_they_are_read(
+    tree: WatchedTree, repo: UserRepo, order: tuple[int, ...]
+) -> None:
+    """The lines of a transcript are not in the order in which the calls ran."""
+    texts = ["a\nb\nc\n", "A\nb\nc\n", "A\nB\nc\n", "A\nB\nC\n"]
+    place = repo.write("app.py", texts[0].encode())
+    settle(tree)
+    reports = [_reported(place, before, after) for before, after in itertools.pairwise(texts)]
+    # The report of a command has no text before.
+    of_command = ChangeReport(tuple(file._replace(before=None) for file in reports[1].files), (str(place),))
+    first, last = action("t1", place, report=reports[0]), action("t3", place, report=reports[2])
+    command = bash("t2", report=of_command)
+    repo.write("app.py", texts[3].encode())  # all three have written before anybody tells of the first
+    calls = (first, command, last)
+    for index in order:
+        tell(tree, opened(calls[index]), ActionClosed(calls[index]))
+    while tree.any_held:  # for as long as a call may still be reported
+        tree.record_held()
+    assert sorted(name or status for status, name, _ in facts(tree)) == ["outside", "t1", "t2", "t3"]
+    assert [changed_lines(tree, name) for name in ("t1", "t2", "t3")] == [{"A"}, {"B"}, {"C"}]
+
+
+def changed_lines(tree: WatchedTree, name: str) -> set[str]:
+    """The lines that this action added to the file."""
+    entry = next(entry for entry in tree.recorder.entries() if entry.id == name)
+    (edit,) = tree.recorder.edits(entry)
+    before, after = (tree.recorder.workspace.read(side) or b"" for side in (edit.before, edit.after))
+    return set(after.decode().split()) - set(before.decode().split())
 
 
 def patch(tree: WatchedTree, name: str) -> bytes | None:

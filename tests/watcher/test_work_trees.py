@@ -1,14 +1,17 @@
 """Work trees that are removed or moved while the watcher runs."""
 
 import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from chorus.model.json_api import StatusJson
-from chorus.wire.client import connect, connect_or_start, stop
+from chorus.store.maintenance.user_copies import FILE_NAME as COPIED_TIPS
+from chorus.wire.client import connect
 from chorus.wire.home import Home, find_home
+from chorus.wire.watcher_process import connect_or_start, stop
 from tests.repos import UserRepo
 from tests.waiting import wait_for
 from tests.watcher.hook_events import SECONDS, Session
@@ -38,14 +41,22 @@ def test_a_removed_work_tree_is_closed_and_watched_again_once_it_is_back(repo: U
     repo.git("worktree", "add", "-q", str(place), "-b", "linked")
     main, linked = Session("main", home, repo.path), Session("linked", home, place)
     main.bash("m1", "echo 1 > src/main.py")
-    before = holds(home)
+    copied = repo.path / ".git/chorus" / COPIED_TIPS
+    wait_for(copied.exists, what="the first copy", seconds=SECONDS, every=0.05)
+    threads, files = holds(home)
     linked.bash("l1", "echo 1 > src/main.py")
     repo.git("worktree", "remove", "--force", str(place))
 
     linked.bash("l2", "true", cwd=repo.path.parent)
     main.bash("m2", "echo 2 > src/main.py")
     assert main.recorded() == [("committed", ["src/main.py"])] * 2
-    wait_for(lambda: holds(home) <= before, what="the watcher lets go of it", seconds=SECONDS, every=0.05)
+
+    def let_go() -> bool:
+        # Copying runs on a worker that stays, and may have started a second one; a work tree has two threads.
+        now = holds(home)
+        return now[0] <= threads + 1 and now[1] <= files
+
+    wait_for(let_go, what="the watcher lets go of it", seconds=SECONDS, every=0.05)
     told = status(home)
     assert (told["work_trees"], told["problems"]) == ([str(repo.path)], [])
 
@@ -69,3 +80,19 @@ def test_a_moved_work_tree_is_known_by_its_new_path_only(repo: UserRepo, home: H
     assert moved.recorded() == [("committed", ["src/main.py"])] * 2
     shutil.copytree(moved.work_tree, place)  # another directory with its name
     assert status(home)["work_trees"] == [str(moved.work_tree)]
+
+
+def test_a_repository_made_in_the_place_of_another_is_not_taken_for_it(repo: UserRepo, home: Home) -> None:
+    place = repo.path.parent / "linked"
+    repo.git("worktree", "add", "-q", str(place), "-b", "linked")
+    linked = Session("linked", home, place)
+    linked.bash("l1", "echo 1 > src/main.py")
+    before = timelines(home)
+    (place / ".git").unlink()
+    subprocess.run(["git", "init", "-q"], cwd=place, check=True)
+    linked.bash("l2", "echo 2 > src/main.py")
+    assert timelines(home) == before
+
+
+def timelines(home: Home) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in (home.root / "timeline").iterdir() if path.is_file()}

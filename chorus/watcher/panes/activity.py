@@ -47,6 +47,10 @@ class PaneActivity:
         self._connections[key] = connection
         asyncio.get_running_loop().add_reader(connection.fileno(), self._readable, key)
 
+    def is_following(self, pane: WatchedPane) -> bool:
+        """Whether this pane is reported when it prints."""
+        return pane.state is not None and (pane.address, pane.state.session) in self._connections
+
     def tmux(self, pane: WatchedPane) -> Tmux:
         """Return the cheapest way to run tmux commands about this pane."""
         session = pane.state.session if pane.state else ""

@@ -4,47 +4,133 @@ import asyncio
 import json
 import os
 import time
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from chorus.errors import NotFound
+from chorus.errors import ChorusError, NotFound, UsageError
 from chorus.model.ids import PaneId, SessionId
-from chorus.watcher.panes.stdin_feeder import END
+from chorus.model.outcomes import (
+    ControlAsked,
+    ControlReplied,
+    Outcome,
+    SessionDescribed,
+    SessionDiscovered,
+    TurnEnded,
+    TurnReported,
+)
+from chorus.model.requests import ImageArgument
+from chorus.tmux.address import Address
+from chorus.watcher.panes.mcp_servers import error_reply
+from chorus.watcher.panes.stdin_feeder import END, FEEDER_KEY, exit_file
 
 # A Python program starts the headless session: half a second here, more on a busy machine.
 START_TIMEOUT_SECONDS = 20.0
+# The client answers a request at once, except while it starts.
+REPLY_TIMEOUT_SECONDS = 60.0
+# How long an interrupted client has for each step before the next, stronger one.
+INTERRUPT_SECONDS = 5.0
+POLL_SECONDS = 0.02
 
 
 class NoHeadlessRun(NotFound):
     hint = "Run `chorus status` to list the sessions, or start one with `chorus run MESSAGE`."
 
 
+class RunEnded(ChorusError):
+    hint = "Run the same client by hand to see what it needs, or run `chorus doctor`."
+
+
+class RequestRefused(ChorusError):
+    """The client answered a control request with an error."""
+
+
 @dataclass(slots=True)
 class HeadlessRun:
     name: str
     pipe: Path
+    server: Address
     pane: PaneId
     session: SessionId | None = None
+    resumed: SessionId | None = None  # the session that it continues or forks
+    sessions: set[SessionId] = field(default_factory=set)  # all that its client named
     started: bool = (
         False  # something was sent: from then on a pipe without a reader means that the session ended
     )
+    ending: bool = False  # its input is closed: it takes no more messages
+    servers: frozenset[str] = frozenset()  # the MCP servers registered for it
+    ready: bool = False  # the client works: it has answered a request, or begun a turn
+    info: Mapping[str, Any] = field(default_factory=dict)  # its answer to `initialize`
+    turns_ended: int = 0
+    end: tuple[int | None, str] | None = None  # exit code and output of its client, once it has ended
+    reported: bool = False  # its end was published
+    replies: dict[str, "asyncio.Future[ControlReplied]"] = field(default_factory=dict)
+    writing: asyncio.Lock = field(default_factory=asyncio.Lock)  # one line at a time, however long
+
+    @property
+    def is_running(self) -> bool:
+        """Whether its program is in the pane. One that was killed leaves a pipe that nobody reads."""
+        return self.end is None and (has_reader(self.pipe) if self.started else self.pipe.exists())
+
+    def read_end(self) -> tuple[int | None, str]:
+        """Return the exit code of the client that ended, and what it wrote to stderr. Remove its files."""
+        if self.end is None:
+            self.end = None, ""
+            with suppress(OSError, ValueError, KeyError, TypeError):
+                saved = json.loads(exit_file(self.pipe).read_text())
+                self.end = saved["code"], saved["output"]
+            remove_files(self.pipe)
+        return self.end
+
+    @property
+    def end_in_words(self) -> str:
+        code, _ = self.read_end()
+        if code is None:
+            return "its pane was closed or killed"
+        return f"exit code {code}" if code >= 0 else f"killed by signal {-code}"
+
+    def describe_end(self) -> str:
+        """Return how the client ended and what it printed."""
+        _, output = self.read_end()
+        return f"({self.end_in_words}): {output.strip() or 'it printed nothing'}"
 
 
 @dataclass(slots=True)
 class HeadlessRuns:
     all: dict[str, HeadlessRun] = field(default_factory=dict)
 
-    def add(self, name: str, pipe: Path, pane: PaneId) -> HeadlessRun:
-        self.all[name] = run = HeadlessRun(name, pipe, pane)
+    def add(
+        self, name: str, pipe: Path, server: Address, pane: PaneId, servers: Iterable[str] = ()
+    ) -> HeadlessRun:
+        self.all[name] = run = HeadlessRun(name, pipe, server, pane, servers=frozenset(servers))
         return run
+
+    def take_ended(self) -> list[HeadlessRun]:
+        """Return the runs that have ended since the last call."""
+        ended = [run for run in self.all.values() if not run.reported and not run.is_running]
+        for run in ended:
+            run.reported = True
+        return ended
+
+    def remove_leftovers(self, directory: Path) -> None:
+        """Remove what runs left that ended while no watcher ran."""
+        known = {run.pipe for run in self.all.values()}
+        for path in (*directory.glob("run-*.in"), *directory.glob("run-*.exit")):
+            if path.with_suffix(".in") not in known and not has_reader(path.with_suffix(".in")):
+                path.unlink(missing_ok=True)
 
     def find(self, name: str | None) -> HeadlessRun:
         """Return the run of that name, session or pane; without a name, the only run there is."""
-        alive = [run for run in self.all.values() if run.pipe.exists()]
+        alive = [run for run in self.all.values() if run.is_running]
         if name is not None:
             alive = [run for run in alive if name in (run.name, run.session, run.pane)]
         if not alive:
+            known = self.all.get(name) if name is not None else None
+            if known is not None:
+                raise NoHeadlessRun(f"{name} has ended {known.describe_end()}")
             raise NoHeadlessRun(
                 f"no headless session {name} is running" if name else "no headless session is running"
             )
@@ -55,20 +141,120 @@ class HeadlessRuns:
             )
         return alive[0]
 
-    def in_pane(self, pane: PaneId) -> HeadlessRun | None:
-        return next((run for run in self.all.values() if run.pane == pane), None)
+    def in_pane(self, server: Address, pane: PaneId) -> HeadlessRun | None:
+        """Return the run in a pane: the newest, because a new tmux server numbers its panes from %0 again."""
+        found = (run for run in reversed(self.all.values()) if run.pane == pane)
+        return next((run for run in found if run.server.is_same(server)), None)
 
-    async def send_message(self, run: HeadlessRun, message: str, notice: str | None = None) -> None:
-        """Send the user's message, after a notice of Chorus itself if there is one."""
-        texts = [text for text in (notice, message) if text is not None]
-        content = message if notice is None else [{"type": "text", "text": text} for text in texts]
-        await self.write(run, {"type": "user", "message": {"role": "user", "content": content}})
+    def in_session(self, session: str) -> HeadlessRun | None:
+        return next((run for run in reversed(self.all.values()) if run.session == session), None)
+
+    async def send_message(
+        self,
+        run: HeadlessRun,
+        message: str,
+        notice: str | None = None,
+        images: Iterable[ImageArgument] = (),
+    ) -> str:
+        """Send the user's message, after a notice of Chorus itself if there is one. Return its id."""
+        if run.ending:
+            raise NoHeadlessRun(f"{run.name} is ending and takes no more messages")
+        blocks: list[dict[str, Any]] = [
+            {"type": "text", "text": text} for text in (notice, message) if text is not None and text.strip()
+        ]
+        for image in images:
+            source = {"type": "base64", "media_type": image["media_type"], "data": image["data"]}
+            blocks.append({"type": "image", "source": source})
+        if not blocks or (notice is not None and len(blocks) == 1):
+            raise UsageError("the message is empty")
+        content = blocks if len(blocks) > 1 or blocks[0]["type"] != "text" else message
+        identity = str(uuid.uuid4())
+        line = {"type": "user", "message": {"role": "user", "content": content}, "uuid": identity}
+        await self.write(run, line)
+        return identity
+
+    async def request(self, run: HeadlessRun, subtype: str, **fields: object) -> Mapping[str, Any]:
+        """Send a control request and return the client's answer; RequestRefused with its error."""
+        identity = f"chorus-{uuid.uuid4().hex[:12]}"
+        reply: asyncio.Future[ControlReplied] = asyncio.get_running_loop().create_future()
+        run.replies[identity] = reply
+        try:
+            request = {"subtype": subtype, **fields}
+            await self.write(run, {"type": "control_request", "request_id": identity, "request": request})
+            await _wait_for(lambda: reply.done() or not run.is_running, REPLY_TIMEOUT_SECONDS)
+        finally:
+            del run.replies[identity]
+        if not reply.done():
+            raise RunEnded(f"{run.name} did not answer: {subtype}")
+        answer: ControlReplied = reply.result()
+        if answer.error is not None:
+            raise RequestRefused(f"{run.name} refused: {answer.error}")
+        return answer.payload
+
+    async def initialize(self, run: HeadlessRun) -> None:
+        """Introduce Chorus to a client that starts, and keep what it says of itself."""
+        with suppress(ChorusError):
+            run.info = await self.request(run, "initialize")
+
+    async def wait_ready(self, run: HeadlessRun) -> None:
+        """Wait until the client works; raise with its output if it ends instead."""
+        await _wait_for(lambda: run.ready or not run.is_running, REPLY_TIMEOUT_SECONDS)
+        if not run.ready and not run.is_running:
+            raise RunEnded(f"the client of {run.name} ended at once {run.describe_end()}")
+
+    async def interrupt(self, run: HeadlessRun, limit: float = INTERRUPT_SECONDS) -> str:
+        """Interrupt the running turn: ask the client, then send SIGINT, then SIGTERM. Return what it took."""
+        before = run.turns_ended
+
+        def is_over() -> bool:
+            return run.turns_ended > before or not run.is_running
+
+        if not run.ending:
+            identity = f"chorus-{uuid.uuid4().hex[:12]}"
+            request = {"subtype": "interrupt"}
+            await self.write(run, {"type": "control_request", "request_id": identity, "request": request})
+            if await _wait_for(is_over, limit):
+                return "request"
+        for name in ("SIGINT", "SIGTERM"):
+            await self.write(run, {FEEDER_KEY: "signal", "signal": name})
+            if await _wait_for(is_over, limit):
+                return name
+        raise RunEnded(f"{run.name} does not react to SIGTERM", hint="Kill its pane.")
+
+    async def feed(self, run: HeadlessRun, outcomes: Iterable[Outcome]) -> None:
+        """Take what the client of a run printed; answer its requests that nobody else answers."""
+        for outcome in outcomes:
+            # A client that cannot start may print how its turn ended, without ever beginning one.
+            run.ready = run.ready or isinstance(outcome, ControlReplied | SessionDescribed)
+            match outcome:
+                case ControlReplied(request) if request in run.replies:
+                    if not run.replies[request].done():
+                        run.replies[request].set_result(outcome)
+                case SessionDiscovered(session) | SessionDescribed(session):
+                    run.sessions.add(session)
+                case TurnEnded() | TurnReported():
+                    run.turns_ended += 1
+                case ControlAsked():
+                    with suppress(NoHeadlessRun):
+                        await self.write(run, self._reply(run, outcome))
+
+    def _reply(self, run: HeadlessRun, asked: ControlAsked) -> dict[str, Any]:
+        if asked.subtype == "mcp_message" and asked.message is not None:
+            if asked.server not in run.servers:
+                return error_reply(asked.request, f"there is no MCP server {asked.server!r}")
+            line = {"request": asked.request, "server": asked.server, "message": dict(asked.message)}
+            return {FEEDER_KEY: "mcp", **line}
+        if asked.subtype == "hook_callback":
+            response = {"subtype": "success", "request_id": asked.request, "response": {}}
+            return {"type": "control_response", "response": response}
+        return error_reply(asked.request, f"Chorus does not support the request {asked.subtype}")
 
     async def write(self, run: HeadlessRun, line: dict[str, Any]) -> None:
         deadline = time.monotonic() + START_TIMEOUT_SECONDS
         while True:
             try:
-                await asyncio.to_thread(_write, run.pipe, json.dumps(line).encode() + b"\n")
+                async with run.writing:
+                    await asyncio.to_thread(_write, run.pipe, json.dumps(line).encode() + b"\n")
             except NoHeadlessRun:
                 # A session that is still starting does not read yet.
                 if run.started or not run.pipe.exists() or time.monotonic() > deadline:
@@ -80,7 +266,38 @@ class HeadlessRuns:
 
     async def end(self, run: HeadlessRun) -> None:
         """Close the client's input: it finishes its turn and exits."""
-        await asyncio.to_thread(_write, run.pipe, END)
+        if not run.ending:
+            run.ending = True
+            async with run.writing:
+                await asyncio.to_thread(_write, run.pipe, END)
+
+    async def wait_end(self, run: HeadlessRun) -> int | None:
+        """Wait until the client has exited; return its exit code."""
+        await _wait_for(lambda: not run.is_running, None)
+        return run.read_end()[0]
+
+
+async def _wait_for(reached: Callable[[], bool], seconds: float | None) -> bool:
+    deadline = None if seconds is None else time.monotonic() + seconds
+    while not reached():
+        if deadline is not None and time.monotonic() > deadline:
+            return False
+        await asyncio.sleep(POLL_SECONDS)
+    return True
+
+
+def has_reader(pipe: Path) -> bool:
+    try:
+        os.close(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
+    except OSError:
+        return False
+    return True
+
+
+def remove_files(pipe: Path) -> None:
+    """Remove what a run that has ended left."""
+    pipe.unlink(missing_ok=True)
+    exit_file(pipe).unlink(missing_ok=True)
 
 
 def _write(pipe: Path, line: bytes) -> None:
@@ -91,5 +308,8 @@ def _write(pipe: Path, line: bytes) -> None:
     except OSError as error:
         raise NoHeadlessRun(f"the session behind {pipe.name} has ended") from error
     os.set_blocking(descriptor, True)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(line)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(line)
+    except BrokenPipeError as error:
+        raise NoHeadlessRun(f"the session behind {pipe.name} ended while it was written to") from error

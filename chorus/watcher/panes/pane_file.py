@@ -29,6 +29,8 @@ class SavedPane:
     since: float
     run: str | None = None
     pipe: str | None = None
+    ending: bool = False
+    servers: tuple[str, ...] = ()
 
     @property
     def address(self) -> Address:
@@ -54,8 +56,8 @@ class PaneFile:
         return [pane for pane in found if pane.exists()]
 
     def save(self, panes: Iterable[WatchedPane], runs: Iterable[HeadlessRun]) -> None:
-        by_pane = {run.pane: run for run in runs}
-        saved = [_saved(pane, by_pane.get(pane.id)) for pane in panes if pane.state is not None]
+        by_pane = {(run.server, run.pane): run for run in runs}
+        saved = [_saved(pane, by_pane.get(pane.key)) for pane in panes if pane.state is not None]
         save_json(self.path, [asdict(pane) for pane in saved])
 
 
@@ -70,4 +72,6 @@ def _saved(pane: WatchedPane, run: HeadlessRun | None) -> SavedPane:
         pane.since,
         run.name if run else None,
         str(run.pipe) if run else None,
+        run.ending if run else False,
+        tuple(sorted(run.servers)) if run else (),
     )

@@ -5,8 +5,10 @@ name: those in which a session known from hooks runs. Never presses a key.
 """
 
 import asyncio
+import hashlib
 import logging
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,29 +17,35 @@ from typing import Any
 from chorus.agents.interface import Agent, Clients, RunningClient, Source
 from chorus.errors import ChorusError
 from chorus.model.ids import PaneId, SessionId
+from chorus.model.json_api import EventJson, RunEndedEvent
+from chorus.model.outcomes import Outcome, SessionDescribed, SessionDiscovered, SessionLinked
 from chorus.model.session import Session, SessionTable
 from chorus.system.processes import Process, read_foreground
 from chorus.tmux.address import Address
-from chorus.tmux.panes import read_pane
+from chorus.tmux.errors import PipeTaken
+from chorus.tmux.panes import read_history, read_pane
 from chorus.tmux.tmux_server import TmuxServer
 from chorus.watcher.panes.activity import PaneActivity
-from chorus.watcher.panes.headless_runs import HeadlessRuns
+from chorus.watcher.panes.headless_runs import HeadlessRun, HeadlessRuns
 from chorus.watcher.panes.pane_file import PaneFile
 from chorus.watcher.panes.pane_stream import PaneStream
+from chorus.watcher.panes.printed_events import PrintedEvents
+from chorus.watcher.panes.screen_stream import ScreenStream
 from chorus.watcher.panes.watched_panes import Stream, WatchedPane, WatchedPanes
 from chorus.watcher.prompts.pending_prompts import PendingPrompts
 from chorus.watcher.prompts.permission_requests import PermissionRequests
-from chorus.watcher.sources.live_clients import client_key
+from chorus.watcher.sources.live_clients import LiveClients, client_key
 from chorus.watcher.sources.pipeline import now
 from chorus.watcher.sources.transcript_source import TranscriptSource
 from chorus.watcher.tasks import Start
 
 log = logging.getLogger("chorus.watcher")
 
-DISCOVERY_SECONDS = 1.0
 # A hook may run before its client is in the pane's foreground. A client that is not there after this many
 # looks runs elsewhere: in an editor's terminal, behind another program, in a tmux inside this one.
 MAX_LOOKS = 30
+LOOK_SECONDS = 1.0
+QUIET_LOOK_SECONDS = 10.0
 
 
 @dataclass(slots=True)
@@ -50,11 +58,14 @@ class PaneSource:
     prompts: PendingPrompts
     requests: PermissionRequests
     transcripts: TranscriptSource
+    live_clients: LiveClients
     start: Start
+    publish: Callable[[EventJson], None]
     panes: WatchedPanes = field(init=False)
 
     def __post_init__(self) -> None:
         self.panes = WatchedPanes(self, self.agent.clients)
+        self.live_clients.on_end = self.panes.wake
 
     async def restore(self) -> None:
         """Watch the panes of a watcher that was killed, with the requests that were pending there."""
@@ -64,10 +75,15 @@ class PaneSource:
             with suppress(ChorusError):
                 watched = await self.panes.watch(saved.address, PaneId(saved.pane), saved.since)
                 if saved.run is not None and saved.pipe is not None:
-                    self.runs.add(saved.run, Path(saved.pipe), watched.id).session = watched.session
-                    self.requests.restore(watched.id)
+                    run = self.runs.add(
+                        saved.run, Path(saved.pipe), watched.address, watched.id, saved.servers
+                    )
+                    run.session, run.ending = watched.session, saved.ending
+                    run.started = run.ready = True
+                    self.requests.restore(run)
                     self.panes.read_stream(watched)
-        control_requests.retain_panes(run.pane for run in self.runs.all.values())
+        control_requests.retain_runs(self.runs.all)
+        self.runs.remove_leftovers(self.fifo_directory)
 
     def save(self) -> None:
         """Save the panes that the user named. The others are discovered again."""
@@ -75,10 +91,16 @@ class PaneSource:
         self.file.save(named, self.runs.all.values())
 
     def look_at(self, panes: Iterable[tuple[Address, PaneId]]) -> None:
-        """Read the screens of these panes, which have printed something."""
-        for key in panes:
-            if key in self.panes.all:
-                self.prompts.look(self.panes.all[key])
+        """Read the screens of these panes, which have printed something; in a shell, a client may start."""
+        moment = time.monotonic()
+        for pane in [self.panes.all[key] for key in panes if key in self.panes.all]:
+            pane.printed_at = moment
+            self.panes.wake()
+            if pane.client is None:
+                self.start(self.panes.find_started(pane))
+            else:
+                self.transcripts.activity.note()
+                self.prompts.look(pane)
 
     def servers(self) -> set[Address]:
         return {pane.address for pane in self.panes.all.values()}
@@ -87,14 +109,52 @@ class PaneSource:
         self.panes.close()
         self.activity.close()
 
+    def needs_poll(self, pane: WatchedPane) -> bool:
+        if not self.activity.is_following(pane) or self.prompts.is_asking(pane):
+            return True
+        run = self.runs.in_pane(pane.address, pane.id)
+        return run is not None and not run.reported and not run.is_running
+
+    def is_end_reported(self, pane: WatchedPane) -> bool:
+        client = pane.client
+        return client is not None and self.live_clients.is_watched(client_key(client.pid, client))
+
+    def polled_all(self) -> None:
+        for run in self.runs.take_ended():
+            run.read_end()
+            self.start(self._end_run(run))
+
+    async def _end_run(self, run: HeadlessRun) -> None:
+        """Close the sessions of a run that has ended, then say so: who waits for a turn sees it end first."""
+        try:
+            await self.live_clients.end_gone()
+            await self._end_sessions(run.sessions)
+        finally:
+            code, output = run.read_end()
+            self.publish(
+                RunEndedEvent(event="run-ended", run=run.name, code=code, how=run.end_in_words, output=output)
+            )
+
+    async def _end_sessions(self, sessions: Iterable[SessionId]) -> None:
+        """Close the sessions of a run that has ended, also one that its client named and never began."""
+        roster = self.transcripts.pipeline.roster
+        for session in list(sessions):
+            if session in roster.sessions and not roster.clients_of(session):
+                await self.transcripts.end_session(session)
+
     def polled(self, pane: WatchedPane) -> None:
         if pane.key not in self.panes.all:
             self.prompts.forget(pane)
             self.save()
             return
-        if pane.client is not None:
-            self.activity.follow(pane)
+        self.activity.follow(pane)
         self.prompts.look(pane)
+
+    def watch_begins(self, pane: WatchedPane) -> None:
+        pane.shown = self.agent.events.document_filter()
+        reader = self.agent.events.read_stream()
+        for document in (*reader.feed(read_history(TmuxServer(pane.address), pane.id)), *reader.close()):
+            pane.shown.is_new(document)
 
     def client_found(self, pane: WatchedPane, client: RunningClient) -> None:
         assert client.session is not None
@@ -109,8 +169,8 @@ class PaneSource:
             server=str(pane.address.socket),
             client=client_key(client.process.pid, client.process),
         )
-        if run := self.runs.in_pane(pane.id):
-            run.session = client.session
+        if run := self.runs.in_pane(pane.address, pane.id):
+            known = self._enter_session(run, client.session) or known
         transcripts.trees.find(client.cwd)
         is_new = client.transcript is not None and self.agent.clients.began_after(
             client.transcript, pane.since
@@ -119,29 +179,107 @@ class PaneSource:
         transcripts.pipeline.publish_session(known)
         transcripts.sessions.save()
 
-    async def session_lost(self, session: SessionId) -> None:
-        await self.transcripts.end_session(session)
+    def _follow_session(self, run: HeadlessRun, outcomes: list[Outcome]) -> None:
+        """Take the session that a run's client names when it begins a turn, maybe before it is polled."""
+        named = [outcome.session for outcome in outcomes if isinstance(outcome, SessionDescribed)]
+        if not named or named[-1] == run.session:
+            return
+        if known := self._enter_session(run, named[-1]):
+            self.transcripts.pipeline.publish_session(known)
+            self.transcripts.sessions.save()
+
+    def _enter_session(self, run: HeadlessRun, session: SessionId) -> Session | None:
+        """Note which session a run is in. Return the session if it is a fork: it got an id of its own."""
+        run.session = session
+        if run.resumed is None:
+            return None
+        linked = SessionLinked(session, run.resumed, "fork")
+        return self.transcripts.pipeline.roster.feed(linked, time=now(), source="pane")
+
+    async def session_lost(self, session: SessionId, client: Process) -> None:
+        await self.transcripts.end_client(session, client_key(client.pid, client))
 
     def open_stream(self, pane: WatchedPane) -> Stream | None:
-        """Read what the pane prints, unless another program pipes it: the transcript has the same, later."""
-        fifo = self.fifo_directory / f"pane-{pane.id.lstrip('%')}.fifo"
+        """Read what the pane prints; from its screen, if another program pipes it."""
+        # Each tmux server numbers its panes from %0.
+        server = hashlib.sha256(bytes(pane.address.socket)).hexdigest()[:8]
+        fifo = self.fifo_directory / f"pane-{server}-{pane.id.lstrip('%')}.fifo"
         pipeline = self.transcripts.pipeline
 
         async def feed(messages: list[dict[str, Any]], history: bool) -> None:
+            located = messages if history else self._add_directory(pane, messages)
+            run = self.runs.in_pane(pane.address, pane.id)
+            # Another run may get the same pane of a new server: its client continues nothing.
+            channel = run.name if run is not None else f"{server}{pane.id}"
+            # The end of a turn is published while it is fed: by then the run knows its session.
+            is_unnamed = run is not None and run.session is None
+            parts = [[message] for message in located] if is_unnamed else [located]
+            outcomes: list[Outcome] = []
             async with pipeline.lock:
-                outcomes = await pipeline.feed(messages, Source.STREAM, channel=pane.id, history=history)
+                for part in parts:
+                    fed = await pipeline.feed(part, Source.STREAM, channel=channel, history=history)
+                    if run is not None and not history:
+                        self._follow_session(run, fed)
+                    outcomes += fed
+            if not history:
+                self._set_location(pane, outcomes)
             self.requests.feed_stream(pane, outcomes)
+            if run is not None:
+                await self.runs.feed(run, outcomes)
             self.transcripts.trees.publish_changes()
 
+        tmux = TmuxServer(pane.address)
+        printed = PrintedEvents(self.agent.events, feed, pane.since, pane.shown)
+        stream: PaneStream | ScreenStream
         try:
-            stream = PaneStream(
-                self.agent.events, TmuxServer(pane.address), pane.id, fifo, feed, since=pane.since
-            )
+            stream = PaneStream(printed, tmux, pane.id, fifo)
+        except PipeTaken as error:
+            log.warning("%s: its screen is read instead", error)
+            stream = ScreenStream(printed, tmux, pane.id, lambda: pane.client is not None)
         except ChorusError as error:
             log.warning("%s: %s", pane.id, error)
             return None
         self.start(stream.start())
         return stream
+
+    def is_read_from_screen(self, server: str | None, pane: PaneId | None) -> bool:
+        """Return whether the events of this pane are read from its screen: another program pipes it."""
+        return isinstance(self._stream_of(server, pane), ScreenStream)
+
+    def is_piped(self, server: str | None, pane: PaneId | None) -> bool:
+        """Return whether the events of this pane are read through a pipe of Chorus's own."""
+        return isinstance(self._stream_of(server, pane), PaneStream)
+
+    def _stream_of(self, server: str | None, pane: PaneId | None) -> Stream | None:
+        if server is None or pane is None:
+            return None
+        watched = self.panes.all.get((Address(Path(server)), pane))
+        return watched.stream if watched is not None else None
+
+    def _add_directory(self, pane: WatchedPane, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Add the client's directory to its events, unless they name it: older clients never do."""
+        client = self.panes.find_printing(pane)
+        pane.names_directory = pane.names_directory or any("cwd" in message for message in messages)
+        if client is None or pane.names_directory:
+            return messages
+        return [{**message, "cwd": client.cwd} for message in messages]
+
+    def _set_location(self, pane: WatchedPane, outcomes: list[Outcome]) -> None:
+        """Set the client and pane of a session that only the stream names: no file of the client does."""
+        pipeline, client = self.transcripts.pipeline, pane.printing
+        found = [outcome.session for outcome in outcomes if isinstance(outcome, SessionDiscovered)]
+        if client is None or client.session is not None or not found:
+            return
+        known = pipeline.roster.set_location(
+            found[-1],
+            time=now(),
+            source="pane",
+            pane=pane.id,
+            server=str(pane.address.socket),
+            client=client_key(client.process.pid, client.process),
+        )
+        pipeline.publish_session(known)
+        self.transcripts.sessions.save()
 
 
 @dataclass(slots=True)
@@ -158,17 +296,28 @@ class PaneDiscovery:
     roster: SessionTable
     panes: WatchedPanes
     _looks: dict[tuple[SessionId, str | None], int] = field(default_factory=dict)
+    _noted: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def note(self, session: Session) -> None:
+        """Look at once for the pane of a session that was not looked for yet."""
+        if session.pane is not None and not self._looks.get((session.id, session.client)):
+            self._noted.set()
 
     async def run(self) -> None:
         while True:
-            await self.discover()
-            await asyncio.sleep(DISCOVERY_SECONDS)
+            self._noted.clear()
+            is_looking = await self.discover()
+            with suppress(TimeoutError):
+                pause = LOOK_SECONDS if is_looking else QUIET_LOOK_SECONDS
+                await asyncio.wait_for(self._noted.wait(), pause)
 
-    async def discover(self) -> None:
-        """Watch the panes of new clients."""
-        for session in list(self.roster.sessions.values()):
-            if (key := self._pane_to_check(session)) is not None and self._runs_in_pane(session, *key):
+    async def discover(self) -> bool:
+        """Watch the panes of new clients. Return whether some panes are still to be found."""
+        to_check = [(session, self._pane_to_check(session)) for session in self.roster.sessions.values()]
+        for session, key in to_check:
+            if key is not None and self._runs_in_pane(session, *key):
                 await self._watch(*key)
+        return any(key is not None for _, key in to_check)
 
     def _pane_to_check(self, session: Session) -> tuple[Address, PaneId] | None:
         """Return the pane a live session reports, unless it is watched or was checked often enough."""

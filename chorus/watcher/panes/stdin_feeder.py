@@ -3,60 +3,154 @@
 The client prints its events on the pane's terminal, where Chorus reads them. What Chorus sends (messages,
 control responses) cannot be typed, because a terminal cuts a line at 4,096 bytes and echoes it; so it
 comes through a named pipe that only this process reads. The client starts with the first line, so that
-nothing is printed before the watcher reads the pane. A line `END` closes the client's input, which lets
-it finish and exit; the client's exit code is this process's. A watcher that was killed while it answered a
+nothing is printed before the watcher reads the pane. A watcher that was killed while it answered a
 request cannot know whether it did, so of two answers to one request only the first is passed on.
+
+Some lines are for this program itself: `END` closes the client's input, which lets it finish and exit; one
+that names a signal sends it to the client, also when the client no longer reads; one with an MCP message goes
+to the server of that name, and its response to the client. How the client ended, with what it wrote to
+stderr, is left in a file beside the pipe; its exit code is this process's.
 """
 
 import json
 import os
+import queue
+import signal
 import subprocess
 import sys
 import threading
+from collections import deque
 from contextlib import suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
+from chorus.system.private_files import open_private
+from chorus.watcher.panes.mcp_servers import McpServers
 from chorus.wire.handover import take_environment
 
 END = b"END\n"
+# The key of lines for this program, beside those for the client.
+FEEDER_KEY = "chorus"
+SIGNALS = {"SIGINT": signal.SIGINT, "SIGTERM": signal.SIGTERM}
+# What a client says when it cannot start is a line or two.
+MAX_STDERR_LINES = 50
+
+
+def exit_file(pipe: Path) -> Path:
+    """Return the file that says how the client behind this pipe ended."""
+    return pipe.with_suffix(".exit")
 
 
 def main(arguments: list[str]) -> int:
     pipe, environment, command = Path(arguments[0]), Path(arguments[1]), arguments[2:]
+    servers: dict[str, str] = {}
+    if command[:1] == ["--mcp"]:
+        servers, command = json.loads(command[1]), command[2:]
     # Opened for reading and writing: it neither waits for a writer nor ends when a writer closes it.
     source = os.fdopen(os.open(pipe, os.O_RDWR), "rb")
+    feeder = Feeder(command, take_environment(environment), source, servers)
     try:
-        return _run(command, take_environment(environment), source)
+        return feeder.run()
     finally:
+        with suppress(OSError), open(exit_file(pipe), "w", opener=open_private) as file:
+            json.dump({"code": feeder.code, "output": "".join(feeder.stderr)}, file)
         pipe.unlink(missing_ok=True)
 
 
-def _run(command: list[str], environment: dict[str, str], source: IO[bytes]) -> int:
-    first = source.readline()
-    client = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE)
-    assert client.stdin is not None
-    threading.Thread(target=_copy, args=(first, source, client.stdin), daemon=True).start()
-    try:
-        return client.wait()
-    except KeyboardInterrupt:
-        return client.wait()  # the client got the interrupt as well, and decides what to do
+class Feeder:
+    def __init__(
+        self, command: list[str], environment: dict[str, str], source: IO[bytes], servers: dict[str, str]
+    ) -> None:
+        self.code: int | None = None
+        self.stderr: deque[str] = deque(maxlen=MAX_STDERR_LINES)
+        self._command = command
+        self._environment = environment
+        self._source = source
+        self._answered: set[str] = set()
+        self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._servers = McpServers(servers, environment, self._put)
+
+    def run(self) -> int:
+        first = self._source.readline()
+        try:
+            client = subprocess.Popen(
+                self._command, env=self._environment, stdin=subprocess.PIPE, stderr=subprocess.PIPE
+            )
+        except OSError as error:
+            self.stderr.append(f"cannot start {self._command[0]}: {error.strerror}\n")
+            sys.stderr.write(self.stderr[-1])
+            self.code = 127
+            return self.code
+        assert client.stdin is not None
+        assert client.stderr is not None
+        errors = threading.Thread(target=self._copy_stderr, args=(client.stderr,), daemon=True)
+        errors.start()
+        threading.Thread(target=self._write, args=(client.stdin,), daemon=True).start()
+        threading.Thread(target=self._read, args=(first, client), daemon=True).start()
+        try:
+            self.code = client.wait()
+        except KeyboardInterrupt:
+            self.code = client.wait()  # the client got the interrupt as well, and decides what to do
+        errors.join(timeout=1.0)
+        self._servers.close()
+        return self.code if self.code >= 0 else 128 - self.code
+
+    def _put(self, message: dict[str, Any]) -> None:
+        self._lines.put(json.dumps(message).encode() + b"\n")
+
+    def _read(self, line: bytes, client: "subprocess.Popen[bytes]") -> None:
+        """Sort the lines: never waits for the client, so that a signal reaches one that reads nothing."""
+        while True:
+            own = _own(line)
+            if own is None:
+                self._lines.put(line)
+            elif own.get(FEEDER_KEY) == "signal":
+                client.send_signal(SIGNALS[own["signal"]])
+            elif own.get(FEEDER_KEY) == "mcp" and own["request"] not in self._answered:
+                self._answered.add(own["request"])
+                self._servers.send(own["request"], own["server"], own["message"])
+            if line == END:
+                return self._read_signals(client)
+            line = self._source.readline()
+
+    def _read_signals(self, client: "subprocess.Popen[bytes]") -> None:
+        """After the end only signals count."""
+        while line := self._source.readline():
+            own = _own(line)
+            if own is not None and own.get(FEEDER_KEY) == "signal":
+                client.send_signal(SIGNALS[own["signal"]])
+
+    def _write(self, target: IO[bytes]) -> None:
+        answered: set[str] = set()
+        try:
+            while (line := self._lines.get()) != END:
+                request = answered_by(line)
+                if request is None or request not in answered:
+                    target.write(line)
+                    target.flush()
+                if request is not None:
+                    answered.add(request)
+            target.close()
+        except BrokenPipeError:
+            pass  # the client exited first
+
+    def _copy_stderr(self, stream: IO[bytes]) -> None:
+        for line in stream:
+            text = line.decode(errors="replace")
+            self.stderr.append(text)
+            sys.stderr.write(text)
+            sys.stderr.flush()
 
 
-def _copy(line: bytes, source: IO[bytes], target: IO[bytes]) -> None:
-    answered: set[str] = set()
-    try:
-        while line != END:
-            request = answered_by(line)
-            if request is None or request not in answered:
-                target.write(line)
-                target.flush()
-            if request is not None:
-                answered.add(request)
-            line = source.readline()
-        target.close()
-    except BrokenPipeError:
-        pass  # the client exited first
+def _own(line: bytes) -> dict[str, Any] | None:
+    """Return the line as an object if it is for this program."""
+    if not line.startswith(b'{"' + FEEDER_KEY.encode() + b'"'):
+        return None
+    with suppress(ValueError):
+        value = json.loads(line)
+        if isinstance(value, dict):
+            return value
+    return None
 
 
 def answered_by(line: bytes) -> str | None:

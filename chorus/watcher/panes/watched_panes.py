@@ -1,27 +1,34 @@
 """The watched panes: which client runs in each, and which session it is in.
 
-Polls each watched pane once a second, and on request. A pane may hold a shell today, a client in a minute
-and another one later; a client may change its session (`/clear`). What is found is passed to the callbacks.
-Never writes to a pane.
+Polls each watched pane once a second, unless nothing can have changed in it, and on request. A pane may hold
+a shell today, a client in a minute and another one later; a client may change its session (`/clear`). What is
+found is passed to the callbacks. Never writes to a pane.
 """
 
 import asyncio
 import logging
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from chorus.agents.interface import Clients, RunningClient
+from chorus.agents.interface import Clients, DocumentFilter, RunningClient
 from chorus.model.ids import PaneId, SessionId
-from chorus.system.processes import Process, read_foreground, read_process
+from chorus.system.processes import Process, read_foreground, read_idle_shell, read_process, read_start
 from chorus.tmux.address import Address
 from chorus.tmux.errors import ConnectionLost, PaneGone, ServerGone
 from chorus.tmux.panes import PaneState, read_pane
 from chorus.tmux.tmux_server import TmuxServer
+from chorus.watcher.tasks import wait_for_beat
 
 log = logging.getLogger("chorus.watcher")
 
-POLL_SECONDS = 1.0
+# A pane that printed something may have changed for this long.
+ACTIVE_SECONDS = 3.0
+# A pane that seems quiet is polled all the same now and then.
+QUIET_POLL_SECONDS = 10.0
+# A shell may print without end; finding its client takes milliseconds.
+LOOK_SECONDS = 0.1
 
 
 class Stream(Protocol):
@@ -41,26 +48,52 @@ class WatchedPane:
     session: SessionId | None = None
     stream: Stream | None = None
     since: float = field(default_factory=time.time)  # when the pane began to be watched
+    printing: RunningClient | None = None  # the client whose events the stream reads, or read last
+    names_directory: bool = False  # that client's events say where it runs
+    shown: DocumentFilter | None = None  # knows the events that it showed when it began to be watched
+    looks_soon: bool = False  # the pane printed something: a client is about to be looked for
+    printed_at: float = field(default_factory=time.monotonic)
+    polled_at: float = 0.0
+    idle_shell: tuple[str, int] | None = None  # when it was last polled
     discovered: bool = False  # not named by the user: watched only while its client runs (`PaneDiscovery`)
 
     @property
     def key(self) -> tuple[Address, PaneId]:
         return (self.address, self.id)
 
+    def is_of_other_server(self, now: PaneState) -> bool:
+        """Whether a new tmux server has the same address: it numbers its panes from %0 again."""
+        if self.state is None:
+            return False
+        was, found = self.state.identity, now.identity
+        return (was.server_pid, was.server_started) != (found.server_pid, found.server_started)
+
 
 class PaneEvents(Protocol):
     """What the watched panes call when they find something."""
 
+    def watch_begins(self, pane: WatchedPane) -> None:
+        """The pane is watched from now on: what it shows is history."""
+
     def client_found(self, pane: WatchedPane, client: RunningClient) -> None:
         """The pane has a client, in another session than before."""
 
-    async def session_lost(self, session: SessionId) -> None:
-        """The client of this session has left its pane."""
+    async def session_lost(self, session: SessionId, client: Process) -> None:
+        """This client, which was in this session, has left its pane."""
 
     def open_stream(self, pane: WatchedPane) -> Stream | None: ...
 
+    def needs_poll(self, pane: WatchedPane) -> bool:
+        """Whether something may change in this pane that it does not print."""
+
+    def is_end_reported(self, pane: WatchedPane) -> bool:
+        """Whether `wake` is called when the pane's client ends."""
+
     def polled(self, pane: WatchedPane) -> None:
         """The pane was polled. It may no longer be watched."""
+
+    def polled_all(self) -> None:
+        """All panes were polled."""
 
 
 class WatchedPanes:
@@ -68,20 +101,30 @@ class WatchedPanes:
         self.all: dict[tuple[Address, PaneId], WatchedPane] = {}
         self._events = events
         self._clients = clients
+        self._woken = asyncio.Event()
 
     async def watch(self, address: Address, pane: PaneId, since: float | None = None) -> WatchedPane:
         """Watch a pane, whatever runs in it now. Raises if there is no such pane.
 
         `since`: when an earlier watcher, which was killed, began to watch it.
         """
+        state = read_pane(TmuxServer(address), pane)
         known = self.all.get((address, pane))
+        if known is not None and known.is_of_other_server(state):
+            await self.unwatch(known)
+            self._events.polled(known)
+            known = None
         if known is not None:
             known.discovered = False
             await self._poll(known)
             return known
-        watched = WatchedPane(address, pane, state=read_pane(TmuxServer(address), pane))
-        watched.since = watched.since if since is None else since
+        watched = WatchedPane(address, pane, state=state)
+        if since is None:
+            self._events.watch_begins(watched)
+        else:
+            watched.since = since
         self.all[watched.key] = watched
+        self.wake()
         await self._poll(watched)
         return watched
 
@@ -90,15 +133,32 @@ class WatchedPanes:
         if watched.stream is None:
             watched.stream = self._events.open_stream(watched)
 
+    def wake(self) -> None:
+        """Something has changed in a pane, or its client has ended."""
+        self._woken.set()
+
     async def poll_forever(self) -> None:
         while True:
-            await asyncio.sleep(POLL_SECONDS)
+            await self._wait_for_poll()
             for watched in list(self.all.values()):
-                await self._poll(watched)
+                if not self._is_quiet(watched):
+                    await self._poll(watched)
+            self._events.polled_all()
+
+    async def find_started(self, watched: WatchedPane) -> None:
+        """Look for a client that has just started in the pane, once for all that it prints in a moment."""
+        if watched.looks_soon:
+            return
+        watched.looks_soon = True
+        await asyncio.sleep(LOOK_SECONDS)
+        watched.looks_soon = False
+        if watched.key in self.all:
+            await self._poll(watched)
 
     async def unwatch(self, watched: WatchedPane) -> None:
         """Stop watching a pane that is gone or no longer of interest."""
-        del self.all[watched.key]
+        if self.all.pop(watched.key, None) is None:
+            return
         await self._leave_client(watched)
         if watched.stream is not None:
             watched.stream.close()
@@ -109,7 +169,28 @@ class WatchedPanes:
             if watched.stream is not None:
                 watched.stream.close()
 
+    async def _wait_for_poll(self) -> None:
+        panes = self.all.values()
+        if not all(self._is_quiet(pane) and self._events.is_end_reported(pane) for pane in panes):
+            await wait_for_beat()
+            return
+        self._woken.clear()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._woken.wait(), QUIET_POLL_SECONDS)
+
+    def _is_quiet(self, watched: WatchedPane) -> bool:
+        """Whether nothing can have changed since the pane was last polled."""
+        now = time.monotonic()
+        if now - watched.printed_at < ACTIVE_SECONDS or now - watched.polled_at > QUIET_POLL_SECONDS:
+            return False
+        if watched.client is None:
+            return watched.idle_shell is not None and _read_idle_shell(watched) == watched.idle_shell
+        is_running = read_start(watched.client.pid) == watched.client.started
+        return is_running and watched.session is not None and not self._events.needs_poll(watched)
+
     async def _poll(self, watched: WatchedPane) -> None:
+        watched.polled_at = time.monotonic()
+        watched.idle_shell = _read_idle_shell(watched)
         await self._poll_client(watched)
         self._events.polled(watched)
 
@@ -129,22 +210,46 @@ class WatchedPanes:
             return
         await self._leave_client(watched)
         try:
-            watched.state = read_pane(TmuxServer(watched.address), watched.id)
+            state = read_pane(TmuxServer(watched.address), watched.id)
         except (PaneGone, ServerGone, ConnectionLost) as error:
             log.info("stopped watching %s: %s", watched.id, error)
             await self.unwatch(watched)
             return
-        processes = read_foreground(watched.state.identity.pane_pid)
-        watched.client = next((process for process in processes if self._clients.is_client(process)), None)
+        if watched.is_of_other_server(state):
+            log.info("stopped watching %s: its tmux server was replaced", watched.id)
+            await self.unwatch(watched)
+            return
+        watched.state = state
+        watched.client = self._foreground_client(watched.state)
         if watched.client is not None and _prints_events(watched.client):
             self.read_stream(watched)
+
+    def find_printing(self, watched: WatchedPane) -> RunningClient | None:
+        """Return the client that prints in this pane now, which may be newer than the last poll."""
+        last = watched.printing
+        if watched.state is None or (last is not None and read_process(last.process.pid) == last.process):
+            return last
+        client = self._foreground_client(watched.state)
+        running = self._clients.read_client(client) if client is not None else None
+        if running is not None:
+            watched.printing, watched.names_directory = running, False
+        return watched.printing
+
+    def _foreground_client(self, state: PaneState) -> Process | None:
+        processes = read_foreground(state.identity.pane_pid)
+        return next((process for process in processes if self._clients.is_client(process)), None)
 
     async def _leave_client(self, watched: WatchedPane) -> None:
         if watched.stream is not None:
             await watched.stream.drain()
-        session, watched.client, watched.session = watched.session, None, None
-        if session is not None:
-            await self._events.session_lost(session)
+        session, client = watched.session, watched.client
+        watched.client = watched.session = None
+        if session is not None and client is not None:
+            await self._events.session_lost(session, client)
+
+
+def _read_idle_shell(watched: WatchedPane) -> tuple[str, int] | None:
+    return read_idle_shell(watched.state.identity.pane_pid) if watched.state is not None else None
 
 
 def _prints_events(client: Process) -> bool:

@@ -21,10 +21,11 @@ from chorus.agents.interface import (
     Wait,
 )
 from chorus.errors import ChorusError, ExitCode
+from chorus.model.prompt import NoPrompt, Prompt, ScreenArea, UnknownPrompt
 from chorus.system.processes import is_in_foreground
 from chorus.tmux.errors import PaneChanged, ScreenChanged
-from chorus.tmux.keys import press, type_text
-from chorus.tmux.panes import Screen, read_screen
+from chorus.tmux.keys import ShownRows, press, type_text
+from chorus.tmux.panes import PaneState, Screen, read_screen
 from chorus.tmux.tmux_server import Tmux
 from chorus.watcher.panes.watched_panes import WatchedPane
 
@@ -33,8 +34,6 @@ log = logging.getLogger("chorus.watcher")
 # A dialog disappears within 150 ms of its key; a busy machine takes longer.
 VERIFY_TIMEOUT_SECONDS = 5.0
 POLL_SECONDS = 0.02
-# This many rows at the end of the screen must be unchanged when a key is sent.
-ROWS_CHECKED = 12
 
 
 class PromptRefused(ChorusError):
@@ -95,10 +94,12 @@ async def send_answer(reader: PaneReader, relay: AnswerRelay, *, not_before: flo
         screen = reader.screen()
         if screen is None:
             raise PromptRefused(f"the pane cannot be read; {_count(len(keys))}", keys=keys)
-        match relay.observe(reader.observe(screen)):
+        view = reader.observe(screen)
+        match relay.observe(view):
             case PressKey(key, literal):
                 keys.append(key)
-                if not _press(reader, relay, screen, keys, literal=literal):
+                rows = _rows_of(view.found, screen)
+                if not _press(reader, relay, screen.pane, rows, keys, literal=literal):
                     keys.pop()
                     await asyncio.sleep(POLL_SECONDS)
             case Answered():
@@ -117,12 +118,25 @@ async def send_answer(reader: PaneReader, relay: AnswerRelay, *, not_before: flo
             raise PromptRefused(f"{reason}; {_count(sent)}", keys=keys)
 
 
-def _press(reader: PaneReader, relay: AnswerRelay, screen: Screen, keys: list[str], *, literal: bool) -> bool:
+def _rows_of(found: Prompt | UnknownPrompt | NoPrompt, screen: Screen) -> ShownRows:
+    """The rows of the dialog that a key is for: they must be on the screen when it is sent."""
+    area = found.area if isinstance(found, Prompt) else ScreenArea()
+    return ShownRows(screen.rows[area.top :], area.columns)
+
+
+def _press(
+    reader: PaneReader,
+    relay: AnswerRelay,
+    pane: PaneState,
+    rows: ShownRows,
+    keys: list[str],
+    *,
+    literal: bool,
+) -> bool:
     """Press the last of `keys`. Return False if the client was still drawing, so that nothing was sent."""
-    showing = [row for row in screen.rows if any(c.isalnum() for c in row)][-ROWS_CHECKED:]
     send = type_text if literal else press
     try:
-        send(reader.tmux(reader.pane), screen.pane, keys[-1], showing=showing)
+        send(reader.tmux(reader.pane), pane, keys[-1], rows=rows)
     except PaneChanged as error:
         if isinstance(error, ScreenChanged) and relay.retry_last_key():
             return False

@@ -48,7 +48,7 @@ class OpenCalls:
     def questions_of(self, prompt: Prompt, session: SessionId | None) -> Mapping[str, Any] | None:
         """Return the input of the newest question call that this prompt can be about."""
         for call in reversed(self._all.values()):
-            if call.session == session and self._prompts.is_asked_by(prompt, call.tool, call.input):
+            if call.session == session and self._prompts.shows_question_of(prompt, call.tool, call.input):
                 return call.input
         return None
 

@@ -39,7 +39,8 @@ class WatchedScreen:
     since: str = ""
     seen_at: float = 0.0
     rows: tuple[str, ...] = ()
-    # Since when the screen shows a dialog that no rule fits.
+    # A dialog on the screen that no rule fits, and since when it is there.
+    unknown_rows: tuple[str, ...] = ()
     unknown_since: str = ""
     unknown_at: float | None = None
 
@@ -76,7 +77,9 @@ class WatchedScreen:
             self.serial, self.since, self.seen_at = current.serial, now(), moment
         if not isinstance(seen.found, UnknownPrompt) or seen.in_mode:
             self.unknown_at = None
-        elif self.unknown_at is None:
+            return
+        self.unknown_rows = seen.found.rows
+        if self.unknown_at is None:
             self.unknown_at, self.unknown_since = moment, now()
 
     def _digest(self, text: str) -> str:
@@ -107,6 +110,10 @@ class PanePrompts:
         if screen is not None:
             watched.rows = screen.rows
             watched.observe(watched.reader.observe(screen))
+
+    def is_asking(self, pane: WatchedPane) -> bool:
+        watched = self._screens.get(f"{pane.address.socket} {pane.id}")
+        return watched is not None and (watched.tracker.current or watched.unknown_at) is not None
 
     def forget(self, pane: WatchedPane) -> None:
         self._screens.pop(f"{pane.address.socket} {pane.id}", None)

@@ -5,7 +5,7 @@ log.
 """
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, Protocol
 
@@ -22,6 +22,7 @@ from chorus.watcher.prompts.answer_keys import PromptRefused
 from chorus.watcher.prompts.audit_log import AuditLog
 from chorus.watcher.prompts.open_calls import OpenCalls
 from chorus.watcher.prompts.pane_prompts import PanePrompts, WatchedScreen
+from chorus.watcher.prompts.reply_channels import FormChannel
 from chorus.watcher.prompts.requested_prompts import ReplyChannel, RequestedPrompt, RequestedPrompts
 
 log = logging.getLogger("chorus.watcher")
@@ -36,8 +37,8 @@ class NoSuchPrompt(NotFound):
 
 
 class NotifyUser(Protocol):
-    def __call__(self, new: list[PromptJson], pending: int) -> None:
-        """Notify the user of new prompts, and of how many are pending."""
+    def __call__(self, new: list[PromptJson], pending: list[PromptJson]) -> None:
+        """Notify the user of new prompts. `pending`: all that wait now."""
 
 
 class PendingPrompts:
@@ -49,7 +50,7 @@ class PendingPrompts:
         publish: Callable[[EventJson], None],
         preferences: Callable[[], Preferences],
         *,
-        has_hooks: Callable[[SessionId], bool],
+        sources_of: Callable[[SessionId], Collection[str]],
         notify: NotifyUser,
     ) -> None:
         self._agent_prompts = agent_prompts
@@ -57,7 +58,7 @@ class PendingPrompts:
         self._audit = audit
         self._publish = publish
         self._preferences = preferences
-        self._has_hooks = has_hooks
+        self._sources_of = sources_of
         self._notify = notify
         self._requested = RequestedPrompts(agent_prompts)
         self._calls = OpenCalls(agent_prompts)
@@ -76,6 +77,10 @@ class PendingPrompts:
         self._screens.look(pane)
         self.publish_changes()
 
+    def is_asking(self, pane: WatchedPane) -> bool:
+        """Whether the pane's screen shows a prompt, or something that may be one."""
+        return self._screens.is_asking(pane)
+
     def forget(self, pane: WatchedPane) -> None:
         self._screens.forget(pane)
         self.publish_changes()
@@ -93,12 +98,31 @@ class PendingPrompts:
 
     @property
     def holds_hooks(self) -> bool:
-        """Whether permission hooks are held. With a config that cannot be read none is."""
+        """Whether permission hooks are held; never if the config cannot be read."""
         try:
-            return self._preferences().relay != "keys"
+            return self._preferences().relay in ("hook", "auto")
         except ChorusError as error:
             log.warning("permission hooks are not held: %s", error)
             return False
+
+    @property
+    def holds_mod(self) -> bool:
+        """Whether permission requests are held inside the client, where the mod runs."""
+        try:
+            return self._preferences().relay != "keys"
+        except ChorusError as error:
+            log.warning("permission requests are not held: %s", error)
+            return False
+
+    def open_form(self, request: PromptOpened, pane: PaneId) -> FormChannel | None:
+        """The channel for the answer to a form in a pane; None if no key may be pressed there."""
+        try:
+            if self._preferences().relay == "hook":
+                return None
+        except ChorusError as error:
+            log.warning("a form can be answered in its pane only: %s", error)
+            return None
+        return FormChannel(self._agent_prompts, self._screens, request, pane)
 
     def add(
         self, request: PromptOpened, pane: PaneId | None, channel: ReplyChannel, *, policy_pending: bool
@@ -145,21 +169,27 @@ class PendingPrompts:
             if before.get(name) != prompt:
                 self._publish(PromptEvent(event="prompt", prompt=prompt))
         if before.keys() != present.keys():
-            self._notify([present[name] for name in present.keys() - before.keys()], len(present))
+            new = [present[name] for name in present.keys() - before.keys()]
+            self._notify(new, list(present.values()))
 
     async def _answer_requested(self, requested: RequestedPrompt, answer: Answer, *, by: str) -> AnswerJson:
         shown, text, how = requested_prompt_json(requested), describe_answer(answer), requested.channel.how
         try:
-            await requested.answer(answer, self._agent_prompts)
+            keys = list(await requested.answer(answer, self._agent_prompts))
         except PromptRefused as error:
-            self._audit.write(shown, text, by=by, how=how, keys=[], refused=str(error))
+            self._audit.write(shown, text, by=by, how=how, keys=error.keys, refused=str(error))
             raise
         self._requested.remove(requested)
         pane = requested.pane
-        if pane is not None and not any(other.pane == pane for other in self._requested.all.values()):
+        # A dialog that was closed with a key is gone already: the pane may show the next one.
+        if (
+            pane is not None
+            and not keys
+            and not any(other.pane == pane for other in self._requested.all.values())
+        ):
             self._screens.mark_answered(pane, requested.request.session)
-        self._audit.write(shown, text, by=by, how=how, keys=[])
-        return {"key": None, "how": how, "verified": True}
+        self._audit.write(shown, text, by=by, how=how, keys=keys)
+        return {"key": keys[0] if keys else None, "how": how, "verified": True}
 
     async def _answer_by_keys(
         self, screen: WatchedScreen, appearance: PromptAppearance, answer: Answer, *, by: str
@@ -194,10 +224,15 @@ class PendingPrompts:
         requested = {(one.pane, one.request.session) for one in self._requested.all.values()}
         for screen, appearance in self._screens.pending():
             session = screen.pane.session
-            is_new = screen.age_seconds() < HOOK_SECONDS and session is not None and self._has_hooks(session)
+            is_new = screen.age_seconds() < HOOK_SECONDS and self._will_be_requested(session)
             is_listed = (screen.pane.id, session) in requested or screen.shows_unknown_dialog()
-            if not is_listed and not (is_new and self.holds_hooks):
+            if not is_listed and not is_new:
                 yield self._screen_prompt_json(screen, appearance)
+
+    def _will_be_requested(self, session: SessionId | None) -> bool:
+        """Return whether a dialog of this session is about to be reported by a request that is held."""
+        sources = self._sources_of(session) if session is not None else ()
+        return ("mod" in sources and self.holds_mod) or ("hook" in sources and self.holds_hooks)
 
     def _screen_prompt_json(self, screen: WatchedScreen, appearance: PromptAppearance) -> PromptJson:
         questions = self._calls.questions_of(appearance.prompt, screen.pane.session)
@@ -224,7 +259,7 @@ def unknown_dialog_json(screen: WatchedScreen) -> PromptJson:
         "id": name, "session": screen.pane.session, "pane": screen.pane.id, "kind": "unknown",
         "tool": None, "title": "A dialog Chorus does not know", "question": "Look at the pane.",
         "options": [], "fingerprint": name, "since": screen.unknown_since,
-        "body": "\n".join(screen.rows).strip("\n"), "input": None,
+        "body": "\n".join(screen.unknown_rows).strip("\n"), "input": None,
     }  # fmt: skip
 
 
@@ -251,6 +286,7 @@ def _prompt_json(
         "body": "\n".join(prompt.body),
         "input": None if tool_input is None else dict(tool_input),
         "words": _text_option(prompt),
+        "cut": prompt.cut,
     }
 
 

@@ -6,26 +6,35 @@ other waits for the user.
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from chorus.agents.hook_event import HookEvent
 from chorus.agents.hook_spool import Spool
 from chorus.agents.interface import Prompts
-from chorus.config.policy_file import path_resolver, read_policy, work_tree_of
+from chorus.config.policy_file import find_repository, path_resolver, read_policy, work_tree_of
 from chorus.errors import ChorusError
 from chorus.model.answer import Allow, Answer, Deny
-from chorus.model.ids import PaneId
-from chorus.model.outcomes import Outcome, PromptOpened
+from chorus.model.ids import PaneId, SessionId
+from chorus.model.outcomes import Outcome, PromptClosed, PromptOpened
 from chorus.model.session import SessionTable
+from chorus.model.tools import ELICITATION, find_tool
 from chorus.policy.rate_limit import ApprovalRateLimit
 from chorus.policy.verdict import judge_call
+from chorus.tmux.address import Address
 from chorus.tmux.tmux_server import Tmux
-from chorus.watcher.panes.headless_runs import HeadlessRuns
+from chorus.watcher.panes.headless_runs import HeadlessRun, HeadlessRuns
 from chorus.watcher.panes.watched_panes import WatchedPane
 from chorus.watcher.prompts.pending_prompts import PendingPrompts
-from chorus.watcher.prompts.reply_channels import ControlChannel, HookChannel, LineChannel
+from chorus.watcher.prompts.reply_channels import (
+    ControlChannel,
+    FormChannel,
+    HookChannel,
+    LineChannel,
+    ModChannel,
+)
 from chorus.watcher.prompts.requested_prompts import ControlRequests, ReplyChannel, pending_control_requests
 from chorus.watcher.tasks import Start
 
@@ -58,7 +67,12 @@ class PolicyDecisions:
             log.warning("policy not applied: %s", error)
             return None
         verdict = judge_call(
-            request.tool, request.input, policy, root=str(root), resolve=path_resolver(Path(cwd))
+            request.tool,
+            request.input,
+            policy,
+            root=str(root),
+            resolve=path_resolver(Path(cwd)),
+            find_repository=find_repository,
         )
         reason = "; ".join(
             dict.fromkeys(f.because for f in verdict.findings if f.decision == verdict.decision)
@@ -84,20 +98,64 @@ class PermissionRequests:
     start: Start
     tmux: Callable[[WatchedPane], Tmux]
     policy: PolicyDecisions = field(default_factory=PolicyDecisions)
+    _forms: dict[SessionId, FormChannel] = field(default_factory=dict)  # the newest of each session
 
     def feed_hook(self, event: HookEvent, outcomes: Iterable[Outcome]) -> None:
         """Hold the hook of a permission request, if the answer may be sent through it."""
-        request = next((o for o in outcomes if isinstance(o, PromptOpened) and o.request is None), None)
-        if request is None or request.tool is None or not self.spool.is_hook_waiting(event):
+        outcomes = list(outcomes)
+        self._reply_to_closed_form(event, outcomes)
+        request = _find_request(outcomes)
+        if request is not None and request.tool == ELICITATION:
+            self._add_form(event, request)
             return
-        cwd = event.value.get("cwd")
-        decision = self.policy.decide(request, cwd if isinstance(cwd, str) else None)
+        if request is None or not self.spool.is_hook_waiting(event):
+            return
+        decision = self._decide(request, event.value)
         # A headless session that Chorus started asks over the control protocol as well.
-        headless = event.pane is not None and self.runs.in_pane(event.pane) is not None
+        headless = self._find_run(event) is not None
         if decision is None and (headless or not self.prompts.holds_hooks):
             return
         channel = HookChannel(self.agent_prompts, event, self.spool.hold(event))
         self._add(request, event.pane, channel, decision)
+
+    def _add_form(self, event: HookEvent, request: PromptOpened) -> None:
+        """Add a form with fields. One without is answered with the keys of its buttons."""
+        pane = event.pane
+        if pane is None or request.session is None or not request.input.get("questions"):
+            return
+        if self._find_run(event) is not None or (channel := self.prompts.open_form(request, pane)) is None:
+            return
+        self._forms[request.session] = channel
+        self._add(request, pane, channel, None)
+
+    def _reply_to_closed_form(self, event: HookEvent, outcomes: Iterable[Outcome]) -> None:
+        """Give the hook that reports the end of a form the answer for which the form was closed."""
+        for outcome in outcomes:
+            if (
+                not isinstance(outcome, PromptClosed)
+                or outcome.session is None
+                or outcome.request is not None
+            ):
+                continue
+            channel = self._forms.pop(outcome.session, None)
+            reply = channel.take_reply() if channel is not None and outcome.decision == "cancelled" else None
+            if reply is not None:
+                self.spool.release(event, reply)
+
+    def feed_mod(
+        self, value: Mapping[str, Any], pane: PaneId | None, outcomes: Iterable[Outcome]
+    ) -> ModChannel | None:
+        """Hold a permission request that the mod reports, if the answer may be sent through the mod."""
+        request = _find_request(outcomes)
+        # A plan is approved in its dialog alone: the client ignores any other answer to it.
+        if request is None or request.tool is None or find_tool(request.tool).prompt_kind == "plan":
+            return None
+        decision = self._decide(request, value)
+        if decision is None and not self.prompts.holds_mod:
+            return None
+        channel = ModChannel(self.agent_prompts)
+        self._add(request, pane, channel, decision)
+        return channel
 
     def feed_stream(self, pane: WatchedPane, outcomes: Sequence[Outcome]) -> None:
         """Take requests printed in a pane: over the control protocol, or as a line that is answered by
@@ -107,23 +165,34 @@ class PermissionRequests:
         if isinstance(last, PromptOpened) and last.tool is None and last.text is not None:
             channel: ReplyChannel = LineChannel(self.agent_prompts, pane, last.text, self.tmux)
             self._add(last, pane.id, channel, None)
-        for request in pending_control_requests(outcomes) if self.runs.in_pane(pane.id) is not None else []:
-            if self.control_requests.add(request, pane.id):
-                self._add_control_request(pane.id, request)
+        run = self.runs.in_pane(pane.address, pane.id)
+        if run is None:
+            return
+        for request in pending_control_requests(outcomes):
+            if self.control_requests.add(request, run.name):
+                self._add_control_request(run, request)
 
-    def restore(self, pane: PaneId) -> None:
-        """Add the control requests that were pending in this pane when an earlier watcher was killed."""
-        for request in self.control_requests.in_pane(pane):
-            self._add_control_request(pane, request)
+    def restore(self, run: HeadlessRun) -> None:
+        """Add the control requests that were pending in this run when an earlier watcher was killed."""
+        for request in self.control_requests.of_run(run.name):
+            self._add_control_request(run, request)
 
-    def _add_control_request(self, pane: PaneId, request: PromptOpened) -> None:
-        run = self.runs.in_pane(pane)
-        assert run is not None
+    def _decide(self, request: PromptOpened, event: Mapping[str, Any]) -> PolicyDecision | None:
+        cwd = event.get("cwd")
+        return self.policy.decide(request, cwd if isinstance(cwd, str) else None)
+
+    def _find_run(self, event: HookEvent) -> HeadlessRun | None:
+        """Return the run whose hook this is."""
+        if event.pane is None or event.tmux_socket is None:
+            return None
+        return self.runs.in_pane(Address(Path(event.tmux_socket)), event.pane)
+
+    def _add_control_request(self, run: HeadlessRun, request: PromptOpened) -> None:
         assert request.request is not None
         session = self.roster.sessions.get(request.session) if request.session else None
         decision = self.policy.decide(request, session.cwd if session else None)
         channel = ControlChannel(self.agent_prompts, self.runs, run, request.request, self.control_requests)
-        self._add(request, pane, channel, decision)
+        self._add(request, run.pane, channel, decision)
 
     def _add(
         self,
@@ -138,3 +207,9 @@ class PermissionRequests:
         prompt = self.prompts.add(request, pane, channel, policy_pending=decision is not None)
         if decision is not None:
             self.start(self.prompts.answer_by_policy(prompt, decision.answer, decision.reason))
+
+
+def _find_request(outcomes: Iterable[Outcome]) -> PromptOpened | None:
+    """Return the permission request about a call among these outcomes of a hook or the mod."""
+    opened = (o for o in outcomes if isinstance(o, PromptOpened))
+    return next((o for o in opened if o.request is None and o.tool is not None), None)

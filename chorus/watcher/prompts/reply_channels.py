@@ -1,14 +1,18 @@
 """The ways an answer reaches a client: a held hook, the control protocol, or keys typed at a printed line."""
 
 import asyncio
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any
 
 from chorus.agents.hook_event import HookEvent
 from chorus.agents.hook_spool import HeldHook
-from chorus.agents.interface import CannotAnswer, Prompts
+from chorus.agents.interface import CannotAnswer, PromptAppearance, Prompts
 from chorus.errors import ChorusError
+from chorus.model.answer import ChooseOption
+from chorus.model.ids import PaneId
+from chorus.model.outcomes import PromptOpened
 from chorus.system.processes import is_in_foreground, read_process
 from chorus.tmux.keys import press
 from chorus.tmux.panes import PaneState, pane_state_command, parse_pane
@@ -16,12 +20,20 @@ from chorus.tmux.tmux_server import Tmux
 from chorus.watcher.panes.headless_runs import HeadlessRun, HeadlessRuns
 from chorus.watcher.panes.watched_panes import WatchedPane
 from chorus.watcher.prompts.answer_keys import PromptRefused
+from chorus.watcher.prompts.pane_prompts import PanePrompts, WatchedScreen
 from chorus.watcher.prompts.requested_prompts import ControlRequests
 
 # A client takes its answer at once; a busy machine takes longer.
 ANSWER_TIMEOUT_SECONDS = 5.0
 HOOK_POLL_SECONDS = 0.01
 SCREEN_POLL_SECONDS = 0.02
+# The client ends a request of its mod after 30 seconds, and waits for one at its end.
+MOD_POLL_SECONDS = 10.0
+# The mod asks again at once; a busy machine takes longer.
+MOD_SILENCE_SECONDS = 5.0
+# The dialog of a form is drawn once its hook has ended; a busy machine takes longer.
+FORM_SECONDS = 3.0
+CANCEL_FORM_KEY = "Escape"
 # This many rows at the end of the screen must be unchanged when a key is sent.
 ROWS_CHECKED = 6
 
@@ -42,16 +54,126 @@ class HookChannel:
     def is_open(self) -> bool:
         return read_process(self._process) is not None
 
-    async def send(self, decision: dict[str, Any]) -> None:
+    async def send(self, decision: dict[str, Any]) -> Sequence[str]:
         self.held.answer(self.prompts.hook_reply(decision))
         deadline = asyncio.get_running_loop().time() + ANSWER_TIMEOUT_SECONDS
         while self.is_open():
             if asyncio.get_running_loop().time() > deadline:
                 raise PromptRefused("the hook did not accept the answer")
             await asyncio.sleep(HOOK_POLL_SECONDS)
+        return ()
 
     def close(self) -> None:
         self.held.close()
+
+
+class ModChannel:
+    """A permission request that the mod holds inside the client, and asks about in polls.
+
+    The client's own dialog stays usable meanwhile, and the first answer counts. It is over when the call
+    ends, or when the mod no longer asks.
+    """
+
+    how = "mod"
+
+    def __init__(self, prompts: Prompts) -> None:
+        self._prompts = prompts
+        self._decision: dict[str, Any] | None = None
+        self._changed = asyncio.Event()
+        self._closed = False
+        self._given = asyncio.Event()  # the decision has reached the mod
+        self._polls = 0
+        self._last_poll = asyncio.get_running_loop().time()
+
+    def is_open(self) -> bool:
+        silent = asyncio.get_running_loop().time() - self._last_poll
+        return not self._closed and (self._polls > 0 or silent < MOD_SILENCE_SECONDS)
+
+    async def send(self, decision: dict[str, Any]) -> Sequence[str]:
+        self._decision = self._prompts.mod_reply(decision)
+        self._changed.set()
+        try:
+            await asyncio.wait_for(self._given.wait(), ANSWER_TIMEOUT_SECONDS)
+        except TimeoutError:
+            self._decision = None
+            raise PromptRefused("the client did not accept the answer") from None
+        return ()
+
+    def close(self) -> None:
+        self._closed = True
+        self._changed.set()
+
+    async def poll(self) -> dict[str, Any]:
+        """Wait for the answer, for one poll. Without one, say whether to ask again."""
+        self._polls += 1
+        try:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._changed.wait(), MOD_POLL_SECONDS)
+        finally:
+            self._polls -= 1
+            self._last_poll = asyncio.get_running_loop().time()
+        if self._decision is not None and not self._given.is_set():
+            self._given.set()
+            return {"decision": self._decision}
+        return {"again": not self._closed}
+
+
+@dataclass(slots=True)
+class FormChannel:
+    """A form of an MCP server, answered through the hook that reports its end.
+
+    The client shows its own dialog meanwhile, and the user may answer there. An answer given here first
+    closes the dialog with the key that cancels it, while that very dialog is on the screen; the hook that
+    then reports the cancellation is given the answer, and the client sends that to the server instead.
+    """
+
+    prompts: Prompts
+    screens: PanePrompts
+    request: PromptOpened
+    pane: PaneId
+    how: str = "form"
+    _decision: dict[str, Any] | None = None
+    _given: asyncio.Event = field(default_factory=asyncio.Event)
+    _opened: float = field(default_factory=lambda: asyncio.get_running_loop().time())
+
+    def is_open(self) -> bool:
+        is_new = asyncio.get_running_loop().time() - self._opened < FORM_SECONDS
+        return is_new or self._decision is not None or self._find() is not None
+
+    async def send(self, decision: dict[str, Any]) -> Sequence[str]:
+        found = self._find()
+        if found is None:
+            raise PromptRefused("the form is not on the pane's screen; nothing was sent")
+        self._decision = decision
+        keys: list[str] = []
+        try:
+            keys = await self.screens.answer(*found, ChooseOption(CANCEL_FORM_KEY))
+            await asyncio.wait_for(self._given.wait(), ANSWER_TIMEOUT_SECONDS)
+        except TimeoutError:
+            raise PromptRefused(
+                "the form is cancelled: the client did not take the answer", keys=keys
+            ) from None
+        finally:
+            self._decision = None
+        return keys
+
+    def close(self) -> None:
+        """Do nothing: no resource is held."""
+
+    def take_reply(self) -> dict[str, Any] | None:
+        """The reply to the hook that reports a cancellation; None if the user cancelled it."""
+        if self._decision is None or self._given.is_set():
+            return None
+        self._given.set()
+        return self.prompts.form_reply(self._decision)
+
+    def _find(self) -> tuple[WatchedScreen, PromptAppearance] | None:
+        server = self.request.input.get("server")
+        for screen, appearance in self.screens.pending():
+            prompt = appearance.prompt
+            if screen.pane.id == self.pane and prompt.kind == "form" and f"“{server}”" in prompt.title:
+                return screen, appearance
+        return None
 
 
 @dataclass(slots=True)
@@ -68,9 +190,10 @@ class ControlChannel:
     def is_open(self) -> bool:
         return self.run.pipe.exists()
 
-    async def send(self, decision: dict[str, Any]) -> None:
+    async def send(self, decision: dict[str, Any]) -> Sequence[str]:
         await self.runs.write(self.run, self.prompts.control_reply(self.request_id, decision))
         self.requests.mark_answered(self.request_id)
+        return ()
 
     def close(self) -> None:
         """Do nothing: no resource is held."""
@@ -103,7 +226,7 @@ class LineChannel:
     def is_open(self) -> bool:
         return self._look() is not None
 
-    async def send(self, decision: dict[str, Any]) -> None:
+    async def send(self, decision: dict[str, Any]) -> Sequence[str]:
         try:
             key = self.prompts.line_reply(decision)
         except CannotAnswer as error:
@@ -119,6 +242,8 @@ class LineChannel:
             self._press(shown, "Enter", sent=[key])
             if await self._wait(lambda _: False):
                 raise PromptRefused("the client did not accept the answer", keys=[key, "Enter"])
+            return [key, "Enter"]
+        return [key]
 
     def close(self) -> None:
         """Do nothing: no resource is held."""
@@ -139,7 +264,9 @@ class LineChannel:
         try:
             press(self.tmux(self.pane), shown.state, key, showing=shown.rows)
         except ChorusError as error:
-            raise PromptRefused(f"{error}; {len(sent)} keys were sent", keys=sent) from error
+            raise PromptRefused(
+                f"{error}; {'one key was sent' if sent else 'nothing was sent'}", keys=sent
+            ) from error
 
     def _look(self) -> ShownLine | None:
         """Return what the pane shows if the line is the last thing in it, apart from a typed key."""

@@ -6,7 +6,7 @@ reach another call. The user may still answer in the terminal first; then the pr
 
 import json
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -17,6 +17,7 @@ from chorus.model.answer import Answer
 from chorus.model.ids import PaneId
 from chorus.model.outcomes import ActionClosed, Outcome, PromptClosed, PromptOpened, SessionEnded, TurnEnded
 from chorus.model.prompt import Prompt
+from chorus.model.tools import ELICITATION
 from chorus.watcher.prompts.answer_keys import PromptRefused
 from chorus.watcher.sources.pipeline import now
 from chorus.watcher.state.files import save_json
@@ -32,7 +33,9 @@ class ReplyChannel(Protocol):
 
     def is_open(self) -> bool: ...
 
-    async def send(self, decision: dict[str, Any]) -> None: ...
+    async def send(self, decision: dict[str, Any]) -> Sequence[str]:
+        """Deliver it; return the keys that were pressed."""
+        ...
 
     def close(self) -> None: ...
 
@@ -48,8 +51,8 @@ class RequestedPrompt:
     since: str = field(default_factory=now)
     claimed: bool = False
 
-    async def answer(self, answer: Answer, prompts: Prompts) -> None:
-        """Send the answer to the client, once."""
+    async def answer(self, answer: Answer, prompts: Prompts) -> Sequence[str]:
+        """Send the answer to the client, once; return the keys that were pressed."""
         if self.claimed:
             raise PromptRefused("this prompt is already answered; nothing was sent")
         try:
@@ -60,7 +63,7 @@ class RequestedPrompt:
             raise PromptRefused("the client is no longer waiting for this answer; nothing was sent")
         self.claimed = True
         try:
-            await self.channel.send(decision)
+            return await self.channel.send(decision)
         except PromptRefused as error:
             # If nothing was sent and the client still waits, the prompt can be answered again.
             self.claimed = bool(error.keys)
@@ -111,7 +114,8 @@ class ControlRequests:
     """
 
     path: Path
-    pending: dict[str, tuple[PaneId, PromptOpened]] = field(default_factory=dict)  # by request id
+    # The run's name and its request, by the id of the request.
+    pending: dict[str, tuple[str, PromptOpened]] = field(default_factory=dict)
     _answered: dict[str, None] = field(default_factory=dict)
 
     def load(self) -> None:
@@ -119,19 +123,19 @@ class ControlRequests:
         with suppress(OSError, ValueError, TypeError, KeyError, AttributeError):
             saved = json.loads(self.path.read_bytes())
             self._answered = dict.fromkeys(map(str, saved["answered"]))
-            for request_id, (pane, request) in saved["waiting"].items():
+            for request_id, (run, request) in saved["waiting"].items():
                 suggestions = tuple(request.pop("suggestions"))
-                self.pending[request_id] = PaneId(pane), PromptOpened(**request, suggestions=suggestions)
+                self.pending[request_id] = str(run), PromptOpened(**request, suggestions=suggestions)
 
-    def in_pane(self, pane: PaneId) -> list[PromptOpened]:
-        return [request for its_pane, request in self.pending.values() if its_pane == pane]
+    def of_run(self, run: str) -> list[PromptOpened]:
+        return [request for its_run, request in self.pending.values() if its_run == run]
 
-    def add(self, request: PromptOpened, pane: PaneId) -> bool:
+    def add(self, request: PromptOpened, run: str) -> bool:
         """Add a pending request. Return False if it is pending already or was answered."""
         assert request.request is not None
         if request.request in self.pending or request.request in self._answered:
             return False
-        self.pending[request.request] = pane, request
+        self.pending[request.request] = run, request
         self._save()
         return True
 
@@ -154,15 +158,13 @@ class ControlRequests:
         if over:
             self._save()
 
-    def retain_panes(self, panes: Iterable[PaneId]) -> None:
-        """Remove requests of all other panes."""
-        present = set(panes)
+    def retain_runs(self, runs: Iterable[str]) -> None:
+        """Remove the requests of all other runs."""
+        present = set(runs)
         self.pending = {request_id: one for request_id, one in self.pending.items() if one[0] in present}
 
     def _save(self) -> None:
-        pending = {
-            request_id: (pane, asdict(request)) for request_id, (pane, request) in self.pending.items()
-        }
+        pending = {request_id: (run, asdict(request)) for request_id, (run, request) in self.pending.items()}
         save_json(self.path, {"waiting": pending, "answered": [*self._answered][-MAX_ANSWERED:]})
 
 
@@ -173,6 +175,9 @@ def ends_request(outcome: Outcome, request: PromptOpened) -> bool:
             return action.id == request.id
         case PromptClosed(request=request_id) if request_id is not None:
             return request_id == request.request
+        case PromptClosed(session, None):
+            # A form that a hook reports has no id; a session shows one at a time.
+            return session == request.session and request.tool == ELICITATION and request.request is None
         case SessionEnded(session) | TurnEnded(session):
             # A sub-agent's call outlives the turn it was started in.
             return session == request.session and (isinstance(outcome, SessionEnded) or request.agent is None)

@@ -4,6 +4,7 @@ An unknown request or wrong arguments are refused with one sentence. The request
 `review_requests`.
 """
 
+import asyncio
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from chorus import __version__
-from chorus.errors import UsageError
+from chorus.errors import NotFound, UsageError
 from chorus.model.answer import (
     Allow,
     AllowAlways,
@@ -23,7 +24,7 @@ from chorus.model.answer import (
     QuestionAnswer,
     QuestionAnswers,
 )
-from chorus.model.ids import PaneId
+from chorus.model.ids import PaneId, SessionId
 from chorus.model.json_api import (
     AnswerJson,
     AuditEntryJson,
@@ -31,20 +32,28 @@ from chorus.model.json_api import (
     RunJson,
     SessionJson,
     StatusJson,
+    TurnJson,
     WatcherJson,
     WatchJson,
 )
 from chorus.model.requests import (
     AnswerArguments,
     EndArguments,
-    LendArguments,
+    ModeArguments,
     NoArguments,
+    RunArguments,
     SendArguments,
+    TrackHooksArguments,
+    TurnsArguments,
     WatchArguments,
 )
 from chorus.model.schema import arguments_validator
 from chorus.model.session import SessionTable
+from chorus.system.git_files import label_of
 from chorus.tmux.address import Address
+from chorus.tmux.launch import show_side_pane
+from chorus.tmux.tmux_server import TmuxServer
+from chorus.watcher.note_delivery import NoteDelivery
 from chorus.watcher.notice_queue import NoticeQueue
 from chorus.watcher.panes.headless_runs import HeadlessRuns
 from chorus.watcher.panes.pane_source import PaneSource
@@ -52,10 +61,12 @@ from chorus.watcher.prompts.audit_log import AuditLog
 from chorus.watcher.prompts.pending_prompts import PendingPrompts
 from chorus.watcher.sources.live_clients import client_key
 from chorus.watcher.sources.transcript_source import TranscriptSource
-from chorus.watcher.state.lent_hooks import HookLoan, LentHooks
+from chorus.watcher.state.temporary_hooks import HookInstallation, TemporaryHooks
+from chorus.watcher.state.turns import TurnStore
 from chorus.watcher.work_trees import WatchedTrees
 from chorus.wire.home import Home
 from chorus.wire.protocol import VERSION, Request
+from chorus.wire.watcher_process import import_path
 
 # Takes the checked arguments; each request has its own record of them, and its own answer.
 Handler = Callable[[Any], Awaitable[object]]
@@ -92,9 +103,13 @@ class StatusRequests:
     trees: WatchedTrees
     transcripts: TranscriptSource
     prompts: PendingPrompts
+    panes: PaneSource
     task_problems: Mapping[str, str]
     subscribers: Callable[[], int]
     request_stop: Callable[[], None]
+    read_hooks: Callable[[], Awaitable[None]]
+    turns: TurnStore
+    runs: HeadlessRuns
 
     @property
     def handlers(self) -> dict[str, Handler]:
@@ -105,6 +120,7 @@ class StatusRequests:
             "subscribe": self.subscribe,
             "sync": self.sync,
             "sessions": self.sessions,
+            "turns": self.list_turns,
         }
 
     async def hello(self, _: NoArguments) -> WatcherJson:
@@ -112,7 +128,9 @@ class StatusRequests:
 
     async def status(self, _: NoArguments) -> StatusJson:
         trees = {root: tree for root, tree in self.trees.all.items() if tree.directory.is_there()}
-        lanes = [lane for tree in trees.values() for lane in tree.recorder.log.lanes()]
+        readers = self.trees.readers()
+        lanes = [lane for recorder in readers.values() for lane in recorder.log.lanes()]
+        roots = dict.fromkeys([*trees, *(one.workspace.repository.work_tree for one in readers.values())])
         problems = [
             *self.task_problems.values(),
             *self.transcripts.tails.problems,
@@ -121,7 +139,7 @@ class StatusRequests:
         return {
             "watcher": self._watcher_json(),
             "ok": not problems,
-            "work_trees": [str(root) for root in trees],
+            "work_trees": [str(root) for root in roots],
             "sessions": self._sessions_json(),
             "lanes": len(lanes),
             "open": sum(lane["open"] for lane in lanes),
@@ -141,11 +159,15 @@ class StatusRequests:
         return {}
 
     async def sync(self, _: NoArguments) -> dict[str, object]:
+        await self.read_hooks()
         await self.transcripts.catch_up()
         return {}
 
     async def sessions(self, _: NoArguments) -> list[SessionJson]:
         return self._sessions_json()
+
+    async def list_turns(self, arguments: TurnsArguments) -> list[TurnJson]:
+        return self.turns.read(session=arguments.get("session"), turn=arguments.get("turn"))
 
     def _watcher_json(self) -> WatcherJson:
         return {
@@ -161,9 +183,41 @@ class StatusRequests:
         waiting = {prompt["session"] for prompt in self.prompts.all()}
         sessions = [session.as_json() for session in self.transcripts.pipeline.roster.sessions.values()]
         for session in sessions:
+            session["worktree"] = label_of(session["cwd"]) if session["cwd"] else None
+            pane = PaneId(session["pane"]) if session["pane"] else None
+            session["from_screen"] = self.panes.is_read_from_screen(session["server"], pane)
+            session["source"] = name_source(session, piped=self.panes.is_piped(session["server"], pane))
             if session["id"] in waiting:
                 session["state"] = "waiting"
+            self.turns.add_sums(session)
+            if run := self.runs.in_session(session["id"]):
+                add_client_info(session, run.info)
         return sessions
+
+
+def name_source(session: SessionJson, *, piped: bool) -> str:
+    """Return where a session's calls are read from: the best of its sources."""
+    if "mod" in session["sources"]:
+        return "mod"
+    if "hook" in session["sources"]:
+        return "hooks"
+    if session.get("from_screen"):
+        return "screen"
+    return "pipe" if piped else "transcript"
+
+
+def add_client_info(session: SessionJson, info: Mapping[str, Any]) -> None:
+    """Add what the client answered to `initialize`, as far as it is of the known form."""
+
+    def names(key: str, name: str) -> list[str]:
+        found = info.get(key)
+        items = [item for item in found if isinstance(item, Mapping)] if isinstance(found, list) else []
+        return [str(item[name]) for item in items if name in item]
+
+    session["commands"] = names("commands", "name")
+    session["models"] = names("models", "value")
+    account = info.get("account")
+    session["account"] = dict(account) if isinstance(account, Mapping) else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,11 +229,20 @@ class PaneRequests:
     roster: SessionTable
     trees: WatchedTrees
     notices: NoticeQueue
-    lent_hooks: LentHooks
+    temporary_hooks: TemporaryHooks
+    note_delivery: NoteDelivery
 
     @property
     def handlers(self) -> dict[str, Handler]:
-        return {"watch": self.watch, "lend": self.lend, "send": self.send, "end": self.end}
+        return {
+            "watch": self.watch,
+            "track_hooks": self.track_hooks,
+            "send": self.send,
+            "ready": self.ready,
+            "interrupt": self.interrupt,
+            "mode": self.mode,
+            "end": self.end,
+        }
 
     async def watch(self, arguments: WatchArguments) -> WatchJson:
         address = Address(Path(arguments["socket"]))
@@ -188,32 +251,72 @@ class PaneRequests:
             self.trees.find(watched.state.path)
         run, pipe = arguments.get("run"), arguments.get("pipe")
         if run is not None and pipe is not None:
-            self.runs.add(run, Path(pipe), watched.id)
+            added = self.runs.add(run, Path(pipe), address, watched.id, arguments.get("servers", ()))
+            resumed = SessionId(arguments.get("resumes") or "")
+            added.resumed = resumed if resumed in self.roster.sessions else None
             self.panes.panes.read_stream(watched)
+            self.panes.start(self.runs.initialize(added))
         self.panes.save()
-        return {"pane": watched.id, "session": watched.session, "client": watched.client is not None}
+        panel_error = None
+        if panel := arguments.get("panel"):
+            environment = {"PYTHONPATH": import_path()}
+            panel_error = await asyncio.to_thread(
+                show_side_pane, TmuxServer(address), watched.id, panel, environment=environment
+            )
+        return {
+            "pane": watched.id,
+            "session": watched.session,
+            "client": watched.client is not None,
+            "panel_error": panel_error,
+        }
 
-    async def lend(self, arguments: LendArguments) -> None:
+    async def track_hooks(self, arguments: TrackHooksArguments) -> None:
         key = (Address(Path(arguments["socket"])), PaneId(arguments["pane"]))
         watched = self.panes.panes.all.get(key)
         client = watched.client if watched is not None else None
         name = client_key(client.pid, client) if client is not None else client_key(0, None)
-        loan = HookLoan(arguments["settings"], arguments["backups"], name)
-        self.lent_hooks.lend(loan, installed=arguments["installed"])
+        installation = HookInstallation(arguments["settings"], arguments["backups"], name)
+        self.temporary_hooks.add(installation, installed=arguments["installed"])
 
     async def send(self, arguments: SendArguments) -> RunJson:
         found = self.runs.find(arguments.get("run"))
         known = self.roster.sessions.get(found.session) if found.session else None
-        # Without hooks, notices go with the user's next message.
-        has_no_hooks = known is not None and "hook" not in known.sources
-        notice = self.notices.take(known.id) if known is not None and has_no_hooks else None
-        await self.runs.send_message(found, arguments["message"], notice)
+        # Without hooks and mod, notices go with the user's next message.
+        notice = None
+        if known is not None and not known.is_live:
+            texts = (self.notices.take(known.id), self.note_delivery.take_for_message(known.id))
+            notice = "\n\n".join(text for text in texts if text) or None
+        sent = await self.runs.send_message(found, arguments["message"], notice, arguments.get("images", ()))
+        return {"run": found.name, "session": found.session, "message": sent}
+
+    async def ready(self, arguments: RunArguments) -> RunJson:
+        name = arguments.get("run")
+        # A client that could not start has ended by now, and is found by its name all the same.
+        found = self.runs.all.get(name) if name is not None else None
+        found = found or self.runs.find(name)
+        await self.runs.wait_ready(found)
+        return {"run": found.name, "session": found.session}
+
+    async def interrupt(self, arguments: RunArguments) -> RunJson:
+        found = self.runs.find(arguments.get("run"))
+        known = self.roster.sessions.get(found.session) if found.session else None
+        if known is not None and known.state == "idle":
+            raise NotFound(f"{found.name} is idle: there is no turn to interrupt")
+        how = await self.runs.interrupt(found)
+        return {"run": found.name, "session": found.session, "how": how}
+
+    async def mode(self, arguments: ModeArguments) -> RunJson:
+        found = self.runs.find(arguments.get("run"))
+        await self.runs.request(found, "set_permission_mode", mode=arguments["mode"])
         return {"run": found.name, "session": found.session}
 
     async def end(self, arguments: EndArguments) -> RunJson:
         found = self.runs.find(arguments.get("run"))
         await self.runs.end(found)
-        return {"run": found.name}
+        self.panes.save()
+        if not arguments.get("wait"):
+            return {"run": found.name}
+        return {"run": found.name, "code": await self.runs.wait_end(found)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,18 +8,22 @@ import asyncio
 import logging
 import os
 import socket
-import struct
+import sys
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
 
 from chorus.errors import ChorusError, ExitCode
 from chorus.model.json_api import EventJson
-from chorus.wire.client import short_path
+from chorus.system.peer import read_peer
+from chorus.watcher.claim import listen
+from chorus.watcher.server.http_exchange import BadHttp, HttpRequest, is_http, read_http, render_http
 from chorus.wire.home import Home
 from chorus.wire.protocol import MAX_LINE_BYTES, Request, encode, parse_request, render_error
 
 Handle = Callable[[Request], Awaitable[object]]
+# Handles a request of the mod, made by the process with that id.
+HandleHttp = Callable[[HttpRequest, int | None], Awaitable[dict[str, Any]]]
 
 # A subscriber that does not read is disconnected when this much waits for it.
 MAX_BACKLOG_BYTES = 8 * 2**20
@@ -30,11 +34,24 @@ CLOSE_TIMEOUT_SECONDS = 1.0
 
 log = logging.getLogger("chorus.watcher")
 
+# From Python 3.13 on, asyncio looks for the socket under the name it was bound to, and removes it at the end.
+# That name may be gone (`short_path`), and the socket may be another watcher's by then.
+KEEP_SOCKET: dict[str, Any] = {"cleanup_socket": False} if sys.version_info >= (3, 13) else {}
+
 
 class Server:
-    def __init__(self, home: Home, handle: Handle) -> None:
+    def __init__(
+        self,
+        home: Home,
+        handle: Handle,
+        handle_http: HandleHttp | None = None,
+        listener: socket.socket | None = None,
+    ) -> None:
+        """`listener`: the socket, where it listens already."""
         self._home = home
+        self._listener = listener
         self._handle = handle
+        self._handle_http = handle_http
         self._server: asyncio.Server | None = None
         self._clients: set[asyncio.StreamWriter] = set()
         self._subscribers: set[asyncio.StreamWriter] = set()
@@ -43,8 +60,12 @@ class Server:
         self._socket_stat: os.stat_result | None = None
 
     async def open(self) -> None:
-        """Listen. The lock is held by now, so an existing socket file is that of a dead watcher."""
-        self._server = await asyncio.start_unix_server(self._serve, sock=self._bind(), limit=MAX_LINE_BYTES)
+        listener, self._listener = self._listener or listen(self._home), None
+        with suppress(FileNotFoundError):  # removed by now: it is recreated
+            self._socket_stat = self._home.socket.stat()
+        self._server = await asyncio.start_unix_server(
+            self._serve, sock=listener, limit=MAX_LINE_BYTES, **KEEP_SOCKET
+        )
 
     async def reopen_if_gone(self) -> None:
         """Recreate the socket file if it was removed. Open connections are kept."""
@@ -54,18 +75,6 @@ class Server:
         old = self._server
         await self.open()
         old.close()
-
-    def _bind(self) -> socket.socket:
-        self._home.socket.unlink(missing_ok=True)
-        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        old_mask = os.umask(0o177)
-        try:
-            with short_path(self._home.socket) as path:
-                listener.bind(path)
-        finally:
-            os.umask(old_mask)
-        self._socket_stat = self._home.socket.stat()
-        return listener
 
     def _is_reachable(self) -> bool:
         try:
@@ -114,7 +123,8 @@ class Server:
         return len(self._subscribers)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if not _same_user(writer):
+        pid, uid = read_peer(writer.get_extra_info("socket"))
+        if uid not in (os.getuid(), None):  # where it is not known, the socket's mode (0600) protects it
             log.warning("refused a connection from another user")
             writer.close()
             return
@@ -124,7 +134,12 @@ class Server:
         self._clients.add(writer)
         try:
             while not self._closing and (line := await reader.readline()):
-                await self._answer(line, writer)
+                if self._handle_http is not None and is_http(line):
+                    await self._answer_http(await read_http(line, reader), pid, writer)
+                else:
+                    await self._answer(line, writer)
+        except BadHttp as error:
+            log.warning("not a request of the mod: %s", error)
         except (ConnectionError, ValueError):
             pass  # the peer closed the connection, or its line is longer than any message
         finally:
@@ -134,6 +149,18 @@ class Server:
             with suppress(ConnectionError):
                 await writer.wait_closed()
             self._serving.discard(task)
+
+    async def _answer_http(
+        self, request: HttpRequest, client_pid: int | None, writer: asyncio.StreamWriter
+    ) -> None:
+        try:
+            assert self._handle_http is not None
+            reply = await self._handle_http(request, client_pid)
+        except Exception:
+            log.exception("a report of the mod failed")
+            reply = {}
+        writer.write(render_http(reply))
+        await writer.drain()
 
     async def _answer(self, line: bytes, writer: asyncio.StreamWriter) -> None:
         reply: dict[str, object] = {"id": None}
@@ -152,12 +179,3 @@ class Server:
             reply["error"] = {"message": message, "hint": hint, "exit_code": ExitCode.BUG}
         writer.write(encode(reply))
         await writer.drain()
-
-
-def _same_user(writer: asyncio.StreamWriter) -> bool:
-    peer: socket.socket = writer.get_extra_info("socket")
-    if not hasattr(socket, "SO_PEERCRED"):
-        return True  # only the socket's mode (0600) protects it here
-    credentials = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-    uid: int = struct.unpack("3i", credentials)[1]
-    return uid == os.getuid()

@@ -21,12 +21,8 @@ log = logging.getLogger("chorus.watcher")
 
 # The barrier comes back mostly within 2 ms; a busy machine takes longer.
 BARRIER_TIMEOUT_SECONDS = 2.0
-# After so many missed barriers in a row the file watch is not waited for again.
+# After so many missed barriers in a row the file watch is not waited for again: the tree is scanned.
 MAX_MISSED_BARRIERS = 3
-# Without a barrier, a write is reported within about 10 ms: when nothing came for this long, everything has.
-QUIET_SECONDS = 0.015
-# A tree that is written to without end is never quiet: the window ends with what has come.
-QUIET_TIMEOUT_SECONDS = 0.15
 # The client's times and the file system's come from the same clock, read at different moments.
 CLOCK_SLACK_SECONDS = 0.02
 
@@ -66,7 +62,10 @@ class ChangedPaths:
         self._head |= moved.head
 
     async def settle(self) -> None:
-        """Wait until the file watch has reported everything that is already on disk."""
+        """Wait until the file watch has reported everything that is already on disk.
+
+        If it cannot prove that by a barrier, the whole tree is to be scanned: slower, never wrong.
+        """
         loop = asyncio.get_running_loop()
         passed = asyncio.Event()
         self.gather()
@@ -84,21 +83,18 @@ class ChangedPaths:
                 await asyncio.wait_for(passed.wait(), self.barrier_timeout_seconds)
             except TimeoutError:
                 self._missed_barriers += 1
+                self._note_loss()
                 log.warning(
                     "the file watch did not reach its barrier within %s s", self.barrier_timeout_seconds
                 )
             self.gather()
         else:
-            await self._wait_until_quiet()
+            self._note_loss()
 
-    async def _wait_until_quiet(self) -> None:
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + QUIET_TIMEOUT_SECONDS
-        known = -1
-        while known != len(self._reported) and loop.time() < deadline and self._lost is None:
-            known = len(self._reported)
-            await asyncio.sleep(QUIET_SECONDS)
-            self.gather()
+    def _note_loss(self) -> None:
+        """Have the whole tree scanned: what is on disk may be reported only later, or not at all."""
+        if self._lost is None:
+            self._lost = time.monotonic()
 
     @property
     def are_lost(self) -> bool:

@@ -13,23 +13,27 @@ from dataclasses import dataclass, field
 from chorus.agents.hook_event import HookEvent
 from chorus.agents.hook_spool import Spool
 from chorus.agents.interface import Events, Source
-from chorus.system.processes import read_process
 from chorus.watcher.notice_queue import NoticeQueue
 from chorus.watcher.prompts.permission_requests import PermissionRequests
-from chorus.watcher.sources.live_clients import client_key
-from chorus.watcher.sources.pipeline import Pipeline, now
+from chorus.watcher.sources.pipeline import Pipeline
+from chorus.watcher.sources.session_locations import SessionLocations, name_client
 from chorus.watcher.sources.transcript_source import TranscriptSource
-from chorus.watcher.work_trees import WatchedTrees
+from chorus.watcher.work_trees import IsWaiting, WatchedTrees
 
 log = logging.getLogger("chorus.watcher")
 
 # A hook that was killed on its way leaves its event and wakes nobody.
 POLL_SECONDS = 5.0
+# A hook waits at most 257 ms for the watcher. A little less, for the time until it has written its event.
+NEXT_HOOK_WAITS_SECONDS = 0.2
+# Recording takes milliseconds; a request is answered in any case.
+RECORDED_TIMEOUT_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class HookSource:
     events: Events
+    locations: SessionLocations
     spool: Spool
     pipeline: Pipeline
     trees: WatchedTrees
@@ -38,6 +42,12 @@ class HookSource:
     requests: PermissionRequests
     fail: Callable[[BaseException], bool]  # whether no event can be recorded now
     _woken: asyncio.Event = field(default_factory=asyncio.Event)
+    _reading: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _recorded: asyncio.Event = field(default_factory=asyncio.Event)
+    _unsettled: list[HookEvent] = field(default_factory=list)  # handled, but not all of it is recorded yet
+
+    def __post_init__(self) -> None:
+        self._recorded.set()
 
     def listen(self) -> None:
         asyncio.get_running_loop().add_reader(self.spool.fileno(), self._wake)
@@ -65,6 +75,12 @@ class HookSource:
             self._repair_spool()
             await self.read()
 
+    async def wait_until_recorded(self) -> None:
+        """Wait until what a released hook reported is recorded: whoever asks next expects to find it."""
+        if not self._recorded.is_set():
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._recorded.wait(), RECORDED_TIMEOUT_SECONDS)
+
     def _repair_spool(self) -> None:
         if not self.spool.is_intact():
             log.warning("parts of the spool were removed; it is recreated")
@@ -78,46 +94,81 @@ class HookSource:
         An event that cannot be processed is set aside, and the next one is read. Transcripts
         report the same as hooks: the next watcher reads there what this one could not record.
         """
-        for event in self.spool.take():
-            (failure,) = await asyncio.gather(self._feed(event), return_exceptions=True)
+        async with self._reading:
+            try:
+                await self._read()
+            finally:
+                self._recorded.set()
+
+    async def _read(self) -> None:
+        events = self.spool.take()
+        for index, event in enumerate(events):
+            is_last = index + 1 == len(events)
+            (failure,) = await asyncio.gather(self._feed(event, is_last=is_last), return_exceptions=True)
             if failure is None:
                 self.notices.reply(event)
-                self.spool.forget(event)
+                self.spool.release(event)
+                self._unsettled.append(event)
             elif self.fail(failure):
                 raise failure
             else:
                 self.transcripts.tails.frozen = True
                 self.spool.quarantine(event)
+        self._forget_settled()
         self.trees.publish_changes()
 
-    async def _feed(self, event: HookEvent) -> None:
-        self._place_session(event)
-        async with self.pipeline.lock:
-            outcomes = await self.pipeline.feed(
-                [event.value], Source.HOOK, is_waiting=lambda: self.spool.is_hook_waiting(event)
-            )
-        self.requests.feed_hook(event, outcomes)
+    def _forget_settled(self) -> None:
+        """Delete events once all that they report is recorded: until then the next watcher needs them."""
+        if not any(tree.any_held for tree in self.trees.all.values()):
+            for event in self._unsettled:
+                self.spool.forget(event)
+            self._unsettled.clear()
 
-    def _place_session(self, event: HookEvent) -> None:
-        """Remember where the session's transcript, directory, pane and client are."""
+    def _release_early(self, event: HookEvent) -> IsWaiting:
+        """Let a client go on that has nothing to wait for. Return a function that tells whether it waits.
+
+        What it does next is told by a hook as well, whose event is read after this one: so the files stay as
+        they are for as long as that hook waits.
+        """
+        if not self.events.is_after_the_fact(event.value):
+            return lambda: self.spool.is_hook_waiting(event)
+        waited = self.spool.is_hook_waiting(event)
+        self.notices.reply(event)
+        self._recorded.clear()
+        self.spool.release(event)
+        loop = asyncio.get_running_loop()
+        released = loop.time()
+        return lambda: waited and loop.time() - released < NEXT_HOOK_WAITS_SECONDS
+
+    def _source_of(self, event: HookEvent) -> Source:
+        """A session with the mod has hooks for forms alone: they do not make it a session with hooks."""
         session = self.events.hook_session(event.value)
-        if session is None:
-            return
-        known = self.pipeline.roster.set_location(
-            session.id,
-            time=now(),
-            source="hook",
-            transcript=session.transcript,
-            cwd=session.cwd,
+        if session is None or not self.events.is_about_form(event.value):
+            return Source.HOOK
+        return Source.MOD if "mod" in self.pipeline.sources_of(session.id) else Source.HOOK
+
+    async def _feed(self, event: HookEvent, *, is_last: bool) -> None:
+        client = name_client(event.client_pid)
+        source = self._source_of(event)
+        self.locations.remember(
+            event.value,
+            source,
             pane=event.pane,
-            server=event.tmux_socket,
-            client=_client_of(event),
+            tmux_socket=event.tmux_socket,
+            client=client,
         )
-        self.transcripts.follow(known, from_start=session.is_new)
-        if known.cwd is not None:
-            self.trees.find(known.cwd)
-
-
-def _client_of(event: HookEvent) -> str | None:
-    pid = event.client_pid
-    return None if pid is None else client_key(pid, read_process(pid))
+        is_waiting = self._release_early(event)
+        async with self.pipeline.lock:
+            self.trees.set_more_to_come(not is_last)
+            try:
+                outcomes = await self.pipeline.feed(
+                    [event.value],
+                    source,
+                    client=client or "",
+                    is_waiting=is_waiting,
+                )
+            finally:
+                self.trees.set_more_to_come(False)
+            if is_last:
+                self.trees.record_held()
+        self.requests.feed_hook(event, outcomes)

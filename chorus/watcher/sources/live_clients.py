@@ -1,21 +1,26 @@
 """Which clients still run. A session whose client was killed has ended, though no event says so.
 
-The roster knows each session's client by process id and start time. Checked once a second.
+The roster knows each session's client by process id and start time. The kernel tells when one ends; where it
+cannot, clients are checked once a second.
 """
 
 import asyncio
 import itertools
 import os
+import time
 from collections.abc import Awaitable, Callable
-from pathlib import Path
+from contextlib import suppress
+from dataclasses import dataclass, field
 
 from chorus.agents.interface import Setup
 from chorus.model.ids import SessionId
-from chorus.model.session import SessionTable
-from chorus.system.processes import Process, read_process
-from chorus.watcher.state.lent_hooks import LentHooks
+from chorus.model.session import Session, SessionTable
+from chorus.system.processes import Process, open_process, read_start, start_time
+from chorus.watcher.state.temporary_hooks import TemporaryHooks
 
 POLL_SECONDS = 1.0
+# Of clients whose end the kernel tells.
+WATCHED_POLL_SECONDS = 10.0
 # By then a client watches its settings files, also on a busy machine: two seconds were enough on an idle one.
 YOUNG_SECONDS = 15.0
 # A client reads a file again when it has not changed for a second: so not with every poll.
@@ -29,32 +34,84 @@ def client_key(pid: int, process: Process | None) -> str:
 
 def is_running(client: str) -> bool:
     pid, _, started = client.partition(":")
-    process = read_process(int(pid))
-    return process is not None and process.started == started
+    return read_start(int(pid)) == started
 
 
 def is_young(client: str) -> bool:
     """Return whether the client started only just now."""
-    started = client.partition(":")[2]
-    if not started.isdecimal():  # not known, or a date, where there is no /proc
-        return False
-    since_boot = float(Path("/proc/uptime").read_text().split()[0])
-    # In some containers the machine counts from another moment than its processes do: then none is young.
-    return abs(since_boot - int(started) / os.sysconf("SC_CLK_TCK")) < YOUNG_SECONDS
+    pid, _, started = client.partition(":")
+    began = start_time(int(pid), started)
+    return began is not None and abs(time.time() - began) < YOUNG_SECONDS
 
 
-async def watch_clients(
-    roster: SessionTable,
-    end_session: Callable[[SessionId], Awaitable[None]],
-    lent_hooks: LentHooks,
-    setup: Setup,
-) -> None:
-    """End the sessions of clients that are gone, and remove lent hooks from their settings."""
-    for poll in itertools.count():
-        lent_hooks.remove_unused(is_running, setup)
-        if poll % TOUCH_EVERY_POLLS == 0:
-            lent_hooks.touch_settings(is_young)
-        for session in list(roster.sessions.values()):
-            if session.state != "gone" and session.client is not None and not is_running(session.client):
-                await end_session(session.id)
-        await asyncio.sleep(POLL_SECONDS)
+@dataclass(slots=True)
+class LiveClients:
+    """Ends the sessions of clients that are gone, and removes temporary hooks from their settings."""
+
+    roster: SessionTable
+    end_client: Callable[[SessionId, str], Awaitable[None]]
+    temporary_hooks: TemporaryHooks
+    setup: Setup
+    on_end: Callable[[], None] = lambda: None  # a client has ended
+    _changed: asyncio.Event = field(default_factory=asyncio.Event)
+    _watched: dict[str, int] = field(default_factory=dict)  # a descriptor of each client's process
+
+    def note(self, session: Session) -> None:
+        """Watch the client of this session, if it is new."""
+        if session.client is not None and session.client not in self._watched:
+            self._changed.set()
+
+    def is_watched(self, client: str) -> bool:
+        """Whether the kernel tells when this client ends."""
+        return client in self._watched
+
+    async def run(self) -> None:
+        try:
+            for poll in itertools.count():
+                self._changed.clear()
+                self.temporary_hooks.remove_unused(is_running, self.setup)
+                if poll % TOUCH_EVERY_POLLS == 0:
+                    self.temporary_hooks.touch_settings(is_young)
+                await self.end_gone()
+                is_quiet = self._watch_all() and not self.temporary_hooks.installations
+                with suppress(TimeoutError):
+                    pause = WATCHED_POLL_SECONDS if is_quiet else POLL_SECONDS
+                    await asyncio.wait_for(self._changed.wait(), pause)
+        finally:
+            for client in list(self._watched):
+                self._unwatch(client)
+
+    async def end_gone(self) -> None:
+        """End every client that is gone, in each session it was in."""
+        for session in list(self.roster.sessions.values()):
+            for client in [one for one in self.roster.clients_of(session.id) if not is_running(one)]:
+                await self.end_client(session.id, client)
+
+    def _watch_all(self) -> bool:
+        """Watch all clients and no others. Return False if the end of one cannot be told."""
+        clients = {client for name in self.roster.sessions for client in self.roster.clients_of(name)}
+        for client in self._watched.keys() - clients:
+            self._unwatch(client)
+        for client in clients - self._watched.keys():
+            self._watch(client)
+        return clients == self._watched.keys()
+
+    def _watch(self, client: str) -> None:
+        descriptor = open_process(int(client.partition(":")[0]))
+        if descriptor is None:
+            return
+        if not is_running(client):  # another process with its id
+            os.close(descriptor)
+            return
+        self._watched[client] = descriptor
+        asyncio.get_running_loop().add_reader(descriptor, self._ended, client)
+
+    def _ended(self, client: str) -> None:
+        self._unwatch(client)
+        self._changed.set()
+        self.on_end()
+
+    def _unwatch(self, client: str) -> None:
+        descriptor = self._watched.pop(client)
+        asyncio.get_running_loop().remove_reader(descriptor)
+        os.close(descriptor)

@@ -41,7 +41,7 @@ class OutsideChanges:
             self.trees.publish_changes()
 
     def _record(self, tree: WatchedTree) -> bool:
-        """Return True if a change is not ready to be recorded, or the tree was removed meanwhile."""
+        """Record what is ready. Return True if a change is left for later, or the tree was removed."""
         with tree.directory.ignore_if_removed():
             return self._record_present(tree)
         return True
@@ -52,5 +52,5 @@ class OutsideChanges:
             return tree.has_changes
         live = [s for s in self.roster.sessions.values() if s.state != "gone"]
         # A watcher that starts finds changes of calls that are reported late, from whatever source.
-        late = (tree.is_new and live) or not all("hook" in session.sources for session in live)
+        late = (tree.is_new and live) or not all(session.is_live for session in live)
         return tree.record_outside(grace_seconds=GRACE_SECONDS_WITHOUT_HOOKS if late else GRACE_SECONDS)

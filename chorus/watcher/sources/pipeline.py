@@ -11,21 +11,25 @@ from datetime import UTC, datetime
 from typing import Any
 
 from chorus.agents.interface import OutcomeReader, Source
-from chorus.model.ids import SessionId
+from chorus.model.ids import SessionId, ToolUseId
+from chorus.model.lru import LruDict
 from chorus.model.outcomes import (
     ActionClosed,
     BackgroundTaskEnded,
     CallOpened,
+    CallStarted,
     LeadTextAdded,
     Outcome,
     SessionEnded,
-    SessionLinked,
     StatusCorrected,
 )
 from chorus.model.session import Session, SessionTable
 from chorus.watcher.work_trees import IsWaiting, WatchedTree
 
 log = logging.getLogger("chorus.watcher")
+
+# Calls that may still be corrected, with the work tree each ran in.
+MAX_CALLS = 4096
 
 FindTree = Callable[[str], WatchedTree | None]
 
@@ -36,14 +40,16 @@ class Pipeline:
         pairing: OutcomeReader,
         find_tree: FindTree,
         publish_session: Callable[[Session], None],
-        feed_prompts: Callable[[list[Outcome]], None],
+        observe: Callable[[list[Outcome], str], None],
     ) -> None:
         self.pairing = pairing
         self.roster = SessionTable()
+        pairing.set_shared_sessions(self.roster.shared)
         self.lock = asyncio.Lock()  # held while history changes: one source at a time
         self._find_tree = find_tree
         self.publish_session = publish_session
-        self._feed_prompts = feed_prompts
+        self._trees_of_calls: LruDict[ToolUseId, WatchedTree] = LruDict(MAX_CALLS)
+        self._observe = observe
 
     async def feed(
         self,
@@ -51,30 +57,42 @@ class Pipeline:
         source: Source,
         *,
         channel: str = "",
+        client: str = "",
         is_waiting: IsWaiting | None = None,
         history: bool = False,
     ) -> list[Outcome]:
-        """Feed messages of one source, in order. `history`: they are from before the session was watched."""
+        """Feed messages of one source, in order. `history`: they are from before the session was watched.
+
+        `client`: the one whose hook it is.
+        """
         outcomes: list[Outcome] = []
         for message in messages:
-            outcomes += self.pairing.feed_value(dict(message), source=source, channel=channel)
+            fed = self.pairing.feed_value(dict(message), source=source, channel=channel, client=client)
+            outcomes += [outcome for outcome in fed if not self._goes_on(outcome, client)]
         await self._distribute(outcomes, source=source.value, is_waiting=is_waiting, history=history)
         return outcomes
 
-    def root_of(self, session: SessionId) -> SessionId | None:
-        """Return the session under which the actions of this one are recorded."""
-        tree = self._tree_of(session)
-        return tree.recorder.journal.root_session(session) if tree is not None else None
-
-    def has_hooks(self, session: SessionId) -> bool:
+    def sources_of(self, session: SessionId) -> tuple[str, ...]:
         known = self.roster.sessions.get(session)
-        return known is not None and "hook" in known.sources
+        return known.sources if known is not None else ()
 
     async def end_session(self, session: SessionId, *, source: str) -> list[Outcome]:
         """Close a session whose client has ended."""
         outcomes: list[Outcome] = [*self.pairing.close(session), SessionEnded(session, "gone")]
         await self._distribute(outcomes, source=source, is_waiting=None, history=False)
         return outcomes
+
+    async def end_client(self, session: SessionId, client: str, *, source: str) -> list[Outcome]:
+        """Close the calls of a client that has ended, in a session that another client is in too."""
+        outcomes = self.pairing.close_client(session, client)
+        await self._distribute(outcomes, source=source, is_waiting=None, history=False)
+        return outcomes
+
+    def _goes_on(self, outcome: Outcome, client: str) -> bool:
+        """Whether a client reports the end of a session that another client is in too."""
+        if not isinstance(outcome, SessionEnded) or not client:
+            return False
+        return self.roster.remove_client(outcome.session, client)
 
     async def _distribute(
         self, outcomes: list[Outcome], *, source: str, is_waiting: IsWaiting | None, history: bool
@@ -83,7 +101,7 @@ class Pipeline:
             changed = self.roster.feed(outcome, time=now(), source=source)
             if changed is not None:
                 self.publish_session(changed)
-        self._feed_prompts(outcomes)
+        self._observe(outcomes, source)
         for tree, mine in self._by_tree(outcomes).items():
             if history:
                 tree.replay(mine)
@@ -94,28 +112,31 @@ class Pipeline:
     def _by_tree(self, outcomes: list[Outcome]) -> dict[WatchedTree, list[Outcome]]:
         found: dict[WatchedTree, list[Outcome]] = {}
         for outcome in outcomes:
-            tree = self._tree_of(session_of(outcome))
-            if tree is not None:
+            for tree in self._trees_of(outcome):
                 found.setdefault(tree, []).append(outcome)
         return found
+
+    def _trees_of(self, outcome: Outcome) -> Iterable[WatchedTree]:
+        """The work trees an outcome is about; of a call, the one it runs in: a sub-agent may have its own."""
+        match outcome:
+            case CallOpened(call) | CallStarted(call) | ActionClosed(call):
+                tree = (self._find_tree(call.cwd) if call.cwd else None) or self._tree_of(call.session)
+                if tree is not None:
+                    self._trees_of_calls[call.id] = tree
+            case StatusCorrected(id=call_id) | LeadTextAdded(id=call_id) | BackgroundTaskEnded(id=call_id):
+                known = self._trees_of_calls.get(call_id) if call_id is not None else None
+                is_there = known is not None and known.directory.is_there()
+                tree = known if is_there else self._tree_of(outcome.session)
+            case SessionEnded(session):
+                others = {tree for tree in self._trees_of_calls.values() if tree.windows.open}
+                return {tree for tree in (self._tree_of(session), *others) if tree is not None}
+            case _:
+                return ()
+        return () if tree is None else (tree,)
 
     def _tree_of(self, session: SessionId | None) -> WatchedTree | None:
         known = self.roster.sessions.get(session) if session is not None else None
         return self._find_tree(known.cwd) if known is not None and known.cwd else None
-
-
-def session_of(outcome: Outcome) -> SessionId | None:
-    match outcome:
-        case CallOpened(call):
-            return call.session
-        case ActionClosed(action):
-            return action.session
-        case SessionEnded(session) | BackgroundTaskEnded(session=session) | StatusCorrected(session=session):
-            return session
-        case SessionLinked(session) | LeadTextAdded(session=session):
-            return session
-        case _:
-            return None
 
 
 def now() -> str:

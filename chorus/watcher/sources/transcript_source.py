@@ -20,13 +20,16 @@ from chorus.agents.interface import Clients, Source, TranscriptReader
 from chorus.model.ids import SessionId
 from chorus.model.session import Session
 from chorus.watcher.sources.pipeline import Pipeline
+from chorus.watcher.sources.transcript_activity import WATCHED_POLL_SECONDS, TranscriptActivity
 from chorus.watcher.state.files import SessionFile, save_json
 from chorus.watcher.work_trees import WatchedTrees
 
-# The client itself writes transcripts up to 250 ms late.
-POLL_SECONDS = 0.1
+# What was read since positions were last saved is read again by the next watcher, and recognized by its ids.
+SAVE_SECONDS = 1.0
 # A client writes its last lines within a second of its end; background tasks it left may add some.
 LATE_SECONDS = 60.0
+# What is read and fed before requests have their turn again: some ten milliseconds of work.
+MAX_STEP_BYTES = 2**20
 # All positions are saved with each read: those of the sessions of some weeks are enough.
 MAX_POSITIONS = 500
 
@@ -37,6 +40,7 @@ class TranscriptSource:
     sessions: SessionFile
     pipeline: Pipeline
     trees: WatchedTrees
+    activity: TranscriptActivity = field(default_factory=TranscriptActivity)
 
     def load(self) -> None:
         """Follow the sessions that an earlier watcher followed."""
@@ -48,23 +52,43 @@ class TranscriptSource:
         self.tails.save()
         self.sessions.save()
 
+    def _save_if_due(self) -> None:
+        if self.tails.unsaved and time.monotonic() - self.tails.saved_at > SAVE_SECONDS:
+            self.save()
+
     def follow(self, session: Session, *, from_start: bool = False) -> None:
-        if session.transcript is not None and session.state != "gone":
-            self.tails.follow(session.id, Path(session.transcript), from_start=from_start)
+        self.activity.note()
+        if session.transcript is None or session.state == "gone":
+            return
+        if self.tails.follow(session.id, Path(session.transcript), from_start=from_start):
+            self.activity.note_file()
 
     async def run(self) -> None:
         while True:
-            await asyncio.sleep(POLL_SECONDS)
+            # First watched, then read: what is written in between is read the next time.
+            self.activity.watch(self.tails.directories)
             await self.catch_up()
+            self._save_if_due()
+            await self.activity.wait(SAVE_SECONDS if self.tails.unsaved else WATCHED_POLL_SECONDS)
 
     async def catch_up(self) -> None:
-        """Feed everything that has been written by now."""
+        """Feed everything that has been written by now, in steps between which others have their turn."""
         async with self.pipeline.lock:
-            await self.read()
+            await self._read_step()
+        while self.tails.has_more:
+            await asyncio.sleep(0)
+            async with self.pipeline.lock:
+                await self._read_step()
         self.trees.publish_changes()
 
     async def read(self) -> None:
         """Feed what was written since the last time. The caller holds the pipeline's lock."""
+        await self._read_step()
+        while self.tails.has_more:
+            await asyncio.sleep(0)
+            await self._read_step()
+
+    async def _read_step(self) -> None:
         # If it cannot be recorded, the next watcher has to read it again.
         before, self.tails.frozen = self.tails.frozen, True
         lines = list(self.tails.read())
@@ -74,13 +98,24 @@ class TranscriptSource:
                 await self.pipeline.feed(messages, Source.TRANSCRIPT, history=history)
         self.tails.frozen = before
         if lines:
-            self.save()
+            self.activity.note()
+            self.tails.unsaved = True
+            self._save_if_due()
         sessions = self.pipeline.roster.sessions
         gone = [name for name in self.tails.followed if name in sessions and sessions[name].state == "gone"]
         self.tails.forget_quiet(gone, time.monotonic())
 
+    async def end_client(self, session: SessionId, client: str) -> None:
+        """Feed what an ended client wrote last, then close its session, unless another client is in it."""
+        if not self.pipeline.roster.remove_client(session, client):
+            await self.end_session(session)
+            return
+        async with self.pipeline.lock:
+            await self.read()
+            await self.pipeline.end_client(session, client, source="pane")
+
     async def end_session(self, session: SessionId) -> None:
-        """Feed what an ended client wrote last, then close its session."""
+        """Feed what was written last, then close the session."""
         if self.pipeline.roster.sessions[session].state == "gone":
             return
         async with self.pipeline.lock:
@@ -110,9 +145,13 @@ class TranscriptTails:
 
     clients: Clients
     path: Path  # where positions are saved
+    has_more: bool = False  # the last call left something to read
     frozen: bool = False  # what was read last is not recorded yet: the next watcher must read it again
+    unsaved: bool = False  # positions have moved since they were saved
+    saved_at: float = 0.0
     _files: dict[Path, _Followed] = field(default_factory=dict)
     _mains: dict[Path, SessionId] = field(default_factory=dict)
+    _directories: set[Path] = field(default_factory=set)
     _positions: dict[str, int] = field(default_factory=dict)  # the one that moved last is last
     _quiet: dict[SessionId, float] = field(default_factory=dict)  # since when, of sessions that ended
 
@@ -123,14 +162,16 @@ class TranscriptTails:
             if isinstance(known, Mapping):
                 self._positions = {path: at for path, at in known.items() if isinstance(at, int)}
 
-    def follow(self, session: SessionId, transcript: Path, *, from_start: bool = False) -> None:
-        """Follow a session. Unless its file is known, what it holds by now is history.
+    def follow(self, session: SessionId, transcript: Path, *, from_start: bool = False) -> bool:
+        """Follow the transcript of a session; return False if it is followed already.
 
-        `from_start`: the session began while it was watched, so none of it is history.
+        What the file holds by now is history, unless a watcher followed it before, or the session began while
+        it was watched (`from_start`).
         """
         if transcript in self._mains:
-            return
+            return False
         self._mains[transcript] = session
+        self._find_directories()
         known = str(transcript) in self._positions
         self._add(session, transcript, from_start=from_start)
         for path in self.clients.subagent_transcripts(transcript):
@@ -138,13 +179,24 @@ class TranscriptTails:
             self._add(session, path, from_start=from_start or known)
         if not known:
             self.save()  # if this watcher is killed now, the next one must know that the session was watched
+        return True
 
     def forget(self, session: SessionId) -> None:
         """Stop following an ended session; its positions are kept."""
         for path in [path for path, known in self._mains.items() if known == session]:
             del self._mains[path]
+        self._find_directories()
         for path in [path for path, followed in self._files.items() if followed.session == session]:
             del self._files[path]
+
+    def _find_directories(self) -> None:
+        found = (self.clients.transcript_directories(main) for main in self._mains)
+        self._directories = {path for paths in found for path in paths}
+
+    @property
+    def directories(self) -> set[Path]:
+        """The directories in which transcripts grow or appear."""
+        return self._directories
 
     @property
     def followed(self) -> set[SessionId]:
@@ -157,9 +209,12 @@ class TranscriptTails:
             self.forget(session)
 
     def read(self) -> Iterator[TranscriptLine]:
-        """Yield every line completed since the last call. A sub-agent's file that appears later is read from
-        its start.
+        """Yield the lines completed since the last call, as many as one step may take.
+
+        A sub-agent's file that appears later is read from its start.
         """
+        self.has_more = False
+        budget = MAX_STEP_BYTES
         for transcript, session in list(self._mains.items()):
             for path in self.clients.subagent_transcripts(transcript):
                 if path not in self._files:
@@ -174,6 +229,11 @@ class TranscriptTails:
             if followed.tail.position != start:
                 self._positions.pop(str(path), None)
                 self._positions[str(path)] = followed.tail.position
+            budget -= max(followed.tail.position - start, 0)
+            # The files after it wait: a sub-agent's lines are read after those of its session.
+            if followed.tail.has_more or budget <= 0:
+                self.has_more = True
+                return
 
     @property
     def problems(self) -> list[str]:
@@ -188,6 +248,7 @@ class TranscriptTails:
         for path in left[:-MAX_POSITIONS]:
             del self._positions[path]
         save_json(self.path, self._positions)
+        self.unsaved, self.saved_at = False, time.monotonic()
 
     def _add(self, session: SessionId, path: Path, *, from_start: bool) -> None:
         known = self._positions.setdefault(str(path), 0 if from_start else _size(path))

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from chorus.model.session import Session, SessionTable, parse_session
 from chorus.system.atomic_file import replace_file
+from chorus.system.private_files import open_private
 
 # Far more than recording an action takes.
 FREE_BYTES = 2**20
@@ -34,7 +35,8 @@ def has_free_space(directory: Path) -> bool:
     """Return whether the disk has room for what a watcher writes at once, by writing it."""
     trial = directory / "room.tmp"
     try:
-        trial.write_bytes(bytes(FREE_BYTES))
+        with open(trial, "wb", opener=open_private) as file:
+            file.write(bytes(FREE_BYTES))
     except OSError:
         return False
     finally:

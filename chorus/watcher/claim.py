@@ -1,0 +1,48 @@
+"""Claim a repository: take the lock that one watcher holds, and listen before the rest of it is loaded.
+
+Who connects while the watcher still loads is not refused, but answered as soon as it can. Imported first, so
+this module itself loads little.
+"""
+
+import os
+import socket
+import time
+
+from chorus.system.file_lock import FileLock
+from chorus.system.socket_path import short_path
+from chorus.wire.home import Home
+
+# A command's `is_locked` holds the lock for an instant; another watcher holds it for good.
+LOCK_TRIES = 20
+LOCK_PAUSE_SECONDS = 0.01
+# Connections that wait while the watcher loads: more than there are clients, panels and commands.
+BACKLOG = 100
+
+
+def acquire_lock(home: Home) -> FileLock | None:
+    """Return the repository's lock with our process id in it, or None if another watcher holds it."""
+    lock = FileLock(home.lock)
+    for _ in range(LOCK_TRIES):
+        if lock.try_acquire():
+            lock.write(b"%d\n" % os.getpid())
+            return lock
+        time.sleep(LOCK_PAUSE_SECONDS)
+    lock.close()
+    return None
+
+
+def listen(home: Home) -> socket.socket:
+    """Listen at the repository's socket, for its own user alone.
+
+    The lock is held by now, so an existing socket file is that of a dead watcher.
+    """
+    home.socket.unlink(missing_ok=True)
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    old_mask = os.umask(0o177)
+    try:
+        with short_path(home.socket) as path:
+            listener.bind(path)
+    finally:
+        os.umask(old_mask)
+    listener.listen(BACKLOG)
+    return listener

@@ -1,0 +1,174 @@
+"""Notes of all work trees, and their way to the session that made the change.
+
+A session that reports through hooks or the mod gets its notes in the reply to its next event that reaches the
+model; a headless one at once, as a message. Drafts of a session also go with the user's next message to it.
+Nothing is ever typed into a pane.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from chorus.errors import ChorusError, ExitCode
+from chorus.history.log.joint_log import find_action
+from chorus.history.log.lookup import find_entry
+from chorus.history.recorder import Recorder
+from chorus.model.ids import SessionId
+from chorus.model.json_api import EventJson, NoteJson, NotesEvent, NoteStateJson, SentNotesJson
+from chorus.model.session import SessionTable
+from chorus.review.notes.note_log import Note
+from chorus.review.notes.notes import NoSuchNote, note_json, note_log, render_notes, write_note
+from chorus.review.revert.notice_text import Notice
+from chorus.watcher.notice_queue import NoticeQueue
+from chorus.watcher.panes.headless_runs import HeadlessRuns
+from chorus.watcher.sources.pipeline import now
+
+Readers = Mapping[str, Recorder]
+
+
+class NotDeliverable(ChorusError):
+    """No way leads to the session: it reports through neither hooks nor the mod."""
+
+    exit_code = ExitCode.REFUSED
+    hint = "Add hooks to it with `chorus attach --hooks`; the notes stay drafts until then."
+
+
+@dataclass(slots=True)
+class NoteDelivery:
+    readers: Callable[[], Readers]
+    notices: NoticeQueue
+    runs: HeadlessRuns
+    roster: SessionTable
+    publish: Callable[[EventJson], None]
+    # The sessions that have drafts; None: not known yet.
+    _with_drafts: set[str] | None = field(default=None)
+
+    def write(
+        self, readers: Readers, here: str, name: str, text: str, *, path: str | None, line: int | None
+    ) -> NoteJson:
+        number = max((note_log(recorder).last_number() for recorder in readers.values()), default=0) + 1
+
+        def look(recorder: Recorder, found: str) -> tuple[Recorder, str]:
+            find_entry(recorder.entries(), found)
+            return recorder, found
+
+        recorder, action = find_action(name, readers, here, look)
+        note = write_note(recorder, action, text, number=number, time=now(), path=path, line=line)
+        self._changed()
+        return note_json(recorder, note)
+
+    def all(self, readers: Readers) -> list[NoteJson]:
+        notes = [note_json(recorder, note) for recorder, note in _each(readers)]
+        return sorted(notes, key=lambda note: note["n"])
+
+    def states(self, readers: Readers) -> dict[str, list[NoteStateJson]]:
+        """The notes on each action, by its id."""
+        found: dict[str, list[NoteStateJson]] = defaultdict(list)
+        for note in self.all(readers):
+            found[note["id"]].append({"n": note["n"], "state": note["state"]})
+        return found
+
+    def mark(self, readers: Readers, numbers: Iterable[int], kind: str) -> list[NoteJson]:
+        """Drop notes, or mark them as addressed."""
+        found = {note.n: (recorder, note) for recorder, note in _each(readers)}
+        chosen = [found.get(number) or _raise_unknown(number) for number in numbers]
+        for recorder, note in chosen:
+            if kind == "drop":
+                note_log(recorder).drop(note.n)
+            else:
+                note_log(recorder).mark_addressed(note.n)
+                note.state = "addressed"
+        self._changed()
+        return [note_json(recorder, note) for recorder, note in chosen]
+
+    async def send(self, readers: Readers, numbers: Iterable[int] = ()) -> SentNotesJson:
+        """Send these notes, or all drafts, those of each session together."""
+        wanted = set(numbers)
+        chosen = [
+            (recorder, note)
+            for recorder, note in _each(readers)
+            if (note.n in wanted if wanted else note.state == "draft")
+        ]
+        if missing := sorted(wanted - {note.n for _, note in chosen}):
+            _raise_unknown(missing[0])
+        if not chosen:
+            raise NoSuchNote("there is no draft to send", hint="Write one: `chorus note ACTION TEXT`.")
+        by_session: dict[str, list[tuple[Recorder, Note]]] = defaultdict(list)
+        for recorder, note in chosen:
+            by_session[note_json(recorder, note)["session"] or ""].append((recorder, note))
+        for session in by_session:
+            self._refuse_unreachable(session)
+        now_sent, queued = [], []
+        for session, notes in by_session.items():
+            run = self.runs.in_session(session)
+            if run is not None and not run.ending:
+                await self.runs.send_message(run, self._take_text(notes))
+                now_sent.append(session)
+            else:
+                self._queue(session, notes)
+                queued.append(session)
+        self._changed()
+        return {"sent": sorted(note.n for _, note in chosen), "now": now_sent, "queued": queued}
+
+    def send_with_message(self, session: SessionId) -> None:
+        """Queue the drafts of a session to which the user has just written: they go with that message."""
+        if mine := self._drafts_of(session):
+            self._queue(session, mine)
+            self._changed()
+
+    def take_for_message(self, session: SessionId) -> str | None:
+        """Take the drafts of a session as text, to go with a message that is about to be sent."""
+        mine = self._drafts_of(session)
+        if not mine:
+            return None
+        text = self._take_text(mine)
+        self._changed()
+        return text
+
+    def _drafts_of(self, session: str) -> list[tuple[Recorder, Note]]:
+        if self._with_drafts is not None and session not in self._with_drafts:
+            return []
+        drafts = [(recorder, note) for recorder, note in _each(self.readers()) if note.state == "draft"]
+        sessions = [note_json(recorder, note)["session"] or "" for recorder, note in drafts]
+        self._with_drafts = set(sessions)
+        return [draft for draft, of in zip(drafts, sessions, strict=True) if of == session]
+
+    def _refuse_unreachable(self, session: str) -> None:
+        known = self.roster.sessions.get(SessionId(session))
+        if known is None or known.state == "gone":
+            raise NotDeliverable(
+                f"session {session or 'unknown'} has ended",
+                hint="Its notes stay drafts, and go with your first message once it is resumed.",
+            )
+        if not known.is_live and self.runs.in_session(session) is None:
+            raise NotDeliverable(f"session {session} reports through neither hooks nor the mod")
+
+    def _queue(self, session: str, notes: list[tuple[Recorder, Note]]) -> None:
+        notice = Notice(SessionId(session), self._take_text(notes))
+        self.notices.add([notice], self.roster.sessions.values())
+
+    def _take_text(self, notes: list[tuple[Recorder, Note]]) -> str:
+        """Mark notes as sent, and return the text that carries them."""
+        notes = sorted(notes, key=lambda each: each[1].n)
+        described = [note_json(recorder, note) for recorder, note in notes]
+        summaries = [_summary(recorder, note) for recorder, note in notes]
+        for (recorder, note), shown in zip(notes, described, strict=True):
+            last = max((entry.n for entry in recorder.entries() if entry.n is not None), default=0)
+            note_log(recorder).mark_sent(note.n, time=now(), after=last, lines=shown["quote"])
+        return render_notes(described, summaries)
+
+    def _changed(self) -> None:
+        self._with_drafts = None
+        self.publish(NotesEvent(event="notes", notes=self.all(self.readers())))
+
+
+def _each(readers: Readers) -> list[tuple[Recorder, Note]]:
+    return [(recorder, note) for recorder in readers.values() for note in note_log(recorder).read().values()]
+
+
+def _summary(recorder: Recorder, note: Note) -> str:
+    return find_entry(recorder.entries(), note.action).summary
+
+
+def _raise_unknown(number: int) -> tuple[Recorder, Note]:
+    raise NoSuchNote(f"there is no note {number}")

@@ -1,0 +1,113 @@
+"""The MCP servers that the user registered for a headless session, and the client's messages to them.
+
+Each is a program that speaks JSON-RPC on stdio, started with the first message for it. The client's message
+comes in a control request, and the server's response goes back in the response to that request, inside
+`mcp_response`. A server's own requests go to the client in a control request of ours.
+"""
+
+import json
+import subprocess
+import threading
+import uuid
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import IO, Any
+
+Send = Callable[[dict[str, Any]], None]
+
+
+class McpServers:
+    def __init__(self, commands: Mapping[str, str], environment: Mapping[str, str], send: Send) -> None:
+        self._commands = dict(commands)
+        self._environment = dict(environment)
+        self._send = send
+        self._servers: dict[str, McpServer] = {}
+
+    def send(self, request: str, name: str, message: dict[str, Any]) -> None:
+        """Pass a message of the client to a server; every request gets a response."""
+        if name not in self._commands:
+            self._send(error_reply(request, f"there is no MCP server {name!r}"))
+            return
+        server = self._servers.get(name)
+        if server is None or not server.is_running:
+            try:
+                server = McpServer(name, self._commands[name], self._environment, self._send)
+            except OSError as error:
+                self._send(error_reply(request, f"cannot start MCP server {name!r}: {error}"))
+                return
+            self._servers[name] = server
+        server.send(request, message)
+
+    def close(self) -> None:
+        for server in self._servers.values():
+            server.close()
+
+
+class McpServer:
+    def __init__(self, name: str, command: str, environment: dict[str, str], send: Send) -> None:
+        self._name = name
+        self._send = send
+        self._pending: dict[str, str] = {}  # id of the message -> id of the control request
+        self._process = subprocess.Popen(
+            ["/bin/sh", "-c", f"exec {command}"],
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+        )
+        assert self._process.stdout is not None
+        threading.Thread(target=self._read, args=(self._process.stdout,), daemon=True).start()
+
+    @property
+    def is_running(self) -> bool:
+        return self._process.poll() is None
+
+    def send(self, request: str, message: dict[str, Any]) -> None:
+        waits = "id" in message and "method" in message
+        if waits:
+            self._pending[_key(message["id"])] = request
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(json.dumps(message).encode() + b"\n")
+            self._process.stdin.flush()
+        except OSError:
+            self._pending.pop(_key(message.get("id")), None)
+            self._send(error_reply(request, f"the MCP server {self._name!r} has ended"))
+            return
+        if not waits:  # a notification, or the client's response: nothing comes back
+            self._send(mcp_reply(request, {"jsonrpc": "2.0", "result": {}}))
+
+    def close(self) -> None:
+        with suppress(OSError):
+            self._process.terminate()
+
+    def _read(self, stream: IO[bytes]) -> None:
+        for line in stream:
+            with suppress(ValueError):
+                message = json.loads(line)
+                if isinstance(message, dict):
+                    self._take(message)
+        for request in list(self._pending.values()):
+            self._send(error_reply(request, f"the MCP server {self._name!r} has ended"))
+        self._pending.clear()
+
+    def _take(self, message: dict[str, Any]) -> None:
+        if "method" in message:
+            inner = {"subtype": "mcp_message", "server_name": self._name, "message": message}
+            self._send({"type": "control_request", "request_id": str(uuid.uuid4()), "request": inner})
+        elif (request := self._pending.pop(_key(message.get("id")), None)) is not None:
+            self._send(mcp_reply(request, message))
+
+
+def mcp_reply(request: str, message: dict[str, Any]) -> dict[str, Any]:
+    response = {"subtype": "success", "request_id": request, "response": {"mcp_response": message}}
+    return {"type": "control_response", "response": response}
+
+
+def error_reply(request: str, error: str) -> dict[str, Any]:
+    response = {"subtype": "error", "request_id": request, "error": error}
+    return {"type": "control_response", "response": response}
+
+
+def _key(identity: object) -> str:
+    return json.dumps(identity)

@@ -1,0 +1,55 @@
+"""The events that a pane printed: each is fed once, those from before the pane was watched as history."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from chorus.agents.interface import Document, DocumentFilter, Events
+
+# (objects, whether they were printed before the pane was watched)
+Feed = Callable[[list[dict[str, Any]], bool], Awaitable[None]]
+
+
+@dataclass(slots=True)
+class PrintedEvents:
+    """`since`: when the pane began to be watched. What was printed before is history; what a killed watcher
+    may have missed is not. `shown` knows what the pane showed then, for events that carry no time.
+    """
+
+    events: Events
+    feed: Feed
+    since: float
+    shown: DocumentFilter | None = None
+    _seen: DocumentFilter = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._seen = self.events.document_filter()
+
+    def parse(self, text: str) -> list[Document]:
+        """Return the whole objects in what a pane shows."""
+        reader = self.events.read_stream()
+        return [*reader.feed(text), *reader.close()]
+
+    async def feed_first(self, text: str) -> None:
+        """Feed what the pane shows when it is read for the first time."""
+        documents = self.parse(text)
+        watched = next((n for n, one in enumerate(documents) if self._is_watched(one)), len(documents))
+        await self._feed_new(documents[:watched], history=True)
+        await self._feed_new(documents[watched:], history=False)
+
+    async def feed_printed(self, documents: list[Document]) -> None:
+        """Feed what was printed since, and may have been fed already."""
+        await self._feed_new(documents, history=False)
+
+    async def _feed_new(self, documents: list[Document], *, history: bool) -> None:
+        fresh = [document.value for document in documents if self._seen.is_new(document)]
+        if fresh:
+            await self.feed(fresh, history)
+
+    def _is_watched(self, document: Document) -> bool:
+        """Return whether the event was printed after the pane began to be watched."""
+        try:
+            return datetime.fromisoformat(document.value["timestamp"]).timestamp() >= self.since
+        except (KeyError, TypeError, ValueError, OverflowError):
+            return self.shown is not None and self.shown.is_new(document)

@@ -1,0 +1,55 @@
+"""The HTTP that the mod speaks over the watcher's socket: POST requests with a JSON object, kept alive."""
+
+import asyncio
+import re
+from typing import Any, NamedTuple
+
+import orjson
+
+MAX_HEADER_BYTES = 2**16
+HEADERS_END = b"\r\n\r\n"
+CONTENT_LENGTH = re.compile(rb"(?:^|\n)content-length:\s*(\d{1,18})\s", re.IGNORECASE)
+MAX_BODY_BYTES = 64 * 2**20
+
+
+class BadHttp(ValueError):
+    """Not a request that the mod makes."""
+
+
+class HttpRequest(NamedTuple):
+    path: str
+    value: dict[str, Any]
+
+
+def is_http(line: bytes) -> bool:
+    """Whether a line begins an HTTP request. Any other message begins with a brace."""
+    return line.startswith(b"POST /")
+
+
+async def read_http(line: bytes, reader: asyncio.StreamReader) -> HttpRequest:
+    """Read the rest of the request that begins with this line."""
+    try:
+        headers = await reader.readuntil(HEADERS_END)
+    except (asyncio.IncompleteReadError, asyncio.LimitOverrunError) as error:
+        raise BadHttp(f"no end of the headers: {error}") from None
+    if len(headers) > MAX_HEADER_BYTES:
+        raise BadHttp("too many headers")
+    found = CONTENT_LENGTH.search(headers)
+    length = int(found[1]) if found else 0
+    if length > MAX_BODY_BYTES:
+        raise BadHttp(f"a body of {length} bytes")
+    try:
+        value = orjson.loads(await reader.readexactly(length))
+    except (orjson.JSONDecodeError, asyncio.IncompleteReadError) as error:
+        raise BadHttp(str(error)) from None
+    if not isinstance(value, dict):
+        raise BadHttp("the body is not a JSON object")
+    return HttpRequest(line.split(b" ")[1].decode("ascii", "replace"), value)
+
+
+def render_http(value: dict[str, Any]) -> bytes:
+    body = orjson.dumps(value)
+    return b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (
+        len(body),
+        body,
+    )

@@ -1,0 +1,114 @@
+"""The mod as a source: it reports over the socket what hooks report through the spool, and waits less.
+
+A report is answered once it is recorded; the client waits only for the one before a call. Reports are not
+stored: what a watcher could not record is read from the transcript.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+from chorus.agents.interface import Events, Source
+from chorus.model.ids import PaneId
+from chorus.watcher.notice_queue import NoticeQueue
+from chorus.watcher.prompts.permission_requests import PermissionRequests
+from chorus.watcher.prompts.reply_channels import ModChannel
+from chorus.watcher.server.http_exchange import HttpRequest
+from chorus.watcher.sources.mod_fallback import ModFallback
+from chorus.watcher.sources.pipeline import Pipeline
+from chorus.watcher.sources.session_locations import SessionLocations, name_client
+from chorus.watcher.sources.transcript_source import TranscriptSource
+from chorus.watcher.work_trees import WatchedTrees
+
+log = logging.getLogger("chorus.watcher")
+
+
+@dataclass(frozen=True, slots=True)
+class ModSource:
+    events: Events
+    locations: SessionLocations
+    fallback: ModFallback
+    pipeline: Pipeline
+    trees: WatchedTrees
+    transcripts: TranscriptSource
+    notices: NoticeQueue
+    requests: PermissionRequests
+    fail: Callable[[BaseException], bool]
+    _held: dict[int, ModChannel] = field(default_factory=dict)
+    _numbers: "count[int]" = field(default_factory=lambda: count(1))
+
+    async def handle(self, request: HttpRequest, client_pid: int | None) -> dict[str, Any]:
+        if request.path == "/report":
+            return await self._take(request.value, client_pid)
+        if request.path == "/answer":
+            channel = self._held.get(request.value.get("request", 0))
+            reply = await channel.poll() if channel is not None else {}
+            if channel is not None and not reply.get("again"):
+                self._held.pop(request.value["request"], None)
+            return reply
+        if request.path == "/open":
+            return {"open": self._count_open(request.value.get("cwd"))}
+        log.warning("the mod asks for %s, which this version does not have", request.path)
+        return {}
+
+    def _count_open(self, cwd: object) -> int:
+        """How many actions of the work tree wait for review."""
+        tree = self.trees.find(cwd) if isinstance(cwd, str) else None
+        return 0 if tree is None else sum(lane["open"] for lane in tree.recorder.log.lanes())
+
+    async def _take(self, report: Mapping[str, Any], client_pid: int | None) -> dict[str, Any]:
+        value = self.events.read_report(report)
+        if value is None:
+            return {}
+        pane, tmux = report.get("pane"), report.get("tmux")
+        client = name_client(client_pid)
+        pane_id = PaneId(pane) if isinstance(pane, str) and pane else None
+        session = self.locations.remember(
+            value,
+            Source.MOD,
+            pane=pane_id,
+            tmux_socket=tmux.rsplit(",", 2)[0] if isinstance(tmux, str) and tmux else None,
+            client=client,
+        )
+        call = value.get("tool_use_id")
+        self.fallback.on_report(call if isinstance(call, str) else None)
+        try:
+            async with self.pipeline.lock:
+                outcomes = await self.pipeline.feed(
+                    [value],
+                    Source.MOD,
+                    client=client or "",
+                    is_waiting=_client_waits(report, self.events.report_wait_seconds),
+                )
+                self.trees.record_held()
+        except Exception as error:
+            self.transcripts.tails.frozen = True
+            if self.fail(error):
+                return {}
+            raise
+        self.trees.publish_changes()
+        reply: dict[str, Any] = {}
+        if session is not None and self.events.notice_session(value) == session:
+            notice = self.notices.take(session)
+            if notice is not None:
+                reply["notice"] = notice
+        channel = self.requests.feed_mod(value, pane_id, outcomes)
+        if channel is not None:
+            number = next(self._numbers)
+            self._held[number] = channel
+            reply["request"] = number
+        return reply
+
+
+def _client_waits(report: Mapping[str, Any], seconds: float) -> Callable[[], bool]:
+    """Return a function that tells whether the client still waits for the answer to this report."""
+    sent, received = report.get("time"), asyncio.get_running_loop().time()
+    if not isinstance(sent, int):
+        return lambda: False
+    delay = max(0.0, time.time() - sent / 1000)
+    loop = asyncio.get_running_loop()
+    return lambda: delay + loop.time() - received < seconds

@@ -1,0 +1,89 @@
+"""When transcripts are to be read: once something in their directories has changed.
+
+Where directories cannot be watched, at intervals: short ones while a session is active, longer ones while
+none is.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from chorus.system.directory_watch import DirectoryWatch, open_directory_watch
+
+log = logging.getLogger("chorus.watcher")
+
+# The client writes several lines in a moment: they are read together.
+SETTLE_SECONDS = 0.05
+# Files are read at most this often. The client itself writes transcripts up to 250 ms late.
+POLL_SECONDS = 0.1
+# When no session was active for a while, files that are not watched are read less often.
+QUIET_SECONDS = 3.0
+QUIET_POLL_SECONDS = 1.0
+# A watch tells of every write on this machine. On a network file system another machine may write.
+WATCHED_POLL_SECONDS = 10.0
+
+
+@dataclass(slots=True)
+class TranscriptActivity:
+    is_watching: bool = False  # all directories are watched
+    _active_at: float = field(default_factory=time.monotonic)
+    _read_at: float = 0.0
+    _changed: asyncio.Event = field(default_factory=asyncio.Event)
+    _watch: DirectoryWatch | None = field(default_factory=open_directory_watch)
+
+    def note(self) -> None:
+        """A session reported something: unless its files are watched, they are read more often."""
+        self._active_at = time.monotonic()
+        if not self.is_watching:
+            self._changed.set()
+
+    def note_file(self) -> None:
+        """There is another file to read."""
+        self._active_at = time.monotonic()
+        self._changed.set()
+
+    def watch(self, directories: Iterable[Path]) -> None:
+        """Watch the directories of transcripts. To be called before each reading of the files."""
+        self._read_at = time.monotonic()
+        if self._watch is None:
+            return
+        self._watch.drain()
+        try:
+            self._watch.watch(directories)
+        except (OSError, ValueError) as error:
+            self.is_watching = False
+            log.info("transcripts are polled: %s", error)
+        else:
+            self.is_watching = True
+
+    async def wait(self, limit_seconds: float = WATCHED_POLL_SECONDS) -> None:
+        """Wait until files are to be read again, or no longer than the limit."""
+        if self.is_watching:
+            await self._wait_for_change(limit_seconds)
+        elif time.monotonic() - self._active_at >= QUIET_SECONDS:
+            self._changed.clear()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._changed.wait(), min(limit_seconds, QUIET_POLL_SECONDS))
+        self._changed.clear()
+        pause = self._read_at + POLL_SECONDS - time.monotonic()
+        await asyncio.sleep(max(pause, SETTLE_SECONDS) if self.is_watching else pause)
+
+    async def _wait_for_change(self, limit_seconds: float) -> None:
+        assert self._watch is not None
+        loop = asyncio.get_running_loop()
+        # Only while it is waited for: several writes in a moment wake the loop once.
+        loop.add_reader(self._watch.fileno(), self._changed.set)
+        try:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._changed.wait(), limit_seconds)
+        finally:
+            loop.remove_reader(self._watch.fileno())
+
+    def close(self) -> None:
+        if self._watch is not None:
+            self._watch.close()
+            self._watch, self.is_watching = None, False

@@ -1,0 +1,74 @@
+"""Temporary hooks: in a settings file only while a certain client runs.
+
+Saves which file was changed for which client. Removes the hooks when the last of those clients has ended,
+also after a watcher was killed. Hooks that the user installed are never removed.
+"""
+
+import json
+import logging
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from chorus.agents.interface import Setup
+from chorus.errors import ChorusError
+from chorus.watcher.state.files import save_json
+
+log = logging.getLogger("chorus.watcher")
+
+# The file in the watcher's directory.
+TEMPORARY_HOOKS_FILE = "temporary-hooks.json"
+
+
+@dataclass(frozen=True, slots=True)
+class HookInstallation:
+    settings: str
+    backups: str
+    client: str  # as the roster names it
+
+
+@dataclass(slots=True)
+class TemporaryHooks:
+    path: Path
+    installations: list[HookInstallation] = field(default_factory=list)
+
+    def load(self) -> None:
+        """Read what an earlier watcher saved. A damaged file counts as empty."""
+        with suppress(FileNotFoundError, ValueError, TypeError):
+            self.installations = [HookInstallation(**value) for value in json.loads(self.path.read_bytes())]
+
+    def add(self, installation: HookInstallation, *, installed: bool) -> None:
+        """Remember to remove the hooks when the client has ended.
+
+        `installed`: they were installed for this client; otherwise they may be the user's own, and stay.
+        """
+        if installed or any(one.settings == installation.settings for one in self.installations):
+            self._save([*self.installations, installation])
+
+    def remove_unused(self, is_running: Callable[[str], bool], setup: Setup) -> None:
+        """Uninstall the hooks of settings files whose clients have all ended."""
+        left = [one for one in self.installations if is_running(one.client)]
+        used = {one.settings for one in left}
+        for one in {one.settings: one for one in self.installations if one.settings not in used}.values():
+            try:
+                setup.uninstall_hooks(Path(one.settings), backups=Path(one.backups))
+            except ChorusError as error:
+                log.warning("hooks stay in %s: %s", one.settings, error)
+        if left != self.installations:
+            self._save(left)
+
+    def touch_settings(self, is_young: Callable[[str], bool]) -> None:
+        """Touch the settings files of clients that have just started.
+
+        A client begins to watch the files some time after it has read them; what is written in between is not
+        seen until the file is touched again (2.1.191, 2.1.257).
+        """
+        for settings in {one.settings for one in self.installations if is_young(one.client)}:
+            with suppress(OSError):
+                os.utime(settings)
+
+    def _save(self, installations: list[HookInstallation]) -> None:
+        self.installations = installations
+        save_json(self.path, [asdict(one) for one in installations])

@@ -1,0 +1,172 @@
+"""The mod's requests over the socket, against a running watcher."""
+
+import http.client
+import json
+import os
+import socket
+import subprocess
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chorus.wire.client import connect
+from chorus.wire.home import Home, find_home
+from chorus.wire.watcher_process import connect_or_start, stop
+from tests.waiting import wait_for
+
+
+class UnixConnection(http.client.HTTPConnection):
+    def __init__(self, path: Path) -> None:
+        super().__init__("chorus", timeout=20)
+        self.path = path
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.connect(str(self.path))
+
+
+class Mod:
+    """What the client's mod does, without a client."""
+
+    def __init__(self, home: Home, project: Path) -> None:
+        self.project = project
+        self.connection = UnixConnection(home.socket)
+        self.session = {
+            "session_id": "s1",
+            "transcript_path": str(project / "none.jsonl"),
+            "cwd": str(project),
+        }
+
+    def post(self, path: str, body: object) -> dict[str, Any]:
+        self.connection.request("POST", path, json.dumps(body))
+        value = json.loads(self.connection.getresponse().read())
+        assert isinstance(value, dict)
+        return value
+
+    def hook(self, event: str, **more: object) -> dict[str, Any]:
+        return self.post(
+            "/report", {"event": "hook", "hook": {**self.session, "hook_event_name": event, **more}}
+        )
+
+    def call(self, event: str, identity: str, name: str, **more: object) -> dict[str, Any]:
+        call = {"session": self.session, "tool": "Write", "call": identity}
+        tool_input = {"file_path": str(self.project / name), "content": "x\n"}
+        return self.post("/report", {"event": event, **call, "input": tool_input, **more})
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    project = tmp_path / "p"
+    project.mkdir()
+    subprocess.run(["git", "init", "-q"], cwd=project, check=True)
+    return project
+
+
+@pytest.fixture
+def mod(project: Path) -> Iterator[Mod]:
+    home = find_home(project)
+    with connect_or_start(home):
+        pass
+    mod = Mod(home, project)
+    yield mod
+    mod.connection.close()
+    stop(home)
+
+
+def entries(project: Path) -> list[tuple[str | None, str, str | None]]:
+    with connect(find_home(project)) as watcher:
+        return [
+            (entry["id"], entry["status"], entry["source"])
+            for entry in watcher.ask("log", cwd=str(project))
+            if entry["status"] != "outside"
+        ]
+
+
+def test_calls_are_recorded_from_the_mods_reports(mod: Mod, project: Path) -> None:
+    assert mod.hook("SessionStart", source="startup") == {}
+    mod.hook("UserPromptSubmit", prompt="write", prompt_id="p1")
+    mod.call("before", "c1", "a.txt", time=10**15)
+    (project / "a.txt").write_text("x\n")
+    mod.call("after", "c1", "a.txt", result={"type": "create", "originalFile": None})
+    mod.call("before", "c2", "b.txt")
+    mod.call("after", "c2", "b.txt", isError=True, text="no")
+    assert sorted(entries(project), key=str) == [("c1", "committed", "mod"), ("c2", "failed", "mod")]
+
+
+def test_rubbish_ends_the_connection_and_nothing_else(mod: Mod, project: Path) -> None:
+    for rubbish in (
+        b"POST /report HTTP/1.1\r\nContent-Length: 3\r\n\r\n[1]",
+        b"POST / HTTP\r\n" * 200,
+        b"POST /report HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n",
+    ):
+        with socket.socket(socket.AF_UNIX) as raw:
+            raw.connect(str(find_home(project).socket))
+            raw.sendall(rubbish)
+            raw.shutdown(socket.SHUT_WR)
+            while raw.recv(1000):
+                pass
+    assert mod.post("/new", {}) == {}
+    assert mod.post("/answer", {"request": 7}) == {}
+    assert mod.post("/report", {"event": "new"}) == {}
+    assert entries(project) == []
+
+
+def ask(mod: Mod, identity: str = "c1") -> int:
+    mod.hook("UserPromptSubmit", prompt="write", prompt_id="p1")
+    mod.call("before", identity, "a.txt")
+    reply = mod.hook(
+        "PermissionRequest",
+        tool_name="Write",
+        tool_input={"file_path": str(mod.project / "a.txt"), "content": "x\n"},
+        tool_use_id=identity,
+    )
+    return int(reply["request"])
+
+
+def test_an_answer_reaches_the_poll_of_the_mod(mod: Mod, project: Path) -> None:
+    number = ask(mod)
+    answers: list[dict[str, Any]] = []
+    poll = threading.Thread(target=lambda: answers.append(mod.post("/answer", {"request": number})))
+    poll.start()
+    with connect(find_home(project)) as watcher:
+        (prompt,) = watcher.ask("prompts")
+        named = {"prompt": prompt["id"], "fingerprint": prompt["fingerprint"]}
+        sent = watcher.request("answer", {**named, "decision": "allow"})
+        assert sent["how"] == "mod"
+        assert watcher.request("prompts", {}) == []
+    poll.join(20)
+    (answer,) = answers
+    assert answer["decision"]["behavior"] == "allow"
+    assert mod.post("/answer", {"request": number}) == {}
+
+
+def test_a_call_that_ends_withdraws_the_request(mod: Mod, project: Path) -> None:
+    number = ask(mod)
+    mod.call("after", "c1", "a.txt", result={})
+    assert mod.post("/answer", {"request": number}) == {"again": False}
+    with connect(find_home(project)) as watcher:
+        assert watcher.ask("prompts") == []
+
+
+def test_with_keys_alone_nothing_is_held(mod: Mod, project: Path, tmp_path: Path) -> None:
+    config = tmp_path / "config" / "chorus" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text('relay = "keys"\n')
+    mod.call("before", "c1", "a.txt")
+    tool_input = {"file_path": str(project / "a.txt")}
+    assert mod.hook("PermissionRequest", tool_name="Write", tool_input=tool_input, tool_use_id="c1") == {}
+
+
+def test_the_client_is_the_process_at_the_other_end(mod: Mod, project: Path) -> None:
+    mod.hook("SessionStart", source="startup")
+    with connect(find_home(project)) as watcher:
+
+        def client() -> str:
+            (session,) = watcher.ask("sessions")
+            return session["client"] or ""
+
+        wait_for(lambda: client().startswith(f"{os.getpid()}:"), what="the client's process")
