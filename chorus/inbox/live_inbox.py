@@ -1,0 +1,72 @@
+"""Every repository of the user, followed live, for views that show them and answer from there.
+
+Repositories come and go with the registry. A request goes to the repository it names, through that
+repository's own watcher and nothing else.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+
+from chorus.inbox.live_repository import LiveRepository
+from chorus.inbox.repositories import NoSuchRepository, name_repositories, work_tree_of
+from chorus.inbox.requests import send_request
+from chorus.model.json_api import InboxRepositoryJson
+from chorus.wire.home import Home
+from chorus.wire.registry import UnsafeRegistry, list_registered, repository_key
+
+# How soon a new repository is seen.
+LOOK_SECONDS = 1.0
+
+
+class LiveInbox:
+    """`changed`: called whenever what is known has changed."""
+
+    def __init__(
+        self, changed: Callable[[], None], list_homes: Callable[[], list[Home]] | None = None
+    ) -> None:
+        self._changed = changed
+        self._list_homes = list_homes or list_registered
+        self._followed: dict[str, tuple[LiveRepository, asyncio.Task[None]]] = {}
+        self.problem: str | None = None
+
+    def repositories(self) -> dict[str, InboxRepositoryJson]:
+        """What is known of each repository, by its key; those with prompts first, then by name."""
+        live = {key: repository for key, (repository, _) in self._followed.items()}
+        names = name_repositories([repository.path for repository in live.values()])
+        shown = {key: repository.as_json(names[repository.path]) for key, repository in live.items()}
+        order = sorted(shown.items(), key=lambda item: (item[1]["state"] == "stopped", item[1]["name"]))
+        return dict(order)
+
+    async def run(self) -> None:
+        """Follow every repository for as long as this runs."""
+        try:
+            while True:
+                self._look()
+                await asyncio.sleep(LOOK_SECONDS)
+        finally:
+            for _, task in self._followed.values():
+                task.cancel()
+            for _, task in self._followed.values():
+                with suppress(asyncio.CancelledError):
+                    await task
+
+    async def request(self, key: str, do: str, arguments: Mapping[str, object]) -> object:
+        """Send a request to the watcher of the repository with this key."""
+        if key not in self._followed:
+            raise NoSuchRepository("the repository is no longer there")
+        return await send_request(self._followed[key][0].home, do, arguments)
+
+    def _look(self) -> None:
+        try:
+            homes = {repository_key(home): home for home in self._list_homes()}
+            self.problem = None
+        except UnsafeRegistry as error:
+            homes, self.problem = {}, f"{error} {error.hint}"
+        for key in self._followed.keys() - homes.keys():
+            self._followed.pop(key)[1].cancel()
+            self._changed()
+        for key in homes.keys() - self._followed.keys():
+            repository = LiveRepository(homes[key], work_tree_of(homes[key]), self._changed)
+            self._followed[key] = (repository, asyncio.create_task(repository.follow()))
+            self._changed()

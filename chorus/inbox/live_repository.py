@@ -1,0 +1,205 @@
+"""One repository of the inbox, followed through its watcher's events, across its restarts.
+
+Prompts and sessions are taken from the events as they come. After an action the open ones are asked for
+again: how many there are is the watcher's to say.
+"""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from chorus.errors import ChorusError
+from chorus.inbox.repositories import (
+    MAX_ACTIONS,
+    list_actions,
+    list_prompts,
+    list_sessions,
+    mapping,
+    version_of,
+)
+from chorus.inbox.requests import open_streams
+from chorus.model.json_api import InboxRepositoryJson, InboxState, LogEntryJson, PromptJson, SessionJson
+from chorus.wire.async_client import Streams
+from chorus.wire.client import WatcherNotResponding, WatcherNotRunning
+from chorus.wire.fan_out import NOT_RESPONDING
+from chorus.wire.home import Home
+from chorus.wire.protocol import Message, decode, encode, parse_answer
+
+# How often a watcher that is not there is looked for.
+RETRY_SECONDS = 1.0
+# Actions come in bursts: the open ones are asked for once after several.
+GATHER_SECONDS = 0.2
+# How often a silent watcher is asked for a sign of life, and how long it may take to answer.
+SILENCE_SECONDS = 10.0
+ANSWER_SECONDS = 10.0
+
+Take = Callable[[object], None]
+
+
+class LiveRepository:
+    def __init__(self, home: Home, path: Path, changed: Callable[[], None]) -> None:
+        self.home = home
+        self.path = path
+        self._changed = changed
+        self.state: InboxState = "stopped"
+        self.problem: str | None = None
+        self.version: str | None = None
+        self.prompts: dict[str, PromptJson] = {}
+        self.sessions: dict[str, SessionJson] = {}
+        self.open = 0
+        self.actions: list[LogEntryJson] = []
+
+    def as_json(self, name: str) -> InboxRepositoryJson:
+        waiting = {prompt.get("session") for prompt in self.prompts.values()}
+        sessions = [
+            SessionJson(**{**session, "state": "waiting"}) if session["id"] in waiting else session
+            for session in self.sessions.values()
+        ]
+        return {
+            "name": name,
+            "path": str(self.path),
+            "state": self.state,
+            "problem": self.problem,
+            "version": self.version,
+            "prompts": list(self.prompts.values()),
+            "sessions": sessions,
+            "open": self.open,
+            "actions": self.actions,
+        }
+
+    async def follow(self) -> None:
+        """Follow the watcher for as long as this runs."""
+        while True:
+            try:
+                link = _Link(await open_streams(self.home), self._take_event)
+            except ChorusError:
+                self._lose("stopped", None)
+            else:
+                await self._follow(link)
+            await asyncio.sleep(RETRY_SECONDS)
+
+    async def _follow(self, link: "_Link") -> None:
+        reading = asyncio.create_task(link.read())
+        try:
+            await link.ask("subscribe")
+            log = {"open": True, "limit": MAX_ACTIONS, "cwd": str(self.path)}
+            await link.ask("prompts", self._take_prompts)
+            while True:
+                link.has_actions.clear()
+                status = mapping(await link.ask("status", self._take_sessions))
+                self._take_status(status, await link.ask("log", **log))
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(link.has_actions.wait(), SILENCE_SECONDS)
+                    await asyncio.sleep(GATHER_SECONDS)
+        except WatcherNotResponding:
+            self._lose("unresponsive", NOT_RESPONDING)
+        except WatcherNotRunning:
+            self._lose("stopped", None)
+        except ChorusError as error:  # of another version
+            self._lose("unresponsive", str(error))
+        finally:
+            reading.cancel()
+            link.close()
+
+    def _take_event(self, event: Message) -> None:
+        match event.get("event"):
+            case "prompt":
+                self.prompts |= {prompt["id"]: prompt for prompt in list_prompts([event.get("prompt")])}
+            case "prompt-gone":
+                self.prompts.pop(str(event.get("id")), None)
+            case "session":
+                session = mapping(event.get("session"))
+                self.sessions.pop(str(session.get("id")), None)
+                self.sessions |= {one["id"]: one for one in list_sessions([session])}
+            case _:
+                return
+        self._changed()
+
+    def _take_prompts(self, answer: object) -> None:
+        self.prompts = {prompt["id"]: prompt for prompt in list_prompts(answer)}
+
+    def _take_sessions(self, answer: object) -> None:
+        sessions = list_sessions(mapping(answer).get("sessions"))
+        self.sessions = {session["id"]: session for session in sessions}
+
+    def _take_status(self, status: dict[str, object], log: object) -> None:
+        self.state, self.problem, self.version = "watched", None, version_of(status)
+        self.actions = list_actions(log)
+        count = status.get("open")
+        self.open = count if isinstance(count, int) else len(self.actions)
+        self._changed()
+
+    def _lose(self, state: InboxState, problem: str | None) -> None:
+        """Forget what may no longer hold: no prompt is shown that nobody can answer."""
+        known = (self.state, self.problem)
+        self.state, self.problem, self.version = state, problem, None
+        self.prompts, self.sessions, self.actions, self.open = {}, {}, [], 0
+        if known != (state, problem):
+            self._changed()
+
+
+class _Link:
+    """One connection: answers go to who asked, events to `take_event`.
+
+    An answer that events change is taken in its turn among them, by the `take` of its request: who asked runs
+    only later, when events that came right after the answer have been taken.
+    """
+
+    def __init__(self, streams: Streams, take_event: Callable[[Message], None]) -> None:
+        self._reader, self._writer = streams
+        self._take_event = take_event
+        self._waiting: dict[int, tuple[asyncio.Future[object], Take]] = {}
+        self._last = 0
+        self._ended = False
+        self.has_actions = asyncio.Event()
+
+    async def ask(self, do: str, take: Take = lambda _: None, /, **arguments: object) -> object:
+        if self._ended:
+            raise WatcherNotRunning("the watcher closed the connection")
+        self._last += 1
+        answer: asyncio.Future[object] = asyncio.get_running_loop().create_future()
+        self._waiting[self._last] = (answer, take)
+        try:
+            self._writer.write(encode({"id": self._last, "do": do, **arguments}))
+            return await asyncio.wait_for(answer, ANSWER_SECONDS)
+        except TimeoutError as error:
+            raise WatcherNotResponding(NOT_RESPONDING) from error
+        finally:
+            del self._waiting[self._last]
+
+    async def read(self) -> None:
+        """Read until the watcher ends or sends what is no message; who still waits learns why."""
+        reason: ChorusError = WatcherNotRunning("the watcher closed the connection")
+        try:
+            while line := await self._reader.readline():
+                self._take(decode(line))
+        except ChorusError as error:
+            reason = error
+        except (OSError, ValueError):
+            pass
+        self._ended = True
+        self.has_actions.set()
+        for answer, _ in self._waiting.values():
+            if not answer.done():
+                answer.set_exception(reason)
+
+    def close(self) -> None:
+        self._writer.close()
+
+    def _take(self, message: Message) -> None:
+        number = message.get("id")
+        if "event" in message:
+            if message["event"] == "action":
+                self.has_actions.set()
+            self._take_event(message)
+        elif isinstance(number, int) and number in self._waiting:
+            answer, take = self._waiting[number]
+            if not answer.done():
+                try:
+                    result: object = parse_answer(message)
+                except ChorusError as error:
+                    answer.set_exception(error)
+                else:
+                    take(result)
+                    answer.set_result(result)

@@ -1,0 +1,69 @@
+"""An answer from the page, checked and put into the words of the prompt it is for."""
+
+from typing import Any
+
+from chorus.errors import ExitCode, UsageError
+from chorus.inbox.repositories import mapping
+from chorus.model.json_api import PromptJson
+from chorus.model.requests import AnswerArguments, QuestionArgument
+from chorus.panel.items import parse_prompt
+from chorus.web.shown import APPROVALS, read_questions, why_not_approved
+
+DECISIONS = ("allow", "allow-always", "deny", "option", "answers")
+
+
+class NotApproved(UsageError):
+    """What would be approved cannot be shown whole."""
+
+    exit_code = ExitCode.REFUSED
+
+
+def parse_page_answer(prompt: PromptJson, sent: dict[str, Any], *, by: str) -> AnswerArguments:
+    """Return the request for the watcher. `sent`: a decision, and positions of what was chosen."""
+    decision, message = sent.get("decision"), sent.get("message")
+    if decision not in DECISIONS or not isinstance(message, str | None):
+        raise UsageError("not an answer of this page")
+    request: AnswerArguments = {
+        "prompt": prompt["id"],
+        "fingerprint": prompt["fingerprint"],
+        "decision": decision,
+        "by": by,
+    }
+    meaning = decision
+    if decision == "option":
+        parsed = parse_prompt(prompt)
+        option = _pick(parsed.options if parsed else (), sent.get("option"))
+        meaning, request["option"] = option.meaning, option.key
+    elif decision == "answers":
+        request["answers"] = _parse_answers(prompt, sent.get("answers"))
+    if message is not None and message.strip():
+        request["message"] = message.strip()
+    why = why_not_approved(prompt)
+    if why is not None and (meaning != "deny" or prompt["kind"] in ("unknown", "none")):
+        raise NotApproved(why)
+    assert meaning in (*APPROVALS, "deny", "answers", "other")
+    return request
+
+
+def _parse_answers(prompt: PromptJson, sent: object) -> list[QuestionArgument]:
+    questions = read_questions(prompt)
+    if questions is None or not isinstance(sent, list) or len(sent) != len(questions):
+        raise UsageError("each question of the prompt needs an answer")
+    answers: list[QuestionArgument] = []
+    for question, value in zip(questions, sent, strict=True):
+        one = mapping(value)
+        text, positions = one.get("text"), one.get("choices", [])
+        if not isinstance(text, str | None) or not isinstance(positions, list):
+            raise UsageError("not an answer of this page")
+        labels = [_pick(question["options"], position)["label"] for position in positions]
+        own = text.strip() if text else None
+        if not labels and not own:
+            raise UsageError(f"no answer to: {question['question']}")
+        answers.append({"question": question["question"], "labels": labels, "text": own or None})
+    return answers
+
+
+def _pick(items: Any, position: object) -> Any:  # noqa: ANN401  options and choices have their own types
+    if not isinstance(position, int) or isinstance(position, bool) or not 0 <= position < len(items):
+        raise UsageError("there is no such option")
+    return items[position]

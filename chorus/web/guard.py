@@ -1,0 +1,95 @@
+"""What every request must pass before anything looks at it, and what every response carries.
+
+The host must be one under which the page is served: a page of another site whose name was pointed at this
+machine is refused. A request of another origin is refused. Bodies are small.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+# A message to the agent fits; nothing else is long.
+MAX_BODY_BYTES = 64 * 1024
+
+SECURITY_HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Cache-Control": "no-store",
+}
+
+# Called with the reason of a refusal and the address it came from.
+Refused = Callable[[str, str], None]
+
+
+class Guard:
+    def __init__(self, app: ASGIApp, hosts: Iterable[str], refused: Refused) -> None:
+        self._app = app
+        self._hosts = frozenset(host.lower() for host in hosts)
+        self._refused = refused
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        send = _with_headers(send)
+        if reason := self._reason(Headers(scope=scope), scope["method"]):
+            self._refused(reason, address_of(scope))
+            await PlainTextResponse(f"{reason}\n", status_code=403)(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+    def _reason(self, headers: Headers, method: str) -> str | None:
+        """Why a request is refused; None if it is not."""
+        host = headers.get("host", "")
+        if host_name(host) not in self._hosts:
+            return f"the page is not served under the host {host[:100]!r}"
+        origin = headers.get("origin")
+        if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+            return f"the request is of another origin: {origin[:100]!r}"
+        if method != "GET" and origin is None:
+            return "the request names no origin"
+        if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+            # Following a link from another site may open the page, which holds nothing by itself.
+            opens = method == "GET" and headers.get("sec-fetch-mode") == "navigate"
+            if not opens:
+                return "the request is of another site"
+        length = headers.get("content-length", "0")
+        if not length.isdigit() or int(length) > MAX_BODY_BYTES or "transfer-encoding" in headers:
+            return "the request is too long"
+        return None
+
+
+def host_name(host: str) -> str | None:
+    """The name in a Host header, without the port: a tunnel may show the page under another one."""
+    try:
+        return urlsplit(f"//{host}").hostname
+    except ValueError:
+        return None
+
+
+def address_of(scope: Scope) -> str:
+    client = scope.get("client")
+    return str(client[0]) if client else ""
+
+
+def _with_headers(send: Send) -> Callable[[Message], Awaitable[None]]:
+    async def send_with_headers(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in SECURITY_HEADERS.items():
+                headers[name] = value
+        await send(message)
+
+    return send_with_headers

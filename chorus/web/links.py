@@ -1,0 +1,63 @@
+"""Who may use the page: one-time links, and the browsers that were let in by one.
+
+A link holds a random token, is used once and expires. The browser that uses it gets two secrets: a cookie,
+which scripts cannot read, and a key, which the page keeps for its own origin. Both are needed: a cookie is
+sent to every port of a host, so another program on this machine might be shown it. Only digests are kept.
+"""
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
+
+LINK_SECONDS = 600.0
+# A working day: then a new link is needed.
+BROWSER_SECONDS = 12 * 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Browser:
+    """A browser that was let in. `number`: its name in the log of the page."""
+
+    number: int
+    cookie: str
+    key: str
+
+
+class Links:
+    """`clock`: seconds that only grow."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._links: dict[bytes, float] = {}
+        self._browsers: dict[bytes, tuple[int, float]] = {}
+        self._count = 0
+
+    def make(self) -> str:
+        """Return the token of a new link."""
+        token = secrets.token_urlsafe(32)
+        self._links[_digest(token)] = self._clock() + LINK_SECONDS
+        return token
+
+    def use(self, token: str) -> Browser | None:
+        """Let a browser in; None if the link is unknown, expired or used."""
+        until = self._links.pop(_digest(token), None)
+        if until is None or self._clock() > until:
+            return None
+        self._count += 1
+        browser = Browser(self._count, secrets.token_urlsafe(32), secrets.token_urlsafe(32))
+        known = (self._count, self._clock() + BROWSER_SECONDS)
+        self._browsers[_digest(browser.cookie, browser.key)] = known
+        return browser
+
+    def find(self, cookie: str, key: str) -> int | None:
+        """The number of the browser with these secrets; None if it was not let in, or is no longer."""
+        number, until = self._browsers.get(_digest(cookie, key), (None, 0.0))
+        return number if self._clock() <= until else None
+
+    def forget(self, cookie: str, key: str) -> None:
+        self._browsers.pop(_digest(cookie, key), None)
+
+
+def _digest(*parts: str) -> bytes:
+    return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).digest()

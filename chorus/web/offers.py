@@ -1,0 +1,55 @@
+"""What the page may answer: each pending prompt has one offer, a random name that is used once.
+
+The offer holds the prompt as it was shown. When the prompt changes or goes, its offer goes with it, so an
+answer can never be about something else than what was on the page.
+"""
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from chorus.model.json_api import PromptJson
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    name: str
+    repository: str  # its key
+    prompt: PromptJson
+
+
+class Offers:
+    def __init__(self) -> None:
+        self._offers: dict[tuple[str, str], Offer] = {}
+        self._taken: set[str] = set()
+
+    def update(self, pending: Mapping[str, list[PromptJson]]) -> None:
+        """Take the pending prompts of each repository. A prompt that stayed as it was keeps its offer."""
+        before, self._offers = self._offers, {}
+        for repository, prompts in pending.items():
+            for prompt in prompts:
+                known = before.get((repository, prompt["id"]))
+                if known is None or known.prompt != prompt:
+                    known = Offer(secrets.token_urlsafe(16), repository, prompt)
+                self._offers[repository, prompt["id"]] = known
+        self._taken &= {offer.name for offer in self._offers.values()}
+
+    def find(self, repository: str, prompt: str) -> str | None:
+        """The name under which a prompt can be answered; None while an answer is being sent."""
+        offer = self._offers.get((repository, prompt))
+        return offer.name if offer is not None and offer.name not in self._taken else None
+
+    def take(self, name: str) -> Offer | None:
+        """Use an offer; None if it was used, or its prompt has changed or gone."""
+        offer = next((offer for offer in self._offers.values() if offer.name == name), None)
+        if offer is None or name in self._taken:
+            return None
+        self._taken.add(name)
+        return offer
+
+    def renew(self, offer: Offer) -> None:
+        """Make a new offer for a prompt whose answer was refused, if it is still pending."""
+        place = (offer.repository, offer.prompt["id"])
+        if self._offers.get(place) is offer:
+            self._offers[place] = Offer(secrets.token_urlsafe(16), offer.repository, offer.prompt)
+            self._taken.discard(offer.name)

@@ -1,0 +1,199 @@
+"""What the page shows, as JSON. Every text is made harmless and visible here, as in a terminal.
+
+The page never gets the original of a label or a question: it answers with positions, and the server takes the
+text from the prompt itself.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from chorus.model.json_api import ActionJson, InboxRepositoryJson, LogEntryJson, PromptJson, SessionJson
+from chorus.model.prompt_summary import split_body
+from chorus.model.tools import EDIT_TOOLS
+from chorus.panel.items import parse_prompt
+from chorus.text.sanitize import sanitize, sanitize_lines
+from chorus.web.offers import Offers
+
+# A command or diff longer than this is to be read in the session's own pane.
+MAX_BODY_LINES = 2000
+MAX_PATCH_LINES = 5000
+UNKNOWN_KINDS = frozenset({"unknown", "none", ""})
+APPROVALS = frozenset({"allow", "allow-always"})
+
+# A row of a diff as the client draws it: a number, then the sign.
+_NUMBERED_LINE = re.compile(r" *\d+ ([ +-])")
+
+Json = dict[str, Any]
+
+
+def shown_repositories(
+    repositories: Mapping[str, InboxRepositoryJson], offers: Offers, *, read_only: bool
+) -> list[Json]:
+    return [
+        _shown_repository(key, repository, offers, read_only=read_only)
+        for key, repository in repositories.items()
+    ]
+
+
+def _shown_repository(key: str, repository: InboxRepositoryJson, offers: Offers, *, read_only: bool) -> Json:
+    titles = {session["id"]: _session_name(session) for session in repository["sessions"]}
+    prompts = []
+    for prompt in repository["prompts"]:
+        offer = None if read_only else offers.find(key, prompt["id"])
+        prompts.append({**shown_prompt(prompt, titles), "offer": offer})
+    return {
+        "key": key,
+        "name": sanitize(repository["name"]),
+        "path": sanitize(repository["path"]),
+        "state": repository["state"],
+        "problem": sanitize(repository["problem"]) if repository["problem"] else None,
+        "prompts": prompts,
+        "sessions": [_shown_session(session) for session in repository["sessions"]],
+        "open": repository["open"],
+        "actions": [shown_action(action) for action in reversed(repository["actions"])],
+    }
+
+
+def why_not_approved(prompt: PromptJson) -> str | None:
+    """Why a prompt cannot be approved from the page; None if it can. It can be denied all the same."""
+    parsed = parse_prompt(prompt)
+    if parsed is None or parsed.kind in UNKNOWN_KINDS:
+        return "Chorus does not know this prompt: answer it in its own pane."
+    if parsed.cut:
+        return "Its beginning is not on the pane's screen: answer it there, or make that pane taller."
+    if parsed.body.count("\n") >= MAX_BODY_LINES:
+        return "It is too long for this page: read and answer it in its own pane."
+    return None
+
+
+def shown_prompt(prompt: PromptJson, titles: Mapping[str, str]) -> Json:
+    parsed = parse_prompt(prompt)
+    assert parsed is not None  # it has an id
+    return {
+        "id": sanitize(parsed.id),
+        "title": sanitize(parsed.title or parsed.tool or "A question"),
+        "question": sanitize(parsed.question),
+        "path": sanitize(parsed.path) if parsed.path else None,
+        "session": titles.get(parsed.session, ""),
+        "since": sanitize(parsed.since),
+        "unknown": parsed.kind in UNKNOWN_KINDS,
+        "warning": why_not_approved(prompt),
+        # Pairs of a kind and a line: `+`, `-`, `=` (words about the command) or a blank.
+        "lines": _signed_lines(
+            parsed.body.strip("\n"), is_diff=parsed.tool in EDIT_TOOLS, drawn=not prompt.get("input")
+        ),
+        "options": [
+            {
+                "label": sanitize(option.label),
+                "meaning": sanitize(option.meaning),
+                "digit": sanitize(option.digit),
+                "text": option.key == parsed.text_option,
+            }
+            for option in parsed.options
+        ],
+        "questions": shown_questions(prompt),
+    }
+
+
+def shown_questions(prompt: PromptJson) -> list[Json] | None:
+    """The questions of a prompt with all choices; None if it is no question, or they are not known."""
+    questions = read_questions(prompt)
+    if questions is None:
+        return None
+    return [
+        {
+            "heading": sanitize(str(question.get("header") or "")),
+            "question": sanitize(question["question"]),
+            "several": question.get("multiSelect") is True,
+            "choices": [
+                {
+                    "label": sanitize(str(choice["label"])),
+                    "description": sanitize(str(choice.get("description") or "")),
+                }
+                for choice in question["options"]
+            ],
+        }
+        for question in questions
+    ]
+
+
+def read_questions(prompt: PromptJson) -> list[Json] | None:
+    """The questions of a prompt in the client's own words; None if it is no question, or of another form."""
+    questions = (prompt.get("input") or {}).get("questions")
+    if prompt["kind"] != "question" or not isinstance(questions, list) or not questions:
+        return None
+    for question in questions:
+        if not isinstance(question, dict) or not isinstance(question.get("question"), str):
+            return None
+        choices = question.get("options")
+        if not isinstance(choices, list) or not all(
+            isinstance(choice, dict) and isinstance(choice.get("label"), str) for choice in choices
+        ):
+            return None
+    return questions
+
+
+def shown_action(action: LogEntryJson) -> Json:
+    paths = action.get("paths") or []
+    return {
+        "id": action["id"],
+        "n": action.get("n"),
+        "tool": sanitize(action.get("tool") or ""),
+        "path": sanitize(paths[0]) if paths else "",
+        "more": max((action.get("files") or len(paths)) - 1, 0),
+        "summary": sanitize(action["summary"]),
+        "time": sanitize(action["time"]),
+        "added": action.get("added"),
+        "removed": action.get("removed"),
+        "message": sanitize(action.get("message") or ""),
+    }
+
+
+def shown_patch(action: ActionJson) -> list[list[str]]:
+    """The patch as pairs of a kind and a line: `+`, `-`, `@` (a hunk's head), `=` (a file's) or a blank."""
+    lines = sanitize_lines(action["patch"].removesuffix("\n"), max_lines=MAX_PATCH_LINES)
+    shown: list[list[str]] = []
+    in_hunk = False
+    for line in lines:
+        if line.startswith("diff "):
+            in_hunk = False
+        in_hunk |= line.startswith("@@")
+        kind = line[:1] if in_hunk and line[:1] in "+-@" else " " if in_hunk else "="
+        shown.append([kind or " ", line])
+    return shown
+
+
+def _signed_lines(body: str, *, is_diff: bool, drawn: bool) -> list[list[str]]:
+    """`drawn`: by the client, with rules around the command; the text of a call itself is shown as it is."""
+    if not body.strip():
+        return []
+    lines, around = sanitize_lines(body, max_lines=MAX_BODY_LINES), list[str]()
+    if drawn:
+        lines, around = split_body(lines)
+    if not is_diff:
+        words = [line for line in around if line.strip()]
+        return [*([" ", line] for line in lines), *(["=", line] for line in words)]
+    numbered = [match for line in lines if (match := _NUMBERED_LINE.match(line))]
+    column = min((match.start(1) for match in numbered), default=0)
+    return [[_sign(line, column), line] for line in lines]
+
+
+def _sign(line: str, column: int) -> str:
+    sign = line[column : column + 1] if not line[:column].strip(" 0123456789") else " "
+    return sign if sign in ("+", "-") else " "
+
+
+def _shown_session(session: SessionJson) -> Json:
+    return {
+        "name": _session_name(session),
+        "state": sanitize(session["state"]),
+        "pane": sanitize(session.get("pane") or ""),
+        "model": sanitize(session.get("model") or ""),
+        "cost": session.get("cost_usd"),
+        "error": sanitize(session.get("error") or ""),
+    }
+
+
+def _session_name(session: SessionJson) -> str:
+    return sanitize(session.get("title") or session["id"][:8])
