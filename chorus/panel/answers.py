@@ -5,29 +5,33 @@ fingerprint. A key pressed too soon after the prompt changed, or while an answer
 but say so.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Literal, Protocol
 
 from chorus.errors import ChorusError
+from chorus.model.json_api import AnswerJson
+from chorus.model.requests import AnswerArguments, Decision, QuestionArgument
 from chorus.panel import command_lines
 from chorus.panel.background import start_task
+from chorus.panel.forms.answers_form import AnswersForm
 from chorus.panel.forms.message_form import AnswerForm, DenyForm
 from chorus.panel.items import PendingPrompt
-from chorus.panel.model import PanelModel
-from chorus.panel.watcher_client import WatcherClient
 from chorus.panel.widgets.bars import StatusLine
 from chorus.panel.widgets.prompt_card import UNKNOWN_KINDS, PromptCard
 
-_DONE_WORDS = {"allow": "approved", "allow-always": "approved", "deny": "denied", "option": "answered"}
+APPROVALS = frozenset({"allow", "allow-always"})
+_DONE_WORDS = {"allow": "approved", "allow-always": "approved", "deny": "denied"}
 _VERBS = {"allow": "approve", "allow-always": "approve always", "deny": "deny"}
 
 
 @dataclass(frozen=True, slots=True)
 class PromptAnswer:
     prompt: PendingPrompt
-    decision: str
+    decision: Decision
     option: str | None = None
     message: str | None = None
+    answers: tuple[QuestionArgument, ...] = ()
 
     @property
     def about(self) -> str:
@@ -43,9 +47,26 @@ class PromptAnswer:
 
     @property
     def command(self) -> str:
+        if self.decision == "answers":
+            return command_lines.answer_all(self.prompt.id, self.answers)
         if self.decision == "option" and self.message is not None:
             return command_lines.answer_text(self.prompt.id, self.prompt.kind, self.message)
         return command_lines.answer(self.prompt.id, self.decision, option=self.option, message=self.message)
+
+
+class PromptSource(Protocol):
+    """Knows the pending prompts, by id."""
+
+    @property
+    def prompts(self) -> Mapping[str, PendingPrompt]: ...
+
+
+class AnswerClient(Protocol):
+    """Sends an answer to the watcher."""
+
+    async def request(
+        self, do: Literal["answer"], arguments: AnswerArguments, *, label: str
+    ) -> AnswerJson: ...
 
 
 class Answers:
@@ -55,8 +76,8 @@ class Answers:
         self,
         card: PromptCard,
         status: StatusLine,
-        model: PanelModel,
-        client: WatcherClient,
+        model: PromptSource,
+        client: AnswerClient,
         show_prompt: Callable[[], None],
     ) -> None:
         self._card = card
@@ -81,14 +102,17 @@ class Answers:
         if prompt is not None and self._has(prompt, "deny"):
             self._open_form(DenyForm, PromptAnswer(prompt, "deny"))
 
-    def option(self, key: str, pressed: float) -> None:
+    def option(self, digit: str, pressed: float) -> None:
         if prompt := self._ready_prompt(pressed):
-            if key == prompt.text_option:
-                self._open_form(AnswerForm, PromptAnswer(prompt, "option", option=key))
-            elif any(option.key == key for option in prompt.options):
-                self._send(PromptAnswer(prompt, "option", option=key))
-            else:
-                self._status.show(f"this prompt has no option {key}", "warning")
+            option = next((option for option in prompt.options if option.digit == digit), None)
+            if option is None:
+                self._status.show(f"this prompt has no option {digit}", "warning")
+            elif prompt.takes_several_answers:
+                self._open_answers_form(prompt)
+            elif option.key == prompt.text_option:
+                self._open_form(AnswerForm, PromptAnswer(prompt, "option", option=option.key))
+            elif self._may_choose(option.meaning):
+                self._send(PromptAnswer(prompt, "option", option=option.key))
 
     def _open_form(self, form: type[DenyForm], answer: PromptAnswer) -> None:
         def submit(message: str | None) -> None:
@@ -96,13 +120,29 @@ class Answers:
                 self._send(replace(answer, message=message))
 
         prompt = answer.prompt
-        shown = form(self._card.appearance, prompt, lambda: self._model.prompts.get(prompt.id))
+        shown = form(self._card.active_palette, prompt, lambda: self._model.prompts.get(prompt.id))
         self._card.app.push_screen(shown, submit)
 
-    def _decide(self, meaning: str, pressed: float) -> None:
+    def _open_answers_form(self, prompt: PendingPrompt) -> None:
+        def submit(answers: list[QuestionArgument] | None) -> None:
+            if answers:
+                self._send(PromptAnswer(prompt, "answers", answers=tuple(answers)))
+
+        palette = self._card.active_palette
+        shown = AnswersForm(palette, prompt, lambda: self._model.prompts.get(prompt.id))
+        self._card.app.push_screen(shown, submit)
+
+    def _decide(self, meaning: Decision, pressed: float) -> None:
         prompt = self._ready_prompt(pressed)
-        if prompt is not None and self._has(prompt, meaning):
+        if prompt is not None and self._has(prompt, meaning) and self._may_choose(meaning):
             self._send(PromptAnswer(prompt, meaning))
+
+    def _may_choose(self, meaning: str) -> bool:
+        """Return whether all of what an approval would allow was shown; if not, show more of it."""
+        if meaning not in APPROVALS or (unread := self._card.show_unread()) is None:
+            return True
+        self._status.show(unread, "warning")
+        return False
 
     def _has(self, prompt: PendingPrompt, meaning: str) -> bool:
         if prompt.option(meaning) is None:
@@ -138,20 +178,25 @@ class Answers:
         sent = (prompt.id, prompt.fingerprint)
         self._sent.add(sent)
         self._card.set_banner("answering…")
-        arguments = {
+        arguments: AnswerArguments = {
             "prompt": prompt.id,
             "fingerprint": prompt.fingerprint,
             "decision": answer.decision,
-            "option": answer.option,
-            "message": answer.message,
             "by": "panel",
         }
-        present = {name: value for name, value in arguments.items() if value is not None}
+        if answer.option is not None:
+            arguments["option"] = answer.option
+        if answer.message is not None:
+            arguments["message"] = answer.message
+        if answer.answers:
+            arguments["answers"] = list(answer.answers)
         try:
-            await self._client.request("answer", present, label="answering")
+            await self._client.request("answer", arguments, label="answering")
         except ChorusError as error:
             self._sent.discard(sent)
             self._status.show_error(error, answer.command)
             self._card.set_banner("")
         else:
-            self._status.show(f"{_DONE_WORDS[answer.decision]}: {answer.about}", "done", answer.command)
+            self._status.show(
+                f"{_DONE_WORDS.get(answer.decision, 'answered')}: {answer.about}", "done", answer.command
+            )

@@ -7,7 +7,9 @@ stops the watcher; several may be open at once.
 import os
 import shlex
 import subprocess
-from collections.abc import Callable, Iterable
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
@@ -20,24 +22,28 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Input
 
+from chorus.errors import ChorusError
+from chorus.model.json_api import LandedCommitJson
+from chorus.model.requests import LandMessage
 from chorus.panel import command_lines, keys
 from chorus.panel.answers import Answers
-from chorus.panel.editor import editor_command
+from chorus.panel.background import start_task
 from chorus.panel.feed import FeedReader
 from chorus.panel.forms.help_screen import HelpScreen
 from chorus.panel.model import ModelChange, PanelModel
 from chorus.panel.review import Review
-from chorus.panel.theme import CSS, Appearance, AsciiFilter, choose_palette, toolkit_theme
+from chorus.panel.theme import CSS, ActivePalette, AsciiFilter, choose_palette, toolkit_theme
 from chorus.panel.view import PanelView
 from chorus.panel.watcher_client import WatcherClient
 from chorus.panel.widgets.bars import KeyBar
 from chorus.panel.widgets.prompt_card import GUARD_SECONDS, PromptCard
 from chorus.panel.widgets.queue import Queue
 from chorus.panel.widgets.sessions_bar import SessionsBar
-from chorus.wire.home import Home
+from chorus.system.editor import EditorFailed, edit_messages, editor_command
+from chorus.wire.home import Home, list_work_trees
 
 # Keys that act on the row under the cursor.
-ROW_KEYS = frozenset({"keep", "keep_turn", "revert", "revert_turn", "redo", "edit", "copy"})
+ROW_KEYS = frozenset({"keep", "keep_turn", "revert", "revert_turn", "hunks", "note", "edit", "copy"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +69,18 @@ class Panel(App[None]):
         palette = choose_palette(dark=settings.dark, colours=settings.colours)
         super().__init__(ansi_color=True if palette.plain else None)
         self.settings = settings
-        self.appearance = Appearance(palette)
+        self.active_palette = ActivePalette(palette)
         self.model = PanelModel()
         self._reader = reader
         self._ascii = AsciiFilter() if settings.ascii else None
         self._known_prompts: set[str] | None = None
-        client = WatcherClient(settings.home, settings.work_tree, on_change=self._refresh_progress)
-        self.view = view = PanelView(self, self.model, client, self.appearance)
+        self._client = client = WatcherClient(
+            settings.home, settings.work_tree, on_change=self._refresh_progress
+        )
+        self.view = view = PanelView(self, self.model, client, self.active_palette)
         self._answers = Answers(view.card, view.status, self.model, client, view.show_prompt)
-        self._review = Review(view.queue, view.status, self.model, client)
+        self._review = Review(view.queue, view.status, self.model, client, self.edit_messages)
+        view.can_undo = lambda: self._review.can_undo
         self._answer_keys = self._bind_answer_keys()
         self._keys = self._bind_keys()
         self._set_theme(dark=settings.dark)
@@ -99,6 +108,14 @@ class Panel(App[None]):
         if ModelChange.PROMPTS in change and self._has_new_prompt() and self.settings.bell:
             self.bell()
         self.view.update(change)
+        if ModelChange.QUEUE in change and self.model.notes:
+            start_task(self.view.queue, "notes", self._read_notes)
+
+    async def _read_notes(self) -> None:
+        """Read the notes again: an action may have changed their lines."""
+        with suppress(ChorusError):
+            notes = await self._client.request("notes", {}, label="reading the notes", start_watcher=False)
+            self.view.update(self.model.feed({"event": "notes", "notes": notes}))
 
     def on_resize(self, event: Resize) -> None:
         self.view.arrange(event.size)  # under a form, the app's own size is not up to date yet
@@ -111,6 +128,8 @@ class Panel(App[None]):
             return
         if event.key == "tab" and self.view.fold_prompt():
             event.stop()
+        elif event.key == "space" and self.view.diff.has_focus:
+            return  # a page down, as in a pager
         elif binding := keys.BY_KEY.get(event.key):
             event.stop()
             event.prevent_default()
@@ -121,7 +140,7 @@ class Panel(App[None]):
             self._run_key(binding.name, event.key, event.time)
 
     def on_prompt_card_chosen(self, event: PromptCard.Chosen) -> None:
-        self._answers.option(event.option.key, event.pressed)
+        self._answers.option(event.option.digit, event.pressed)
 
     def on_queue_moved(self, event: Queue.Moved) -> None:
         self.view.select_row(event.row)
@@ -174,7 +193,10 @@ class Panel(App[None]):
             "keep_turn": lambda: review.keep(turn=True),
             "revert": review.revert,
             "revert_turn": lambda: review.revert(turn=True),
-            "redo": review.redo,
+            "hunks": review.choose_hunks,
+            "undo": review.undo,
+            "note": lambda: review.note(view.diff.place() if view.diff.has_focus else None),
+            "send_notes": review.send_notes,
             "land": review.land,
             "edit": self._edit,
             "copy": self._copy,
@@ -183,7 +205,7 @@ class Panel(App[None]):
             "session": view.next_session,
             "zoom": view.zoom,
             "back": view.back,
-            "help": lambda: self.push_screen(HelpScreen(self.appearance)),
+            "help": lambda: self.push_screen(HelpScreen(self.active_palette)),
             "palette": self.action_command_palette,
             "quit": self.exit,
         }
@@ -202,9 +224,9 @@ class Panel(App[None]):
             self._keys[name]()
 
     def _copy(self) -> None:
-        """Copy the id of the action, or of the turn."""
+        """Copy the commit of the action, or its id if it has none; on a turn, the id of the turn."""
         entry, group = self.view.queue.entry, self.view.queue.group
-        text = entry.id if entry else (group[1] if group else "")
+        text = (entry.commit or entry.id) if entry else (group[1] if group else "")
         if text:
             self.copy_to_clipboard(text)
             self.view.status.show(f"copied {text}", "done", command_lines.show(text) if entry else "")
@@ -215,7 +237,8 @@ class Panel(App[None]):
         if entry is None or not entry.paths:
             status.show("put the cursor on an action with a file", "warning")
             return
-        path = Path(self.settings.work_tree, entry.paths[0])
+        trees = list_work_trees(self.settings.home) if entry.elsewhere else {}
+        path = Path(trees.get(entry.worktree, self.settings.work_tree), entry.paths[0])
         if not path.exists():
             status.show(f"{entry.paths[0]} no longer exists", "warning")
             return
@@ -231,6 +254,17 @@ class Panel(App[None]):
         else:
             status.show(f"opened {entry.paths[0]}", "done", shlex.join(command))
 
+    def edit_messages(self, commits: Sequence[LandedCommitJson], onto: str) -> list[LandMessage]:
+        """Let the user edit commit messages in the editor, with the panel suspended."""
+        try:
+            with (
+                self.suspend(),
+                tempfile.TemporaryDirectory(prefix="message-", dir=self.settings.home.root) as directory,
+            ):
+                return edit_messages(commits, onto, Path(directory))
+        except SuspendNotSupported:
+            raise EditorFailed("an editor cannot be opened in this terminal") from None
+
     def _has_new_prompt(self) -> bool:
         """Return whether a prompt came since the last call; those pending at the start are not new."""
         known, pending = self._known_prompts, set(self.model.prompts)
@@ -245,7 +279,7 @@ class Panel(App[None]):
 
     def _theme_changer(self, *, dark: bool) -> Callable[[], None]:
         def change() -> None:
-            self.appearance.palette = choose_palette(dark=dark, colours=self.settings.colours)
+            self.active_palette.current = choose_palette(dark=dark, colours=self.settings.colours)
             self._set_theme(dark=dark)
             self.screen.refresh(layout=True)
             self.view.refresh()
@@ -253,7 +287,7 @@ class Panel(App[None]):
         return change
 
     def _set_theme(self, *, dark: bool) -> None:
-        theme = toolkit_theme(self.appearance.palette, dark=dark)
+        theme = toolkit_theme(self.active_palette.current, dark=dark)
         if not isinstance(theme, str):
             self.register_theme(theme)
             theme = theme.name

@@ -11,7 +11,7 @@ from textual.dom import DOMNode
 from textual.worker import Worker
 
 # A new task of these groups cancels the one before: only the latest matters.
-LATEST_ONLY = frozenset({"show", "preview"})
+LATEST_ONLY = frozenset({"show", "preview", "notes"})
 
 P = ParamSpec("P")
 T = TypeVar("T")

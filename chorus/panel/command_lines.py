@@ -6,6 +6,8 @@ The panel shows it, so that users of the keys learn the commands. Quoted for a s
 import shlex
 from collections.abc import Iterable
 
+from chorus.model.requests import QuestionArgument
+
 
 def keep(numbers: Iterable[int]) -> str:
     return _quote("keep", *numbers)
@@ -26,6 +28,29 @@ def revert_turn(turn: str) -> str:
 def with_dependents(revert: str) -> str:
     """Extend a revert by the later actions that changed the same lines."""
     return f"{revert} --with-dependents"
+
+
+def with_markers(revert: str) -> str:
+    """Extend a revert by conflict markers where later changes touch the same lines."""
+    return f"{revert} --markers"
+
+
+def with_hunks(revert: str, hunks: Iterable[int]) -> str:
+    """Limit a revert to some hunks of its action."""
+    return " ".join([revert, *(f"--hunk {n}" for n in hunks)])
+
+
+def note(place: str, text: str) -> str:
+    """`place`: an action, or ACTION:LINE, or ACTION:PATH:LINE."""
+    return _quote("note", place, text)
+
+
+def drop_notes(numbers: Iterable[int]) -> str:
+    return _quote("notes", "drop", *numbers)
+
+
+def send_notes() -> str:
+    return _quote("notes", "send")
 
 
 def redo(numbers: Iterable[int]) -> str:
@@ -58,6 +83,15 @@ def answer_text(prompt: str, kind: str, text: str) -> str:
     if kind == "question":
         return _quote("answer", prompt, "--text", text)
     return answer(prompt, "deny", message=text)
+
+
+def answer_all(prompt: str, answers: Iterable[QuestionArgument]) -> str:
+    """Answer several questions, or one with several of its options."""
+    words: list[object] = []
+    for one in answers:
+        text, labels = one.get("text"), one.get("labels") or []
+        words += ["--say", one["question"], text] if text is not None else ["--to", one["question"], *labels]
+    return _quote("answer", prompt, *words)
 
 
 def _quote(*arguments: object) -> str:

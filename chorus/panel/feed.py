@@ -14,9 +14,10 @@ from typing import TypeVar
 
 from chorus import __version__
 from chorus.errors import ChorusError
-from chorus.wire.client import Connection, WatcherNotRunning, connect, connect_or_start
-from chorus.wire.home import Home
+from chorus.wire.client import Connection, WatcherNotRunning, connect
+from chorus.wire.home import Home, label_work_tree
 from chorus.wire.protocol import Message, ProtocolError
+from chorus.wire.watcher_process import connect_or_start
 
 # A page is decoded in a few milliseconds, so an event that comes in between does not wait.
 PAGE_ENTRIES = 500
@@ -30,17 +31,20 @@ T = TypeVar("T")
 
 
 class Feed:
-    """The messages of one watcher. Lanes and entries are those of `work_tree`, sessions and prompts all."""
+    """The messages of one watcher, seen from `work_tree`. `here`: only the lanes and entries of that one."""
 
     def __init__(
         self,
         home: Home,
         work_tree: Path,
         *,
+        here: bool = False,
         connect_first: Callable[[Home], Connection] = connect_or_start,
     ) -> None:
         self._home = home
         self._work_tree = str(work_tree)
+        self._here = here
+        self._label = label_work_tree(work_tree, home)
         self._connect = connect_first
         self._stopped = threading.Event()
         self._connection: Connection | None = None
@@ -71,7 +75,8 @@ class Feed:
         self._connection = connection
         try:
             with connection:
-                yield from filter(self._is_ours, _catch_up(connection, self._work_tree, again=again))
+                where = (self._work_tree, self._here)
+                yield from filter(self._is_ours, _catch_up(connection, self._label, *where, again=again))
                 if not self._stopped.is_set():
                     yield from filter(self._is_ours, connection.events())
                     raise WatcherNotRunning("the watcher closed the connection")
@@ -83,8 +88,8 @@ class Feed:
             self._connection = None
 
     def _is_ours(self, message: Message) -> bool:
-        """Return whether a message is about this work tree or about none: each has its own action numbers."""
-        return message.get("work_tree") in (None, self._work_tree)
+        """Return whether a message is about this work tree, where only that is wanted, or about none."""
+        return not self._here or message.get("work_tree") in (None, self._work_tree)
 
     def _wait_for_watcher(self) -> None:
         while not self._stopped.wait(RETRY_SECONDS):
@@ -135,29 +140,32 @@ class FeedReader:
                 wake()
 
 
-def _catch_up(connection: Connection, cwd: str, *, again: bool) -> Iterator[Message]:
+def _catch_up(connection: Connection, label: str, cwd: str, here: bool, *, again: bool) -> Iterator[Message]:
     """Yield the present state. Subscribes first: what happens meanwhile follows as events."""
     connection.ask("subscribe")
     hello = _ask(connection, "hello", dict)
     yield {
         "event": "snapshot",
+        "here": label,
         "sessions": _ask(connection, "sessions", list),
-        "lanes": _ask(connection, "lanes", list, cwd=cwd),
+        "lanes": _ask(connection, "lanes", list, cwd=cwd, here=here),
         "prompts": _ask(connection, "prompts", list),
+        "turns": _ask(connection, "turns", list),
+        "notes": _ask(connection, "notes", list, cwd=cwd, here=here),
     }
     text = RECONNECTED if again else ""
     if (version := hello.get("version")) != __version__:
-        text = f"the watcher is chorus {version}, this panel {__version__}: reopen the panel"
+        text = f"the watcher runs chorus {version}, this panel {__version__}: reopen the panel"
     yield _link("live", text)
-    yield from _read_log(connection, cwd)
+    yield from _read_log(connection, cwd=cwd, here=here)
 
 
-def _read_log(connection: Connection, cwd: str) -> Iterator[Message]:
+def _read_log(connection: Connection, *, cwd: str, here: bool) -> Iterator[Message]:
     """Yield the log, newest page first. An event that came in meanwhile is newer than the page it follows."""
     before: dict[str, int] = {}
     read, limit = 0, PAGE_ENTRIES
     while True:
-        page = _ask(connection, "log", list, cwd=cwd, limit=limit, outside=True, **before)
+        page = _ask(connection, "log", list, cwd=cwd, here=here, limit=limit, outside=True, **before)
         numbers = [entry["n"] for entry in page if entry["n"] is not None]
         whole = len(page) < limit
         last = whole or read + len(page) >= MAX_ENTRIES

@@ -5,14 +5,15 @@ or older watcher must not stop the panel. `model/json_api.py` defines the JSON. 
 pydantic with four validators takes 0.2 s, and the whole panel starts in 0.5 s.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from chorus.model.review_state import OPEN_STATUS, is_open
+from chorus.model.action import UndoneBy
+from chorus.model.review_state import OPEN_STATUS, REVERT_TOOL, is_open, render_context, render_undone
 
 # Actions with these statuses changed files; the others are calls that left nothing behind.
-CHANGE_STATUSES = frozenset({"committed", "kept", "reverted"})
+CHANGE_STATUSES = frozenset({"committed", "kept", "landed", "reverted", "undone"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,17 @@ class LogEntry:
     landed: bool
     reverts: tuple[str, ...]
     within: str | None
+    undone: str | None = None  # what is gone of its change, in words
+    worktree: str = ""  # the work tree it is of
+    elsewhere: bool = False  # it is of another work tree than the panel's
+    context: tuple[str, ...] = ()  # what it builds on, in words
+    commit: str = ""  # on its lane
+    reverts_part: tuple[str, ...] = ()
+
+    @property
+    def is_revert(self) -> bool:
+        """Whether it reverts or redoes another action: then it is shown with that one."""
+        return self.tool == REVERT_TOOL
 
     @property
     def number(self) -> str:
@@ -68,13 +80,54 @@ class LogEntry:
 
 @dataclass(frozen=True, slots=True)
 class SessionInfo:
+    """`tokens`: what the model read and wrote, without what came from the cache."""
+
     id: str
     lane: str | None
     state: str
     pane: str | None
     title: str
     last: str
-    parent: str | None = None  # the session it continues
+    since: str = ""
+    tokens: int = 0
+    cost: float | None = None
+    model: str | None = None
+    mode: str | None = None  # the permission mode
+    limit: str | None = None  # the account's rate limit, if it is reached
+    error: str | None = None  # why the last turn failed, or what is being retried
+
+
+@dataclass(frozen=True, slots=True)
+class TurnInfo:
+    """What became of a turn. `state`: running, done or failed."""
+
+    session: str
+    turn: str
+    state: str
+    answer: str | None
+    error: str | None
+    tokens_in: int
+    tokens_out: int
+    tokens_cached: int
+    cost_usd: float | None
+    duration_ms: int | None
+    context: int | None  # tokens in the model's context
+    window: int | None  # how many fit
+
+
+@dataclass(frozen=True, slots=True)
+class NoteInfo:
+    """A note on an action. `at`: where its lines begin now; None: they are gone."""
+
+    n: int
+    action: str  # the action's id
+    path: str
+    line: int | None
+    at: int | None
+    text: str
+    state: str
+    changed: bool
+    quote: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +138,21 @@ class LaneInfo:
 
 @dataclass(frozen=True, slots=True)
 class PromptOption:
+    """`digit`: the key of the panel that chooses it, also where the client has it on another key."""
+
     key: str
     label: str
     meaning: str
+    digit: str
+
+
+@dataclass(frozen=True, slots=True)
+class PromptQuestion:
+    """One of the questions of a prompt. `several`: it takes more than one of its labels."""
+
+    text: str
+    labels: tuple[str, ...]
+    several: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +169,16 @@ class PendingPrompt:
     body: str
     path: str | None
     text_option: str | None = None  # the key of the option that takes the user's own text
+    questions: tuple[PromptQuestion, ...] = ()
+    cut: bool = False  # the pane does not show its beginning
 
     def option(self, meaning: str) -> PromptOption | None:
         return next((option for option in self.options if option.meaning == meaning), None)
+
+    @property
+    def takes_several_answers(self) -> bool:
+        """Whether one of its options is not a whole answer."""
+        return len(self.questions) > 1 or any(question.several for question in self.questions)
 
 
 def parse_entry(value: object) -> LogEntry | None:
@@ -149,7 +221,30 @@ def _parse_numbered(item: Mapping[str, Any], n: float) -> LogEntry:
         landed=item.get("landed") is True,
         reverts=_texts(item, "reverts"),
         within=_optional_text(item, "within"),
+        undone=_parse_undone(item.get("undone")),
+        worktree=_text(item, "worktree"),
+        context=_parse_context(item.get("context")),
+        commit=_text(item, "commit"),
+        reverts_part=_texts(item, "reverts_part"),
     )
+
+
+def _parse_undone(value: object) -> str | None:
+    item = _mapping(value)
+    lines, of = _number(item, "lines"), _number(item, "of")
+    if lines is None or of is None:
+        return None
+    by: UndoneBy = "git" if item.get("by") == "git" else "rewind" if item.get("by") == "rewind" else "outside"
+    return render_undone({"by": by, "whole": item.get("whole") is True, "lines": lines, "of": of})
+
+
+def _parse_context(value: object) -> tuple[str, ...]:
+    items = [_mapping(one) for one in value] if isinstance(value, list) else []
+    return tuple(render_context(_text(i, "path"), _number(i, "by"), _numbers(i.get("lines"))) for i in items)
+
+
+def _numbers(value: object) -> list[int]:
+    return [number for number in value if isinstance(number, int)] if isinstance(value, list) else []
 
 
 def parse_session(value: object) -> SessionInfo | None:
@@ -163,14 +258,65 @@ def parse_session(value: object) -> SessionInfo | None:
         pane=_optional_text(item, "pane"),
         title=_text(item, "title"),
         last=_text(item, "last"),
-        parent=_optional_text(item, "parent"),
+        since=_text(item, "since"),
+        tokens=_count_tokens(item.get("tokens")),
+        cost=float(cost) if isinstance(cost := item.get("cost_usd"), int | float) else None,
+        model=_optional_text(item, "model"),
+        mode=_optional_text(item, "mode"),
+        limit=_optional_text(item, "limit"),
+        error=_optional_text(item, "error"),
     )
+
+
+def parse_turn(value: object) -> TurnInfo | None:
+    item = _mapping(value)
+    tokens = _mapping(item.get("tokens"))
+    if not (session := _text(item, "session")) or not (turn := _text(item, "turn")):
+        return None
+    cached = _number(tokens, "cache_read") or 0
+    return TurnInfo(
+        session=session,
+        turn=turn,
+        state=_text(item, "state"),
+        answer=_optional_text(item, "answer"),
+        error=_optional_text(item, "error"),
+        tokens_in=(_number(tokens, "input") or 0) + cached + (_number(tokens, "cache_write") or 0),
+        tokens_out=_number(tokens, "output") or 0,
+        tokens_cached=cached,
+        cost_usd=cost if isinstance(cost := item.get("cost_usd"), int | float) else None,
+        duration_ms=_number(item, "duration_ms"),
+        context=_number(item, "context"),
+        window=_number(item, "window"),
+    )
+
+
+def _count_tokens(value: object) -> int:
+    item = _mapping(value)
+    return sum(_number(item, name) or 0 for name in ("input", "output", "cache_write"))
 
 
 def parse_lane(value: object) -> LaneInfo | None:
     item = _mapping(value)
     name = _text(item, "name")
     return LaneInfo(name, _text(item, "session")) if name else None
+
+
+def parse_note(value: object) -> NoteInfo | None:
+    item = _mapping(value)
+    n = _number(item, "n")
+    if n is None:
+        return None
+    return NoteInfo(
+        n=n,
+        action=_text(item, "id"),
+        path=_text(item, "path"),
+        line=_number(item, "line"),
+        at=_number(item, "at"),
+        text=_text(item, "text"),
+        state=_text(item, "state"),
+        changed=item.get("changed") is True,
+        quote=_texts(item, "quote"),
+    )
 
 
 def parse_prompt(value: object) -> PendingPrompt | None:
@@ -185,18 +331,32 @@ def parse_prompt(value: object) -> PendingPrompt | None:
         tool=_text(item, "tool"),
         title=_text(item, "title"),
         question=_text(item, "question"),
-        options=tuple(map(_parse_option, options)) if isinstance(options, list) else (),
+        options=tuple(map(_parse_option, options, range(1, len(options) + 1)))
+        if isinstance(options, list)
+        else (),
         fingerprint=_text(item, "fingerprint"),
         since=_text(item, "since"),
         body=_text(item, "body") or _render_input(item.get("input")),
         path=_optional_text(item, "path"),
         text_option=_optional_text(item, "words"),
+        questions=tuple(_parse_questions(_mapping(item.get("input")).get("questions"))),
+        cut=item.get("cut") is True,
     )
 
 
-def _parse_option(value: object) -> PromptOption:
+def _parse_questions(value: object) -> Iterator[PromptQuestion]:
+    for item in map(_mapping, value if isinstance(value, list) else []):
+        options = item.get("options")
+        found = map(_mapping, options if isinstance(options, list) else [])
+        labels = tuple(label for option in found if (label := _text(option, "label")))
+        yield PromptQuestion(_text(item, "question"), labels, item.get("multiSelect") is True)
+
+
+def _parse_option(value: object, place: int) -> PromptOption:
     item = _mapping(value)
-    return PromptOption(_text(item, "key"), _text(item, "label"), _text(item, "meaning") or "other")
+    key = _text(item, "key")
+    digit = key if key.isdigit() else str(place)
+    return PromptOption(key, _text(item, "label"), _text(item, "meaning") or "other", digit)
 
 
 def _render_input(value: object) -> str:

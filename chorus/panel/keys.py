@@ -27,7 +27,11 @@ ANSWER_KEYS = (
     ),
     KeyBinding(("d",), "deny", "deny", "deny it", "chorus deny ID"),
     KeyBinding(
-        ("D",), "deny_with_message", "deny, why", "deny it with a message", "chorus deny ID --message TEXT"
+        ("D",),
+        "deny_with_message",
+        "deny + message",
+        "deny it with a message",
+        "chorus deny ID --message TEXT",
     ),
     KeyBinding(
         tuple("123456789"),
@@ -40,21 +44,34 @@ ANSWER_KEYS = (
     KeyBinding(("p",), "next_prompt", "next prompt", "show the next pending prompt", "chorus prompts"),
 )
 REVIEW_KEYS = (
-    KeyBinding(("k",), "keep", "keep", "keep the action (mark it as reviewed)", "chorus keep N"),
-    KeyBinding(("K",), "keep_turn", "keep turn", "keep every action of the turn", "chorus keep --turn T"),
-    KeyBinding(("r",), "revert", "revert", "revert the action, after a preview", "chorus revert N"),
     KeyBinding(
-        ("R",),
-        "revert_turn",
-        "revert turn",
-        "revert the whole turn, after a preview",
+        ("x", "space"), "keep", "keep", "keep the action (mark it as reviewed); press again to reopen it",
+        "chorus keep N", "x space",
+    ),
+    KeyBinding(("X",), "keep_turn", "keep turn", "keep every action of the turn", "chorus keep --turn T"),
+    KeyBinding(
+        ("r",), "revert", "revert", "revert the action, after a preview; redo a reverted one",
+        "chorus revert N",
+    ),
+    KeyBinding(
+        ("R",), "revert_turn", "revert turn", "revert the whole turn, after a preview",
         "chorus revert --turn T",
     ),
-    KeyBinding(("u",), "redo", "redo", "redo what was reverted", "chorus redo N"),
+    KeyBinding(
+        ("h",), "hunks", "hunks", "choose hunks of the action to revert", "chorus revert N -p"
+    ),
+    KeyBinding(
+        ("c",), "note", "note", "write a note to the agent: on the action, in the diff on the line",
+        "chorus note N[:LINE] TEXT",
+    ),
+    KeyBinding(("C",), "send_notes", "send notes", "send all drafts of notes", "chorus notes send"),
+    KeyBinding(("u",), "undo", "undo", "undo what you did last: a keep, a revert, a redo, a note"),
     KeyBinding(("l",), "land", "land", "land the lane as commits on a branch", "chorus land LANE"),
-    KeyBinding(("o",), "edit", "open", "open the file in $EDITOR", "$EDITOR FILE"),
-    KeyBinding(("y",), "copy", "copy id", "copy the action's id to the clipboard", "chorus show ID"),
-)
+    KeyBinding(("o",), "edit", "edit file", "edit the file in $EDITOR", "$EDITOR FILE"),
+    KeyBinding(
+        ("y",), "copy", "copy commit", "copy the action's commit to the clipboard", "chorus show COMMIT"
+    ),
+)  # fmt: skip
 VIEW_KEYS = (
     KeyBinding(("slash",), "filter", "filter", "filter the queue; esc ends the filter", "chorus log", "/"),
     KeyBinding(
@@ -80,27 +97,40 @@ VIEW_KEYS = (
 # Keys that the widgets bind themselves, for the help.
 MOVE_KEYS = (
     ("↓ j ctrl+n", "down"),
-    ("↑ ctrl+p", "up (k keeps)"),
+    ("↑ k ctrl+p", "up"),
     ("pgdn ctrl+d · pgup ctrl+u", "a page down, up"),
     ("g · G", "first, last; on the last row the cursor follows new actions"),
     ("n · N", "next, previous open action"),
     ("] · [", "next, previous turn"),
-    ("space · ← → · - =", "fold or unfold a turn; fold, unfold; fold all, unfold all"),
-    ("enter", "to the diff, and back"),
+    ("← → · - =", "← folds a turn, → unfolds it; - folds all, = unfolds all"),
+    ("enter", "go to the diff, and back; on a turn: fold or unfold it"),
     ("tab", "cycle through prompt, queue and diff"),
-    ("v · ← →", "in the diff: toggle side by side; scroll sideways"),
+    ("v · ← → · space", "in the diff: toggle side by side; scroll sideways; a page down"),
 )
 
 ALL_KEYS = (*ANSWER_KEYS, *REVIEW_KEYS, *VIEW_KEYS)
 BY_KEY = {key: binding for binding in ALL_KEYS for key in binding.keys}
-BY_LABEL = {binding.label: binding for binding in ALL_KEYS}
-_BY_NAME = {binding.name: binding for binding in ALL_KEYS}
+BY_LABEL = {label: binding for binding in ALL_KEYS for label in (*binding.keys, binding.label)}
 
 
-def bar_keys(*, prompt: bool, entry_open: bool, reverted: bool) -> list[tuple[str, str]]:
-    """Return the keys for the key bar, the most useful first, help last."""
-    names = ["approve", "always", "deny"] if prompt else []
-    names += ["redo"] if reverted else []
-    names += ["keep", "revert"] if entry_open else []
-    names += ["keep_turn", "land", "filter", "scope"]
-    return [*((_BY_NAME[name].label, _BY_NAME[name].word) for name in names), ("?", "help")]
+def bar_keys(
+    *, prompt: bool, entry_open: bool, reverted: bool, undo: bool, drafts: bool
+) -> list[tuple[str, str]]:
+    """Return the keys for the key bar, the most useful first, help last.
+
+    `undo`: whether there is something to undo; `drafts`: notes to send.
+    """
+    keys = [("a", "approve"), ("A", "always"), ("d", "deny")] if prompt else []
+    keys += [("r", "redo")] if reverted else []
+    keys += [("x", "keep"), ("r", "revert")] if entry_open else []
+    keys += [("C", "send notes")] if drafts else []
+    keys += [("u", "undo")] if undo else []
+    keys += [("c", "note")] if entry_open else []
+    return [
+        *keys,
+        ("X", "keep turn"),
+        ("l", "land"),
+        ("/", "filter"),
+        ("t", "changes/open/all"),
+        ("?", "help"),
+    ]

@@ -14,6 +14,7 @@ STATUS_SYMBOLS = {
     "committed": "○",
     "kept": "✓",
     "reverted": "↺",
+    "undone": "↶",
     "noop": "·",
     "failed": "✗",
     "denied": "⊘",
@@ -24,7 +25,7 @@ STATUS_SYMBOLS = {
 # Every other status is its own word.
 _STATUS_WORDS = {"committed": "open", "noop": "changed nothing", "outside": "outside change"}
 STATE_SYMBOLS = {"working": "●", "waiting": "◆", "idle": "○", "gone": "·"}
-STATE_WORDS = {"working": "working", "waiting": "waiting for you", "idle": "idle", "gone": "gone"}
+STATE_LABELS = {"working": "working", "waiting": "waiting for you", "idle": "idle", "gone": "ended"}
 
 _ASCII = str.maketrans({
     "○": "o", "●": "*", "◆": "!", "✓": "+", "↺": "<", "✗": "x", "⊘": "-", "▲": "^", "·": ".", "…": "~",
@@ -33,7 +34,7 @@ _ASCII = str.maketrans({
     "╭": "+", "╮": "+", "╰": "+", "╯": "+", "┌": "+", "┐": "+", "└": "+", "┘": "+", "├": "+", "┤": "+",
     "┬": "+", "┴": "+", "┼": "+", "▔": "-", "▀": "-", "█": "#", "▉": "|", "▊": "|", "▋": "|", "▍": "|",
     "“": '"', "”": '"', "‘": "'", "’": "'", "❯": ">", "␛": "^", "␡": "^", "⏎": "<", "🔎": ">",
-    "▕": "|", **dict.fromkeys("▁▂▃▄▅▆▇", " "),
+    "▕": "|", "↶": "<", "✎": "*", **dict.fromkeys("▁▂▃▄▅▆▇", " "),
 })  # fmt: skip
 
 # What Python itself puts into LC_CTYPE when it finds the C locale: it says nothing about the terminal.
@@ -51,6 +52,20 @@ def render_time(iso: str) -> str:
     except ValueError:
         return ""
     return moment.astimezone().strftime("%H:%M")
+
+
+def render_duration(since: str, until: str) -> str:
+    """Return `40s`, `12m`, `2h05m` or `3d`; nothing for what are not times."""
+    try:
+        seconds = (datetime.fromisoformat(until) - datetime.fromisoformat(since)).total_seconds()
+    except (ValueError, TypeError):
+        return ""
+    minutes, hours = int(seconds // 60), int(seconds // 3600)
+    if seconds < 60:
+        return f"{max(int(seconds), 0)}s"
+    if minutes < 60:
+        return f"{minutes}m"
+    return f"{hours}h{minutes % 60:02}m" if hours < 48 else f"{hours // 24}d"
 
 
 def wants_ascii(environment: Mapping[str, str]) -> bool:

@@ -5,22 +5,26 @@ Does no I/O and has no clock: the same messages always give the same state.
 
 from bisect import insort
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from enum import Flag, auto
 from typing import Any
 
 from chorus.panel.items import (
     LaneInfo,
     LogEntry,
+    NoteInfo,
     PendingPrompt,
     SessionInfo,
+    TurnInfo,
     outside_id,
     parse_entry,
     parse_lane,
+    parse_note,
     parse_outside,
     parse_prompt,
     parse_session,
+    parse_turn,
 )
 from chorus.wire.protocol import Message
 
@@ -40,6 +44,7 @@ class ModelChange(Flag):
     QUEUE = auto()
     PROGRESS = auto()
     ALERT = auto()
+    NOTES = auto()
     LOADED = auto()
 
 
@@ -65,6 +70,7 @@ class PanelModel:
         self.sessions: dict[str, SessionInfo] = {}
         self.lanes: dict[str, LaneInfo] = {}
         self.prompts: dict[str, PendingPrompt] = {}
+        self.turns: dict[Group, TurnInfo] = {}  # in the order in which they began
         self.entries: dict[float, LogEntry] = {}
         # Turn -> numbers of its actions, ascending; turns in the order of their first action.
         self.groups: dict[Group, list[float]] = {}
@@ -72,66 +78,83 @@ class PanelModel:
         self.versions: dict[Group, int] = {}
         # Session -> how many of its actions are still to be reviewed.
         self.open_counts: Counter[str] = Counter()
+        self.notes: dict[int, NoteInfo] = {}
         self.progress: dict[str, TaskProgress] = {}
         self.alert: WatcherAlert | None = None
         self.complete = False
         self._unconfirmed: set[float] = set()
+        self.here = ""  # the name of the panel's work tree
         # Timeline commit of an outside change -> its number here.
         self._outside: dict[str, float] = {}
+        self._by_id: dict[str, float] = {}
+        self._reverts: dict[float, None] = {}  # entries that revert or redo others
 
     def feed(self, message: Message) -> ModelChange:
         """Take one message and return what it changed. A message of an unknown kind changes nothing."""
-        match message.get("event"):
-            case "action":
-                return self._take_entries([message.get("entry")])
-            case "log":
-                return self._take_log(message)
-            case "prompt":
-                return self._take_prompt(parse_prompt(message.get("prompt")))
-            case "prompt-gone":
-                gone = self.prompts.pop(str(message.get("id")), None)
-                return ModelChange.PROMPTS if gone else ModelChange.NOTHING
-            case "session":
-                return self._take_session(parse_session(message.get("session")))
-            case "lane":
-                return self._take_lane(parse_lane(message.get("lane")))
-            case "progress":
-                return self._take_progress(message)
-            case "notice":
-                self.alert = WatcherAlert(str(message.get("level")), str(message.get("text")))
-                return ModelChange.ALERT
-            case "link":
-                return self._take_link(str(message.get("state")), str(message.get("text", "")))
-            case "snapshot":
-                return self._take_snapshot(message)
-        return ModelChange.NOTHING
+        takers: dict[object, Callable[[Message], ModelChange]] = {
+            "action": lambda m: self._take_entries([m.get("entry")]),
+            "log": self._take_log,
+            "prompt": lambda m: self._take_prompt(parse_prompt(m.get("prompt"))),
+            "prompt-gone": self._drop_prompt,
+            "turn": lambda m: self._take_turn(parse_turn(m.get("turn"))),
+            "session": lambda m: self._take_session(parse_session(m.get("session"))),
+            "lane": lambda m: self._take_lane(parse_lane(m.get("lane"))),
+            "progress": self._take_progress,
+            "alert": self._take_alert,
+            "link": lambda m: self._take_link(str(m.get("state")), str(m.get("text", ""))),
+            "notes": self._take_notes,
+            "snapshot": self._take_snapshot,
+        }
+        taker = takers.get(message.get("event"))
+        return taker(message) if taker is not None else ModelChange.NOTHING
 
     @property
     def open_count(self) -> int:
         return self.open_counts.total()
 
-    def origin_of(self, session: str) -> str:
-        """Return the first session that this one continues: the log has its actions under that id."""
-        visited = {session}
-        while (known := self.sessions.get(session)) and known.parent and known.parent not in visited:
-            session = known.parent
-            visited.add(session)
-        return session
+    def turns_of(self, session: str) -> list[TurnInfo]:
+        return [turn for turn in self.turns.values() if turn.session == session]
 
     def lane_of(self, session: str) -> str | None:
         known = self.sessions.get(session)
         if known and known.lane:
             return known.lane
-        names = {session, self.origin_of(session)}
-        return next((lane.name for lane in self.lanes.values() if lane.session in names), None)
+        return next((lane.name for lane in self.lanes.values() if lane.session == session), None)
+
+    def reverts_of(self, entry: LogEntry) -> list[tuple[LogEntry, str]]:
+        """Return what reverted or redid an action, oldest first, each with the word for it."""
+        found = []
+        for n in sorted(self._reverts):
+            origins, word = self._origins(self.entries[n])
+            if entry.id in origins:
+                found.append((self.entries[n], word))
+        return found
+
+    def _origins(self, revert: LogEntry) -> tuple[tuple[str, ...], str]:
+        """Return the actions a revert is about in the end: a redo reverts a revert."""
+        depth = 1
+        while (names := revert.reverts or revert.reverts_part) and (
+            below := self._by_id.get(names[0], revert.n)
+        ) in self._reverts:
+            if below >= revert.n:
+                break  # not a history: a revert comes after what it reverts
+            revert, depth = self.entries[below], depth + 1
+        partly = not revert.reverts
+        word = "reverted" if depth % 2 else "redone"
+        return names, f"partly {word}" if partly else word
 
     def _take_entries(self, values: list[Any]) -> ModelChange:
         regroup = False
         taken = 0
         for entry in self._parse_entries(values):
-            taken += 1
             old = self.entries.get(entry.n)
+            if old is not None and entry.worktree not in (old.worktree, self.here):
+                continue  # an older version gave the number twice: the panel's own work tree comes first
+            taken += 1
             self.entries[entry.n] = entry
+            self._by_id[entry.id] = entry.n
+            if entry.is_revert:
+                self._reverts[entry.n] = None
             self._unconfirmed.discard(entry.n)
             self.open_counts[entry.session] += entry.open
             self.versions[entry.group] = self.versions.get(entry.group, 0) + 1
@@ -154,20 +177,25 @@ class PanelModel:
         for value in values:
             if entry := parse_entry(value):
                 after = entry.n
-                yield entry
+                yield self._placed(entry)
             elif identity := outside_id(value):
                 if identity not in self._outside:
                     before = int(max(self.entries, default=0) if after is None else after)
                     self._outside[identity] = before + (len(self._outside) + 1) * OUTSIDE_STEP
                 n = self._outside[identity]
-                yield parse_outside(value, n, self.entries.get(int(n)))
+                yield self._placed(parse_outside(value, n, self.entries.get(int(n))))
+
+    def _placed(self, entry: LogEntry) -> LogEntry:
+        elsewhere = bool(self.here and entry.worktree) and entry.worktree != self.here
+        return replace(entry, elsewhere=True) if elsewhere else entry
 
     def _take_log(self, message: Message) -> ModelChange:
         """Take one page of the log; after the last one, entries that were in none are removed."""
-        change = self._take_entries(_list(message, "entries"))
+        change = self._take_entries(list_in(message, "entries"))
         if message.get("complete"):
             for n in self._unconfirmed:
                 gone = self.entries.pop(n)
+                self._reverts.pop(n, None)
                 self.open_counts[gone.session] -= gone.open
                 self._leave_group(gone)
             self._unconfirmed = set()
@@ -182,11 +210,40 @@ class PanelModel:
         if not numbers:
             del self.groups[entry.group]
 
+    def notes_on(self, entry: LogEntry) -> list[NoteInfo]:
+        return [note for note in self.notes.values() if note.action == entry.id]
+
+    @property
+    def draft_count(self) -> int:
+        return sum(note.state == "draft" for note in self.notes.values())
+
+    def _take_notes(self, message: Message) -> ModelChange:
+        notes = filter(None, map(parse_note, list_in(message, "notes")))
+        self.notes = {note.n: note for note in notes}
+        return ModelChange.NOTES
+
+    def _drop_prompt(self, message: Message) -> ModelChange:
+        gone = self.prompts.pop(str(message.get("id")), None)
+        return ModelChange.PROMPTS if gone else ModelChange.NOTHING
+
+    def _take_alert(self, message: Message) -> ModelChange:
+        self.alert = WatcherAlert(str(message.get("level")), str(message.get("text")))
+        return ModelChange.ALERT
+
     def _take_prompt(self, prompt: PendingPrompt | None) -> ModelChange:
         if prompt is None or self.prompts.get(prompt.id) == prompt:
             return ModelChange.NOTHING
         self.prompts[prompt.id] = prompt
         return ModelChange.PROMPTS
+
+    def _take_turn(self, turn: TurnInfo | None) -> ModelChange:
+        if turn is None:
+            return ModelChange.NOTHING
+        group = (turn.session, turn.turn)
+        self.turns[group] = turn
+        if group in self.groups:
+            self.versions[group] += 1
+        return ModelChange.SESSIONS | (ModelChange.QUEUE if group in self.groups else ModelChange.NOTHING)
 
     def _take_session(self, session: SessionInfo | None) -> ModelChange:
         if session is None:
@@ -218,17 +275,22 @@ class PanelModel:
 
     def _take_snapshot(self, message: Message) -> ModelChange:
         """Replace what was known before connecting; entries stay until the log is read again."""
-        sessions = filter(None, map(parse_session, _list(message, "sessions")))
-        lanes = filter(None, map(parse_lane, _list(message, "lanes")))
-        prompts = filter(None, map(parse_prompt, _list(message, "prompts")))
+        sessions = filter(None, map(parse_session, list_in(message, "sessions")))
+        lanes = filter(None, map(parse_lane, list_in(message, "lanes")))
+        prompts = filter(None, map(parse_prompt, list_in(message, "prompts")))
+        turns = filter(None, map(parse_turn, list_in(message, "turns")))
         self.sessions = {session.id: session for session in sessions}
         self.lanes = {lane.name: lane for lane in lanes}
         self.prompts = {prompt.id: prompt for prompt in prompts}
+        self.turns = {(turn.session, turn.turn): turn for turn in turns}
+        self._take_notes(message)
+        self.here = str(message.get("here", ""))
         self._unconfirmed = set(self.entries)
         self.complete = False
-        return ModelChange.SESSIONS | ModelChange.PROMPTS | ModelChange.QUEUE
+        return ModelChange.SESSIONS | ModelChange.PROMPTS | ModelChange.QUEUE | ModelChange.NOTES
 
 
-def _list(message: Message, name: str) -> list[Any]:
+def list_in(message: Message, name: str) -> list[object]:
+    """Return the list of that name; empty if there is none."""
     value = message.get(name)
     return value if isinstance(value, list) else []

@@ -15,8 +15,8 @@ from chorus.panel.items import (
     parse_entry,
     parse_outside,
 )
-from chorus.panel.labels import STATE_WORDS, render_time, status_word
-from chorus.panel.model import PanelModel
+from chorus.panel.labels import STATE_LABELS, render_time, status_word
+from chorus.panel.model import PanelModel, list_in
 from chorus.text.sanitize import sanitize, sanitize_lines
 from chorus.wire.protocol import Message
 
@@ -40,8 +40,8 @@ class PlainLog:
         match message.get("event"):
             case "link":
                 yield from self._render_link()
-            case "notice":
-                yield f"{message.get('level')}: {sanitize(str(message.get('text')))}"
+            case "alert":
+                yield f"{sanitize(str(message.get('level')))}: {sanitize(str(message.get('text')))}"
             case "log":
                 yield from self._render_log(message)
             case "action":
@@ -55,13 +55,14 @@ class PlainLog:
 
     def _render_link(self) -> Iterator[str]:
         if self._model.link == "lost":
-            yield f"lost the connection to the watcher ({sanitize(self._model.link_text)}); waiting for one"
+            reason = sanitize(self._model.link_text)
+            yield f"lost the connection to the watcher ({reason}); waiting for it to return"
         elif self._model.link_text:
             yield sanitize(self._model.link_text)
 
     def _render_log(self, message: Message) -> Iterator[str]:
         """Only the newest page is printed, and of that only the end and what has changed."""
-        entries = [entry for entry in map(parse_entry, message.get("entries") or []) if entry]
+        entries = [entry for entry in map(parse_entry, list_in(message, "entries")) if entry]
         if self._first_page:
             self._entries = {entry.n: entry for entry in entries[:-MAX_OLD_ENTRIES]}
             self._first_page = False
@@ -101,14 +102,15 @@ def render_entry(entry: LogEntry) -> str:
     paths = ", ".join(map(sanitize, entry.paths[:4])) + (" and more" if len(entry.paths) > 4 else "")
     counts = " ".join(f"{sign}{n}" for sign, n in (("+", entry.added), ("-", entry.removed)) if n)
     what = ["outside change"] if entry.outside else [f"action {entry.n}", status, sanitize(entry.tool)]
-    parts = [render_time(entry.time), *what, paths, counts]
+    tree = f"in {sanitize(entry.worktree)}" if entry.elsewhere else ""
+    parts = [render_time(entry.time), *what, tree, paths, counts]
     line = " ".join(part for part in parts if part)
     return f"{line}: {sanitize(entry.summary)}" if entry.summary else line
 
 
 def render_session(session: SessionInfo) -> str:
     name = sanitize(short_lane_name(session.lane or session.title or session.id))
-    state = STATE_WORDS.get(session.state, sanitize(session.state))
+    state = STATE_LABELS.get(session.state, sanitize(session.state))
     return f"{render_time(session.last)} session {name} {state}".strip()
 
 
@@ -122,7 +124,7 @@ def render_prompt(prompt: PendingPrompt) -> Iterator[str]:
         )
     for option in prompt.options:
         command = _command(prompt, option.key, option.meaning)
-        yield f"  {sanitize(option.key)} {sanitize(option.label)}: {command}"
+        yield f"  {option.digit} {sanitize(option.label)}: {command}"
 
 
 def _command(prompt: PendingPrompt, key: str, meaning: str) -> str:

@@ -1,30 +1,34 @@
-"""Keep, revert, redo and land, from the row under the cursor.
+"""Keep, revert, redo, land and write notes, from the row under the cursor, and undo what was done last.
 
 A revert shows a preview first: what it would change, or the later actions it conflicts with. Landing has a
 form with a preview of the commits.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from chorus.errors import ChorusError, ExitCode
+from chorus.model.json_api import LandedCommitJson, LandJson
+from chorus.model.requests import KeepArguments, LandArguments, LandMessage, NoteArguments, RevertArguments
+from chorus.model.review_state import render_revert_warning
 from chorus.panel import command_lines
 from chorus.panel.background import start_task
+from chorus.panel.forms.hunk_form import HunkForm
 from chorus.panel.forms.land_form import LandForm
-from chorus.panel.forms.revert_form import RevertForm
+from chorus.panel.forms.note_form import NoteForm
+from chorus.panel.forms.revert_form import RevertForm, RevertPreview
 from chorus.panel.model import PanelModel
 from chorus.panel.watcher_client import WatcherClient
 from chorus.panel.widgets.bars import StatusLine
-from chorus.panel.widgets.line_pane import StyledLine
+from chorus.panel.widgets.patch import DiffLine
 from chorus.panel.widgets.queue import Queue
 from chorus.panel.widgets.queue_rows import TurnRow, render_subject
-from chorus.text.sanitize import sanitize
 from chorus.text.width import count_of
 from chorus.wire.protocol import WatcherError
 
-# More commits do not fit into the form.
-MAX_COMMITS = 8
+# More are not undone one by one.
+MAX_DONE_STEPS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,54 +36,113 @@ class ReviewTarget:
     """What a key acts on: one action, or a turn. `arguments`: for the request."""
 
     description: str
-    arguments: dict[str, Any]
+    arguments: RevertArguments
     keep_command: str
     revert_command: str
 
 
+@dataclass(frozen=True, slots=True)
+class DoneStep:
+    """Something the user did here, and the way to undo it. `undo`: None if it cannot be undone from here."""
+
+    what: str
+    undo: Callable[[], Awaitable[None]] | None
+
+
+EditMessages = Callable[[Sequence[LandedCommitJson], str], list[LandMessage]]
+
+
 class Review:
-    def __init__(self, queue: Queue, status: StatusLine, model: PanelModel, client: WatcherClient) -> None:
+    """`edit_messages`: lets the user edit the messages of these commits for this branch."""
+
+    def __init__(
+        self,
+        queue: Queue,
+        status: StatusLine,
+        model: PanelModel,
+        client: WatcherClient,
+        edit_messages: EditMessages,
+    ) -> None:
         self._queue = queue
         self._status = status
         self._model = model
         self._client = client
-        self._last_reverted: list[int] = []
-        self._reverted_at: float | None = None  # the row the cursor was on then
+        self._edit_messages = edit_messages
+        self._done: list[DoneStep] = []  # the last one is undone first
+
+    @property
+    def can_undo(self) -> bool:
+        return bool(self._done)
 
     def keep(self, *, turn: bool = False) -> None:
         if target := self._target(turn=turn):
             start_task(self._queue, "review", self._keep, target)
 
     def revert(self, *, turn: bool = False) -> None:
-        if target := self._target(turn=turn):
+        """Preview the revert of the action or turn; an action that is reverted is redone."""
+        entry = self._queue.entry
+        if entry is not None and entry.status == "reverted" and not turn:
+            start_task(self._queue, "review", self._redo, [int(entry.n)])
+        elif target := self._target(turn=turn):
             start_task(self._queue, "preview", self._preview_revert, target)
 
-    def redo(self) -> None:
-        """Redo the action under the cursor if it was reverted, else what was last reverted from here.
+    def choose_hunks(self) -> None:
+        """Let the user choose hunks of the action under the cursor, then preview their revert."""
+        if self._queue.entry is None:
+            self._status.show("put the cursor on an action to choose its hunks", "warning")
+        elif target := self._target(turn=False):
+            start_task(self._queue, "preview", self._open_hunk_form, target)
 
-        If the cursor is still where it was then, that means all of it, not only the action under the cursor.
-        """
-        entry, numbers = self._queue.entry, self._last_reverted
-        if entry and entry.status == "reverted" and not (numbers and entry.n == self._reverted_at):
-            numbers = [int(entry.n)]
-        if numbers:
-            start_task(self._queue, "review", self._redo, numbers)
+    def note(self, place: tuple[str, DiffLine] | None) -> None:
+        """Write a note on the action under the cursor. `place`: on this line of that file."""
+        entry = self._queue.entry
+        if entry is None or entry.outside or not entry.paths:
+            self._status.show("put the cursor on an action that changed a file", "warning")
+            return
+        arguments: NoteArguments = {"action": int(entry.n), "text": ""}
+        name, what, quote = entry.number, f"{entry.number} {entry.tool} {render_subject(entry)}", ""
+        if place is not None and (line := place[1].new) is not None:
+            path = f"{place[0]}:" if len(entry.paths) > 1 else ""
+            arguments |= {"path": place[0], "line": line}
+            name, what, quote = f"{name}:{path}{line}", f"{place[0]}:{line}", place[1].text.strip()
+
+        def submit(text: str | None) -> None:
+            if text is not None:
+                start_task(self._queue, "review", self._note, {**arguments, "text": text}, name)
+
+        self._queue.app.push_screen(NoteForm(self._queue.active_palette, what, name, quote), submit)
+
+    def send_notes(self) -> None:
+        start_task(self._queue, "review", self._send_notes)
+
+    def undo(self) -> None:
+        """Undo what was done last from here; with nothing done yet, redo a reverted action."""
+        entry = self._queue.entry
+        if self._done:
+            start_task(self._queue, "review", self._undo)
+        elif entry is not None and entry.status == "reverted":
+            start_task(self._queue, "review", self._redo, [int(entry.n)])
         else:
-            self._status.show("nothing to redo: put the cursor on a reverted action", "warning")
+            self._status.show("nothing to undo", "warning")
 
     def land(self) -> None:
         if (lane := self._lane()) is None:
             self._status.show("there is no lane to land", "warning")
             return
 
-        async def preview(choices: dict[str, str]) -> list[StyledLine]:
-            return await self._preview_landing(lane, choices)
-
-        def submit(choices: dict[str, str] | None) -> None:
+        def submit(choices: LandArguments | None) -> None:
             if choices is not None:
-                start_task(self._queue, "review", self._land, lane, choices)
+                start_task(self._queue, "review", self._land, choices)
 
-        self._queue.app.push_screen(LandForm(self._queue.appearance, lane, preview), submit)
+        entries = [entry for entry in self._model.entries.values() if entry.lane == lane]
+        form = LandForm(
+            self._queue.active_palette,
+            lane,
+            self._plan_landing,
+            self._edit_messages,
+            unreviewed=sum(entry.open for entry in entries),
+        )
+        self._queue.app.push_screen(form, submit)
 
     def _target(self, *, turn: bool) -> ReviewTarget | None:
         entry, group = self._queue.entry, self._queue.group
@@ -94,106 +157,193 @@ class Review:
         if entry.outside:
             self._status.show("this is an outside change: only actions can be kept or reverted", "warning")
             return None
-        numbers = [int(entry.n)]
-        commands = command_lines.keep(numbers), command_lines.revert(numbers)
+        number = int(entry.n)
+        commands = command_lines.keep([number]), command_lines.revert([number])
         description = f"{entry.number} {entry.tool} {render_subject(entry)}"
-        return ReviewTarget(description, {"actions": numbers}, *commands)
+        return ReviewTarget(description, {"actions": [number]}, *commands)
 
     async def _keep(self, target: ReviewTarget) -> None:
+        entry = self._queue.entry
+        if "actions" in target.arguments and entry is not None and entry.status == "kept":
+            await self._reopen([int(entry.n)])
+            return
         try:
             answer = await self._client.request("keep", target.arguments, label="keeping")
         except ChorusError as error:
             self._status.show_error(error, target.keep_command)
             return
         kept = _numbers(answer, "kept")
+        if kept:
+            self._add_done(f"keep {_list(kept)}", lambda: self._reopen(kept, undoing=True))
         self._status.show(f"kept {_list(kept)}", "done", target.keep_command)
         if self._queue.entry is not None and self._queue.entry.n in kept:
             self._queue.action_next_open(1)
 
+    async def _reopen(self, numbers: list[int], *, undoing: bool = False) -> None:
+        """Open kept actions again."""
+        command = command_lines.keep(numbers) + " --undo"
+        again: KeepArguments = {"actions": [*numbers], "undo": True}
+        try:
+            answer = await self._client.request("keep", again, label="opening again")
+        except ChorusError as error:
+            self._status.show_error(error, command)
+            return
+        reopened = _numbers(answer, "reopened")
+        if not undoing and reopened:
+            self._add_done(f"opening {_list(reopened)} again", lambda: self._keep_again(reopened))
+        self._status.show(f"open again: {_list(reopened)}", "done", command)
+
+    async def _keep_again(self, numbers: list[int]) -> None:
+        try:
+            await self._client.request("keep", {"actions": [*numbers]}, label="keeping")
+        except ChorusError as error:
+            self._status.show_error(error, command_lines.keep(numbers))
+        else:
+            self._status.show(f"kept {_list(numbers)}", "done", command_lines.keep(numbers))
+
     async def _preview_revert(self, target: ReviewTarget) -> None:
         try:
-            arguments = {**target.arguments, "dry_run": True}
+            arguments: RevertArguments = {**target.arguments, "dry_run": True}
             answer = await self._client.request("revert", arguments, label="previewing")
         except WatcherError as error:
             if error.exit_code is not ExitCode.CONFLICT:
                 self._status.show_error(error, target.revert_command)
                 return
-            self._open_revert_form(target, "", error, _numbers(error.details or {}, "dependents"))
+            self._open_revert_form(
+                target, RevertPreview("", error, _numbers(error.details or {}, "dependents"))
+            )
         except ChorusError as error:
             self._status.show_error(error, target.revert_command)
         else:
-            self._open_revert_form(target, str(answer.get("patch", "")), None, [])
+            warnings = [render_revert_warning(warning) for warning in answer.get("warnings", [])]
+            self._open_revert_form(target, RevertPreview(str(answer.get("patch", "")), warnings=warnings))
 
-    def _open_revert_form(
-        self, target: ReviewTarget, patch: str, problem: ChorusError | None, dependents: list[int]
-    ) -> None:
+    def _open_revert_form(self, target: ReviewTarget, preview: RevertPreview) -> None:
         def submit(choice: str | None) -> None:
-            if choice is not None:
-                dependents_too = choice == "with_dependents"
-                start_task(self._queue, "review", self._revert, target, with_dependents=dependents_too)
+            match choice:
+                case "revert":
+                    start_task(self._queue, "review", self._revert, target)
+                case "with_dependents":
+                    start_task(
+                        self._queue, "preview", self._preview_revert, _with_dependents(target, preview)
+                    )
+                case "hunks":
+                    start_task(self._queue, "preview", self._open_hunk_form, target)
 
-        form = RevertForm(
-            self._queue.appearance,
-            target.description,
-            target.revert_command,
-            patch=patch,
-            problem=problem,
-            dependents=dependents,
-        )
+        form = RevertForm(self._queue.active_palette, target.description, target.revert_command, preview)
         self._queue.app.push_screen(form, submit)
 
-    async def _revert(self, target: ReviewTarget, *, with_dependents: bool) -> None:
-        command, arguments = target.revert_command, target.arguments
-        if with_dependents:
-            command = command_lines.with_dependents(command)
-            arguments = {**arguments, "with_dependents": True}
+    async def _open_hunk_form(self, target: ReviewTarget) -> None:
+        (number,) = target.arguments["actions"]
         try:
-            answer = await self._client.request("revert", arguments, label="reverting")
+            hunks = await self._client.request("hunks", {"action": number}, label="listing the hunks")
+        except ChorusError as error:
+            self._status.show_error(error, target.revert_command)
+            return
+        if len(hunks) < 2:
+            self._status.show(f"action {number} has only one hunk: press r to revert it", "info")
+            return
+
+        def submit(chosen: list[int] | None) -> None:
+            if chosen:
+                start_task(self._queue, "preview", self._preview_revert, _with_hunks(target, chosen))
+
+        form = HunkForm(self._queue.active_palette, target.description, hunks)
+        self._queue.app.push_screen(form, submit)
+
+    async def _revert(self, target: ReviewTarget) -> None:
+        command = target.revert_command
+        try:
+            answer = await self._client.request("revert", target.arguments, label="reverting")
         except ChorusError as error:
             self._status.show_error(error, command)
-        else:
-            self._last_reverted = _numbers(answer, "reverted")
-            self._reverted_at = self._queue.entry.n if self._queue.entry else None
-            self._status.show(f"reverted {_list(self._last_reverted)}; u to redo", "done", command)
+            return
+        reverted = _numbers(answer, "reverted")
+        self._add_done(f"revert {_list(reverted)}", lambda: self._redo(reverted, undoing=True))
+        of = "hunks of " if target.arguments.get("hunks") else ""
+        self._status.show(f"reverted {of}{_list(reverted)}; press u to undo", "done", command)
 
-    async def _redo(self, numbers: list[int]) -> None:
+    async def _redo(self, numbers: list[int], *, undoing: bool = False) -> None:
         command = command_lines.redo(numbers)
         try:
-            await self._client.request("redo", {"actions": numbers}, label="redoing")
+            answer = await self._client.request("redo", {"actions": [*numbers]}, label="redoing")
+        except ChorusError as error:
+            self._status.show_error(error, command)
+            return
+        # A redo is undone by reverting its own record, which may be of some hunks only.
+        made = _numbers(answer, "made") or numbers
+        if not undoing:
+            self._add_done(f"redo {_list(numbers)}", lambda: self._revert_again(made, numbers))
+        self._status.show(f"redid {_list(numbers)}", "done", command)
+
+    async def _revert_again(self, made: list[int], numbers: list[int]) -> None:
+        command = command_lines.revert(made)
+        try:
+            await self._client.request("revert", {"actions": [*made]}, label="reverting")
         except ChorusError as error:
             self._status.show_error(error, command)
         else:
-            self._last_reverted = [n for n in self._last_reverted if n not in numbers]
-            self._status.show(f"redid {_list(numbers)}", "done", command)
+            self._status.show(f"reverted {_list(numbers)}", "done", command)
 
-    async def _preview_landing(self, lane: str, choices: dict[str, str]) -> list[StyledLine]:
+    async def _note(self, arguments: NoteArguments, place: str) -> None:
+        command = command_lines.note(place, arguments["text"])
         try:
-            arguments = {"lane": lane, "dry_run": True, **choices}
-            answer = await self._client.request("land", arguments, label="previewing")
+            note = await self._client.request("note", arguments, label="writing the note")
         except ChorusError as error:
-            return [([(sanitize(str(error)), "error")], "")]
-        commits = answer.get("commits", [])
-        heading = f"{count_of(commits, 'commit')} on {sanitize(str(answer.get('onto', '')))}:"
-        lines: list[StyledLine] = [([(heading, "muted")], "")]
-        for commit in commits[:MAX_COMMITS]:
-            subject = "  " + sanitize(str(commit.get("subject", "")))
-            actions = "  " + ",".join(map(str, commit.get("actions", [])))
-            lines.append(([(subject, ""), (actions, "muted")], ""))
-        if len(commits) > MAX_COMMITS:
-            lines.append(([(f"  … and {len(commits) - MAX_COMMITS} more", "muted")], ""))
-        return lines
+            self._status.show_error(error, command)
+            return
+        number = note["n"]
+        self._add_done(f"note {number}", lambda: self._drop_note(number))
+        self._status.show(f"note {number} is a draft; press C to send all drafts", "done", command)
 
-    async def _land(self, lane: str, choices: dict[str, str]) -> None:
+    async def _drop_note(self, number: int) -> None:
+        command = command_lines.drop_notes([number])
+        try:
+            await self._client.request("drop_notes", {"notes": [number]}, label="dropping the note")
+        except ChorusError as error:
+            self._status.show_error(error, command)
+        else:
+            self._status.show(f"dropped note {number}", "done", command)
+
+    async def _send_notes(self) -> None:
+        command = command_lines.send_notes()
+        try:
+            answer = await self._client.request("send_notes", {}, label="sending the notes")
+        except ChorusError as error:
+            self._status.show_error(error, command)
+            return
+        later = "; the session gets them with its next step or your next message" if answer["queued"] else ""
+        self._add_done("the sending of notes", None)
+        self._status.show(f"sent {count_of(answer['sent'], 'note')}{later}", "done", command)
+
+    async def _undo(self) -> None:
+        step = self._done.pop()
+        if step.undo is None:
+            self._status.show(f"{step.what} cannot be undone from here", "warning")
+        else:
+            await step.undo()
+
+    def _add_done(self, what: str, undo: Callable[[], Awaitable[None]] | None) -> None:
+        self._done = [*self._done, DoneStep(what, undo)][-MAX_DONE_STEPS:]
+
+    async def _plan_landing(self, choices: LandArguments) -> LandJson:
+        return await self._client.request("land", {**choices, "dry_run": True}, label="previewing")
+
+    async def _land(self, choices: LandArguments) -> None:
+        lane = choices["lane"]
         command = command_lines.land(
             lane, choices["by"], onto=choices.get("onto"), message=choices.get("message")
         )
         try:
-            answer = await self._client.request("land", {"lane": lane, **choices}, label=f"landing {lane}")
+            answer = await self._client.request("land", choices, label=f"landing {lane}")
         except ChorusError as error:
             self._status.show_error(error, command)
         else:
             commits = count_of(answer.get("commits", []), "commit")
-            self._status.show(f"landed {commits} on {answer.get('onto', '')}", "done", command)
+            left = len({place.get("n") for place in answer.get("left", [])})
+            rest = f"; {left} left open" if left else ""
+            self._add_done("the landing", None)
+            self._status.show(f"landed {commits} on {answer.get('onto', '')}{rest}", "done", command)
 
     def _lane(self) -> str | None:
         """Return the lane of the action under the cursor, of the chosen session, or the only one there is."""
@@ -203,6 +353,26 @@ class Review:
         if session and (lane := self._model.lane_of(session)):
             return lane
         return next(iter(self._model.lanes)) if len(self._model.lanes) == 1 else None
+
+
+def _with_dependents(target: ReviewTarget, preview: RevertPreview) -> ReviewTarget:
+    """The same with the later actions that changed the same lines."""
+    return replace(
+        target,
+        description=f"{target.description} with {_list(preview.dependents)}",
+        arguments={**target.arguments, "with_dependents": True},
+        revert_command=command_lines.with_dependents(target.revert_command),
+    )
+
+
+def _with_hunks(target: ReviewTarget, chosen: list[int]) -> ReviewTarget:
+    """Only these hunks of the action."""
+    return replace(
+        target,
+        description=f"{count_of(chosen, 'hunk')} of {target.description}",
+        arguments={**target.arguments, "hunks": chosen},
+        revert_command=command_lines.with_hunks(target.revert_command, chosen),
+    )
 
 
 def _numbers(answer: Mapping[str, Any], name: str) -> list[int]:

@@ -192,10 +192,10 @@ class Palette:
 
 
 @dataclass(slots=True)
-class Appearance:
+class ActivePalette:
     """The palette in use; all widgets share one object, so that a change reaches all of them."""
 
-    palette: Palette
+    current: Palette
 
 
 def choose_palette(*, dark: bool, colours: int) -> Palette:

@@ -12,12 +12,13 @@ from textual.widgets import Input
 
 from chorus.panel.details import Details
 from chorus.panel.feed import RECONNECTED
+from chorus.panel.forms.answers_form import AnswersForm
 from chorus.panel.forms.message_form import DenyForm
 from chorus.panel.items import PendingPrompt
 from chorus.panel.keys import bar_keys
 from chorus.panel.layout import MIN_BOTH_HEIGHT, MIN_TALL_HEIGHT, plan_arrangement
 from chorus.panel.model import ModelChange, PanelModel
-from chorus.panel.theme import Appearance
+from chorus.panel.theme import ActivePalette
 from chorus.panel.watcher_client import WatcherClient
 from chorus.panel.widgets.bars import Heading, KeyBar, StatusLine
 from chorus.panel.widgets.diff import DiffView
@@ -46,20 +47,20 @@ class Window(Protocol):
 
 class PanelView:
     def __init__(
-        self, window: Window, model: PanelModel, client: WatcherClient, appearance: Appearance
+        self, window: Window, model: PanelModel, client: WatcherClient, active_palette: ActivePalette
     ) -> None:
         self._window = window
         self._model = model
         self._client = client
-        self.sessions = SessionsBar(appearance, model, id="sessions")
-        self.card = PromptCard(appearance, id="prompt")
-        self.queue_heading = Heading(appearance, id="queue-heading")
+        self.sessions = SessionsBar(active_palette, model, id="sessions")
+        self.card = PromptCard(active_palette, id="prompt")
+        self.queue_heading = Heading(active_palette, id="queue-heading")
         self.filter = Input(placeholder="filter: words, paths, tools, numbers", id="filter", compact=True)
-        self.queue = Queue(appearance, model, id="queue")
-        self.diff_heading = Heading(appearance, id="diff-heading")
-        self.diff = DiffView(appearance, id="diff")
-        self.status = StatusLine(appearance, id="status")
-        self.key_bar = KeyBar(appearance, id="keys")
+        self.queue = Queue(active_palette, model, id="queue")
+        self.diff_heading = Heading(active_palette, id="diff-heading")
+        self.diff = DiffView(active_palette, id="diff")
+        self.status = StatusLine(active_palette, id="status")
+        self.key_bar = KeyBar(active_palette, id="keys")
         self.left = Vertical(self.queue_heading, self.filter, self.queue, id="left")
         self.right = Vertical(self.diff_heading, self.diff, id="right")
         self.body = Container(self.left, self.right, id="body")
@@ -69,6 +70,7 @@ class PanelView:
         self._diff_open = False
         self._zoomed = False
         self._was_lost = False
+        self.can_undo: Callable[[], bool] = lambda: False
 
     def compose(self) -> ComposeResult:
         yield from (self.sessions, self.card, self.body, self.status, self.key_bar)
@@ -80,6 +82,10 @@ class PanelView:
                 self._update_link()
             if ModelChange.QUEUE in change:
                 self.queue.replan()
+                self.details.update_heading()
+            elif ModelChange.NOTES in change:
+                self.queue.refresh()
+                self.details.update_heading()
             if ModelChange.LOADED in change:
                 self.queue.fold_reviewed()
             if ModelChange.PROMPTS in change or ModelChange.SESSIONS in change:
@@ -97,7 +103,7 @@ class PanelView:
         self.details.select(self.queue.row)
 
     def arrange(self, size: Size | None = None) -> None:
-        """Divide the screen. `size`: the window's, where that is not up to date yet."""
+        """Lay out the widgets. `size`: the new size of the window, while it is being resized."""
         width, height = size or self._window.size
         plan = plan_arrangement(
             width,
@@ -217,6 +223,8 @@ class PanelView:
                 prompt=self.card.shown is not None and self._window.size.height < MIN_TALL_HEIGHT,
                 entry_open=entry is None or entry.open,
                 reverted=entry is not None and entry.status == "reverted",
+                undo=self.can_undo(),
+                drafts=self._model.draft_count > 0,
             )
         )
 
@@ -244,7 +252,7 @@ class PanelView:
         prompt = prompts.get(self._prompt) if self._prompt else None
         self.card.show(prompt, session=self._session_name(prompt), position=self._prompt_position())
         for screen in self._window.screen_stack[1:]:
-            if isinstance(screen, DenyForm):
+            if isinstance(screen, AnswersForm | DenyForm):
                 screen.refresh_foot()
 
     def _session_name(self, prompt: PendingPrompt | None) -> str:

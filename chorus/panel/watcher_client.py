@@ -5,30 +5,46 @@ Each request has a connection of its own, so that a long one (landing) does not 
 """
 
 import asyncio
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Literal, overload
 
-from chorus.panel.model import TaskProgress
-from chorus.wire.client import (
-    START_TIMEOUT_SECONDS,
-    WatcherNotResponding,
-    WatcherNotRunning,
-    short_path,
-    start,
+from chorus.model.json_api import (
+    ActionJson,
+    AnswerJson,
+    HunkJson,
+    KeepJson,
+    LandJson,
+    NoteJson,
+    RevertJson,
+    SentNotesJson,
 )
+from chorus.model.requests import (
+    ActionArguments,
+    AnswerArguments,
+    KeepArguments,
+    LandArguments,
+    NoteArguments,
+    NotesArguments,
+    RedoArguments,
+    RevertArguments,
+)
+from chorus.panel.model import TaskProgress
+from chorus.wire.async_client import Streams, exchange, open_streams
+from chorus.wire.client import WatcherNotResponding, WatcherNotRunning
 from chorus.wire.home import Home
-from chorus.wire.protocol import MAX_LINE_BYTES, decode, encode, parse_answer
+from chorus.wire.protocol import ProtocolError
+from chorus.wire.watcher_process import START_TIMEOUT_SECONDS, start
 
 # Requests about the whole repository; all others are about the panel's work tree.
 REPOSITORY_WIDE = frozenset({"answer"})
+# Requests that are answered with a list; all others with an object.
+LISTS = frozenset({"hunks", "notes", "drop_notes"})
 # A request that takes longer than this is shown as running.
 SHOW_AFTER_SECONDS = 0.5
-
-Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 @dataclass(slots=True, eq=False)
@@ -47,9 +63,46 @@ class WatcherClient:
         self._pending: list[_PendingRequest] = []
         self._ticker: asyncio.Task[None] | None = None
 
+    @overload
     async def request(
-        self, do: str, arguments: dict[str, Any], *, label: str, start_watcher: bool = True
-    ) -> dict[str, Any]:
+        self, do: Literal["show"], arguments: ActionArguments, *, label: str, start_watcher: bool
+    ) -> ActionJson: ...
+    @overload
+    async def request(self, do: Literal["keep"], arguments: KeepArguments, *, label: str) -> KeepJson: ...
+    @overload
+    async def request(
+        self, do: Literal["revert"], arguments: RevertArguments, *, label: str
+    ) -> RevertJson: ...
+    @overload
+    async def request(self, do: Literal["redo"], arguments: RedoArguments, *, label: str) -> RevertJson: ...
+    @overload
+    async def request(self, do: Literal["land"], arguments: LandArguments, *, label: str) -> LandJson: ...
+    @overload
+    async def request(
+        self, do: Literal["hunks"], arguments: ActionArguments, *, label: str
+    ) -> list[HunkJson]: ...
+    @overload
+    async def request(self, do: Literal["note"], arguments: NoteArguments, *, label: str) -> NoteJson: ...
+    @overload
+    async def request(
+        self,
+        do: Literal["notes", "drop_notes"],
+        arguments: NotesArguments,
+        *,
+        label: str,
+        start_watcher: bool = True,
+    ) -> list[NoteJson]: ...
+    @overload
+    async def request(
+        self, do: Literal["send_notes"], arguments: NotesArguments, *, label: str
+    ) -> SentNotesJson: ...
+    @overload
+    async def request(
+        self, do: Literal["answer"], arguments: AnswerArguments, *, label: str
+    ) -> AnswerJson: ...
+    async def request(
+        self, do: str, arguments: Mapping[str, object], *, label: str, start_watcher: bool = True
+    ) -> object:
         """Send a request and return its result; raise the error the watcher reports.
 
         `start_watcher`: whether to start one that is not running. Actions of the user start one; loading
@@ -59,7 +112,10 @@ class WatcherClient:
             arguments = {"cwd": str(self._work_tree), **arguments}
         with self._shown_as(label):
             result = await _send(self._home, do, arguments, start_watcher=start_watcher)
-        return result if isinstance(result, dict) else {}
+        expected = list if do in LISTS else dict
+        if not isinstance(result, expected):
+            raise ProtocolError(f"the watcher answered {do} with {type(result).__name__}")
+        return result
 
     def progress(self) -> list[TaskProgress]:
         """Return the requests that have run for a while, each with its seconds so far."""
@@ -91,43 +147,19 @@ class WatcherClient:
             self._on_change()
 
 
-async def _send(home: Home, do: str, arguments: dict[str, Any], *, start_watcher: bool) -> object:
-    reader, writer = await (_connect_or_start(home) if start_watcher else _connect_only(home))
-    try:
-        writer.write(encode({"id": 1, "do": do, **arguments}))
-        line = await reader.readline()
-    except (OSError, ValueError) as error:
-        raise WatcherNotRunning(f"lost the connection to the watcher: {error}") from error
-    finally:
-        writer.close()
-    if not line.endswith(b"\n"):
-        raise WatcherNotRunning("the watcher closed the connection")
-    result: object = parse_answer(decode(line))
-    return result
-
-
-async def _connect_only(home: Home) -> Streams:
-    if streams := await _connect(home):
-        return streams
-    raise WatcherNotRunning(f"no watcher is running for {home.common_dir}")
+async def _send(home: Home, do: str, arguments: Mapping[str, object], *, start_watcher: bool) -> object:
+    streams = await (_connect_or_start(home) if start_watcher else open_streams(home))
+    return await exchange(streams, do, arguments)
 
 
 async def _connect_or_start(home: Home) -> Streams:
-    if streams := await _connect(home):
-        return streams
+    with suppress(WatcherNotRunning):
+        return await open_streams(home)
     start(home)
     loop = asyncio.get_running_loop()
     deadline = loop.time() + START_TIMEOUT_SECONDS
     while loop.time() < deadline:
-        if streams := await _connect(home):
-            return streams
+        with suppress(WatcherNotRunning):
+            return await open_streams(home)
         await asyncio.sleep(0.02)
     raise WatcherNotResponding(f"the watcher did not start; see its log: {home.log}")
-
-
-async def _connect(home: Home) -> Streams | None:
-    try:
-        with short_path(home.socket) as path:
-            return await asyncio.open_unix_connection(path, limit=MAX_LINE_BYTES)
-    except (FileNotFoundError, ConnectionRefusedError):
-        return None

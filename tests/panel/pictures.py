@@ -72,14 +72,14 @@ async def help_shown(ui: PanelHarness) -> None:
 async def action_kept(ui: PanelHarness) -> None:
     await queue_shown(ui)
     await ui.on_row(38)
-    await ui.press("k")
+    await ui.press("x")
     await ui.status_shows("kept 38")
 
 
 async def diff_read(ui: PanelHarness) -> None:
     if ui.view.right.display:
         await ui.until(lambda: ui.view.diff.document.patch.lines, "the diff")
-        if not ui.panel.appearance.palette.plain:
+        if not ui.panel.active_palette.current.plain:
             await ui.until(lambda: ui.view.diff.document.spans, "its colours")
 
 
@@ -97,7 +97,7 @@ SCENES: dict[str, Scene] = {
     "panel-revert": (revert_preview, (100, 34), {}),
     "panel-revert-conflict": (revert_conflict, (100, 34), {}),
     "panel-land": (land_form, (100, 34), {}),
-    "panel-help": (help_shown, (110, 50), {}),
+    "panel-help": (help_shown, (120, 54), {}),
     "panel-kept": (action_kept, (100, 30), {}),
     "panel-light": (prompt_shown, (120, 40), {"dark": False}),
     "panel-ascii": (prompt_shown, (80, 30), {"ascii": True, "colours": 16}),

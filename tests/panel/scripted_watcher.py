@@ -35,8 +35,13 @@ class ScriptedWatcher:
         self.lanes: dict[str, dict[str, Any]] = {}
         self.sessions: dict[str, dict[str, Any]] = {}
         self.prompts: dict[str, dict[str, Any]] = {}
+        self.turns: list[dict[str, Any]] = []
         # Action -> later actions that a revert of it conflicts with.
         self.dependents: dict[int, list[int]] = {}
+        # Action -> its hunks, and what a revert of it warns of.
+        self.hunks: dict[int, list[dict[str, Any]]] = {}
+        self.warnings: dict[int, list[dict[str, Any]]] = {}
+        self.notes: dict[int, dict[str, Any]] = {}
         self.refuse: dict[str, ChorusError] = {}
         self.delay_seconds: dict[str, float] = {}
         # Requests that are not answered until they are taken out of here.
@@ -111,16 +116,23 @@ class ScriptedWatcher:
             raise refusal
         answers: dict[str, Callable[..., Any]] = {
             "hello": self._hello,
+            "status": self._status,
             "subscribe": lambda: {},
             "sessions": lambda: list(self.sessions.values()),
-            "lanes": lambda cwd: list(self.lanes.values()),
+            "lanes": lambda cwd, here=False: list(self.lanes.values()),
             "prompts": lambda: list(self.prompts.values()),
+            "turns": lambda: self.turns,
             "log": self._log,
             "show": self._show,
             "answer": self._answer,
             "keep": self._keep,
             "revert": self._revert,
             "redo": self._redo,
+            "notes": lambda **_: list(self.notes.values()),
+            "note": self._note,
+            "drop_notes": self._drop_notes,
+            "send_notes": self._send_notes,
+            "hunks": lambda cwd, action: self.hunks.get(action, []),
             "land": self._land,
         }
         return answers[request.do](**request.arguments)
@@ -128,10 +140,27 @@ class ScriptedWatcher:
     def _hello(self) -> dict[str, Any]:
         return {"version": self.version, "pid": 1, "protocol": 1, "repository": str(self.home.common_dir)}
 
+    def _status(self) -> dict[str, Any]:
+        return {
+            "watcher": self._hello(),
+            "sessions": list(self.sessions.values()),
+            "open": len(self._log(open=True)),
+            "prompts": len(self.prompts),
+        }
+
     def _log(
-        self, cwd: str, limit: int, before: int | None = None, outside: bool = False
+        self,
+        *,
+        cwd: str | None = None,
+        limit: int = 0,
+        before: int | None = None,
+        outside: bool = False,
+        here: bool = False,
+        open: bool = False,
     ) -> list[dict[str, Any]]:
         numbers = [n for n in sorted(self.entries) if before is None or n < before]
+        if open:
+            numbers = [n for n in numbers if self.entries[n]["status"] == "committed"]
         listed = list(self.outside.get(0, [])) if outside else []
         for n in numbers:
             listed.append(self.entries[n])
@@ -139,58 +168,94 @@ class ScriptedWatcher:
         return listed[-limit:]
 
     def _show(self, cwd: str, action: int | str) -> dict[str, Any]:
+        if named := [n for n, entry in self.entries.items() if entry["id"] == action]:
+            action = named[0]
         if isinstance(action, str):
             found = next(e for changes in self.outside.values() for e in changes if e["timeline"] == action)
             return {**found, "edits": [], "patch": self.outside_patch}
         return {**self.entries[action], "edits": [], "patch": self.patches.get(action, "")}
 
-    def _answer(self, prompt: str, fingerprint: str, decision: str, by: str, **more: Any) -> dict[str, Any]:
+    def _answer(
+        self, prompt: str, fingerprint: str, decision: str, by: str = "command", **more: Any
+    ) -> dict[str, Any]:
         known = self.prompts.get(prompt)
         if known is None or known["fingerprint"] != fingerprint:
             raise Refusal("the dialog on screen is not the one that was answered", ExitCode.REFUSED)
         self.withdraw(prompt, "answered")
-        return {"key": more.get("option", "1"), "verified": True}
+        return {"key": more.get("option") or "1", "how": "keys", "verified": True}
 
-    def _chosen(self, actions: list[int] | None, turn: str | None) -> list[int]:
+    def _chosen(self, actions: list[Any] | None, turn: str | None) -> list[int]:
         if turn is not None:
             return [n for n, entry in self.entries.items() if entry["turn"] == turn]
-        return actions or []
+        numbers = {entry["id"]: n for n, entry in self.entries.items()}
+        return [numbers.get(action, action) for action in actions or []]
 
-    def _keep(self, cwd: str, actions: list[int] | None = None, turn: str | None = None) -> dict[str, Any]:
-        chosen = [n for n in self._chosen(actions, turn) if self.entries[n]["status"] == "committed"]
-        self._change(chosen, "kept")
-        return {"kept": chosen}
+    def _keep(
+        self, cwd: str, actions: list[int] | None = None, turn: str | None = None, undo: bool = False
+    ) -> dict[str, Any]:
+        before, after = ("kept", "committed") if undo else ("committed", "kept")
+        chosen = [n for n in self._chosen(actions, turn) if self.entries[n]["status"] == before]
+        self._change(chosen, after)
+        return {"kept": [] if undo else chosen, "reopened": chosen if undo else []}
 
     def _revert(
         self,
+        *,
         cwd: str,
         actions: list[int] | None = None,
         turn: str | None = None,
         dry_run: bool = False,
         with_dependents: bool = False,
+        hunks: list[int] | None = None,
     ) -> dict[str, Any]:
         chosen = self._chosen(actions, turn)
         blocking = sorted({n for each in chosen for n in self.dependents.get(each, []) if n not in chosen})
-        if blocking and not with_dependents:
-            names = ", ".join(map(str, blocking))
+        outside = any(self.dependents.get(each) == [] for each in chosen)
+        if (blocking or outside) and not with_dependents:
+            names = ", ".join(map(str, blocking)) or "an outside change"
             refusal = Refusal(f"later actions touch the same lines: {names}", ExitCode.CONFLICT)
             refusal.details = {"dependents": blocking}
             raise refusal
         chosen = chosen + blocking
         patch = "".join(inverted(self.patches.get(n, "")) for n in chosen)
-        if not dry_run:
+        if not dry_run and not hunks:
             self._change(chosen, "reverted")
-        return {"n": None if dry_run else 1000, "reverted": chosen, "paths": [], "patch": patch}
+        answer = {"n": None if dry_run else 1000, "reverted": chosen, "paths": [], "patch": patch}
+        return answer | {"warnings": [each for n in chosen for each in self.warnings.get(n, [])]}
 
     def _redo(self, cwd: str, actions: list[int]) -> dict[str, Any]:
         self._change(actions, "committed")
         return {"n": 1001, "reverted": actions, "paths": [], "patch": ""}
 
+    def _note(
+        self, *, cwd: str, action: int, text: str, path: str | None = None, line: int | None = None
+    ) -> dict[str, Any]:
+        n = len(self.notes) + 1
+        self.notes[n] = {
+            "n": n, "action": action, "id": self.entries[action]["id"], "session": "s1", "path": path,
+            "line": line, "text": text, "state": "draft", "changed": False, "at": line, "quote": [],
+        }  # fmt: skip
+        self.publish("notes", notes=list(self.notes.values()))
+        return self.notes[n]
+
+    def _drop_notes(self, cwd: str, notes: list[int]) -> list[dict[str, Any]]:
+        dropped = [self.notes.pop(n) for n in notes]
+        self.publish("notes", notes=list(self.notes.values()))
+        return dropped
+
+    def _send_notes(self, cwd: str) -> dict[str, Any]:
+        sent = [n for n, note in self.notes.items() if note["state"] == "draft"]
+        if not sent:
+            raise Refusal("there is no draft to send", ExitCode.NOT_FOUND)
+        self.notes = {n: {**note, "state": "sent"} for n, note in self.notes.items()}
+        self.publish("notes", notes=list(self.notes.values()))
+        return {"sent": sent, "now": [], "queued": ["s1"]}
+
     def _land(self, cwd: str, lane: str, by: str, dry_run: bool = False, **more: Any) -> dict[str, Any]:
         mine = [n for n, entry in self.entries.items() if entry["lane"] == lane]
         groups = {"all": [mine], "action": [[n] for n in mine]}.get(by) or [mine[:2], mine[2:]]
         commits = [
-            {"oid": "1" * 40, "subject": self.entries[group[0]]["summary"], "actions": group}
+            {"oid": "1" * 40, "subject": self.entries[group[0]]["summary"], "actions": group, "message": "m"}
             for group in groups
             if group
         ]

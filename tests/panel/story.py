@@ -133,6 +133,8 @@ def session(identity: str, **fields: Any) -> dict[str, Any]:
         "title": "Make the parser accept tabs",
         "since": "2026-01-02T09:10:00+00:00",
         "last": "2026-01-02T09:21:00+00:00",
+        "tokens": {"input": 9_400, "output": 31_000, "cache_read": 900_000, "cache_write": 7_600},
+        "cost_usd": 0.42,
         **fields,
     }
 

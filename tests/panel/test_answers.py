@@ -1,12 +1,14 @@
+import re
 import time
 
 import pytest
 from textual.events import Key
 
 from chorus.errors import ExitCode
+from chorus.panel.forms.answers_form import AnswersForm, parse_answer
 from chorus.panel.forms.message_form import AnswerForm, DenyForm
-from chorus.panel.items import parse_prompt
-from chorus.panel.widgets.prompt_card import GUARD_SECONDS
+from chorus.panel.items import PromptQuestion, parse_prompt
+from chorus.panel.widgets.prompt_card import GUARD_SECONDS, render_prompt
 from tests.panel.harness import run_panel
 from tests.panel.scripted_watcher import Refusal, ScriptedWatcher
 from tests.panel.story import prompt
@@ -78,6 +80,70 @@ async def test_the_option_that_takes_text_opens_a_form(watcher: ScriptedWatcher)
         answer = await ui.requested("answer")
         assert (answer["decision"], answer["option"], answer["message"]) == ("option", "3", "Zig")
         await ui.until(lambda: ui.view.status.current.command == "chorus answer p1 --text Zig")
+
+
+MANY = {
+    "questions": [
+        {"question": "Which city?", "header": "city", "options": [], "multiSelect": False},
+        {
+            "question": "Which features?",
+            "header": "Feat",
+            "options": [{"label": label} for label in ("Log", "Undo", "Redo")],
+            "multiSelect": True,
+        },
+        {"question": "Size", "header": "size", "options": [{"label": "small"}, {"label": "7"}]},
+    ]
+}
+
+
+async def test_several_questions_are_answered_in_one_form(watcher: ScriptedWatcher) -> None:
+    watcher.prompts["p1"] = prompt(
+        "p1", kind="question", title="asking asks", options=[{"key": "1", "label": "x", "meaning": "other"}],
+        body="", input=MANY,
+    )  # fmt: skip
+    async with run_panel(watcher) as ui:
+        await ui.prompt_ready("p1")
+        await ui.press("1")
+        assert isinstance(ui.panel.screen, AnswersForm)
+        await ui.shows("Which features?")
+        await ui.shows("1 Log  2 Undo  3 Redo")
+        await ui.press(*"Oslo", "enter", *"redo,1", "enter", *"7")
+        await ui.shows(
+            "chorus answer p1 --say 'Which city?' Oslo --to 'Which features?' Redo Log --to Size 7"
+        )
+        await ui.press("enter")
+        answer = await ui.requested("answer")
+    assert (answer["prompt"], answer["decision"]) == ("p1", "answers")
+    assert [(one["question"], one["labels"], one["text"]) for one in answer["answers"]] == [
+        ("Which city?", [], "Oslo"),
+        ("Which features?", ["Redo", "Log"], None),
+        ("Size", ["7"], None),
+    ]
+
+
+async def test_a_form_of_questions_sends_nothing_once_its_prompt_is_gone(watcher: ScriptedWatcher) -> None:
+    options = [{"key": "1", "label": "x", "meaning": "other"}]
+    watcher.prompts["p1"] = prompt("p1", kind="question", options=options, body="", input=MANY)
+    async with run_panel(watcher) as ui:
+        await ui.prompt_ready("p1")
+        await ui.press("1", *"Oslo", "enter", "enter")
+        watcher.withdraw("p1")
+        await ui.shows("This prompt is gone")
+        await ui.press(*"x", "enter", "escape")
+        await ui.settle()
+        assert watcher.requests_for("answer") == []
+        assert not isinstance(ui.panel.screen, AnswersForm)
+
+
+@pytest.mark.parametrize(
+    ("typed", "labels", "text"),
+    [("2", ["Go"], None), ("go", ["Go"], None), ("1, 2", [], "1, 2"), ("3", [], "3"), ("Zig", [], "Zig")],
+)
+def test_a_line_of_the_form_names_a_choice_or_is_the_users_own_text(
+    typed: str, labels: list[str], text: str | None
+) -> None:
+    language = PromptQuestion("Which?", ("Rust", "Go"), several=False)
+    assert parse_answer(language, typed) == {"question": "Which?", "labels": labels, "text": text}
 
 
 async def test_a_question_shows_the_descriptions_of_its_choices(watcher: ScriptedWatcher) -> None:
@@ -329,7 +395,7 @@ async def test_the_bell_rings_once_for_a_new_prompt_if_enabled(watcher: Scripted
     watcher.prompts["p0"] = prompt("p0")
     async with run_panel(watcher, bell=bell) as ui:
         rung: list[str] = []
-        ui.panel.bell = lambda: rung.append("ring")  # type: ignore[method-assign]
+        ui.panel.bell = lambda: rung.append("ring")  # type: ignore[method-assign]  # replaced for this test
         await ui.prompt_ready("p0")
         watcher.add_prompt(prompt("p1"))
         watcher.add_prompt(prompt("p1", fingerprint="other"))
@@ -337,3 +403,97 @@ async def test_the_bell_rings_once_for_a_new_prompt_if_enabled(watcher: Scripted
         watcher.withdraw("p0")
         await ui.prompt_ready("p1")
         assert rung == ["ring"] * bell
+
+
+async def test_an_approval_waits_until_all_of_the_command_was_shown(watcher: ScriptedWatcher) -> None:
+    body = "\n".join(f"line {n}" for n in range(45))
+    watcher.prompts["p1"] = prompt("p1", body=body)
+    async with run_panel(watcher, (80, 30)) as ui:
+        await ui.prompt_ready("p1")
+        for last in ("line 2", "line 3", "line 44"):
+            assert not watcher.requests_for("answer")
+            await ui.prompt_ready("p1")
+            await ui.press("a")
+            await ui.status_shows("a part of it was hidden")
+            await ui.shows(last)
+            if "line 44" in ui.text():
+                break
+        await ui.prompt_ready("p1")
+        await ui.press("1")
+        assert (await ui.requested("answer"))["option"] == "1"
+
+
+async def test_scrolling_to_the_end_over_a_gap_is_not_reading(watcher: ScriptedWatcher) -> None:
+    watcher.prompts["p1"] = prompt("p1", body="\n".join(f"line {n}" for n in range(200)))
+    async with run_panel(watcher, (80, 30)) as ui:
+        await ui.prompt_ready("p1")
+        ui.view.card.focus()
+        await ui.press("G")
+        await ui.shows("line 199")
+        await ui.press("A" if ui.view.card.shown.prompt.option("allow-always") else "a")  # type: ignore[union-attr]  # a prompt is shown
+        await ui.status_shows("a part of it was hidden")
+        assert not watcher.requests_for("answer")
+        await ui.prompt_ready("p1")
+        await ui.press("d")
+        assert (await ui.requested("answer"))["decision"] == "deny"
+
+
+async def test_a_change_whose_beginning_the_pane_does_not_show_is_not_approved(
+    watcher: ScriptedWatcher,
+) -> None:
+    watcher.prompts["p1"] = prompt("p1", cut=True)
+    async with run_panel(watcher) as ui:
+        await ui.prompt_ready("p1")
+        await ui.press("a")
+        await ui.status_shows("a part of it is not on the pane's screen")
+        assert not watcher.requests_for("answer")
+
+
+async def test_each_option_has_a_digit(watcher: ScriptedWatcher) -> None:
+    """Also where the client has it on another key."""
+    keys = [("Enter", "stay", "other"), ("BTab", "leave", "other"), ("Escape", "cancel", "deny")]
+    options = [{"key": key, "label": label, "meaning": meaning} for key, label, meaning in keys]
+    watcher.prompts["p1"] = prompt("p1", options=options)
+    async with run_panel(watcher) as ui:
+        await ui.prompt_ready("p1")
+        assert re.search(r"2 leave", ui.text())
+        await ui.press("2")
+        assert (await ui.requested("answer"))["option"] == "BTab"
+
+
+def shown_styles(tool: str, kind: str, body: str) -> dict[str, str]:
+    value = {**prompt("p1", body=body), "tool": tool, "kind": kind}
+    pending = parse_prompt(value)
+    assert pending is not None
+    lines = render_prompt(pending, 80, session="", position="", keys=True).body
+    return {text.strip(): style for line in lines for text, style in line}
+
+
+def test_a_bullet_is_no_removed_line() -> None:
+    changed = shown_styles(
+        "Write", "overwrite", "notes.md\n╌╌\n 3  - one\n 4 -- two\n 4 +- three\n   + on\n╌╌"
+    )
+    assert changed == {
+        "notes.md": "",
+        "3  - one": "",
+        "4 -- two": "minus",
+        "4 +- three": "plus",
+        "+ on": "plus",
+    }
+    created = shown_styles("Write", "create", "notes.md\n╌╌\n 1 - one\n 2 + two\n╌╌")
+    assert set(created.values()) == {""}
+    requested = shown_styles("Edit", "edit", "notes.md\n-- one\n+- two\n - three")
+    assert requested == {"notes.md": "", "-- one": "minus", "+- two": "plus", "- three": ""}
+    assert set(shown_styles("Write", "create", "/a\ncontent: # a\n  - b").values()) == {""}
+
+
+def test_the_command_comes_before_the_words_around_it() -> None:
+    body = " run it\n╌╌╌\n rm -rf build\n - a bullet\n╌╌╌\n\n A variable cannot be checked"
+    styles = shown_styles("Bash", "bash", body)
+    assert list(styles) == ["rm -rf build", "- a bullet", "", "run it", "A variable cannot be checked"]
+    assert styles["rm -rf build"] == styles["- a bullet"] == "strong"
+
+
+def test_the_tool_of_a_server_stays_above_its_input() -> None:
+    styles = shown_styles("", "mcp", " notes — Keep Tool: (MCP)\n╌╌╌\n text: 1\n╌╌╌\n About it")
+    assert list(styles) == ["notes — Keep Tool: (MCP)", "text: 1", "About it"]

@@ -114,7 +114,7 @@ def test_without_a_watcher_the_feed_waits_until_it_is_stopped(watcher: ScriptedW
 
     def read() -> None:
         for message in feed.messages():
-            states.append(message["state"])
+            states.append(str(message["state"]))
 
     reading = threading.Thread(target=read)
     reading.start()
@@ -148,7 +148,7 @@ def test_many_messages_cause_one_wake_up(watcher: ScriptedWatcher, reader: FeedR
 def test_an_answer_of_the_wrong_type_is_reported(watcher: ScriptedWatcher, reader: FeedReader) -> None:
     fed = FedModel(reader)
     wait_for(lambda: fed.update().complete)
-    watcher._hello = lambda: None  # type: ignore[assignment, method-assign, return-value]
+    watcher._hello = lambda: None  # type: ignore[assignment, method-assign, return-value]  # of the wrong type
     watcher.stop()
     watcher.start()
     wait_for(lambda: "hello" in fed.update().link_text)

@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+from chorus.errors import ExitCode
+from chorus.panel.plain import PlainLog
 from tests.panel.harness import PanelHarness, run_panel
-from tests.panel.scripted_watcher import ScriptedWatcher
-from tests.panel.story import entry, prompt, session
+from tests.panel.scripted_watcher import Refusal, ScriptedWatcher
+from tests.panel.story import entry, lane, outside, prompt, session
 
 ESCAPES = "\x1b]0;owned\x07\x1b[2J\x1b[31m\x9b31m\x1bPq#0\x1b\\\x08\r\x00\x7f"
 HIDDEN = "a\u202eb\u2066c\u200bd\ufeffe\U000e0041"
@@ -66,7 +68,7 @@ async def test_no_text_of_a_session_reaches_the_terminal_as_a_control_sequence(
         for key in ("t", "t", "G", "up", "up", "enter", "escape", "y"):
             await ui.press(key)
             assert_sanitized(ui)
-        watcher.publish("notice", level=HOSTILE, text=HOSTILE)
+        watcher.publish("alert", level=HOSTILE, text=HOSTILE)
         watcher.publish("progress", what=HOSTILE, done=1, total=2)
         await ui.until(lambda: ui.panel.model.progress)
         await ui.settle()
@@ -92,6 +94,123 @@ async def test_forms_sanitize_hostile_text(watcher: ScriptedWatcher) -> None:
         await ui.shows("Land")
         await ui.settle()
         assert_sanitized(ui)
+
+
+LINE = HOSTILE.replace("\n", "")
+CHOICES = [{"key": str(n), "label": LINE, "meaning": "other"} for n in (1, 2)]
+DECISIONS = [
+    {"key": "1", "label": LINE, "meaning": "allow"},
+    {"key": LINE, "label": LINE, "meaning": "allow-always"},
+    {"key": "3", "label": LINE, "meaning": "deny"},
+]
+QUESTIONS = {"questions": [{"question": LINE, "header": LINE, "options": [{"label": LINE}], LINE: LINE}] * 2}
+# Every kind of prompt, from a screen and from a request, with the key that answers it.
+PROMPTS: dict[str, tuple[dict[str, Any], str]] = {
+    "command": ({"kind": "bash", "tool": "Bash", "body": f"{LINE}\n╌\n {LINE}\n╌\n{LINE}"}, "a"),
+    "edit": ({"kind": "edit", "tool": "Edit", "body": f"{LINE}\n╌\n 1 -{LINE}\n 1 +{LINE}\n╌"}, "1"),
+    "new file": ({"kind": "create", "tool": "Write", "body": f"{LINE}\n- {LINE}"}, "a"),
+    "input alone": ({"kind": "mcp", "tool": LINE, "body": "", "input": {LINE: LINE, "x": [LINE]}}, "A"),
+    "a command's input": ({"kind": "bash", "tool": "Bash", "body": "", "input": {"command": LINE}}, "a"),
+    "plan": ({"kind": "plan", "tool": "ExitPlanMode", "body": f"# {LINE}\n\n- {LINE}"}, "d"),
+    "question": ({"kind": "question", "options": CHOICES, "body": "", "input": QUESTIONS}, "1"),
+    "own words": ({"kind": "question", "options": CHOICES, "words": "2", "body": LINE}, "2"),
+    "form": ({"kind": "form", "body": LINE, "options": [{**CHOICES[0], "key": "Escape"}]}, "1"),
+    "message": ({"kind": "message", "body": f" │ {LINE}", "cut": True}, "a"),
+    "network": ({"kind": "network", "body": LINE}, "d"),
+    "unknown": ({"kind": "unknown", "tool": None, "body": LINE, "options": []}, "a"),
+}
+
+
+@pytest.mark.parametrize("kind", PROMPTS)
+async def test_every_kind_of_prompt_and_its_answer_are_sanitized(watcher: ScriptedWatcher, kind: str) -> None:
+    fields, key = PROMPTS[kind]
+    shown = {"title": LINE, "question": LINE, "options": DECISIONS, "since": LINE, "pane": LINE, **fields}
+    watcher.sessions = {LINE: session(LINE, title=LINE, lane=None, state=LINE)}
+    watcher.prompts = {"p": prompt("p", session=LINE, **shown), LINE: prompt(LINE, **shown)}
+    watcher.refuse["answer"] = Refusal(HOSTILE, ExitCode.REFUSED, hint=HOSTILE)
+    async with run_panel(watcher) as ui:
+        await ui.prompt_ready("p")
+        assert_sanitized(ui)
+        assert "␛" in ui.text()
+        for pressed in (key, key, "x", "enter", "escape", "p", "down", "z", "z"):
+            await ui.press(pressed)
+            await ui.settle()
+            assert_sanitized(ui)
+        del watcher.refuse["answer"]
+        await ui.press("d")
+        await ui.settle()
+        watcher.publish("prompt-gone", id="p", why=HOSTILE)
+        await ui.until(lambda: "p" not in ui.panel.model.prompts)
+        await ui.settle()
+        assert_sanitized(ui)
+        assert "\x1b" not in OWN.sub("", written(ui))
+
+
+async def test_refusals_warnings_and_other_work_trees_are_sanitized(watcher: ScriptedWatcher) -> None:
+    undone = {"by": "outside", "whole": False, "lines": 1, "of": 2}
+    context = [{"path": LINE, "by": 1, "lines": [1]}]
+    fields: dict[str, Any] = {"summary": LINE, "message": LINE, "lane": LINE, "worktree": LINE}
+    watcher.entries = {
+        1: entry(1, **fields, undone=undone, context=context, within=LINE, reverts=[LINE]),
+        2: entry(2, **fields, agent=LINE, source=LINE, commit=LINE),
+    }
+    watcher.outside = {0: [outside(LINE, summary=LINE, paths=[LINE])], 2: [outside("o2", summary=LINE)]}
+    watcher.outside_patch = hostile_patch(LINE)
+    watcher.lanes = {LINE: lane(LINE, ref=LINE)}
+    watcher.sessions = {f"s{n}": session(f"s{n}", title=LINE, lane=LINE, last=LINE) for n in range(4)}
+    refusal = Refusal(HOSTILE, ExitCode.CONFLICT, hint=HOSTILE)
+    refusal.details = {"dependents": [2], "conflicts": [{"path": LINE, "why": LINE, "by": 2}]}
+    watcher.refuse = dict.fromkeys(("keep", "revert", "redo", "land"), refusal)
+    async with run_panel(watcher, (160, 40)) as ui:
+        await ui.on_row(1)
+        for key in (
+            "k",
+            "K",
+            "u",
+            "y",
+            "r",
+            "escape",
+            "l",
+            "escape",
+            "slash",
+            *"ab",
+            "escape",
+            "t",
+            "question_mark",
+        ):
+            await ui.press(key)
+            await ui.settle()
+            assert_sanitized(ui)
+        await ui.press("escape")
+        watcher.stop()
+        await ui.until(lambda: ui.panel.model.link == "lost")
+        await ui.settle()
+        assert_sanitized(ui)
+
+
+def test_the_plain_log_is_sanitized() -> None:
+    log = PlainLog()
+    messages: list[dict[str, Any]] = [
+        {"event": "alert", "level": HOSTILE, "text": HOSTILE},
+        {
+            "event": "log",
+            "entries": [entry(1, summary=LINE, tool=LINE, status=LINE, time=LINE, paths=[LINE])],
+        },
+        {"event": "action", "entry": outside(LINE, summary=LINE)},
+        {"event": "session", "session": session(LINE, title=LINE, lane=LINE, state=LINE, last=LINE)},
+        *(
+            {
+                "event": "prompt",
+                "prompt": prompt(f"{LINE}{n}", title=LINE, question=LINE, since=LINE, **fields),
+            }
+            for n, (fields, _) in enumerate(PROMPTS.values())
+        ),
+        {"event": "prompt-gone", "id": f"{LINE}1", "why": HOSTILE},
+        {"event": "link", "state": "lost", "text": HOSTILE},
+    ]
+    printed = [line for message in messages for line in log.feed(message)]
+    assert len(printed) > len(messages)
+    assert [line for line in printed if not line.isprintable()] == []
 
 
 async def test_markup_is_shown_as_text(watcher: ScriptedWatcher) -> None:

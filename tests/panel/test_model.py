@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from chorus.panel.model import ModelChange, PanelModel
 from chorus.panel.widgets.sessions_bar import plan_sessions
+from chorus.wire.protocol import Message
 from tests.panel.story import entry, lane, outside, prompt, session
 
 
@@ -35,7 +36,7 @@ def test_an_outside_change_comes_after_the_action_it_followed() -> None:
     page = [outside("o0"), entry(1), outside("o1"), outside("o2"), entry(2, turn="t2")]
     model = fed({"event": "log", "entries": page, "complete": True})
     model.feed({"event": "action", "entry": outside("o3")})
-    again = {"event": "action", "entry": outside("o1")}
+    again: Message = {"event": "action", "entry": outside("o1")}
     model.feed(again)
     order = [model.entries[n].id for numbers in model.groups.values() for n in numbers]
     assert order == ["o0", "toolu_00001", "o1", "o2", "toolu_00002", "o3"]
@@ -102,7 +103,7 @@ def test_progress_ends_when_all_is_done_or_the_watcher_is_lost() -> None:
     assert not model.progress
 
 
-def test_a_cleared_session_is_shown_as_one_session() -> None:
+def test_a_cleared_session_is_shown_beside_the_next_one_while_it_has_open_actions() -> None:
     model = PanelModel()
     model.feed(action(1, session="s1"))
     for name, state, parent in (("s1", "gone", None), ("s2", "gone", "s1"), ("s3", "waiting", "s2")):
@@ -110,11 +111,9 @@ def test_a_cleared_session_is_shown_as_one_session() -> None:
         model.feed({"event": "session", "session": fields})
     model.feed({"event": "lane", "lane": lane("chorus/job", session="s1")})
 
-    (shown,) = plan_sessions(model)
-
-    assert (shown.id, shown.state, shown.title) == ("s1", "waiting", "job s1")
-    assert model.lane_of("s3") == "chorus/job"
-    assert model.open_counts[shown.id] == 1
+    assert [(shown.id, shown.state) for shown in plan_sessions(model)] == [("s3", "waiting"), ("s1", "gone")]
+    assert model.lane_of("s1") == "chorus/job"
+    assert model.lane_of("s3") is None
 
 
 def test_a_session_with_a_prompt_is_waiting_whatever_its_reported_state() -> None:
@@ -131,13 +130,6 @@ def test_a_session_with_a_prompt_is_waiting_whatever_its_reported_state() -> Non
     assert {shown.state for shown in plan_sessions(model)} == {"working"}
 
 
-def test_sessions_that_name_each_other_as_parent_are_all_shown() -> None:
-    model = PanelModel()
-    for name, parent in (("s1", "s2"), ("s2", "s1"), ("s3", "s3")):
-        model.feed({"event": "session", "session": {"id": name, "state": "idle", "parent": parent}})
-    assert {shown.id for shown in plan_sessions(model)} == {"s1", "s2", "s3"}
-
-
 def test_a_session_has_the_lane_it_names_or_the_one_that_names_it() -> None:
     model = fed(
         {"event": "lane", "lane": lane("chorus/x", session="s1")},
@@ -150,12 +142,12 @@ def test_a_session_has_the_lane_it_names_or_the_one_that_names_it() -> None:
 
 
 @pytest.mark.parametrize(
-    "event", ["action", "prompt", "session", "lane", "log", "snapshot", "prompt-gone", "later"]
+    "event", ["action", "prompt", "session", "turn", "lane", "log", "snapshot", "prompt-gone", "later"]
 )
 @pytest.mark.parametrize("value", [None, 7, "text", [], {}, {"n": "x"}])
 def test_a_malformed_message_changes_nothing(event: str, value: object) -> None:
     model = fed(action(1))
-    names = ("entry", "prompt", "session", "lane", "entries", "sessions", "id")
+    names = ("entry", "prompt", "session", "turn", "lane", "entries", "sessions", "turns", "id")
     model.feed({"event": event, **dict.fromkeys(names, value if value != {} else None)})
     assert model.entries[1].tool == "Edit"
 
@@ -192,3 +184,35 @@ def test_a_log_page_that_overlaps_later_events_gives_the_same_state(events: list
     straight = fed(*events)
     page = {"event": "log", "entries": [event["entry"] for event in events], "complete": True}
     assert fed(page, *events).entries == straight.entries
+
+
+def test_actions_of_other_work_trees_are_marked_and_never_replace_ones_own() -> None:
+    model = fed({"event": "snapshot", "here": "main", "sessions": [], "lanes": [], "prompts": []})
+    for n, tree in ((1, "main"), (2, "feature"), (1, "feature"), (3, "feature"), (3, "main")):
+        model.feed({"event": "action", "entry": {**action(n)["entry"], "worktree": tree}})
+    shown = {n: (entry.worktree, entry.elsewhere) for n, entry in model.entries.items()}
+    assert shown == {1: ("main", False), 2: ("feature", True), 3: ("main", False)}
+
+
+def turn(name: str = "t1", **fields: Any) -> dict[str, Any]:
+    tokens = {"input": 3, "output": 2, "cache_read": 4, "cache_write": 1}
+    about = {"session": "s1", "turn": name, "state": "done", "answer": "Done.", "tokens": tokens, **fields}
+    return {"event": "turn", "turn": about}
+
+
+def test_a_turn_has_its_answer_and_what_it_took() -> None:
+    model = fed(action(1))
+    assert model.feed(turn("other")) == ModelChange.SESSIONS
+    assert (
+        model.feed(turn(cost_usd=0.5, duration_ms=20, context=8)) == ModelChange.SESSIONS | ModelChange.QUEUE
+    )
+    known = model.turns["s1", "t1"]
+    assert (known.answer, known.tokens_in, known.tokens_out, known.tokens_cached) == ("Done.", 8, 2, 4)
+    assert (known.cost_usd, known.duration_ms, known.context, known.window) == (0.5, 20, 8, None)
+    assert [one.turn for one in model.turns_of("s1")] == ["other", "t1"]
+    assert model.turns_of("s2") == []
+
+
+def test_a_snapshot_holds_the_turns() -> None:
+    model = fed(turn("old"), {"event": "snapshot", "turns": [turn()["turn"], {"session": "s1"}]})
+    assert list(model.turns) == [("s1", "t1")]

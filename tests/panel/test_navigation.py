@@ -36,7 +36,8 @@ MOVES: list[tuple[str, Any]] = [
     ("g right_square_bracket", "t2"),
     ("G left_square_bracket", "t3"),
     ("G left", "t3"),
-    ("g space down", "t2"),
+    ("g enter down", "t2"),
+    ("G k", 42),
     ("g minus G", "t3"),
     ("g minus equals_sign down", 37),
     ("g left right down", 37),
@@ -159,7 +160,7 @@ async def test_everything_includes_outside_changes_which_cannot_be_reviewed(
         await ui.shows("~ outside")
         await ui.shows("with blanks or tabs")
         await ui.on_row(ui.view.queue.entry.n if ui.view.queue.entry else 0)
-        for key in ("k", "r"):
+        for key in ("x", "r"):
             await ui.press(key)
             await ui.status_shows("this is an outside change")
         assert not watcher.requests_for("keep")
@@ -235,7 +236,9 @@ async def test_under_a_zoomed_diff_a_prompt_keeps_a_line_and_is_shown_before_it_
         await ui.shows("And now?")
 
 
-async def test_the_diff_scrolls_by_the_same_keys_and_sideways(watcher: ScriptedWatcher) -> None:
+async def test_the_cursor_of_the_diff_moves_by_the_same_keys_and_the_diff_scrolls_with_it(
+    watcher: ScriptedWatcher,
+) -> None:
     long = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -0,0 +1,99 @@\n" + "".join(
         f"+{n:0200}\n" for n in range(99)
     )
@@ -245,13 +248,15 @@ async def test_the_diff_scrolls_by_the_same_keys_and_sideways(watcher: ScriptedW
         await ui.until(lambda: ui.view.diff.has_focus)
         await ui.until(lambda: ui.view.diff.line_count() > 90)
         await ui.press("j", "ctrl+n", "down")
-        await ui.until(lambda: ui.view.diff.scroll_offset.y == 3)
+        await ui.until(lambda: ui.view.diff.cursor == 3)
         await ui.press("up", "ctrl+p")
-        await ui.until(lambda: ui.view.diff.scroll_offset.y == 1)
+        await ui.until(lambda: ui.view.diff.cursor == 1)
+        await ui.press("pagedown", "pagedown")
+        await ui.until(lambda: ui.view.diff.scroll_offset.y > 0)
         await ui.press("G")
         await ui.until(lambda: ui.view.diff.scroll_offset.y > 50)
         await ui.press("g")
-        await ui.until(lambda: ui.view.diff.scroll_offset.y == 0)
+        await ui.until(lambda: (ui.view.diff.cursor, ui.view.diff.scroll_offset.y) == (0, 0))
         await ui.press("right", "right")
         assert ui.view.diff.column_offset == 16
         await ui.press("left", "left", "left")
@@ -316,11 +321,11 @@ async def test_the_command_palette_runs_what_the_keys_do(watcher: ScriptedWatche
 
 async def test_colours_can_be_changed_while_the_panel_runs(watcher: ScriptedWatcher) -> None:
     async with run_panel(watcher) as ui:
-        before = ui.panel.appearance.palette
+        before = ui.panel.active_palette.current
         await ui.press("colon", *"light")
         await ui.shows("for a terminal with a light background")
         await ui.press("enter")
-        await ui.until(lambda: ui.panel.appearance.palette is not before)
+        await ui.until(lambda: ui.panel.active_palette.current is not before)
         assert ui.panel.theme == "chorus-light"
 
 
@@ -342,6 +347,20 @@ async def test_reviewed_turns_start_folded(watcher: ScriptedWatcher) -> None:
         assert first.folded
 
 
+async def test_a_turn_shows_its_answer_what_it_took_and_why_it_failed(watcher: ScriptedWatcher) -> None:
+    async with run_panel(watcher) as ui:
+        first = ui.view.queue.rows[0]
+        assert isinstance(first, TurnRow)
+        session, name = first.group
+        await ui.press("home")
+        about = {"session": session, "turn": name, "tokens": {"input": 12, "output": 3}, "cost_usd": 0.5}
+        watcher.publish("turn", turn={**about, "state": "done", "answer": "It is fixed.", "duration_ms": 900})
+        await ui.shows("12 tokens in, 3 out  $0.5000  0.9 s")
+        await ui.shows("It is fixed.")
+        watcher.publish("turn", turn={**about, "state": "failed", "error": "API Error: 400"})
+        await ui.shows("failed: API Error: 400")
+
+
 async def test_a_lost_watcher_is_reported_and_reconnected(watcher: ScriptedWatcher) -> None:
     async with run_panel(watcher) as ui:
         watcher.stop()
@@ -359,5 +378,5 @@ async def test_progress_and_notices_are_shown(watcher: ScriptedWatcher) -> None:
         await ui.shows("catching up ━━━╌╌╌╌╌╌╌ 30/100")
         watcher.publish("progress", what="catching up", done=100, total=100)
         await ui.until(lambda: "catching up" not in ui.text())
-        watcher.publish("notice", level="warning", text="a nested repository is not followed")
+        watcher.publish("alert", level="warning", text="a nested repository is not followed")
         await ui.shows("! a nested repository is not followed")

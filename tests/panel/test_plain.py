@@ -96,7 +96,7 @@ def test_of_a_long_log_only_the_end_is_printed_and_nothing_twice() -> None:
         page,
     ]
     assert [line for message in again for line in log.feed(message)] == [
-        "lost the connection to the watcher (gone); waiting for one"
+        "lost the connection to the watcher (gone); waiting for it to return"
     ]
     older = {"event": "log", "entries": [entry(0)], "complete": True}
     assert not list(log.feed(older))

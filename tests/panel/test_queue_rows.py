@@ -86,10 +86,10 @@ def test_reviewed_turns_are_found_except_the_newest() -> None:
 @pytest.mark.parametrize(
     ("summary", "shown"),
     [
-        ("Revert 7: A warmer word.", "revert 7: app.py"),
-        ("Redo 8: Revert 7: A warmer word.", "redo 7: app.py"),
-        ("Revert 9: Redo 8: Revert 7: A warmer word.", "revert 7: app.py"),
-        ("something newer", "revert: app.py"),
+        ("Revert 7: A warmer word.", "app.py revert 7: A warmer word."),
+        ("Redo 8: Revert 7: A warmer word.", "app.py redo 7: A warmer word."),
+        ("Revert 9: Redo 8: Revert 7: A warmer word.", "app.py revert 7: A warmer word."),
+        ("something newer", "app.py revert: something newer"),
     ],
 )
 def test_a_revert_or_redo_is_shown_with_the_number_of_its_action(summary: str, shown: str) -> None:

@@ -3,15 +3,15 @@ from pathlib import Path
 from chorus.errors import ExitCode
 from chorus.panel.forms.land_form import LandForm
 from chorus.panel.forms.revert_form import RevertForm
-from tests.panel.harness import run_panel
+from tests.panel.harness import PanelHarness, run_panel
 from tests.panel.scripted_watcher import Refusal, ScriptedWatcher
 from tests.panel.story import PARSER, entry
 
 
-async def test_k_keeps_the_action_and_goes_to_the_next_open_one(watcher: ScriptedWatcher) -> None:
+async def test_x_keeps_the_action_and_goes_to_the_next_open_one(watcher: ScriptedWatcher) -> None:
     async with run_panel(watcher) as ui:
         await ui.on_row(38)
-        await ui.press("k")
+        await ui.press("x")
         assert await ui.requested("keep") == {"actions": [38]}
         await ui.status_shows("kept 38")
         assert ui.view.status.current.command == "chorus keep 38"
@@ -19,19 +19,19 @@ async def test_k_keeps_the_action_and_goes_to_the_next_open_one(watcher: Scripte
         await ui.until(lambda: ui.panel.model.entries[38].status == "kept")
 
 
-async def test_capital_k_keeps_the_turn(watcher: ScriptedWatcher) -> None:
+async def test_capital_x_keeps_the_turn(watcher: ScriptedWatcher) -> None:
     async with run_panel(watcher) as ui:
         await ui.on_row(42)
-        await ui.press("K")
+        await ui.press("X")
         assert await ui.requested("keep") == {"turn": "t3"}
         await ui.status_shows("kept 42, 44")
         assert ui.view.status.current.command == "chorus keep --turn t3"
 
 
-async def test_on_the_row_of_a_turn_k_keeps_the_turn(watcher: ScriptedWatcher) -> None:
+async def test_on_the_row_of_a_turn_space_keeps_the_turn(watcher: ScriptedWatcher) -> None:
     async with run_panel(watcher) as ui:
         await ui.on_row(38)
-        await ui.press("left_square_bracket", "k")
+        await ui.press("left_square_bracket", "space")
         assert await ui.requested("keep") == {"turn": "t1"}
 
 
@@ -66,13 +66,31 @@ async def test_dependent_actions_are_listed_and_can_be_reverted_too(watcher: Scr
         await ui.on_row(38)
         await ui.press("r")
         await ui.shows("Cannot revert")
-        await ui.shows("revert 42, 44 too")
+        await ui.shows("preview with 42, 44")
+        assert "Press w" in ui.wrapped_text("title")
+        assert "--" not in ui.wrapped_text("title"), "the form's own keys, not options of the command"
         await ui.press("r")
         assert isinstance(ui.panel.screen, RevertForm), "alone it cannot be reverted"
         await ui.press("w")
-        assert await ui.requested("revert", 2) == {"actions": [38], "with_dependents": True}
+        await ui.shows("with 42, 44")
+        assert await ui.requested("revert", 2) == {"actions": [38], "with_dependents": True, "dry_run": True}
+        await ui.shows("These lines will change on disk")
+        assert ui.panel.model.entries[38].status == "committed", "a preview changes nothing"
+        await ui.press("r")
+        assert await ui.requested("revert", 3) == {"actions": [38], "with_dependents": True}
         await ui.status_shows("reverted 38, 42, 44")
         assert ui.view.status.current.command == "chorus revert 38 --with-dependents"
+
+
+async def test_a_conflict_with_an_outside_change_says_what_to_do_by_hand(watcher: ScriptedWatcher) -> None:
+    watcher.dependents[38] = []  # an outside change alone
+    async with run_panel(watcher) as ui:
+        await ui.on_row(38)
+        await ui.press("r")
+        await ui.shows("Cannot revert")
+        assert "Undo that change by hand first, or run `chorus revert 38 --markers`" in ui.wrapped_text(
+            "title"
+        )
 
 
 async def test_in_a_narrow_pane_the_conflict_is_shown_in_full(watcher: ScriptedWatcher) -> None:
@@ -80,11 +98,11 @@ async def test_in_a_narrow_pane_the_conflict_is_shown_in_full(watcher: ScriptedW
     async with run_panel(watcher, (42, 30)) as ui:
         await ui.on_row(38)
         await ui.press("r")
-        await ui.shows("revert 42 too")
+        await ui.shows("preview with 42")
         form = ui.panel.screen
         assert isinstance(form, RevertForm)
-        assert form.problem is not None
-        assert str(form.problem) in ui.wrapped_text("title")
+        assert form.preview.problem is not None
+        assert str(form.preview.problem) in ui.wrapped_text("title")
 
 
 async def test_capital_r_reverts_the_turn(watcher: ScriptedWatcher) -> None:
@@ -96,68 +114,148 @@ async def test_capital_r_reverts_the_turn(watcher: ScriptedWatcher) -> None:
         assert await ui.requested("revert", 2) == {"turn": "t3"}
 
 
-async def test_u_redoes_the_reverted_action_under_the_cursor(watcher: ScriptedWatcher) -> None:
+async def reverted_with_dependents(ui: PanelHarness) -> None:
+    """Revert 38 with 42 and 44."""
+    ui.watcher.dependents[38] = [42, 44]
+    await ui.on_row(38)
+    await ui.press("r")
+    await ui.shows("preview with 42, 44")
+    await ui.press("w")
+    await ui.shows("These lines will change on disk")
+    await ui.press("r")
+    await ui.status_shows("reverted 38, 42, 44; press u to undo")
+    await ui.until(lambda: ui.view.queue.entry and ui.view.queue.entry.status == "reverted")
+
+
+async def test_r_redoes_a_reverted_action_and_u_reverts_it_again(watcher: ScriptedWatcher) -> None:
     async with run_panel(watcher) as ui:
         await ui.on_row(39)
-        await ui.press("u")
+        await ui.press("r")
         assert await ui.requested("redo") == {"actions": [39]}
         await ui.status_shows("redid 39")
         assert ui.view.status.current.command == "chorus redo 39"
+        await ui.press("u")
+        assert await ui.requested("revert") == {"actions": [39]}
+        await ui.status_shows("reverted 39")
 
 
-async def test_u_redoes_what_was_reverted_last(watcher: ScriptedWatcher) -> None:
+async def test_with_nothing_done_u_redoes_the_reverted_action_under_the_cursor(
+    watcher: ScriptedWatcher,
+) -> None:
     async with run_panel(watcher) as ui:
         await ui.on_row(44)
         await ui.press("u")
-        await ui.status_shows("nothing to redo")
+        await ui.status_shows("nothing to undo")
+        await ui.on_row(39)
+        await ui.press("u")
+        assert await ui.requested("redo") == {"actions": [39]}
+
+
+async def test_u_undoes_what_was_done_last_whatever_it_was(watcher: ScriptedWatcher) -> None:
+    async with run_panel(watcher) as ui:
+        await reverted_with_dependents(ui)
+        await ui.on_row(40)
+        await ui.press("x")
+        await ui.status_shows("kept 40")
+        await ui.on_row(40)
+        await ui.press("x")
+        await ui.status_shows("open again: 40")
+        await ui.press("u")
+        await ui.status_shows("kept 40")
+        await ui.press("u")
+        await ui.status_shows("open again: 40")
+        assert await ui.requested("keep", 4) == {"actions": [40], "undo": True}
+        await ui.press("u")
+        assert await ui.requested("redo") == {"actions": [38, 42, 44]}
+        await ui.status_shows("redid 38, 42, 44")
+        await ui.press("u")
+        await ui.status_shows("nothing to undo")
+
+
+async def test_a_landing_is_left_to_git(watcher: ScriptedWatcher) -> None:
+    async with run_panel(watcher) as ui:
         await ui.on_row(38)
-        await ui.press("r")
-        await ui.until(lambda: isinstance(ui.panel.screen, RevertForm))
-        await ui.press("r")
-        await ui.status_shows("reverted 38")
+        await ui.press("l")
+        await ui.shows("2 commits on main")
+        await ui.press("ctrl+l")
+        await ui.status_shows("landed 2 commits")
+        await ui.press("u")
+        await ui.status_shows("the landing cannot be undone from here")
+
+
+async def test_one_of_several_reverted_actions_can_be_redone_by_itself(watcher: ScriptedWatcher) -> None:
+    async with run_panel(watcher) as ui:
+        await reverted_with_dependents(ui)
         await ui.on_row(44)
+        await ui.until(lambda: ui.view.queue.entry and ui.view.queue.entry.status == "reverted")
+        await ui.press("r")
+        assert await ui.requested("redo") == {"actions": [44]}
+
+
+HUNKS = [
+    {"n": 1, "path": "src/parser.py", "patch": PARSER},
+    {"n": 2, "path": "src/parser.py", "patch": "@@ -20 +23 @@\n-    return one\n+    return two\n"},
+]
+
+
+async def test_hunks_of_an_action_are_chosen_previewed_and_reverted(watcher: ScriptedWatcher) -> None:
+    watcher.hunks[38] = HUNKS
+    async with run_panel(watcher) as ui:
+        await ui.on_row(38)
+        await ui.press("h")
+        await ui.shows("[ ] 1 src/parser.py")
+        await ui.press("j", "space")
+        await ui.shows("[x] 2 src/parser.py")
+        await ui.shows("return two")
+        await ui.press("r")
+        await ui.shows("Revert 1 hunk of 38 Edit")
+        assert await ui.requested("revert") == {"actions": [38], "hunks": [2], "dry_run": True}
+        await ui.press("r")
+        assert await ui.requested("revert", 2) == {"actions": [38], "hunks": [2]}
+        await ui.status_shows("reverted hunks of 38")
+        assert ui.view.status.current.command == "chorus revert 38 --hunk 2"
         await ui.press("u")
         assert await ui.requested("redo") == {"actions": [38]}
 
 
-async def test_u_redoes_all_that_was_just_reverted_together(watcher: ScriptedWatcher) -> None:
-    watcher.dependents[38] = [42, 44]
+async def test_the_preview_of_a_revert_leads_to_its_hunks(watcher: ScriptedWatcher) -> None:
+    watcher.hunks[38] = HUNKS
+    watcher.patches[38] = PARSER + "@@ -40 +40 @@\n-one\n+two\n"
     async with run_panel(watcher) as ui:
         await ui.on_row(38)
         await ui.press("r")
-        await ui.shows("revert 42, 44 too")
-        await ui.press("w")
-        await ui.status_shows("reverted 38, 42, 44; u to redo")
-        await ui.until(lambda: ui.view.queue.entry and ui.view.queue.entry.status == "reverted")
-        await ui.press("u")
-        assert await ui.requested("redo") == {"actions": [38, 42, 44]}
+        await ui.shows("choose hunks")
+        await ui.press("h")
+        await ui.shows("[ ] 1 src/parser.py")
+        await ui.press("a", "k", "up", "a", "escape")
+        assert len(watcher.requests_for("revert")) == 1
 
 
-async def test_one_of_several_reverted_actions_can_be_redone_before_the_rest(
+async def test_an_action_of_one_hunk_has_nothing_to_choose(watcher: ScriptedWatcher) -> None:
+    watcher.hunks[38] = HUNKS[:1]
+    async with run_panel(watcher) as ui:
+        await ui.on_row(38)
+        await ui.press("h")
+        await ui.status_shows("action 38 has only one hunk")
+        await ui.press("left_square_bracket", "h")
+        await ui.status_shows("put the cursor on an action")
+
+
+async def test_the_preview_warns_of_later_actions_that_would_miss_something(
     watcher: ScriptedWatcher,
 ) -> None:
-    watcher.dependents[38] = [42, 44]
+    watcher.warnings[38] = [{"path": "src/parser.py", "names": ["TAB"], "by": 44}]
     async with run_panel(watcher) as ui:
         await ui.on_row(38)
         await ui.press("r")
-        await ui.shows("revert 42, 44 too")
-        await ui.press("w")
-        await ui.status_shows("reverted 38, 42, 44")
-        await ui.on_row(44)
-        await ui.until(lambda: ui.view.queue.entry and ui.view.queue.entry.status == "reverted")
-        await ui.press("u")
-        assert await ui.requested("redo") == {"actions": [44]}
-        await ui.status_shows("redid 44")
-        await ui.until(lambda: ui.view.queue.entry and ui.view.queue.entry.status != "reverted")
-        await ui.press("u")
-        assert await ui.requested("redo", 2) == {"actions": [38, 42]}
+        await ui.shows("action 44 uses TAB in src/parser.py, which this removes")
 
 
 async def test_a_refused_request_is_shown(watcher: ScriptedWatcher) -> None:
     watcher.refuse["keep"] = Refusal("disk full", ExitCode.SYSTEM_ERROR)
     async with run_panel(watcher) as ui:
         await ui.on_row(38)
-        await ui.press("k")
+        await ui.press("x")
         await ui.status_shows("disk full")
         assert ui.view.status.current.level == "error"
 
@@ -170,7 +268,7 @@ async def test_a_key_pressed_as_the_cursor_follows_a_new_action_does_nothing(
         await ui.until(lambda: ui.view.queue.entry and ui.view.queue.entry.n == 44)
         watcher.add_action(entry(45, turn="t3"), PARSER)
         await ui.until(lambda: ui.view.queue.entry and ui.view.queue.entry.n == 45, "the cursor to follow")
-        await ui.press("k")
+        await ui.press("x")
         await ui.status_shows("just moved to a new action")
         assert not watcher.requests_for("keep")
 
@@ -201,12 +299,23 @@ async def test_cancelling_the_form_lands_nothing(watcher: ScriptedWatcher) -> No
         assert all(request.get("dry_run") for request in watcher.requests_for("land"))
 
 
-async def test_y_copies_the_id(watcher: ScriptedWatcher) -> None:
+async def test_the_land_form_says_how_many_actions_are_not_reviewed(watcher: ScriptedWatcher) -> None:
+    async with run_panel(watcher) as ui:
+        await ui.on_row(38)
+        await ui.press("l")
+        await ui.shows("! 3 actions are not reviewed yet")
+        await ui.press("e")
+        await ui.shows("an editor cannot be opened in this terminal")
+
+
+async def test_y_copies_the_commit(watcher: ScriptedWatcher) -> None:
     async with run_panel(watcher) as ui:
         await ui.on_row(38)
         await ui.press("y")
-        assert ui.panel.clipboard == "toolu_00038"
-        await ui.status_shows("copied toolu_00038")
+        commit = watcher.entries[38]["commit"]
+        assert ui.panel.clipboard == commit
+        await ui.status_shows(f"copied {commit}")
+        assert ui.view.status.current.command == f"chorus show {commit}"
 
 
 async def test_o_needs_a_file_that_exists(watcher: ScriptedWatcher, tmp_path: Path) -> None:
@@ -224,7 +333,7 @@ async def test_a_slow_request_is_shown_as_running(watcher: ScriptedWatcher) -> N
     watcher.held.add("keep")
     async with run_panel(watcher) as ui:
         await ui.on_row(38)
-        await ui.press("k")
+        await ui.press("x")
         await ui.shows("keeping 1 s")
         watcher.held.clear()
         await ui.status_shows("kept 38")
@@ -234,7 +343,9 @@ async def test_a_slow_request_is_shown_as_running(watcher: ScriptedWatcher) -> N
 async def test_without_an_action_the_review_keys_do_nothing(watcher: ScriptedWatcher) -> None:
     watcher.entries, watcher.lanes, watcher.sessions = {}, {}, {}
     async with run_panel(watcher) as ui:
-        await ui.press("k", "r", "K", "R", "u", "y", "o", "l", "enter", "space", "n", "left_square_bracket")
+        await ui.press(
+            "x", "r", "X", "R", "u", "y", "o", "l", "h", "enter", "space", "n", "left_square_bracket"
+        )
         assert not [
             request for request in watcher.requests if request.do in {"keep", "revert", "redo", "land"}
         ]

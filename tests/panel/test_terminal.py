@@ -80,12 +80,15 @@ def test_the_editor_gets_the_terminal_and_gives_it_back(
     pane.wait_for("Turn")
 
 
-def test_y_puts_the_id_on_the_clipboard(terminal: Terminal, serving: ScriptedWatcher, tmp_path: Path) -> None:
+def test_y_puts_the_commit_on_the_clipboard(
+    terminal: Terminal, serving: ScriptedWatcher, tmp_path: Path
+) -> None:
     pane = open_panel(terminal, tmp_path)
     terminal.tmux("set-option", "-s", "set-clipboard", "on")
     pane.press("y")
-    pane.wait_for("copied toolu_00044")
-    wait_for(lambda: "toolu_00044" in terminal.tmux("show-buffer", check=False) or None)
+    commit = f"{44:040x}"
+    pane.wait_for(f"copied {commit}")
+    wait_for(lambda: commit in terminal.tmux("show-buffer", check=False) or None)
 
 
 def test_the_pane_can_be_resized_while_it_draws(

@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.events import Resize
 from textual.screen import ModalScreen
 
-from chorus.panel.theme import Appearance
+from chorus.panel.theme import ActivePalette
 from chorus.panel.widgets.line_pane import Pieces, StyledLine, TextPane
 
 Result = TypeVar("Result")
@@ -22,9 +22,9 @@ CANCEL_KEY: Pieces = [("esc", "key"), (" cancel", "muted")]
 class Form(ModalScreen[Result], Generic[Result]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "cancel", "cancel", show=False)]
 
-    def __init__(self, appearance: Appearance) -> None:
+    def __init__(self, active_palette: ActivePalette) -> None:
         super().__init__()
-        self.appearance = appearance
+        self.active_palette = active_palette
 
     def on_resize(self, event: Resize) -> None:
         self.set_class(event.size.height < MIN_MARGIN_HEIGHT, "-short")
@@ -36,6 +36,6 @@ class Form(ModalScreen[Result], Generic[Result]):
         self.query_one(f"#{name}", TextPane).show(lines)
 
     def text_pane(self, name: str) -> TextPane:
-        pane = TextPane(self.appearance, id=name)
+        pane = TextPane(self.active_palette, id=name)
         pane.can_focus = False
         return pane

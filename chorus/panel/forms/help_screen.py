@@ -13,9 +13,9 @@ from chorus.panel.widgets.line_pane import Pieces, StyledLine, TextPane
 from chorus.text.width import pad, wrap
 
 # A narrower screen has no column for the commands.
-MIN_COMMANDS_WIDTH = 84
+MIN_COMMANDS_WIDTH = 114
 # The widths of the columns.
-KEY_WIDTH, MOVE_KEY_WIDTH, HELP_WIDTH = 5, 27, 48
+KEY_WIDTH, MOVE_KEY_WIDTH, HELP_WIDTH = 8, 27, 66
 # Text in a narrower column is put below its key.
 MIN_TEXT_WIDTH = 14
 
@@ -23,12 +23,13 @@ MIN_TEXT_WIDTH = 14
 class HelpScreen(Form[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("question_mark,q,enter", "cancel", "cancel", show=False),
-        Binding("j", "down", "down", show=False),
+        Binding("j", "scroll(1)", "down", show=False),
+        Binding("k", "scroll(-1)", "up", show=False),
     ]
 
     def compose(self) -> ComposeResult:
         with Vertical(id="box"):
-            yield TextPane(self.appearance, id="keys")
+            yield TextPane(self.active_palette, id="keys")
 
     def on_mount(self) -> None:
         pane = self.query_one("#keys", TextPane)
@@ -40,8 +41,8 @@ class HelpScreen(Form[None]):
         width = self.query_one("#keys", TextPane).size.width or event.size.width
         self.show_text("keys", render_help(width, commands=event.size.width >= MIN_COMMANDS_WIDTH))
 
-    def action_down(self) -> None:
-        self.query_one("#keys", TextPane).scroll_relative(y=1, animate=False)
+    def action_scroll(self, rows: int) -> None:
+        self.query_one("#keys", TextPane).scroll_relative(y=rows, animate=False)
 
 
 def render_help(width: int, *, commands: bool) -> list[StyledLine]:

@@ -1,6 +1,6 @@
 """The form for landing a lane: by turn, by action or in one commit, onto which branch, with which message."""
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -10,13 +10,19 @@ from textual.events import Click
 from textual.message import Message
 from textual.widgets import Input
 
+from chorus.errors import ChorusError
+from chorus.model.json_api import LandedCommitJson, LandJson
+from chorus.model.requests import LandArguments, LandMessage
 from chorus.panel import command_lines
 from chorus.panel.background import start_task
 from chorus.panel.forms.form import CANCEL_KEY, Form
-from chorus.panel.theme import Appearance
+from chorus.panel.theme import ActivePalette
 from chorus.panel.widgets.line_pane import LinePane, Pieces, StyledLine
 from chorus.text.sanitize import sanitize
+from chorus.text.width import count_of
 
+# More commits do not fit into the form.
+MAX_COMMITS = 8
 GROUPINGS = {"turn": "by turn", "action": "by action", "all": "all in one"}
 
 
@@ -31,8 +37,10 @@ class ChoiceBar(LinePane):
     class Changed(Message):
         """Another choice was made."""
 
-    def __init__(self, appearance: Appearance, labels: Mapping[str, str], *, id: str | None = None) -> None:
-        super().__init__(appearance, id=id)
+    def __init__(
+        self, active_palette: ActivePalette, labels: Mapping[str, str], *, id: str | None = None
+    ) -> None:
+        super().__init__(active_palette, id=id)
         self._labels = labels
         self.chosen = next(iter(labels))
 
@@ -70,36 +78,62 @@ class ChoiceBar(LinePane):
             at += len(label) + 5
 
 
-class LandForm(Form[dict[str, str]]):
-    """How to land a lane, with a preview of the commits."""
+class LandForm(Form[LandArguments]):
+    """How to land a lane, with a preview of the commits. Their messages can be edited in the editor."""
 
-    Preview = Callable[[dict[str, str]], Awaitable[list[StyledLine]]]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("e", "edit", "edit messages", show=False)]
 
-    def __init__(self, appearance: Appearance, lane: str, preview: Preview) -> None:
-        super().__init__(appearance)
+    Plan = Callable[[LandArguments], Awaitable[LandJson]]
+    EditMessages = Callable[[Sequence[LandedCommitJson], str], list[LandMessage]]
+
+    def __init__(
+        self,
+        active_palette: ActivePalette,
+        lane: str,
+        plan: Plan,
+        edit_messages: EditMessages,
+        *,
+        unreviewed: int,
+    ) -> None:
+        super().__init__(active_palette)
         self.lane = lane
-        self._preview = preview
+        self._plan = plan
+        self._edit_messages = edit_messages
+        self._unreviewed = unreviewed
+        self._planned: LandJson | None = None
+        self._messages: list[LandMessage] = []  # as edited
 
     def compose(self) -> ComposeResult:
         with Vertical(id="box"):
             yield self.text_pane("title")
-            yield ChoiceBar(self.appearance, GROUPINGS, id="by")
+            yield ChoiceBar(self.active_palette, GROUPINGS, id="by")
             yield Input(placeholder="onto: the current branch", id="onto", compact=True)
-            yield Input(placeholder="message: from the turns", id="message", compact=True)
+            yield Input(placeholder="message: made from your messages", id="message", compact=True)
             yield self.text_pane("commits")
             yield self.text_pane("foot")
 
     def on_mount(self) -> None:
-        self.show_text("title", [([("Land ", "waiting"), (sanitize(self.lane), "title")], ""), ([], "")])
+        title: list[StyledLine] = [([("Land ", "waiting"), (sanitize(self.lane), "title")], "")]
+        if self._unreviewed:
+            count = count_of(self._unreviewed, "action")
+            verb = "is" if self._unreviewed == 1 else "are"
+            title.append(([(f"! {count} {verb} not reviewed yet", "warning")], ""))
+        self.show_text("title", [*title, ([], "")])
         self.query_one("#by").focus()
         self._changed()
 
-    def choices(self) -> dict[str, str]:
-        fields = {name: self.query_one(f"#{name}", Input).value.strip() for name in ("onto", "message")}
-        by = self.query_one("#by", ChoiceBar).chosen
-        return {"by": by, **{name: value for name, value in fields.items() if value}}
+    def choices(self) -> LandArguments:
+        choices: LandArguments = {"lane": self.lane, "by": self.query_one("#by", ChoiceBar).chosen}
+        if onto := self.query_one("#onto", Input).value.strip():
+            choices["onto"] = onto
+        if self._messages:
+            choices["messages"] = self._messages
+        elif message := self.query_one("#message", Input).value.strip():
+            choices["message"] = message
+        return choices
 
     def on_choice_bar_changed(self, event: ChoiceBar.Changed) -> None:
+        self._messages = []  # they are of other commits
         self._changed()
 
     def on_input_changed(self, event: Input.Changed) -> None:
@@ -111,21 +145,56 @@ class LandForm(Form[dict[str, str]]):
     def key_ctrl_l(self) -> None:
         self.dismiss(self.choices())
 
+    def action_edit(self) -> None:
+        """Edit the message of each commit in the editor."""
+        if self._planned is None:
+            return
+        edited = [commit for commit in self._planned["commits"] if commit["actions"]]
+        try:
+            self._messages = self._edit_messages(edited, self._planned["onto"])
+        except (ChorusError, OSError) as error:
+            self.show_text("commits", [([(sanitize(str(error)), "error")], ""), ([], "")])
+        else:
+            self._changed()
+
     def _changed(self) -> None:
         choices = self.choices()
         command = command_lines.land(
             self.lane, choices["by"], onto=choices.get("onto"), message=choices.get("message")
         )
+        command += " --edit" if self._messages else ""
         keys = [
-            ("ctrl+l", "key"),
-            (" land   ", "muted"),
-            ("tab", "key"),
-            (" next field   ", "muted"),
+            ("ctrl+l", "key"), (" land   ", "muted"),
+            ("e", "key"), (" edit messages   ", "muted"),
+            ("tab", "key"), (" branch, message   ", "muted"),
             *CANCEL_KEY,
-        ]
+        ]  # fmt: skip
         self.show_text("foot", [([(sanitize(command), "command")], ""), (keys, "")])
         start_task(self, "preview", self._show_commits, choices)
 
-    async def _show_commits(self, choices: dict[str, str]) -> None:
-        lines = await self._preview(choices)
+    async def _show_commits(self, choices: LandArguments) -> None:
+        try:
+            self._planned = await self._plan(choices)
+        except ChorusError as error:
+            self._planned = None
+            lines: list[StyledLine] = [([(sanitize(str(error)), "error")], "")]
+        else:
+            lines = render_landing(self._planned)
         self.show_text("commits", [*lines, ([], "")])
+
+
+def render_landing(plan: LandJson) -> list[StyledLine]:
+    """Render the commits of a landing, and what it would leave open."""
+    commits = plan.get("commits", [])
+    heading = f"{count_of(commits, 'commit')} on {sanitize(str(plan.get('onto', '')))}:"
+    lines: list[StyledLine] = [([(heading, "muted")], "")]
+    for commit in commits[:MAX_COMMITS]:
+        subject = "  " + sanitize(str(commit.get("subject", "")))
+        actions = "  " + ",".join(map(str, commit.get("actions", [])))
+        lines.append(([(subject, ""), (actions, "muted")], ""))
+    if len(commits) > MAX_COMMITS:
+        lines.append(([(f"  … and {len(commits) - MAX_COMMITS} more", "muted")], ""))
+    for place in plan.get("left", [])[:MAX_COMMITS]:
+        text = f"  {place.get('n')} stays open: {sanitize(str(place.get('reason', '')))}"
+        lines.append(([(text, "warning")], ""))
+    return lines

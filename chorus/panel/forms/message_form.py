@@ -10,7 +10,7 @@ from textual.widgets import Input
 from chorus.panel import command_lines
 from chorus.panel.forms.form import CANCEL_KEY, Form
 from chorus.panel.items import PendingPrompt
-from chorus.panel.theme import Appearance
+from chorus.panel.theme import ActivePalette
 from chorus.text.sanitize import sanitize
 
 
@@ -22,9 +22,12 @@ class DenyForm(Form[str]):
     verb: ClassVar = "deny"
 
     def __init__(
-        self, appearance: Appearance, prompt: PendingPrompt, current: Callable[[], PendingPrompt | None]
+        self,
+        active_palette: ActivePalette,
+        prompt: PendingPrompt,
+        current: Callable[[], PendingPrompt | None],
     ) -> None:
-        super().__init__(appearance)
+        super().__init__(active_palette)
         self.prompt = prompt
         self._current = current
 

@@ -1,5 +1,7 @@
 """The preview of a revert: the lines that will change, or the later actions it conflicts with."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -9,64 +11,83 @@ from textual.containers import Vertical
 from chorus.errors import ChorusError
 from chorus.panel import command_lines
 from chorus.panel.forms.form import CANCEL_KEY, Form
-from chorus.panel.theme import Appearance
+from chorus.panel.theme import ActivePalette
 from chorus.panel.widgets.diff import DiffView
-from chorus.panel.widgets.line_pane import StyledLine
+from chorus.panel.widgets.line_pane import Pieces, StyledLine
 from chorus.panel.widgets.patch import parse_patch
 from chorus.text.sanitize import sanitize
 
 
+@dataclass(frozen=True, slots=True)
+class RevertPreview:
+    """What a revert would change, or why it cannot be done alone.
+
+    `dependents`: later actions that changed the same lines. `warnings`: later actions that would miss
+    something they use.
+    """
+
+    patch: str
+    problem: ChorusError | None = None
+    dependents: Sequence[int] = ()
+    warnings: Sequence[str] = ()
+
+
 class RevertForm(Form[str]):
-    """Returns "revert", "with_dependents", or None."""
+    """Returns "revert", "with_dependents" (to preview that next), "hunks" (to choose some), or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,r", "revert", "revert", show=False, priority=True),
         Binding("w", "dependents", "with dependents", show=False),
+        Binding("h", "hunks", "hunks", show=False),
         Binding("q,n", "cancel", "cancel", show=False),
     ]
 
     def __init__(
-        self,
-        appearance: Appearance,
-        what: str,
-        command: str,
-        *,
-        patch: str,
-        problem: ChorusError | None,
-        dependents: list[int],
+        self, active_palette: ActivePalette, what: str, command: str, preview: RevertPreview
     ) -> None:
-        super().__init__(appearance)
-        self.what, self.command, self.patch = what, command, patch
-        self.problem, self.dependents = problem, dependents
+        super().__init__(active_palette)
+        self.what, self.command, self.preview = what, command, preview
 
     def compose(self) -> ComposeResult:
         with Vertical(id="box"):
             yield self.text_pane("title")
-            diff = DiffView(self.appearance, id="preview")
-            diff.styles.height = "1fr" if self.patch else 0
+            diff = DiffView(self.active_palette, id="preview")
+            diff.styles.height = "1fr" if self.preview.patch else 0
             yield diff
             yield self.text_pane("foot")
 
     def on_mount(self) -> None:
-        if self.patch:
+        if self.preview.patch:
             self.query_one("#box").styles.height = "90%"
-            self.query_one("#preview", DiffView).show([], parse_patch(self.patch))
+            self.query_one("#preview", DiffView).show([], parse_patch(self.preview.patch))
             self.query_one("#preview").focus()
         self.show_text("title", self._render_title())
         self.show_text("foot", self._render_foot())
 
     def action_revert(self) -> None:
-        if self.problem is None:
+        if self.preview.problem is None:
             self.dismiss("revert")
 
     def action_dependents(self) -> None:
-        if self.dependents:
+        if self.preview.dependents:
             self.dismiss("with_dependents")
 
+    def action_hunks(self) -> None:
+        if self._has_hunks():
+            self.dismiss("hunks")
+
+    def _has_hunks(self) -> bool:
+        """Whether there is something to choose from: several hunks would change."""
+        return self.preview.problem is None and self.preview.patch.count("\n@@ ") > 1
+
+    def _render_hunk_key(self) -> Pieces:
+        return [("h", "key"), (" choose hunks   ", "muted")] if self._has_hunks() else []
+
     def _render_title(self) -> list[StyledLine]:
-        if self.problem is None:
+        if self.preview.problem is None:
             return [
                 ([("Revert ", "waiting"), (sanitize(self.what), "title")], ""),
+                *(([(f"! {sanitize(warning)}", "warning")], "") for warning in self.preview.warnings),
                 ([("These lines will change on disk:", "muted")], ""),
             ]
         lines: list[StyledLine] = [
@@ -74,24 +95,29 @@ class RevertForm(Form[str]):
                 [
                     ("Cannot revert ", "error"),
                     (sanitize(self.what), "title"),
-                    (" alone" if self.dependents else "", "error"),
+                    (" alone" if self.preview.dependents else "", "error"),
                 ],
                 "",
             ),
-            ([(sanitize(str(self.problem)), "")], ""),
+            ([(sanitize(str(self.preview.problem)), "")], ""),
         ]
-        if self.problem.hint:
-            lines.append(([(sanitize(self.problem.hint), "muted")], ""))
-        return [*lines, ([], "")]
+        return [*lines, ([(self._render_hint(), "muted")], ""), ([], "")]
+
+    def _render_hint(self) -> str:
+        """Return the way out of a conflict by the keys of this form, unlike the hint for the command line."""
+        if self.preview.dependents:
+            return "Press w to see what reverting those too would change."
+        markers = sanitize(command_lines.with_markers(self.command))
+        return f"Undo that change by hand first, or run `{markers}` to get conflict markers."
 
     def _render_foot(self) -> list[StyledLine]:
-        if self.problem is None:
+        if self.preview.problem is None:
             return [
                 ([(sanitize(self.command), "command")], ""),
-                ([("r", "key"), (" revert   ", "muted"), *CANCEL_KEY], ""),
+                ([("r", "key"), (" revert   ", "muted"), *self._render_hunk_key(), *CANCEL_KEY], ""),
             ]
-        if not self.dependents:
+        if not self.preview.dependents:
             return [(CANCEL_KEY, "")]
-        names = ", ".join(map(str, self.dependents))
-        keys = [("w", "key"), (f" revert {names} too   ", "muted"), *CANCEL_KEY]
+        names = ", ".join(map(str, self.preview.dependents))
+        keys = [("w", "key"), (f" preview with {names}   ", "muted"), *CANCEL_KEY]
         return [([(sanitize(command_lines.with_dependents(self.command)), "command")], ""), (keys, "")]

@@ -7,7 +7,7 @@ from textual.message import Message
 
 from chorus.errors import ChorusError
 from chorus.panel.model import TaskProgress
-from chorus.panel.theme import Appearance
+from chorus.panel.theme import ActivePalette
 from chorus.panel.widgets.line_pane import LinePane, Pieces, StyledLine
 from chorus.text.sanitize import sanitize
 from chorus.text.width import cell_width, cut, wrap
@@ -17,8 +17,12 @@ _SYMBOLS = {"done": "✓ ", "error": "✗ ", "warning": "! ", "info": ""}
 MAX_ROWS = 4
 # In a narrower panel, a command that does not fit beside the text is left out.
 MIN_COMMAND_WIDTH = 48
-# Errors and warnings go away by themselves: what caused them may be over.
-SHOWN_SECONDS = {"warning": 10.0, "error": 60.0}
+# Everything goes away by itself: what was confirmed is done, and what caused a warning may be over.
+SHOWN_SECONDS = {"info": 10.0, "done": 10.0, "warning": 10.0, "error": 60.0}
+# A confirmation is drawn faintly after this long.
+FADE_SECONDS = 4.0
+# An error or warning that is too long is wrapped; a confirmation is cut.
+_WRAPPED = frozenset({"warning", "error"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,17 +35,21 @@ class StatusText:
 
 
 class StatusLine(LinePane, can_focus=False):
-    def __init__(self, appearance: Appearance, *, id: str | None = None) -> None:
-        super().__init__(appearance, id=id)
+    def __init__(self, active_palette: ActivePalette, *, id: str | None = None) -> None:
+        super().__init__(active_palette, id=id)
         self.current = StatusText("")
         self.progress: list[TaskProgress] = []
         self.link = ""
+        self._faded = False
 
     def show(self, text: str, level: str = "info", command: str = "") -> None:
         self.current = status = StatusText(text, level, command)
+        self._faded = False
         self._fit()
-        if level in SHOWN_SECONDS:
+        if text and level in SHOWN_SECONDS:
             self.set_timer(SHOWN_SECONDS[level], lambda: self._clear(status))
+        if text and level not in _WRAPPED:
+            self.set_timer(FADE_SECONDS, lambda: self._fade(status))
 
     def show_error(self, error: ChorusError, command: str) -> None:
         text = f"{error} {error.hint}" if error.hint else str(error)
@@ -68,11 +76,18 @@ class StatusLine(LinePane, can_focus=False):
             lead.append((f"{self.link}  ", "warning"))
         used = sum(cell_width(text) for text, _ in lead)
         first, *more = render_status(self.current, width - used)
+        if self._faded:
+            first = [(text, "muted") for text, _ in first]
         return [[*lead, *first], *([(" " * used, ""), *row] for row in more)]
 
     def _fit(self) -> None:
         self.styles.height = self.line_count()
         self.refresh()
+
+    def _fade(self, status: StatusText) -> None:
+        if self.current is status:
+            self._faded = True
+            self.refresh()
 
     def _clear(self, status: StatusText) -> None:
         if self.current is status:
@@ -82,7 +97,7 @@ class StatusLine(LinePane, can_focus=False):
 def render_status(status: StatusText, width: int) -> list[Pieces]:
     """Render the text first; the command on the right where there is room, else after it."""
     text = _SYMBOLS.get(status.level, "") + sanitize(status.text)
-    if status.level in SHOWN_SECONDS and cell_width(text) > width > 0:
+    if status.level in _WRAPPED and cell_width(text) > width > 0:
         # Why something went wrong matters more than the command.
         rows = wrap(text, width)
         if len(rows) > MAX_ROWS:
@@ -115,8 +130,8 @@ class KeyBar(LinePane, can_focus=False):
             super().__init__()
             self.key = key
 
-    def __init__(self, appearance: Appearance, *, id: str | None = None) -> None:
-        super().__init__(appearance, id=id)
+    def __init__(self, active_palette: ActivePalette, *, id: str | None = None) -> None:
+        super().__init__(active_palette, id=id)
         self.keys: list[tuple[str, str]] = []
 
     def show(self, keys: list[tuple[str, str]]) -> None:
@@ -155,8 +170,8 @@ class KeyBar(LinePane, can_focus=False):
 class Heading(LinePane, can_focus=False):
     """A heading over a part of the panel, followed by a rule."""
 
-    def __init__(self, appearance: Appearance, *, id: str | None = None) -> None:
-        super().__init__(appearance, id=id)
+    def __init__(self, active_palette: ActivePalette, *, id: str | None = None) -> None:
+        super().__init__(active_palette, id=id)
         self.left: Pieces = []
         self.right: Pieces = []
 

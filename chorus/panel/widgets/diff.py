@@ -14,7 +14,7 @@ from textual.events import Resize
 from textual.message import Message
 
 from chorus.panel.background import run_in_thread
-from chorus.panel.theme import Appearance
+from chorus.panel.theme import ActivePalette
 from chorus.panel.widgets.line_pane import LinePane, Pieces, StyledLine
 from chorus.panel.widgets.patch import DiffLine, Patch, changed_span, plan_pairs
 from chorus.panel.widgets.syntax import Spans, find_spans
@@ -85,6 +85,18 @@ class DiffDocument:
         new = self._render_side(right, right.new if right else None, width - 1 - half, offset)
         return [*old, ("│", "line"), *new], ""
 
+    def place(self, index: int, *, side_by_side: bool) -> tuple[str, DiffLine] | None:
+        """Return the file and its line in this row; None where it is not a line of the new file."""
+        if side_by_side:
+            line = self.pairs()[index][1] if index < len(self.pairs()) else None
+        else:
+            line = self.patch.lines[index] if index < len(self.patch.lines) else None
+        if line is None or line.kind not in _SIGNS or line.new is None:
+            return None
+        above = self.patch.lines[: self._index[id(line)]]
+        path = next((each.text for each in reversed(above) if each.kind == "file"), "")
+        return path, line
+
     def _render_side(self, line: DiffLine | None, number: int | None, width: int, offset: int) -> Pieces:
         if line is None:
             return [(" " * width, "")]
@@ -141,12 +153,12 @@ class DiffDocument:
 
 class DiffView(LinePane):
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down,j,ctrl+n", "scroll_down", "down", show=False),
-        Binding("up,ctrl+p", "scroll_up", "up", show=False),
-        Binding("pagedown,space,ctrl+d,ctrl+f", "page_down", "page down", show=False),
-        Binding("pageup,ctrl+u,ctrl+b", "page_up", "page up", show=False),
-        Binding("g,home", "scroll_home", "first", show=False),
-        Binding("G,end", "scroll_end", "last", show=False),
+        Binding("down,j,ctrl+n", "move(1)", "down", show=False),
+        Binding("up,k,ctrl+p", "move(-1)", "up", show=False),
+        Binding("pagedown,space,ctrl+d,ctrl+f", "page(1)", "page down", show=False),
+        Binding("pageup,ctrl+u,ctrl+b", "page(-1)", "page up", show=False),
+        Binding("g,home", "move(-1000000)", "first", show=False),
+        Binding("G,end", "move(1000000)", "last", show=False),
         Binding("right", "sideways(1)", "right", show=False),
         Binding("left", "sideways(-1)", "left", show=False),
         Binding("v", "switch", "side by side", show=False),
@@ -156,13 +168,14 @@ class DiffView(LinePane):
     class Left(Message):
         """The user wants to go back to the queue."""
 
-    def __init__(self, appearance: Appearance, *, id: str | None = None) -> None:
-        super().__init__(appearance, id=id)
+    def __init__(self, active_palette: ActivePalette, *, id: str | None = None) -> None:
+        super().__init__(active_palette, id=id)
         self.document = DiffDocument(Patch(()))
         self.heading: list[StyledLine] = []
         self.always_unified = False
         self.column_offset = 0
         self._was_side_by_side = False
+        self.cursor = 0  # the line that a note is written on, while the diff has the focus
 
     @property
     def side_by_side(self) -> bool:
@@ -172,9 +185,10 @@ class DiffView(LinePane):
         self.heading = heading
         self.document = DiffDocument(patch or Patch(()))
         self.column_offset = 0
+        self.cursor = 0
         self.resize_lines()
         self.scroll_to(0, 0, animate=False)
-        if patch is not None and patch.lines and not self.appearance.palette.plain:
+        if patch is not None and patch.lines and not self.active_palette.current.plain:
             document = self.document
             run_in_thread(partial(find_spans, document.patch, document.text), partial(self._colour, document))
 
@@ -187,12 +201,31 @@ class DiffView(LinePane):
         return len(self.heading) + self.document.line_count(side_by_side=self.side_by_side)
 
     def line(self, index: int, width: int) -> StyledLine:
+        pieces, under = self._plain_line(index, width)
+        return pieces, f"{under} cursor" if self.has_focus and index == self.cursor else under
+
+    def _plain_line(self, index: int, width: int) -> StyledLine:
         if index < len(self.heading):
             return self.heading[index]
         index -= len(self.heading)
         if self.side_by_side:
             return self.document.render_pair(index, width, self.column_offset)
         return self.document.render_unified(index, width, self.column_offset)
+
+    def place(self) -> tuple[str, DiffLine] | None:
+        """Return the file and its line under the cursor; None where it is not a line of the new file."""
+        index = self.cursor - len(self.heading)
+        if index < 0 or index >= self.document.line_count(side_by_side=self.side_by_side):
+            return None
+        return self.document.place(index, side_by_side=self.side_by_side)
+
+    def action_move(self, rows: int) -> None:
+        self.cursor = min(max(self.cursor + rows, 0), max(self.line_count() - 1, 0))
+        self.reveal(self.cursor)
+        self.refresh()
+
+    def action_page(self, pages: int) -> None:
+        self.action_move(pages * max(self.size.height - 1, 1))
 
     def action_sideways(self, steps: int) -> None:
         self.column_offset = max(0, self.column_offset + steps * SIDEWAYS_COLUMNS)

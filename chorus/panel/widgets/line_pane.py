@@ -13,7 +13,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
-from chorus.panel.theme import Appearance
+from chorus.panel.theme import ActivePalette
 from chorus.text.sanitize import sanitize
 from chorus.text.width import cell_width, wrap
 
@@ -40,9 +40,11 @@ class BackgroundStyle:
         self._style = None
 
 
-def render_strip(pieces: Pieces, base: str, width: int, appearance: Appearance, background: Style) -> Strip:
+def render_strip(
+    pieces: Pieces, base: str, width: int, active_palette: ActivePalette, background: Style
+) -> Strip:
     """Render one line, exactly `width` cells; the styles in `base` lie under every piece."""
-    style = appearance.palette.style
+    style = active_palette.current.style
     under = background + style(base)
     segments = [
         Segment(text if text.isprintable() else sanitize(text), background + style(f"{base} {names}"))
@@ -56,9 +58,9 @@ class LinePane(ScrollView, can_focus=True):
     LinePane { overflow-x: hidden; scrollbar-size-vertical: 1; scrollbar-gutter: stable; }
     """
 
-    def __init__(self, appearance: Appearance, *, id: str | None = None) -> None:
+    def __init__(self, active_palette: ActivePalette, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.appearance = appearance
+        self.active_palette = active_palette
         self._background_style = BackgroundStyle(self)
 
     def line_count(self) -> int:
@@ -93,7 +95,7 @@ class LinePane(ScrollView, can_focus=True):
         if index >= self.line_count():
             return Strip.blank(width, background)
         pieces, base = self.line(index, width)
-        return render_strip(pieces, base, width, self.appearance, background)
+        return render_strip(pieces, base, width, self.active_palette, background)
 
     def notify_style_update(self) -> None:
         super().notify_style_update()
@@ -107,8 +109,8 @@ class LinePane(ScrollView, can_focus=True):
 class TextPane(LinePane):
     """Shows given lines. A line too long for the pane is wrapped."""
 
-    def __init__(self, appearance: Appearance, *, id: str | None = None) -> None:
-        super().__init__(appearance, id=id)
+    def __init__(self, active_palette: ActivePalette, *, id: str | None = None) -> None:
+        super().__init__(active_palette, id=id)
         self.lines: list[StyledLine] = []
         self._unwrapped: list[StyledLine] = []
 

@@ -1,11 +1,12 @@
 """The pending prompt, large, with its options; it decides which prompt a key press answers.
 
 The prompt is bound, with its fingerprint, when it is drawn: what is shown is what is answered, and a key
-pressed before the user could have seen it is refused.
+pressed before the user could have seen it is refused. The command or change comes first, and is approved only
+after all of it was on the screen.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import monotonic
 from typing import ClassVar
 
@@ -19,7 +20,7 @@ from chorus.model.tools import EDIT_TOOLS
 from chorus.panel import command_lines
 from chorus.panel.items import PendingPrompt, PromptOption
 from chorus.panel.labels import render_time
-from chorus.panel.theme import Appearance
+from chorus.panel.theme import ActivePalette
 from chorus.panel.widgets.line_pane import BackgroundStyle, Pieces, render_strip
 from chorus.text.sanitize import sanitize, sanitize_lines
 from chorus.text.width import cell_width, cut, pad, wrap
@@ -39,8 +40,10 @@ MEANING_STYLES = {"allow": "done", "allow-always": "warning", "deny": "failed"}
 MEANING_KEYS = {"allow": "a", "allow-always": "A", "deny": "d"}
 UNKNOWN_KINDS = frozenset({"unknown", "none", ""})
 
-_RULE_LINE = re.compile(r"\s*[╌─]+\s*")
-_DIFF_LINE = re.compile(r"\s*\d*\s?([+-])")
+# A line across the dialog, at its edge. Text is further right, so it is never taken for one and left out.
+_RULE_LINE = re.compile(r"[╌─]+")
+# A numbered row of a diff as the client draws it: a removed, an added or an unchanged line.
+_NUMBERED_LINE = re.compile(r" *\d+ (?=[ +-])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,15 +74,16 @@ class PromptCard(Widget, can_focus=True):
             self.option = option
             self.pressed = pressed
 
-    def __init__(self, appearance: Appearance, *, id: str | None = None) -> None:
+    def __init__(self, active_palette: ActivePalette, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.appearance = appearance
+        self.active_palette = active_palette
         self._background_style = BackgroundStyle(self)
         self.shown: ShownPrompt | None = None
         self.small = False
         self.banner = ""
         self._lines = PromptLines([], [], [], {})
         self._offset = 0
+        self._read = 0  # lines of the body that were shown, from its first
         self._max_height = 0
         self._keys = True
 
@@ -93,7 +97,7 @@ class PromptCard(Widget, can_focus=True):
             self.shown = ShownPrompt(prompt, session, position, self.shown.since)
         else:
             self.shown = ShownPrompt(prompt, session, position)
-            self._offset, self.banner = 0, ""
+            self._offset, self._read, self.banner = 0, 0, ""
             self.call_after_refresh(self._drawn, prompt)
         self.display = True
         self._lay_out()
@@ -105,6 +109,22 @@ class PromptCard(Widget, can_focus=True):
             and self.shown.since is not None
             and pressed >= self.shown.since + GUARD_SECONDS
         )
+
+    def show_unread(self) -> str | None:
+        """Scroll to the first line that was not shown yet, and return what to tell; None if all were."""
+        if self.shown is None or self.shown.prompt.cut:
+            return "a part of it is not on the pane's screen: make that pane taller, or answer it there"
+        if self._lines.longer:
+            return "it is too long for the panel: read and answer it in its own pane"
+        self._note_read()
+        if self._read >= len(self._lines.body):
+            return None
+        if self._shown_lines() == 0:
+            return "there is no room to show it: make the panel larger, or answer it in its own pane"
+        self._offset = self._read
+        self.action_scroll_body(0)
+        self.shown = replace(self.shown, since=monotonic())
+        return "a part of it was hidden: read it, then press again"
 
     def wanted_rows(self, width: int) -> int:
         """Return how many rows would show all of it at this width."""
@@ -128,15 +148,17 @@ class PromptCard(Widget, can_focus=True):
         pieces: Pieces = [("┃ ", "card-bar"), *self._line(y)]
         if self.banner and y == 0:
             pieces = [("┃ ", "card-bar"), (self.banner, "waiting")]
-        return render_strip(pieces, "card", width, self.appearance, self._background_style.style())
+        return render_strip(pieces, "card", width, self.active_palette, self._background_style.style())
 
     def notify_style_update(self) -> None:
         super().notify_style_update()
         self._background_style.clear()
 
     def action_scroll_body(self, lines: int) -> None:
+        self._note_read()
         last = max(len(self._lines.body) - self._body_height(), 0)
         self._offset = min(max(self._offset + lines, 0), last)
+        self._note_read()
         self.refresh()
 
     def on_mouse_scroll_down(self, event: MouseScrollDown) -> None:
@@ -164,11 +186,25 @@ class PromptCard(Widget, can_focus=True):
             return
         width = max(self.size.width - MARGIN, 10)
         shown = self.shown
-        self._lines = render_prompt(
+        lines = render_prompt(
             shown.prompt, width, session=shown.session, position=shown.position, keys=self._keys
         )
+        if len(lines.body) != len(self._lines.body) and self._read < len(self._lines.body):
+            self._offset = self._read = 0  # wrapped anew: what was read of it is another part now
+        self._lines = lines
         self.styles.height = max(self._max_height, 1)
         self.action_scroll_body(0)
+
+    def _note_read(self) -> None:
+        """Note which lines are on the screen; lines after a gap do not count."""
+        drawn = self.shown is not None and self.shown.since is not None
+        if drawn and not self.small and self._offset <= self._read:
+            self._read = max(self._read, self._offset + self._shown_lines())
+
+    def _shown_lines(self) -> int:
+        """How many lines of the body are shown: the last row may say how many more there are."""
+        room, left = self._body_height(), len(self._lines.body) - self._offset
+        return left if left <= room else max(room - 1, 0)
 
     def _body_height(self) -> int:
         return max(self.size.height - len(self._lines.head) - len(self._lines.foot), 0)
@@ -200,6 +236,7 @@ class PromptLines:
     foot: list[Pieces]
     # Line of `foot` -> the option it shows.
     options: dict[int, PromptOption]
+    longer: bool = False  # the body is longer than what is shown of it
 
 
 def render_prompt(
@@ -215,7 +252,8 @@ def render_prompt(
     options = _add_options(foot, prompt, width)
     if keys or prompt.kind in UNKNOWN_KINDS:
         foot.append(render_keys(prompt, width))
-    return PromptLines(_render_head(prompt, width, session, position), body, foot, options)
+    head = _render_head(prompt, width, session, position)
+    return PromptLines(head, body, foot, options, longer=prompt.body.count("\n") >= MAX_BODY_LINES)
 
 
 def render_keys(prompt: PendingPrompt, width: int) -> Pieces:
@@ -255,25 +293,51 @@ def _render_head(prompt: PendingPrompt, width: int, session: str, position: str)
 
 
 def _render_body(prompt: PendingPrompt, width: int) -> list[Pieces]:
-    lines: list[Pieces] = []
+    """Render what it is about, without the lines the client draws around it."""
+    if not prompt.body.strip():
+        return []
     is_diff = prompt.tool in EDIT_TOOLS
-    for line in (
-        sanitize_lines(prompt.body.strip("\n"), max_lines=MAX_BODY_LINES) if prompt.body.strip() else []
-    ):
-        if _RULE_LINE.fullmatch(line):
-            continue  # drawn by the client around what it shows
-        sign = _DIFF_LINE.match(line) if is_diff else None
-        style = {"+": "plus", "-": "minus"}[sign[1]] if sign else ("" if is_diff else "strong")
-        lines += [[(part, style)] for part in wrap(line, width)]
-    return lines
+    rows = sanitize_lines(prompt.body.strip("\n"), max_lines=MAX_BODY_LINES)
+    rows, rest = _command_first(rows) if prompt.kind == "bash" else (rows, [])
+    column = _sign_column(prompt, rows)
+    lines: list[Pieces] = []
+    for row in rows:
+        if not _RULE_LINE.fullmatch(row):
+            sign = (
+                row[column : column + 1]
+                if column is not None and row[:column].strip(" 0123456789") == ""
+                else " "
+            )
+            style = {"+": "plus", "-": "minus"}.get(sign, "" if is_diff else "strong")
+            lines += [[(part, style)] for part in wrap(row, width)]
+    return lines + [[(part, "muted")] for row in rest for part in wrap(row, width)]
+
+
+def _command_first(rows: list[str]) -> tuple[list[str], list[str]]:
+    """Split rows into the command the client draws between two rules, and the words around it."""
+    rules = [index for index, row in enumerate(rows) if _RULE_LINE.fullmatch(row)]
+    if len(rules) < 2:
+        return rows, []
+    first, last = rules[0], rules[-1]
+    around = [row for row in (*rows[:first], *rows[last + 1 :]) if row.strip()]
+    return rows[first + 1 : last], ["", *around] if around else []
+
+
+def _sign_column(prompt: PendingPrompt, rows: list[str]) -> int | None:
+    """The column in which a diff has its signs; a sign elsewhere is text, such as a bullet."""
+    if prompt.kind == "create" or prompt.tool not in EDIT_TOOLS:
+        return None
+    numbered = [match.end() for row in rows if (match := _NUMBERED_LINE.match(row))]
+    if numbered:
+        return min(numbered)
+    return 0 if prompt.tool == "Edit" else None
 
 
 def _add_options(foot: list[Pieces], prompt: PendingPrompt, width: int) -> dict[int, PromptOption]:
     """Add lines for each option; return which line belongs to which option."""
     options: dict[int, PromptOption] = {}
     for option in prompt.options:
-        key = sanitize(option.key)
-        lead = f" {key} "
+        lead = f" {option.digit} "
         letter = "" if prompt.kind in UNKNOWN_KINDS else MEANING_KEYS.get(option.meaning, "")
         letter = f"  {letter}" if letter and prompt.option(option.meaning) is option else ""
         label = wrap(sanitize(option.label), max(width - cell_width(lead) - len(letter), 8))

@@ -13,7 +13,7 @@ from textual.message import Message
 
 from chorus.panel.items import LogEntry
 from chorus.panel.model import Group, PanelModel
-from chorus.panel.theme import Appearance
+from chorus.panel.theme import ActivePalette
 from chorus.panel.widgets.line_pane import LinePane, StyledLine
 from chorus.panel.widgets.queue_rows import (
     ActionRow,
@@ -33,7 +33,7 @@ from chorus.panel.widgets.queue_rows import (
 class Queue(LinePane):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("down,j,ctrl+n", "move(1)", "down", show=False),
-        Binding("up,ctrl+p", "move(-1)", "up", show=False),
+        Binding("up,k,ctrl+p", "move(-1)", "up", show=False),
         Binding("pagedown,ctrl+d,ctrl+f", "page(1)", "page down", show=False),
         Binding("pageup,ctrl+u,ctrl+b", "page(-1)", "page up", show=False),
         Binding("g,home", "first", "first", show=False),
@@ -42,7 +42,6 @@ class Queue(LinePane):
         Binding("N", "next_open(-1)", "previous open", show=False),
         Binding("right_square_bracket", "next_turn(1)", "next turn", show=False),
         Binding("left_square_bracket", "next_turn(-1)", "previous turn", show=False),
-        Binding("space", "fold", "fold", show=False),
         Binding("left", "fold(True)", "fold", show=False),
         Binding("right", "fold(False)", "unfold", show=False),
         Binding("minus", "fold_all(True)", "fold all", show=False),
@@ -62,8 +61,8 @@ class Queue(LinePane):
             super().__init__()
             self.row = row
 
-    def __init__(self, appearance: Appearance, model: PanelModel, *, id: str | None = None) -> None:
-        super().__init__(appearance, id=id)
+    def __init__(self, active_palette: ActivePalette, model: PanelModel, *, id: str | None = None) -> None:
+        super().__init__(active_palette, id=id)
         self._model = model
         self.view = QueueView()
         self._planner = RowPlanner()
@@ -97,7 +96,9 @@ class Queue(LinePane):
         under = ""
         if index == self.cursor:
             under = "cursor" if self.has_focus else "cursor-blurred"
-        return render_row(self.rows[index], self._columns, width), under
+        row = self.rows[index]
+        notes = self._model.notes_on(row.entry) if isinstance(row, ActionRow) and self._model.notes else []
+        return render_row(row, self._columns, width, notes), under
 
     def replan(self) -> None:
         """Show the model as it is now. A cursor on the last row follows new rows; others stay on theirs."""

@@ -4,21 +4,22 @@ All rows are planned, ten thousand of them too; only the visible ones are render
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from chorus.panel.items import CHANGE_STATUSES, LogEntry
+from chorus.panel.items import CHANGE_STATUSES, LogEntry, NoteInfo
 from chorus.panel.labels import STATUS_SYMBOLS, render_time
 from chorus.panel.model import Group, PanelModel
 from chorus.panel.widgets.line_pane import Pieces
 from chorus.text.sanitize import sanitize
-from chorus.text.width import cell_width, cut, cut_start, pad
+from chorus.text.width import cell_width, cut_start, pad
 
 STATUS_STYLES = {
     "committed": "open",
     "kept": "kept",
     "reverted": "reverted",
+    "undone": "reverted",
     "failed": "failed",
     "denied": "failed",
     "noop": "muted",
@@ -26,12 +27,14 @@ STATUS_STYLES = {
     "landed": "landed",
     "done": "muted",
 }
-# Narrower rows have no time.
-MIN_TIME_WIDTH = 56
-# Narrower rows have counts of two digits: the path needs the room more.
+# Narrower rows have no time and no tool: the summary needs the room more.
+MIN_TIME_WIDTH = 72
+# Narrower rows have no counts.
 MIN_COUNTS_WIDTH = 48
-# A narrower subject is the path alone, without the summary beside it.
-MIN_SUMMARY_WIDTH = 50
+# In a narrower subject the path is the file's name alone.
+MIN_PATH_WIDTH = 50
+MAX_FILE_WIDTH = 20
+MAX_PATH_WIDTH = 44
 # How the summary of a revert or redo begins.
 _REVERT_CHAIN = re.compile(r"(?:(?:Revert|Redo) \d+: )+")
 MAX_TOOL_WIDTH = 9
@@ -53,7 +56,8 @@ class Scope(Enum):
             case Scope.OPEN:
                 return entry.open
             case Scope.CHANGES:
-                return entry.status in CHANGE_STATUSES
+                # A revert or redo is in the row of its action: its symbol, and its details.
+                return entry.status in CHANGE_STATUSES and not entry.is_revert
             case Scope.EVERYTHING:
                 return True
 
@@ -166,8 +170,12 @@ def _plan_turn(group: Group, entries: Iterator[LogEntry]) -> tuple[TurnRow | Non
 
 @dataclass(frozen=True, slots=True)
 class Columns:
+    """Widths in cells. `file`: of names without directory; `path`: of whole ones."""
+
     number: int = 3
     tool: int = 4
+    file: int = 8
+    path: int = 8
 
 
 def plan_columns(rows: list[QueueRow]) -> Columns:
@@ -177,13 +185,20 @@ def plan_columns(rows: list[QueueRow]) -> Columns:
     if not entries:
         return Columns()
     longest = max(cell_width(sanitize(tool)) for tool in {entry.tool for entry in entries})
-    return Columns(max(3, len(str(int(entries[-1].n)))), min(max(4, longest), MAX_TOOL_WIDTH))
+    subjects = {(entry.paths, entry.worktree if entry.elsewhere else ""): entry for entry in entries}
+    with_paths = [entry for entry in subjects.values() if entry.paths]
+    return Columns(
+        max(3, len(str(int(entries[-1].n)))),
+        min(max(4, longest), MAX_TOOL_WIDTH),
+        min(max((cell_width(render_file(entry)) for entry in with_paths), default=0), MAX_FILE_WIDTH),
+        min(max((cell_width(render_subject(entry)) for entry in with_paths), default=0), MAX_PATH_WIDTH),
+    )
 
 
-def render_row(row: QueueRow, columns: Columns, width: int) -> Pieces:
+def render_row(row: QueueRow, columns: Columns, width: int, notes: Sequence[NoteInfo] = ()) -> Pieces:
     if isinstance(row, TurnRow):
         return render_turn(row, width)
-    return render_action(row.entry, columns, width)
+    return render_action(row.entry, columns, width, notes)
 
 
 def render_turn(row: TurnRow, width: int) -> Pieces:
@@ -201,19 +216,20 @@ def render_turn(row: TurnRow, width: int) -> Pieces:
     ]
 
 
-def render_action(entry: LogEntry, columns: Columns, width: int) -> Pieces:
-    faded = "" if entry.open else ("reverted" if entry.status == "reverted" else "muted")
+def render_action(entry: LogEntry, columns: Columns, width: int, notes: Sequence[NoteInfo] = ()) -> Pieces:
+    faded = "" if entry.open else ("reverted" if entry.status in ("reverted", "undone") else "muted")
     symbol, symbol_style = render_symbol(entry)
-    right = _render_right(entry, width)
+    right = [*_render_notes(notes), *_render_right(entry, width)]
     right_width = sum(cell_width(text) for text, _ in right)
     left: Pieces = [
         ("↳" if entry.agent else " ", "agent"),
         (f"{entry.number:>{columns.number}} ", "number"),
         (f"{symbol} ", symbol_style),
-        (pad(sanitize(entry.tool), columns.tool) + " ", faded or "strong"),
     ]
+    if width >= MIN_TIME_WIDTH:
+        left.append((pad(sanitize(entry.tool), columns.tool) + " ", faded or "strong"))
     used = sum(cell_width(text) for text, _ in left)
-    return [*left, *_render_subject(entry, width - used - right_width, faded), *right]
+    return [*left, *_render_subject(entry, columns, width - used - right_width, faded), *right]
 
 
 def render_symbol(entry: LogEntry) -> tuple[str, str]:
@@ -223,24 +239,49 @@ def render_symbol(entry: LogEntry) -> tuple[str, str]:
 
 
 def render_subject(entry: LogEntry) -> str:
-    """Return what an entry is about: its path, else its summary."""
+    """Return what an entry is about: its path, else its summary; before it its work tree, if another one."""
     if not entry.paths:
-        return sanitize(entry.summary)
-    more = f" +{len(entry.paths) - 1}" if len(entry.paths) > 1 else ""
-    return sanitize(entry.paths[0]) + more
+        return _render_tree(entry) + sanitize(entry.summary)
+    return _render_tree(entry) + sanitize(entry.paths[0]) + _render_more(entry)
 
 
-def _render_subject(entry: LogEntry, room: int, faded: str) -> Pieces:
-    subject = render_subject(entry)
-    lead = f"{_render_revert(entry.summary)}: " if entry.reverts else ""
-    if room < MIN_SUMMARY_WIDTH or not entry.paths:
-        text = lead + (
-            cut_start(subject, room - len(lead)) if entry.paths else cut(subject, room - len(lead))
+def render_file(entry: LogEntry) -> str:
+    """Return the name of its first file, without the directory."""
+    return _render_tree(entry) + sanitize(entry.paths[0].rpartition("/")[2]) + _render_more(entry)
+
+
+def render_summary(entry: LogEntry) -> str:
+    """Return the summary without the tool and the file it may begin with: those are shown beside it."""
+    summary = sanitize(entry.summary)
+    if entry.is_revert:
+        return f"{_render_revert(summary)}: {_REVERT_CHAIN.sub('', summary, count=1)}"
+    if entry.paths:
+        summary = summary.removeprefix(
+            f"{sanitize(entry.tool)} {sanitize(entry.paths[0].rpartition('/')[2])}: "
         )
-        return [(pad(text, room), faded)]
-    path_width = room * 2 // 5
-    path = pad(lead + cut_start(subject, path_width - 2 - len(lead)), path_width)
-    return [(path, faded), (pad(sanitize(entry.summary), room - path_width), "muted")]
+    return summary.removeprefix(f"{sanitize(entry.tool)}: ")
+
+
+def _render_tree(entry: LogEntry) -> str:
+    return f"{sanitize(entry.worktree)}: " if entry.elsewhere else ""
+
+
+def _render_more(entry: LogEntry) -> str:
+    return f" +{len(entry.paths) - 1}" if len(entry.paths) > 1 else ""
+
+
+def _render_subject(entry: LogEntry, columns: Columns, room: int, faded: str) -> Pieces:
+    """Render the file and the summary: without the summary, edits of one file would all look the same."""
+    summary = render_summary(entry)
+    if not entry.paths:
+        return [(pad(_render_tree(entry) + summary, room), faded)]
+    whole = room >= MIN_PATH_WIDTH
+    subject = render_subject(entry) if whole else render_file(entry)
+    width = max(min(columns.path if whole else columns.file, room * 2 // 5), 1)
+    return [
+        (pad(cut_start(subject, width), width) + " ", faded or "muted"),
+        (pad(summary, room - width - 1), faded),
+    ]
 
 
 def _render_revert(summary: str) -> str:
@@ -251,12 +292,24 @@ def _render_revert(summary: str) -> str:
     return f"{verb} {numbers[-1]}" if numbers else verb
 
 
+def _render_notes(notes: Sequence[NoteInfo]) -> Pieces:
+    """Return a symbol with the number of notes; drafts stand out."""
+    if not notes:
+        return []
+    pending = any(note.state == "draft" for note in notes)
+    done = all(note.state == "addressed" for note in notes)
+    count = str(len(notes)) if len(notes) > 1 else ""
+    return [(f" ✎{count}", "waiting" if pending else "kept" if done else "agent")]
+
+
 def _render_right(entry: LogEntry, width: int) -> Pieces:
     pieces: Pieces = [(" ", "")]
+    if width < MIN_COUNTS_WIDTH:
+        return pieces
     if entry.added is not None or entry.removed is not None:
         added = f"+{entry.added}" if entry.added else ""
         removed = f"−{entry.removed}" if entry.removed else ""
-        column = 5 if width >= MIN_COUNTS_WIDTH else 3
+        column = 5 if width >= MIN_TIME_WIDTH else 3
         pieces += [(f"{added:>{column}}", "plus"), (f" {removed:<{column}}", "minus")]
     if width >= MIN_TIME_WIDTH:
         pieces.append((f" {render_time(entry.time):>5}", "muted"))

@@ -1,4 +1,4 @@
-"""The sessions at the top of the panel: one line each with name, state and how many actions are open.
+"""The sessions at the top of the panel: one line each with task, usage, state and how many actions are open.
 
 Sessions that wait for the user come first. A click on one shows only its actions.
 """
@@ -9,10 +9,11 @@ from textual.events import Click
 from textual.message import Message
 
 from chorus.model.lane_name import short_lane_name
+from chorus.model.request_text import subject_of
 from chorus.panel.items import SessionInfo
-from chorus.panel.labels import STATE_SYMBOLS, STATE_WORDS
+from chorus.panel.labels import STATE_LABELS, STATE_SYMBOLS, render_duration
 from chorus.panel.model import PanelModel
-from chorus.panel.theme import Appearance
+from chorus.panel.theme import ActivePalette
 from chorus.panel.widgets.line_pane import LinePane, Pieces, StyledLine
 from chorus.text.sanitize import sanitize
 from chorus.text.width import cell_width, cut, pad
@@ -21,6 +22,8 @@ ORDER = ("waiting", "working", "idle", "gone")
 MAX_SESSION_LINES = 4
 # In a narrower panel the state is a symbol only.
 MIN_STATE_WORD_WIDTH = 36
+# What the name of a session keeps beside its time, tokens and cost.
+MIN_NAME_WIDTH = 24
 
 
 class SessionsBar(LinePane, can_focus=False):
@@ -29,8 +32,8 @@ class SessionsBar(LinePane, can_focus=False):
             super().__init__()
             self.session = session
 
-    def __init__(self, appearance: Appearance, model: PanelModel, *, id: str | None = None) -> None:
-        super().__init__(appearance, id=id)
+    def __init__(self, active_palette: ActivePalette, model: PanelModel, *, id: str | None = None) -> None:
+        super().__init__(active_palette, id=id)
         self._model = model
         self.sessions: list[SessionInfo] = []
         self.picked: str | None = None
@@ -68,18 +71,26 @@ class SessionsBar(LinePane, can_focus=False):
 
     def _render_session(self, session: SessionInfo, width: int) -> Pieces:
         state = session.state if session.state in STATE_SYMBOLS else "idle"
-        name, title = session_name(session, self._model), sanitize(session.title)
+        name, lane = session_name(session, self._model), self._model.lane_of(session.id)
         count = self._model.open_counts[session.id]
-        label = f" {STATE_WORDS[state]}" if width >= MIN_STATE_WORD_WIDTH else ""
+        label = f" {STATE_LABELS[state]}" if width >= MIN_STATE_WORD_WIDTH else ""
         right = f"  {count} open " if count else " "
         room = width - 2 - cell_width(label) - cell_width(right)
-        if title and title != name and room > cell_width(name) + 12:
-            title = cut(title, room - cell_width(name) - 2)
-            left: Pieces = [(name, "strong"), (pad(f"  {title}", room - cell_width(name)), "muted")]
-        else:
-            left = [(pad(name, room), "strong")]
+        usage = _fit_usage(session, room - MIN_NAME_WIDTH)
+        room -= cell_width(usage)
+        left: Pieces = [(pad(name, room), "strong")]
+        lane = sanitize(short_lane_name(lane)) if lane else ""
+        if lane and lane != name and room >= cell_width(name) + cell_width(lane) + 2:
+            left = [(name, "strong"), (pad(f"  {lane}", room - cell_width(name)), "muted")]
         count_style = "open" if count else "muted"
-        return [(f"{STATE_SYMBOLS[state]} ", state), *left, (label, state), (right, count_style)]
+        usage_pieces: Pieces = [(usage, "muted")]
+        return [
+            (f"{STATE_SYMBOLS[state]} ", state),
+            *left,
+            *usage_pieces,
+            (label, state),
+            (right, count_style),
+        ]
 
     def _render_short(self, sessions: list[SessionInfo], width: int) -> Pieces:
         pieces: Pieces = []
@@ -109,15 +120,7 @@ def plan_sessions(model: PanelModel) -> list[SessionInfo]:
     prompted = {prompt.session for prompt in model.prompts.values()}
     # A prompt on a screen is known earlier than the session's state, and also where no hook reports it.
     present = [replace(s, state="waiting") if s.id in prompted else s for s in model.sessions.values()]
-    by_origin: dict[str, SessionInfo] = {}
-    for session in sorted(present, key=_rank):
-        origin = model.origin_of(session.id)
-        # A session that continues under another id is shown once: with its first id, which its actions have,
-        # and its latest state.
-        first = model.sessions.get(origin, session)
-        latest = by_origin.get(origin, session)
-        by_origin[origin] = replace(first, id=origin, state=latest.state, pane=latest.pane)
-    known = [s for s in by_origin.values() if s.state != "gone" or model.open_counts[s.id]]
+    known = [s for s in present if s.state != "gone" or model.open_counts[s.id]]
     return sorted(known, key=_rank)
 
 
@@ -126,7 +129,26 @@ def _rank(session: SessionInfo) -> int:
 
 
 def session_name(session: SessionInfo, model: PanelModel) -> str:
-    """Return the lane's name without its prefix, else the title, else the start of the id."""
-    if lane := model.lane_of(session.id):
-        return sanitize(short_lane_name(lane))
-    return sanitize(session.title) or sanitize(session.id[:8])
+    """Return its task: what was asked first; else the lane's name without its prefix, else the id's start."""
+    if title := sanitize(subject_of(session.title) or session.title):
+        return title
+    lane = model.lane_of(session.id)
+    return sanitize(short_lane_name(lane)) if lane else sanitize(session.id[:8])
+
+
+def _fit_usage(session: SessionInfo, room: int) -> str:
+    """Return how long it has run, its tokens and its cost, as far as they are known and fit."""
+    parts = [render_duration(session.since, session.last)]
+    parts += [f"{_render_count(session.tokens)} tokens"] if session.tokens else []
+    parts += [f"${session.cost:.2f}"] if session.cost is not None else []
+    parts = [part for part in parts if part]
+    while parts and cell_width("  " + " · ".join(parts)) > room:
+        parts.pop(0)  # the cost is what users look for
+    return "  " + " · ".join(parts) if parts else ""
+
+
+def _render_count(number: int) -> str:
+    """Return `850`, `12k` or `1.4M`."""
+    if number < 1000:
+        return str(number)
+    return f"{number / 1000:.0f}k" if number < 999_500 else f"{number / 1_000_000:.1f}M"

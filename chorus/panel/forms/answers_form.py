@@ -1,0 +1,100 @@
+"""The form for a prompt with several questions, or with one that takes several options."""
+
+from collections.abc import Callable, Sequence
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.widgets import Input
+
+from chorus.model.requests import QuestionArgument
+from chorus.panel import command_lines
+from chorus.panel.forms.form import CANCEL_KEY, Form
+from chorus.panel.items import PendingPrompt, PromptQuestion
+from chorus.panel.theme import ActivePalette
+from chorus.text.sanitize import sanitize
+
+
+class AnswersForm(Form[list[QuestionArgument]]):
+    """One line for each question. Bound to one prompt: once that is gone or has changed, nothing is sent."""
+
+    def __init__(
+        self,
+        active_palette: ActivePalette,
+        prompt: PendingPrompt,
+        current: Callable[[], PendingPrompt | None],
+    ) -> None:
+        super().__init__(active_palette)
+        self.prompt = prompt
+        self._current = current
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="box"):
+            yield self.text_pane("title")
+            for place, question in enumerate(self.prompt.questions):
+                yield self.text_pane(f"question-{place}")
+                yield Input(placeholder=render_choices(question), id=f"answer-{place}", compact=True)
+            yield self.text_pane("foot")
+
+    def on_mount(self) -> None:
+        self.show_text("title", [([("Answer: ", "waiting"), (sanitize(self.prompt.title), "title")], "")])
+        for place, question in enumerate(self.prompt.questions):
+            self.show_text(f"question-{place}", [([(sanitize(question.text), "title")], "")])
+        self.refresh_foot()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        self.refresh_foot()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Go on to the next question; after the last one, answer."""
+        inputs = self._inputs()
+        place = inputs.index(event.input)
+        if place + 1 < len(inputs):
+            inputs[place + 1].focus()
+        elif self.is_pending() and (answers := self.answers()):
+            self.dismiss(answers)
+        else:
+            self.refresh_foot()
+
+    def answers(self) -> list[QuestionArgument]:
+        """The answers so far; a line that is left empty answers nothing."""
+        lines = zip(self.prompt.questions, self._inputs(), strict=True)
+        return [parse_answer(question, line.value.strip()) for question, line in lines if line.value.strip()]
+
+    def is_pending(self) -> bool:
+        current = self._current()
+        return current is not None and current.fingerprint == self.prompt.fingerprint
+
+    def refresh_foot(self) -> None:
+        """Show the command, or that the prompt is gone. Call it also when the prompts changed."""
+        if not self.is_pending():
+            gone = ("This prompt is gone: nothing will be sent.  ", "error")
+            self.show_text("foot", [([gone, *CANCEL_KEY], "")])
+            return
+        command = command_lines.answer_all(self.prompt.id, self.answers())
+        keys = [("enter", "key"), (" next, answer   ", "muted"), *CANCEL_KEY]
+        self.show_text("foot", [([(sanitize(command), "command")], ""), (keys, "")])
+
+    def _inputs(self) -> list[Input]:
+        return [self.query_one(f"#answer-{place}", Input) for place in range(len(self.prompt.questions))]
+
+
+def render_choices(question: PromptQuestion) -> str:
+    """What can be typed: numbers of the choices, or any text."""
+    choices = "  ".join(f"{n} {sanitize(label)}" for n, label in enumerate(question.labels, 1))
+    return f"{choices}{'  (several: 1, 2)' if question.several else ''}" if choices else "Your answer"
+
+
+def parse_answer(question: PromptQuestion, text: str) -> QuestionArgument:
+    """The choices that the text names, by number or label; any other text is an answer in own words."""
+    labels = list(question.labels)
+    parts = [part.strip() for part in text.split(",")] if question.several else [text]
+    found = [_find_label(labels, part) for part in parts]
+    if labels and all(found):
+        return {"question": question.text, "labels": [label for label in found if label], "text": None}
+    return {"question": question.text, "labels": [], "text": text}
+
+
+def _find_label(labels: Sequence[str], text: str) -> str | None:
+    if text.isdigit() and text not in labels and 0 < int(text) <= len(labels):
+        return labels[int(text) - 1]
+    return next((label for label in labels if label.lower() == text.lower()), None)
