@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from chorus import __version__
-from chorus.commands.parser.catalog import COMMANDS, GROUPS, load
+from chorus.commands.parser.catalog import COMMANDS, GROUPS, load_command, parse
 from chorus.errors import ChorusError, ExitCode
 from chorus.output import print_err, print_out
 
@@ -48,9 +48,9 @@ def scrub_environment() -> None:
 def _dispatch(arguments: Sequence[str]) -> int:
     if arguments and arguments[0] in COMMANDS:
         name, rest = arguments[0], arguments[1:]
-        command, parser = load(name)
+        command = load_command(name)
         own, passed_on = _split(rest) if getattr(command, "PASSES_ON", False) else (rest, [])
-        args = parser.parse_args(own)
+        args = parse(name, command, own)
         args.passed_on = passed_on
         return command.run(args)
     return _run_without_command(arguments)
@@ -76,7 +76,7 @@ def _run_without_command(arguments: Sequence[str]) -> int:
             kind = "option" if word.startswith("-") else "command"
             print_err(f"chorus: unknown {kind} {word!r}; {_suggest(word)}see `chorus --help`")
             return ExitCode.USAGE
-    print_out(_render_help())
+    print_out(*_render_help().split("\n"))
     return ExitCode.OK
 
 
@@ -85,7 +85,7 @@ def _show_overview() -> int:
     from chorus.commands.status import show_overview  # noqa: PLC0415  loads the connection to the watcher
 
     if not show_overview():
-        print_out(_render_help())
+        print_out(*_render_help().split("\n"))
     return ExitCode.OK
 
 

@@ -1,6 +1,7 @@
-"""The only module that writes to stdout and stderr.
+"""The only module that writes to stdout and stderr, and the one place where text becomes harmless.
 
-stdout carries the result, stderr everything about it.
+stdout carries the result, stderr everything about it. A file name, a tool's name or a message may hold
+anything, so each line is made printable here, whoever made it; only `Styled` text is written as it is.
 """
 
 import sys
@@ -8,27 +9,64 @@ import sys
 from chorus.text.sanitize import printable
 
 
-def print_out(text: str) -> None:
-    """Write one line or block of the result to stdout."""
-    sys.stdout.write(text + "\n")
+class Styled(str):
+    """A line with Chorus's own colours, in which everything else is harmless. Make it with `style`."""
+
+    __slots__ = ()
 
 
-def print_json(value: object) -> None:
+def style(*pieces: str, code: str | None = None) -> Styled:
+    """Join pieces into one line, in the colour of this SGR code. Pieces that are not styled yet are made
+    harmless.
+    """
+    line = "".join(map(harmless, pieces))
+    return Styled(f"\x1b[{code}m{line}\x1b[0m" if code else line)
+
+
+def harmless(line: str) -> str:
+    """Return the line without anything that acts on a terminal, or that ends the line."""
+    return line if isinstance(line, Styled) else printable(line, keep="\t")
+
+
+def print_out(*lines: str) -> None:
+    """Write lines of the result to stdout."""
+    for line in lines:
+        sys.stdout.write(harmless(line) + "\n")
+
+
+def print_text(text: str) -> None:
+    """Write a piece of the result as it comes, which may be less than a line."""
+    sys.stdout.write("\n".join(map(harmless, text.split("\n"))))
+    sys.stdout.flush()
+
+
+def print_json(value: object, *, in_one_line: bool = False) -> None:
     """Write the result as JSON, in ASCII: a file name that is not UTF-8 survives as an escape."""
     import json  # noqa: PLC0415  most output is not JSON
 
-    sys.stdout.write(json.dumps(value, indent=2 if sys.stdout.isatty() else None) + "\n")
+    indent = 2 if sys.stdout.isatty() and not in_one_line else None
+    sys.stdout.write(json.dumps(value, indent=indent) + "\n")
+    sys.stdout.flush()
+
+
+def print_progress(text: str) -> None:
+    """Show on a terminal what is going on, in a line that the next call replaces; nothing elsewhere."""
+    if sys.stderr.isatty():
+        sys.stderr.write("\r\x1b[K" + harmless(text))
+        sys.stderr.flush()
 
 
 def print_err(text: str) -> None:
-    """Write one line to stderr. It may quote a file name, so control characters are replaced."""
-    sys.stderr.write(printable(text, keep="\n\t") + "\n")
+    """Write a message to stderr. Its further lines are indented, so that none passes for another message."""
+    first, *more = text.split("\n")
+    for line in (first, *(line if line.startswith(" ") else f"  {line}" for line in more)):
+        sys.stderr.write(harmless(line).rstrip() + "\n")
 
 
 def ask_user(question: str) -> str | None:
     """Ask on the terminal and return the line that was typed; None at the end of input."""
     sys.stdout.flush()
-    sys.stderr.write(question)
+    sys.stderr.write(harmless(question))
     sys.stderr.flush()
     line = sys.stdin.readline()
     return line if line else None

@@ -1,11 +1,11 @@
 """`chorus answer`: answer the agent's questions, with choices or in your own words."""
 
 import argparse
-from typing import Any, TypedDict
 
 from chorus.commands.access.answers import add_prompt_arguments, give_answer
 from chorus.errors import ExitCode, UsageError
 from chorus.model.json_api import PromptJson
+from chorus.model.requests import AnswerChoice, QuestionArgument
 
 EXAMPLES = (
     ("chorus answer ID 2", "choose the second option"),
@@ -13,14 +13,6 @@ EXAMPLES = (
     ("chorus answer ID --text 'neither'", "answer in your own words"),
     ("chorus answer ID --to Colour Red --say Size '12 cm'", "answer two questions"),
 )
-
-
-class Reply(TypedDict):
-    """The reply to one question, as an argument of the `answer` request."""
-
-    question: str
-    labels: list[str]
-    text: str | None
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -58,8 +50,8 @@ def run(args: argparse.Namespace) -> ExitCode:
             hint="Run `chorus prompts` to see the question and its choices.",
         )
 
-    def decide(prompt: PromptJson) -> dict[str, Any]:
-        return {"decision": "answers", "answers": render_replies(prompt, args)}
+    def decide(prompt: PromptJson) -> AnswerChoice:
+        return {"decision": "answers", "answers": render_answers(prompt, args)}
 
     def ready(prompt: PromptJson) -> bool:
         """The screen shows only the first of several questions; the others come from the session."""
@@ -68,8 +60,8 @@ def run(args: argparse.Namespace) -> ExitCode:
     return give_answer(args, decide, ready=ready)
 
 
-def render_replies(prompt: PromptJson, args: argparse.Namespace) -> list[Reply]:
-    """Return the replies in the order of the questions, each with the question's own text."""
+def render_answers(prompt: PromptJson, args: argparse.Namespace) -> list[QuestionArgument]:
+    """Return the answers in the order of the questions, each with the question's own text."""
     if prompt["kind"] != "question":
         raise UsageError(
             f"{prompt['title']} is not a question", hint="Use `chorus approve` or `chorus deny`."
@@ -81,17 +73,17 @@ def render_replies(prompt: PromptJson, args: argparse.Namespace) -> list[Reply]:
                 f"there are {len(questions)} questions: {', '.join(heading for heading, _, _ in questions)}",
                 hint="Answer each with --to QUESTION CHOICE or --say QUESTION TEXT.",
             )
-        return [_reply(questions[0][1], questions[0][2], args.choices, args.text)]
+        return [_answer(questions[0][1], questions[0][2], args.choices, args.text)]
     given = {words[0]: (words[1:], None) for words in args.to} | {name: ([], text) for name, text in args.say}
-    replies = []
+    answers = []
     for heading, question, labels in questions:
         name = question if question in given else heading
         if name not in given:
-            raise UsageError(f"no reply to {heading}: {question}", hint="Every question needs a reply.")
+            raise UsageError(f"no answer to {heading}: {question}", hint="Give an answer to every question.")
         choices, text = given.pop(name)
-        replies.append(_reply(question, labels, choices, text))
+        answers.append(_answer(question, labels, choices, text))
     # Where the session has not reported the other questions yet, only the user knows them.
-    return replies + [_reply(name, [], choices, text) for name, (choices, text) in given.items()]
+    return answers + [_answer(name, [], choices, text) for name, (choices, text) in given.items()]
 
 
 def read_questions(prompt: PromptJson) -> list[tuple[str, str, list[str]]]:
@@ -110,7 +102,7 @@ def read_questions(prompt: PromptJson) -> list[tuple[str, str, list[str]]]:
     ]
 
 
-def _reply(question: str, labels: list[str], choices: list[str], text: str | None) -> Reply:
+def _answer(question: str, labels: list[str], choices: list[str], text: str | None) -> QuestionArgument:
     """Make a reply. A number means the label at that position, unless it is a label itself."""
     named = [
         labels[int(choice) - 1]

@@ -1,11 +1,11 @@
 """`chorus approve`: approve a pending prompt, with the one key or reply its option calls for."""
 
 import argparse
-from typing import Any
 
 from chorus.commands.access.answers import add_prompt_arguments, give_answer
 from chorus.errors import ChorusError, ExitCode
 from chorus.model.json_api import PromptJson
+from chorus.model.requests import AnswerChoice, Decision
 
 ABOUT = """\
 Nothing is sent if the prompt has changed or was answered in the meantime."""
@@ -31,9 +31,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> ExitCode:
-    decision = "allow-always" if args.always else "option" if args.option else "allow"
+    decision: Decision = "allow-always" if args.always else "option" if args.option else "allow"
 
-    def decide(prompt: PromptJson) -> dict[str, Any]:
+    def decide(prompt: PromptJson) -> AnswerChoice:
         if prompt["kind"] == "question" and not args.option:
             raise AnswerRequired(f"{prompt['title']} asks a question: {prompt['question']}")
         return {"decision": decision, "option": args.option}

@@ -8,7 +8,7 @@ from pathlib import Path
 from chorus.agents import load_agent
 from chorus.agents.interface import RunningClient, SettingsScope
 from chorus.commands.access.watcher import find_supported_home
-from chorus.commands.parser.argument_parser import add_tmux_options
+from chorus.commands.parser.options import add_tmux_options
 from chorus.errors import ExitCode, NotFound
 from chorus.model.ids import PaneId
 from chorus.output import print_err, print_json, print_out
@@ -16,8 +16,9 @@ from chorus.system.processes import read_foreground
 from chorus.tmux.address import Address, list_addresses, select_address
 from chorus.tmux.panes import PaneState, read_pane, read_panes
 from chorus.tmux.tmux_server import TmuxServer
-from chorus.wire.client import Connection, connect_or_start
+from chorus.wire.client import Connection
 from chorus.wire.home import Home, NotARepository, find_home, find_work_tree
+from chorus.wire.watcher_process import connect_or_start
 
 ABOUT = """\
 Without PANE, finds every pane in which Claude Code is running in this repository."""
@@ -55,7 +56,7 @@ def run(args: argparse.Namespace) -> ExitCode:
         for address, pane in targets:
             watched.append(watcher.ask("watch", socket=str(address.socket), pane=pane))
             if args.hooks and watched[-1]["client"]:
-                lend_hooks(watcher, address, pane)
+                add_temporary_hooks(watcher, address, pane)
     if args.json:
         print_json(watched)
     else:
@@ -65,7 +66,7 @@ def run(args: argparse.Namespace) -> ExitCode:
     return ExitCode.OK
 
 
-def lend_hooks(watcher: Connection, address: Address, pane: PaneId) -> None:
+def add_temporary_hooks(watcher: Connection, address: Address, pane: PaneId) -> None:
     """Add hooks to the settings file, which a running client reads again. The watcher removes them later."""
     setup = load_agent().setup
     state = read_pane(TmuxServer(address), pane)
@@ -74,7 +75,7 @@ def lend_hooks(watcher: Connection, address: Address, pane: PaneId) -> None:
         warn_of_older_client(state)
     change = setup.install_hooks(SettingsScope.LOCAL, work_tree)
     watcher.ask(
-        "lend",
+        "track_hooks",
         socket=str(address.socket),
         pane=pane,
         settings=str(change.path),

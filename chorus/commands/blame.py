@@ -1,15 +1,20 @@
 """`chorus blame`: which action wrote each line of a file."""
 
-import argparse
-from pathlib import Path
+from __future__ import annotations
+
+import os
 
 from chorus.commands.access.history import read_blame
 from chorus.commands.terminal.pager import page
 from chorus.errors import ExitCode
 from chorus.model.commit_message import shorten
-from chorus.model.json_api import BlameLineJson
 from chorus.output import print_json
-from chorus.text.sanitize import printable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from chorus.model.json_api import BlameLineJson
 
 ABOUT = "Works for uncommitted lines, and after landing, rebasing or squashing."
 EXAMPLES = (
@@ -19,12 +24,12 @@ EXAMPLES = (
 MESSAGE_LENGTH = 40
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE[:LINE]", help="a file, or one line of it")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
-def run(args: argparse.Namespace) -> ExitCode:
+def run(args: Namespace) -> ExitCode:
     name, line = parse_place(args.file)
     found = read_blame(name, line)
     if args.json:
@@ -37,7 +42,7 @@ def run(args: argparse.Namespace) -> ExitCode:
 def parse_place(text: str) -> tuple[str, int | None]:
     """Split FILE:LINE. A file whose own name ends in a colon and a number is taken as that file."""
     name, colon, number = text.rpartition(":")
-    if colon and number.isdecimal() and not (Path.cwd() / text).exists():
+    if colon and number.isdecimal() and not os.path.exists(text):
         return name, int(number)
     return text, None
 
@@ -51,4 +56,4 @@ def render_line(found: BlameLineJson) -> str:
         about = shorten(found["message"] or found["summary"] or "", MESSAGE_LENGTH)
         session = (found["session"] or "")[:8]
         who = f"{found['n']} {found['tool']} {session} {(found['time'] or '')[:16]} {about}"
-    return f"{printable(who):<86} {found['line']:>5}) {printable(found['text'], keep=chr(9))}"
+    return f"{who:<86} {found['line']:>5}) {found['text']}"

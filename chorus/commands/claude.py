@@ -7,25 +7,27 @@ the user's settings.
 
 import argparse
 import os
+import shlex
 import shutil
+import subprocess
 import sys
-from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import NoReturn
 
 from chorus.agents import load_agent
 from chorus.commands.access.watcher import find_supported_home
 from chorus.commands.panel import panel_command
-from chorus.commands.parser.argument_parser import add_tmux_options
+from chorus.commands.parser.options import add_tmux_options
 from chorus.errors import ChorusError, ExitCode, NotFound
 from chorus.model.ids import PaneId
+from chorus.model.requests import WatchArguments
 from chorus.output import print_err
 from chorus.tmux.address import Address, select_address
-from chorus.tmux.launch import PanePlacement, attach_command, find_side_panes, open_pane, open_side_pane
-from chorus.tmux.tmux_server import TmuxServer
-from chorus.wire.client import connect_or_start, import_path
+from chorus.wire.client import Connection
 from chorus.wire.handover import handed_over, take_environment
-from chorus.wire.home import Home
+from chorus.wire.home import Home, find_home
+from chorus.wire.watcher_process import connect_current, connect_started, import_path, start, stop
 
 
 class NotATerminal(ChorusError):
@@ -39,8 +41,9 @@ class ClientNotFound(NotFound):
 
 PASSES_ON = True
 ABOUT = """\
-Inside tmux the client starts in this pane, with the side panel beside it. Outside, a
-new tmux session is opened. Your settings and the repository's files are not changed."""
+Inside tmux the client starts in this pane, with the side panel beside it, or below it
+in a window of fewer than 120 columns. Outside, a new tmux session named after the
+repository is opened. Your settings and the repository's files are not changed."""
 EXAMPLES = (
     ("chorus claude", "start a session"),
     ("chorus claude -- --continue", "pass options on to Claude Code"),
@@ -49,6 +52,9 @@ EXAMPLES = (
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--client", metavar="PATH", help="the client to start (default: claude from PATH)")
+    parser.add_argument(
+        "--no-mod", action="store_true", help="use hooks only: don't load Chorus's mod into the client"
+    )
     parser.add_argument("--no-panel", action="store_true", help="don't open the side panel")
     add_tmux_options(parser)
     parser.add_argument("--environment", metavar="FILE", help=argparse.SUPPRESS)
@@ -56,17 +62,44 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> ExitCode:
-    home = find_supported_home(Path.cwd())
-    if args.environment:
-        os.environ.update(take_environment(Path(args.environment)))
-    client = find_client(args.client)
-    address = select_address(os.environ, name=args.socket_name, path=args.socket_path)
-    if "TMUX_PANE" in os.environ and args.socket_name is None and args.socket_path is None:
-        become_client(home, address, client, args.passed_on, panel=not args.no_panel)
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise NotATerminal("stdout is not a terminal")
-    pane = open_session(home, address, args)
-    os.execvp("tmux", attach_command(address, pane))  # noqa: S606  tmux takes over the terminal
+    home = find_home(Path.cwd())
+    with ExitStack() as at_end:
+        running = connect_current(home)
+        if running is None:
+            find_supported_home(Path.cwd())  # a running watcher has found it to be supported
+        else:
+            at_end.enter_context(running)
+        if args.environment:
+            os.environ.update(take_environment(Path(args.environment)))
+        client = find_client(args.client)
+        address = select_address(os.environ, name=args.socket_name, path=args.socket_path)
+        if "TMUX_PANE" in os.environ and args.socket_name is None and args.socket_path is None:
+            become_client(home, address, client, args, running)
+        if not (sys.stdin.isatty() and sys.stdout.isatty()):
+            raise NotATerminal("stdout is not a terminal")
+        if running is None:
+            start(home)  # it loads while tmux starts
+        name = open_session(home, address, args)
+    return show_session(address, name, panel=not args.no_panel)
+
+
+def show_session(address: Address, name: str, *, panel: bool) -> ExitCode:
+    """Show the tmux session in this terminal; after a detach, say how to get back."""
+    from chorus.tmux.launch import NO_ROOM, attach_command, has_room, has_session  # noqa: PLC0415  loads libtmux
+    from chorus.tmux.tmux_server import TmuxServer  # noqa: PLC0415  as above
+
+    columns, rows = os.get_terminal_size(sys.stdout.fileno())
+    message = NO_ROOM if panel and not has_room(columns, rows - 1) else None
+    done = subprocess.run(attach_command(address, f"={name}", message))
+    if done.returncode:
+        return ExitCode.SYSTEM_ERROR
+    if has_session(TmuxServer(address), name):
+        usual = select_address({**os.environ, "TMUX": ""}, name=None, path=None).socket
+        where = ["-S", os.fspath(address.socket)]
+        if address.socket.parent == usual.parent:
+            where = [] if address.socket == usual else ["-L", address.socket.name]
+        back = shlex.join(["tmux", *where, "attach", "-t", name])
+        print_err(f"chorus: detached; the session is still running. Return with: {back}")
     return ExitCode.OK
 
 
@@ -79,35 +112,53 @@ def find_client(named: str | None) -> str:
 
 
 def become_client(
-    home: Home, address: Address, client: str, arguments: Sequence[str], *, panel: bool
+    home: Home, address: Address, client: str, args: argparse.Namespace, running: Connection | None
 ) -> NoReturn:
     """Replace this process with the client, in this pane, with the watcher watching it."""
-    pane = PaneId(os.environ["TMUX_PANE"])
-    with connect_or_start(home) as watcher:
-        watcher.ask("watch", socket=str(address.socket), pane=pane)
+    watch: WatchArguments = {
+        "socket": str(address.socket),
+        "pane": os.environ["TMUX_PANE"],
+        "panel": None if args.no_panel else panel_command(),
+    }
+    if running is None:
+        start_watcher(home, watch)
+    else:
+        with running as watcher:
+            report_panel(watcher.ask("watch", **watch).get("panel_error"))
+    prepared = load_agent().setup.watched_start(client, args.passed_on, home.socket, mod=not args.no_mod)
+    environment = {**os.environ, **prepared.environment}
+    os.execve(client, [client, *prepared.arguments], environment)  # noqa: S606  without a shell
+
+
+def start_watcher(home: Home, watch: WatchArguments) -> None:
+    """Start a watcher for the pane, and do not wait until it has loaded: the client can start meanwhile.
+
+    The side panel is opened now, so that the client's first screen has the size it keeps.
+    """
+    stop(home)  # one of another version
+    start(home)
+    panel = watch.pop("panel", None)
     if panel:
-        show_panel(TmuxServer(address), pane)
-    command = client_command(client, arguments)
-    os.execv(client, command)  # noqa: S606  without a shell
+        from chorus.tmux.launch import show_side_pane  # noqa: PLC0415  loads libtmux, while the watcher starts
+        from chorus.tmux.tmux_server import TmuxServer  # noqa: PLC0415  as above
+
+        tmux, environment = TmuxServer(Address(Path(watch["socket"]))), {"PYTHONPATH": import_path()}
+        report_panel(show_side_pane(tmux, PaneId(watch["pane"]), panel, environment=environment))
+    with connect_started(home) as watcher:
+        watcher.send("watch", watch)
 
 
-def show_panel(tmux: TmuxServer, pane: PaneId) -> None:
-    """Open the side panel to the right of this pane, unless it is open. A failure is only reported."""
-    try:
-        if not find_side_panes(tmux, pane):
-            open_side_pane(tmux, pane, panel_command(), environment={"PYTHONPATH": import_path()})
-    except ChorusError as error:
+def report_panel(error: str | None) -> None:
+    if error:
         print_err(f"chorus: no side panel: {error}")
 
 
-def client_command(client: str, arguments: Sequence[str]) -> list[str]:
-    """Return the client's command line, with Chorus's hooks added to the settings the user gives."""
-    return [client, *load_agent().setup.add_hooks_to_arguments(arguments)]
+def open_session(home: Home, address: Address, args: argparse.Namespace) -> str:
+    """Run the same command again, inside a new tmux session named after the repository; return its name."""
+    from chorus.tmux.launch import PanePlacement, choose_session_name, open_pane  # noqa: PLC0415  loads libtmux
+    from chorus.tmux.tmux_server import TmuxServer  # noqa: PLC0415  as above
 
-
-def open_session(home: Home, address: Address, args: argparse.Namespace) -> PaneId:
-    """Run the same command again, inside a new tmux session."""
-    options = ["--no-panel"] if args.no_panel else []
+    options = [*(["--no-panel"] if args.no_panel else []), *(["--no-mod"] if args.no_mod else [])]
     if args.client:
         options += ["--client", args.client]
     cwd = Path.cwd()
@@ -115,6 +166,17 @@ def open_session(home: Home, address: Address, args: argparse.Namespace) -> Pane
     with handed_over(home, os.environ) as handed:
         options += ["--environment", str(handed)]
         command = [sys.executable, "-P", "-m", "chorus", "claude", *options, "--", *args.passed_on]
-        return open_pane(
-            TmuxServer(address), PanePlacement.SESSION, command, cwd=cwd, environment=environment
+        tmux = TmuxServer(address)
+        name = choose_session_name(tmux, home.common_dir.parent.name)
+        columns, rows = os.get_terminal_size(sys.stdout.fileno())
+        open_pane(
+            tmux,
+            PanePlacement.SESSION,
+            command,
+            cwd=cwd,
+            environment=environment,
+            name=name,
+            # As large as it will be shown: the panel is placed by it. tmux takes one row for its status line.
+            size=(columns, max(rows - 1, 2)),
         )
+        return name

@@ -22,5 +22,5 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> ExitCode:
-    print_out(SHELLS[args.shell](read_pages()).rstrip("\n"))
+    print_out(*SHELLS[args.shell](read_pages()).rstrip("\n").split("\n"))
     return ExitCode.OK

@@ -1,33 +1,40 @@
 """`chorus doctor`: check the setup and explain how to fix problems."""
 
 import argparse
+import platform
+import re
 import shutil
 import subprocess
-from collections.abc import Collection, Iterator
+import sys
+import time
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from chorus import __version__
 from chorus.agents import load_agent
 from chorus.agents.interface import SettingsScope
-from chorus.commands.access.watcher import read_status
+from chorus.commands.access.watcher import is_stopped, read_status
 from chorus.commands.terminal.git_settings import wants_colour
 from chorus.commands.terminal.patch import paint
 from chorus.errors import ChorusError, ExitCode
 from chorus.history.recorder import Recorder
 from chorus.history.records import RecordKind
 from chorus.model.json_api import CheckJson, DoctorJson, StatusJson
-from chorus.output import print_json, print_out
-from chorus.review.verify import verify
+from chorus.model.session import LIVE_SOURCES
+from chorus.output import print_json, print_out, style
+from chorus.review.verify import Problem, find_unrecorded, verify_history
 from chorus.store.maintenance.object_check import find_damaged_objects
 from chorus.store.maintenance.removal import is_store_missing
 from chorus.store.objects.object_store import ObjectMissing
 from chorus.store.repository import Repository
-from chorus.text.sanitize import printable
+from chorus.system.durable_writes import file_system_types
+from chorus.system.file_systems import is_remote
+from chorus.system.private_files import is_private
 from chorus.tmux.errors import TmuxNotInstalled
 from chorus.tmux.tmux_server import MIN_VERSION, is_supported, read_version
-from chorus.watcher.state.lent_hooks import LENT_FILE, LentHooks
-from chorus.wire.client import WatcherNotResponding
+from chorus.watcher.state.temporary_hooks import TEMPORARY_HOOKS_FILE, TemporaryHooks
+from chorus.wire.client import WatcherNotResponding, WatcherNotRunning, connect
 from chorus.wire.home import Home, find_home
 
 ABOUT = """\
@@ -35,9 +42,15 @@ Each line is one check: what was found and, if something is wrong, how to fix it
 --deep also replays the recorded history and checks that it gives exactly the bytes of
 the work tree and the tree of each lane."""
 RAISE_LIMITS = "Raise fs.inotify.max_user_watches and fs.inotify.max_user_instances, then run `chorus stop`."
+# The versions that Chorus is tested with, and the oldest git whose commands it uses.
+OLDEST_PYTHON, NEWEST_PYTHON = (3, 11), (3, 14)
+OLDEST_GIT = (2, 34)
 # The client needs a second or two for `--version`, more on a busy machine.
 PROGRAM_TIMEOUT_SECONDS = 30.0
 MAX_LISTED = 5
+# A watcher records a change between calls after a grace of 5 seconds at most.
+SETTLE_SECONDS = 8.0
+SETTLE_POLL_SECONDS = 0.3
 
 
 class Check(NamedTuple):
@@ -51,7 +64,11 @@ class Check(NamedTuple):
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--deep", action="store_true", help="also check the whole history; reads every file")
+    parser.add_argument(
+        "--deep",
+        action="store_true",
+        help="also replay the whole history and compare it with every file (slow)",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -68,18 +85,19 @@ def run(args: argparse.Namespace) -> ExitCode:
     else:
         colour = wants_colour()
         for check in checks:
-            print_out(render(check, colour=colour))
+            print_out(*render(check, colour=colour))
     return ExitCode.OK if ok else ExitCode.SYSTEM_ERROR
 
 
-def render(check: Check, *, colour: bool) -> str:
+def render(check: Check, *, colour: bool) -> list[str]:
     mark = paint("ok  ", "32", colour) if check.ok else paint("bad ", "31", colour)
-    line = f"{mark} {check.name:<12} {printable(check.detail)}"
-    return line if check.ok or check.fix is None else f"{line}\n     {'':<12} {check.fix}"
+    line = style(mark, f" {check.name:<12} {check.detail}")
+    return [line] if check.ok or check.fix is None else [line, f"     {'':<12} {check.fix}"]
 
 
 def run_checks(directory: Path, *, deep: bool) -> Iterator[Check]:
-    yield check_program("git", ["git", "--version"], "Install git.")
+    yield check_python()
+    yield check_git()
     yield check_tmux()
     yield check_program(
         "client",
@@ -93,16 +111,17 @@ def run_checks(directory: Path, *, deep: bool) -> Iterator[Check]:
         yield Check("repository", False, str(error), error.hint)
         return
     yield check_repository(repository)
-    lent = read_lent_settings(home)
-    yield from check_watcher(home, lent=bool(lent))
-    yield check_hooks(repository, lent)
+    yield check_disk(repository, home)
+    temporary = read_temporary_settings(home)
+    yield from check_watcher(home, temporary=bool(temporary))
+    yield check_hooks(repository, temporary)
     if is_store_missing(repository):
         detail = f"{home.root / 'objects'} is missing, and with it the recorded history"
         fix = "Restore `.git/chorus` from a backup, or start over with `chorus gc --all`; your files stay."
         yield Check("history", False, detail, fix)
     elif (home.root / "objects").exists():
         with Recorder.open(directory) as recorder:
-            yield from check_recorded(recorder, deep=deep)
+            yield from check_recorded(recorder, home, deep=deep)
         if deep:
             yield check_objects(repository)
 
@@ -122,9 +141,47 @@ def check_program(name: str, command: list[str], fix: str) -> Check:
     return Check(name, done.returncode == 0, (done.stdout or done.stderr).strip().split("\n")[0], fix)
 
 
+def check_python() -> Check:
+    """Check the interpreter against the versions that Chorus is tested with."""
+    version = sys.version_info[:2]
+    detail = f"Python {platform.python_version()} on {platform.system()} {platform.release()}"
+    if version > NEWEST_PYTHON:
+        detail += f"; newer than {_dotted(NEWEST_PYTHON)}, the newest tested"
+    fix = f"Install Chorus with Python {_dotted(OLDEST_PYTHON)} or newer."
+    return Check("python", version >= OLDEST_PYTHON, detail, fix)
+
+
+def check_git() -> Check:
+    fix = f"Install git {_dotted(OLDEST_GIT)} or newer."
+    check = check_program("git", ["git", "--version"], fix)
+    numbers = re.search(r"(\d+)\.(\d+)", check.detail)
+    if check.ok and numbers is not None and (int(numbers[1]), int(numbers[2])) < OLDEST_GIT:
+        return Check("git", False, f"{check.detail}; too old", fix)
+    return check
+
+
+def _dotted(version: tuple[int, ...]) -> str:
+    return ".".join(map(str, version))
+
+
+def check_disk(repository: Repository, home: Home) -> Check:
+    """Report what the file system cannot do, and what Chorus does instead."""
+    found = []
+    if repository.config.get("chorus.filewatch") == "poll":
+        found.append("chorus.fileWatch is poll: changes are found by scanning")
+    elif is_remote(repository.work_tree):
+        found.append("a network mount: changes are found by scanning")
+    if repository.config.get_bool("core.ignorecase", default=False):
+        found.append("names are the same in upper and lower case")
+    if home.root.exists() and not is_private(home.root.stat()):
+        fix = "Move the repository to a file system with permissions, or let nobody else use the machine."
+        return Check("disk", False, f"other users may read {home.root}: its permissions cannot be set", fix)
+    types = "+".join(sorted(file_system_types(repository.work_tree))) or "unknown type"
+    return Check("disk", True, "; ".join([types, *found]))
+
+
 def check_tmux() -> Check:
-    oldest = ".".join(map(str, MIN_VERSION))
-    fix = f"Install tmux {oldest} or newer: attach, claude and run need it."
+    fix = f"Install tmux {_dotted(MIN_VERSION)} or newer: attach, claude and run need it."
     try:
         version = read_version()
     except TmuxNotInstalled:
@@ -142,14 +199,14 @@ def check_repository(repository: Repository) -> Check:
     return Check("repository", True, f"{detail}; user.name and user.email are not set, using {identity.name}")
 
 
-def read_lent_settings(home: Home) -> set[str]:
+def read_temporary_settings(home: Home) -> set[str]:
     """Return the settings files that have hooks while a client runs (`chorus attach --hooks`)."""
-    lending = LentHooks(home.root / LENT_FILE)
-    lending.load()
-    return {loan.settings for loan in lending.loans}
+    hooks = TemporaryHooks(home.root / TEMPORARY_HOOKS_FILE)
+    hooks.load()
+    return {one.settings for one in hooks.installations}
 
 
-def check_watcher(home: Home, *, lent: bool = False) -> Iterator[Check]:
+def check_watcher(home: Home, *, temporary: bool = False) -> Iterator[Check]:
     try:
         status = read_status(home)
     except WatcherNotResponding as error:
@@ -157,7 +214,9 @@ def check_watcher(home: Home, *, lent: bool = False) -> Iterator[Check]:
         return
     watcher = status["watcher"]
     if watcher is None:
-        yield Check("watcher", True, "not running; the next command or hook that needs it starts it")
+        why = "stopped by `chorus stop`; nothing is recorded until a command starts it"
+        later = "not running: nobody watches now; the next command or hook that needs it starts it"
+        yield Check("watcher", True, why if is_stopped(home) else later)
         return
     detail = f"process {watcher['pid']}, version {watcher['version']}, since {watcher['since']}"
     fix = "Run `chorus stop`: the next command starts the new version."
@@ -165,22 +224,29 @@ def check_watcher(home: Home, *, lent: bool = False) -> Iterator[Check]:
     for problem in status["problems"]:
         fix = RAISE_LIMITS if "inotify" in problem else f"See the watcher's log: {home.log}"
         yield Check("sources", False, problem, fix)
-    yield check_sessions(status, lent=lent)
+    yield check_sessions(status, temporary=temporary)
 
 
-def check_sessions(status: StatusJson, *, lent: bool = False) -> Check:
+def check_sessions(status: StatusJson, *, temporary: bool = False) -> Check:
     live = [session for session in status["sessions"] if session["state"] != "gone"]
     described = [f"{s['id'][:8]} {s['state']} by {'+'.join(s['sources'])}" for s in live]
     detail = "; ".join(described) or "none is watched"
-    without_hooks = ", ".join(session["id"][:8] for session in live if "hook" not in session["sources"])
-    if without_hooks and lent:
+    late = [session for session in live if LIVE_SOURCES.isdisjoint(session["sources"])]
+    paneless = ", ".join(session["id"][:8] for session in live if session["pane"] is None)
+    without_hooks = ", ".join(session["id"][:8] for session in late)
+    if without_hooks and temporary:
         detail += f". The hooks added for {without_hooks} have not run yet: they run with its next tool call"
     elif without_hooks:
         detail += f". Without hooks ({without_hooks}) calls are seen late; `chorus attach --hooks` adds hooks"
+    if paneless:
+        detail += (
+            f". In no tmux pane ({paneless}): prompts are answered through the hook or the mod; questions "
+            "that neither reports are not seen, and no key can be sent"
+        )
     return Check("sessions", True, detail)
 
 
-def check_hooks(repository: Repository, lent: Collection[str] = ()) -> Check:
+def check_hooks(repository: Repository, temporary: Collection[str] = ()) -> Check:
     setup = load_agent().setup
     found = []
     for scope in SettingsScope:
@@ -193,8 +259,8 @@ def check_hooks(repository: Repository, lent: Collection[str] = ()) -> Check:
             return Check("hooks", False, f"{status.path}: {status.problem}", fix)
         if status.events:
             version = "" if status.current else " (of another version)"
-            loan = " (added while a client is running)" if str(status.path) in lent else ""
-            found.append(f"{scope.value}{version}{loan}")
+            note = " (added while a client is running)" if str(status.path) in temporary else ""
+            found.append(f"{scope.value}{version}{note}")
     if found:
         return Check("hooks", True, f"installed in {', '.join(found)} settings")
     return Check(
@@ -202,13 +268,14 @@ def check_hooks(repository: Repository, lent: Collection[str] = ()) -> Check:
     )
 
 
-def check_recorded(recorder: Recorder, *, deep: bool) -> Iterator[Check]:
+def check_recorded(recorder: Recorder, home: Home, *, deep: bool) -> Iterator[Check]:
     try:
         yield check_coverage(recorder)
         if deep:
-            yield check_history(recorder)
+            yield check_history(recorder, home)
     except ObjectMissing as missing:
-        restart = f"start a new one with `git update-ref -d {recorder.timeline.ref}`; lanes and files stay"
+        file = recorder.workspace.repository.common_dir / recorder.timeline.ref
+        restart = f"remove `{file}` to start a new history; lanes and files stay"
         yield Check("history", False, str(missing), f"Restore `.git/chorus` from a backup, or {restart}.")
 
 
@@ -225,13 +292,47 @@ def check_coverage(recorder: Recorder) -> Check:
     return Check("coverage", True, f"not recorded: {'; '.join(list(skipped)[:MAX_LISTED])}{more}")
 
 
-def check_history(recorder: Recorder) -> Check:
-    recorder.record_outside()  # changes that were not recorded yet are no fault of the history
-    problems = verify(recorder)
-    if not problems:
+def check_history(recorder: Recorder, home: Home) -> Check:
+    """Check the history, and whether it leads to the work tree. Records nothing."""
+    report = "Report this, with the output of `chorus doctor --deep --json`."
+    problems = verify_history(recorder)
+    if problems:
+        return Check("history", False, _list_problems(problems), report)
+    unrecorded, is_watched = find_lasting_differences(recorder, home)
+    if not unrecorded:
         return Check("history", True, "the timeline gives the work tree's bytes, and each lane its own tree")
-    detail = "; ".join(f"{problem.where}: {problem.what}" for problem in problems[:MAX_LISTED])
-    return Check("history", False, detail, "Report this, with the output of `chorus doctor --deep --json`.")
+    if is_watched:
+        return Check("history", False, _list_problems(unrecorded), report)
+    waiting = len(list(home.spool.glob("[0-9]*")))
+    events = f", {waiting} hook events are waiting" if waiting else ""
+    detail = f"each lane gives its own tree; {len(unrecorded)} changed files are not recorded yet{events}"
+    return Check("history", True, f"{detail}: {_list_problems(unrecorded)}")
+
+
+def find_lasting_differences(recorder: Recorder, home: Home) -> tuple[list[Problem], bool]:
+    """Return what differs on disk, and whether a watcher with nothing to do has left it unrecorded."""
+    deadline = time.monotonic() + SETTLE_SECONDS
+    while True:
+        is_idle = sync_watcher(home)
+        unrecorded = find_unrecorded(recorder)
+        if not unrecorded or is_idle is None or time.monotonic() > deadline:
+            return unrecorded, is_idle is True
+        time.sleep(SETTLE_POLL_SECONDS)
+
+
+def sync_watcher(home: Home) -> bool | None:
+    """Let the watcher read what waits for it. Return whether its sessions are idle; None: no watcher."""
+    try:
+        with connect(home) as watcher:
+            watcher.ask("sync")
+            return all(session["state"] in ("idle", "gone") for session in watcher.ask("sessions"))
+    except (WatcherNotRunning, WatcherNotResponding):
+        return None
+
+
+def _list_problems(problems: Sequence[Problem]) -> str:
+    more = f"; and {len(problems) - MAX_LISTED} more" if len(problems) > MAX_LISTED else ""
+    return "; ".join(f"{problem.where}: {problem.what}" for problem in problems[:MAX_LISTED]) + more
 
 
 def check_objects(repository: Repository) -> Check:

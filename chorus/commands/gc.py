@@ -2,21 +2,28 @@
 
 import argparse
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from chorus.errors import ChorusError, ExitCode, NotFound, UsageError
 from chorus.history.recorder import Recorder
 from chorus.history.retention import forget_old_records
 from chorus.history.workspace import Workspace
+from chorus.model.json_api import GcJson
 from chorus.model.lane_name import LANE_REFS, branch_name
 from chorus.output import print_json, print_out
-from chorus.store.maintenance.removal import detach, is_store_missing, remove_leftover_refs
+from chorus.store.maintenance.removal import (
+    detach,
+    find_complete_lanes,
+    is_store_missing,
+    remove_leftover_refs,
+)
 from chorus.store.maintenance.side_store import pack, size_of
 from chorus.store.maintenance.sweep import sweep
-from chorus.store.objects.object_store import ObjectStore
+from chorus.store.objects.object_store import ObjectStore, attach
 from chorus.store.repository import Repository
-from chorus.wire.client import stop
 from chorus.wire.home import find_home
+from chorus.wire.watcher_process import stop
 
 # A git setting, in lower case as git lists it. Without it no record is removed.
 KEEP_DAYS = "chorus.keepdays"
@@ -67,6 +74,10 @@ def run(args: argparse.Namespace) -> ExitCode:
     if args.json:
         print_json(done)
     else:
+        for name in done.get("kept", ()):
+            print_out(f"kept as a plain branch: {name}")
+        for name in done.get("lost", ()):
+            print_out(f"removed, because its commits are gone: {name}")
         summary = (
             "Chorus was removed from this repository" if args.all else f"packed {done['packed']} objects"
         )
@@ -74,7 +85,7 @@ def run(args: argparse.Namespace) -> ExitCode:
     return ExitCode.OK
 
 
-def compact(repository: Repository, store: ObjectStore) -> dict[str, int]:
+def compact(repository: Repository, store: ObjectStore) -> GcJson:
     """Delete unreachable objects, those of dropped lanes too, and pack the rest. Safe beside a watcher."""
     before = size_of(store.directory)
     forgotten = forget_old(repository)
@@ -100,19 +111,42 @@ def forget_old(repository: Repository) -> int:
         )
 
 
-def remove_chorus(repository: Repository, store: ObjectStore) -> dict[str, int]:
-    left = [name for refs in LANE_REFS for name in repository.refs.list(refs)]
+def remove_chorus(repository: Repository, store: ObjectStore) -> GcJson:
+    """Remove Chorus. Lanes that no timeline knows any more stay, as plain branches."""
+    attach(store.main_directory)  # the line may be missing, and git reads the lanes through it
+    existing = [ref for refs in LANE_REFS for ref in repository.refs.list(refs)]
+    complete = find_complete_lanes(repository) if existing else set()
+    known = find_known_lanes(repository) if complete else {}
+    left = [f"{branch_name(ref)} in {known[ref]}" for ref in sorted(complete) if ref in known]
     if left:
         more = f" and {len(left) - 1} more" if len(left) > 1 else ""
         raise LanesRemain(
-            f"{'lanes' if more else 'a lane'} still exist{'' if more else 's'}: {branch_name(left[0])}{more}"
+            f"{'lanes' if more else 'a lane'} still exist{'' if more else 's'}: {left[0]}{more}"
         )
     stop(find_home(Path.cwd()))
     before = size_of(repository.shared_dir)
-    return {"brought_home": detach(repository, store), "freed_bytes": before}
+    copied = detach(repository, store, complete)
+    return {
+        "brought_home": copied,
+        "freed_bytes": before,
+        "kept": sorted(map(branch_name, complete)),
+        "lost": [branch_name(ref) for ref in existing if ref not in complete],
+    }
 
 
-def remove_leftovers(repository: Repository, *, confirmed: bool) -> dict[str, int]:
+def find_known_lanes(repository: Repository) -> dict[str, Path]:
+    """The work tree of each lane, by its ref. Work trees that are gone or cannot be read are left out."""
+    found: dict[str, Path] = {}
+    for line in repository.git.text("worktree", "list", "--porcelain").splitlines():
+        name, _, path = line.partition(" ")
+        if name == "worktree":
+            with suppress(ChorusError, OSError), Recorder.open(Path(path)) as recorder:
+                recorder.journal.refresh()
+                found |= {lane.ref: recorder.workspace.repository.work_tree for lane in recorder.lanes.all()}
+    return found
+
+
+def remove_leftovers(repository: Repository, *, confirmed: bool) -> GcJson:
     if not confirmed:
         raise StoreMissing(
             f"{repository.shared_dir / 'objects'} is missing, and with it the recorded history"

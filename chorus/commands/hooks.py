@@ -1,4 +1,4 @@
-"""`chorus hooks`: install Chorus's hooks in the client's settings, remove them, show where they are."""
+"""`chorus hooks`: install Chorus's hooks in the client's settings, uninstall them, show where they are."""
 
 import argparse
 from pathlib import Path
@@ -8,8 +8,8 @@ from chorus.agents.interface import HookStatus, SettingsChange, SettingsScope
 from chorus.errors import ExitCode
 from chorus.output import print_err, print_json, print_out
 from chorus.system.git_files import find_work_tree
-from chorus.wire.client import start
 from chorus.wire.home import Home
+from chorus.wire.watcher_process import start
 
 ABOUT = """\
 Not needed for `chorus claude`, which brings its own hooks. Other settings in the file
@@ -41,7 +41,8 @@ def run(args: argparse.Namespace) -> ExitCode:
     if args.action == "wake":
         start(Home(args.common_dir))
         return ExitCode.OK
-    setup, work_tree = load_agent().setup, find_work_tree(Path.cwd())
+    setup, root = load_agent().setup, find_work_tree(Path.cwd())
+    work_tree = None if root is None else Path(root)
     scope = args.scope or SettingsScope.USER
     match args.action:
         case "install":

@@ -1,7 +1,7 @@
-"""`chorus inspect`: the actions in a recorded stream, pane capture or transcript.
+"""`chorus inspect`: the sessions, turns, prompts and actions in a recording: a stream, a pane, a transcript.
 
-Needs no repository and no watcher. Prints the actions in the order of their calls, and counts of what was
-not understood: useful in a bug report.
+Needs no repository and no watcher. Prints them in their order, with the rows no event was read from and the
+counts of what was not understood: useful in a bug report.
 """
 
 import argparse
@@ -9,17 +9,36 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from chorus.agents import load_agent
-from chorus.agents.interface import OutcomeReader, RecordedEvent
-from chorus.errors import ChorusError, ExitCode, NotFound, UsageError
-from chorus.model.json_api import InspectedActionJson, InspectJson
-from chorus.model.outcomes import ActionClosed, CallOpened, Outcome, OwnerCorrected, StatusCorrected
-from chorus.output import print_err, print_json, print_out
+from chorus.agents.interface import OutcomeReader, RecordedEvent, RecordingReader, UnusedRow
+from chorus.commands.access.turns import render_turns
+from chorus.commands.parser.options import parse_count
+from chorus.errors import ChorusError, ExitCode, NotFound
+from chorus.model.ids import SessionId
+from chorus.model.json_api import InspectedActionJson, InspectedPromptJson, InspectJson
+from chorus.model.outcomes import (
+    ActionClosed,
+    CallOpened,
+    Outcome,
+    OwnerCorrected,
+    PromptClosed,
+    PromptOpened,
+    SessionDiscovered,
+    StatusCorrected,
+)
+from chorus.model.session import SessionTable
+from chorus.model.turn import TurnTable
+from chorus.output import print_err, print_json, print_out, style
 
 CHUNK_SIZE = 2**20
+# A longer recording is a stream: it is read once.
+MAX_REREAD = 64 * 2**20
+MAX_LISTED_ROWS = 20
+UNNAMED = SessionId("")
 COLOURS = {"succeeded": "32", "failed": "31", "denied": "33", "unfinished": "35"}
 HEADINGS = ("tool", "status", "turn", "agent", "id", "paths")
 
@@ -40,7 +59,13 @@ class Row:
 @dataclass(slots=True)
 class Findings:
     rows: dict[str, Row] = field(default_factory=dict)
+    sessions: SessionTable = field(default_factory=SessionTable)
+    turns: TurnTable = field(default_factory=TurnTable)
+    prompts: list[InspectedPromptJson] = field(default_factory=list)
     events: int = 0
+    width: int | None = None
+    unused: list[UnusedRow] = field(default_factory=list)
+    _open: dict[str, InspectedPromptJson] = field(default_factory=dict)
     unknown: Counter[str] = field(default_factory=Counter)
     problems: Counter[str] = field(default_factory=Counter)
 
@@ -50,24 +75,61 @@ class Findings:
             "events": self.events,
             "unknown": dict(self.unknown),
             "problems": dict(self.problems),
+            "sessions": [session.as_json() for session in self.sessions.sessions.values()],
+            "turns": [turn.as_json() for turn in self.turns.all()],
+            "prompts": self.prompts,
+            "width": self.width,
+            "unused": [{"row": row.number, "text": row.text} for row in self.unused],
         }
+
+    def add(self, outcome: Outcome) -> None:
+        """Take one outcome. A session that is never named has no id."""
+        named = _with_session(outcome)
+        if isinstance(outcome, SessionDiscovered) and UNNAMED in self.sessions.sessions:
+            del self.sessions.sessions[UNNAMED]
+            self.turns.name_session(outcome.session, UNNAMED)
+        self.sessions.feed(named, time="", source="recording")
+        self.turns.feed(named, time="")
+        match outcome:
+            case CallOpened(call):
+                self.rows[call.id] = Row(call.id, call.tool, call.paths)
+            case ActionClosed(action):
+                owner = action.agent, action.session, action.turn
+                self.rows[action.id] = Row(action.id, action.tool, action.paths, action.status, *owner)
+            case StatusCorrected(id=identity, status=status):
+                self.rows[identity] = replace(self.rows[identity], status=status)
+            case OwnerCorrected(identity, session, turn, agent):
+                self.rows[identity] = replace(self.rows[identity], session=session, turn=turn, agent=agent)
+            case PromptOpened(session, call_id, tool, request=request, text=text):
+                prompt: InspectedPromptJson = {
+                    "session": session, "tool": tool, "call": call_id, "text": text, "answer": None,
+                }  # fmt: skip
+                self.prompts.append(prompt)
+                self._open |= {key: prompt for key in (request, call_id) if key is not None}
+            case PromptClosed(id=call_id, request=request, decision=decision):
+                for key in (request, call_id):
+                    if key is not None and (closed := self._open.pop(key, None)):
+                        closed["answer"] = decision
 
 
 EXAMPLES = (
     ("claude -p --verbose --output-format stream-json 'hi' | chorus inspect -", "a live stream"),
-    ("chorus inspect capture.txt --width 80", "a capture of a pane"),
+    ("chorus inspect capture.txt", "a capture of a pane, wrapped or not"),
 )
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="the recording; - for stdin")
-    parser.add_argument("--width", type=int, metavar="N", help="the width of the pane, for a wrapped capture")
+    parser.add_argument(
+        "--width",
+        type=parse_count,
+        metavar="N",
+        help="the width of the pane, if it cannot be told from a wrapped capture",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(args: argparse.Namespace) -> ExitCode:
-    if args.width is not None and args.width < 1:
-        raise UsageError(f"--width is {args.width}", hint="Give the number of columns of the pane.")
     findings = inspect(_read_chunks(args.file), width=args.width)
     if args.json:
         print_json(findings.as_json())
@@ -75,7 +137,7 @@ def run(args: argparse.Namespace) -> ExitCode:
         for line in render(findings, colour=sys.stdout.isatty()):
             print_out(line)
     if findings.problems["unknown-width"]:
-        print_err("hint: the recording is wrapped; give the width of the pane with --width N")
+        print_err("hint: the recording is wrapped at a width that cannot be told; give it with --width N")
     if not findings.events:
         raise NotFound(
             f"no events in {args.file}",
@@ -85,15 +147,42 @@ def run(args: argparse.Namespace) -> ExitCode:
 
 
 def inspect(chunks: Iterable[bytes], *, width: int | None = None) -> Findings:
-    events, findings = load_agent().events, Findings()
+    """Read a recording; if it is wrapped and its width not given, at the width that gives the most events."""
+    kept: list[bytes] = []
+    findings, reader = _read(_keep(chunks, kept), width)
+    if width is not None or not findings.problems["unknown-width"]:
+        return findings
+    others = [_read(kept, guessed)[0] for guessed in reader.guess_widths()]
+    return max([*others, findings], key=_rank)
+
+
+def _rank(findings: Findings) -> tuple[int, int, int]:
+    """Return how well a recording was read: at a wrong width, events are missing or rows left over."""
+    return (findings.events, -len(findings.unused), -findings.problems.total())
+
+
+def _keep(chunks: Iterable[bytes], kept: list[bytes]) -> Iterator[bytes]:
+    """Yield chunks and keep them, as far as a recording is read twice."""
+    size = 0
+    for chunk in chunks:
+        size += len(chunk)
+        if size <= MAX_REREAD:
+            kept.append(chunk)
+        yield chunk
+
+
+def _read(chunks: Iterable[bytes], width: int | None) -> tuple[Findings, RecordingReader]:
+    events, findings = load_agent().events, Findings(width=width)
     recording, outcomes = events.read_recording(width=width), events.read_outcomes()
     for chunk in chunks:
         _add_events(findings, outcomes, recording.feed(chunk))
     _add_events(findings, outcomes, recording.close())
-    _add_outcomes(findings, outcomes.close())
+    for outcome in outcomes.close():
+        findings.add(outcome)
+    findings.unused = recording.unused_rows()
     findings.unknown = outcomes.unknown
     findings.problems = recording.problems + outcomes.problems
-    return findings
+    return findings, recording
 
 
 def render(findings: Findings, *, colour: bool) -> Iterator[str]:
@@ -105,15 +194,36 @@ def render(findings: Findings, *, colour: bool) -> Iterator[str]:
         for line, row in zip(cells, [None, *rows], strict=True):
             padded = [text.ljust(width) for text, width in zip(line[:-1], widths, strict=True)]
             if colour and row is not None:
-                padded[1] = f"\x1b[{COLOURS[row.status]}m{padded[1]}\x1b[0m"
-            yield "  ".join([*padded, line[-1]]).rstrip()
+                padded[1] = style(padded[1], code=COLOURS[row.status])
+            cells_and_gaps = [part for text in (*padded, line[-1]) for part in (text, "  ")]
+            yield style(*cells_and_gaps[:-1])
         yield ""
+    yield from _render_sessions(findings, colour=colour)
     statuses = Counter(row.status for row in rows)
     detail = ", ".join(f"{count} {status}" for status, count in statuses.items())
     yield f"{findings.events} events, {len(rows)} actions" + (f": {detail}" if detail else "")
     for name, counter in (("unknown", findings.unknown), ("problems", findings.problems)):
         if counter:
             yield f"{name}: " + ", ".join(f"{_plain(kind)} {count}" for kind, count in counter.most_common())
+    if findings.width is not None:
+        yield f"wrapped at {findings.width} columns"
+    if findings.unused:
+        yield f"rows that no event was read from: {len(findings.unused)}"
+        yield from (f"  {row.number}: {_plain(row.text)}" for row in findings.unused[:MAX_LISTED_ROWS])
+
+
+def _render_sessions(findings: Findings, *, colour: bool) -> Iterator[str]:
+    """Yield sessions with their turns, then the prompts."""
+    for session in findings.sessions.sessions.values():
+        known = filter(None, (session.model, session.mode, session.version, session.cwd))
+        yield " ".join(["session", _plain(session.id or "without an id"), *map(_plain, known)])
+        turns = [turn.as_json() for turn in findings.turns.of_session(session.id)]
+        yield from (f"  {_plain(line)}" for line in render_turns(turns, colour=False))
+    for prompt in findings.prompts:
+        about = " ".join(filter(None, (prompt["tool"], prompt["call"], prompt["text"])))
+        yield f"prompt {_plain(about)}: {prompt['answer'] or 'no answer'}"
+    if findings.sessions.sessions or findings.prompts:
+        yield ""
 
 
 def _read_chunks(name: str) -> Iterator[bytes]:
@@ -137,24 +247,18 @@ def _chunks(file: BinaryIO) -> Iterator[bytes]:
 def _add_events(findings: Findings, outcomes: OutcomeReader, events: Iterable[RecordedEvent]) -> None:
     for value, source, channel in events:
         findings.events += 1
-        _add_outcomes(findings, outcomes.feed_value(value, source=source, channel=channel))
+        for outcome in outcomes.feed_value(value, source=source, channel=channel):
+            findings.add(outcome)
 
 
-def _add_outcomes(findings: Findings, outcomes: Iterable[Outcome]) -> None:
-    rows = findings.rows
-    for outcome in outcomes:
-        match outcome:
-            case CallOpened(call):
-                rows[call.id] = Row(call.id, call.tool, call.paths)
-            case ActionClosed(action):
-                owner = action.agent, action.session, action.turn
-                rows[action.id] = Row(action.id, action.tool, action.paths, action.status, *owner)
-            case StatusCorrected(id=identity, status=status):
-                rows[identity] = replace(rows[identity], status=status)
-            case OwnerCorrected(identity, session, turn, agent):
-                rows[identity] = replace(rows[identity], session=session, turn=turn, agent=agent)
-            case _:
-                pass  # sessions, turns, prompts and reports are not shown
+def _with_session(outcome: Outcome) -> Outcome:
+    """Return the outcome with an empty session id where it has none: older streams never name one."""
+    if getattr(outcome, "session", "") is not None:
+        return outcome
+    unnamed: Any = outcome
+    renamed = unnamed._replace if isinstance(outcome, tuple) else partial(replace, unnamed)
+    named: Outcome = renamed(session=UNNAMED)
+    return named
 
 
 def _row_json(row: Row) -> InspectedActionJson:

@@ -1,4 +1,4 @@
-"""`chorus keep`: mark actions as reviewed."""
+"""`chorus keep`: mark actions as reviewed, or open them again."""
 
 from __future__ import annotations
 
@@ -7,38 +7,48 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chorus.commands.access.watcher import open_watcher
-from chorus.commands.parser.argument_parser import add_action_options
+from chorus.commands.parser.options import add_action_options
 from chorus.errors import ExitCode, NotFound
 from chorus.output import print_json, print_out
 
 if TYPE_CHECKING:
     from chorus.model.json_api import KeepJson
 
-ABOUT = "Kept actions are no longer listed by `chorus log --open`. No file is changed."
+ABOUT = """\
+Kept actions are no longer listed by `chorus log --open`. No file is changed.
+`--undo` puts kept actions back into the review queue."""
 EXAMPLES = (
     ("chorus keep 12 13", "mark two actions"),
     ("chorus keep --lane LANE", "mark everything on a lane"),
+    ("chorus keep --undo 12", "review an action again"),
 )
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add_action_options(parser)
+    parser.add_argument("--undo", action="store_true", help="open kept actions for review again")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(args: argparse.Namespace) -> ExitCode:
     with open_watcher() as connection:
         done: KeepJson = connection.ask(
-            "keep", cwd=str(Path.cwd()), actions=args.actions, turn=args.turn, lane=args.lane
+            "keep",
+            cwd=str(Path.cwd()),
+            actions=args.actions,
+            turns=args.turn,
+            lane=args.lane,
+            undo=args.undo,
         )
     if args.json:
         print_json(done)
-    elif done["kept"]:
-        print_out(f"kept {', '.join(map(str, done['kept']))}")
+    elif done["kept"] or done["reopened"]:
+        numbers = ", ".join(map(str, done["kept"] or done["reopened"]))
+        print_out(f"{'open again:' if args.undo else 'kept'} {numbers}")
     else:
         raise NotFound(
-            f"{_describe_selection(args)}: no open action",
-            hint="Run `chorus log --open` to list the open actions.",
+            f"no {'kept' if args.undo else 'open'} action in {_describe_selection(args)}",
+            hint=f"Run `chorus log {'--status kept' if args.undo else '--open'}` to list them.",
         )
     return ExitCode.OK
 
@@ -46,4 +56,5 @@ def run(args: argparse.Namespace) -> ExitCode:
 def _describe_selection(args: argparse.Namespace) -> str:
     if args.actions:
         return f"action {', '.join(args.actions)}"
-    return " and ".join(f"{name} {getattr(args, name)}" for name in ("turn", "lane") if getattr(args, name))
+    turns = [f"turn {turn}" for turn in args.turn]
+    return " and ".join([*turns, *([f"lane {args.lane}"] if args.lane else [])])

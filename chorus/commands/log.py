@@ -5,30 +5,36 @@ The newest actions are on the screen before older ones are read.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, groupby, islice
-from typing import TYPE_CHECKING, Any
 
-from chorus.commands.access.history import absolute, read_log, read_whole_log
-from chorus.commands.parser.argument_parser import parse_count
+from chorus.commands.access.history import absolute, has_several_trees, read_log, read_whole_log
+from chorus.commands.parser.options import add_here_option, parse_count
 from chorus.commands.terminal.git_settings import wants_colour
 from chorus.commands.terminal.pager import page
 from chorus.commands.terminal.patch import paint
 from chorus.errors import ExitCode
-from chorus.output import print_err, print_json
-from chorus.text.sanitize import printable
+from chorus.model.review_state import REVERT_TOOL, STATUS_MEANINGS, render_undone
+from chorus.output import print_err, print_json, style
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
     from chorus.model.json_api import LogEntryJson
+    from chorus.model.requests import LogView
 
 EXAMPLES = (
     ("chorus log --open", "actions that are not reviewed yet"),
     ("chorus log --path src --since 2h", "what changed below src in the last two hours"),
     ("chorus log --prompts", "which prompts were answered, by whom and how"),
+    ("chorus log --turns", "what each turn took, and why one failed"),
 )
-STATUSES = ("committed", "reverted", "kept", "noop", "failed", "denied", "outside")
-COLOURS = {"committed": "33", "kept": "32", "reverted": "31", "failed": "31", "denied": "31", "outside": "36"}
+RED = "31"
+COLOURS = {
+    "committed": "33", "kept": "32", "landed": "36", "reverted": RED, "undone": RED, "failed": RED,
+    "denied": RED, "outside": "36",
+}  # fmt: skip
 MAX_LISTED_PATHS = 2
 # More than any screen shows: older entries are read while the user looks at these.
 FIRST_PAGE_SIZE = 200
@@ -38,12 +44,24 @@ PAGE_GROWTH = 4
 TURN_LENGTH = 8
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--lane", metavar="NAME", help="only actions of this lane")
-    parser.add_argument("--turn", metavar="ID", help="only actions of this turn (an id or its beginning)")
+    parser.add_argument(
+        "--turn",
+        action="append",
+        default=[],
+        metavar="ID",
+        help="only actions of this turn (an id or its beginning; repeatable)",
+    )
     parser.add_argument("--path", metavar="PATH", help="only actions that changed this file or directory")
     parser.add_argument("--tool", metavar="NAME", help="only actions of this tool (Edit, Write, Bash, …)")
-    parser.add_argument("--status", choices=STATUSES, help="only actions with this status")
+    parser.add_argument(
+        "--status",
+        choices=tuple(STATUS_MEANINGS),
+        metavar="STATUS",
+        help="only actions with this status: "
+        + ", ".join(f"{status} ({meaning})" for status, meaning in STATUS_MEANINGS.items()),
+    )
     parser.add_argument("--since", metavar="TIME", help="only newer actions: 2h, 3d, 2026-01-31T14:00")
     parser.add_argument("--outside", action="store_true", help="also list changes that no action made")
     parser.add_argument("--open", action="store_true", help="only actions not kept, reverted or landed yet")
@@ -51,47 +69,79 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-n", dest="limit", type=parse_count, metavar="COUNT", help="only the newest COUNT actions"
     )
+    add_here_option(parser)
     parser.add_argument(
         "--prompts", action="store_true", help="list answered prompts instead, with who answered and how"
+    )
+    parser.add_argument(
+        "--turns", action="store_true", help="list turns instead, with what each took and why it failed"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
-def run(args: argparse.Namespace) -> ExitCode:
+def run(args: Namespace) -> ExitCode:
     if args.prompts:
         return _list_answers(args)
-    names = ("lane", "turn", "tool", "status", "since", "outside", "open")
-    wanted = {name: getattr(args, name) for name in names}
-    wanted["path"] = absolute(args.path) if args.path else None
+    if args.turns:
+        return _list_turns(args)
+    wanted: LogView = {
+        "lane": args.lane,
+        "turns": args.turn,
+        "path": absolute(args.path) if args.path else None,
+        "tool": args.tool,
+        "status": args.status,
+        "since": args.since,
+        "outside": args.outside,
+        "open": args.open,
+        "here": args.here,
+    }
+    if len(args.turn) > 1:
+        for turn in args.turn:
+            read_log(turns=[turn], here=args.here, limit=1)  # says so if no work tree has it
     if args.json:
-        print_json(read_whole_log(**wanted, limit=args.limit))
+        whole: LogView = {**wanted, "limit": args.limit}
+        print_json(read_whole_log(**whole))
         return ExitCode.OK
     size = args.limit if args.reverse else min(args.limit or FIRST_PAGE_SIZE, FIRST_PAGE_SIZE)
-    first = read_log(**wanted, limit=size)
+    newest: LogView = {**wanted, "limit": size}
+    first = read_log(**newest)
     if not first:
         filtered = any(wanted.values()) or args.limit is not None
         print_err("chorus: no recorded action matches" if filtered else "chorus: nothing is recorded yet")
         return ExitCode.NOT_FOUND
-    entries = iter(first) if args.reverse else newest_first(first, wanted, args.limit)
-    page(render(entries, len(str(first[-1]["n"] or 0)), colour=wants_colour()), "log")
+    joint = not args.here and has_several_trees()
+    entries = iter(first) if args.reverse else newest_first(first, wanted, args.limit, joint=joint)
+    width = max(len(render_number(entry, joint=joint)) for entry in first)
+    page(render(entries, width, colour=wants_colour(), joint=joint), "log")
     return ExitCode.OK
 
 
 def newest_first(
-    first: list[LogEntryJson], wanted: dict[str, Any], limit: int | None
+    first: list[LogEntryJson], wanted: LogView, limit: int | None, *, joint: bool = False
 ) -> Iterator[LogEntryJson]:
     """Yield the first page, then older ones, each read only when it is reached."""
-    return islice(_pages(first, wanted), limit or None)
+    return islice(_joint_pages(first, wanted) if joint else _pages(first, wanted), limit or None)
 
 
-def render(entries: Iterable[LogEntryJson], width: int, *, colour: bool) -> Iterator[str]:
-    """Yield the lines of the log, with a heading for each turn. `width` is that of the numbers."""
+def render(
+    entries: Iterable[LogEntryJson], width: int, *, colour: bool, joint: bool = False
+) -> Iterator[str]:
+    """Yield the lines of the log, with a heading for each turn. `width` is that of the numbers.
+
+    `joint`: the entries are of several work trees, whose names come before the numbers.
+    """
     for _, turn in groupby(entries, _turn_key()):
         read = list(_until_lane(turn))
         if read[0]["status"] != "outside":
             yield paint(_render_heading(read[0], read[-1]["lane"]), "1", colour)
         for entry in chain(read, turn):
-            yield _render_entry(entry, width, colour)
+            yield _render_entry(entry, width, colour, joint=joint)
+
+
+def render_number(entry: LogEntryJson, *, joint: bool) -> str:
+    """Return the number of an action, as commands take it."""
+    number = str(entry["n"]) if entry["n"] is not None else "\u00b7"
+    return f"{entry['worktree']}:{number}" if joint else number
 
 
 def describe(entry: LogEntryJson) -> str:
@@ -104,10 +154,12 @@ def describe(entry: LogEntryJson) -> str:
     if len(paths) == 1:
         # A summary made from the file's name starts with it; the whole path is shown instead.
         summary = summary.removeprefix(paths[0].rsplit("/", 1)[-1]).removeprefix(": ")
-    return summary if not named or named in summary else f"{named}: {summary}" if summary else named
+    text = summary if not named or named in summary else f"{named}: {summary}" if summary else named
+    notes = ", ".join(f"note {note['n']}: {note['state']}" for note in entry.get("notes", ()))
+    return f"{text} ({notes})" if notes else text
 
 
-def _list_answers(args: argparse.Namespace) -> ExitCode:
+def _list_answers(args: Namespace) -> ExitCode:
     from chorus.commands.access.answers import read_answers, render_answers  # noqa: PLC0415  not for the log
 
     entries = read_answers(args.limit)
@@ -121,7 +173,23 @@ def _list_answers(args: argparse.Namespace) -> ExitCode:
     return ExitCode.OK
 
 
-def _pages(page: list[LogEntryJson], wanted: dict[str, Any]) -> Iterator[LogEntryJson]:
+def _list_turns(args: Namespace) -> ExitCode:
+    from chorus.commands.access.turns import read_turns, render_turns  # noqa: PLC0415  not for the log
+
+    found = [turn for wanted in args.turn or [None] for turn in read_turns(turn=wanted)]
+    found = found[-args.limit :] if args.limit else found
+    if args.json:
+        print_json(found)
+    elif found:
+        shown = found if args.reverse else reversed(found)
+        page(render_turns(shown, colour=wants_colour()), "log")
+    else:
+        print_err("chorus: no recorded turn matches" if args.turn else "chorus: no turn is recorded yet")
+        return ExitCode.NOT_FOUND
+    return ExitCode.OK
+
+
+def _pages(page: list[LogEntryJson], wanted: LogView) -> Iterator[LogEntryJson]:
     size, before = FIRST_PAGE_SIZE, None
     oldest: LogEntryJson | None = None
     while page:
@@ -133,11 +201,24 @@ def _pages(page: list[LogEntryJson], wanted: dict[str, Any]) -> Iterator[LogEntr
         oldest = page[0]
         before = next((entry["n"] for entry in page if entry["n"] is not None), before)
         size *= PAGE_GROWTH
-        page = read_log(**wanted, before=before, limit=size)
+        older: LogView = {**wanted, "before": before, "limit": size}
+        page = read_log(**older)
+
+
+def _joint_pages(first: list[LogEntryJson], wanted: LogView) -> Iterator[LogEntryJson]:
+    """Yield the first page, then all the rest: no one number says where each work tree's log continues."""
+    yield from reversed(first)
+    if len(first) >= FIRST_PAGE_SIZE:
+        shown = {_identity(entry) for entry in first}
+        yield from (entry for entry in reversed(read_log(**wanted)) if _identity(entry) not in shown)
+
+
+def _identity(entry: LogEntryJson) -> tuple[object, ...]:
+    return (entry["worktree"], entry["n"], entry["id"], entry["timeline"])
 
 
 def _is_same(one: LogEntryJson, other: LogEntryJson) -> bool:
-    return (one["n"], one["id"], one["timeline"]) == (other["n"], other["id"], other["timeline"])
+    return _identity(one) == _identity(other)
 
 
 def _turn_key() -> Callable[[LogEntryJson], object]:
@@ -154,7 +235,7 @@ def _turn_key() -> Callable[[LogEntryJson], object]:
 
 
 def _until_lane(turn: Iterable[LogEntryJson]) -> Iterator[LogEntryJson]:
-    """Yield as much of a turn as its heading needs: calls that changed nothing are on no lane."""
+    """Yield the entries of a turn up to the first with a lane: the heading shows it. A page at most."""
     for entry in islice(turn, FIRST_PAGE_SIZE):
         yield entry
         if entry["lane"]:
@@ -165,17 +246,21 @@ def _render_heading(entry: LogEntryJson, lane: str | None) -> str:
     message = " ".join((entry["message"] or "(no message)").split())
     branch = f"  [{lane}]" if lane else ""
     turn = f"  turn {entry['turn'][:TURN_LENGTH]}" if entry["turn"] else ""
-    return printable(f"> {message[:100]}{branch}{turn}")
+    return f"> {message[:100]}{branch}{turn}"
 
 
-def _render_entry(entry: LogEntryJson, width: int, colour: bool) -> str:
-    number = str(entry["n"]) if entry["n"] is not None else "\u00b7"
-    status = "landed" if entry["landed"] and entry["status"] in ("committed", "kept") else entry["status"]
+def _render_entry(entry: LogEntryJson, width: int, colour: bool, *, joint: bool) -> str:
+    number = render_number(entry, joint=joint)
+    status = entry["status"]
     mark = paint(f"{status:<9}", COLOURS.get(status), colour)
     tool = entry["tool"] or ""
     sub = " (sub-agent)" if entry["agent"] else ""
     counts = _render_counts(entry, colour)
-    return f"  {number:>{width}} {mark} {tool:<12} {counts} {printable(describe(entry))}{sub}"
+    undone = f" ({render_undone(entry['undone'])})" if entry.get("undone") else ""
+    inside = f" (inseparable from {entry['within']})" if entry["within"] else ""
+    text = f" {describe(entry)}{sub}{undone}{inside}"
+    pieces = (f"  {number:>{width}} ", mark, f" {tool:<12} ", counts, text)
+    return style(*pieces) if colour else "".join(pieces)
 
 
 def _render_counts(entry: LogEntryJson, colour: bool) -> str:
@@ -184,12 +269,12 @@ def _render_counts(entry: LogEntryJson, colour: bool) -> str:
     if added is None or removed is None:
         return " " * 11
     plus, minus = f"{f'+{added}':>5}", f"{f'-{removed}':<5}"
-    return f"{paint(plus, '32', colour)} {paint(minus, '31', colour)}"
+    return style(paint(plus, "32", colour), " ", paint(minus, "31", colour)) if colour else f"{plus} {minus}"
 
 
 def _summary_without_columns(entry: LogEntryJson) -> str:
     summary, tool = entry["summary"], entry["tool"]
-    if tool == "Revert":
+    if tool == REVERT_TOOL:
         return summary  # "Revert 2: …": the number alone would say nothing
     summary = summary.removeprefix(f"{tool} ").removeprefix(f"{tool}: ")
     counts = f"+{entry['added']} \u2212{entry['removed']}"

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from chorus.commands.parser.argument_parser import add_tmux_options
+from chorus.commands.parser.options import add_here_option, add_tmux_options
 from chorus.errors import ExitCode, UsageError
 from chorus.output import print_out
 from chorus.wire.home import Home, find_work_tree
@@ -23,7 +23,7 @@ USER_VARIABLES = (
 )  # fmt: skip
 
 ABOUT = """\
-Shows what the sessions did, lets you revert, keep and land actions, and answers
+Shows what the sessions did, and lets you revert, keep and land actions and answer
 prompts. Press ? in the panel for its keys."""
 EXAMPLES = (
     ("chorus panel", "open the panel in this terminal"),
@@ -34,13 +34,18 @@ EXAMPLES = (
 def configure(parser: argparse.ArgumentParser) -> None:
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--plain", action="store_true", help="print a live log of plain lines instead")
-    how.add_argument("--toggle", action="store_true", help="open or close the panel in this tmux window")
+    how.add_argument(
+        "--toggle",
+        action="store_true",
+        help="open or close the panel in this tmux window (a popup where the window is small)",
+    )
     parser.add_argument(
         "--theme", choices=("auto", "dark", "light"), default="auto", help="colour theme (default: auto)"
     )
     parser.add_argument("--ascii", action="store_true", help="draw with ASCII characters only")
     parser.add_argument("--unicode", action="store_true", help="draw with Unicode, whatever the locale says")
     parser.add_argument("--bell", action="store_true", help="ring the bell for each new prompt")
+    add_here_option(parser)
     tmux = parser.add_argument_group("options for --toggle")
     tmux.add_argument("--pane", metavar="ID", help="open beside this pane (default: the current one)")
     add_tmux_options(tmux)
@@ -50,12 +55,12 @@ def run(args: argparse.Namespace) -> ExitCode:
     if args.toggle:
         return _toggle(args)
     work_tree, home = find_work_tree(Path.cwd())
-    if args.plain or not _is_terminal():
-        return _run_plain(home, work_tree)
+    if args.plain or not is_terminal():
+        return _run_plain(home, work_tree, here=args.here)
     return _run_panel(args, home, work_tree)
 
 
-def _is_terminal() -> bool:
+def is_terminal() -> bool:
     return all(stream.isatty() for stream in (sys.stdin, sys.stdout)) and os.environ.get("TERM") != "dumb"
 
 
@@ -64,7 +69,7 @@ def _run_panel(args: argparse.Namespace, home: Home, work_tree: Path) -> ExitCod
         os.environ.pop(name, None)  # those of the terminal that started the tmux server, not of this pane
     from chorus.panel.feed import Feed, FeedReader  # noqa: PLC0415  loaded only for the full panel
 
-    reader = FeedReader(Feed(home, work_tree))
+    reader = FeedReader(Feed(home, work_tree, here=args.here))
     reader.start()  # requests run while Textual loads, which takes longer
     from chorus.panel.app import Panel, PanelSettings  # noqa: PLC0415  only a crash needs it
     from chorus.panel.labels import wants_ascii  # noqa: PLC0415  only a crash needs it
@@ -83,7 +88,7 @@ def _run_panel(args: argparse.Namespace, home: Home, work_tree: Path) -> ExitCod
     return ExitCode.BUG if panel.return_code else ExitCode.OK
 
 
-def _run_plain(home: Home, work_tree: Path) -> ExitCode:
+def _run_plain(home: Home, work_tree: Path, *, here: bool) -> ExitCode:
     from chorus.panel.feed import Feed  # noqa: PLC0415  only a crash needs it
     from chorus.panel.plain import PlainLog  # noqa: PLC0415  only a crash needs it
 
@@ -91,7 +96,7 @@ def _run_plain(home: Home, work_tree: Path) -> ExitCode:
         # There is nothing to clean up, and Python misses an interrupt that arrives right before it waits.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     log = PlainLog()
-    for message in Feed(home, work_tree).messages():
+    for message in Feed(home, work_tree, here=here).messages():
         for line in log.feed(message):
             print_out(line)
         sys.stdout.flush()
@@ -108,9 +113,14 @@ def panel_command(options: Sequence[str] = ()) -> list[str]:
 def _toggle(args: argparse.Namespace) -> ExitCode:
     from chorus.model.ids import PaneId  # noqa: PLC0415  only --toggle talks to tmux
     from chorus.tmux.address import select_address  # noqa: PLC0415  only a crash needs it
-    from chorus.tmux.launch import close_side_panes, open_side_pane  # noqa: PLC0415  only a crash needs it
+    from chorus.tmux.launch import (  # noqa: PLC0415  only --toggle talks to tmux
+        close_side_panes,
+        has_room_for_side_pane,
+        open_popup,
+        open_side_pane,
+    )
     from chorus.tmux.tmux_server import TmuxServer  # noqa: PLC0415  only a crash needs it
-    from chorus.wire.client import import_path  # noqa: PLC0415  only a crash needs it
+    from chorus.wire.watcher_process import import_path  # noqa: PLC0415  only a crash needs it
 
     pane = args.pane or os.environ.get("TMUX_PANE")
     if not pane:
@@ -118,8 +128,9 @@ def _toggle(args: argparse.Namespace) -> ExitCode:
     tmux = TmuxServer(select_address(os.environ, name=args.socket_name, path=args.socket_path))
     if close_side_panes(tmux, PaneId(pane)):
         return ExitCode.OK
-    options = [option for option in ("--ascii", "--unicode", "--bell") if getattr(args, option[2:])]
+    options = [option for option in ("--ascii", "--unicode", "--bell", "--here") if getattr(args, option[2:])]
     options += [] if args.theme == "auto" else ["--theme", args.theme]
     environment = {"PYTHONPATH": import_path()}
-    open_side_pane(tmux, PaneId(pane), panel_command(options), environment=environment)
+    place = open_side_pane if has_room_for_side_pane(tmux, PaneId(pane)) else open_popup
+    place(tmux, PaneId(pane), panel_command(options), environment=environment)
     return ExitCode.OK

@@ -6,11 +6,19 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from chorus.config.policy_file import append_rule, path_resolver, read_policy, work_tree_of
+from chorus.config.policy_file import (
+    append_rule,
+    find_repository,
+    path_resolver,
+    read_policy,
+    work_tree_of,
+)
 from chorus.config.user_config import user_config_path
 from chorus.errors import ExitCode, UsageError
+from chorus.model.json_api import RuleJson
 from chorus.model.tools import COMMAND_KEY, PATH_KEYS, SHELL_TOOL, find_tool
 from chorus.output import print_err, print_json, print_out
+from chorus.policy.command_verdict import has_known_arguments
 from chorus.policy.rules import Rule, parse_policy
 from chorus.policy.verdict import Verdict, judge_call
 
@@ -22,7 +30,7 @@ EXAMPLES = (
     ("chorus policy test 'git push'", "show what would happen"),
     ("chorus policy explain 'make && rm x'", "show why, part by part"),
 )
-_FIELDS = ("tool", "command", "path", "reason")
+_FIELDS = ("tool", "command", "path", "arguments", "reason")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -32,8 +40,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     adding = _action(actions, "add", "add a rule to your configuration")
     adding.add_argument("decision", choices=("allow", "ask", "deny"), help="what the rule decides")
     adding.add_argument("--tool", help="the tool it applies to; * matches anything")
+    adding.add_argument("--command", help="the command it applies to; a final * matches any further words")
     adding.add_argument(
-        "--command", help="the command it applies to; a final * matches any further arguments"
+        "--any-arguments",
+        action="store_const",
+        const="any",
+        dest="arguments",
+        help="allow whatever the final * matches, not only arguments known to be harmless",
     )
     adding.add_argument("--path", help="the files it applies to; ** matches any directories")
     adding.add_argument("--reason", help="the reason, shown with each decision")
@@ -93,17 +106,27 @@ def _add(args: argparse.Namespace) -> ExitCode:
             "a rule needs a tool, a command or a path",
             hint="Add --tool, --command or --path.",
         )
-    parse_policy({"rule": [rule]})
+    added = parse_policy({"rule": [rule]})
     path = user_config_path()
     append_rule(path, rule)
     print_err(f"added to {path}")
+    if not has_known_arguments(added.rules[0]):
+        print_err(
+            f"Chorus does not know which arguments of `{args.command}` are harmless: you will be asked."
+            " Spell the command out without *, or add --any-arguments."
+        )
     return ExitCode.OK
 
 
 def _test(args: argparse.Namespace) -> ExitCode:
     root = work_tree_of(Path.cwd())
     verdict = judge_call(
-        args.tool, _tool_input(args), read_policy(root), root=str(root), resolve=path_resolver(Path.cwd())
+        args.tool,
+        _tool_input(args),
+        read_policy(root),
+        root=str(root),
+        resolve=path_resolver(Path.cwd()),
+        find_repository=find_repository,
     )
     if args.json:
         print_json(
@@ -132,16 +155,17 @@ def _tool_input(args: argparse.Namespace) -> dict[str, Any]:
 
 def _explain(verdict: Verdict) -> None:
     for finding in verdict.findings:
-        print_out(f"  {finding.decision:<5}  {finding.about}\n         {finding.because}")
+        print_out(f"  {finding.decision:<5}  {finding.about}", f"         {finding.because}")
 
 
-def _rule_json(rule: Rule) -> dict[str, Any]:
+def _rule_json(rule: Rule) -> RuleJson:
     command = None if rule.command is None else rule.command.text
     return {
         "decision": rule.decision,
         "tool": rule.tool,
         "command": command,
         "path": rule.path,
+        "arguments": "any" if rule.any_arguments else None,
         "reason": rule.reason,
         "source": rule.source,
     }

@@ -1,13 +1,17 @@
 """`chorus prompts`: the pending prompts of all sessions, or the prompt on a captured screen."""
 
-import argparse
+from __future__ import annotations
+
 import sys
-from pathlib import Path
 
 from chorus.commands.access.prompts import read_pending, render_pending
-from chorus.commands.parser.argument_parser import parse_count
+from chorus.commands.parser.options import parse_count
 from chorus.errors import ExitCode, NotFound
 from chorus.output import print_err, print_json, print_out
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
 
 ABOUT = """\
 Lists each prompt with its id, its options, and what each option means. Answer with
@@ -18,7 +22,7 @@ EXAMPLES = (
 )
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--screen",
         metavar="FILE",
@@ -38,7 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(args: argparse.Namespace) -> ExitCode:
+def run(args: Namespace) -> ExitCode:
     return list_pending(as_json=args.json) if args.screen is None else read_screen(args)
 
 
@@ -58,11 +62,11 @@ def list_pending(*, as_json: bool) -> ExitCode:
     return ExitCode.OK if pending or as_json else ExitCode.NOT_FOUND
 
 
-def read_screen(args: argparse.Namespace) -> ExitCode:
+def read_screen(args: Namespace) -> ExitCode:
     # Listing pending prompts needs none of these, and they load pydantic.
-    from chorus.agents import load_agent  # noqa: PLC0415
-    from chorus.config.user_config import read_user_section  # noqa: PLC0415
-    from chorus.model.prompt import NoPrompt, UnknownPrompt, screen_reading_json  # noqa: PLC0415
+    from chorus.agents import load_agent  # noqa: PLC0415  as above
+    from chorus.config.user_config import read_user_section  # noqa: PLC0415  as above
+    from chorus.model.prompt import NoPrompt, UnknownPrompt, screen_reading_json  # noqa: PLC0415  as above
 
     reader = load_agent().prompts.screen_reader(read_user_section("prompts"))
     text = _read_capture(args.screen)
@@ -77,7 +81,7 @@ def read_screen(args: argparse.Namespace) -> ExitCode:
     elif isinstance(found, NoPrompt):
         print_out(f"none: {found.reason}")
     else:
-        print_out(f"{found.id}  {found.kind}  {found.title}\n  {found.question}")
+        print_out(f"{found.id}  {found.kind}  {found.title}", f"  {found.question}")
         for option in found.options:
             print_out(f"  {option.key:<5} {option.label}  [{option.meaning}]")
     return ExitCode.OK
@@ -88,6 +92,7 @@ def _read_capture(name: str) -> str:
     if name == "-":
         return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
     try:
-        return Path(name).read_bytes().decode("utf-8", "surrogateescape")
+        with open(name, "rb") as file:
+            return file.read().decode("utf-8", "surrogateescape")
     except OSError as error:
         raise NotFound(f"cannot read {name}: {error.strerror}") from error

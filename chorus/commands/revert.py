@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from chorus.commands.access.history import absolute
 from chorus.commands.access.watcher import open_watcher
-from chorus.commands.parser.argument_parser import add_action_options
+from chorus.commands.parser.options import add_action_options
 from chorus.commands.terminal.hunk_picker import pick_hunks
 from chorus.commands.terminal.pager import page
 from chorus.commands.terminal.patch import render_patch
 from chorus.errors import ExitCode, UsageError
+from chorus.model.review_state import render_revert_warning
 from chorus.output import print_err, print_json, print_out
-from chorus.text.sanitize import printable
 
 if TYPE_CHECKING:
     from chorus.model.json_api import RevertJson
@@ -55,7 +55,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> ExitCode:
     if (args.patch or args.hunk) and (len(args.actions) != 1 or args.turn or args.lane):
-        raise UsageError("hunks can be reverted from one action at a time", hint="Give one action.")
+        raise UsageError("hunks can be chosen from one action only", hint="Give one action.")
     with open_watcher() as connection:
         hunks = args.hunk
         if args.patch:
@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> ExitCode:
             "revert",
             cwd=str(Path.cwd()),
             actions=args.actions,
-            turn=args.turn,
+            turns=args.turn,
             lane=args.lane,
             path=[absolute(path) for path in args.path],
             hunks=hunks,
@@ -93,10 +93,12 @@ def report(done: RevertJson, args: argparse.Namespace, verb: str) -> ExitCode:
         numbers = ", ".join(map(str, done.get("restored") or done["reverted"]))
         print_out(f"{verb} {numbers} in {_render_paths(done['paths'])} (action {done['n']})")
         if sessions := done.get("notified"):
-            print_err(f"chorus: {', '.join(sessions)} will be notified with its next step")
+            print_err(f"chorus: {', '.join(sessions)} will be notified at the next step")
+    for warning in [] if args.json else done.get("warnings", []):
+        print_err(f"chorus: warning: {render_revert_warning(warning)}")
     return ExitCode.OK
 
 
 def _render_paths(paths: Sequence[str]) -> str:
     more = f" and {len(paths) - MAX_LISTED_PATHS} more" if len(paths) > MAX_LISTED_PATHS else ""
-    return ", ".join(map(printable, paths[:MAX_LISTED_PATHS])) + more
+    return ", ".join(paths[:MAX_LISTED_PATHS]) + more

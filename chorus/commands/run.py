@@ -2,6 +2,7 @@
 
 import argparse
 import errno
+import json
 import os
 import sys
 import time
@@ -11,17 +12,24 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from chorus.agents import load_agent
+from chorus.commands.access.messages import (
+    add_message_options,
+    check_message,
+    read_image,
+    wait_for_turn,
+)
 from chorus.commands.access.watcher import find_supported_home
-from chorus.commands.claude import client_command, find_client
-from chorus.commands.parser.argument_parser import add_tmux_options
-from chorus.errors import ChorusError, ExitCode
+from chorus.commands.claude import find_client
+from chorus.commands.parser.options import add_tmux_options
+from chorus.errors import ChorusError, ExitCode, UsageError
 from chorus.model.ids import PaneId
 from chorus.output import print_json, print_out
 from chorus.tmux.address import select_address
 from chorus.tmux.launch import PanePlacement, open_pane
 from chorus.tmux.tmux_server import TmuxServer
-from chorus.wire.client import connect_or_start, import_path
 from chorus.wire.handover import handed_over
+from chorus.wire.protocol import WatcherError
+from chorus.wire.watcher_process import connect_or_start, import_path
 
 # The program in the pane is Python: far longer than it takes to start on a busy machine.
 START_TIMEOUT_SECONDS = 60.0
@@ -31,32 +39,68 @@ class RunNotStarted(ChorusError):
     hint = "Look at the pane, or run `chorus doctor`."
 
 
+ABOUT = """\
+A headless session prints its events instead of drawing an interface: answer its prompts
+in the panel or with `chorus approve`, and send it further messages with `chorus send`."""
 PASSES_ON = True
 EXAMPLES = (
     ("chorus run 'fix the failing test'", "start a session with this message"),
     ("chorus run 'go on' --resume ID", "continue an earlier session"),
+    ("chorus run 'say hello' --wait", "print the answer"),
+    ("chorus run 'look it up' --mcp notes='python notes.py'", "with an MCP server of your own"),
 )
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("message", metavar="MESSAGE", help="the first message")
+    add_message_options(parser)
     parser.add_argument("--resume", metavar="SESSION", help="continue an earlier session")
+    parser.add_argument("--fork", action="store_true", help="with --resume: continue under a new session id")
+    parser.add_argument(
+        "--mode",
+        choices=load_agent().setup.permission_modes,
+        metavar="MODE",
+        help="the permission mode: " + ", ".join(load_agent().setup.permission_modes),
+    )
+    parser.add_argument(
+        "--mcp",
+        action="append",
+        default=[],
+        metavar="NAME=COMMAND",
+        help="an MCP server for this session: a command that speaks JSON-RPC on stdio",
+    )
     parser.add_argument("--client", metavar="PATH", help="the client to start (default: claude from PATH)")
+    parser.add_argument(
+        "--no-mod", action="store_true", help="use hooks only: don't load Chorus's mod into the client"
+    )
     add_tmux_options(parser)
-    parser.add_argument("--json", action="store_true", help="print the session's name and its pane as JSON")
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print the session's name and its pane as JSON; with --wait or --follow, the turn",
+    )
     parser.usage = f"{parser.prog} [options] MESSAGE [-- ARGS]"
 
 
 def run(args: argparse.Namespace) -> ExitCode:
+    check_message(args.message, args.image)
+    if args.fork and args.resume is None:
+        raise UsageError("--fork needs --resume SESSION")
+    images = [read_image(one) for one in args.image]
+    servers = parse_servers(args.mcp)
     home = find_supported_home(Path.cwd())
     client = find_client(args.client)
     address = select_address(os.environ, name=args.socket_name, path=args.socket_path)
-    headless = load_agent().setup.headless_arguments(args.resume)
+    headless = load_agent().setup.headless_arguments(
+        args.resume, fork=args.fork, mode=args.mode, servers=list(servers)
+    )
     name = f"run-{uuid.uuid4().hex[:6]}"
     with connect_or_start(home) as watcher:
         pipe = home.root / f"{name}.in"
-        client_arguments = client_command(client, [*headless, *args.passed_on])
-        with handed_over(home, os.environ) as environment, fifo(pipe):
+        start = load_agent().setup.watched_start(
+            client, [*headless, *args.passed_on], home.socket, mod=not args.no_mod
+        )
+        with handed_over(home, {**os.environ, **start.environment}) as environment, fifo(pipe):
             feeder = [
                 sys.executable,
                 "-P",
@@ -64,12 +108,31 @@ def run(args: argparse.Namespace) -> ExitCode:
                 "chorus.watcher.panes.stdin_feeder",
                 str(pipe),
                 str(environment),
-                *client_arguments,
+                *(["--mcp", json.dumps(servers)] if servers else []),
+                client,
+                *start.arguments,
             ]
             pane = open_headless_pane(TmuxServer(address), feeder, name)
             wait_for_reader(pipe)
-        watcher.ask("watch", socket=str(address.socket), pane=pane, run=name, pipe=str(pipe))
-        watcher.ask("send", run=name, message=args.message)
+        if args.wait or args.follow:
+            watcher.ask("subscribe")
+        watcher.ask(
+            "watch",
+            socket=str(address.socket),
+            pane=pane,
+            run=name,
+            pipe=str(pipe),
+            servers=list(servers),
+            resumes=args.resume,
+        )
+        try:
+            sent = watcher.ask("send", run=name, message=args.message, images=images)
+        except WatcherError:
+            watcher.ask("ready", run=name)  # says how the client ended
+            raise
+        watcher.ask("ready", run=name)
+        if args.wait or args.follow:
+            return wait_for_turn(watcher, args, sent)
     if args.json:
         print_json({"run": name, "pane": pane, "socket": str(address.socket)})
     else:
@@ -77,6 +140,17 @@ def run(args: argparse.Namespace) -> ExitCode:
             f"{name} in pane {pane}; send more with `chorus send MESSAGE`, end it with `chorus send --end`"
         )
     return ExitCode.OK
+
+
+def parse_servers(given: list[str]) -> dict[str, str]:
+    """Parse NAME=COMMAND pairs."""
+    servers: dict[str, str] = {}
+    for one in given:
+        name, _, command = one.partition("=")
+        if not name or not command:
+            raise UsageError(f"not NAME=COMMAND: {one!r}")
+        servers[name] = command
+    return servers
 
 
 @contextmanager

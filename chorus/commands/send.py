@@ -3,12 +3,25 @@
 import argparse
 from pathlib import Path
 
+from chorus.agents import load_agent
+from chorus.commands.access.messages import (
+    add_message_options,
+    check_message,
+    read_image,
+    wait_for_turn,
+)
 from chorus.errors import ExitCode, UsageError
-from chorus.wire.client import connect
+from chorus.output import print_json
+from chorus.wire.client import Connection, connect
 from chorus.wire.home import find_home
 
+ABOUT = """\
+A message sent while the agent works reaches it between two calls or after the turn:
+the client decides."""
 EXAMPLES = (
     ("chorus send 'now add tests'", "send the next message"),
+    ("chorus send --image shot.png 'what is wrong here?' --wait", "send an image and print the answer"),
+    ("chorus send --mode plan", "change the permission mode"),
     ("chorus send --end", "end the session after its current turn"),
 )
 
@@ -20,15 +33,45 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="which headless session: its name, session id or pane (needed if several are running)",
     )
-    parser.add_argument("--end", action="store_true", help="end the session after its current turn")
+    add_message_options(parser)
+    parser.add_argument(
+        "--mode",
+        choices=load_agent().setup.permission_modes,
+        metavar="MODE",
+        help="change the permission mode first: " + ", ".join(load_agent().setup.permission_modes),
+    )
+    parser.add_argument(
+        "--end", action="store_true", help="end the session after its current turn, and wait for that"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(args: argparse.Namespace) -> ExitCode:
-    if (args.message is None) != args.end:
-        raise UsageError("give either MESSAGE or --end")
+    sends = args.message is not None or bool(args.image)
+    if not sends and not args.end and args.mode is None:
+        raise UsageError("give a MESSAGE, --image, --mode or --end")
+    if not sends and (args.wait or args.follow):
+        raise UsageError("--wait and --follow need a MESSAGE")
+    if sends:
+        check_message(args.message, args.image)
     with connect(find_home(Path.cwd())) as watcher:
+        done = ExitCode.OK
+        if args.mode is not None:
+            watcher.ask("mode", run=args.run, mode=args.mode)
+        if sends:
+            done = _send(watcher, args)
         if args.end:
-            watcher.ask("end", run=args.run)
-        else:
-            watcher.ask("send", run=args.run, message=args.message)
+            watcher.ask("end", run=args.run, wait=True)
+    return done
+
+
+def _send(watcher: Connection, args: argparse.Namespace) -> ExitCode:
+    if args.wait or args.follow:
+        watcher.ask("subscribe")
+    images = [read_image(name) for name in args.image]
+    sent = watcher.ask("send", run=args.run, message=args.message or "", images=images)
+    if args.wait or args.follow:
+        return wait_for_turn(watcher, args, sent)
+    if args.json:
+        print_json(sent)
     return ExitCode.OK

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
-from typing import TYPE_CHECKING
+import os
 
+from chorus.commands.access.history import read_lanes
+from chorus.commands.access.short_status import render_short
+from chorus.commands.access.usage import describe_use
 from chorus.commands.access.watcher import read_status
+from chorus.commands.parser.options import add_here_option
 from chorus.errors import ExitCode
 from chorus.output import print_json, print_out
-from chorus.text.sanitize import printable
-from chorus.wire.home import NotARepository, find_home
+from chorus.system.git_files import label_of
+from chorus.wire.home import NotARepository, find_home, find_work_tree
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from chorus.model.json_api import StatusJson
+    from argparse import ArgumentParser, Namespace
+
+    from chorus.model.json_api import SessionJson, StatusJson
 
 ABOUT = "Never starts a watcher. Exits with 3 if none is running."
 EXAMPLES = (
@@ -22,8 +27,9 @@ EXAMPLES = (
 )
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--all", action="store_true", help="also list sessions that have ended")
+    add_here_option(parser)
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print JSON")
     form.add_argument(
@@ -33,63 +39,87 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(args: argparse.Namespace) -> ExitCode:
+def run(args: Namespace) -> ExitCode:
     try:
-        status = read_status(find_home(Path.cwd()))
+        status = read_status(find_home(os.getcwd()))
     except NotARepository:
         if args.short:
             return ExitCode.OK
         raise
+    if args.here:
+        _narrow(status)
     if args.short:
-        if short := render_short(status):
+        if short := render_short(status["prompts"], status["open"]):
             print_out(short)
         return ExitCode.OK
     if args.json:
         print_json(status)
     else:
-        print_out(render(status, ended=args.all))
+        print_out(*render(status, ended=args.all))
     return ExitCode.OK if status["watcher"] else ExitCode.NOT_FOUND
+
+
+def _narrow(status: StatusJson) -> None:
+    """Leave only the current work tree in the status."""
+    here = str(find_work_tree(os.getcwd())[0])
+    name = label_of(here)
+    lanes = read_lanes(here=True) if status["watcher"] else []
+    status["work_trees"] = [root for root in status["work_trees"] if root == here]
+    status["sessions"] = [one for one in status["sessions"] if one.get("worktree") == name]
+    status["lanes"], status["open"] = len(lanes), sum(lane["open"] for lane in lanes)
 
 
 def show_overview() -> bool:
     """Show the status and the likely next step. Returns False, with no output, outside a repository."""
     try:
-        home = find_home(Path.cwd())
+        home = find_home(os.getcwd())
     except NotARepository:
         return False
     status = read_status(home)
-    print_out(render(status, ended=False))
-    print_out("")
-    for line in suggest_next(status, used=home.root.exists()):
-        print_out(line)
+    print_out(*render(status, ended=False), "", *suggest_next(status, used=os.path.exists(home.file(""))))
     print_out("`chorus --help` lists all commands.")
     return True
 
 
-def render_short(status: StatusJson) -> str:
-    parts = []
-    if status["prompts"]:
-        parts.append(f"{status['prompts']} waiting")
-    if status["open"]:
-        parts.append(f"{status['open']} open")
-    return " · ".join(parts)
-
-
-def render(status: StatusJson, *, ended: bool) -> str:
+def render(status: StatusJson, *, ended: bool) -> list[str]:
     watcher = status["watcher"]
     if watcher is None:
-        return "no watcher is running for this repository"
+        nobody = "nobody watches: nothing is recorded until one runs"
+        return ["no watcher is running for this repository", nobody]
     lines = [f"watcher {watcher['pid']} for {watcher['repository']}, running since {watcher['since']}"]
     shown = [session for session in status["sessions"] if ended or session["state"] != "gone"]
+    joint = len(status["work_trees"]) > 1
     for session in shown:
         where = f" in pane {session['pane']}" if session["pane"] else ""
-        lines.append(f"  {session['state']:<8} {session['id'][:8]}{where}  {session['title']}".rstrip())
+        where += " (piped elsewhere, read from its screen)" if session.get("from_screen") else ""
+        where += f" in {session.get('worktree')}" if joint and session.get("worktree") else ""
+        state = "ended" if session["state"] == "gone" else session["state"]
+        lines.append(f"  {state:<8} {session['id'][:8]}{where}  {session['title']}".rstrip())
+        lines += [f"           {detail}" for detail in describe_session(session)]
     if hidden := len(status["sessions"]) - len(shown):
         lines.append(f"  {hidden} ended (--all lists them)")
     actions, prompts = _count(status["open"], "action"), _count(status["prompts"], "prompt")
     lines.append(f"{actions} to review, {prompts} waiting")
     lines += [f"problem: {problem}" for problem in status["problems"]]
-    return "\n".join(map(printable, lines))
+    return lines
+
+
+def describe_session(session: SessionJson) -> list[str]:
+    """Return model, mode, tokens, cost and errors of a session, as far as they are known."""
+    parts = [part for part in (session.get("model"), session.get("mode")) if part]
+    if turns := session.get("turns"):
+        parts.append(_count(turns, "turn"))
+    parts += describe_use(session)
+    if source := session.get("source"):
+        parts.append(f"read from {source}")
+    lines = [" · ".join(parts)] if parts else []
+    if limit := session.get("limit"):
+        lines.append(f"rate limit: {limit}")
+    if failed := session.get("failed"):
+        lines.append(f"{_count(failed, 'turn')} failed (`chorus log --turns`)")
+    if error := session.get("error"):
+        lines.append(f"error: {error}")
+    return lines
 
 
 def suggest_next(status: StatusJson, *, used: bool) -> list[str]:

@@ -9,12 +9,13 @@ from pathlib import Path
 from chorus.errors import ChorusError, ExitCode
 from chorus.output import print_err
 from chorus.system.processes import read_process
-from chorus.wire.client import START_TIMEOUT_SECONDS, WatcherNotResponding, is_locked, stop
+from chorus.wire.client import WatcherNotResponding
 from chorus.wire.home import Home, find_home
+from chorus.wire.watcher_process import START_TIMEOUT_SECONDS, is_locked, stop
 
 ABOUT = """\
-Sessions continue. The next command or hook that needs the watcher starts it again, and
-it then records what the sessions did in between."""
+Sessions continue, and their hooks do not start it again. The next command that needs
+the watcher starts it, and it then records what the sessions did in between."""
 PROGRAM = "chorus.watcher"
 POLL_SECONDS = 0.01
 

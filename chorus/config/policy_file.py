@@ -4,6 +4,7 @@ Appending leaves every byte before the new rule as it is, and nothing is written
 """
 
 import json
+import os
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -25,7 +26,7 @@ def work_tree_of(start: Path) -> Path:
     """The work tree that contains `start`; outside of one, `start` itself."""
     try:
         here = start.resolve()
-        return find_work_tree(here) or here
+        return Path(find_work_tree(here) or here)
     except (OSError, ValueError) as error:
         raise BadConfig(f"cannot find the work tree of {start}: {error}") from error
 
@@ -40,6 +41,19 @@ def path_resolver(working: Path) -> Callable[[str], str | None]:
             return None
 
     return resolve
+
+
+def find_repository(directory: str) -> str | None:
+    """The work tree that git finds from here; None if there is none, or a bare repository comes first.
+
+    Any entry called HEAD counts as a bare repository: git would take the settings there for its own.
+    """
+    for place in (Path(directory), *Path(directory).parents):
+        if os.path.lexists(place / ".git"):
+            return str(place)
+        if os.path.lexists(place / "HEAD"):
+            return None
+    return None
 
 
 def append_rule(path: Path, rule: dict[str, str]) -> None:

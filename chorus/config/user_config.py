@@ -15,7 +15,10 @@ from chorus.errors import ChorusError
 
 REPOSITORY_FILE = ".chorus.toml"
 
-RelayMode = Literal["keys", "hook", "auto"]
+RelayMode = Literal["mod", "keys", "hook", "auto"]
+
+
+DesktopMode = Literal["auto", "terminal", "off"]
 
 
 class BadConfig(ChorusError):
@@ -25,24 +28,43 @@ class BadConfig(ChorusError):
 
 
 class Notifications(BaseModel):
-    """How a pending prompt is announced. Everything is off by default."""
+    """How a pending prompt is announced."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    # On the desktop with its own program where there is one ("auto"), through the terminals attached to the
+    # pane's tmux server ("terminal"), or not ("off"), if the prompt is still pending after some seconds.
+    desktop: DesktopMode = "auto"
+    desktop_seconds: float = Field(default=5.0, ge=0, le=3600)
     bell: bool = False  # ring the terminals attached to the pane's tmux server
     tmux: bool = False  # keep the tmux option @chorus set to what is pending, for the status line
     command: tuple[str, ...] = ()  # run this with a title and a text, e.g. ["notify-send"]
 
 
+# The parts of a landed commit's message; the trailers follow.
+LANDING_TEMPLATE = "{subject}\n\n{request}\n\n{actions}"
+
+
+class LandingSettings(BaseModel):
+    """How the messages of landed commits are made."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    template: str = LANDING_TEMPLATE
+    co_authored_by: str = ""  # NAME <EMAIL>; empty: no such trailer
+
+
 class Preferences(BaseModel):
-    """The settings at the top of the user's config, and its `[tell]` table. A repository cannot set them."""
+    """The settings at the top of the user's config, and in `[notify]`. A repository cannot set them."""
 
     model_config = ConfigDict(frozen=True, populate_by_name=True)
 
-    # How the user's answer reaches a client with hooks: with keys, through the permission hook, or through
-    # the hook where there is one and else with keys.
-    relay: RelayMode = "keys"
-    notifications: Notifications = Field(default=Notifications(), alias="tell")
+    # How the user's answer reaches an interactive client: through the mod where it runs and else with keys
+    # ("mod"), always with keys, through the mod or the permission hook alone ("hook"), or through either
+    # where there is one and else with keys ("auto").
+    relay: RelayMode = "mod"
+    notifications: Notifications = Field(default=Notifications(), alias="notify")
+    landing: LandingSettings = Field(default=LandingSettings(), alias="land")
 
 
 def user_config_path() -> Path:

@@ -54,7 +54,7 @@ class DemoTmux:
     def start_client(self, *arguments: str, panel: bool) -> None:
         """Run `chorus claude` in the first pane and wait until the client accepts a message."""
         width, height = map(str, self._size)
-        options = [] if panel else ["--no-panel"]
+        options = ["--no-mod", *([] if panel else ["--no-panel"])]  # the stand-in runs hooks only
         command_line = [sys.executable, "-P", "-m", "chorus", "claude", *options, "--", *arguments]
         # fmt: off
         command = [

@@ -26,6 +26,9 @@ REVERT = "'Goodbye' is wrong · choose it in the panel (C-b →) and press r twi
 LAND = "only that edit is gone · press l, then ctrl+l: the rest lands on main"
 THE_END = "landed · C-b c: shell for `git log` · C-b d leaves nothing behind"
 
+# In a narrow terminal the panel is below the client.
+BELOW = {"left:": "above:", "right:": "below:", "→": "↓", "←": "↑"}
+
 
 @dataclass(frozen=True, slots=True)
 class Guide:
@@ -33,16 +36,23 @@ class Guide:
     tmux: DemoTmux
     left: threading.Event  # set when the user has detached
     prefix: str = PREFIX
+    below: bool = False  # where the panel is
 
     def run(self) -> None:
         """Show the hints one after another, until the user leaves."""
         try:
             for number, hint in enumerate(self._hints(), 1):
-                status = f" {number}/6  {hint.replace(PREFIX, self.prefix)} "
+                status = f" {number}/6  {self.render(hint)} "
                 self.tmux.server.run(["set-option", "-g", "status-left", status])
         except ChorusError:
             # The user closed the client or the window.
             return
+
+    def render(self, hint: str) -> str:
+        """Put the keys and places of this terminal into a hint."""
+        for beside, below in BELOW.items() if self.below else ():
+            hint = hint.replace(beside, below)
+        return hint.replace(PREFIX, self.prefix)
 
     def _hints(self) -> Iterator[str]:
         first, second = story.messages(str(self.scratch.project))

@@ -45,9 +45,9 @@ class StoryPlayer:
         for title, step in steps:
             step()
             print_err(f"  ok  {title}")
-        print_out(self._scratch.chorus("log").rstrip())
-        print_out("")
-        print_out(self._scratch.git("log", "--graph", "--format=%h %s%d", "--branches").rstrip())
+        log = self._scratch.chorus("log").rstrip()
+        graph = self._scratch.git("log", "--graph", "--format=%h %s%d", "--branches").rstrip()
+        print_out(*log.split("\n"), "", *graph.split("\n"))
 
     def _start(self) -> None:
         self._tmux.start_client(*PERMISSION_MODE, panel=False)

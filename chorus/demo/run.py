@@ -19,6 +19,7 @@ from chorus.demo.scratch_repository import ScratchRepository
 from chorus.errors import ChorusError
 from chorus.output import print_err
 from chorus.tmux.address import select_address
+from chorus.tmux.launch import MIN_BESIDE_WIDTH
 from chorus.tmux.tmux_server import TmuxServer
 
 # The bar below the panes: the hint alone, on its own line.
@@ -53,7 +54,9 @@ def play_interactive(*, real: bool) -> None:
         for option, value in BAR:
             tmux.server.run(["set-option", "-g", option, value])
         left = threading.Event()
-        guide = threading.Thread(target=Guide(scratch, tmux, left, find_prefix(os.environ)).run, daemon=True)
+        below = size.columns < MIN_BESIDE_WIDTH
+        hints = Guide(scratch, tmux, left, find_prefix(os.environ), below)
+        guide = threading.Thread(target=hints.run, daemon=True)
         guide.start()
         _attach(tmux)
         left.set()

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Self
@@ -18,8 +19,8 @@ from typing import Self
 from chorus.demo import story
 from chorus.errors import ChorusError
 from chorus.output import print_err
-from chorus.wire.client import stop
 from chorus.wire.home import Home, find_home
+from chorus.wire.watcher_process import stop
 
 GIT_CONFIG = "[user]\n\tname = Ada Demo\n\temail = ada@example.com\n[init]\n\tdefaultBranch = main\n"
 INHERITED = ("PATH", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "COLORTERM", "TMPDIR", "TZ")
@@ -95,13 +96,19 @@ class ScratchRepository:
 
     def _write_programs(self) -> None:
         """Write the programs `claude` (the stand-in) and `chorus`."""
-        self._write_program("claude", "chorus.demo.stand_in")
-        self._write_program("chorus", "chorus")
+        # The client is known by the name it is started under, so the interpreter gets that name. Under it
+        # Python does not find its virtual environment, and is told where to import from.
+        named = self.programs / "named" / "claude"
+        named.parent.mkdir()
+        named.symlink_to(sys.executable)
+        self._write_program("claude", str(named), "chorus.demo.stand_in", import_from=sys.path)
+        self._write_program("chorus", sys.executable, "chorus")
 
-    def _write_program(self, name: str, module: str, *arguments: str) -> None:
-        command = shlex.join([sys.executable, "-P", "-m", module, *arguments])
+    def _write_program(self, name: str, python: str, module: str, *, import_from: Sequence[str] = ()) -> None:
+        command = shlex.join([python, "-P", "-m", module])
+        variable = f"PYTHONPATH={shlex.quote(os.pathsep.join(import_from))} " if import_from else ""
         program = self.programs / name
-        program.write_text(f'#!/bin/sh\nexec {command} "$@"\n')
+        program.write_text(f'#!/bin/sh\n{variable}exec {command} "$@"\n')
         program.chmod(0o755)
 
     def _remove(self) -> None:

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from chorus.history.recorder import Recorder
-from chorus.wire.client import stop
 from chorus.wire.home import find_home
+from chorus.wire.watcher_process import stop
 from tests.history.agent_at_work import Agent
 from tests.repos import UserRepo
 

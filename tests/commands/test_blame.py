@@ -3,6 +3,9 @@
 from typing import Any
 
 from chorus.history.recorder import Recorder
+from chorus.watcher.server.review_requests import MAX_TRACED
+from chorus.wire.home import find_home
+from chorus.wire.watcher_process import connect_or_start
 from tests.commands.conftest import Shell
 from tests.history.agent_at_work import Agent
 from tests.repos import UserRepo
@@ -18,6 +21,20 @@ def test_an_uncommitted_line_leads_to_its_action(worked: UserRepo, chorus: Shell
     wanted = (2, "Edit", "Make it better", "session-a", None)
     assert (line["n"], line["tool"], line["message"], line["session"], line["commit"]) == wanted
     assert "no action" in chorus("blame", "app.py:2").out
+
+
+def test_a_watcher_answers_as_the_history_on_disk_does(repo: UserRepo, chorus: Shell) -> None:
+    repo.write("short.txt", b"one\n")
+    with Recorder.open(repo.path) as recorder:
+        agent = Agent(repo, recorder)
+        for number in range(MAX_TRACED + 5):  # more than a watcher follows from memory
+            agent.edit("long.txt", b"same\n%d\n" % number)
+        agent.edit("short.txt", b"one\ntwo\n")
+    files = ("short.txt", "long.txt", "long.txt:2", "short.txt:9", "none.txt", "../outside")
+    alone = [chorus("blame", file, "--json") for file in files]
+    connect_or_start(find_home(repo.path)).close()
+    assert [chorus("blame", file, "--json") for file in files] == alone
+    assert [answer.code for answer in alone] == [0, 0, 0, 3, 3, 3]
 
 
 def test_lines_the_user_adds_belong_to_no_action_and_shift_the_others(

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from chorus.history.recorder import Recorder
-from chorus.wire.client import Connection, connect_or_start
+from chorus.wire.client import Connection
 from chorus.wire.home import find_home
 from chorus.wire.protocol import WatcherError
+from chorus.wire.watcher_process import connect_or_start
 from tests.commands.conftest import Shell
 from tests.history.agent_at_work import on_disk
 from tests.history.invariants import assert_whole

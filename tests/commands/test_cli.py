@@ -47,7 +47,9 @@ def test_an_unknown_command_or_option_is_reported_with_a_suggestion(
         (["log", "-n", "0"], "argument -n: '0' is not a positive number"),
         (["log", "-n", "-1"], "argument -n: '-1' is not a positive number"),
         (["prompts", "--screen", "-", "--width", "0"], "argument --width: '0' is not a positive number"),
+        (["inspect", "-", "--width", "0"], "argument --width: '0' is not a positive number"),
         (["answer"], "the following arguments are required: ID"),
+        (["hooks", "remove"], "argument install|uninstall|status: invalid choice: 'remove'"),
     ],
 )
 def test_a_wrong_argument_is_a_usage_error_with_the_reason(

@@ -1,8 +1,14 @@
 """`chorus doctor`."""
 
 import os
+import platform
 from pathlib import Path
+from shutil import which
+from typing import Any
 
+import pytest
+
+from chorus.commands.doctor import check_sessions
 from tests.commands.conftest import Shell
 from tests.repos import UserRepo
 
@@ -45,7 +51,7 @@ def test_a_missing_object_is_reported_with_a_fix_that_works(worked: UserRepo, ch
     assert (found["history"]["ok"], found["objects"]["ok"]) == (False, False)
     assert oid in str(found["history"]["detail"])
     fix = str(found["history"]["fix"])
-    worked.git(*fix.split("`git ")[1].split("`", maxsplit=1)[0].split())
+    Path(fix.split("remove `")[1].split("`", maxsplit=1)[0]).unlink()
     assert "history" in checks(chorus, "--deep")
     assert chorus("log").code == 3
 
@@ -85,3 +91,42 @@ def test_a_program_that_cannot_be_started_is_reported(repo: UserRepo, chorus: Sh
 def put_program(path: Path, text: str) -> None:
     path.write_text(text)
     path.chmod(0o755)
+
+
+def test_python_git_and_the_disk_are_named(repo: UserRepo, chorus: Shell) -> None:
+    found = checks(chorus)
+    assert str(found["python"]["detail"]).startswith(f"Python {platform.python_version()} on ")
+    assert found["disk"]["ok"]
+
+
+@pytest.mark.parametrize(
+    ("version", "ok"), [("2.33.8", False), ("2.34.1", True), ("2.100.0", True), ("3.0.rc1", True)]
+)
+def test_a_git_that_is_too_old_is_named(
+    repo: UserRepo, chorus: Shell, tmp_path: Path, version: str, ok: bool
+) -> None:
+    (tmp_path / "old").mkdir()
+    git = tmp_path / "old/git"
+    real = which("git")
+    git.write_text(f'#!/bin/sh\n[ "$1" = --version ] && exec echo git version {version}\nexec {real} "$@"\n')
+    git.chmod(0o755)
+    check = checks(chorus, first=git.parent)["git"]
+    assert check["ok"] is ok
+    assert version in str(check["detail"])
+    assert ok or "2.34" in str(check["fix"])
+
+
+def test_a_work_tree_that_is_polled_and_names_without_case_are_said(repo: UserRepo, chorus: Shell) -> None:
+    repo.git("config", "chorus.fileWatch", "poll")
+    repo.git("config", "core.ignoreCase", "true")
+    detail = str(checks(chorus)["disk"]["detail"])
+    assert "found by scanning" in detail
+    assert "upper and lower case" in detail
+
+
+def test_what_a_session_in_no_pane_lacks_is_said() -> None:
+    session: Any = {"id": "0123456789", "state": "working", "sources": ["hook"], "pane": None}
+    status: Any = {"sessions": [session, {**session, "id": "other-session", "pane": "%1"}]}
+    detail = check_sessions(status).detail
+    assert "In no tmux pane (01234567): prompts are answered through the hook or the mod" in detail
+    assert "other-se" in detail.partition("In no tmux pane")[0]

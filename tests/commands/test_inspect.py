@@ -78,7 +78,10 @@ def test_json_has_the_documented_keys(capsys: pytest.CaptureFixture[str]) -> Non
     code, out, err = typed(capsys, str(path), "--json")
     assert (code, err) == (ExitCode.OK, "")
     result = json.loads(out)
-    assert list(result) == ["actions", "events", "unknown", "problems"]
+    assert list(result)[:4] == ["actions", "events", "unknown", "problems"]
+    assert list(result)[4:] == ["sessions", "turns", "prompts", "width", "unused"]
+    assert [turn["answer"] for turn in result["turns"]] == [result["turns"][0]["answer"]]
+    assert (result["prompts"], result["width"], result["unused"]) == ([], None, [])
     assert result["events"] == 16
     result["actions"][1]["session"] = result["actions"][1]["session"][:6]
     assert result["actions"][1] == {
@@ -128,6 +131,8 @@ def test_counts_of_what_is_not_understood_are_shown(
         "3 events, 0 actions",
         "unknown: from-the-future 1",
         "problems: noise 1, malformed:user 1",
+        "rows that no event was read from: 1",
+        "  3: noise",
     ]
 
 
@@ -135,7 +140,9 @@ def test_a_recording_without_events_is_not_found(capsys: pytest.CaptureFixture[s
     (tmp_path / "r").write_text("$ ls\n")
     code, out, err = typed(capsys, str(tmp_path / "r"), "--json")
     assert code == ExitCode.NOT_FOUND
-    assert json.loads(out) == {"actions": [], "events": 0, "unknown": {}, "problems": {"noise": 1}}
+    found = json.loads(out)
+    assert (found["actions"], found["events"], found["unused"]) == ([], 0, [{"row": 1, "text": "$ ls"}])
+    assert (found["unknown"], found["problems"]) == ({}, {"noise": 1})
     assert err.startswith("chorus: no events in ")
 
 
@@ -151,15 +158,29 @@ def test_a_directory_cannot_be_read(capsys: pytest.CaptureFixture[str], tmp_path
     assert err == f"chorus: cannot read {tmp_path}: Is a directory\n"
 
 
-def test_a_width_below_one_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    code, _, err = typed(capsys, "-", "--width", "0")
-    assert code == ExitCode.USAGE
-    assert "--width is 0" in err
+def test_the_width_of_a_wrapped_capture_is_found_out(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, err = typed(capsys, str(RECORDINGS / "tmux" / "w80.capture.txt"))
+    assert "wrapped at 80 columns" in out
+    assert err == ""
 
 
-def test_a_wrapped_capture_without_a_width_gives_a_hint(capsys: pytest.CaptureFixture[str]) -> None:
-    _, _, err = typed(capsys, str(RECORDINGS / "tmux" / "w80.capture.txt"))
-    assert "--width N" in err
+def test_sessions_turns_and_prompts_are_shown(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    lines = [
+        {"type": "system", "subtype": "init", "session_id": "s", "model": "opus"},
+        {"type": "user", "message": {"role": "user", "content": "fix it"}, "session_id": "s"},
+        {"type": "permission_request", "prompt": "Allow it?"},
+        {"type": "result", "subtype": "error_max_turns", "is_error": True, "session_id": "s"},
+    ]
+    (tmp_path / "r").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    _, out, _ = typed(capsys, str(tmp_path / "r"))
+    assert out.splitlines()[:6] == [
+        "session s opus",
+        "  1         failed   fix it",
+        "            0 tokens in, 0 out",
+        "            failed: error_max_turns",
+        "prompt Allow it?: no answer",
+        "",
+    ]
 
 
 def test_standard_input_is_read(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,8 +7,8 @@ import pytest
 from chorus.history.recorder import Recorder
 from chorus.model.schema import PUBLISHED, validator
 from chorus.review.operations import Selection, keep, revert
-from chorus.wire.client import connect_or_start
 from chorus.wire.home import find_home
+from chorus.wire.watcher_process import connect_or_start
 from tests.commands.conftest import Shell
 from tests.history.agent_at_work import action
 from tests.repos import UserRepo

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from chorus.history.recorder import Recorder
-from chorus.review.landing.plan import CommitMessages, LaneChanged, plan_landing
+from chorus.review.landing.messages import CommitMessages
+from chorus.review.landing.plan import LaneChanged, plan_landing
+from chorus.review.landing.selection import LandingRequest
 from chorus.wire import client
 from chorus.wire.client import connect
 from chorus.wire.home import find_home
@@ -65,8 +67,8 @@ def test_a_landed_commit_has_the_users_message_and_names_its_actions(worked: Use
     ids = [entry["id"] for entry in chorus("log", "--json").json()]
     chorus("land", lane_of(chorus))
     assert subjects(worked) == ["Make it better"]
-    trailers = worked.git("log", "-1", "--format=%(trailers:key=Chorus-Action,valueonly)").split()
-    assert trailers == ids
+    trailers = worked.git("log", "-1", "--format=%(trailers:key=Chorus-Actions,valueonly)").split()
+    assert [name.rstrip(",") for name in trailers] == ids
     assert "- I raise x." in worked.git("log", "-1", "--format=%b")
     assert worked.git("log", "-1", "--format=%an %cn").strip() == "Ada User Ada User"
 
@@ -75,8 +77,7 @@ def test_a_given_message_keeps_the_trailers(worked: UserRepo, chorus: Shell) -> 
     chorus("land", lane_of(chorus), "-m", "Raise x\n\nBecause.")
     assert subjects(worked) == ["Raise x"]
     body = worked.git("log", "-1", "--format=%b")
-    assert body.startswith("Because.\n\nChorus-Action: ")
-    assert "Chorus-Session: session-a" in body
+    assert body.startswith("Because.\n\nChorus-Actions: ")
 
 
 def test_a_dry_run_shows_the_commits_and_changes_nothing(worked: UserRepo, chorus: Shell) -> None:
@@ -151,17 +152,35 @@ def test_later_commits_build_on_what_a_hook_changed(worked: UserRepo, chorus: Sh
     assert worked.git("log", "--format=%H", "v1..main", "--", "made.txt").count("\n") == 1
 
 
-def test_a_branch_with_other_changes_on_the_same_lines_is_a_conflict(worked: UserRepo, chorus: Shell) -> None:
+def test_an_action_on_lines_that_the_branch_changed_is_left_open(worked: UserRepo, chorus: Shell) -> None:
     lane = lane_of(chorus)
     worked.git("stash", "-q", "-u")
     worked.commit("mine", **{"app.py": b"x = 100\ny = 2\n"})
     short = worked.git("rev-parse", "--short", "HEAD").strip()
     before = worked.fingerprint()
-    done = chorus("land", lane)
+    done = chorus("land", lane, "1")
     assert done.code == 5
-    assert "action 1: app.py" in done.err
-    assert short in done.err
+    assert f"action 1: line 1 of app.py was changed on main by {short} mine" in done.err
+    lane_commit = chorus("show", "1", "--json").json()["commit"]
+    assert f"git cherry-pick {lane_commit[:10]}" in done.err
     assert worked.fingerprint() == before
+    # By number: the stash has removed them from disk.
+    done = chorus("land", lane, "1", "2", "3")
+    assert done.code == 0
+    assert "(actions 2, 3)" in done.out
+    assert "1 action left open\n  action 1: line 1 of app.py" in done.err
+    assert worked.git("show", "main:app.py") == "x = 100\ny = 2\n"
+    assert [entry["status"] for entry in chorus("log", "--json").json()][1:] == ["landed", "landed"]
+    listed = chorus("log", "--status", "landed", "--json").json()
+    assert [entry["n"] for entry in listed] == [2, 3]
+    # As the hint says: resolved by hand, it is landed and does not come up again.
+    worked.git("checkout", "-q", "--", ".")
+    subprocess.run(["git", "cherry-pick", lane_commit], cwd=worked.path, capture_output=True, check=False)
+    worked.write("app.py", b"x = 109\ny = 2\n")
+    worked.git("add", "app.py")
+    worked.git("-c", "core.editor=true", "cherry-pick", "--continue")
+    assert chorus("land", lane).code == 3
+    assert [entry["status"] for entry in chorus("log", "--json").json()] == ["landed"] * 3
 
 
 def test_a_branch_with_changes_on_other_lines_is_landed_on(worked: UserRepo, chorus: Shell) -> None:
@@ -186,10 +205,15 @@ def test_a_path_with_other_staged_changes_is_refused_by_name(worked: UserRepo, c
     worked.write("app.py", b"x = 8\ny = 3\n")
     worked.git("add", "app.py")
     before = worked.fingerprint()
-    done = chorus("land", lane)
+    done = chorus("land", lane, "1")
     assert done.code == 5
-    assert "app.py" in done.err
+    assert "action 1: line 1 of app.py has other content staged" in done.err
     assert worked.fingerprint() == before
+    staged = worked.git("diff", "--cached", "--", "app.py", "README.md")
+    done = chorus("land", lane, "--json").json()
+    assert [commit["actions"] for commit in done["commits"]] == [[2, 3]]
+    assert [(place["n"], place["line"], place["why"]) for place in done["left"]] == [(1, 1, "staged")]
+    assert worked.git("diff", "--cached", "--", "app.py", "README.md") == staged
 
 
 def test_a_staged_line_beside_a_landed_one_stays_staged(worked: UserRepo, chorus: Shell) -> None:
@@ -361,7 +385,7 @@ def test_messages_are_edited_in_the_editor_git_would_use(worked: UserRepo, choru
     message = worked.git("log", "-1", "--format=%B")
     assert "More." in message
     assert "# no" not in message
-    assert "Chorus-Action: toolu_" in message
+    assert "Chorus-Actions: toolu_" in message
     assert "# Commit 3 of 3, onto main: action 3." in (worked.path.parent / "editor.saw").read_text()
 
 
@@ -384,10 +408,14 @@ def test_actions_made_while_the_message_is_edited_are_landed_another_time(
 ) -> None:
     lane = lane_of(chorus)
     with Recorder.open(worked.path) as recorder:
-        plan = plan_landing(recorder, lane, messages=CommitMessages(messages={(1, 2): "Two of three"}))
+        plan = plan_landing(
+            recorder, LandingRequest(lane, messages=CommitMessages(messages={(1, 2): "Two of three"}))
+        )
         assert [group.numbers for group in plan.groups] == [[1, 2]]
         with pytest.raises(LaneChanged):
-            plan_landing(recorder, lane, messages=CommitMessages(messages={(1, 9): "Not there"}))
+            plan_landing(
+                recorder, LandingRequest(lane, messages=CommitMessages(messages={(1, 9): "Not there"}))
+            )
 
 
 def test_landing_may_take_longer_than_other_requests(

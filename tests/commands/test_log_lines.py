@@ -38,7 +38,9 @@ def test_the_summary_does_not_repeat_the_columns(entry: dict[str, Any], expected
 
 def entry(number: int | None, turn: str, status: str, lane: str | None = None) -> LogEntryJson:
     about = {"n": number, "session": "s", "turn": turn, "status": status, "lane": lane, "message": turn}
-    return cast("LogEntryJson", {**KNOWN, "summary": "", "agent": None, "landed": False, **about})
+    return cast(
+        "LogEntryJson", {**KNOWN, "summary": "", "agent": None, "landed": False, "within": None, **about}
+    )
 
 
 def test_a_turns_heading_names_its_lane_even_if_the_newest_call_changed_nothing() -> None:

@@ -10,6 +10,9 @@ from chorus.commands import log
 from chorus.commands.access.history import read_log
 from chorus.history.recorder import Recorder
 from chorus.model.json_api import LogEntryJson
+from chorus.model.requests import LogView
+from chorus.wire.home import find_home
+from chorus.wire.watcher_process import connect_or_start
 from tests.commands.conftest import Shell, on_a_terminal
 from tests.history.agent_at_work import Agent
 from tests.repos import UserRepo
@@ -62,6 +65,9 @@ def test_diffs_follow_the_users_diff_settings(worked: UserRepo, chorus: Shell) -
     shown_to_people = chorus("show", "1").out
     assert "\n--- app.py\n" in shown_to_people
     assert "y = 2" not in shown_to_people
+    assert "--- a/app.py" in chorus("show", "1", "--json").json()["patch"]
+    connect_or_start(find_home(worked.path)).close()
+    assert chorus("show", "1").out == shown_to_people
     assert "--- a/app.py" in chorus("show", "1", "--json").json()["patch"]
 
 
@@ -121,8 +127,8 @@ def test_every_entry_is_shown_once_whatever_the_page_size(
                 recorder.record_outside()
     monkeypatch.chdir(repo.path)
     monkeypatch.setattr(log, "FIRST_PAGE_SIZE", screen)
-    wanted: dict[str, Any]
-    for wanted in ({"outside": True}, {"status": "outside"}, {"turn": "turn"}):
+    selections: list[LogView] = [{"outside": True}, {"status": "outside"}, {"turns": ["turn"]}]
+    for wanted in selections:
         every = read_log(**wanted)[::-1]
         assert len(every) > screen
         for limit in (None, 4):

@@ -41,6 +41,52 @@ def test_a_rule_that_is_added_takes_effect(config: Path, capsys: pytest.CaptureF
     assert config.stat().st_mode & 0o777 == 0o600
 
 
+def test_a_rule_can_trust_any_arguments(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["policy", "add", "allow", "--command", "mytool *"]) == ExitCode.OK
+    assert "you will be asked" in capsys.readouterr().err
+    assert judged("mytool x", capsys=capsys) == "ask"
+    assert main(["policy", "add", "allow", "--command", "mytool *", "--any-arguments"]) == ExitCode.OK
+    assert "you will be asked" not in capsys.readouterr().err
+    assert 'arguments = "any"' in config.read_text(encoding="utf-8")
+    assert judged("mytool x", capsys=capsys) == "allow"
+    for command in ("git log *", "git *", "mytool x", "sort *"):
+        main(["policy", "add", "allow", "--command", command])
+        assert "you will be asked" not in capsys.readouterr().err, command
+
+
+@pytest.mark.parametrize("disguise", ["HEAD", ".git"])
+def test_git_is_not_allowed_in_a_repository_of_its_own(
+    disguise: str, config: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A bare repository inside the tree names programs in its config, and git would run them."""
+    for command in ("git status *", "cd *", "ls *"):
+        main(["policy", "add", "allow", "--command", command])
+    capsys.readouterr()
+    Path("deep/below").mkdir(parents=True)
+    assert judged("git status", capsys=capsys) == "allow"
+    assert judged("cd deep && git status", capsys=capsys) == "allow"
+    Path("deep", disguise).write_text("ref: refs/heads/main\n", encoding="utf-8")
+    assert judged("cd deep && git status", capsys=capsys) == "ask"
+    assert judged("cd deep/below && ls", capsys=capsys) == "ask"
+    if disguise == "HEAD":
+        monkeypatch.chdir("deep/below")
+        assert judged("git status", capsys=capsys) == "ask"
+
+
+def test_outside_a_repository_git_is_asked(
+    config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["policy", "add", "allow", "--command", "git status"])
+    capsys.readouterr()
+    monkeypatch.chdir(tmp_path)
+    assert judged("git status", capsys=capsys) == "ask"
+
+
+def test_the_reason_is_one_plain_sentence(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["policy", "explain", "echo $HOME"]) == ExitCode.OK
+    assert "contains `$`: only literal words can be allowed" in capsys.readouterr().out
+
+
 def test_adding_a_rule_keeps_the_rest_of_the_file(config: Path) -> None:
     before = '# mine\n[panel]\ntheme = "dark"  # keep\n\n[[policy.rule]]\ndecision = "ask"\ntool = "Edit"'
     config.parent.mkdir(parents=True)
@@ -98,6 +144,7 @@ def test_an_allow_rule_of_the_repository_is_ignored_and_reported(
             "tool": None,
             "command": "ls *",
             "path": None,
+            "arguments": None,
             "reason": None,
             "source": "repository",
         }

@@ -5,6 +5,7 @@ import pytest
 from chorus.errors import ExitCode
 from chorus.history import records
 from chorus.history.recorder import Recorder
+from chorus.review.operations import Selection, revert
 from tests.commands.conftest import Shell
 from tests.history.agent_at_work import Agent
 from tests.repos import UserRepo
@@ -103,7 +104,7 @@ def test_a_missing_action_exits_with_3(worked: UserRepo, chorus: Shell) -> None:
 
 def test_the_json_of_lanes_has_the_documented_keys(worked: UserRepo, chorus: Shell) -> None:
     (lane,) = chorus("lanes", "--json").json()
-    assert lane.keys() == {"name", "ref", "base", "tip", "session", "actions", "open"}
+    assert lane.keys() == {"name", "ref", "base", "tip", "session", "actions", "open", "worktree", "context"}
     assert (lane["actions"], lane["open"]) == (3, 3)
     assert lane["ref"] == f"refs/heads/{lane['name']}"
     assert worked.git("rev-parse", lane["name"]).strip() == lane["tip"]
@@ -124,7 +125,7 @@ def test_revert_redo_and_keep_work_through_the_watcher(worked: UserRepo, chorus:
     assert chorus("redo", "1").out == "restored 1 in app.py (action 5)\n"
     assert (worked.path / "app.py").read_bytes() == b"x = 9\ny = 2\n"
 
-    assert chorus("keep", "1", "2", "--json").json() == {"kept": [1, 2]}
+    assert chorus("keep", "1", "2", "--json").json() == {"kept": [1, 2], "reopened": []}
     assert [e["n"] for e in chorus("log", "--open", "--json").json()] == [3]
     assert [lane["open"] for lane in chorus("lanes", "--json").json()] == [1]
 
@@ -171,3 +172,108 @@ def test_the_json_log_names_every_file_of_an_action_with_very_many(
     after = chorus("log", "--json").json()
     assert [entry["paths"] for entry in after] == [entry["paths"] for entry in alone]
     assert chorus("show", "2", "--json").json() == shown
+
+
+def test_a_revert_whose_process_died_is_finished_when_a_watcher_starts(
+    worked: UserRepo, chorus: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def die(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with Recorder.open(worked.path) as recorder:
+        monkeypatch.setattr("chorus.review.revert.apply.write_files", die)
+        with pytest.raises(KeyboardInterrupt):
+            revert(recorder, Selection(["1"]))
+    assert (worked.path / "app.py").read_bytes() == b"x = 9\ny = 2\n"
+    assert chorus("keep", "2").code == 0  # which starts the watcher
+    assert (worked.path / "app.py").read_bytes() == b"x = 1\ny = 2\n"
+    assert [entry["status"] for entry in chorus("log", "--json").json()][:2] == ["reverted", "kept"]
+    assert not (worked.path / ".git/chorus/reverting.json").exists()
+
+
+def test_a_revert_warns_of_later_actions_that_use_what_it_removes(repo: UserRepo, chorus: Shell) -> None:
+    repo.write("a.py", b"import os\n\n\n\nprint(os)\n")
+    repo.git("add", "-A")
+    repo.git("commit", "-qm", "a")
+    with Recorder.open(repo.path) as recorder:
+        agent = Agent(repo, recorder)
+        agent.replace("a.py", b"import os\n", b"import os\nimport json\n")
+        agent.replace("a.py", b"print(os)\n", b"print(os)\nprint(json)\n")
+        agent.replace("a.py", b"print(os)\n", b"print(os, 2)\n")
+    said = "chorus: warning: action 2 uses json in a.py, which this removes"
+    for dry in (["--dry-run"], []):
+        assert said in chorus("revert", "1", *dry).err.splitlines()
+    assert chorus("redo", "1").err.count("warning") == 0
+    done = chorus("revert", "1", "--dry-run", "--json").json()
+    assert done["warnings"] == [{"path": "a.py", "names": ["json"], "by": 2}]
+    assert "warnings" not in chorus("revert", "1", "2", "--dry-run", "--json").json()
+
+
+def test_lanes_say_what_they_build_on(repo: UserRepo, chorus: Shell) -> None:
+    with Recorder.open(repo.path) as recorder:
+        recorder.record_outside()
+        repo.write("mine.txt", b"one\ntwo\nthree\n")
+        Agent(repo, recorder).edit("mine.txt", b"one\n2\nthree\n")
+    assert chorus("lanes").out.splitlines()[1] == (
+        "  builds on your uncommitted lines in mine.txt (committed to the lane as context)"
+    )
+    (lane,) = chorus("lanes", "--json").json()
+    assert [part["path"] for part in lane["context"]] == ["mine.txt"]
+
+
+def test_turns_can_be_repeated(repo: UserRepo, chorus: Shell) -> None:
+    with Recorder.open(repo.path) as recorder:
+        agent = Agent(repo, recorder)
+        for turn in ("one", "two", "three"):
+            agent.edit(f"{turn}.txt", b"x\n", turn=turn)
+    diff = chorus("diff", "--turn", "three", "--turn", "one", "--json").json()
+    assert [action["n"] for action in diff] == [1, 3]
+    assert [entry["n"] for entry in chorus("log", "--turn", "thr", "--turn", "one", "--json").json()] == [
+        1,
+        3,
+    ]
+    unknown = chorus("log", "--turn", "one", "--turn", "four")
+    assert (unknown.code, unknown.err.splitlines()[0]) == (3, "chorus: there is no turn four")
+    assert chorus("keep", "--turn", "one", "--turn", "two").out == "kept 1, 2\n"
+    assert chorus("revert", "--turn", "one", "--turn", "three", "--json").json()["paths"] == [
+        "one.txt",
+        "three.txt",
+    ]
+    lane = chorus("lanes", "--json").json()[0]["name"]
+    done = chorus("land", lane, "--turn", "two", "--message-for", "two", "Add two", "--onto", "feature")
+    assert done.code == 0, done.err
+    assert done.out.endswith(" Add two (action 2)\n")
+    assert "branch feature created from HEAD" in done.err
+    assert repo.git("log", "-1", "--format=%s", "feature") == "Add two\n"
+    assert chorus("land", lane, "2", "--fixup", "HEAD", "-m", "x").code == 2
+    done = chorus("land", lane, "2", "--fixup", "main")
+    assert done.code == 0, done.err
+    assert repo.git("show", "main:two.txt") == "x\n"
+
+
+def test_a_revert_that_takes_long_to_plan_is_the_same(worked: UserRepo, chorus: Shell) -> None:
+    """The watcher plans it beside its loop, from a reader of its own, and applies it itself."""
+    rows = [f"row {number}" for number in range(4_000)]
+    with Recorder.open(worked.path) as recorder:
+        agent = Agent(worked, recorder)
+        agent.edit("long.txt", "\n".join(rows).encode())
+        for number in range(24):
+            rows[2_000] += " x"
+            rows[number * 10] += " y"
+            agent.edit("long.txt", "\n".join(rows).encode())
+    first = 5  # the first change of that row
+    later = list(range(first + 1, 29))
+    blocked = chorus("revert", str(first))
+    assert blocked.code == ExitCode.CONFLICT
+    assert all(f"action {number} (" in blocked.err for number in later)
+    dry = chorus("revert", str(first), "--with-dependents", "--dry-run", "--json").json()
+    assert sorted(dry["reverted"]) == [first, *later]
+    assert "-row 2000" + " x" * 24 in dry["patch"]
+    assert worked.path.joinpath("long.txt").read_text() == "\n".join(rows)
+    done = chorus("revert", str(first), "--with-dependents", "--json").json()
+    assert (done["patch"], sorted(done["reverted"])) == (dry["patch"], [first, *later])
+    assert worked.path.joinpath("long.txt").read_text() == "\n".join(
+        f"row {number}" for number in range(4_000)
+    )
+    statuses = {entry["n"]: entry["status"] for entry in chorus("log", "--json").json()}
+    assert {statuses[number] for number in (first, *later)} == {"reverted"}

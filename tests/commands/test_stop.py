@@ -13,8 +13,9 @@ from chorus.commands.doctor import check_watcher
 from chorus.commands.stop import kill
 from chorus.errors import ChorusError
 from chorus.wire import client
-from chorus.wire.client import WatcherNotResponding, is_locked
+from chorus.wire.client import WatcherNotResponding
 from chorus.wire.home import Home, find_home
+from chorus.wire.watcher_process import is_locked
 from tests.commands.conftest import Shell
 from tests.repos import UserRepo
 

@@ -7,8 +7,8 @@ import pytest
 from chorus.errors import ExitCode
 from chorus.history.recorder import Recorder
 from chorus.model.commit_message import FORMAT
-from chorus.wire.client import stop
 from chorus.wire.home import find_home
+from chorus.wire.watcher_process import stop
 from tests.commands.conftest import Shell
 from tests.history.agent_at_work import Agent
 from tests.history.stored_timelines import STORED, unpack

@@ -178,18 +178,20 @@ def test_the_hints_lead_the_user_through_the_story(terminal: Terminal) -> None:
     environment = {"HOME": os.environ["HOME"], "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
     # SHELL is set, as in a user's terminal: the account that runs the tests may have no login shell.
     environment |= {"TERM": "xterm-256color", "PYTHONPATH": str(ROOT), "SHELL": "/bin/sh"}
-    pane = terminal.open([sys.executable, "-m", "chorus", "demo"], cwd=ROOT, environment=environment)
+    # The pane outlives the demo, so that its last line can be read.
+    command = ["sh", "-c", '"$@"; exec cat', "sh", sys.executable, "-m", "chorus", "demo"]
+    pane = terminal.open(command, cwd=ROOT, environment=environment)
     pane.wait_for(r"1/6[\s\S]*", seconds=60)
     pane.wait_for("❯.add a --shout option")
     pane.press("Enter")
     pane.wait_for("2/6.*press a", seconds=60)
     pane.wait_settled("approve")
-    pane.press("C-b", "Right")
+    pane.press("C-b", "Down")  # this terminal is narrow: the panel is below the client
     pane.press("a")
     pane.wait_for("3/6", seconds=60)
-    pane.press("C-b", "Left")
+    pane.press("C-b", "Up")
     pane.press("Enter")
-    pane.wait_for("4/6.*C-b C-b →.*press r", seconds=60)  # this terminal is a tmux with that prefix
+    pane.wait_for("4/6.*C-b C-b ↓.*press r", seconds=60)  # this terminal is a tmux with that prefix
     pane.press("C-b", "c")
     pane.type("chorus log --tool write")
     pane.press("Enter")

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chorus.commands.access.prompts import find_chosen_label, find_prompt, render_channel
-from chorus.commands.access.watcher import open_watcher
+from chorus.commands.access.watcher import open_watcher, open_watcher_of
 from chorus.errors import ExitCode
 from chorus.output import print_json, print_out
-from chorus.text.sanitize import printable
 from chorus.wire.client import Connection
 from chorus.wire.home import find_home
 
 if TYPE_CHECKING:
     from chorus.model.json_api import AnswerJson, AuditEntryJson, PromptJson
+    from chorus.model.requests import AnswerChoice
 
 # The client writes a question to its transcript just after drawing it, or much later on a busy machine.
 DETAILS_TIMEOUT_SECONDS = 5.0
@@ -29,7 +29,11 @@ MEANINGS = {"allow": "allow", "allow always": "allow-always", "deny": "deny"}
 
 def add_prompt_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what every command takes that answers a prompt."""
-    parser.add_argument("prompt", metavar="ID", help="the prompt's id, from `chorus prompts`")
+    parser.add_argument(
+        "prompt",
+        metavar="ID",
+        help="the prompt's id, from `chorus prompts`; REPOSITORY:ID for another repository",
+    )
     parser.add_argument(
         "--fingerprint", metavar="HASH", help="refuse if the prompt has another fingerprint (for scripts)"
     )
@@ -38,7 +42,7 @@ def add_prompt_arguments(parser: argparse.ArgumentParser) -> None:
 
 def give_answer(
     args: argparse.Namespace,
-    decide: Callable[[PromptJson], Mapping[str, Any]],
+    decide: Callable[[PromptJson], AnswerChoice],
     *,
     ready: Callable[[PromptJson], bool] | None = None,
 ) -> ExitCode:
@@ -47,18 +51,19 @@ def give_answer(
     `decide` returns the fields of the request. `ready` says whether the prompt has all details that
     `decide` needs: waits a moment for them.
     """
-    with open_watcher() as connection:
+    repository, _, name = args.prompt.rpartition(":")
+    with open_watcher_of(repository) if repository else open_watcher() as connection:
         if ready is None:
-            prompt = find_prompt(connection.ask("prompts"), args.prompt)
+            prompt = find_prompt(connection.ask("prompts"), name)
         else:
-            prompt = _wait_for_details(connection, args.prompt, ready)
+            prompt = _wait_for_details(connection, name, ready)
         fingerprint = args.fingerprint or prompt["fingerprint"]
         decided = decide(prompt)
         done = connection.ask("answer", prompt=prompt["id"], fingerprint=fingerprint, **decided)
     if args.json:
         print_json({**done, "prompt": prompt["id"]})
     else:
-        print_out(printable(render_answer(prompt, decided["decision"], done)))
+        print_out(render_answer(prompt, decided["decision"], done))
     return ExitCode.OK
 
 
@@ -83,13 +88,13 @@ def render_answers(entries: Sequence[AuditEntryJson]) -> Iterator[str]:
         prompt = entry["prompt"]
         where = f"pane {prompt['pane']}" if prompt["pane"] else "no pane"
         head = f"{entry['time'][:19]}  {entry['answer']}  by {entry['by']}"
-        yield printable(f"{head}  ({_render_means(entry)}, {where})")
+        yield f"{head}  ({_render_means(entry)}, {where})"
         about = prompt["body"].split("\n", 1)[0].strip()
-        yield printable(f"  {prompt['title']}: {prompt['question']}" + (f"  | {about}" if about else ""))
+        yield f"  {prompt['title']}: {prompt['question']}" + (f"  | {about}" if about else "")
         if entry["refused"]:
-            yield printable(f"  refused: {entry['refused']}")
+            yield f"  refused: {entry['refused']}"
         elif label := _chosen_label(entry):
-            yield printable(f"  > {label}")
+            yield f"  > {label}"
 
 
 def _render_means(entry: AuditEntryJson) -> str:

@@ -6,19 +6,23 @@ Without one they read the history themselves (`access.direct`, imported only the
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
+from chorus.system.git_files import list_work_trees
 from chorus.wire.client import Connection, WatcherNotRunning, connect
 from chorus.wire.home import find_home
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, Unpack
+
     from chorus.model.json_api import ActionJson, BlameLineJson, LaneJson, LogEntryJson
+    from chorus.model.requests import LogView
 
 
-def read_log(**wanted: Any) -> list[LogEntryJson]:  # noqa: ANN401  the fields of LogFilter
+def read_log(**wanted: Unpack[LogView]) -> list[LogEntryJson]:
     found = _ask_running("log", **wanted)
     if found is not None:
         return list(found)
@@ -27,7 +31,7 @@ def read_log(**wanted: Any) -> list[LogEntryJson]:  # noqa: ANN401  the fields o
     return direct.read_log(**wanted)
 
 
-def read_whole_log(**wanted: Any) -> list[LogEntryJson]:  # noqa: ANN401  the fields of LogFilter
+def read_whole_log(**wanted: Unpack[LogView]) -> list[LogEntryJson]:
     """Return the log with the paths of every action, even if there are too many for the watcher to send."""
     entries = read_log(**wanted)
     if any(entry["timeline"] and not entry["paths"] for entry in entries):
@@ -37,55 +41,64 @@ def read_whole_log(**wanted: Any) -> list[LogEntryJson]:  # noqa: ANN401  the fi
     return entries
 
 
-def read_lanes() -> list[LaneJson]:
-    found = _ask_running("lanes")
+def read_lanes(*, here: bool = False) -> list[LaneJson]:
+    found = _ask_running("lanes", here=here)
     if found is not None:
         return list(found)
     from chorus.commands.access import direct  # noqa: PLC0415  as above
 
-    return direct.read_lanes()
+    return direct.read_lanes(here=here)
 
 
-def read_action(name: str) -> ActionJson:
-    return next(read_actions([name]))
+def read_action(name: str, *, user_diff: bool) -> ActionJson:
+    return next(read_actions([name], user_diff=user_diff))
 
 
-def read_actions(names: Sequence[str]) -> Iterator[ActionJson]:
-    """Yield each action when it is needed, over one connection."""
+def read_actions(names: Sequence[str], *, user_diff: bool) -> Iterator[ActionJson]:
+    """Yield each action when it is needed, over one connection.
+
+    `user_diff`: patches are made with the user's settings for diffs.
+    """
     count = 0
     with suppress(WatcherNotRunning), _running() as connection:
         for name in names:
-            found: ActionJson = connection.ask("show", cwd=str(Path.cwd()), action=name)
+            found: ActionJson = connection.ask("show", cwd=os.getcwd(), action=name, user_diff=user_diff)
             count += 1
             yield found
         return
     from chorus.commands.access import direct  # noqa: PLC0415  as above
 
-    yield from direct.read_actions(names[count:])
+    yield from direct.read_actions(names[count:], user_diff=user_diff)
 
 
 def read_blame(name: str, line: int | None) -> list[BlameLineJson]:
-    with suppress(WatcherNotRunning), _running():
-        pass  # a running watcher has now recorded what it was sent
+    found = _ask_running("blame", path=absolute(name), line=line)
+    if found is not None:
+        return list(found)
     from chorus.commands.access import direct  # noqa: PLC0415  as above
 
     return direct.read_blame(absolute(name), line)
 
 
+def has_several_trees() -> bool:
+    """Return whether more than one work tree of the repository may have a history."""
+    return len(list_work_trees(find_home(os.getcwd()).repository)) > 1
+
+
 def absolute(path: str) -> str:
     """Return an absolute path for a process with another working directory. A final symlink is kept."""
-    return str(Path.cwd() / path)
+    return os.path.join(os.getcwd(), path)
 
 
 @contextmanager
 def _running() -> Iterator[Connection]:
     """Connect to a running watcher that has caught up; WatcherNotRunning if there is none."""
-    with connect(find_home(Path.cwd())) as connection:
+    with connect(find_home(os.getcwd())) as connection:
         connection.ask("sync")
         yield connection
 
 
 def _ask_running(do: str, **arguments: Any) -> Any:  # noqa: ANN401  each request has its own reply
     with suppress(WatcherNotRunning), _running() as connection:
-        return connection.request(do, {"cwd": str(Path.cwd()), **arguments})
+        return connection.request(do, {"cwd": os.getcwd(), **arguments})
     return None

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from chorus.errors import NotFound
-from chorus.text.sanitize import printable
 from chorus.wire.client import WatcherNotRunning, connect
 from chorus.wire.home import find_home
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from chorus.model.json_api import PromptJson
 
 # How an answer reached the client, other than by keys.
-CHANNELS = {"hook": "the hook", "control": "the control protocol", "line": "a line in its pane"}
+CHANNELS = {
+    "hook": "the hook",
+    "control": "the control protocol",
+    "line": "a line in its pane",
+    "mod": "the mod",
+    "form": "a key and the hook of the form",
+}
 
 
 class PromptNotPending(NotFound):
@@ -25,7 +30,7 @@ class PromptNotPending(NotFound):
 def read_pending() -> list[PromptJson] | None:
     """Return the pending prompts; None where no watcher is running."""
     try:
-        with connect(find_home(Path.cwd())) as watcher:
+        with connect(find_home(os.getcwd())) as watcher:
             return list(watcher.ask("prompts"))
     except WatcherNotRunning:
         return None
@@ -52,8 +57,8 @@ def render_channel(how: str) -> str:
 
 def render_pending(pending: Sequence[PromptJson]) -> Iterator[str]:
     for prompt in pending:
-        yield printable(f"{prompt['id']}  {prompt['kind']}  {prompt['title']}  (pane {prompt['pane']})")
-        yield from (printable(f"  | {row}") for row in prompt["body"].splitlines())
-        yield printable(f"  {prompt['question']}")
+        yield f"{prompt['id']}  {prompt['kind']}  {prompt['title']}  (pane {prompt['pane']})"
+        yield from (f"  | {row}" for row in prompt["body"].splitlines())
+        yield f"  {prompt['question']}"
         for option in prompt["options"]:
-            yield printable(f"  {option['key']:<5} {option['label']}  [{option['meaning']}]")
+            yield f"  {option['key']:<5} {option['label']}  [{option['meaning']}]"

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from chorus.errors import NotFound
-from chorus.wire.client import Connection, WatcherNotRunning, connect, connect_or_start
+from chorus.wire.client import Connection, WatcherNotRunning, connect
 from chorus.wire.home import Home, find_home
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from chorus.model.json_api import StatusJson
 
 
@@ -22,10 +24,21 @@ class NeverUsed(NotFound):
 @contextmanager
 def open_watcher() -> Iterator[Connection]:
     """Connect to the watcher; start it if necessary, but not where Chorus was never used."""
-    home = find_home(Path.cwd())
-    if not home.root.exists():
+    from chorus.wire.watcher_process import connect_or_start  # noqa: PLC0415  most commands only read
+
+    home = find_home(os.getcwd())
+    if not os.path.exists(home.file("")):
         raise NeverUsed("Chorus has not been used in this repository")
     with connect_or_start(home) as connection:
+        yield connection
+
+
+@contextmanager
+def open_watcher_of(repository: str) -> Iterator[Connection]:
+    """Connect to the watcher of another repository, named as `chorus inbox` does. Never starts one."""
+    from chorus.inbox.repositories import find_repository  # noqa: PLC0415  only for another repository
+
+    with connect(find_repository(repository)) as connection:
         yield connection
 
 
@@ -46,6 +59,11 @@ def read_status(home: Home) -> StatusJson:
             "prompts": 0,
             "problems": [],
         }
+
+
+def is_stopped(home: Home) -> bool:
+    """Return whether the user stopped the watcher: then hooks do not start it."""
+    return os.path.exists(home.file("spool/asleep"))
 
 
 def find_supported_home(directory: Path) -> Home:

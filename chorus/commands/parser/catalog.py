@@ -1,21 +1,35 @@
 """The list of commands. A command's module is imported, and its parser built, only when it is needed."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Protocol
+from __future__ import annotations
 
+import sys
+
+TYPE_CHECKING = False  # importing typing costs a third of what Python itself does
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Sequence
+    from typing import Protocol
 
     from chorus.errors import ExitCode
+
+    class Command(Protocol):
+        """A module of chorus.commands. It may also define ABOUT, EXAMPLES and PASSES_ON; see `load`."""
+
+        def configure(self, parser: ArgumentParser) -> None: ...
+
+        def run(self, args: Namespace) -> ExitCode: ...
+
 
 # group -> command -> summary, in the order of the help text. The module is chorus.commands.<command>.
 GROUPS = {
     "start and watch sessions": {
         "claude": "start Claude Code in tmux and watch it",
         "attach": "watch a Claude Code session that is already running in tmux",
-        "run": "start a headless session in a tmux pane",
+        "run": "start a headless session (no terminal interface) in a tmux pane",
         "send": "send a message to a headless session, or end it",
+        "interrupt": "interrupt the turn of a headless session",
         "panel": "open the side panel: actions, diffs and prompts of all sessions",
+        "inbox": "show prompts, sessions and reviews of all your repositories",
         "status": "show the watcher, its sessions and what is left to review",
         "stop": "stop this repository's watcher",
     },
@@ -28,7 +42,10 @@ GROUPS = {
         "revert": "revert actions without touching anything else",
         "redo": "restore reverted actions",
         "keep": "mark actions as reviewed",
+        "note": "write a note to the agent about an action or a line of it",
+        "notes": "list, send and drop notes to the agent",
         "land": "commit a lane's actions to a branch",
+        "pr": "print a lane as a pull request, in Markdown",
         "drop": "delete a lane's branch, or restore it",
     },
     "answer prompts": {
@@ -39,7 +56,7 @@ GROUPS = {
         "policy": "list, add and test the rules that answer prompts for you",
     },
     "set up and maintain": {
-        "hooks": "install or remove Chorus's hooks in Claude Code's settings",
+        "hooks": "install or uninstall Chorus's hooks in Claude Code's settings",
         "doctor": "check the setup and explain how to fix problems",
         "inspect": "list the actions in a recorded stream, pane capture or transcript",
         "gc": "compact Chorus's store, or remove Chorus from the repository",
@@ -50,15 +67,27 @@ GROUPS = {
 COMMANDS = {name: summary for group in GROUPS.values() for name, summary in group.items()}
 
 
-class Command(Protocol):
-    """A module of chorus.commands. It may also define ABOUT, EXAMPLES and PASSES_ON; see `load`."""
+def load_command(name: str) -> Command:
+    """Import a command's module."""
+    module = f"chorus.commands.{name}"
+    __import__(module)  # importlib would have to be loaded first
+    return sys.modules[module]
 
-    def configure(self, parser: "ArgumentParser") -> None: ...
 
-    def run(self, args: "Namespace") -> "ExitCode": ...
+def parse(name: str, command: Command, arguments: Sequence[str]) -> Namespace:
+    """Parse the arguments of a command; exit with a message if they are wrong."""
+    from chorus.commands.parser.plain_parser import NotPlain, PlainParser  # noqa: PLC0415  `--help` needs none
+
+    plain = PlainParser()
+    try:
+        command.configure(plain)  # type: ignore[arg-type]  # it takes the same calls
+        args = plain.parse(arguments)
+    except NotPlain:
+        args = None
+    return load(name)[1].parse_args(arguments) if args is None else args
 
 
-def load(name: str) -> tuple[Command, "ArgumentParser"]:
+def load(name: str) -> tuple[Command, ArgumentParser]:
     """Import a command's module and build its parser.
 
     ABOUT is a paragraph below the summary, EXAMPLES are pairs of a command line and its meaning, and
@@ -66,7 +95,7 @@ def load(name: str) -> tuple[Command, "ArgumentParser"]:
     """
     from chorus.commands.parser.argument_parser import build_parser  # noqa: PLC0415  `--help` needs none
 
-    command: Command = import_module(f"chorus.commands.{name}")
+    command = load_command(name)
     parser = build_parser(
         name, COMMANDS[name], about=getattr(command, "ABOUT", ""), examples=getattr(command, "EXAMPLES", ())
     )

@@ -6,7 +6,7 @@ Commands, options and choices are part of the script. Lanes come from git and ac
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from chorus.commands.parser.reference import Argument, CommandPage, Option
+from chorus.commands.parser.reference import CommandArgument, CommandOption, CommandPage
 from chorus.model.lane_name import LANE_REFS
 
 LANES = f"git for-each-ref --format='%(refname:lstrip=2)' {' '.join(LANE_REFS)} 2>/dev/null"
@@ -115,13 +115,13 @@ def _words(page: CommandPage) -> str:
     return next(filter(None, map(_offered, page.arguments)), "")
 
 
-def _offered(thing: Argument | Option) -> str:
-    name = thing.name if isinstance(thing, Argument) else thing.value
+def _offered(thing: CommandArgument | CommandOption) -> str:
+    name = thing.name if isinstance(thing, CommandArgument) else thing.value
     if name in FILES:
         return AT_FILES
     if name == "ACTION":
         return AT_ACTIONS
-    is_lane = name == "LANE" or (isinstance(thing, Option) and "--lane" in thing.flags)
+    is_lane = name == "LANE" or (isinstance(thing, CommandOption) and "--lane" in thing.flags)
     return AT_LANES if is_lane else " ".join(thing.choices)
 
 

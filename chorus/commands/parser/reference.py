@@ -10,7 +10,7 @@ from chorus.commands.parser.catalog import COMMANDS, load
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
+class CommandOption:
     flags: tuple[str, ...]
     value: str | None  # the placeholder of its value; None for a switch
     help: str
@@ -18,7 +18,7 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True)
-class Argument:
+class CommandArgument:
     name: str
     help: str
     choices: tuple[str, ...] = ()
@@ -32,8 +32,8 @@ class CommandPage:
 
     name: str
     summary: str
-    options: tuple[Option, ...]
-    arguments: tuple[Argument, ...]
+    options: tuple[CommandOption, ...]
+    arguments: tuple[CommandArgument, ...]
     subcommands: tuple["CommandPage", ...] = ()
     about: str = ""
     examples: tuple[tuple[str, str], ...] = ()
@@ -65,8 +65,8 @@ def read_page(name: str) -> CommandPage:
 
 
 def _page(name: str, summary: str, parser: argparse.ArgumentParser) -> CommandPage:
-    options: list[Option] = []
-    arguments: list[Argument] = []
+    options: list[CommandOption] = []
+    arguments: list[CommandArgument] = []
     subcommands: list[CommandPage] = []
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
@@ -93,13 +93,13 @@ def _subcommands(
     return found
 
 
-def _option(action: argparse.Action, parser: argparse.ArgumentParser) -> Option:
+def _option(action: argparse.Action, parser: argparse.ArgumentParser) -> CommandOption:
     value = None if action.nargs == 0 else _placeholder(action)
-    return Option(tuple(action.option_strings), value, _help(action, parser), _choices(action))
+    return CommandOption(tuple(action.option_strings), value, _help(action, parser), _choices(action))
 
 
-def _argument(action: argparse.Action, parser: argparse.ArgumentParser) -> Argument:
-    return Argument(
+def _argument(action: argparse.Action, parser: argparse.ArgumentParser) -> CommandArgument:
+    return CommandArgument(
         _placeholder(action),
         _help(action, parser),
         _choices(action),
@@ -126,6 +126,6 @@ def _help(action: argparse.Action, parser: argparse.ArgumentParser) -> str:
     return (action.help or "") % {**vars(action), "prog": parser.prog}
 
 
-def _render_usage(argument: Argument) -> str:
+def _render_usage(argument: CommandArgument) -> str:
     name = f"{argument.name} ..." if argument.repeatable else argument.name
     return name if argument.required else f"[{name}]"

@@ -4,8 +4,9 @@ They are read by running git, so that its rules for environment, configuration a
 `chorus diff` looks like `git diff`.
 """
 
+from __future__ import annotations
+
 import os
-import subprocess
 import sys
 from functools import cache
 
@@ -47,14 +48,9 @@ def diff_colours() -> dict[str, str]:
     }
 
 
-def read_diff(before: str, after: str) -> str:
-    """Return the patch between two commits, with the user's settings for context, algorithm and prefixes."""
-    plain = ("--no-color", "--no-ext-diff", "--no-textconv", "--no-color-moved", "--no-relative")
-    done = subprocess.run(["git", "diff", *plain, before, after], capture_output=True, check=False)
-    return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else ""
-
-
 def _run_git(*arguments: str) -> str:
+    import subprocess  # noqa: PLC0415  not where output goes to a file
+
     try:
         done = subprocess.run(["git", *arguments], capture_output=True)
     except FileNotFoundError:

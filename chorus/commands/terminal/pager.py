@@ -1,12 +1,17 @@
 """Show long output in the user's pager, by git's rules."""
 
+from __future__ import annotations
+
 import os
-import subprocess
 import sys
 from collections.abc import Iterable
 
 from chorus.commands.terminal.git_settings import read_pager
-from chorus.output import print_out
+from chorus.output import harmless, print_out
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from subprocess import Popen
 
 
 def page(lines: Iterable[str], command: str) -> None:
@@ -19,12 +24,14 @@ def page(lines: Iterable[str], command: str) -> None:
         for line in lines:
             print_out(line)
         return
+    import subprocess  # noqa: PLC0415  only for a terminal
+
     environment = {"LESS": "FRX", "LV": "-c", **os.environ}
     process = subprocess.Popen(pager, shell=True, stdin=subprocess.PIPE, env=environment)  # noqa: S602  as git does
     assert process.stdin is not None
     try:
         for line in lines:
-            process.stdin.write(line.encode("utf-8", "surrogateescape") + b"\n")
+            process.stdin.write(harmless(line).encode() + b"\n")
             process.stdin.flush()
         process.stdin.close()
     except (BrokenPipeError, KeyboardInterrupt):
@@ -32,7 +39,7 @@ def page(lines: Iterable[str], command: str) -> None:
     _wait(process)
 
 
-def _wait(process: "subprocess.Popen[bytes]") -> None:
+def _wait(process: Popen[bytes]) -> None:
     """Wait until the user leaves the pager. The pager itself handles an interrupt."""
     while True:
         try:

@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from chorus.commands.terminal.git_settings import RESET, diff_colours, read_diff, wants_colour
-from chorus.text.sanitize import printable
-
-if TYPE_CHECKING:
-    from chorus.model.json_api import ActionJson
+from chorus.commands.terminal.git_settings import RESET, diff_colours, wants_colour
+from chorus.output import Styled, harmless, style
 
 
 def paint(text: str, code: str | None, colour: bool) -> str:
-    return f"\x1b[{code}m{text}\x1b[0m" if colour and code else text
-
-
-def render_action_patch(action: ActionJson) -> Iterator[str]:
-    """Yield the lines of an action's patch, made with the user's diff settings."""
-    commit = action["timeline"]
-    yield from render_patch((commit and read_diff(f"{commit}^", commit)) or action["patch"])
+    return style(text, code=code) if colour else text
 
 
 def render_patch(patch: str) -> Iterator[str]:
@@ -28,9 +18,8 @@ def render_patch(patch: str) -> Iterator[str]:
     in_header = False
     for line in patch.split("\n")[: -1 if patch.endswith("\n") else None]:
         in_header = line.startswith("diff ") or (in_header and not line.startswith("@@"))
-        text = printable(line, keep="\t")
         colour = colours[_kind_of(line, in_header=in_header)] if colours else ""
-        yield f"{colour}{text}{RESET}" if colour else text
+        yield Styled(f"{colour}{harmless(line)}{RESET}") if colour else line
 
 
 def _kind_of(line: str, *, in_header: bool) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from chorus.demo.stand_in.conversation import Conversation
 from chorus.demo.stand_in.screen import State
-from chorus.demo.stand_in.session import CLIENT_VERSION, Registration, Session, set_process_name
+from chorus.demo.stand_in.session import CLIENT_VERSION, Registration, Session
 from chorus.demo.stand_in.terminal import Terminal
 
 REDRAW_SECONDS = 0.1
@@ -101,7 +101,6 @@ def main() -> int:
     options = parser.parse_args()
     if not sys.stdout.isatty():
         parser.error("the demo's stand-in for Claude Code needs a terminal")
-    set_process_name()
     with Terminal() as terminal:
         App(options, terminal).run()
     return 0

@@ -6,11 +6,12 @@ import re
 import subprocess
 import time
 import uuid
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+from chorus.system.processes import read_start
 
 # The client the stand-in was measured against.
 CLIENT_VERSION = "2.1.325"
@@ -73,7 +74,7 @@ class Registration:
             "version": CLIENT_VERSION,
             "kind": "interactive",
             "entrypoint": "cli",
-            "procStart": _process_start(),  # tells an old file of a reused process id
+            "procStart": read_start(os.getpid()),  # tells an old file of a reused process id
             "status": status,
             **({"waitingFor": "permission prompt"} if status == "waiting" else {}),
             "updatedAt": round(time.time() * 1000),
@@ -135,18 +136,3 @@ class Transcript:
             file.write(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n")
         self._last = str(line["uuid"])
         return self._last
-
-
-def set_process_name() -> None:
-    """Appear as `claude` in the list of processes, where the system lets a process name itself."""
-    with suppress(OSError):
-        Path("/proc/self/comm").write_text("claude")
-
-
-def _process_start() -> str:
-    try:
-        stat = Path("/proc/self/stat").read_text()
-    except OSError:
-        return ""
-    # The name may contain anything, so the fields are counted after its closing bracket.
-    return stat.rpartition(")")[2].split()[19]

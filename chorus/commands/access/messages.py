@@ -1,0 +1,83 @@
+"""What `chorus run` and `chorus send` have in common: messages with images, and waiting for the answer."""
+
+import argparse
+import base64
+import sys
+from pathlib import Path
+
+from chorus.commands.access.turn_follower import LiveOutput, TurnFollower
+from chorus.commands.access.usage import describe_use
+from chorus.errors import ChorusError, ExitCode, UsageError
+from chorus.model.json_api import RunJson
+from chorus.model.requests import ImageArgument
+from chorus.output import print_err, print_json, print_out
+from chorus.wire.client import Connection
+
+# How an image of each of the four media types that the model reads begins.
+SIGNATURES = (
+    ("image/png", b"\x89PNG\r\n\x1a\n"),
+    ("image/jpeg", b"\xff\xd8\xff"),
+    ("image/gif", b"GIF8"),
+)
+# The model's server takes 5 MiB of base64, which is 3.75 MiB of image.
+MAX_IMAGE_BYTES = 5 * 2**20 // 4 * 3
+
+
+class TurnFailed(ChorusError):
+    """The turn failed; the message says why."""
+
+
+def add_message_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--image",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="add an image (PNG, JPEG, GIF or WebP, 3.75 MiB at most); may be given several times",
+    )
+    wait = parser.add_mutually_exclusive_group()
+    wait.add_argument("--wait", action="store_true", help="wait for the end of the turn and print the answer")
+    wait.add_argument(
+        "--follow",
+        action="store_true",
+        help="print the text and the calls of the turn as they come; with --json, one event per line",
+    )
+
+
+def read_image(name: str) -> ImageArgument:
+    """Read an image file; its first bytes tell the media type."""
+    try:
+        content = Path(name).read_bytes()
+    except OSError as error:
+        raise UsageError(f"cannot read {name}: {error.strerror}") from None
+    if len(content) > MAX_IMAGE_BYTES:
+        raise UsageError(
+            f"{name} has {len(content)} bytes; an image may have {MAX_IMAGE_BYTES}", hint="Make it smaller."
+        )
+    media_type = next((kind for kind, start in SIGNATURES if content.startswith(start)), None)
+    if content.startswith(b"RIFF") and content[8:12] == b"WEBP":
+        media_type = "image/webp"
+    if media_type is None:
+        raise UsageError(f"{name} is not a PNG, JPEG, GIF or WebP image")
+    return {"media_type": media_type, "data": base64.b64encode(content).decode()}
+
+
+def check_message(message: str | None, images: list[str]) -> None:
+    if not images and not (message or "").strip():
+        raise UsageError("the message is empty", hint="Give a text, or an image with --image FILE.")
+
+
+def wait_for_turn(watcher: Connection, args: argparse.Namespace, sent: RunJson) -> ExitCode:
+    """Wait for the turn that reads a message, and print it. The connection has subscribed before."""
+    live = LiveOutput(as_json=args.json) if args.follow else None
+    turn = TurnFollower(sent["run"], sent["message"], live).wait(watcher.events())
+    if args.json:
+        print_json(turn, in_one_line=args.follow)
+        return ExitCode.SYSTEM_ERROR if turn["state"] == "failed" else ExitCode.OK
+    if turn["answer"] is not None and (live is None or not live.wrote):
+        print_out(*turn["answer"].split("\n"))
+    if turn["state"] == "failed":
+        raise TurnFailed(f"the turn failed: {turn['error']}")
+    if sys.stderr.isatty():
+        print_err(" · ".join(describe_use(turn)))
+    return ExitCode.OK

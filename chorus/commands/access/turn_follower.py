@@ -1,0 +1,135 @@
+"""Wait for the turn that reads a message, and show its text and calls as they come.
+
+Text goes to stdout as it is written, each call in one line of its own when it is over. While the agent works
+and nothing is printed, a terminal shows what it is doing.
+"""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+from chorus.errors import ChorusError
+from chorus.model.json_api import TurnJson
+from chorus.model.turn import CLIENT_ENDED
+from chorus.output import print_json, print_out, print_progress, print_text
+from chorus.wire.client import WatcherNotRunning
+
+CALL_SIGNS = {"succeeded": "✓", "failed": "✗", "denied": "✗", "unfinished": "✗"}
+
+
+class NoAnswer(ChorusError):
+    """The session ended before it answered."""
+
+
+class LiveOutput:
+    """Prints what the agent writes and calls; `as_json`: each event in one line."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        self._as_json = as_json
+        self._in_line = False  # the last text did not end its line
+        self._running: dict[str, str] = {}
+        self.wrote = False
+
+    def show(self, event: dict[str, Any]) -> None:
+        if self._as_json:
+            print_json(event, in_one_line=True)
+            return
+        print_progress("")
+        if event["event"] == "text":
+            print_text(event["text"])
+            self.wrote = True
+            self._in_line = not event["text"].endswith("\n") if event["text"] else self._in_line
+        elif event["status"] == "running":
+            self._running[event["id"]] = event["text"]
+        else:
+            self._running.pop(event["id"], None)
+            self._print_call(event)
+        if not self._in_line:
+            print_progress(f"… {next(reversed(self._running.values()), 'working')}")
+
+    def finish(self) -> None:
+        """End the last line."""
+        print_progress("")
+        if self._in_line:
+            print_out("")
+            self._in_line = False
+
+    def _print_call(self, event: dict[str, Any]) -> None:
+        self.finish()
+        status, why = event["status"], event["failure"]
+        because = "" if status == "succeeded" else f"  {status}" + (f": {why}" if why else "")
+        print_out(f"{CALL_SIGNS.get(status, '·')} {event['text']}{because}")
+
+
+class TurnFollower:
+    """Finds the turn that reads the message `message` of the run `run` among the watcher's events."""
+
+    def __init__(self, run: str, message: str, live: LiveOutput | None) -> None:
+        self._run = run
+        self._message = message
+        self._live = live
+        self._session: str | None = None
+        self._read_at = ""  # when the agent had read the message
+        self._left: TurnJson | None = None  # the turn, if its client ended
+        self._early: list[dict[str, Any]] = []  # what came before the session was known
+
+    def wait(self, events: Iterable[dict[str, Any]]) -> TurnJson:
+        """Return the turn when it is over."""
+        try:
+            for event in events:
+                turn = self._take(event)
+                if turn is not None:
+                    return turn
+        finally:
+            if self._live is not None:
+                self._live.finish()
+        raise WatcherNotRunning("the watcher ended before the turn was over")
+
+    def _take(self, event: dict[str, Any]) -> TurnJson | None:
+        match event:
+            case {"event": "turn", "turn": dict(turn)}:
+                found = self._take_turn(turn)  # type: ignore[arg-type]  # as the watcher sends it
+                self._show_early(turn["turn"])
+                return found
+            case {"event": "text" | "call", "session": str()}:
+                self._show(event)
+            case {"event": "run-ended", "run": run} if run == self._run:
+                return self._end(event)
+        return None
+
+    def _take_turn(self, turn: TurnJson) -> TurnJson | None:
+        """Take a turn that has changed; return it if it is the one, and over."""
+        # Its result comes after the hooks say that it is over.
+        if self._message in turn["messages"]:
+            self._session, self._read_at = turn["session"], self._read_at or datetime.now(UTC).isoformat()
+            if turn["reason"] == CLIENT_ENDED:
+                self._left = turn
+                return None
+            return turn if turn["reason"] else None
+        # The client may answer a message that was queued in the turn of another.
+        if turn["session"] == self._session and turn["reason"] and (turn["ended"] or "") > self._read_at:
+            return turn
+        return None
+
+    def _show(self, event: dict[str, Any]) -> None:
+        if self._live is None:
+            return
+        if self._session is None:
+            self._early.append(event)
+        elif event["session"] == self._session:
+            self._live.show(event)
+
+    def _show_early(self, turn: str) -> None:
+        """Show what the turn had written before it was known that it reads the message."""
+        if self._live is not None and self._session is not None:
+            for event in self._early:
+                if event["session"] == self._session and event["turn"] == turn:
+                    self._live.show(event)
+            self._early.clear()
+
+    def _end(self, ended: dict[str, Any]) -> TurnJson:
+        output = str(ended["output"]).strip() or "it printed nothing"
+        why = f"{self._run} ended without an answer ({ended['how']}): {output}"
+        if self._left is None:
+            raise NoAnswer(why)
+        return {**self._left, "error": why}

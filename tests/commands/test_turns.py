@@ -1,0 +1,168 @@
+"""Turns on the command line: followed as they come, listed, and shown with their answer."""
+
+import json
+from typing import Any, cast
+
+import pytest
+
+from chorus.commands.access.turn_follower import LiveOutput, NoAnswer, TurnFollower
+from chorus.model.json_api import TurnJson
+from chorus.model.turn import CLIENT_ENDED, TURNS_FILE
+from chorus.wire.client import WatcherNotRunning
+from chorus.wire.home import find_home
+from tests.commands.conftest import Shell, on_a_terminal
+
+Capture = pytest.CaptureFixture[str]
+
+
+def a_turn(turn: str = "t1", **fields: Any) -> TurnJson:
+    tokens = {"input": 10, "output": 5, "cache_read": 7, "cache_write": 1}
+    values: dict[str, Any] = {
+        "session": "s", "turn": turn, "message": "fix it", "messages": ["m"], "state": "done",
+        "answer": "Fixed.", "error": None, "reason": "completed", "model": "opus", "mode": "plan",
+        "tokens": tokens, "context": 18, "window": 200, "cost_usd": 0.25, "duration_ms": 1500, "api_ms": 9,
+        "steps": 2, "retries": 1, "started": "2026-01-01", "ended": "2026-01-02",
+    }  # fmt: skip
+    return cast(TurnJson, {**values, **fields})
+
+
+RUNNING = a_turn(state="running", reason=None, answer=None, ended=None)
+
+
+def turn_event(turn: TurnJson) -> dict[str, Any]:
+    return {"event": "turn", "turn": turn}
+
+
+def text(words: str, turn: str = "t1", session: str = "s") -> dict[str, Any]:
+    return {"event": "text", "session": session, "turn": turn, "text": words}
+
+
+def call(status: str, failure: str | None = None, name: str = "Bash make") -> dict[str, Any]:
+    more = {"id": "c", "text": name, "status": status, "failure": failure}
+    return {"event": "call", "session": "s", "turn": "t1", **more}
+
+
+def ended(output: str = "") -> dict[str, Any]:
+    return {"event": "run-ended", "run": "run-1", "code": -9, "how": "killed by signal 9", "output": output}
+
+
+def follow(*events: dict[str, Any], live: LiveOutput | None = None) -> TurnJson:
+    return TurnFollower("run-1", "m", live).wait(events)
+
+
+def test_text_and_calls_are_printed_as_they_come(capsys: Capture) -> None:
+    live = LiveOutput(as_json=False)
+    events = [
+        text("Of another turn.", turn="t0"), text("Let me "), turn_event(RUNNING), text("look."),
+        text("Not of this session.", session="other"), call("running"), call("succeeded"),
+        call("running"), call("failed", "exit 2"), call("denied"), text("Done.\n"), turn_event(a_turn()),
+    ]  # fmt: skip
+    assert follow(*events, live=live) == a_turn()
+    assert live.wrote
+    assert capsys.readouterr() == (
+        "Let me look.\n✓ Bash make\n✗ Bash make  failed: exit 2\n✗ Bash make  denied\nDone.\n",
+        "",
+    )
+
+
+def test_the_last_line_of_a_followed_turn_is_ended(capsys: Capture) -> None:
+    follow(turn_event(RUNNING), text("Done."), turn_event(a_turn()), live=LiveOutput(as_json=False))
+    assert capsys.readouterr().out == "Done.\n"
+
+
+def test_followed_events_are_json_lines(capsys: Capture) -> None:
+    follow(
+        turn_event(RUNNING),
+        text("a\nb"),
+        call("running"),
+        turn_event(a_turn()),
+        live=LiveOutput(as_json=True),
+    )
+    assert list(map(json.loads, capsys.readouterr().out.splitlines())) == [text("a\nb"), call("running")]
+
+
+def test_a_terminal_shows_what_is_going_on(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    live = LiveOutput(as_json=False)
+    for event in (call("running"), call("succeeded"), text("Half a line")):
+        live.show(event)
+    live.finish()
+    shown = capsys.readouterr()
+    assert shown.out == "✓ Bash make\nHalf a line\n"
+    assert [part for part in shown.err.split("\r\x1b[K") if part] == ["… Bash make", "… working"]
+
+
+def test_a_turn_that_answers_a_queued_message_of_the_session_is_its_turn() -> None:
+    read = a_turn(state="running", reason=None)
+    other = a_turn("t2", messages=[], answer="Both.", ended="9999")
+    assert follow(turn_event(read), turn_event(a_turn("t0", messages=[])), turn_event(other)) == other
+
+
+def test_a_client_that_ends_in_its_turn_fails_it_with_its_output() -> None:
+    left = a_turn(state="failed", reason=CLIENT_ENDED, error="the client ended")
+    turn = follow(turn_event(left), ended("out of memory\n"))
+    assert turn["error"] == "run-1 ended without an answer (killed by signal 9): out of memory"
+
+
+def test_a_client_that_ends_before_its_turn_is_an_error() -> None:
+    with pytest.raises(NoAnswer, match=r"killed by signal 9.*: it printed nothing"):
+        follow({"event": "run-ended", "run": "run-2"}, ended())
+
+
+def test_a_watcher_that_ends_first_is_an_error() -> None:
+    with pytest.raises(WatcherNotRunning):
+        follow(turn_event(RUNNING))
+
+
+@pytest.fixture
+def with_turns(chorus: Shell) -> Shell:
+    """Turns that a watcher left; none is running now."""
+    failed = a_turn("bad-1", state="failed", answer=None, error="API Error: 400", cost_usd=None, retries=2)
+    root = find_home(chorus.repo.path).root
+    root.mkdir(parents=True, exist_ok=True)
+    kept = [a_turn("good-1", answer="Fixed.\nAll of it."), {**failed, "started": "2026-01-03"}]
+    (root / TURNS_FILE).write_text("".join(json.dumps(turn) + "\n" for turn in kept))
+    return chorus
+
+
+def test_turns_are_listed_with_what_each_took_and_why_it_failed(with_turns: Shell) -> None:
+    lines = with_turns("log", "--turns").out.splitlines()
+    took = "opus · plan · 18 tokens in (7 cached), 5 out · "
+    assert lines == [
+        "bad-1     failed   fix it",
+        f"          {took}1.5 s · context 18 of 200 · 2 retries · 2 steps",
+        "          failed: API Error: 400",
+        "good-1    done     fix it",
+        f"          {took}$0.2500 · 1.5 s · context 18 of 200 · 1 retry · 2 steps",
+    ]
+    assert with_turns("log", "--turns", "--reverse", "-n", "1").out.startswith("bad-1")
+    assert [turn["turn"] for turn in with_turns("log", "--turns", "--json").json()] == ["good-1", "bad-1"]
+    assert with_turns("log", "--turns", "--turn", "no").code == 3
+
+
+def test_a_failed_turn_is_red_on_a_terminal(with_turns: Shell) -> None:
+    code, shown = on_a_terminal(with_turns.repo, b"", "log", "--turns", GIT_PAGER="cat", TERM="xterm")
+    assert code == 0
+    assert b"\x1b[31m          failed: API Error: 400\x1b[0m" in shown
+
+
+def test_a_turn_is_shown_with_its_answer(with_turns: Shell) -> None:
+    shown = with_turns("show", "--turn", "good").out.splitlines()
+    assert shown[0] == "turn good-1  done"
+    assert "  message  fix it" in shown
+    assert shown[-3:] == ["", "Fixed.", "All of it."]
+    failed = with_turns("show", "--turn", "bad").out.splitlines()
+    assert failed[-1] == "  failed   API Error: 400"
+    assert with_turns("show", "--turn", "good", "--json").json()["answer"] == "Fixed.\nAll of it."
+
+
+@pytest.mark.parametrize(
+    ("words", "code"), [(["show"], 2), (["show", "1", "--turn", "x"], 2), (["show", "--turn", "x"], 3)]
+)
+def test_show_takes_one_action_or_one_turn(with_turns: Shell, words: list[str], code: int) -> None:
+    assert with_turns(*words).code == code
+
+
+def test_without_any_turn_the_list_says_so(chorus: Shell) -> None:
+    nothing = chorus("log", "--turns")
+    assert (nothing.code, nothing.err) == (3, "chorus: no turn is recorded yet\n")
