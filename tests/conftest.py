@@ -5,9 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import is_hypothesis_test
+from hypothesis import is_hypothesis_test, settings
 
 from tests.repos import UserRepo, make_template
+
+# A busy machine takes any time: no example fails because it was slow.
+settings.register_profile("chorus", deadline=None)
+settings.load_profile("chorus")
 
 FIXED_ENVIRONMENT = {
     "GIT_CONFIG_NOSYSTEM": "1",
@@ -23,6 +27,8 @@ FIXED_ENVIRONMENT = {
     "TERM": "xterm-256color",
     "TZ": "UTC",
 }
+# `.ci/imitated` may ask for tests without a file watch.
+FILE_WATCH = "\tfileWatch = poll\n" if os.environ.get("IMITATE_WATCH") == "poll" else ""
 INHERITED = (
     "GIT_",
     "TMUX",
@@ -30,6 +36,9 @@ INHERITED = (
     "ANTHROPIC",
     "XDG_",
     "CHORUS_",
+    "DISPLAY",
+    "WAYLAND_",
+    "DBUS_",
     "PAGER",
     "EDITOR",
     "VISUAL",
@@ -73,7 +82,7 @@ def sealed_environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch: py
     (home / ".gitconfig").write_text(
         "[init]\n\tdefaultBranch = main\n[user]\n\tname = Ada User\n\temail = ada@example.com\n"
         # Waiting for the disk proves nothing here; what it is for has a test of its own.
-        "[chorus]\n\tdurable = false\n"
+        "[chorus]\n\tdurable = false\n" + FILE_WATCH
     )
     return home
 

@@ -108,7 +108,7 @@ class UserRepo:
 
     def read_files(self, revision: str) -> dict[str, bytes]:
         """Every file of a revision."""
-        from git import Blob  # noqa: PLC0415
+        from git import Blob  # noqa: PLC0415  slow to load
 
         with self.open_gitpython() as repo:
             blobs = [item for item in repo.commit(revision).tree.traverse() if isinstance(item, Blob)]
@@ -161,7 +161,7 @@ def snapshot(root: Path) -> dict[str, tuple[int, int, bytes]]:
         for file in files:
             place = os.path.join(directory, file)  # noqa: PTH118  names that are no text
             state = os.lstat(place)
-            data = os.readlink(place) if os.path.islink(place) else read_plain(place)  # noqa: PTH114, PTH115
+            data = os.readlink(place) if os.path.islink(place) else read_plain(place)  # noqa: PTH114, PTH115  names that are no text
             found[os.fsdecode(os.path.relpath(place, os.fsencode(root)))] = (
                 state.st_mode,
                 state.st_mtime_ns,
@@ -171,9 +171,9 @@ def snapshot(root: Path) -> dict[str, tuple[int, int, bytes]]:
 
 
 def read_plain(place: bytes) -> bytes:
-    if not os.path.isfile(place):  # noqa: PTH113
+    if not os.path.isfile(place):  # noqa: PTH113  names that are no text
         return b""
-    with open(place, "rb") as file:  # noqa: PTH123
+    with open(place, "rb") as file:  # noqa: PTH123  names that are no text
         return file.read()
 
 

@@ -14,8 +14,8 @@ from typing import Any
 
 from chorus.demo.model_server.server import ModelServer
 from chorus.system.processes import read_process
-from chorus.wire.client import connect_or_start, start, stop
 from chorus.wire.home import Home, find_home
+from chorus.wire.watcher_process import connect_or_start, start, stop
 from tests.e2e.scenarios import bash, edit, in_directory, read, write
 from tests.e2e.watched_session import MODES, WatchedSession, run_git
 from tests.lab.client import Client, find_client, prepare_home, read_version

@@ -109,7 +109,7 @@ class WrittenObjects:
             self._objects.append((kind, data))
             return write(kind, data)
 
-        loose.write = write_and_collect  # type: ignore[method-assign, assignment]
+        loose.write = write_and_collect  # type: ignore[method-assign, assignment]  # to collect
 
     def take(self) -> list[tuple[bytes, bytes]]:
         objects, self._objects[:] = list(dict.fromkeys(self._objects)), []

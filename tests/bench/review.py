@@ -12,8 +12,8 @@ from pathlib import Path
 from chorus.history.log.filter import LogFilter
 from chorus.history.recorder import Recorder
 from chorus.review.operations import Selection, redo, revert
-from chorus.wire.client import stop
 from chorus.wire.home import find_home
+from chorus.wire.watcher_process import stop
 from tests.bench.lanes import make_repository, scratch
 from tests.history.agent_at_work import action, bash
 

@@ -11,8 +11,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from chorus.wire.client import Connection, connect, connect_or_start
+from chorus.panel.items import parse_entry
+from chorus.wire.client import Connection, connect
 from chorus.wire.home import Home, find_home
+from chorus.wire.watcher_process import connect_or_start
 from tests.bench.kills import session
 from tests.e2e.scenarios import in_directory, write
 from tests.e2e.watched_session import WatchedSession, run_git
@@ -62,8 +64,9 @@ def measure_commits(watched: WatchedSession) -> None:
 
 def _listen(watcher: Connection, reported: dict[str, float]) -> None:
     for event in watcher.events():
-        if event["event"] == "action" and event["entry"]["status"] == "committed":
-            for path in event["entry"]["paths"]:
+        entry = parse_entry(event.get("entry"))
+        if event["event"] == "action" and entry is not None and entry.status == "committed":
+            for path in entry.paths:
                 reported.setdefault(path, time.time())
 
 

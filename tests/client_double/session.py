@@ -1,17 +1,20 @@
 """The session: its id, directory, permission mode and transcript path."""
 
+import ctypes
 import json
 import os
 import re
 import subprocess
 import time
 import uuid
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from chorus.system.processes import read_start
+
 MODEL = "claude-opus-5-5"
 EFFORT = "medium"
+PR_SET_NAME = 15  # from <sys/prctl.h>; Linux only
 
 
 @dataclass(slots=True)
@@ -84,7 +87,7 @@ class Registration:
             "kind": "interactive",
             "entrypoint": session.entrypoint,
             # Tells an old file of a reused process id.
-            "procStart": _process_start(),
+            "procStart": read_start(os.getpid()),
             "status": status,
             **({"waitingFor": "permission prompt"} if status == "waiting" else {}),
             "updatedAt": round(time.time() * 1000),
@@ -97,16 +100,8 @@ class Registration:
         self._path.unlink(missing_ok=True)
 
 
-def _process_start() -> str:
-    try:
-        stat = Path("/proc/self/stat").read_text()
-    except OSError:
-        return ""
-    # The name may contain anything, so the fields are counted after its closing bracket.
-    return stat.rpartition(")")[2].split()[19]
-
-
 def set_process_name() -> None:
     """Appear as `claude` in the list of processes, where the system lets a process name itself."""
-    with suppress(OSError):
-        Path("/proc/self/comm").write_text("claude")
+    set_option = getattr(ctypes.CDLL(None), "prctl", None)
+    if set_option is not None:
+        set_option(PR_SET_NAME, b"claude")

@@ -293,6 +293,6 @@ def test_killing_the_pane_leaves_no_process(pane: Pane) -> None:
 
     def gone() -> bool:
         found = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True)
-        return found.stdout.strip() in ("", "Z") or not os.path.exists(f"/proc/{pid}")  # noqa: PTH110
+        return found.stdout.strip() in ("", "Z") or not os.path.exists(f"/proc/{pid}")  # noqa: PTH110  one look
 
     wait_until(gone, what="the process is gone")

@@ -1,4 +1,4 @@
-"""`python -m tests.compare [--edits N] [--write]`: run all tools with the same edits and print one table."""
+"""`python -m tests.compare [--edits N] [--felt] [--write]`: run all tools with the same edits."""
 
 import argparse
 import subprocess
@@ -9,10 +9,11 @@ from functools import partial
 from pathlib import Path
 
 from tests.compare.contenders import Chorus, Contender, GitPerEdit
+from tests.compare.felt_cost import ROUNDS, run_felt
 from tests.compare.measurements import Row, check_correctness, measure_cost
 from tests.compare.other_tools import Aider, Ccundo, Opencode, Stepback
 from tests.compare.session import ROOT
-from tests.compare.table import insert_into, render
+from tests.compare.table import COMPARED, FELT, insert_into, render
 
 PAGE = ROOT / "docs" / "benchmarks.md"
 TOOLS = ROOT / ".compare"
@@ -22,9 +23,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.compare")
     parser.add_argument("--edits", type=int, default=200)
     parser.add_argument("--files", type=int, nargs="+", default=[100, 20000])
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="of six edits, in the real client")
+    parser.add_argument("--felt", action="store_true", help="only what an edit costs in the real client")
     parser.add_argument("--only", nargs="+", help="only contenders whose name contains one of these")
     parser.add_argument("--write", action="store_true", help=f"write the table to {PAGE.name}")
     args = parser.parse_args()
+    if not args.only:
+        felt = run_felt(args.files, args.rounds)
+        print(felt)
+        if args.write:
+            insert_into(PAGE, FELT, felt)
+    if args.felt:
+        return
     rows = {contender: _install(contender) for contender in _select(args.only)}
     for contender, row in rows.items():
         print(f"{contender.name} …", file=sys.stderr, flush=True)
@@ -35,7 +45,7 @@ def main() -> None:
     text = render(list(rows.values()), args.files, args.edits)
     print(text)
     if args.write:
-        insert_into(PAGE, text)
+        insert_into(PAGE, COMPARED, text)
 
 
 def _select(only: list[str] | None) -> list[Contender]:

@@ -23,7 +23,13 @@ def make_repository(project: Path, home: Path, *, files: int) -> None:
         directory = project / "data" / f"{number // 100:03}"
         directory.mkdir(parents=True, exist_ok=True)
         (directory / f"{number:05}.txt").write_text(f"file {number}\n" * 20)
-    for command in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "start"]):
+    # Nothing goes on in the background once it is made.
+    for command in (
+        ["init", "-q"],
+        ["add", "-A"],
+        ["-c", "gc.auto=0", "commit", "-qm", "start"],
+        ["gc", "-q"],
+    ):
         subprocess.run(["git", *command], cwd=project, check=True, env=environment(home))
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from tests.compare.measurements import SLOW_EDITS, Row
 from tests.compare.revert_cases import REVERT_CASES
 
-BEGIN, END = "<!-- compare: begin -->", "<!-- compare: end -->"
+COMPARED, FELT = "compare", "felt"  # the tables of the page, by their markers
 MARKS = {"right": "✓", "refused": "–", "wrong": "✗"}
 
 
@@ -71,12 +71,10 @@ def _score(row: Row) -> str:
     return f"{results.count('right')} / {results.count('wrong')}"
 
 
-def insert_into(page: Path, text: str) -> None:
-    """Replace the table between its markers in a page, or append it if there are none."""
-    old = page.read_text() if page.exists() else "# Benchmarks\n"
-    block = f"{BEGIN}\n{text}\n{END}"
-    if BEGIN in old:
-        head, _, rest = old.partition(BEGIN)
-        page.write_text(head + block + rest.partition(END)[2])
-    else:
-        page.write_text(f"{old.rstrip()}\n\n## Compared with other tools\n\n{block}\n")
+def insert_into(page: Path, name: str, text: str) -> None:
+    """Replace what is between the markers of this name in a page."""
+    begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+    head, found, rest = page.read_text().partition(begin)
+    if not found:
+        raise ValueError(f"{page} has no marker {begin}")
+    page.write_text(f"{head}{begin}\n{text}\n{end}{rest.partition(end)[2]}")

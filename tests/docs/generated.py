@@ -75,6 +75,46 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
+# The rest of the manual page: what users type most, and what is where.
+MAN_EXAMPLES = (
+    ("chorus claude", "Start Claude Code in tmux, watched, with the panel beside it."),
+    ("chorus log --open", "List what is not reviewed yet."),
+    ("chorus revert 12", "Undo action 12; later work in the same file stays."),
+    ("chorus note 12:40 'what if it is None?'", "Write a note to the agent on a line of action 12."),
+    ("chorus notes send", "Send all notes, those of one session together."),
+    ("chorus land LANE --edit", "Commit a lane to the current branch, and edit the messages first."),
+    (
+        'chorus pr LANE | gh pr create --title "$(chorus pr LANE --title)" --body-file -',
+        "Open a pull request of a landed lane.",
+    ),
+)
+MAN_FILES = (
+    (
+        ".git/chorus",
+        "Everything recorded: timeline, marks, notes, lanes' objects, the watcher's socket and log.",
+    ),
+    ("refs/heads/chorus/", "The lanes: plain branches."),
+    (
+        "~/.config/chorus/config.toml",
+        "Your preferences and rules for prompts (in $XDG_CONFIG_HOME, if set). See docs/config.md.",
+    ),
+    (".chorus.toml", "A repository's own rules, which can only make yours stricter."),
+)
+MAN_ENVIRONMENT = (
+    (
+        "CHORUS_THEME",
+        "dark or light: the panel's colours. COLORFGBG is used without it; NO_COLOR turns colours off.",
+    ),
+    (
+        "VISUAL, EDITOR",
+        "The editor the panel opens files in. Messages are edited in git's editor (GIT_EDITOR).",
+    ),
+    ("TMUX, TMUX_PANE, TMUX_TMPDIR", "Which tmux server and pane this is, as tmux sets them."),
+    ("XDG_CONFIG_HOME, XDG_STATE_HOME", "Where configuration and logs are."),
+    ("LANG, LC_ALL, LC_CTYPE", "Whether the panel may draw with Unicode."),
+)
+
+
 def render_man(pages: Sequence[CommandPage]) -> str:
     lines = [
         '.TH CHORUS 1 "" "Chorus" "User Commands"',
@@ -94,6 +134,11 @@ def render_man(pages: Sequence[CommandPage]) -> str:
     lines.append(".SH EXIT STATUS")
     for code, meaning in MEANINGS.items():
         lines += [".TP", f"{code.value}", _roff(meaning)]
+    sections = {"EXAMPLES": MAN_EXAMPLES, "FILES": MAN_FILES, "ENVIRONMENT": MAN_ENVIRONMENT}
+    for heading, rows in sections.items():
+        lines.append(f".SH {heading}")
+        for name, meaning in rows:
+            lines += [".TP", f"\\fB{_roff(name)}\\fR", _roff(meaning)]
     lines += [".SH SEE ALSO", ".BR git (1),", ".BR tmux (1)"]
     return "\n".join(lines) + "\n"
 

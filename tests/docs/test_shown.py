@@ -16,8 +16,9 @@ from chorus.commands.parser.reference import read_page
 from chorus.errors import ExitCode
 from chorus.history.recorder import Recorder
 from chorus.model.ids import TurnId
-from chorus.wire.client import WatcherNotRunning, connect, stop
+from chorus.wire.client import WatcherNotRunning, connect
 from chorus.wire.home import Home, find_home
+from chorus.wire.watcher_process import stop
 from tests.docs.shown import DOCUMENTS, ROOT, Shown, read_links, read_shown
 from tests.history.agent_at_work import action
 from tests.repos import UserRepo
@@ -30,6 +31,11 @@ ELSEWHERE = {
     "chorus attach": "tests/e2e/watched_session.py",
     "chorus run": "tests/e2e/watched_session.py",
     "chorus send": "tests/e2e/watched_session.py",
+    "chorus interrupt": "tests/e2e/test_headless_driving.py",
+    "chorus note": "tests/e2e/test_notes.py",
+    "chorus notes": "tests/e2e/test_notes.py",
+    "chorus pr": "tests/commands/test_pr.py",
+    "chorus inbox --web": "tests/web/served_page.py",
     "chorus panel": "tests/panel/test_terminal.py",
     "chorus demo": "tests/demo/test_story.py",
     "chorus approve": "tests/e2e/test_key_answers.py",
@@ -38,6 +44,7 @@ ELSEWHERE = {
     "chorus policy add": "tests/commands/test_policy.py",
     "chorus policy explain": "tests/commands/test_policy.py",
     "chorus hooks wake": "tests/commands/test_removal.py",
+    "chorus gc --all": "tests/commands/test_removal.py",
     "pipx install": ".ci/dist",
     "uv tool install": ".ci/dist",
 }
@@ -45,6 +52,9 @@ ELSEWHERE = {
 EXPECTED = {
     "chorus prompts": {ExitCode.NOT_FOUND},
     "chorus log --prompts": {ExitCode.NOT_FOUND},
+    # Whether a watcher has run by then depends on the commands shown before.
+    "chorus inbox": {ExitCode.OK, ExitCode.NOT_FOUND},
+    "chorus inbox --plain": {ExitCode.OK, ExitCode.NOT_FOUND},
     # It reports what is missing on the machine it runs on.
     "chorus doctor": {ExitCode.OK, ExitCode.SYSTEM_ERROR},
     "chorus doctor --json": {ExitCode.OK, ExitCode.SYSTEM_ERROR},

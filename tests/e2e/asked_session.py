@@ -8,7 +8,7 @@ import contextlib
 import io
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -116,8 +116,21 @@ def answer_prompt(
     return done
 
 
-def play(asking: WatchedSession, name: str, steps: Sequence[Call], *, agent: str | None = None) -> None:
-    """Play one message to its end. The calls are the model's own, or those of a sub-agent."""
+GiveAnswer = Callable[[Mapping[str, Any], Sequence[str]], object]
+
+
+def play(
+    asking: WatchedSession,
+    name: str,
+    steps: Sequence[Call],
+    *,
+    agent: str | None = None,
+    answer: GiveAnswer | None = None,
+) -> None:
+    """Play one message to its end. The calls are the model's own, or those of a sub-agent.
+
+    `answer`: gives the answers, instead of the command line.
+    """
     assert asking.pane is not None
     last, ids = f"That was {name}.", [f"toolu_{name}_{number}" for number in range(len(steps))]
     calls: list[list[Step]] = [[replace(step.call, id=id)] for step, id in zip(steps, ids, strict=True)]
@@ -132,7 +145,7 @@ def play(asking: WatchedSession, name: str, steps: Sequence[Call], *, agent: str
     before = ""
     for step in steps:
         if isinstance(step, AskedCall):
-            before = answer_next(asking, step, but=before)
+            before = answer_next(asking, step, but=before, answer=answer)
         wait_for(
             partial(_has_effect, asking, step), what=f"the effect of {step}", seconds=SECONDS, every=EVERY
         )
@@ -144,7 +157,9 @@ def play(asking: WatchedSession, name: str, steps: Sequence[Call], *, agent: str
     assert final == {path: _text(asking.project / path) for path in final}
 
 
-def answer_next(asking: WatchedSession, step: AskedCall, *, but: str) -> str:
+def answer_next(
+    asking: WatchedSession, step: AskedCall, *, but: str, answer: GiveAnswer | None = None
+) -> str:
     """Answer the next prompt, which is not `but`; return its id."""
     prompt = next_prompt(asking, but=but)
     assert prompt["kind"] == step.kind, prompt
@@ -153,6 +168,9 @@ def answer_next(asking: WatchedSession, step: AskedCall, *, but: str) -> str:
         code, _, noted = command(asking, verb, prompt["id"], *words)
         assert (code, waiting(asking)) == (ExitCode.REFUSED, [prompt])
         assert why in noted
+    if answer is not None:
+        answer(prompt, step.answer)
+        return str(prompt["id"])
     verb, *words = step.answer
     assert answer_prompt(asking, verb, prompt, *words)["how"] == "keys"
     return str(prompt["id"])

@@ -1,4 +1,4 @@
-"""An MCP server for the client: one tool, `keep`, that writes a file. Speaks JSON-RPC on stdio."""
+"""An MCP server for the client: `keep` writes a file, `confirm` asks the user. Speaks JSON-RPC on stdio."""
 
 import json
 import sys
@@ -10,6 +10,27 @@ TOOL = {
     "description": "Keep a text in a file",
     "inputSchema": {"type": "object", "properties": {"path": {"type": "string"}, "text": {"type": "string"}}},
 }
+CONFIRM = {
+    "name": "confirm",
+    "description": "Ask the user",
+    "inputSchema": {"type": "object", "properties": {}},
+}
+FORM = {"message": "Shall it be so?", "requestedSchema": {"type": "object", "properties": {}}}
+
+
+def ask_user() -> str:
+    """Ask with a form; return what the user did with it."""
+    send({"id": "form", "method": "elicitation/create", "params": FORM})
+    for line in sys.stdin:
+        reply = json.loads(line)
+        if reply.get("id") == "form":
+            return str(reply["result"]["action"])
+    return "nothing"
+
+
+def send(message: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+    sys.stdout.flush()
 
 
 def answer(method: str, given: dict[str, Any]) -> dict[str, Any]:
@@ -20,7 +41,9 @@ def answer(method: str, given: dict[str, Any]) -> dict[str, Any]:
             version = given["protocolVersion"]
             return {"protocolVersion": version, "capabilities": capabilities, "serverInfo": about}
         case "tools/list":
-            return {"tools": [TOOL]}
+            return {"tools": [TOOL, CONFIRM]}
+        case "tools/call" if given["name"] == "confirm":
+            return {"content": [{"type": "text", "text": f"the user did: {ask_user()}"}]}
         case "tools/call":
             Path(given["arguments"]["path"]).write_text(given["arguments"]["text"], encoding="utf-8")
             return {"content": [{"type": "text", "text": "kept"}]}
@@ -33,8 +56,7 @@ def main() -> None:
         request = json.loads(line)
         if "id" in request:
             result = answer(request["method"], request.get("params", {}))
-            sys.stdout.write(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}) + "\n")
-            sys.stdout.flush()
+            send({"id": request["id"], "result": result})
 
 
 if __name__ == "__main__":

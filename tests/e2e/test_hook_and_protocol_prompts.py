@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from chorus.wire.client import connect, stop
+from chorus.wire.client import connect
 from chorus.wire.home import find_home
+from chorus.wire.watcher_process import stop
 from tests.e2e.asked_session import ASKING, EVERY, SECONDS, answer_prompt, no_prompt, send_script, waiting
 from tests.e2e.scenarios import bash, in_directory, write
 from tests.e2e.watched_session import WatchedSession

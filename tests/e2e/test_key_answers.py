@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from chorus.wire.client import WatcherNotRunning, connect, stop
+from chorus.wire.client import WatcherNotRunning, connect
 from chorus.wire.home import find_home
 from chorus.wire.protocol import WatcherError
+from chorus.wire.watcher_process import stop
 from tests.e2e.asked_session import ASKING, AskedCall, ask, next_prompt, no_prompt, play
 from tests.e2e.scenarios import write
 from tests.e2e.watched_session import WatchedSession

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from chorus.wire.client import connect, stop
+from chorus.wire.client import connect
 from chorus.wire.home import find_home
+from chorus.wire.watcher_process import stop
 from tests.e2e.asked_session import ASKING, SECONDS, AskedCall, Call, UnaskedCall, play
 from tests.e2e.scenarios import APP, bash, edit, read, write
 from tests.e2e.watched_session import WatchedSession

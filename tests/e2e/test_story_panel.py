@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from chorus.wire.client import stop
 from chorus.wire.home import find_home
+from chorus.wire.watcher_process import stop
 from tests.e2e.scenarios import APP, edit, in_directory, read, write
 from tests.e2e.watched_session import WatchedSession, run_git
 from tests.lab.client import INPUT_BOX, Client, say
@@ -75,11 +75,11 @@ def test_an_edit_is_approved_reverted_redone_kept_and_landed_in_the_panel(
     say(session, "rename old to new")
 
     # Approve: the panel shows the prompt with its change, and one key answers it.
-    asked = panel.wait_settled(r"(?s)def new\(\).*edit to app\.py\?.*1 +Yes", seconds=SECONDS)
-    assert re.search(r"- ?def old", asked)
+    asked = panel.wait_settled(r"(?s)\+new.*proceed\?.*1 +Yes", seconds=SECONDS)
+    assert re.search(r"-old", asked)
     assert (project / "app.py").read_text() == APP
-    press(panel, "a", seeing=r"edit to app\.py\?", gives="approved: ")
-    press(panel, "a", seeing=r"create notes\.txt\?", gives="approved: .*\n.*nothing|2 open")
+    press(panel, "a", seeing=r"app\.py", gives="approved: ")
+    press(panel, "a", seeing=r"notes\.txt", gives="approved: .*\n.*nothing|2 open")
     session.wait_for("● Renamed it", seconds=SECONDS)
 
     # Review: both actions are in the queue and on disk, and not on the user's branch.
@@ -98,7 +98,7 @@ def test_an_edit_is_approved_reverted_redone_kept_and_landed_in_the_panel(
     # Redo it, and keep the whole turn.
     press(panel, "u", seeing="Queue 1 open", gives=f"redid {numbers['Edit']}")
     assert (project / "app.py").read_text() == NEW
-    press(panel, "K", seeing="Queue 2 open", gives="kept ")
+    press(panel, "X", seeing="Queue 2 open", gives="kept ")
     panel.wait_settled("Queue nothing open", seconds=SECONDS)
 
     # Land: one commit for the turn on the user's branch, the work tree unchanged.

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from chorus.wire.client import stop
 from chorus.wire.home import find_home
+from chorus.wire.watcher_process import stop
 from tests.e2e.scenarios import Say, edit, in_directory, read
 from tests.e2e.watched_session import MODES, WatchedSession
 from tests.lab.client import Client

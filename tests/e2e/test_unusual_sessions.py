@@ -1,4 +1,4 @@
-"""Unusual sessions: denials, lent hooks, /clear, resume, rewind, kills. Nothing is lost or duplicated."""
+"""Denials, temporary hooks, resume, kills. Nothing is lost or duplicated."""
 
 import os
 import signal
@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from chorus.wire.client import stop
 from chorus.wire.home import find_home
+from chorus.wire.watcher_process import stop
 from tests.e2e.scenarios import APP, Say, edit, in_directory, read, write
 from tests.e2e.watched_session import MODES, WatchedSession, run_git
 from tests.lab.client import INPUT_BOX, Client, say
@@ -57,7 +57,11 @@ def expect(watched: WatchedSession, *wanted: tuple[str, str, tuple[str, ...]]) -
         raise AssertionError(f"{found} is not {list(wanted)}") from None
 
 
-START = {"hooked": WatchedSession.start_hooked, "adopted": WatchedSession.start_adopted}
+START = {
+    "modded": WatchedSession.start_modded,
+    "hooked": WatchedSession.start_hooked,
+    "adopted": WatchedSession.start_adopted,
+}
 
 
 @pytest.mark.parametrize("mode", START)
@@ -100,19 +104,6 @@ def test_hooks_lent_to_a_running_client_are_used_and_removed_again(
     wait_for(lambda: not settings.parent.exists(), what="the settings as they were", seconds=60)
 
 
-@pytest.mark.parametrize("mode", START)
-def test_clear_begins_a_new_session_that_is_watched_too(watched: WatchedSession, mode: str) -> None:
-    START[mode](watched)
-    assert watched.pane is not None
-    watched.say(Say("first", script(watched.project, [write("a.txt", "a\n")], [Text("Made a.")])))
-    watched.pane.type("/clear")
-    watched.pane.wait_for(r"❯\s/clear")
-    watched.pane.press("Enter")
-    watched.pane.wait_gone("Made a")
-    watched.say(Say("second", script(watched.project, [write("b.txt", "b\n")], [Text("Made b.")])))
-    expect(watched, ("Write", "committed", ("a.txt",)), ("Write", "committed", ("b.txt",)))
-
-
 @pytest.mark.parametrize("mode", MODES)
 def test_a_resumed_session_continues_its_lane_and_repeats_nothing(watched: WatchedSession, mode: str) -> None:
     MODES[mode](watched)
@@ -148,26 +139,6 @@ def test_the_actions_of_a_client_killed_during_a_turn_are_kept(watched: WatchedS
 
 def _gone(watched: WatchedSession) -> bool:
     return all(session["state"] == "gone" for session in watched.chorus("status")["sessions"])
-
-
-@pytest.mark.parametrize("mode", ["hooked", "adopted"])
-def test_a_rewind_is_recorded_as_an_outside_change(watched: WatchedSession, mode: str) -> None:
-    MODES[mode](watched)
-    assert watched.pane is not None
-    watched.say(Say("first", script(watched.project, [write("a.txt", "a\n")], [Text("Made a.")])))
-    expect(watched, ("Write", "committed", ("a.txt",)))
-    # Escape twice does the same, but only when both come close together.
-    say(watched.pane, "/rewind")
-    watched.pane.wait_settled("Rewind")
-    watched.pane.press("Up")
-    watched.pane.press("Enter")
-    watched.pane.wait_settled("Restore code")
-    watched.pane.press("1")
-    wait_for(lambda: not (watched.project / "a.txt").exists(), what="the rewind")
-    wait_for(
-        lambda: any(e["status"] == "outside" and e["paths"] == ["a.txt"] for e in watched.log("--outside")),
-        what="the record of the rewind",
-    )
 
 
 def test_a_watcher_killed_again_and_again_loses_and_duplicates_nothing(watched: WatchedSession) -> None:

@@ -64,8 +64,15 @@ class WatchedSession:
         return [entry for entry in self.log() if entry["tool"] != "Read"]
 
     def start_hooked(self, *arguments: str) -> None:
-        """Start `chorus claude` in a pane."""
-        command = [sys.executable, "-m", "chorus", "claude", "--no-panel", "--", *ALLOW, *arguments]
+        """Start `chorus claude` in a pane, with hooks instead of the mod."""
+        self._start_chorus_claude("--no-mod", "--", *ALLOW, *arguments)
+
+    def start_modded(self, *arguments: str) -> None:
+        """Start `chorus claude` in a pane, with the mod."""
+        self._start_chorus_claude("--", *ALLOW, *arguments)
+
+    def _start_chorus_claude(self, *arguments: str) -> None:
+        command = [sys.executable, "-m", "chorus", "claude", "--no-panel", *arguments]
         self.pane = self.terminal.open(command, cwd=self.project, environment=self.environment())
         self.pane.wait_for(INPUT_BOX)
 
@@ -193,6 +200,7 @@ def expect_change(project: Path, entry: dict[str, Any], wanted: Expected) -> Non
 
 
 MODES: dict[str, Callable[[WatchedSession], None]] = {
+    "modded": WatchedSession.start_modded,
     "hooked": WatchedSession.start_hooked,
     "adopted": WatchedSession.start_adopted,
     "headless": WatchedSession.start_headless,

@@ -17,8 +17,9 @@ from tests.lab.terminal import Pane, Terminal
 CLIENT_VARIABLE = "TEST_CLIENT"
 # A whole headless run takes about a second; a busy machine may need many.
 RUN_TIMEOUT_SECONDS = 60.0
-# The mark of the input box below its rule; a dialog shows the same mark before an option.
-INPUT_BOX = r"─{10}\n❯\s"
+# The mark of the input box below its rule, which may carry the session's name; a dialog shows the same mark
+# before an option.
+INPUT_BOX = r"─{10}(?: [^\n]+ ─+)?\n❯\s"
 # 2.1.191 may leave a sent message in the box when a background task ends at that moment.
 LEFT_OVER = rf"{INPUT_BOX}\S"
 

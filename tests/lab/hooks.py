@@ -2,11 +2,16 @@
 
 import json
 import os
+import shlex
+import shutil
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+# `make test-shells` names one after the other; the client runs the program itself, by its first line.
+SHELL = shlex.split(os.environ.get("TEST_SHELL", ""))
+SHELL[:1] = [shutil.which(name) or name for name in SHELL[:1]]  # also found with another PATH
 HOOK = Path(__file__).parent.parent.parent / "hooks" / "chorus-hook"
 
 
@@ -14,7 +19,7 @@ def start_hook(
     project: Path, *arguments: str, environment: Mapping[str, str] | None = None, cwd: Path | None = None
 ) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [HOOK, *arguments],
+        [*SHELL, HOOK, *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

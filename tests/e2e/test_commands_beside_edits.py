@@ -1,0 +1,203 @@
+"""The real client runs commands beside edits of the same file: each change lands on its own action."""
+
+import os
+import signal
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+
+from chorus.wire.home import find_home
+from chorus.wire.watcher_process import stop
+from tests.e2e.scenarios import Say, bash, edit, in_directory, write
+from tests.e2e.watched_session import MODES, WatchedSession, run_git
+from tests.lab.client import Client
+from tests.lab.client_behavior import ClientBehavior
+from tests.lab.script import Pause, Text, ToolUse
+from tests.lab.terminal import Terminal
+from tests.waiting import wait_for
+
+pytestmark = pytest.mark.client
+
+LINES = "".join(f"l{number}\n" for number in range(1, 31))
+Lines = list[str]
+
+
+@pytest.fixture
+def watched(client: Client, terminal: Terminal) -> Iterator[WatchedSession]:
+    watched = WatchedSession(client, terminal)
+    for name in "abcdefgh":
+        (watched.project / f"{name}.txt").write_text(LINES)
+    run_git(watched.project, "add", ".")
+    run_git(watched.project, "commit", "-qm", "Lines")
+    yield watched
+    stop(find_home(client.project))
+
+
+def sed(file: str, old: str, new: str, *, before: str = "", after: str = "") -> ToolUse:
+    return bash(f"{before}sed -i 's/^{old}$/{new}/' {{p}}/{file}{after}")
+
+
+def play(watched: WatchedSession, message: str, *turns: list[Any]) -> None:
+    script = [[in_directory(step, watched.project) for step in turn] for turn in turns]
+    watched.say(Say(message, [*script, [Text(f"Done with {message}.")]]))
+
+
+def changed_lines(watched: WatchedSession, entry: dict[str, Any]) -> Lines:
+    shown = run_git(watched.project, "show", "--format=", "-U0", entry["commit"]).stdout
+    return [line for line in shown.splitlines() if line[:1] in "+-" and line[:3] not in ("+++", "---")]
+
+
+def expect(watched: WatchedSession, wanted: Sequence[tuple[str, Lines]]) -> None:
+    """Check that the log has these actions in this order, each with these lines, and nothing outside."""
+    seen: list[tuple[str, Lines]] = []
+
+    def is_recorded() -> bool:
+        entries = [entry for entry in watched.actions() if entry["status"] != "noop"]
+        seen[:] = [(entry["tool"], changed_lines(watched, entry)) for entry in entries]
+        return len(seen) >= len(wanted)
+
+    wait_for(is_recorded, what="all actions", seconds=60)
+    assert seen == list(wanted)
+    assert [entry["paths"] for entry in watched.log("--outside") if entry["status"] == "outside"] == []
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_each_change_of_a_message_lands_on_its_own_action(watched: WatchedSession, mode: str) -> None:
+    MODES[mode](watched)
+    play(
+        watched,
+        "one message",
+        [sed("a.txt", "l2", "B2"), edit("a.txt", "l3\n", "E3\n")],
+        [sed("b.txt", "l2", "B2"), write("b.txt", "whole\n")],
+        [sed("c.txt", "l2", "B2"), sed("c.txt", "l9", "C9"), edit("c.txt", "B2\n", "E2\n")],
+        [
+            sed("d.txt", "l2", "B2", before="sleep 0.5; ", after="; sleep 0.5"),
+            edit("d.txt", "l20\n", "E20\n"),
+        ],
+        [bash("printf 'x1\\nx2\\n' > {p}/made.txt"), edit("made.txt", "x2\n", "E2\n")],
+        [edit("e.txt", "l20\n", "E20\n"), sed("e.txt", "l2", "B2"), edit("e.txt", "l25\n", "E25\n")],
+        [bash("rm {p}/f.txt"), write("f.txt", "again\n")],
+    )
+    gone = [f"-{line}" for line in LINES.split()]
+    expect(
+        watched,
+        [
+            ("Bash", ["-l2", "+B2"]),
+            ("Edit", ["-l3", "+E3"]),
+            ("Bash", ["-l2", "+B2"]),
+            ("Write", [*[line.replace("-l2", "-B2") if line == "-l2" else line for line in gone], "+whole"]),
+            ("Bash", ["-l2", "+B2"]),
+            ("Bash", ["-l9", "+C9"]),
+            ("Edit", ["-B2", "+E2"]),
+            ("Bash", ["-l2", "+B2"]),
+            ("Edit", ["-l20", "+E20"]),
+            ("Bash", ["+x1", "+x2"]),
+            ("Edit", ["-x2", "+E2"]),
+            ("Edit", ["-l20", "+E20"]),
+            ("Bash", ["-l2", "+B2"]),
+            ("Edit", ["-l25", "+E25"]),
+            ("Bash", gone),
+            ("Write", ["+again"]),
+        ],
+    )
+
+
+def agent(job: str) -> ToolUse:
+    return ToolUse("Agent", {"description": "sub", "prompt": job, "subagent_type": "general-purpose"})
+
+
+@pytest.mark.parametrize("mode", ["hooked", "adopted"])
+def test_agents_and_background_commands_that_write_between_edits_keep_their_changes(
+    watched: WatchedSession, mode: str, behavior: ClientBehavior
+) -> None:
+    MODES[mode](watched)
+    slow = "sed -i 's/^l2$/B2/' {p}/a.txt; sleep 1.2; sed -i 's/^l6$/B6/' {p}/b.txt"
+    jobs: dict[str, list[list[Any]]] = {
+        "the first job": [[bash(slow)], [Text("First done.")]],
+        "the second job": [
+            [Pause(0.6), edit("a.txt", "l20\n", "E20\n")],
+            [edit("a.txt", "l3\n", "E3\n")],
+            [Text("Second done.")],
+        ],
+    }
+    for job, turns in jobs.items():
+        script = [[in_directory(step, watched.project) for step in turn] for turn in turns]
+        watched.client.model_server.scripts[job] = script
+    play(watched, "two agents", [agent("the first job"), agent("the second job")])
+    expected = [
+        ("Edit", ["-l20", "+E20"]),
+        ("Edit", ["-l3", "+E3"]),
+        ("Bash", ["-l2", "+B2", "-l6", "+B6"]),
+    ]
+    expect(watched, expected)
+    first, second = (
+        f"sleep 0.5; sed -i 's/^{old}$/{new}/' {{p}}/c.txt; " for old, new in (("l2", "B2"), ("l6", "B6"))
+    )
+    play(
+        watched,
+        "background",
+        [bash(f"{first}sleep 0.5; {second}", run_in_background=True)],
+        [Pause(0.8), edit("c.txt", "l20\n", "E20\n")],
+        [Pause(1.5), edit("c.txt", "l3\n", "E3\n")],
+    )
+    wait_for(lambda: len([e for e in watched.actions() if e["status"] != "noop"]) >= 6, seconds=60)
+    later = [(e["tool"], changed_lines(watched, e)) for e in watched.actions() if e["status"] != "noop"][3:]
+    # Without hooks the start of the command is reported when it has already written.
+    by_command = [line for tool, lines in later if tool == "Bash" for line in lines]
+    assert by_command == ["-l2", "+B2", "-l6", "+B6"]
+    assert [lines for tool, lines in later if tool == "Edit"] == [["-l20", "+E20"], ["-l3", "+E3"]]
+    assert [entry for entry in watched.log("--outside") if entry["status"] == "outside"] == []
+
+
+def test_a_watcher_killed_during_a_turn_is_woken_and_each_action_keeps_its_own_change(
+    watched: WatchedSession,
+) -> None:
+    """Also of calls that ran while nobody watched: a command and edits of the same file."""
+    watched.start_hooked()
+    home = find_home(watched.project)
+    pid = wait_for(lambda: int(home.lock.read_text() or 0), what="the watcher")
+    (watched.project / ".git/info/exclude").write_text("go\n")
+    turns: list[list[Any]] = [
+        [edit("a.txt", "l20\n", "E20\n")],
+        [bash("until [ -e {p}/go ]; do sleep 0.02; done")],
+        [sed("a.txt", "l2", "B2"), edit("a.txt", "l3\n", "E3\n"), edit("a.txt", "E3\n", "F3\n")],
+        [sed("b.txt", "l2", "B2"), edit("b.txt", "l20\n", "E20\n")],
+        [Text("All done.")],
+    ]
+    script = [[in_directory(step, watched.project) for step in turn] for turn in turns]
+    watched.client.model_server.scripts["work"] = script
+    watched.send("work")
+    wait_for(lambda: "E20" in (watched.project / "a.txt").read_text(), what="the first edit", seconds=60)
+    time.sleep(0.3)
+    os.kill(pid, signal.SIGKILL)
+    (watched.project / "go").touch()
+    watched.wait_for_answer("All done.")
+    expect(
+        watched,
+        [
+            ("Edit", ["-l20", "+E20"]),
+            ("Bash", ["-l2", "+B2"]),
+            ("Edit", ["-l3", "+E3"]),
+            ("Edit", ["-E3", "+F3"]),
+            ("Bash", ["-l2", "+B2"]),
+            ("Edit", ["-l20", "+E20"]),
+        ],
+    )
+    assert wait_for(lambda: int(home.lock.read_text() or 0), what="the next watcher") != pid
+
+
+def test_what_happens_after_stop_is_recorded_by_the_next_watcher(watched: WatchedSession) -> None:
+    watched.start_hooked()
+    home = find_home(watched.project)
+    stop(home)
+    play(watched, "unwatched", [sed("a.txt", "l2", "B2"), edit("a.txt", "l3\n", "E3\n")])
+    time.sleep(0.5)
+    assert home.lock.read_text() == ""  # no hook has started another
+    checks = {check["name"]: check["detail"] for check in watched.chorus("doctor", "--deep")["checks"]}
+    assert "chorus stop" in checks["watcher"]
+    assert "not recorded yet" in checks["history"]
+    assert home.lock.read_text() == ""
+    watched.chorus("attach", "-L", watched.terminal.name)
+    expect(watched, [("Bash", ["-l2", "+B2"]), ("Edit", ["-l3", "+E3"])])

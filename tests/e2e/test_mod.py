@@ -1,0 +1,177 @@
+"""The real client with Chorus's mod: what only the mod sees, its answers, and what takes over without it."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+
+from chorus.agents.claude_code.hooks.program import find_plugin_directory
+from chorus.wire.client import connect
+from chorus.wire.home import find_home
+from chorus.wire.watcher_process import stop
+from tests.e2e.scenarios import APP, Say, bash, edit, in_directory, write
+from tests.e2e.watched_session import WatchedSession
+from tests.lab.client import Client, say
+from tests.lab.script import Text
+from tests.lab.terminal import Terminal
+from tests.waiting import wait_for
+
+pytestmark = pytest.mark.client
+
+
+@pytest.fixture
+def watched(client: Client, terminal: Terminal) -> Iterator[WatchedSession]:
+    if not _loads_mods(client):
+        pytest.skip("this client has no mods")
+    yield WatchedSession(client, terminal)
+    stop(find_home(client.project))
+
+
+def _loads_mods(client: Client) -> bool:
+    from chorus.agents.claude_code.mod.files import MIN_VERSION, _read_version  # noqa: PLC0415  only where a client is
+
+    return _read_version(str(client.binary)) >= MIN_VERSION
+
+
+def do(watched: WatchedSession, message: str, *turns: Sequence[Any]) -> None:
+    watched.say(Say(message, [[in_directory(step, watched.project) for step in turn] for turn in turns]))
+
+
+def changes(watched: WatchedSession) -> list[tuple[str, str, str]]:
+    return [(entry["tool"], entry["status"], entry["source"]) for entry in watched.actions()]
+
+
+def test_calls_are_recorded_once_each_and_a_revert_reaches_the_model(watched: WatchedSession) -> None:
+    watched.start_modded()
+    renames = [[edit("app.py", f"v{n}" if n else "old", f"v{n + 1}")] for n in range(6)]
+    refused = [edit("app.py", "not in the file", "x")]
+    command = [bash("sed -i s/pass/return/ app.py")]
+    after = [edit("app.py", "return", "yield")]
+    do(watched, "rename", *renames, refused, command, after, [Text("Renamed.")])
+    wait_for(lambda: len(watched.actions()) == 9, what="nine calls", seconds=60)
+    found = changes(watched)
+    assert found[:6] == [("Edit", "committed", "mod")] * 6
+    assert found[6:] == [
+        ("Edit", "failed", "mod"),
+        ("Bash", "committed", "mod"),
+        ("Edit", "committed", "mod"),
+    ]
+    (session,) = watched.chorus("status")["sessions"]
+    assert "mod" in session["sources"]
+    assert "hook" not in session["sources"]
+
+    last = watched.actions()[-1]
+    assert watched.chorus("revert", str(last["n"]))["notified"] == [session["id"]]
+    do(watched, "go on", [write("b.txt", "b\n")], [Text("Made b.")])
+    texts = watched.client.model_server.messages()[-1].texts()
+    assert sum("The user reverted changes of yours" in text for text in texts) == 1
+
+
+def test_a_prompt_is_answered_through_the_mod_and_never_by_a_key(watched: WatchedSession) -> None:
+    watched._start_chorus_claude("--", "--permission-mode", "default")
+    calls = [in_directory(write(f"{name}.txt", "x\n"), watched.project) for name in ("one", "two", "three")]
+    script = [*([call] for call in calls), [Text("Done.")]]
+    watched.client.model_server.scripts["write"] = script
+    watched.send("write")
+
+    def pending() -> list[dict[str, Any]]:
+        return list(watched.chorus("prompts"))
+
+    def next_prompt(name: str) -> dict[str, Any]:
+        wait_for(lambda: any(name in json.dumps(p["input"]) for p in pending()), what=name, seconds=60)
+        (prompt,) = pending()
+        return prompt
+
+    prompt = next_prompt("one.txt")
+    done = watched.chorus("approve", prompt["id"])
+    assert done["how"] == "mod"
+    prompt = next_prompt("two.txt")
+    assert watched.chorus("deny", prompt["id"], "--message", "not this one")["how"] == "mod"
+    next_prompt("three.txt")
+    assert watched.pane is not None
+    watched.pane.wait_for(r"❯ 1\. Yes")
+    watched.pane.press("1")  # the user answers in the terminal first
+    watched.wait_for_answer("Done.")
+    assert pending() == []
+    assert sorted(p.name for p in watched.project.glob("*.txt")) == ["one.txt", "three.txt"]
+    with connect(find_home(watched.project)) as watcher:
+        assert [entry["keys"] for entry in watcher.ask("audit")] == [[], []]
+
+
+def test_the_user_reviews_from_the_clients_own_window(watched: WatchedSession) -> None:
+    """`/chorus` runs the command of the same name: no turn of the model, and no option passes."""
+    watched.start_modded()
+    edits = [[write("a.txt", "a\n")], [write("b.txt", "b\n")]]
+    do(watched, "write", *edits, [Text("Written.")])
+    wait_for(lambda: len(changes(watched)) == 2, what="two calls", seconds=60)
+    requests = len(watched.client.model_server.messages())
+    assert watched.pane is not None
+    watched.pane.wait_for(r"chorus: 2 to review · /chorus", seconds=60)
+
+    def type_command(command: str, shown: str) -> None:
+        assert watched.pane is not None
+        say(watched.pane, command)
+        watched.pane.wait_for(shown, seconds=60)
+
+    type_command("/chorus", r"chorus: watcher \d+ for[\s\S]*2 actions to review")
+    type_command("/chorus undo 2", r"chorus: reverted 2 in b\.txt")
+    wait_for(lambda: not (watched.project / "b.txt").exists(), what="the revert", seconds=60)
+    watched.pane.wait_for(r"chorus: 1 to review", seconds=60)
+    type_command("/chorus keep 1", "chorus: kept 1")
+    watched.pane.wait_gone(r"chorus: \d to review", seconds=60)
+    wait_for(lambda: watched.log()[0]["status"] == "kept", what="the mark", seconds=60)
+    type_command("/chorus undo --with-dependents", r"Usage: /chorus")
+    assert len(watched.client.model_server.messages()) == requests
+
+
+def test_the_mod_is_what_the_client_accepts(client: Client) -> None:
+    if not _loads_mods(client):
+        pytest.skip("this client has no mods")
+    validate = client.command("plugin", "validate", str(find_plugin_directory() / "mod"))
+    done = subprocess.run(validate, env=client.environment(), capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "command.run" in done.stdout
+
+
+def test_hooks_take_over_when_the_mod_falls_silent(watched: WatchedSession) -> None:
+    watched.start_modded()
+    do(watched, "first", [edit("app.py", "old", "v1")], [Text("First.")])
+    copies = list((watched.client.home / ".local/share/chorus/mod").glob("*/hooks/register.js"))
+    (module,) = copies
+    module.write_text("export function register(on) {}\n")  # an interactive client reloads it
+    time.sleep(3)
+    do(watched, "second", [edit("app.py", "v1", "v2")], [edit("app.py", "v2", "v3")], [Text("Second.")])
+    settings = watched.project / ".claude" / "settings.local.json"
+    wait_for(settings.exists, what="hooks for the client", seconds=60)
+    time.sleep(3)
+    do(watched, "third", [edit("app.py", "v3", "v4")], [Text("Third.")])
+    wait_for(lambda: len(changes(watched)) == 4, what="four edits", seconds=60)
+    assert [source for _, _, source in changes(watched)] == ["mod", "transcript", "transcript", "hook"]
+    assert {status for _, status, _ in changes(watched)} == {"committed"}
+    watched.leave()
+    wait_for(lambda: not settings.exists(), what="the removal of the hooks", seconds=60)
+
+
+def test_a_hung_or_killed_watcher_holds_nobody_up_and_loses_nothing(watched: WatchedSession) -> None:
+    watched.start_modded()
+    do(watched, "first", [edit("app.py", "old", "v1")], [Text("First.")])
+    pid = watched.chorus("status")["watcher"]["pid"]
+    os.kill(pid, signal.SIGSTOP)
+    started = time.monotonic()
+    edits = [[edit("app.py", f"v{n}", f"v{n + 1}")] for n in range(1, 9)]
+    do(watched, "second", *edits, [Text("Second.")])
+    took = time.monotonic() - started
+    os.kill(pid, signal.SIGKILL)
+    do(watched, "third", [edit("app.py", "v9", "v10")], [Text("Third.")])
+    wait_for(lambda: len(changes(watched)) == 10, what="ten edits", seconds=60)
+    assert {status for _, status, _ in changes(watched)} == {"committed"}
+    assert (watched.project / "app.py").read_text() == APP.replace("old", "v10")
+    assert took < 30.0  # one wait of 250 ms; each request of the client to the model is far longer here
+    assert watched.pane is not None
+    assert not re.search("hook|chorus.*(error|skipped)", watched.pane.screen())

@@ -1,0 +1,1 @@
+"""Random small faults in the product, to see whether its tests notice them."""
