@@ -90,7 +90,8 @@ class LiveRepository:
                 status = mapping(await link.ask("status", self._take_sessions))
                 self._take_status(status, await link.ask("log", **log))
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(link.has_actions.wait(), SILENCE_SECONDS)
+                    async with asyncio.timeout(SILENCE_SECONDS):
+                        await link.has_actions.wait()
                     await asyncio.sleep(GATHER_SECONDS)
         except WatcherNotResponding:
             self._lose("unresponsive", NOT_RESPONDING)
@@ -162,7 +163,8 @@ class _Link:
         self._waiting[self._last] = (answer, take)
         try:
             self._writer.write(encode({"id": self._last, "do": do, **arguments}))
-            return await asyncio.wait_for(answer, ANSWER_SECONDS)
+            async with asyncio.timeout(ANSWER_SECONDS):
+                return await answer
         except TimeoutError as error:
             raise WatcherNotResponding(NOT_RESPONDING) from error
         finally:

@@ -3,7 +3,6 @@
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine
-from contextlib import suppress
 from typing import Any
 
 from chorus.store.lock_file import CannotWrite, LockHeld
@@ -12,6 +11,8 @@ log = logging.getLogger("chorus.watcher")
 
 # A loop that failed is restarted after this time, so that one that always fails costs little.
 RESTART_SECONDS = 5.0
+# A cancelled task that still runs after this time did not notice.
+CANCEL_AGAIN_SECONDS = 1.0
 
 Start = Callable[[Coroutine[Any, Any, None]], None]
 Loop = Callable[[], Coroutine[Any, Any, None]]
@@ -55,10 +56,11 @@ class Tasks:
         return self.failed.is_set()
 
     async def cancel(self) -> None:
-        for task in list(self._all):
-            task.cancel()
-        with suppress(asyncio.CancelledError):
-            await asyncio.gather(*self._all, return_exceptions=True)
+        """Cancel every task and wait until all have ended. One that goes on is cancelled again."""
+        while self._all:
+            for task in self._all:
+                task.cancel()
+            await asyncio.wait(self._all, timeout=CANCEL_AGAIN_SECONDS)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._all.discard(task)

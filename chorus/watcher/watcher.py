@@ -260,7 +260,8 @@ class Watcher:
         self.server.publish(AlertEvent(event="alert", level="warning", text=text))
         while not self._stopping.is_set():
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._stopping.wait(), self._retry_seconds)
+                async with asyncio.timeout(self._retry_seconds):
+                    await self._stopping.wait()
             if not self._holds_lock():
                 self.stop()
             elif has_free_space(self.home.root):

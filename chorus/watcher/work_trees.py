@@ -449,9 +449,8 @@ class WatchedTrees:
         """Wait until the user may have committed something."""
         is_watched = not any(tree.watch.needs_scan for tree in self.all.values())
         with suppress(TimeoutError):
-            await asyncio.wait_for(
-                self._head_moved.wait(), WATCHED_COPY_SECONDS if is_watched else COPY_SECONDS
-            )
+            async with asyncio.timeout(WATCHED_COPY_SECONDS if is_watched else COPY_SECONDS):
+                await self._head_moved.wait()
         await asyncio.sleep(COPY_SECONDS)
         self._head_moved.clear()
 

@@ -162,7 +162,8 @@ class PageServer:
                     yield f"data: {state}\n\n" if state != last else ": alive\n\n"
                     last = state
                     with suppress(TimeoutError):
-                        await asyncio.wait_for(event.wait(), SILENCE_SECONDS)
+                        async with asyncio.timeout(SILENCE_SECONDS):
+                            await event.wait()
                         await asyncio.sleep(GATHER_SECONDS)
             finally:
                 self._changes.discard(event)

@@ -27,7 +27,8 @@ async def exchange(
     reader, writer = streams
     try:
         writer.write(encode({"id": 1, "do": do, **arguments}))
-        line = await asyncio.wait_for(reader.readline(), timeout_seconds)
+        async with asyncio.timeout(timeout_seconds):
+            line = await reader.readline()
     except TimeoutError as error:
         raise WatcherNotResponding(f"the watcher did not answer within {timeout_seconds:.0f} s") from error
     except (OSError, ValueError) as error:

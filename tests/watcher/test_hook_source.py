@@ -33,6 +33,21 @@ async def test_a_wakeup_is_handled_once(tmp_path: Path) -> None:
     hooks.close(asleep=True)
 
 
+async def test_a_stop_that_comes_together_with_an_event_is_noticed() -> None:
+    hooks = HookSource(NOBODY, NOBODY, NOBODY, NOBODY, NOBODY, NOBODY, NOBODY, NOBODY, NOBODY)
+
+    async def exists() -> bool:
+        pytest.fail("the loop went on after it was cancelled")
+
+    running = asyncio.create_task(hooks.run(exists, lambda: None))
+    await asyncio.sleep(0.01)
+    hooks._woken.set()
+    running.cancel()
+
+    await asyncio.wait([running])
+    assert running.cancelled()
+
+
 @pytest.mark.parametrize("name", ["PreToolUse", "PostToolUse"])
 async def test_only_the_hook_before_a_call_waits_until_its_event_is_fed(tmp_path: Path, name: str) -> None:
     spool = Spool(tmp_path / "spool")

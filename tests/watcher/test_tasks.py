@@ -100,3 +100,24 @@ async def test_a_loop_that_returned_is_not_restarted() -> None:
         await asyncio.sleep(0)
     assert begun == [1]
     assert tasks.problems == {}
+
+
+async def test_a_task_that_goes_on_is_cancelled_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chorus.watcher.tasks.CANCEL_AGAIN_SECONDS", 0.01)
+    tasks = Tasks(lambda: True)
+    missed: list[int] = []
+
+    async def stubborn() -> None:
+        while True:
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                if missed:
+                    raise
+                missed.append(1)
+
+    tasks.start(stubborn())
+    await asyncio.sleep(0)
+
+    await asyncio.wait_for(tasks.cancel(), 60)
+    assert missed == [1]

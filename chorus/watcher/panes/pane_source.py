@@ -309,7 +309,8 @@ class PaneDiscovery:
             is_looking = await self.discover()
             with suppress(TimeoutError):
                 pause = LOOK_SECONDS if is_looking else QUIET_LOOK_SECONDS
-                await asyncio.wait_for(self._noted.wait(), pause)
+                async with asyncio.timeout(pause):
+                    await self._noted.wait()
 
     async def discover(self) -> bool:
         """Watch the panes of new clients. Return whether some panes are still to be found."""

@@ -176,7 +176,8 @@ class WatchedPanes:
             return
         self._woken.clear()
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._woken.wait(), QUIET_POLL_SECONDS)
+            async with asyncio.timeout(QUIET_POLL_SECONDS):
+                await self._woken.wait()
 
     def _is_quiet(self, watched: WatchedPane) -> bool:
         """Whether nothing can have changed since the pane was last polled."""

@@ -93,7 +93,8 @@ class ModChannel:
         self._decision = self._prompts.mod_reply(decision)
         self._changed.set()
         try:
-            await asyncio.wait_for(self._given.wait(), ANSWER_TIMEOUT_SECONDS)
+            async with asyncio.timeout(ANSWER_TIMEOUT_SECONDS):
+                await self._given.wait()
         except TimeoutError:
             self._decision = None
             raise PromptRefused("the client did not accept the answer") from None
@@ -108,7 +109,8 @@ class ModChannel:
         self._polls += 1
         try:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._changed.wait(), MOD_POLL_SECONDS)
+                async with asyncio.timeout(MOD_POLL_SECONDS):
+                    await self._changed.wait()
         finally:
             self._polls -= 1
             self._last_poll = asyncio.get_running_loop().time()
@@ -148,7 +150,8 @@ class FormChannel:
         keys: list[str] = []
         try:
             keys = await self.screens.answer(*found, ChooseOption(CANCEL_FORM_KEY))
-            await asyncio.wait_for(self._given.wait(), ANSWER_TIMEOUT_SECONDS)
+            async with asyncio.timeout(ANSWER_TIMEOUT_SECONDS):
+                await self._given.wait()
         except TimeoutError:
             raise PromptRefused(
                 "the form is cancelled: the client did not take the answer", keys=keys

@@ -80,7 +80,8 @@ class ChangedPaths:
             lambda: _call(loop, barrier_passed)
         ):
             try:
-                await asyncio.wait_for(passed.wait(), self.barrier_timeout_seconds)
+                async with asyncio.timeout(self.barrier_timeout_seconds):
+                    await passed.wait()
             except TimeoutError:
                 self._missed_barriers += 1
                 self._note_loss()

@@ -66,7 +66,8 @@ class HookSource:
         """Read events until the repository is removed; then stop the watcher."""
         while True:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._woken.wait(), POLL_SECONDS)
+                async with asyncio.timeout(POLL_SECONDS):
+                    await self._woken.wait()
             self._woken.clear()
             if not await exists():
                 log.info("the repository was removed")
@@ -79,7 +80,8 @@ class HookSource:
         """Wait until what a released hook reported is recorded: whoever asks next expects to find it."""
         if not self._recorded.is_set():
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._recorded.wait(), RECORDED_TIMEOUT_SECONDS)
+                async with asyncio.timeout(RECORDED_TIMEOUT_SECONDS):
+                    await self._recorded.wait()
 
     def _repair_spool(self) -> None:
         if not self.spool.is_intact():

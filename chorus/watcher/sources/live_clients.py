@@ -76,7 +76,8 @@ class LiveClients:
                 is_quiet = self._watch_all() and not self.temporary_hooks.installations
                 with suppress(TimeoutError):
                     pause = WATCHED_POLL_SECONDS if is_quiet else POLL_SECONDS
-                    await asyncio.wait_for(self._changed.wait(), pause)
+                    async with asyncio.timeout(pause):
+                        await self._changed.wait()
         finally:
             for client in list(self._watched):
                 self._unwatch(client)

@@ -30,7 +30,8 @@ class OutsideChanges:
         while True:
             blind = any(tree.watch.needs_scan for tree in self.trees.all.values())
             with suppress(TimeoutError):
-                await asyncio.wait_for(changed.wait(), SCAN_SECONDS if blind else None)
+                async with asyncio.timeout(SCAN_SECONDS if blind else None):
+                    await changed.wait()
             changed.clear()
             await asyncio.sleep(GRACE_SECONDS)
             async with self.transcripts.pipeline.lock:

@@ -67,7 +67,8 @@ class TranscriptActivity:
         elif time.monotonic() - self._active_at >= QUIET_SECONDS:
             self._changed.clear()
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._changed.wait(), min(limit_seconds, QUIET_POLL_SECONDS))
+                async with asyncio.timeout(min(limit_seconds, QUIET_POLL_SECONDS)):
+                    await self._changed.wait()
         self._changed.clear()
         pause = self._read_at + POLL_SECONDS - time.monotonic()
         await asyncio.sleep(max(pause, SETTLE_SECONDS) if self.is_watching else pause)
@@ -79,7 +80,8 @@ class TranscriptActivity:
         loop.add_reader(self._watch.fileno(), self._changed.set)
         try:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._changed.wait(), limit_seconds)
+                async with asyncio.timeout(limit_seconds):
+                    await self._changed.wait()
         finally:
             loop.remove_reader(self._watch.fileno())
 
