@@ -107,8 +107,8 @@ def _run_live(args: Namespace) -> ExitCode:
     for name in ("COLUMNS", "LINES"):
         os.environ.pop(name, None)  # those of the terminal that started the tmux server, not of this pane
     from chorus.panel.inbox.app import Inbox, InboxSettings  # noqa: PLC0415  loads the toolkit
-    from chorus.panel.labels import wants_ascii  # noqa: PLC0415  as above
-    from chorus.panel.theme import count_colours, is_dark  # noqa: PLC0415  as above
+    from chorus.panel.style.labels import wants_ascii  # noqa: PLC0415  as above
+    from chorus.panel.style.theme import count_colours, is_dark  # noqa: PLC0415  as above
 
     app = Inbox(
         InboxSettings(

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from chorus.model.json_api import ActionJson, InboxRepositoryJson, LogEntryJson, PromptJson, SessionJson
-from chorus.model.prompt_summary import split_body
+from chorus.model.prompt import split_body
 from chorus.model.tools import EDIT_TOOLS
-from chorus.panel.items import parse_prompt
+from chorus.panel.state.items import parse_prompt
 from chorus.text.sanitize import sanitize, sanitize_lines
 from chorus.web.offers import Offers
 

@@ -7,7 +7,7 @@ from textual.events import Key
 from chorus.errors import ExitCode
 from chorus.panel.forms.answers_form import AnswersForm, parse_answer
 from chorus.panel.forms.message_form import AnswerForm, DenyForm
-from chorus.panel.items import PromptQuestion, parse_prompt
+from chorus.panel.state.items import PromptQuestion, parse_prompt
 from chorus.panel.widgets.prompt_card import GUARD_SECONDS, render_prompt
 from tests.panel.harness import run_panel
 from tests.panel.scripted_watcher import Refusal, ScriptedWatcher

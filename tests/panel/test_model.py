@@ -4,7 +4,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from chorus.panel.model import ModelChange, PanelModel
+from chorus.panel.state.model import ModelChange, PanelModel
 from chorus.panel.widgets.sessions_bar import plan_sessions
 from chorus.wire.protocol import Message
 from tests.panel.story import entry, lane, outside, prompt, session

@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from chorus.panel.items import parse_entry
-from chorus.panel.model import PanelModel
+from chorus.panel.state.items import parse_entry
+from chorus.panel.state.model import PanelModel
 from chorus.panel.widgets.queue_rows import (
     ActionRow,
     QueueView,

@@ -9,8 +9,8 @@ from textual.widgets import Input
 from chorus.model.requests import QuestionArgument
 from chorus.panel import command_lines
 from chorus.panel.forms.form import CANCEL_KEY, Form
-from chorus.panel.items import PendingPrompt, PromptQuestion
-from chorus.panel.theme import ActivePalette
+from chorus.panel.state.items import PendingPrompt, PromptQuestion
+from chorus.panel.style.theme import ActivePalette
 from chorus.text.sanitize import sanitize
 
 

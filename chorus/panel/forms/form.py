@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.events import Resize
 from textual.screen import ModalScreen
 
-from chorus.panel.theme import ActivePalette
+from chorus.panel.style.theme import ActivePalette
 from chorus.panel.widgets.line_pane import Pieces, StyledLine, TextPane
 
 Result = TypeVar("Result")

@@ -11,7 +11,7 @@ from textual.geometry import Region
 
 from chorus.model.json_api import HunkJson
 from chorus.panel.forms.form import CANCEL_KEY, Form
-from chorus.panel.theme import ActivePalette
+from chorus.panel.style.theme import ActivePalette
 from chorus.panel.widgets.diff import DiffDocument
 from chorus.panel.widgets.line_pane import LinePane, StyledLine
 from chorus.panel.widgets.patch import Patch, parse_patch

@@ -11,7 +11,7 @@ from textual.containers import Vertical
 from chorus.errors import ChorusError
 from chorus.panel import command_lines
 from chorus.panel.forms.form import CANCEL_KEY, Form
-from chorus.panel.theme import ActivePalette
+from chorus.panel.style.theme import ActivePalette
 from chorus.panel.widgets.diff import DiffView
 from chorus.panel.widgets.line_pane import Pieces, StyledLine
 from chorus.panel.widgets.patch import parse_patch

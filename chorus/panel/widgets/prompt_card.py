@@ -18,9 +18,9 @@ from textual.widget import Widget
 
 from chorus.model.tools import EDIT_TOOLS
 from chorus.panel import command_lines
-from chorus.panel.items import PendingPrompt, PromptOption
-from chorus.panel.labels import render_time
-from chorus.panel.theme import ActivePalette
+from chorus.panel.state.items import PendingPrompt, PromptOption
+from chorus.panel.style.labels import render_time
+from chorus.panel.style.theme import ActivePalette
 from chorus.panel.widgets.line_pane import BackgroundStyle, Pieces, render_strip
 from chorus.text.sanitize import sanitize, sanitize_lines
 from chorus.text.width import cell_width, cut, pad, wrap

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from chorus.panel.items import CHANGE_STATUSES, LogEntry, NoteInfo
-from chorus.panel.labels import STATUS_SYMBOLS, render_time
-from chorus.panel.model import Group, PanelModel
+from chorus.panel.state.items import CHANGE_STATUSES, LogEntry, NoteInfo
+from chorus.panel.state.model import Group, PanelModel
+from chorus.panel.style.labels import STATUS_SYMBOLS, render_time
 from chorus.panel.widgets.line_pane import Pieces
 from chorus.text.sanitize import sanitize
 from chorus.text.width import cell_width, cut_start, pad

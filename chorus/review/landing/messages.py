@@ -22,7 +22,7 @@ from chorus.history.log.entry import LogEntry
 from chorus.history.log.lookup import find_entry, find_turn
 from chorus.model import commit_message
 from chorus.model.commit_message import render_actions, render_trailer, shorten
-from chorus.model.request_text import is_chatter, subject_of
+from chorus.model.commit_subject import is_chatter, subject_of
 from chorus.model.tools import SHELL_TOOL
 from chorus.review.landing.target import NothingToLand
 from chorus.text.sanitize import printable

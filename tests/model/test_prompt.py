@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from chorus.model.prompt_summary import summarize_prompt
+from chorus.model.prompt import summarize_prompt
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from enum import Flag, auto
 from typing import Any
 
-from chorus.panel.items import (
+from chorus.panel.state.items import (
     LaneInfo,
     LogEntry,
     NoteInfo,

@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chorus.model.commit_message import SUBJECT_LENGTH
-from chorus.model.request_text import is_chatter, subject_of
+from chorus.model.commit_subject import is_chatter, subject_of
 
 
 @pytest.mark.parametrize(
-    ("request_text", "subject"),
+    ("message", "subject"),
     [
         ("rename old to new", "Rename old to new"),
         ("Please could you rename old() to new()? Thanks!", "Rename old() to new()"),
@@ -40,8 +40,8 @@ from chorus.model.request_text import is_chatter, subject_of
         ("Use v1.2.3 of the library", "Use v1.2.3 of the library"),
     ],
 )
-def test_a_subject_is_a_whole_phrase(request_text: str, subject: str | None) -> None:
-    found = subject_of(request_text)
+def test_a_subject_is_a_whole_phrase(message: str, subject: str | None) -> None:
+    found = subject_of(message)
     if subject == "x" * 72:  # one word longer than a subject is the only thing that is cut
         assert found == "X" + "x" * 29
     else:
@@ -49,8 +49,8 @@ def test_a_subject_is_a_whole_phrase(request_text: str, subject: str | None) -> 
 
 
 @given(st.text(max_size=300))
-def test_a_subject_is_one_short_line(request_text: str) -> None:
-    found = subject_of(request_text)
+def test_a_subject_is_one_short_line(message: str) -> None:
+    found = subject_of(message)
     assert found is None or (0 < len(found) <= SUBJECT_LENGTH and found.isprintable())
 
 

@@ -1,6 +1,6 @@
-"""A commit's words, made from what the user asked for and what the agent said it did.
+"""The subject of a commit, made from the user's message or from what the agent said it did.
 
-People write requests, not subjects: "Please could you rename old() to new()? Thanks!" becomes
+Users write requests, not subjects: "Please could you rename old() to new()? Thanks!" becomes
 "Rename old() to new()". A subject is never cut in the middle of a phrase.
 """
 
