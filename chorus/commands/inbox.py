@@ -89,7 +89,7 @@ def run(args: Namespace) -> ExitCode:
     elif inbox["repositories"]:
         print_out(*render(inbox))
     else:
-        print_err("chorus: no watcher has run in any repository of yours")
+        print_err("chorus: no watcher has run in any of your repositories")
         print_err("hint: Start a session with `chorus claude`, or watch a running one with `chorus attach`.")
         return ExitCode.NOT_FOUND
     return ExitCode.OK

@@ -23,7 +23,7 @@ MAX_VERSIONS = 200
 VERSIONS_STEP = 100
 # Larger files are not followed.
 MAX_BYTES = 2**19
-# Files whose lines are remembered: following one anew costs a comparison per version.
+# Files whose lines are remembered: following one from the start costs a comparison per version.
 MAX_FILES = 16
 
 Versions: TypeAlias = tuple[TreeEntry | None, ...]

@@ -25,7 +25,7 @@ from chorus.store.objects.trees import TreeEntry
 MAX_RECORDS_FOLLOWED = 200
 # Larger files are compared as a whole.
 MAX_FOLLOWED_BYTES = 2**20
-# Files whose lines are remembered: following one anew costs a comparison per record.
+# Files whose lines are remembered: following one from the start costs a comparison per record.
 MAX_FILES_REMEMBERED = 32
 # How the reflog names what leaves changes on another branch, or brings them back by itself.
 SWITCHES = ("checkout:", "rebase", "pull --rebase")
@@ -60,7 +60,7 @@ class UndoneActions:
                     self._marked.pop(name, None)
 
     def forget(self) -> None:
-        """Follow every file anew: a record that was announced was not written."""
+        """Follow every file from the start: a record that was announced was not written."""
         self._files.clear()
 
     def compare(

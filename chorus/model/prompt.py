@@ -97,7 +97,7 @@ class UnknownPrompt:
     """A dialog that no rule matches: shown as it is, never answered."""
 
     reason: str
-    rows: tuple[str, ...] = ()  # the dialog as drawn, as far as it can be told from what is above it
+    rows: tuple[str, ...] = ()  # the dialog as drawn, as far as it can be separated from what is above it
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ COMMAND_KEY = "command"
 # The tool that shows the user a form of questions.
 QUESTION_TOOL = "AskUserQuestion"
 
-# Not a tool of the agent's: an MCP server asks the user for something.
+# Not one of the agent's tools: an MCP server asks the user for something.
 ELICITATION = "Elicitation"
 
 # How the names of the tools of MCP servers begin.

@@ -10,7 +10,7 @@ import pytest
 
 from chorus.wire.home import find_home
 from chorus.wire.watcher_process import stop
-from tests.e2e.scenarios import Say, bash, edit, in_directory, write
+from tests.e2e.scenarios import Say, bash, edit, write
 from tests.e2e.watched_session import MODES, WatchedSession, run_git
 from tests.lab.client import Client
 from tests.lab.client_behavior import ClientBehavior
@@ -40,7 +40,7 @@ def sed(file: str, old: str, new: str, *, before: str = "", after: str = "") -> 
 
 
 def play(watched: WatchedSession, message: str, *turns: list[Any]) -> None:
-    script = [[in_directory(step, watched.project) for step in turn] for turn in turns]
+    script = watched.script(*turns)
     watched.say(Say(message, [*script, [Text(f"Done with {message}.")]]))
 
 
@@ -123,7 +123,7 @@ def test_agents_and_background_commands_that_write_between_edits_keep_their_chan
         ],
     }
     for job, turns in jobs.items():
-        script = [[in_directory(step, watched.project) for step in turn] for turn in turns]
+        script = watched.script(*turns)
         watched.client.model_server.scripts[job] = script
     play(watched, "two agents", [agent("the first job"), agent("the second job")])
     expected = [
@@ -166,7 +166,7 @@ def test_a_watcher_killed_during_a_turn_is_woken_and_each_action_keeps_its_own_c
         [sed("b.txt", "l2", "B2"), edit("b.txt", "l20\n", "E20\n")],
         [Text("All done.")],
     ]
-    script = [[in_directory(step, watched.project) for step in turn] for turn in turns]
+    script = watched.script(*turns)
     watched.client.model_server.scripts["work"] = script
     watched.send("work")
     wait_for(lambda: "E20" in (watched.project / "a.txt").read_text(), what="the first edit", seconds=60)

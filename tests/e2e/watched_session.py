@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.e2e.scenarios import Expected, LetGo, Say, Scenario, UserWrites
+from tests.e2e.scenarios import Expected, LetGo, Say, Scenario, UserWrites, in_directory
 from tests.lab.client import INPUT_BOX, Client, say
 from tests.lab.script import Text
 from tests.lab.terminal import Pane, Terminal
@@ -89,6 +89,14 @@ class WatchedSession:
 
     def start_headless(self) -> None:
         """Do nothing yet: the first message starts the run."""
+
+    def script(self, *turns: Sequence[Any]) -> list[list[Any]]:
+        """Return the steps of each turn, with their paths in the project."""
+        return [[in_directory(step, self.project) for step in turn] for turn in turns]
+
+    def play(self, message: str, *turns: Sequence[Any]) -> None:
+        """Send a message, and have the model take these turns."""
+        self.say(Say(message, self.script(*turns)))
 
     def say(self, step: Say) -> None:
         self.client.model_server.scripts[step.message] = step.script

@@ -8,19 +8,14 @@ from pathlib import Path
 import pytest
 
 from chorus.wire.client import WatcherNotRunning, connect
-from chorus.wire.home import Home, find_home
-from chorus.wire.watcher_process import connect_or_start, stop
+from chorus.wire.home import Home
+from chorus.wire.watcher_process import connect_or_start
 from tests.repos import UserRepo
 from tests.waiting import wait_for
 from tests.watcher.hook_events import SECONDS, Session
+from tests.watcher.started import home
 
-
-@pytest.fixture
-def home(repo: UserRepo) -> Iterator[Home]:
-    home = find_home(repo.path)
-    connect_or_start(home).close()
-    yield home
-    stop(home)
+__all__ = ["home"]  # a fixture
 
 
 @pytest.fixture

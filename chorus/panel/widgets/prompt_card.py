@@ -190,7 +190,7 @@ class PromptCard(Widget, can_focus=True):
             shown.prompt, width, session=shown.session, position=shown.position, keys=self._keys
         )
         if len(lines.body) != len(self._lines.body) and self._read < len(self._lines.body):
-            self._offset = self._read = 0  # wrapped anew: what was read of it is another part now
+            self._offset = self._read = 0  # wrapped differently: the part that was read is elsewhere now
         self._lines = lines
         self.styles.height = max(self._max_height, 1)
         self.action_scroll_body(0)

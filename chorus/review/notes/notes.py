@@ -56,7 +56,7 @@ def write_note(
     if not text:
         raise UsageError("the note is empty")
     if len(text) > MAX_TEXT_CHARACTERS:
-        raise UsageError(f"the note has {len(text):,} characters; {MAX_TEXT_CHARACTERS:,} are the most")
+        raise UsageError(f"the note has {len(text):,} characters; the limit is {MAX_TEXT_CHARACTERS:,}")
     entry = find_entry(recorder.entries(), name)
     edits = _edits(recorder, entry)
     if not edits or entry.id is None:

@@ -18,7 +18,7 @@ from chorus.model.outcomes import ActionClosed, CallOpened, Outcome, TextWritten
 from chorus.model.tools import COMMAND_KEY
 from chorus.model.turn import MAX_TURNS, TurnRecord, TurnTable, read_turns, sum_turns
 from chorus.system.atomic_file import replace_file
-from chorus.system.private_files import open_private
+from chorus.system.private_files import append_line
 from chorus.watcher.sources.pipeline import now
 
 log = logging.getLogger("chorus.watcher")
@@ -89,8 +89,7 @@ class TurnStore:
 
     def _save(self, turn: TurnRecord) -> None:
         try:
-            with open(self._path, "a", opener=open_private, encoding="utf-8") as file:
-                file.write(json.dumps(turn.as_json()) + "\n")
+            append_line(self._path, json.dumps(turn.as_json()).encode() + b"\n")
         except OSError as error:
             log.warning("cannot write %s: %s", self._path.name, error)
 

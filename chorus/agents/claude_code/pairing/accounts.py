@@ -48,7 +48,7 @@ def read_tokens(usage: Mapping[str, Any]) -> Tokens:
 
 
 def describe_error(error: object) -> str:
-    """Return an error of the client's as one text; empty if it says nothing."""
+    """Return an error from the client as one text; empty if it says nothing."""
     match error:
         case str():
             return error.strip()
