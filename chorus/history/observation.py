@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from chorus.history.head_moves import HeadMove, render_head
+from chorus.history.head_moves import HeadMove
 from chorus.history.journal import Journal
 from chorus.history.records import Edit
 from chorus.history.timeline_log import TimelineCommit
@@ -57,8 +57,7 @@ class Observer:
             if (moved is None or change.path in moved) and explains(move, change.path, change.after)
         ]
         if not made:
-            head = render_head(move.after)
-            self._journal.append_mark({"kind": "head", "head": head, "reason": move.reason})
+            self._journal.append_head_move(move)
             return changes, []
         recorded = self._journal.append_outside(edits_of(made), move.reason, by_git=True)
         return [change for change in changes if change not in made], [recorded]
