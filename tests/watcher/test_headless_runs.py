@@ -4,6 +4,8 @@ import asyncio
 import json
 import os
 import threading
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -12,8 +14,9 @@ from chorus.errors import UsageError
 from chorus.model.ids import PaneId, SessionId
 from chorus.model.outcomes import ControlReplied, SessionDescribed, TurnReported
 from chorus.tmux.address import Address
-from chorus.watcher.panes.headless_runs import HeadlessRuns, NoHeadlessRun, RunEnded
-from chorus.watcher.panes.stdin_feeder import exit_file
+from chorus.watcher.panes import headless_runs
+from chorus.watcher.panes.headless_runs import HeadlessRuns, InputNotRead, NoHeadlessRun, RunEnded
+from chorus.watcher.panes.stdin_feeder import CUT, END, exit_file
 
 SERVER = Address(Path("/tmp/tmux-0/default"))
 
@@ -142,3 +145,58 @@ def test_what_runs_left_is_removed_once_nobody_reads_it(tmp_path: Path) -> None:
     runs.remove_leftovers(tmp_path)
     os.close(reader)
     assert list(tmp_path.iterdir()) == [alive]
+
+
+async def read_until_end(pipe: int) -> list[bytes]:
+    """The lines up to the end, without those that were given up halfway."""
+    text = b""
+    while not text.endswith(END):
+        with suppress(BlockingIOError):
+            text += os.read(pipe, 2**20)
+        await asyncio.sleep(0)
+    return [line for line in text.splitlines(keepends=True) if not line.endswith(CUT)]
+
+
+def test_a_program_that_is_stopped_blocks_nothing_and_gets_no_half_message(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(headless_runs, "WRITE_TIMEOUT_SECONDS", 0.1)
+    runs, pipe = HeadlessRuns(), tmp_path / "run.in"
+    os.mkfifo(pipe)
+    run = runs.add("run", pipe, SERVER, PaneId("%0"))
+    reader = os.open(pipe, os.O_RDWR | os.O_NONBLOCK)
+
+    async def send_to_stopped() -> list[bytes]:
+        for send in (runs.send_message(run, "x" * 200_000), runs.end(run)):
+            with pytest.raises(InputNotRead, match="run does not read its input"):
+                await send
+        assert not run.ending
+        reading = asyncio.create_task(read_until_end(reader))  # it goes on
+        await runs.send_message(run, "y" * 200_000)
+        await runs.end(run)
+        return await reading
+
+    message, end = asyncio.run(send_to_stopped())
+    assert json.loads(message)["message"]["content"] == "y" * 200_000
+    assert end == END
+    os.close(reader)
+
+
+def test_a_stop_ends_the_wait_for_a_program_that_reads_nothing(tmp_path: Path) -> None:
+    runs, pipe = HeadlessRuns(), tmp_path / "run.in"
+    os.mkfifo(pipe)
+    run = runs.add("run", pipe, SERVER, PaneId("%0"))
+    reader = os.open(pipe, os.O_RDWR | os.O_NONBLOCK)
+
+    async def cancel() -> None:
+        sending = asyncio.create_task(runs.send_message(run, "x" * 200_000))
+        while not run.is_cut:
+            await asyncio.sleep(0)
+        sending.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await sending
+
+    began = time.monotonic()
+    asyncio.run(cancel())
+    assert time.monotonic() - began < headless_runs.WRITE_TIMEOUT_SECONDS
+    os.close(reader)
