@@ -6,6 +6,7 @@ after all of it was on the screen.
 """
 
 import re
+import textwrap
 from dataclasses import dataclass, replace
 from time import monotonic
 from typing import ClassVar
@@ -243,7 +244,8 @@ def render_prompt(
     prompt: PendingPrompt, width: int, *, session: str, position: str, keys: bool
 ) -> PromptLines:
     """`session`: its name; `position`: which of several prompts this is; `keys`: whether to show the keys."""
-    question = [part for part in wrap(sanitize(prompt.question), width) if part.strip()]
+    asked = "" if prompt.question == prompt.title else prompt.question
+    question = [part for part in wrap(sanitize(asked), width) if part.strip()]
     body = _render_body(prompt, width)
     if len(question) > MAX_QUESTION_LINES:
         body += [[(part, "title")] for part in question]
@@ -299,6 +301,10 @@ def _render_body(prompt: PendingPrompt, width: int) -> list[Pieces]:
     is_diff = prompt.tool in EDIT_TOOLS
     rows = sanitize_lines(prompt.body.strip("\n"), max_lines=MAX_BODY_LINES)
     rows, rest = _command_first(rows) if prompt.kind == "bash" else (rows, [])
+    if not prompt.tool:
+        rows = textwrap.dedent("\n".join(rows)).split(
+            "\n"
+        )  # words of the client, as far right as it drew them
     column = _sign_column(prompt, rows)
     lines: list[Pieces] = []
     for row in rows:
