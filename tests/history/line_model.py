@@ -140,6 +140,8 @@ class FileModel:
                 context.append(old or b"")
             put(places, place, new)
         if change.newline[0] != change.newline[1]:
+            if self.newline[view] != change.newline[0]:
+                context.append(b"(the newline at the end)")
             self.newline[view] = change.newline[1]
         return context
 
@@ -447,8 +449,7 @@ class History:
         self.story.append(f"rewind {name}: {data!r}")
         undone = self.undone()
         for done in here:
-            is_plain = done.reverts is None and not any(other.reverts is done for other in self.done)
-            if is_plain and not done.landed and self.is_gone(done):
+            if done.reverts is None and not done.landed and self.is_gone(done):
                 self.expect(done.n in undone, f"{done.n} is gone, but not undone")
 
     def is_whole(self, done: Done) -> bool:
