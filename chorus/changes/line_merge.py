@@ -81,7 +81,8 @@ def place_change(
 ) -> PlacedChange:
     """Put the change from `base` to `theirs` on `ours`, after the lines it changes and `ours` lacks.
 
-    That `ours` lacks a line which the change removes counts too: otherwise nothing would show the removal.
+    That `ours` lacks a line which the change removes counts too: otherwise nothing would show the removal. So
+    does a newline at the end of the file, added or removed, where `ours` is already like that.
     """
     if ours == base:
         return PlacedChange(theirs)
@@ -95,7 +96,8 @@ def place_change(
     ]
     clashes = list(_find_clashes(mine, other, known))
     order = _Order(theirs, known)
-    if not missing and not clashes:
+    is_newline_there = bool(base) and other.newline != other.base_newline and mine.newline == other.newline
+    if not missing and not clashes and not is_newline_there:
         return PlacedChange(_render(mine, other, order))
     for index in missing:
         mine.changed.pop(index)
@@ -106,6 +108,9 @@ def place_change(
         mine.inserted[clash.start] = [
             line for line, place in zip(own, places, strict=True) if place not in taken
         ]
+    if is_newline_there:
+        mine.newline = other.base_newline
+        missing = sorted({*missing, len(mine.base) - 1})
     return PlacedChange(_render(mine, other, order), _render(mine, None, None), tuple(missing))
 
 

@@ -31,6 +31,7 @@ from chorus.history.undone import UndoneActions
 from chorus.history.workspace import PLAIN_MODES, Workspace
 from chorus.model.action import Action, UndoneBy
 from chorus.model.ids import Oid, ToolUseId
+from chorus.model.review_state import REVERT_TOOL
 from chorus.model.tools import COMMAND_KEY
 from chorus.store.refs import RefMoved
 from chorus.store.user_index import knows_as_is
@@ -177,7 +178,13 @@ class Journal:
         seconds = parse_time(action.time)
         lane = lane or self._choose_lane(record, seconds)
         prepared = self.lanes.prepare(lane, record, edits, seconds)
-        recorded = self._commit(prepared, edits, seconds)
+        try:
+            if action.tool == REVERT_TOOL:
+                self._mark_undone(edits, None, by_revert=True)
+            recorded = self._commit(prepared, edits, seconds)
+        except BaseException:
+            self._undone.forget()
+            raise
         self._numbers.take(record.number or 0)
         return recorded
 
@@ -224,8 +231,10 @@ class Journal:
             self._append_mark({"kind": "moved", "id": action, "commit": commit})
         self.append_mark({"kind": "said", "id": action, "summary": summary})
 
-    def _mark_undone(self, edits: Sequence[Edit], reason: str | None, *, by_git: bool) -> None:
-        parts = self._undone.compare(edits, reason, by_git=by_git)
+    def _mark_undone(
+        self, edits: Sequence[Edit], reason: str | None, *, by_git: bool = False, by_revert: bool = False
+    ) -> None:
+        parts = self._undone.compare(edits, reason, by_git=by_git, by_revert=by_revert)
         if parts:
             paths = {path for _, path, _, _ in parts}
             own = [edit for edit in edits if edit.path in paths]
