@@ -5,6 +5,7 @@ other waits for the user.
 """
 
 import logging
+import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from chorus.agents.hook_event import HookEvent
 from chorus.agents.hook_spool import Spool
 from chorus.agents.interface import Prompts
 from chorus.config.policy_file import find_repository, path_resolver, read_policy, work_tree_of
+from chorus.config.user_config import user_config_path
 from chorus.errors import ChorusError
 from chorus.model.answer import Allow, Answer, Deny
 from chorus.model.ids import PaneId, SessionId
@@ -73,6 +75,7 @@ class PolicyDecisions:
             root=str(root),
             resolve=path_resolver(Path(cwd)),
             find_repository=find_repository,
+            policy_file=os.path.realpath(user_config_path()),
         )
         reason = "; ".join(
             dict.fromkeys(f.because for f in verdict.findings if f.decision == verdict.decision)
