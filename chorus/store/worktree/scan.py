@@ -75,7 +75,8 @@ class Scanner:
         if areas:
             found, nested = self._find(tree, areas)
             more += found
-        return collect(comparison, self._comparer.compare(tree, set(more) - set(named)), nested)
+        below = set(more) - set(named)
+        return collect(comparison, self._comparer.compare(tree, below) if below else Comparison(), nested)
 
     def _scan_everything(self, tree: Oid) -> ScanResult:
         now_ns = time.time_ns()
