@@ -91,6 +91,7 @@ def render(status: StatusJson, *, ended: bool) -> list[str]:
     joint = len(status["work_trees"]) > 1
     for session in shown:
         where = f" in pane {session['pane']}" if session["pane"] else ""
+        where += f" ({session.get('run')})" if session.get("run") else ""
         where += " (piped elsewhere, read from its screen)" if session.get("from_screen") else ""
         where += f" from {session.get('capture')}" if session.get("capture") else ""
         where += f" in {session.get('worktree')}" if joint and session.get("worktree") else ""

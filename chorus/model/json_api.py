@@ -171,6 +171,7 @@ class SessionJson(TypedDict):
     worktree: NotRequired[str | None]  # in `status`: the name of the work tree that `cwd` is in
     # In `status`: its events are read from the screen, because another program pipes its pane.
     from_screen: NotRequired[bool]
+    run: NotRequired[str | None]  # in `status`: the name that `chorus send --run` takes
     capture: NotRequired[str | None]  # in `status`: the capture file that its events are read from
     gaps: NotRequired[int]  # in `status`: how often output may have been missed
     parent: str | None  # the session it continues

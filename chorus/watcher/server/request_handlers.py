@@ -200,6 +200,7 @@ class StatusRequests:
                 session["state"] = "waiting"
             self.turns.add_sums(session)
             if run := self.runs.in_session(session["id"]):
+                session["run"] = run.name if run.is_running else None
                 add_client_info(session, run.info)
         return sessions
 
