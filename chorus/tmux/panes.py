@@ -152,5 +152,12 @@ def read_history(tmux: Tmux, pane: PaneId) -> str:
     return "".join(line + "\n" for line in lines)
 
 
+def read_kept(tmux: Tmux, pane: PaneId) -> tuple[int, bytes]:
+    """Return the width of the pane and everything tmux keeps of the output, read at the same moment."""
+    state, *lines = tmux.run(pane_state_command(pane), history_command(pane))
+    text = "".join(line + "\n" for line in lines)
+    return parse_pane(state).width, text.encode("utf-8", "surrogateescape")
+
+
 def history_command(pane: PaneId) -> list[str]:
     return ["capture-pane", "-p", "-J", "-S", "-", "-t", pane]

@@ -84,6 +84,24 @@ def test_panes_of_two_tmux_servers_with_the_same_number_are_told_apart(tmp_path:
     assert runs.in_pane(other, PaneId("%1")) is None
 
 
+def test_a_run_is_found_by_its_name_pane_or_the_beginning_of_its_session_id(tmp_path: Path) -> None:
+    runs = HeadlessRuns()
+    for name in ("first", "second"):
+        os.mkfifo(tmp_path / f"{name}.in")
+        added = runs.add(name, tmp_path / f"{name}.in", SERVER, PaneId(f"%{len(runs.all)}"))
+        added.session = SessionId(f"{name}-0123456789")
+    for name in ("second", "%1", "second-0", "second-0123456789"):
+        assert runs.find(name).name == "second"
+    with pytest.raises(NoHeadlessRun, match="no headless session sec is running"):
+        runs.find("sec")
+    with pytest.raises(NoHeadlessRun) as several:
+        runs.find(None)
+    assert (
+        several.value.hint
+        == "Give one of them with --run: first (session first-01), second (session second-0)."
+    )
+
+
 def test_a_server_is_the_same_through_a_symbolic_link(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")

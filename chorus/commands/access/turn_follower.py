@@ -10,8 +10,9 @@ from typing import Any
 
 from chorus.errors import ChorusError
 from chorus.model.json_api import TurnJson
+from chorus.model.session import RETRYING
 from chorus.model.turn import CLIENT_ENDED
-from chorus.output import print_json, print_out, print_progress, print_text
+from chorus.output import print_err, print_json, print_out, print_progress, print_text
 from chorus.wire.client import WatcherNotRunning
 
 CALL_SIGNS = {"succeeded": "✓", "failed": "✗", "denied": "✗", "unfinished": "✗"}
@@ -71,6 +72,7 @@ class TurnFollower:
         self._session: str | None = None
         self._read_at = ""  # when the agent had read the message
         self._left: TurnJson | None = None  # the turn, if its client ended
+        self._prompts: set[str] = set()  # those that were shown
         self._early: list[dict[str, Any]] = []  # what came before the session was known
 
     def wait(self, events: Iterable[dict[str, Any]]) -> TurnJson:
@@ -93,6 +95,14 @@ class TurnFollower:
                 return found
             case {"event": "text" | "call", "session": str()}:
                 self._show(event)
+            case {"event": "prompt", "prompt": {"session": str(session)} as prompt} if (
+                session == self._session
+            ):
+                self._show_prompt(prompt)
+            case {"event": "session", "session": {"id": str(session), "error": str(error)}} if (
+                session == self._session and error.startswith(RETRYING)
+            ):
+                print_progress(f"… {error}")
             case {"event": "run-ended", "run": run} if run == self._run:
                 return self._end(event)
         return None
@@ -118,6 +128,20 @@ class TurnFollower:
             self._early.append(event)
         elif event["session"] == self._session:
             self._live.show(event)
+
+    def _show_prompt(self, prompt: dict[str, Any]) -> None:
+        """Say once that the client waits for an answer: nothing goes on before it gets one."""
+        name = prompt["id"]
+        if name in self._prompts:
+            return
+        self._prompts.add(name)
+        if self._live is not None:
+            self._live.finish()
+        print_progress("")
+        how = f"`chorus approve {name}` or `chorus deny {name}`"
+        if prompt["kind"] == "question":
+            how = f"`chorus answer {name} …`"
+        print_err(f"chorus: waiting for an answer to {name}, {prompt['title']}: {how}")
 
     def _show_early(self, turn: str) -> None:
         """Show what the turn had written before it was known that it reads the message."""

@@ -36,6 +36,8 @@ WRITE_TIMEOUT_SECONDS = 10.0
 # How long an interrupted client has for each step before the next, stronger one.
 INTERRUPT_SECONDS = 5.0
 POLL_SECONDS = 0.02
+# `chorus status` shows eight characters of a session's id.
+MIN_ID_LENGTH = 4
 
 
 class NoHeadlessRun(NotFound):
@@ -83,6 +85,11 @@ class HeadlessRun:
     def is_running(self) -> bool:
         """Whether its program is in the pane. One that was killed leaves a pipe that nobody reads."""
         return self.end is None and (has_reader(self.pipe) if self.started else self.pipe.exists())
+
+    def is_named(self, name: str) -> bool:
+        """Whether it is called so: by its name, its pane, or the beginning of its session's id."""
+        is_session = self.session is not None and len(name) >= MIN_ID_LENGTH and self.session.startswith(name)
+        return is_session or name in (self.name, self.pane)
 
     def read_end(self) -> tuple[int | None, str]:
         """Return the exit code of the client that ended, and what it wrote to stderr. Remove its files."""
@@ -135,7 +142,7 @@ class HeadlessRuns:
         """Return the run of that name, session or pane; without a name, the only run there is."""
         alive = [run for run in self.all.values() if run.is_running]
         if name is not None:
-            alive = [run for run in alive if name in (run.name, run.session, run.pane)]
+            alive = [run for run in alive if run.is_named(name)]
         if not alive:
             known = self.all.get(name) if name is not None else None
             if known is not None:
@@ -144,7 +151,7 @@ class HeadlessRuns:
                 f"no headless session {name} is running" if name else "no headless session is running"
             )
         if len(alive) > 1:
-            names = ", ".join(run.name for run in alive)
+            names = ", ".join(f"{run.name} (session {(run.session or '?')[:8]})" for run in alive)
             raise NoHeadlessRun(
                 "several headless sessions are running", hint=f"Give one of them with --run: {names}."
             )
