@@ -175,6 +175,7 @@ def open_session(home: Home, address: Address, args: argparse.Namespace) -> str:
             cwd=cwd,
             environment=environment,
             name=name,
+            window=load_agent().setup.program,  # tmux would name it after whichever pane is active
             # As large as it will be shown: the panel is placed by it. tmux takes one row for its status line.
             size=(columns, max(rows - 1, 2)),
         )

@@ -49,6 +49,7 @@ def open_pane(
     cwd: Path,
     environment: Mapping[str, str] | None = None,
     name: str | None = None,
+    window: str | None = None,
     beside: PaneId | None = None,
     below: bool = False,
     size: tuple[int, int] = DETACHED_SIZE,
@@ -56,13 +57,14 @@ def open_pane(
     """Run the command (a list of arguments, no shell) in a new pane. The user's focus does not change.
 
     `beside`: the pane whose session gets the window, or whose window is split; `below`: split into an
-    upper and a lower part. A server is started for a new session if there is none. `size`: of that session.
+    upper and a lower part. A server is started for a new session if there is none. `size`: of that session;
+    `window`: the name of its first window.
     """
     options = ["-d", "-P", "-F", "#{pane_id}", "-c", str(cwd).replace("#", "##")]
     if placement is PanePlacement.SESSION:
         make_directory(tmux.address)
         width, height = size
-        options += ["-x", str(width), "-y", str(height)]
+        options += ["-x", str(width), "-y", str(height), *([] if window is None else ["-n", window])]
     if placement is PanePlacement.SPLIT:
         options.append("-v" if below else "-h")
     if name is not None and placement is not PanePlacement.SPLIT:
