@@ -1,5 +1,6 @@
 """A tmux server for one test, read and typed into from outside."""
 
+import functools
 import os
 import re
 import shutil
@@ -13,6 +14,8 @@ from pathlib import Path
 from typing import Self
 
 import pytest
+
+from chorus.tmux.tmux_server import read_version
 
 # A deadline: on an idle machine everything shows within a second.
 WAIT_TIMEOUT_SECONDS = 90.0
@@ -32,6 +35,12 @@ def wait_until(condition: Callable[[], bool], *, what: str, seconds: float = WAI
         if time.monotonic() > deadline:
             raise NotShown(f"not within {seconds:g} s: {what}")
         time.sleep(0.02)
+
+
+@functools.cache
+def has_no_sizes() -> bool:
+    """Whether tmux makes every detached session 80 columns wide, whatever it is told."""
+    return read_version().startswith("3.2")
 
 
 class Terminal:
@@ -79,6 +88,8 @@ class Terminal:
             "-c", directory, "--", "sh", "-c", ONLY_THIS_ENVIRONMENT, "sh", *pairs, *command,
         )
         # fmt: on
+        if has_no_sizes():
+            self.tmux("resize-window", "-t", pane.strip(), "-x", str(self.width), "-y", str(self.height))
         return Pane(self, pane.strip())
 
 
