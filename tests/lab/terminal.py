@@ -24,6 +24,9 @@ SETTLED_SECONDS = 0.25
 # A pane's environment without what the tmux server inherited from the test run.
 ONLY_THIS_ENVIRONMENT = 'exec env -i TMUX="$TMUX" TMUX_PANE="$TMUX_PANE" "$@"'
 
+# Otherwise it makes every detached session 80 columns wide, whatever it is told.
+SIZES_OF_3_2 = ("start-server", ";", "set-option", "-g", "window-size", "manual", ";")
+
 
 class NotShown(AssertionError):
     """The screen did not show what was expected."""
@@ -38,8 +41,8 @@ def wait_until(condition: Callable[[], bool], *, what: str, seconds: float = WAI
 
 
 @functools.cache
-def has_no_sizes() -> bool:
-    """Whether tmux makes every detached session 80 columns wide, whatever it is told."""
+def is_tmux_3_2() -> bool:
+    """Whether this tmux does some things its own way: sizes of sessions, and blanks at the ends of rows."""
     return read_version().startswith("3.2")
 
 
@@ -84,12 +87,11 @@ class Terminal:
         pairs = [f"{name}={value}" for name, value in environment.items()]
         # fmt: off
         pane = self.tmux(
+            *(SIZES_OF_3_2 if is_tmux_3_2() else ()),
             "new-session", "-d", "-P", "-F", "#{pane_id}", "-x", str(self.width), "-y", str(self.height),
             "-c", directory, "--", "sh", "-c", ONLY_THIS_ENVIRONMENT, "sh", *pairs, *command,
         )
         # fmt: on
-        if has_no_sizes():
-            self.tmux("resize-window", "-t", pane.strip(), "-x", str(self.width), "-y", str(self.height))
         return Pane(self, pane.strip())
 
 
