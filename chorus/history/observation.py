@@ -30,13 +30,15 @@ class Observer:
 
     def observe(self, paths: Sequence[RepoPath] | None, exclude: Collection[RepoPath] = ()) -> DiskChanges:
         """Look at these paths (None: everywhere), except the excluded ones."""
+        tree = self._journal.timeline.tree
+        assert tree is not None
+        if paths is not None:
+            paths = [*paths, *self._workspace.scanner.other_spellings(tree, paths)]
         tracker = self._journal.head_tracker
         move = tracker.look()
         moved = tracker.paths_of(move) if move else []
         # Look where git wrote too; everywhere, if that is unknown.
         wanted = None if paths is None or moved is None else [*paths, *moved]
-        tree = self._journal.timeline.tree
-        assert tree is not None
         scan = self._workspace.scanner.changed(tree, wanted)
         changes = [change for change in scan.changes if change.path not in exclude]
         recorded: list[TimelineCommit] = []

@@ -14,7 +14,7 @@ from pathlib import Path
 from chorus.errors import ChorusError
 from chorus.model.ids import PaneId
 from chorus.tmux.address import Address, make_directory
-from chorus.tmux.errors import ServerGone
+from chorus.tmux.errors import CannotStartServer, ServerGone
 from chorus.tmux.panes import read_pane
 from chorus.tmux.tmux_server import Tmux
 
@@ -77,7 +77,10 @@ def open_pane(
         options += ["-e", f"{variable}={value}"]
     # tmux would pass a single word to a shell.
     program = ["env", *command] if len(command) == 1 else list(command)
-    return PaneId(tmux.run([placement.value, *options, "--", *program])[0])
+    opened = tmux.run([placement.value, *options, "--", *program])
+    if not opened:  # tmux 3.2 does not say why
+        raise CannotStartServer(f"tmux did not start at {tmux.address.socket}")
+    return PaneId(opened[0])
 
 
 def attach_command(address: Address, target: str) -> list[str]:

@@ -430,6 +430,7 @@ def mount(directory: str) -> int:
 
 
 def unmount(directory: str) -> None:
+    """As `umount --lazy`, which needs /proc."""
     libc.umount2(os.fsencode(directory), MNT_DETACH)
 
 

@@ -3,8 +3,8 @@
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
+import psutil
 import pytest
 
 from chorus.wire.client import WatcherNotRunning, connect
@@ -71,7 +71,7 @@ def test_a_watcher_replaced_by_another_ends_and_leaves_it_alone(
     assert new != old
 
     wake()
-    wait_for(lambda: not Path(f"/proc/{old}").exists(), what="the old one ends", seconds=SECONDS)
+    wait_for(lambda: not psutil.pid_exists(int(old)), what="the old one ends", seconds=SECONDS)
     assert process_of(home) == new
     session.bash("t2", "echo 2 > app.py")
     assert session.recorded() == [("committed", ["app.py"])] * 2
