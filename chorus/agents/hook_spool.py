@@ -27,7 +27,12 @@ CUT_OFF_SECONDS = 10.0
 ANSWER_TIMEOUT_SECONDS = 10.0
 # Files that could not be read are kept for inspection, the newest ones.
 MAX_QUARANTINED = 50
+# A file that is there while there is something to say to a session.
+NOTICES = "notices"
 # In the spool the hook's process id and a counter; in `taken` also the time.
+_PING = (
+    "ping."  # a file that is there until the watcher sees it: whoever made it learns that the watcher works
+)
 _EVENT_NAME = re.compile(r"(\d+)\.\d+(?:\.\d+)?")
 
 
@@ -143,6 +148,13 @@ class Spool:
             self._files[event] = taken
             self._unreleased.discard(event)
 
+    def expect_answers(self, expected: bool) -> None:
+        """Let hooks wait for an answer that would not wait otherwise; or no longer."""
+        if expected:
+            self._write(NOTICES, b"")
+        else:
+            (self._directory / NOTICES).unlink(missing_ok=True)
+
     def hold(self, event: HookEvent) -> HeldHook:
         """Let the hook wait for an answer that comes later, or never."""
         fifo = self._answers / event.name
@@ -204,6 +216,9 @@ class Spool:
         with os.scandir(directory) as found:
             for entry in found:
                 name = _EVENT_NAME.fullmatch(entry.name)
+                if name is None and entry.name.startswith(_PING):
+                    with suppress(FileNotFoundError):
+                        os.unlink(entry.path)  # noqa: PTH108  hot path
                 if name and entry.name not in returned:
                     with suppress(FileNotFoundError):
                         entries.append((entry.stat().st_mtime_ns, int(name[1]), entry.name))

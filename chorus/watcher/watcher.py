@@ -220,6 +220,7 @@ class Watcher:
         self.temporary_hooks.load()
         self.transcripts.load()
         self.hooks.spool.open()
+        self.notices.announce()
         try:
             await self.hooks.read()
             await self.transcripts.catch_up()
