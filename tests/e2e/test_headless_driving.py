@@ -115,12 +115,12 @@ def test_a_session_is_driven_from_its_start_to_its_end(watched: WatchedSession) 
     wait_for(lambda: session(watched)["state"] == "idle", what="the turn's end", seconds=SECONDS)
     before = (watched.project / "app.py").read_text()
     with start_command(watched, "send", "edit", "--wait", "--mode", "default") as waiting_send:
-        asked = wait_for(lambda: next(iter(waiting(watched)), None), what="the prompt", seconds=SECONDS)
-        assert (asked["kind"], asked["tool"]) == ("edit", "Edit")
-        answer_prompt(watched, "deny", asked, "--message", "not this one")
+        prompt = wait_for(lambda: next(iter(waiting(watched)), None), what="the prompt", seconds=SECONDS)
+        assert (prompt["kind"], prompt["tool"]) == ("edit", "Edit")
+        answer_prompt(watched, "deny", prompt, "--message", "not this one")
         stdout, stderr = waiting_send.communicate(timeout=SECONDS)
     assert (waiting_send.returncode, stdout) == (0, "Left alone.\n")
-    assert f"waiting for an answer to {asked['id']}" in stderr
+    assert f"waiting for an answer to {prompt['id']}" in stderr
     assert "not this one" in str(watched.client.model_server.messages()[-1].texts())
     assert [
         (one["tool"], one["status"], one["commit"]) for one in watched.log() if one["tool"] == "Edit"
