@@ -12,12 +12,13 @@ import pytest
 
 from chorus.errors import UsageError
 from chorus.model.ids import PaneId, SessionId
-from chorus.model.outcomes import ControlReplied, SessionDescribed, TurnReported
+from chorus.model.outcomes import ControlAsked, ControlReplied, SessionDescribed, TurnReported
 from chorus.tmux.address import Address
 from chorus.watcher.panes import headless_runs
 from chorus.watcher.panes.headless_runs import HeadlessRuns, InputNotRead, NoHeadlessRun, RunEnded
 from chorus.watcher.panes.stdin_feeder import CUT, END, exit_file
 
+SECONDS = 30.0
 SERVER = Address(Path("/tmp/tmux-0/default"))
 
 
@@ -163,6 +164,48 @@ def test_what_runs_left_is_removed_once_nobody_reads_it(tmp_path: Path) -> None:
     runs.remove_leftovers(tmp_path)
     os.close(reader)
     assert list(tmp_path.iterdir()) == [alive]
+
+
+def test_a_client_that_does_not_react_is_interrupted_ever_more_strongly(tmp_path: Path) -> None:
+    runs, pipe = HeadlessRuns(), tmp_path / "run.in"
+    os.mkfifo(pipe)
+    run = runs.add("run", pipe, SERVER, PaneId("%0"))
+    reader = os.open(pipe, os.O_RDWR | os.O_NONBLOCK)
+    with pytest.raises(RunEnded, match="does not react to SIGTERM"):
+        asyncio.run(runs.interrupt(run, 0.05))
+    first, *signals = map(json.loads, os.read(reader, 2**16).splitlines())
+    assert first["request"] == {"subtype": "interrupt"}
+    assert [line["signal"] for line in signals] == ["SIGINT", "SIGTERM"]
+
+    async def react() -> str:
+        interrupting = asyncio.create_task(runs.interrupt(run, SECONDS))
+        await asyncio.sleep(0)
+        await runs.feed(run, [TurnReported(SessionId("s"), None, error="interrupted")])
+        return await interrupting
+
+    assert asyncio.run(react()) == "request"
+    os.close(reader)
+
+
+@pytest.mark.parametrize(
+    ("asked", "error"),
+    [
+        (ControlAsked(None, "r", "mcp_message", "none", {}), "there is no MCP server 'none'"),
+        (ControlAsked(None, "r", "mcp_message"), "Chorus does not support the request mcp_message"),
+        (ControlAsked(None, "r", "something_new"), "Chorus does not support the request something_new"),
+    ],
+)
+def test_a_request_that_nobody_answers_gets_a_protocol_error(
+    tmp_path: Path, asked: ControlAsked, error: str
+) -> None:
+    runs, pipe = HeadlessRuns(), tmp_path / "run.in"
+    os.mkfifo(pipe)
+    run = runs.add("run", pipe, SERVER, PaneId("%0"))
+    reader = os.open(pipe, os.O_RDWR | os.O_NONBLOCK)
+    asyncio.run(runs.feed(run, [asked]))
+    reply = json.loads(os.read(reader, 2**16))
+    os.close(reader)
+    assert reply["response"] == {"subtype": "error", "request_id": "r", "error": error}
 
 
 async def read_until_end(pipe: int) -> list[bytes]:
