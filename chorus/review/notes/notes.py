@@ -85,8 +85,11 @@ def find_anchor(recorder: Recorder, note: Note) -> Anchor:
     return Anchor(path, lines.start + 1 if texts else None, texts[:MAX_QUOTED_LINES])
 
 
-def changed_lines(recorder: Recorder, entry: LogEntry) -> Iterator[tuple[str, range]]:
-    """Yield each file an action changed, with the lines it changed as they are now, counted from 0."""
+def changed_lines(recorder: Recorder, entry: LogEntry) -> Iterator[tuple[str, range | None]]:
+    """Yield each file an action changed, with the lines it changed as they are now, counted from 0.
+
+    None: the file is gone.
+    """
     recorded = recorder.timeline.find_action(entry.within or entry.id or "")
     for edit in recorder.timeline.edits(recorded) if recorded is not None else ():
         before, after = read_stored(recorder, edit.before), read_stored(recorder, edit.after)
@@ -94,7 +97,7 @@ def changed_lines(recorder: Recorder, entry: LogEntry) -> Iterator[tuple[str, ra
         span = range(found[0].after_start, found[-1].after_end) if found else range(0)
         assert recorded is not None
         path, data, lines = _follow(recorder, recorded, edit.path, span)
-        yield path, lines if data is not None else range(0)
+        yield path, lines if data is not None else None
 
 
 def _follow(
