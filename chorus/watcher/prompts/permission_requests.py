@@ -116,7 +116,8 @@ class PermissionRequests:
         decision = self._decide(request, event.value)
         # A headless session that Chorus started asks over the control protocol as well.
         headless = self._find_run(event) is not None
-        if decision is None and (headless or not self.prompts.holds_hooks):
+        holds = self.prompts.holds_hooks or not self._is_in_pane(event.pane, request)
+        if decision is None and (headless or not holds):
             return
         channel = HookChannel(self.agent_prompts, event, self.spool.hold(event))
         self._add(request, event.pane, channel, decision)
@@ -154,7 +155,7 @@ class PermissionRequests:
         if request is None or request.tool is None or find_tool(request.tool).prompt_kind == "plan":
             return None
         decision = self._decide(request, value)
-        if decision is None and not self.prompts.holds_mod:
+        if decision is None and not self.prompts.holds_mod and self._is_in_pane(pane, request):
             return None
         channel = ModChannel(self.agent_prompts)
         self._add(request, pane, channel, decision)
@@ -179,6 +180,11 @@ class PermissionRequests:
         """Add the control requests that were pending in this run when an earlier watcher was killed."""
         for request in self.control_requests.of_run(run.name):
             self._add_control_request(run, request)
+
+    def _is_in_pane(self, pane: PaneId | None, request: PromptOpened) -> bool:
+        """Whether a key could answer the request. If not, a reply is the only way, whatever is configured."""
+        session = self.roster.sessions.get(request.session) if request.session else None
+        return pane is not None or (session is not None and session.pane is not None)
 
     def _decide(self, request: PromptOpened, event: Mapping[str, Any]) -> PolicyDecision | None:
         cwd = event.get("cwd")
