@@ -12,6 +12,7 @@ import termios
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import psutil
 import pytest
@@ -43,7 +44,12 @@ def watched(client: Client, terminal: Terminal) -> Iterator[WatchedSession]:
 
 def prepare(watched: WatchedSession, message: str) -> None:
     """Two files: the first is approved, the second denied."""
-    turns = [[write("one.txt", "one\n")], [write("two.txt", "two\n")], [bash("touch three")], [Text("Done.")]]
+    turns: list[list[Any]] = [
+        [write("one.txt", "one\n")],
+        [write("two.txt", "two\n")],
+        [bash("touch three")],
+        [Text("Done.")],
+    ]
     watched.client.model_server.scripts[message] = [
         [in_directory(step, watched.project) for step in turn] for turn in turns
     ]
