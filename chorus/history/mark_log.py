@@ -35,7 +35,7 @@ class Mark(TypedDict, total=False):
     by: UndoneBy  # undone
     parts: list[tuple[str, str, int, int]]  # undone: action, path, lines gone, lines changed
     commits: list[str]  # landed: the commits that hold them
-    commit: str  # moved: the new lane commit
+    commit: str  # moved: the new lane commit; head: the record after which HEAD moved
     status: str  # call, status
     summary: str  # call, said
     head: str

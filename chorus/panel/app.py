@@ -80,6 +80,7 @@ class Panel(App[None]):
         self.view = view = PanelView(self, self.model, client, self.active_palette)
         self._answers = Answers(view.card, view.status, self.model, client, view.show_prompt)
         self._review = Review(view.queue, view.status, self.model, client, self.edit_messages)
+        view.card.root = str(settings.work_tree)
         view.can_undo = lambda: self._review.can_undo
         self._answer_keys = self._bind_answer_keys()
         self._keys = self._bind_keys()

@@ -82,7 +82,7 @@ def _render_places(recorder: Recorder, entry: LogEntry, base: str | None) -> Ite
     """The lines an action changed, where they are now."""
     places = list(changed_lines(recorder, entry))
     for path, lines in places[:MAX_PLACES]:
-        yield _render_place(path, lines, base)
+        yield _render_place(path, lines or range(0), base if lines is not None else None)
     if len(places) > MAX_PLACES:
         yield f"and {len(places) - MAX_PLACES} more"
 

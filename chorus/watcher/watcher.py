@@ -5,6 +5,7 @@ put together, started and ended.
 """
 
 import asyncio
+import gc
 import logging
 import os
 import socket
@@ -26,6 +27,7 @@ from chorus.tmux.address import Address
 from chorus.watcher.note_delivery import NoteDelivery
 from chorus.watcher.notice_queue import NoticeQueue
 from chorus.watcher.panes.activity import PaneActivity
+from chorus.watcher.panes.capture_files import CaptureFiles
 from chorus.watcher.panes.headless_runs import HeadlessRuns
 from chorus.watcher.panes.pane_file import PaneFile
 from chorus.watcher.panes.pane_source import PaneDiscovery, PaneSource
@@ -97,7 +99,7 @@ class Watcher:
         self.temporary_hooks = TemporaryHooks(home.root / TEMPORARY_HOOKS_FILE)
         self.audit_log = AuditLog(audit_path(home))
 
-        self.turns = TurnStore(home.root / TURNS_FILE, self.server.publish)
+        self.turns = TurnStore(home.root / TURNS_FILE, self.server)
         runs = HeadlessRuns()
         self.note_delivery = NoteDelivery(self.trees.readers, self.notices, runs, roster, self.server.publish)
         activity = PaneActivity(self._look_at_panes)
@@ -165,6 +167,9 @@ class Watcher:
             self.tasks.start,
             self.server.publish,
         )
+        self.captures = CaptureFiles(
+            agent.events, self.transcripts, self.tasks.start, home.root / "captures.json"
+        )
         self._discovery = PaneDiscovery(agent.clients, roster, self.panes.panes)
         self._handlers = RequestHandlers(
             StatusRequests(
@@ -180,6 +185,7 @@ class Watcher:
                 self.hooks.read,
                 self.turns,
                 runs,
+                self.captures,
             ).handlers,
             PaneRequests(
                 self.panes,
@@ -189,6 +195,7 @@ class Watcher:
                 self.notices,
                 self.temporary_hooks,
                 self.note_delivery,
+                self.captures,
             ).handlers,
             PromptRequests(self.prompts, self.panes, self.audit_log).handlers,
             ReviewRequests(
@@ -213,10 +220,12 @@ class Watcher:
         self.temporary_hooks.load()
         self.transcripts.load()
         self.hooks.spool.open()
+        self.notices.announce()
         try:
             await self.hooks.read()
             await self.transcripts.catch_up()
             await self.panes.restore()
+            await self.captures.restore()
         except ChorusError as error:
             if not self.tasks.fail(error):
                 raise
@@ -238,9 +247,12 @@ class Watcher:
     def _stop_for_user(self) -> None:
         """Stop as the user asks for: hooks do not start another watcher, as they do after a signal."""
         self._asleep = True
+        self.captures.forget()
         self.stop()
 
     def _start_loops(self) -> None:
+        # The modules and all that was loaded stay: the collector need not look at them again and again.
+        gc.freeze()
         run_forever = self.tasks.run_forever
         run_forever(lambda: self.hooks.run(self._repair_home, self.stop))
         run_forever(self.transcripts.run)
@@ -270,7 +282,8 @@ class Watcher:
     def _holds_lock(self) -> bool:
         """Return whether the lock file in the repository is the one this watcher holds, and not another's."""
         try:
-            return os.path.samestat(self._lock, self.home.lock.stat())
+            now = os.stat(self.home.file("watcher.lock"))  # noqa: PTH116  with every hook
+            return os.path.samestat(self._lock, now)
         except OSError:
             return False
 
@@ -333,6 +346,8 @@ class Watcher:
 
     def _publish_sums(self, session: Session) -> None:
         """Publish a session with what its turns took together."""
+        if not self.server.subscribers:
+            return
         described = session.as_json()
         self.turns.add_sums(described)
         self.server.publish(SessionEvent(event="session", session=described))

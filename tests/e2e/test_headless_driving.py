@@ -7,7 +7,9 @@ import shlex
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +57,8 @@ def test_a_session_is_driven_from_its_start_to_its_end(watched: WatchedSession) 
     scripts["one"] = [[bash("sleep 1")], [Text("First.")]]
     scripts["two"] = [[Text("Second.")]]
     scripts["fail"] = [[Refuse(400, times=9)]]
+    edit = {"file_path": str(watched.project / "app.py"), "old_string": "old", "new_string": "new"}
+    scripts["edit"] = [[ToolUse("Edit", edit)], [Text("Left alone.")]]
     (watched.project / "pixel.png").write_bytes(PIXEL)
 
     started = command(
@@ -99,6 +103,21 @@ def test_a_session_is_driven_from_its_start_to_its_end(watched: WatchedSession) 
     wait_for(lambda: answered in str(watched.client.model_server.messages()[-1].texts()), seconds=SECONDS)
 
     wait_for(lambda: session(watched)["state"] == "idle", what="the turn's end", seconds=SECONDS)
+    before = (watched.project / "app.py").read_text()
+    with start_command(watched, "send", "edit", "--wait", "--mode", "default") as waiting_send:
+        prompt = wait_for(lambda: next(iter(waiting(watched)), None), what="the prompt", seconds=SECONDS)
+        assert (prompt["kind"], prompt["tool"]) == ("edit", "Edit")
+        answer_prompt(watched, "deny", prompt, "--message", "not this one")
+        stdout, stderr = waiting_send.communicate(timeout=SECONDS)
+    assert (waiting_send.returncode, stdout) == (0, "Left alone.\n")
+    assert f"waiting for an answer to {prompt['id']}" in stderr
+    assert "not this one" in str(watched.client.model_server.messages()[-1].texts())
+    assert [
+        (one["tool"], one["status"], one["commit"]) for one in watched.log() if one["tool"] == "Edit"
+    ] == [("Edit", "denied", None)]
+    assert (watched.project / "app.py").read_text() == before
+    assert command(watched, "send", "--mode", "bypassPermissions").returncode == 0
+
     assert command(watched, "interrupt").returncode == 3
     assert command(watched, "send", "wait").returncode == 0
     wait_for(lambda: "test -e gate" in watched.printed(), what="the command", seconds=SECONDS)
@@ -137,6 +156,28 @@ def test_a_session_is_resumed_forked_and_killed_at_any_point(watched: WatchedSes
     assert [turn["session"] == first for turn in turns] == [True, True, False]
     assert len({turn["cost_usd"] for turn in turns}) == 1  # each its own, although the client counts on
     assert session(watched)["parent"] == first
+    assert command(watched, "send", "--end").returncode == 0
+
+    resets = int(time.time()) + 3600
+    limit = {"status": "rejected", "reset": str(resets), "representative-claim": "five_hour"}
+    headers = {f"anthropic-ratelimit-unified-{name}": value for name, value in limit.items()}
+    scripts["limited"] = [[Refuse(429, times=9, headers=headers)]]
+    # Only an account has such a limit, and the client's environment names one.
+    watched.client.extra_environment = {
+        "CLAUDE_CODE_OAUTH_TOKEN": "sk-ant-oat01-none",
+        "ANTHROPIC_API_KEY": "",
+    }
+    limited = command(watched, "run", "limited", *run)
+    watched.client.extra_environment = {}
+    turn = json.loads(limited.stdout)
+    assert (limited.returncode, turn["state"]) == (4, "failed")
+    assert "limit" in turn["error"]
+    known = session(watched)
+    until = datetime.fromtimestamp(resets, UTC).isoformat(timespec="minutes")
+    assert (known["limit"], known["failed"]) == (f"reached until {until}", 1)
+    shown = command(watched, "status").stdout
+    assert f"rate limit: reached until {until}" in shown
+    assert f"error: {turn['error']}" in shown
     assert command(watched, "send", "--end").returncode == 0
 
     for options in (["--wait"], []):

@@ -18,7 +18,7 @@ def carried(watched: WatchedSession) -> list[str]:
     return [text for text in watched.client.model_server.messages()[-1].texts() if NOTES in text]
 
 
-@pytest.mark.parametrize("mode", ["modded", "headless"])
+@pytest.mark.parametrize("mode", ["modded", "hooked", "headless"])
 def test_three_notes_reach_the_session_in_one_request(watched: WatchedSession, mode: str) -> None:
     MODES[mode](watched)
     watched.play("write it", [write("cart.py", CART)], [Text("Written.")])

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from tests.e2e.scenarios import Expected, LetGo, Say, Scenario, UserWrites, in_directory
 from tests.lab.client import INPUT_BOX, Client, say
 from tests.lab.script import Text
@@ -137,8 +139,7 @@ class WatchedSession:
     def client_pid(self) -> int:
         """The client in the only pane: its process, or the one that it started."""
         pid = int(self.terminal.tmux("list-panes", "-a", "-F", "#{pane_pid}"))
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-        return int(children[0]) if self.pane is None else pid
+        return psutil.Process(pid).children()[0].pid if self.pane is None else pid
 
     def wait_for_answer(self, text: str) -> None:
         """Wait until the model's last text after the last tool is shown."""

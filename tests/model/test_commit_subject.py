@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chorus.model.commit_message import SUBJECT_LENGTH
-from chorus.model.commit_subject import is_chatter, subject_of
+from chorus.model.commit_subject import deed_of, subject_of
 
 
 @pytest.mark.parametrize(
@@ -55,12 +55,30 @@ def test_a_subject_is_one_short_line(message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "chatter", ["I see the problem now", "Let me fix it", "Now the tests", "The problem is x", "I'll add it"]
+    ("summary", "deed"),
+    [
+        ("Rename old to new", "Rename old to new"),
+        ("Italic fonts", "Italic fonts"),
+        (
+            "The discount is fixed. Move it to the settings.",
+            "The discount is fixed. Move it to the settings.",
+        ),
+        ("I see the problem now", None),
+        ("The problem is x", None),
+        ("Now the tests", None),
+        ("Perfect!", None),
+        ("Let me read the code first.", None),
+        ("Let me fix it", None),
+        ("I'll add it", "Add it"),
+        ("I'll go.", None),
+        ("Now I'll add a helper, half up.", "Add a helper, half up"),
+        ("Great! Next, use it for the total.", "Use it for the total"),
+        ("Perfect! Also document it.", "Document it"),
+        ("And import it there.", "Import it there"),
+        ("I see the bug: x is None. Let me also guard y.", "Guard y"),
+        ("Now quote.", None),
+        ("Now the rest of it.", None),
+    ],
 )
-def test_what_the_agent_says_before_it_acts_is_chatter(chatter: str) -> None:
-    assert is_chatter(chatter)
-
-
-@pytest.mark.parametrize("words", ["Rename old to new", "Add a test", "Accept blanks", "Italic fonts"])
-def test_what_the_agent_did_is_not_chatter(words: str) -> None:
-    assert not is_chatter(words)
+def test_what_the_agent_did_is_told_from_what_it_said_about_itself(summary: str, deed: str | None) -> None:
+    assert deed_of(summary) == deed

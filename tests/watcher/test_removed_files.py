@@ -3,8 +3,8 @@
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
+import psutil
 import pytest
 
 from chorus.wire.client import WatcherNotRunning, connect
@@ -63,10 +63,11 @@ def test_a_watcher_replaced_by_another_ends_and_leaves_it_alone(
     shutil.copytree(away, home.root, ignore=shutil.ignore_patterns("watcher.*", "spool"))
     connect_or_start(home).close()
     new = process_of(home)
+    assert old is not None
     assert new != old
 
     wake()
-    wait_for(lambda: not Path(f"/proc/{old}").exists(), what="the old one ends", seconds=SECONDS)
+    wait_for(lambda: not psutil.pid_exists(old), what="the old one ends", seconds=SECONDS)
     assert process_of(home) == new
     session.bash("t2", "echo 2 > app.py")
     assert session.recorded() == [("committed", ["app.py"])] * 2

@@ -2,7 +2,8 @@
 
 import shutil
 import subprocess
-from pathlib import Path
+
+import psutil
 
 from chorus.model.json_api import StatusJson
 from chorus.store.maintenance.user_copies import FILE_NAME as COPIED_TIPS
@@ -23,8 +24,8 @@ def status(home: Home) -> StatusJson:
 
 def holds(home: Home) -> tuple[int, int]:
     """Threads and open files of the watcher."""
-    process = Path("/proc") / home.lock.read_text().strip()
-    return len(list((process / "task").iterdir())), len(list((process / "fd").iterdir()))
+    process = psutil.Process(int(home.lock.read_text()))
+    return process.num_threads(), process.num_fds()
 
 
 def test_a_removed_work_tree_is_closed_and_watched_again_once_it_is_back(repo: UserRepo, home: Home) -> None:

@@ -14,7 +14,7 @@ from textual.widgets import Input
 
 from chorus.panel.state.items import PendingPrompt
 from chorus.panel.style.theme import ActivePalette
-from chorus.panel.widgets.line_pane import Pieces, StyledLine, TextPane
+from chorus.panel.widgets.line_pane import LinePane, Pieces, StyledLine, TextPane
 from chorus.text.sanitize import sanitize
 
 Result = TypeVar("Result")
@@ -32,6 +32,11 @@ class Form(ModalScreen[Result], Generic[Result]):
 
     def on_resize(self, event: Resize) -> None:
         self.set_class(event.size.height < MIN_MARGIN_HEIGHT, "-short")
+
+    def fit_box(self) -> None:
+        """Make the box as tall as its lines; the style sheet says how tall it may be at most."""
+        box = self.query_one("#box")
+        box.styles.height = sum(pane.line_count() for pane in self.query(LinePane)) + box.gutter.height
 
     def action_cancel(self) -> None:
         self.dismiss(None)

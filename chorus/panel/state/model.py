@@ -112,9 +112,6 @@ class PanelModel:
     def open_count(self) -> int:
         return self.open_counts.total()
 
-    def turns_of(self, session: str) -> list[TurnInfo]:
-        return [turn for turn in self.turns.values() if turn.session == session]
-
     def lane_of(self, session: str) -> str | None:
         known = self.sessions.get(session)
         if known and known.lane:

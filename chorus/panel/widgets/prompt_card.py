@@ -6,6 +6,7 @@ after all of it was on the screen.
 """
 
 import re
+import textwrap
 from dataclasses import dataclass, replace
 from time import monotonic
 from typing import ClassVar
@@ -79,6 +80,7 @@ class PromptCard(Widget, can_focus=True):
         self.active_palette = active_palette
         self._background_style = BackgroundStyle(self)
         self.shown: ShownPrompt | None = None
+        self.root = ""  # the work tree: paths below it are shown without it
         self.small = False
         self.banner = ""
         self._lines = PromptLines([], [], [], {})
@@ -130,7 +132,8 @@ class PromptCard(Widget, can_focus=True):
         """Return how many rows would show all of it at this width."""
         if self.shown is None:
             return 0
-        lines = render_prompt(self.shown.prompt, max(width - MARGIN, 10), session="", position="", keys=True)
+        prompt, width = self.shown.prompt, max(width - MARGIN, 10)
+        lines = render_prompt(prompt, width, session="", position="", keys=True, root=self.root)
         return len(lines.head) + len(lines.body) + len(lines.foot) + (2 if lines.body else 1)
 
     def set_room(self, rows: int, *, small: bool, keys: bool) -> None:
@@ -187,7 +190,12 @@ class PromptCard(Widget, can_focus=True):
         width = max(self.size.width - MARGIN, 10)
         shown = self.shown
         lines = render_prompt(
-            shown.prompt, width, session=shown.session, position=shown.position, keys=self._keys
+            shown.prompt,
+            width,
+            session=shown.session,
+            position=shown.position,
+            keys=self._keys,
+            root=self.root,
         )
         if len(lines.body) != len(self._lines.body) and self._read < len(self._lines.body):
             self._offset = self._read = 0  # wrapped differently: the part that was read is elsewhere now
@@ -240,11 +248,15 @@ class PromptLines:
 
 
 def render_prompt(
-    prompt: PendingPrompt, width: int, *, session: str, position: str, keys: bool
+    prompt: PendingPrompt, width: int, *, session: str, position: str, keys: bool, root: str = ""
 ) -> PromptLines:
-    """`session`: its name; `position`: which of several prompts this is; `keys`: whether to show the keys."""
-    question = [part for part in wrap(sanitize(prompt.question), width) if part.strip()]
-    body = _render_body(prompt, width)
+    """`session`: its name; `position`: which of several prompts this is; `keys`: whether to show the keys.
+
+    `root`: the work tree.
+    """
+    asked = "" if prompt.question == prompt.title else prompt.question
+    question = [part for part in wrap(sanitize(asked), width) if part.strip()]
+    body = _render_body(prompt, width, root)
     if len(question) > MAX_QUESTION_LINES:
         body += [[(part, "title")] for part in question]
         question = [*question[: MAX_QUESTION_LINES - 1], "…"]
@@ -292,13 +304,19 @@ def _render_head(prompt: PendingPrompt, width: int, session: str, position: str)
     return head
 
 
-def _render_body(prompt: PendingPrompt, width: int) -> list[Pieces]:
+def _render_body(prompt: PendingPrompt, width: int, root: str) -> list[Pieces]:
     """Render what it is about, without the lines the client draws around it."""
     if not prompt.body.strip():
         return []
     is_diff = prompt.tool in EDIT_TOOLS
     rows = sanitize_lines(prompt.body.strip("\n"), max_lines=MAX_BODY_LINES)
+    if is_diff and root and rows[0].strip().startswith(f"{sanitize(root)}/"):
+        rows[0] = rows[0].strip()[len(sanitize(root)) + 1 :]  # as the client shows it
     rows, rest = _command_first(rows) if prompt.kind == "bash" else (rows, [])
+    if not prompt.tool:
+        rows = textwrap.dedent("\n".join(rows)).split(
+            "\n"
+        )  # words of the client, as far right as it drew them
     column = _sign_column(prompt, rows)
     lines: list[Pieces] = []
     for row in rows:

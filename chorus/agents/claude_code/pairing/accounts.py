@@ -52,6 +52,8 @@ def describe_error(error: object) -> str:
     match error:
         case str():
             return error.strip()
+        case {"formatted": str(text)}:
+            return text
         case {"message": str(message), "type": str(kind)} if message != kind:
             return f"{kind}: {message}"
         case {"message": str(message)}:
@@ -158,10 +160,12 @@ def describe_init(event: Init, context: EventContext) -> list[Outcome]:
 
 
 def on_retry(state: PairingState, event: ApiRetry, context: EventContext) -> list[Outcome]:
-    if state.is_repeat(event):
+    # Stream and transcript report it under different ids, with the same pause to the millisecond.
+    same = f"retry {context.session.id} {event.attempt} {event.delay_ms}"
+    if state.is_repeat(event) or (event.delay_ms is not None and state.is_known(same)):
         return []
-    status = str(event.status) if event.status is not None else ""
-    reason = " ".join(filter(None, (status, describe_error(event.error)))) or "API error"
+    status, said = str(event.status) if event.status is not None else "", describe_error(event.error)
+    reason = said if said.startswith(status) and said else f"{status} {said}".strip() or "API error"
     turn = _id(state.turn_of(event, context.session))
     return [RequestRetried(context.session.id, turn, reason, event.attempt, event.limit)]
 
