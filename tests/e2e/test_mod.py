@@ -3,10 +3,12 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,6 +25,8 @@ from tests.lab.terminal import Terminal
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.client
+
+MOD_TESTS = Path(__file__).parents[1] / "agents" / "mod" / "register.test.ts"
 
 
 @pytest.fixture
@@ -68,6 +72,26 @@ def test_calls_are_recorded_once_each_and_a_revert_reaches_the_model(watched: Wa
     texts = watched.client.model_server.messages()[-1].texts()
     assert sum("The user reverted changes of yours" in text for text in texts) == 1
 
+    # During a turn: the model reads it with its next request.
+    model_server = watched.client.model_server
+    model_server.scripts["hold on"] = [
+        [in_directory(bash("until [ -e go ]; do sleep 0.1; done"), watched.project)],
+        [Text("Held on.")],
+    ]
+    known = len(model_server.messages())
+    watched.send("hold on")
+    wait_for(lambda: len(model_server.messages()) > known, what="the turn", seconds=60)
+    made = next(entry for entry in watched.actions() if entry["paths"] == ["b.txt"])
+    watched.chorus("revert", str(made["n"]))
+    (watched.project / "go").touch()
+    watched.wait_for_answer("Held on.")
+    first, second = model_server.messages()[known:]
+    counts = [
+        sum("The user reverted changes of yours" in text for text in request.texts())
+        for request in (first, second)
+    ]
+    assert counts == [1, 2]
+
 
 def test_a_prompt_is_answered_through_the_mod_and_never_by_a_key(watched: WatchedSession) -> None:
     watched._start_chorus_claude("--", "--permission-mode", "default")
@@ -109,11 +133,22 @@ def test_the_user_reviews_from_the_clients_own_window(watched: WatchedSession) -
     requests = len(watched.client.model_server.messages())
     assert watched.pane is not None
     watched.pane.wait_for(r"chorus: 2 to review · /chorus", seconds=60)
+    watched.pane.wait_for(r"Write\(a\.txt\)\s+chorus #1\s[\s\S]*Write\(b\.txt\)\s+chorus #2\s", seconds=60)
 
     def type_command(command: str, shown: str) -> None:
         assert watched.pane is not None
         say(watched.pane, command)
         watched.pane.wait_for(shown, seconds=60)
+
+    type_command("/chorus pane", r"#2 Write b\.txt \[ keep \] \[ revert \]")
+    watched.pane.press("Tab")
+    watched.pane.press("Tab")  # keep, then revert, of the newest
+    watched.pane.press("Enter")
+    watched.pane.wait_for(r"#2 Write b\.txt reverted", seconds=60)
+    watched.pane.wait_for(r"chorus #2 · reverted", seconds=60)
+    assert not (watched.project / "b.txt").exists()
+    watched.pane.press("Escape")
+    watched.chorus("redo", "2")
 
     type_command("/chorus", r"chorus: watcher \d+ for[\s\S]*2 actions to review")
     type_command("/chorus undo 2", r"chorus: reverted 2 in b\.txt")
@@ -126,13 +161,18 @@ def test_the_user_reviews_from_the_clients_own_window(watched: WatchedSession) -
     assert len(watched.client.model_server.messages()) == requests
 
 
-def test_the_mod_is_what_the_client_accepts(client: Client) -> None:
+def test_the_mod_passes_the_clients_own_checks(client: Client, tmp_path: Path) -> None:
+    """`claude plugin validate`, and `claude plugin test` with the tests in register.test.ts."""
     if not _loads_mods(client):
         pytest.skip("this client has no mods")
-    validate = client.command("plugin", "validate", str(find_plugin_directory() / "mod"))
-    done = subprocess.run(validate, env=client.environment(), capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "command.run" in done.stdout
+    mod = tmp_path / "mod"
+    shutil.copytree(find_plugin_directory() / "mod", mod)
+    shutil.copy(MOD_TESTS, mod / "hooks")
+    for verb, shown in {"validate": "Validation passed", "test": "0 fail"}.items():
+        command = client.command("plugin", verb, str(mod))
+        done = subprocess.run(command, env=client.environment(), capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert shown in done.stdout + done.stderr
 
 
 def test_hooks_take_over_when_the_mod_falls_silent(watched: WatchedSession) -> None:

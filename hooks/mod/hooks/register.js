@@ -1,8 +1,9 @@
 // Report what the agent does to the Chorus watcher, from inside the client.
 //
 // Each report is one POST over the watcher's Unix socket. The client waits for the report before a tool call, so
-// that the watcher can look at the files first, at most LIMIT_MS; it waits for no other report. Reports arrive
-// in the order they were made. Without a watcher nothing happens and nothing is shown.
+// that the watcher can look at the files first, at most LIMIT_MS, and after a command, which may have taken long:
+// there may be a notice for the model. It waits for no other report. Reports arrive in the order they were made.
+// Without a watcher nothing happens and nothing is shown.
 // docs/protocol.md describes the exchange.
 
 // The watcher counts on it: chorus/agents/claude_code/mod.py.
@@ -230,8 +231,10 @@ export function register(on) {
     try {
       const done = await next(e)
       const { result, text, isError, deny } = done
-      const sent = send($, { event: "after", ...call, cwd, result, text, isError, deny })
-      void sent.then((reply) => mark($, tool_use_id, reply)).catch(() => null)
+      // While a command ran, the user may have reverted something: the model reads that with its next request.
+      const report = { event: "after", ...call, cwd, result, text, isError, deny }
+      if (namesFile) void send($, report).then((reply) => mark($, tool_use_id, reply)).catch(() => null)
+      else mark($, tool_use_id, await sendAndWait($, report))
       return done
     } finally {
       over.add(tool_use_id)
