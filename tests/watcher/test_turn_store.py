@@ -38,7 +38,7 @@ def open_store(directory: Path) -> tuple[TurnStore, list[Any]]:
 def sums(store: TurnStore) -> dict[str, Any]:
     session: Any = {"id": S}
     store.add_sums(session)
-    return {name: session[name] for name in ("turns", "cost_usd", "tokens")}
+    return {name: session[name] for name in ("turns", "cost_usd", "tokens", "model")}
 
 
 def test_what_a_restarted_watcher_reads_again_is_no_second_turn(tmp_path: Path) -> None:
@@ -50,9 +50,18 @@ def test_what_a_restarted_watcher_reads_again_is_no_second_turn(tmp_path: Path) 
         store.feed([*TRANSCRIPT, *STREAM])
         (turn,) = store.read(session=None, turn=None)
         assert turn == {**saved, "model": "opus", "context": 10}
-        assert sums(store) == taken
+        assert sums(store) == {**taken, "model": "opus"}
         # That it is no new turn is known from its message on.
         assert [event["turn"]["turn"] for event in published].count(N) == 1
+
+
+def test_a_session_that_does_not_name_its_model_has_that_of_its_last_turn(tmp_path: Path) -> None:
+    store, _ = open_store(tmp_path)
+    store.feed([*TRANSCRIPT, TurnStarted(S, N, "fails at once")])
+    assert sums(store)["model"] == "opus"
+    session: Any = {"id": S, "model": "sonnet"}
+    store.add_sums(session)
+    assert session["model"] == "sonnet"
 
 
 def test_a_new_message_is_a_new_turn(tmp_path: Path) -> None:

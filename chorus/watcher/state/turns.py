@@ -91,6 +91,8 @@ class TurnStore:
         if turns:
             sums = sum_turns(turns, self._table.total_cost(name))
             session.update(sums)  # type: ignore[typeddict-item]  # all are keys of a session
+            if session.get("model") is None:  # an interactive client does not name it
+                session["model"] = next((one["model"] for one in reversed(turns) if one["model"]), None)
 
     def _describe(self, record: TurnRecord) -> TurnJson | None:
         """Return a turn with what an earlier watcher saved of it; None if it was saved under another id.
