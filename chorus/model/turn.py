@@ -104,6 +104,13 @@ def tokens_json(tokens: Tokens) -> TokensJson:
     }
 
 
+# What one source of a turn knows and another may not.
+_KEPT: tuple[
+    Literal["message", "model", "mode", "context", "window", "cost_usd", "duration_ms", "api_ms"], ...
+]
+_KEPT = ("message", "model", "mode", "context", "window", "cost_usd", "duration_ms", "api_ms")
+
+
 class TurnTable:
     def __init__(self) -> None:
         self._turns: LruDict[_Key, TurnRecord] = LruDict(MAX_TURNS)
@@ -269,6 +276,27 @@ def sum_turns(turns: Sequence[TurnJson], total_cost: float | None = None) -> Ses
         "retries": sum(turn["retries"] for turn in turns),
         "duration_ms": sum(durations) if durations else None,
     }
+
+
+def join_turn(saved: TurnJson, known: TurnJson) -> TurnJson:
+    """Return a turn that an earlier watcher saved, and that this one has read again from some of its sources.
+
+    What was saved is more complete, unless the turn has gone on.
+    """
+    went_on = _count_tokens(known) > _count_tokens(saved)
+    newer, older = (known, saved) if went_on else (saved, known)
+    joined: TurnJson = {**newer}
+    for name in _KEPT:
+        if joined[name] is None:
+            joined[name] = older[name]
+    joined["messages"] = list(dict.fromkeys([*saved["messages"], *known["messages"]]))
+    joined["started"] = min(saved["started"], known["started"])
+    return joined
+
+
+def _count_tokens(turn: TurnJson) -> int:
+    used = turn["tokens"]
+    return used["input"] + used["output"] + used["cache_read"] + used["cache_write"]
 
 
 def _since_last(

@@ -201,10 +201,10 @@ def test_a_session_is_resumed_forked_and_killed_at_any_point(watched: WatchedSes
 
     with start_command(watched, "run", "wait", *run) as waiting_run:
         pid = wait_for(lambda: starting_client(watched), what="the client", seconds=SECONDS)
-        os.kill(pid, signal.SIGKILL)  # before its first turn
-        _, stderr = waiting_run.communicate(timeout=SECONDS)
+        os.kill(pid, signal.SIGKILL)  # before its first turn; on a busy machine it may have begun one
+        stdout, stderr = waiting_run.communicate(timeout=SECONDS)
     assert waiting_run.returncode == 4
-    assert "killed by signal 9" in stderr
+    assert "killed by signal 9" in stdout + stderr
     assert not list((watched.project / ".git" / "chorus").glob("run-*"))
 
 

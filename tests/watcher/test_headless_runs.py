@@ -12,7 +12,13 @@ import pytest
 
 from chorus.errors import UsageError
 from chorus.model.ids import PaneId, SessionId
-from chorus.model.outcomes import ControlAsked, ControlReplied, SessionDescribed, TurnReported
+from chorus.model.outcomes import (
+    ControlAsked,
+    ControlReplied,
+    MessageDelivered,
+    SessionDescribed,
+    TurnReported,
+)
 from chorus.tmux.address import Address
 from chorus.watcher.panes import headless_runs
 from chorus.watcher.panes.headless_runs import HeadlessRuns, InputNotRead, NoHeadlessRun, RunEnded
@@ -208,6 +214,42 @@ def test_a_request_that_nobody_answers_gets_a_protocol_error(
     assert reply["response"] == {"subtype": "error", "request_id": "r", "error": error}
 
 
+async def test_the_input_is_closed_when_every_message_is_read_and_the_turn_is_over(tmp_path: Path) -> None:
+    runs, pipe, idle = HeadlessRuns(), tmp_path / "run.in", [True]
+    os.mkfifo(pipe)
+    run = runs.add("run", pipe, SERVER, PaneId("%0"))
+    reader = os.open(pipe, os.O_RDWR | os.O_NONBLOCK)
+    sent = await runs.send_message(run, "begin")
+    ending = asyncio.create_task(runs.end(run, lambda: idle[0]))
+
+    async def is_closed() -> bool:
+        await asyncio.sleep(3 * headless_runs.POLL_SECONDS)
+        return run.closed
+
+    assert not await is_closed()
+    idle[0] = False
+    await runs.feed(run, [MessageDelivered(SessionId("s"), None, sent)])
+    assert not await is_closed()
+    idle[0] = True
+    await asyncio.wait_for(ending, SECONDS)
+    assert os.read(reader, 2**16).endswith(END)
+    os.close(reader)
+
+
+async def test_a_message_that_the_client_never_says_it_read_delays_the_end_a_moment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(headless_runs, "UNREAD_SECONDS", 0.1)
+    runs, pipe = HeadlessRuns(), tmp_path / "run.in"
+    os.mkfifo(pipe)
+    run = runs.add("run", pipe, SERVER, PaneId("%0"))
+    reader = os.open(pipe, os.O_RDWR | os.O_NONBLOCK)
+    await runs.send_message(run, "/compact")
+    await asyncio.wait_for(runs.end(run, lambda: True), SECONDS)
+    assert run.closed
+    os.close(reader)
+
+
 async def read_until_end(pipe: int) -> list[bytes]:
     """The lines up to the end, without those that were given up halfway."""
     text = b""
@@ -228,13 +270,14 @@ def test_a_program_that_is_stopped_blocks_nothing_and_gets_no_half_message(
     reader = os.open(pipe, os.O_RDWR | os.O_NONBLOCK)
 
     async def send_to_stopped() -> list[bytes]:
-        for send in (runs.send_message(run, "x" * 200_000), runs.end(run)):
+        for send in (runs.send_message(run, "x" * 200_000), runs.end(run, lambda: True)):
             with pytest.raises(InputNotRead, match="run does not read its input"):
                 await send
         assert not run.ending
         reading = asyncio.create_task(read_until_end(reader))  # it goes on
         await runs.send_message(run, "y" * 200_000)
-        await runs.end(run)
+        run.unread.clear()
+        await runs.end(run, lambda: True)
         return await reading
 
     message, end = asyncio.run(send_to_stopped())

@@ -131,6 +131,15 @@ async def test_a_cleared_screen_whose_history_is_kept_is_no_gap(printing: Printi
     assert printing.stream.gaps == 0
 
 
+async def test_a_pane_that_has_ended_is_read_no_more(printing: PrintingPane) -> None:
+    printing.print(2)
+    await printing.stream.drain()
+    printing.terminal.stop()
+    await printing.stream.drain()
+    assert printing.numbers() == [0, 1]
+    assert printing.stream.gaps == 0
+
+
 @pytest.fixture
 def inner(tmp_path: Path) -> Iterator[Path]:
     """The socket of a second tmux, which runs in a pane of the first."""

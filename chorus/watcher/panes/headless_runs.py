@@ -16,6 +16,7 @@ from chorus.model.ids import PaneId, SessionId
 from chorus.model.outcomes import (
     ControlAsked,
     ControlReplied,
+    MessageDelivered,
     Outcome,
     SessionDescribed,
     SessionDiscovered,
@@ -36,6 +37,8 @@ WRITE_TIMEOUT_SECONDS = 10.0
 # How long an interrupted client has for each step before the next, stronger one.
 INTERRUPT_SECONDS = 5.0
 POLL_SECONDS = 0.02
+# A client reads a message at once when it is idle, but does not always say so.
+UNREAD_SECONDS = 5.0
 # `chorus status` shows eight characters of a session's id.
 MIN_ID_LENGTH = 4
 
@@ -70,7 +73,9 @@ class HeadlessRun:
     started: bool = (
         False  # something was sent: from then on a pipe without a reader means that the session ended
     )
-    ending: bool = False  # its input is closed: it takes no more messages
+    ending: bool = False  # it takes no more messages: its input is closed, or will be after the turn
+    closed: bool = False  # its input is closed
+    unread: set[str] = field(default_factory=set)  # messages that the client has not read yet
     servers: frozenset[str] = frozenset()  # the MCP servers registered for it
     ready: bool = False  # the client works: it has answered a request, or begun a turn
     info: Mapping[str, Any] = field(default_factory=dict)  # its answer to `initialize`
@@ -187,6 +192,7 @@ class HeadlessRuns:
         identity = str(uuid.uuid4())
         line = {"type": "user", "message": {"role": "user", "content": content}, "uuid": identity}
         await self.write(run, line)
+        run.unread.add(identity)
         return identity
 
     async def request(self, run: HeadlessRun, subtype: str, **fields: object) -> Mapping[str, Any]:
@@ -225,7 +231,7 @@ class HeadlessRuns:
         def is_over() -> bool:
             return run.turns_ended > before or not run.is_running
 
-        if not run.ending:
+        if not run.closed:
             identity = f"chorus-{uuid.uuid4().hex[:12]}"
             request = {"subtype": "interrupt"}
             await self.write(run, {"type": "control_request", "request_id": identity, "request": request})
@@ -248,6 +254,8 @@ class HeadlessRuns:
                         run.replies[request].set_result(outcome)
                 case SessionDiscovered(session) | SessionDescribed(session):
                     run.sessions.add(session)
+                case MessageDelivered(message=message):
+                    run.unread.discard(message)
                 case TurnEnded() | TurnReported():
                     run.turns_ended += 1
                 case ControlAsked():
@@ -280,15 +288,27 @@ class HeadlessRuns:
                 run.started = True
                 return
 
-    async def end(self, run: HeadlessRun) -> None:
-        """Close the client's input: it finishes its turn and exits."""
-        if not run.ending:
-            run.ending = True
-            try:
-                await self._write_line(run, END)
-            except InputNotRead:
-                run.ending = False
-                raise
+    async def end(self, run: HeadlessRun, is_idle: Callable[[], bool]) -> None:
+        """Close the client's input after its turn: then it exits.
+
+        Not before: a client whose input is closed gets no answer to what it asks in that turn.
+        """
+        run.ending = True
+        quiet_since = time.monotonic()
+        while run.is_running and not run.closed:
+            if not is_idle():
+                quiet_since = time.monotonic()
+            elif not run.unread or time.monotonic() - quiet_since > UNREAD_SECONDS:
+                await self._close_input(run)
+            await asyncio.sleep(POLL_SECONDS)
+
+    async def _close_input(self, run: HeadlessRun) -> None:
+        try:
+            await self._write_line(run, END)
+        except InputNotRead:
+            run.ending = False
+            raise
+        run.closed = True
 
     async def _write_line(self, run: HeadlessRun, line: bytes) -> None:
         """Write a whole line: only the watcher writes here, one line at a time.

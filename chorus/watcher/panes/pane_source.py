@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -81,8 +82,15 @@ class PaneSource:
                     run.started = run.ready = run.is_cut = True
                     self.requests.restore(run)
                     self.panes.read_stream(watched)
+                    if run.ending:
+                        self.start(self.runs.end(run, partial(self.is_idle, run)))
         control_requests.retain_runs(self.runs.all)
         self.runs.remove_leftovers(self.fifo_directory)
+
+    def is_idle(self, run: HeadlessRun) -> bool:
+        """Whether the session of a run is between two turns. One that is starting is not."""
+        session = self.transcripts.pipeline.roster.sessions.get(run.session) if run.session else None
+        return session is not None and session.state == "idle"
 
     def save(self) -> None:
         """Save the panes that the user named. The others are discovered again."""
@@ -240,8 +248,11 @@ class PaneSource:
         return stream
 
     def _read_screen(self, pane: WatchedPane, printed: PrintedEvents) -> None:
-        """Read the screen from now on: another program has taken the pipe, or the pane has ended."""
-        if pane.stream is not None and pane.key in self.panes.all:
+        """Read the screen from now on, if another program has taken the pipe: the pane is still there."""
+        with suppress(ChorusError):
+            read_pane(TmuxServer(pane.address), pane.id)
+            if pane.stream is None or pane.key not in self.panes.all:
+                return
             log.info("%s: its pipe has ended; its screen is read instead", pane.id)
             pane.stream.close()
             pane.stream = stream = self._screen_stream(pane, printed, continued=True)

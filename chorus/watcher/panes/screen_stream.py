@@ -10,8 +10,8 @@ import logging
 import time
 from collections.abc import Callable
 
+from chorus.errors import ChorusError
 from chorus.model.ids import PaneId
-from chorus.tmux.errors import ConnectionLost, PaneGone, ServerGone, ServerTimeout
 from chorus.tmux.panes import read_kept
 from chorus.tmux.tmux_server import Tmux
 from chorus.watcher.panes.printed_events import PrintedEvents
@@ -58,8 +58,8 @@ class ScreenStream:
         async with self._busy:
             try:
                 width, text = read_kept(self._tmux, self._pane)
-            except (PaneGone, ServerGone, ServerTimeout, ConnectionLost):
-                return
+            except ChorusError:
+                return  # the pane or its server has ended, or does not answer for a moment
             if await self._capture.feed(text, (width,)):
                 log.warning("%s: output was cleared or scrolled away before it was read", self._pane)
 

@@ -332,8 +332,13 @@ class PaneRequests:
 
     async def end(self, arguments: EndArguments) -> RunJson:
         found = self.runs.find(arguments.get("run"))
-        await self.runs.end(found)
+        found.ending = True
         self.panes.save()
+        ending = self.runs.end(found, lambda: self.panes.is_idle(found))
+        if arguments.get("wait"):
+            await ending
+        else:
+            self.panes.start(ending)
         if not arguments.get("wait"):
             return {"run": found.name}
         return {"run": found.name, "code": await self.runs.wait_end(found)}
