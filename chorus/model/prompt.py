@@ -156,6 +156,12 @@ def split_body(rows: Sequence[str]) -> tuple[list[str], list[str]]:
     return list(rows[first + 1 : last]), [*rows[:first], *rows[last + 1 :]]
 
 
+def without_root(row: str, root: str) -> str:
+    """A row that is a path below the work tree, without the work tree, as the client shows it."""
+    path = row.strip()
+    return path[len(root) + 1 :] if root and path.startswith(f"{root}/") else row
+
+
 def summarize_prompt(prompt: PromptJson) -> str:
     """The command, the file, or the first row of what the screen shows; else the question."""
     tool_input = prompt.get("input") or {}

@@ -115,3 +115,11 @@ def test_the_columns_of_a_row_with_notes_are_those_of_the_others(width: int) -> 
     assert "✎ " in with_notes
     assert len(without) == len(with_notes) == width
     assert without.index("+120") + 2 == with_notes.index("+3")
+
+
+def test_one_long_name_does_not_take_the_room_of_every_summary() -> None:
+    short = [entry(n, paths=[f"{n}.py"]) for n in range(1, 4)]
+    model = model_of(*short, entry(4, paths=["a-name-that-is-long.py"]))
+    assert plan_columns(plan_rows(model, QueueView())).file == len("1.py")
+    one = plan_rows(model_of(entry(1, paths=["a-name-that-is-long.py"])), QueueView())
+    assert plan_columns(one).file == 20

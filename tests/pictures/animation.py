@@ -4,8 +4,10 @@ Each different row is drawn once and shown while it was on the screen, by CSS al
 in a page. A reader who asked for less motion sees one frame.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from html import escape
 
 from rich.cells import cell_len
@@ -31,6 +33,9 @@ THEME = TerminalTheme(
         (125, 195, 250), (215, 145, 235), (110, 205, 215), (230, 233, 240),
     ],
 )  # fmt: skip
+
+CAPTION = -1  # the place above the first row
+_SGR = re.compile(r"(\x1b\[([\d;:]*)m)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +63,9 @@ def render_animation(frames: Sequence[Frame], *, columns: int, poster: int) -> s
     starts = [0.0]
     for frame in frames:
         starts.append(starts[-1] + frame.seconds)
-    spans = [
-        *find_spans([frame.rows for frame in frames]),
-        *find_spans([(_render_caption(frame.caption, columns),) for frame in frames], drawn=True),
-    ]
+    screens = [list(map(render_row, carry_styles(frame.rows))) for frame in frames]
+    captions = [[_render_caption(frame.caption, columns)] for frame in frames]
+    spans = [*find_spans(screens), *find_spans(captions, place=CAPTION)]
     texts = {text: number for number, text in enumerate(dict.fromkeys(span.row for span in spans))}
     times = {
         time: number for number, time in enumerate(dict.fromkeys((span.first, span.end) for span in spans))
@@ -84,21 +88,30 @@ def render_animation(frames: Sequence[Frame], *, columns: int, poster: int) -> s
     )
 
 
-def find_spans(screens: Sequence[Sequence[str]], *, drawn: bool = False) -> list[Span]:
-    """Find how long each row stays the same; blank rows are left out. `drawn`: the rows are SVG already."""
+def find_spans(screens: Sequence[Sequence[str]], *, place: int = 0) -> list[Span]:
+    """Find how long each drawn row stays the same; blank ones are left out. `place`: of the first row."""
     spans = []
-    for place in range(max(map(len, screens))):
-        column = [screen[place] if place < len(screen) else "" for screen in screens]
+    for row in range(max(map(len, screens))):
+        column = [screen[row] if row < len(screen) else "" for screen in screens]
         first = 0
         for at in range(1, len(column) + 1):
             if at == len(column) or column[at] != column[first]:
-                text = column[first] if drawn else render_row(column[first])
-                if text:
-                    spans.append(Span(text, -1 if drawn else place, first, at))
+                if column[first]:
+                    spans.append(Span(column[first], place + row, first, at))
                 first = at
     return spans
 
 
+def carry_styles(rows: Iterable[str]) -> Iterator[str]:
+    """Begin each row with the style in which the one above it ends, as tmux prints a screen."""
+    style = ""
+    for row in rows:
+        yield style + row
+        for sequence, parameters in _SGR.findall(row):
+            style = sequence if parameters == "" or parameters.startswith("0") else style + sequence
+
+
+@cache
 def render_row(row: str) -> str:
     """Render one row of a terminal, with its escape sequences, as SVG."""
     console = Console(width=1000, color_system="truecolor", legacy_windows=False)
@@ -157,7 +170,7 @@ def _escape(text: str) -> str:
 
 
 def _render_use(span: Span, text: int, time: int, poster: int) -> str:
-    y = TITLE_HEIGHT // 2 if span.place < 0 else TITLE_HEIGHT + span.place * CELL_HEIGHT
+    y = TITLE_HEIGHT // 2 if span.place == CAPTION else TITLE_HEIGHT + span.place * CELL_HEIGHT
     shown = " p" if span.first <= poster < span.end else ""
     return f'<use href="#r{text}" x="{MARGIN}" y="{y}" class="t{time}{shown}"/>'
 

@@ -3,7 +3,7 @@
 import re
 from xml.etree import ElementTree
 
-from tests.pictures.animation import Frame, find_spans, render_animation, render_row
+from tests.pictures.animation import Frame, carry_styles, find_spans, render_animation, render_row
 from tests.pictures.session import PICTURE
 
 RED = "\x1b[31m"
@@ -14,6 +14,11 @@ SVG = "{http://www.w3.org/2000/svg}"
 def test_a_row_is_shown_as_long_as_it_stays() -> None:
     spans = find_spans([("a", "b"), ("a", "c"), ("", "c")])
     assert [(span.place, span.first, span.end) for span in spans] == [(0, 0, 2), (1, 0, 1), (1, 1, 3)]
+
+
+def test_a_row_begins_in_the_style_in_which_the_one_above_ends() -> None:
+    rows = [f"a{RED}", "b", f"\x1b[1mc{PLAIN}", "d"]
+    assert list(carry_styles(rows)) == [rows[0], f"{RED}b", f"{RED}\x1b[1mc{PLAIN}", f"{PLAIN}d"]
 
 
 def test_a_row_keeps_its_colours_and_columns() -> None:

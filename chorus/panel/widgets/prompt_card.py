@@ -17,6 +17,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
+from chorus.model.prompt import without_root
 from chorus.model.tools import EDIT_TOOLS
 from chorus.panel import command_lines
 from chorus.panel.state.items import PendingPrompt, PromptOption
@@ -310,8 +311,8 @@ def _render_body(prompt: PendingPrompt, width: int, root: str) -> list[Pieces]:
         return []
     is_diff = prompt.tool in EDIT_TOOLS
     rows = sanitize_lines(prompt.body.strip("\n"), max_lines=MAX_BODY_LINES)
-    if is_diff and root and rows[0].strip().startswith(f"{sanitize(root)}/"):
-        rows[0] = rows[0].strip()[len(sanitize(root)) + 1 :]  # as the client shows it
+    if is_diff:
+        rows[0] = without_root(rows[0], sanitize(root))
     rows, rest = _command_first(rows) if prompt.kind == "bash" else (rows, [])
     if not prompt.tool:
         rows = textwrap.dedent("\n".join(rows)).split(

@@ -192,11 +192,17 @@ def plan_columns(rows: list[QueueRow]) -> Columns:
     return Columns(
         max(3, len(str(int(entries[-1].n)))),
         min(max(4, longest), MAX_TOOL_WIDTH),
-        min(max((cell_width(render_file(entry)) for entry in with_paths), default=0), MAX_FILE_WIDTH),
-        min(max((cell_width(render_subject(entry)) for entry in with_paths), default=0), MAX_PATH_WIDTH),
+        min(_fit_most(cell_width(render_file(entry)) for entry in with_paths), MAX_FILE_WIDTH),
+        min(_fit_most(cell_width(render_subject(entry)) for entry in with_paths), MAX_PATH_WIDTH),
         max(len(_render_count("+", entry.added)) for entry in entries),
         max(len(_render_count("−", entry.removed)) for entry in entries),
     )
+
+
+def _fit_most(widths: Iterable[int]) -> int:
+    """A width that fits three of four: one long name does not take the room of every summary."""
+    ordered = sorted(widths)
+    return ordered[-(len(ordered) // 4) - 1] if ordered else 0
 
 
 def render_row(row: QueueRow, columns: Columns, width: int, notes: Sequence[NoteInfo] = ()) -> Pieces:
