@@ -91,7 +91,12 @@ class Watcher:
             self.pipeline,
             self.trees,
         )
-        self.outside_changes = OutsideChanges(self.trees, roster, self.transcripts)
+        self.outside_changes = OutsideChanges(
+            self.trees,
+            roster,
+            self.transcripts,
+            lambda call: self.prompts.is_surely_asked(call),  # noqa: PLW0108  made later
+        )
         spool = Spool(home.spool)
         self.notices = NoticeQueue(home.root / "notices.json", agent.events, spool)
         self.temporary_hooks = TemporaryHooks(home.root / TEMPORARY_HOOKS_FILE)
@@ -190,7 +195,9 @@ class Watcher:
                 self.temporary_hooks,
                 self.note_delivery,
             ).handlers,
-            PromptRequests(self.prompts, self.panes, self.audit_log).handlers,
+            PromptRequests(
+                self.prompts, self.panes, self.audit_log, self.outside_changes.record_before_answer
+            ).handlers,
             ReviewRequests(
                 home.common_dir.parent,
                 self.trees,
