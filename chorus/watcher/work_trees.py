@@ -164,6 +164,10 @@ class WatchedTree:
             self.recorder.record_outside(ready.where, self.windows.open_paths | self._spare)
         return self._changed_paths.any_left or bool(self._held)
 
+    def may_record_outside(self, *, grace_seconds: float) -> bool:
+        """Whether `record_outside` or `record_held` might record something now."""
+        return bool(self._held) or self._changed_paths.is_settled(grace_seconds)
+
     def take_new_entries(self) -> list[LogEntryJson]:
         """Return the log entries that are new or different since the last call."""
         label = self.recorder.workspace.label
