@@ -178,6 +178,10 @@ class WatchedTree:
         if call is not None and not self._may_be_anywhere:
             self._sweep_before(self.windows.open_paths | self._spare, lambda: is_asked(call))
 
+    def may_record_outside(self, *, grace_seconds: float) -> bool:
+        """Whether `record_outside` or `record_held` might record something now."""
+        return bool(self._held) or self._changed_paths.is_settled(grace_seconds)
+
     def take_new_entries(self) -> list[LogEntryJson]:
         """Return the log entries that are new or different since the last call."""
         label = self.recorder.workspace.label

@@ -48,6 +48,9 @@ class OutsideChanges:
                     await changed.wait()
             changed.clear()
             await asyncio.sleep(GRACE_SECONDS)
+            if self.trees.all and not any(map(self._is_due, self.trees.all.values())):
+                changed.set()
+                continue
             async with self.transcripts.pipeline.lock:
                 await self.transcripts.read()
                 left = [self._record(tree) for tree in self.trees.present()]
@@ -67,7 +70,15 @@ class OutsideChanges:
             if tree.has_changes:
                 tree.record_while_asked(self.is_asked)
             return tree.has_changes
+        return tree.record_outside(grace_seconds=self._grace_seconds(tree))
+
+    def _is_due(self, tree: WatchedTree) -> bool:
+        """Whether there may be something to record, or the tree is gone."""
+        grace = self._grace_seconds(tree)
+        return tree.may_record_outside(grace_seconds=grace) or not tree.directory.is_there()
+
+    def _grace_seconds(self, tree: WatchedTree) -> float:
         live = [s for s in self.roster.sessions.values() if s.state != "gone"]
         # A watcher that starts finds changes of calls that are reported late, from whatever source.
         late = (tree.is_new and live) or not all(session.is_live for session in live)
-        return tree.record_outside(grace_seconds=GRACE_SECONDS_WITHOUT_HOOKS if late else GRACE_SECONDS)
+        return GRACE_SECONDS_WITHOUT_HOOKS if late else GRACE_SECONDS
