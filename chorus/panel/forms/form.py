@@ -12,11 +12,17 @@ from textual.screen import ModalScreen
 
 from chorus.panel.theme import ActivePalette
 from chorus.panel.widgets.line_pane import LinePane, Pieces, StyledLine, TextPane
+from chorus.text.sanitize import sanitize
 
 Result = TypeVar("Result")
 # A form with fewer rows has no margins.
 MIN_MARGIN_HEIGHT = 20
 CANCEL_KEY: Pieces = [("esc", "key"), (" cancel", "muted")]
+
+
+def render_problem(problem: Exception) -> list[StyledLine]:
+    """Render an error, line by line."""
+    return [([(sanitize(line.strip()), "error")], "") for line in str(problem).splitlines()]
 
 
 class Form(ModalScreen[Result], Generic[Result]):
