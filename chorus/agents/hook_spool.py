@@ -7,6 +7,7 @@ docs/protocol.md describes the exchange; hooks/chorus-hook is the other side of 
 
 import os
 import re
+import stat
 import time
 from collections import Counter
 from contextlib import suppress
@@ -17,6 +18,7 @@ from typing import Any
 import orjson
 
 from chorus.agents.hook_event import HookEvent, parse_event_file
+from chorus.model.json_limit import MAX_JSON_BYTES
 from chorus.system.atomic_file import replace_file
 from chorus.system.private_files import make_private
 from chorus.system.processes import read_start
@@ -25,6 +27,8 @@ from chorus.system.processes import read_start
 CUT_OFF_SECONDS = 10.0
 # A hook reads its answer at once or never: by then it has gone on.
 ANSWER_TIMEOUT_SECONDS = 10.0
+# With the line about the hook. The same call is also in the transcript.
+MAX_EVENT_BYTES = MAX_JSON_BYTES + 2**16
 # Files that could not be read are kept for inspection, the newest ones.
 MAX_QUARANTINED = 50
 # In the spool the hook's process id and a counter; in `taken` also the time.
@@ -205,7 +209,11 @@ class Spool:
 
     def _read(self, path: Path) -> HookEvent | None:
         with suppress(FileNotFoundError):
-            written = path.stat().st_mtime_ns
+            state = path.lstat()
+            if not stat.S_ISREG(state.st_mode) or state.st_size > MAX_EVENT_BYTES:
+                self._move_to_quarantine(path, why="not-an-event")
+                return None
+            written = state.st_mtime_ns
             event = parse_event_file(path.name, path.read_bytes(), written_ns=written)
             if event is not None:
                 self._files[event] = path

@@ -142,3 +142,39 @@ def test_what_runs_left_is_removed_once_nobody_reads_it(tmp_path: Path) -> None:
     runs.remove_leftovers(tmp_path)
     os.close(reader)
     assert list(tmp_path.iterdir()) == [alive]
+
+
+def test_a_reader_that_is_stopped_holds_up_neither_the_loop_nor_its_end(tmp_path: Path) -> None:
+    runs, pipe = HeadlessRuns(), tmp_path / "run.in"
+    os.mkfifo(pipe)
+    run = runs.add("run", pipe, SERVER, PaneId("%0"))
+    reader = os.open(pipe, os.O_RDWR)  # and nobody reads from it
+
+    async def send() -> None:
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.05):
+                await runs.send_message(run, "x" * 1_000_000)
+
+    asyncio.run(send())
+    os.close(reader)
+
+
+def test_a_long_line_arrives_whole_once_the_reader_goes_on(tmp_path: Path) -> None:
+    runs, pipe = HeadlessRuns(), tmp_path / "run.in"
+    os.mkfifo(pipe)
+    run = runs.add("run", pipe, SERVER, PaneId("%0"))
+    run.prefix = b"\n"  # an earlier watcher may have left a part of a line
+    with os.fdopen(os.open(pipe, os.O_RDWR), "rb") as source:
+        lines: list[bytes] = []
+
+        def read() -> None:
+            threading.Event().wait(0.05)
+            lines.extend(source.readline() for _ in range(3))
+
+        reader = threading.Thread(target=read)
+        reader.start()
+        asyncio.run(runs.send_message(run, "x" * 1_000_000))
+        asyncio.run(runs.send_message(run, "y"))
+        reader.join()
+    assert lines[0] == b"\n"
+    assert [json.loads(line)["message"]["content"][0] for line in lines[1:]] == ["x", "y"]

@@ -68,6 +68,7 @@ class HeadlessRun:
     end: tuple[int | None, str] | None = None  # exit code and output of its client, once it has ended
     reported: bool = False  # its end was published
     replies: dict[str, "asyncio.Future[ControlReplied]"] = field(default_factory=dict)
+    prefix: bytes = b""  # ends a line that an earlier watcher could not finish
     writing: asyncio.Lock = field(default_factory=asyncio.Lock)  # one line at a time, however long
 
     @property
@@ -254,7 +255,8 @@ class HeadlessRuns:
         while True:
             try:
                 async with run.writing:
-                    await asyncio.to_thread(_write, run.pipe, json.dumps(line).encode() + b"\n")
+                    await _write(run.pipe, run.prefix + json.dumps(line).encode() + b"\n")
+                    run.prefix = b""
             except NoHeadlessRun:
                 # A session that is still starting does not read yet.
                 if run.started or not run.pipe.exists() or time.monotonic() > deadline:
@@ -269,7 +271,7 @@ class HeadlessRuns:
         if not run.ending:
             run.ending = True
             async with run.writing:
-                await asyncio.to_thread(_write, run.pipe, END)
+                await _write(run.pipe, run.prefix + END)
 
     async def wait_end(self, run: HeadlessRun) -> int | None:
         """Wait until the client has exited; return its exit code."""
@@ -300,16 +302,39 @@ def remove_files(pipe: Path) -> None:
     exit_file(pipe).unlink(missing_ok=True)
 
 
-def _write(pipe: Path, line: bytes) -> None:
-    """Write one whole line: only the watcher writes here, one line at a time."""
+async def _write(pipe: Path, line: bytes) -> None:
+    """Write one whole line: only the watcher writes here, one line at a time.
+
+    Waits for a reader that does not read (a stopped process), and for nobody else's work.
+    """
     try:
         # Non-blocking: a pipe without a reader belongs to a client that has ended.
         descriptor = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
     except OSError as error:
         raise NoHeadlessRun(f"the session behind {pipe.name} has ended") from error
-    os.set_blocking(descriptor, True)
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(line)
+        rest = memoryview(line)
+        while rest:
+            try:
+                rest = rest[os.write(descriptor, rest) :]
+            except BlockingIOError:
+                await _wait_writable(descriptor)
     except BrokenPipeError as error:
         raise NoHeadlessRun(f"the session behind {pipe.name} ended while it was written to") from error
+    finally:
+        os.close(descriptor)
+
+
+async def _wait_writable(descriptor: int) -> None:
+    loop = asyncio.get_running_loop()
+    writable: asyncio.Future[None] = loop.create_future()
+    loop.add_writer(descriptor, _settle, writable)
+    try:
+        await writable
+    finally:
+        loop.remove_writer(descriptor)
+
+
+def _settle(future: "asyncio.Future[None]") -> None:
+    if not future.done():
+        future.set_result(None)

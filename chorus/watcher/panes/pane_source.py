@@ -80,6 +80,7 @@ class PaneSource:
                     )
                     run.session, run.ending = watched.session, saved.ending
                     run.started = run.ready = True
+                    run.prefix = b"\n"
                     self.requests.restore(run)
                     self.panes.read_stream(watched)
         control_requests.retain_runs(self.runs.all)

@@ -36,22 +36,22 @@ class OutsideChanges:
             await asyncio.sleep(GRACE_SECONDS)
             async with self.transcripts.pipeline.lock:
                 await self.transcripts.read()
-                left = [self._record(tree) for tree in self.trees.present()]
+                left = [await self._record(tree) for tree in self.trees.present()]
             if any(left):
                 changed.set()
             self.trees.publish_changes()
 
-    def _record(self, tree: WatchedTree) -> bool:
+    async def _record(self, tree: WatchedTree) -> bool:
         """Record what is ready. Return True if a change is left for later, or the tree was removed."""
         with tree.directory.ignore_if_removed():
-            return self._record_present(tree)
+            return await self._record_present(tree)
         return True
 
-    def _record_present(self, tree: WatchedTree) -> bool:
-        tree.record_held()
+    async def _record_present(self, tree: WatchedTree) -> bool:
+        await tree.record_held()
         if tree.windows.open:
             return tree.has_changes
         live = [s for s in self.roster.sessions.values() if s.state != "gone"]
         # A watcher that starts finds changes of calls that are reported late, from whatever source.
         late = (tree.is_new and live) or not all(session.is_live for session in live)
-        return tree.record_outside(grace_seconds=GRACE_SECONDS_WITHOUT_HOOKS if late else GRACE_SECONDS)
+        return await tree.record_outside(grace_seconds=GRACE_SECONDS_WITHOUT_HOOKS if late else GRACE_SECONDS)

@@ -13,7 +13,15 @@ from pathlib import Path
 from chorus.model.action import Action, Call
 from chorus.model.commit_message import shorten
 from chorus.model.ids import SessionId
-from chorus.model.json_api import CallEvent, EventJson, SessionJson, TextEvent, TurnEvent, TurnJson
+from chorus.model.json_api import (
+    CallEvent,
+    EventJson,
+    SessionJson,
+    SessionSums,
+    TextEvent,
+    TurnEvent,
+    TurnJson,
+)
 from chorus.model.outcomes import ActionClosed, CallOpened, Outcome, TextWritten
 from chorus.model.tools import COMMAND_KEY
 from chorus.model.turn import MAX_TURNS, TurnRecord, TurnTable, read_turns, sum_turns
@@ -33,6 +41,7 @@ class TurnStore:
         self._publish = publish
         self._table = TurnTable()
         self._saved_of: dict[str, dict[str, TurnJson]] = {}  # by session: those of earlier watchers
+        self._sums: dict[str, SessionSums] = {}  # by session, since its turns last changed
 
     def load(self) -> None:
         """Read the newest turns of earlier watchers, and drop the others from the file."""
@@ -51,6 +60,7 @@ class TurnStore:
             changed = self._table.feed(outcome, time=now())
             if changed is not None:
                 sessions.add(changed.session)
+                self._sums.pop(changed.session, None)
                 self._publish(TurnEvent(event="turn", turn=changed.as_json()))
                 if changed.ended is not None:
                     self._save(changed)
@@ -80,12 +90,14 @@ class TurnStore:
     def add_sums(self, session: SessionJson) -> None:
         """Add to a session what its turns took together."""
         name = SessionId(session["id"])
-        known = {one.turn: one.as_json() for one in self._table.of_session(name)}
-        saved = self._saved_of.get(session["id"], {})
-        turns = sorted((saved | known).values(), key=lambda one: one["started"])
-        if turns:
-            sums = sum_turns(turns, self._table.total_cost(name))
-            session.update(sums)  # type: ignore[typeddict-item]  # all are keys of a session
+        sums = self._sums.get(name)
+        if sums is None:
+            known = {one.turn: one.as_json() for one in self._table.of_session(name)}
+            turns = sorted((self._saved_of.get(name, {}) | known).values(), key=lambda one: one["started"])
+            if not turns:
+                return
+            sums = self._sums[name] = sum_turns(turns, self._table.total_cost(name))
+        session.update(sums)  # type: ignore[typeddict-item]  # all are keys of a session
 
     def _save(self, turn: TurnRecord) -> None:
         try:
