@@ -36,6 +36,7 @@ class TranscriptActivity:
     _read_at: float = 0.0
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
     _watch: DirectoryWatch | None = field(default_factory=open_directory_watch)
+    _problem: str | None = None  # why directories are not watched, as it was last logged
 
     def note(self) -> None:
         """A session reported something: unless its files are watched, they are read more often."""
@@ -58,9 +59,12 @@ class TranscriptActivity:
             self._watch.watch(directories)
         except (OSError, ValueError) as error:
             self.is_watching = False
-            log.info("transcripts are polled: %s", error)
+            if str(error) != self._problem:
+                log.info("transcripts are polled: %s", error)
+                self._problem = str(error)
         else:
             self.is_watching = True
+            self._problem = None
 
     async def wait(
         self, limit_seconds: float = WATCHED_POLL_SECONDS, settle_seconds: float = SETTLE_SECONDS

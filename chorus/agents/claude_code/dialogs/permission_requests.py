@@ -91,7 +91,8 @@ def read_questions(tool_input: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]
 
 def read_labels(question: Mapping[str, Any]) -> list[str]:
     options = question.get("options")
-    found = [option.get("label") for option in options if isinstance(option, Mapping)] if options else []
+    listed = options if isinstance(options, list) else []
+    found = [option.get("label") for option in listed if isinstance(option, Mapping)]
     return [label for label in found if isinstance(label, str)]
 
 
