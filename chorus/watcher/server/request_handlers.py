@@ -4,7 +4,6 @@ An unknown request or wrong arguments are refused with one sentence. The request
 `review_requests`.
 """
 
-import asyncio
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -55,6 +54,7 @@ from chorus.system.git_files import label_of
 from chorus.tmux.address import Address
 from chorus.tmux.launch import show_side_pane
 from chorus.tmux.tmux_server import TmuxServer
+from chorus.watcher.beside import run_beside
 from chorus.watcher.note_delivery import NoteDelivery
 from chorus.watcher.notice_queue import NoticeQueue
 from chorus.watcher.panes.capture_files import CaptureFiles
@@ -274,7 +274,7 @@ class PaneRequests:
         panel_error = None
         if panel := arguments.get("panel"):
             environment = {"PYTHONPATH": import_path()}
-            panel_error = await asyncio.to_thread(
+            panel_error = await run_beside(
                 show_side_pane, TmuxServer(address), watched.id, panel, environment=environment
             )
         return {
@@ -351,20 +351,26 @@ class PromptRequests:
     prompts: PendingPrompts
     panes: PaneSource
     audit_log: AuditLog
+    before_answer: Callable[[], Awaitable[None]]
 
     @property
     def handlers(self) -> dict[str, Handler]:
         return {"prompts": self.pending, "answer": self.answer, "audit": self.audit}
 
     async def pending(self, _: NoArguments) -> list[PromptJson]:
-        for pane in self.panes.panes.all.values():
-            self.prompts.look(pane)
+        self._look()
         return self.prompts.all()
 
     async def answer(self, arguments: AnswerArguments) -> AnswerJson:
         answer = parse_answer(arguments)
         by = arguments.get("by", "command")
+        self._look()
+        await self.before_answer()
         return await self.prompts.answer(arguments["prompt"], arguments["fingerprint"], answer, by=by)
+
+    def _look(self) -> None:
+        for pane in self.panes.panes.all.values():
+            self.prompts.look(pane)
 
     async def audit(self, _: NoArguments) -> list[AuditEntryJson]:
         return self.audit_log.read()
