@@ -129,7 +129,7 @@ class LineHistory:
         self.versions.append(version)
 
     def redo(self, action: str, version: FileVersion) -> None:
-        """An action that was taken back was made again: what it changes now counts, not what it did then."""
+        """An action was reverted and redone: what it changes now counts, not what it changed then."""
         self._states.pop(action, None)
         self._file_states.pop(action, None)
         self.act(action, version)

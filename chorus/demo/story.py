@@ -63,7 +63,7 @@ def messages(cwd: str) -> list[Message]:
 
 
 def _in_place() -> str:
-    """How sed is told to change a file without a copy: GNU's takes no suffix, that of macOS an empty one."""
+    """The option with which sed changes a file in place: on macOS it needs an empty suffix."""
     is_gnu = subprocess.run(["sed", "--version"], capture_output=True).returncode == 0
     return "-i" if is_gnu else "-i ''"
 

@@ -55,7 +55,7 @@ _INTENT = re.compile(
     re.IGNORECASE,
 )
 # A thing, and not what is done with it: "Now the rest."
-_NO_DEED = re.compile(rf"(?:the|an?|my|our|all|some)\b|{_CHATTER.pattern}", re.IGNORECASE)
+_NO_CHANGE = re.compile(rf"(?:the|an?|my|our|all|some)\b|{_CHATTER.pattern}", re.IGNORECASE)
 # Announced, but not a change.
 _LOOKING = re.compile(
     r"(?:look|read|check|see|understand|think|run|verify|examine|explore|investigate|search|find|take|try|test"
@@ -73,23 +73,23 @@ def subject_of(request: str) -> str | None:
     return None
 
 
-def deed_of(summary: str) -> str | None:
+def change_phrase(summary: str) -> str | None:
     """What the agent said it does, without what it said about itself or the problem; None if that is all.
 
     "Great! Now I'll add a helper." becomes "Add a helper".
     """
     if _CHATTER.match(summary) is None:
         return summary
-    deeds = map(_find_deed, re.split(r"(?<=[.!?])\s+", summary))
-    return next((deed for deed in deeds if deed is not None), None)
+    phrases = map(_find_change, re.split(r"(?<=[.!?])\s+", summary))
+    return next((phrase for phrase in phrases if phrase is not None), None)
 
 
-def _find_deed(sentence: str) -> str | None:
+def _find_change(sentence: str) -> str | None:
     lead = _LEAD.match(sentence)
     text = sentence[lead.end() :] if lead else sentence
     if intent := _INTENT.match(text):
         text = text[intent.end() :]
-    if (_LOOKING if intent else _NO_DEED).match(text):
+    if (_LOOKING if intent else _NO_CHANGE).match(text):
         return None
     text = text.strip(" .!?,;:")
     return text[:1].upper() + text[1:] if len(text.split()) >= MIN_WORDS else None

@@ -3,7 +3,7 @@
 A message is read in a session that has begun a turn, after the call or the request that it answers. The
 outcomes are in fixtures/notes/outcomes.json, in the order of the messages; none where a message tells nothing
 about a session, a turn, a call, a prompt, text, use or an error. A wrapped capture is read as a live one is,
-without being told its width.
+without knowing its width.
 """
 
 import json

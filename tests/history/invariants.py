@@ -25,7 +25,7 @@ def assert_whole(repo: UserRepo, recorder: Recorder, *, raw: bool = True) -> Non
 
 @contextmanager
 def untouched(repo: UserRepo) -> Iterator[None]:
-    """Assert that the block changes nothing of the user's."""
+    """Assert that the block changes nothing that belongs to the user."""
     before = repo.fingerprint()
     yield
     assert repo.fingerprint() == before

@@ -1,6 +1,6 @@
 """Random histories of two sessions and a user, with many changes that touch.
 
-Every line that is written has a text of its own, so who changed which line can be told from the texts alone:
+Every line that is written has a text of its own, so the texts alone show who changed which line:
 an action is reverted unless someone changed one of its lines since.
 """
 

@@ -67,7 +67,7 @@ def test_an_edit_is_one_commit_on_a_lane(repo: UserRepo, agent: Agent) -> None:
 def test_a_lane_holds_the_agents_change_and_not_the_users_in_the_same_file(
     repo: UserRepo, agent: Agent
 ) -> None:
-    """`src/main.py` has an uncommitted change of the user's; the agent adds a line elsewhere."""
+    """`src/main.py` has an uncommitted change by the user; the agent adds a line elsewhere."""
     lines = [b"line %d\n" % i for i in range(30)]
     repo.commit("long", **{"long.txt": b"".join(lines)})
     repo.write("long.txt", b"".join([b"user's own\n", *lines]))

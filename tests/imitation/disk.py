@@ -81,7 +81,7 @@ class Node:
     atime: int = 0  # nanoseconds
     mtime: int = 0
     ctime: int = 0
-    known: int = 0  # how often the kernel was told of it
+    known: int = 0  # how often it was reported to the kernel
     aliases: dict[str, int] = field(default_factory=dict)  # other spellings: the kernel takes each for a file
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chorus.model.commit_message import SUBJECT_LENGTH
-from chorus.model.commit_subject import deed_of, subject_of
+from chorus.model.commit_subject import change_phrase, subject_of
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_a_subject_is_one_short_line(message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("summary", "deed"),
+    ("summary", "phrase"),
     [
         ("Rename old to new", "Rename old to new"),
         ("Italic fonts", "Italic fonts"),
@@ -80,5 +80,7 @@ def test_a_subject_is_one_short_line(message: str) -> None:
         ("Now the rest of it.", None),
     ],
 )
-def test_what_the_agent_did_is_told_from_what_it_said_about_itself(summary: str, deed: str | None) -> None:
-    assert deed_of(summary) == deed
+def test_what_the_agent_did_is_separated_from_what_it_said_about_itself(
+    summary: str, phrase: str | None
+) -> None:
+    assert change_phrase(summary) == phrase

@@ -179,7 +179,7 @@ def test_a_redone_action_lands_although_the_branch_has_what_came_while_it_was_re
 def test_what_the_user_committed_with_later_changes_is_not_landed_twice(
     numbered: UserRepo, agent: Agent
 ) -> None:
-    """The branch has the last version of a line, and a line of the user's that the lane never had."""
+    """The branch has the last version of a line, and one by the user that the lane never had."""
     agent.replace("n.txt", b"line 5\n", b"five\n")
     agent.replace("n.txt", b"five\n", b"cinq\n")
     user_writes(numbered, agent.recorder, b"line 9\n", b"mine\n")

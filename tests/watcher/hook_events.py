@@ -23,11 +23,11 @@ class HookEvents:
 
     def tell(self, *events: dict[str, Any]) -> None:
         """Leave them in this order, and wait until each is dealt with."""
-        told = [self._put(event) for event in events]
+        put = [self._put(event) for event in events]
         poke = os.open(self._home.spool / "poke", os.O_WRONLY | os.O_NONBLOCK)
         os.write(poke, b"\n")
         os.close(poke)
-        wait_for(lambda: not any(map(self._is_left, told)), what="all are recorded", seconds=SECONDS)
+        wait_for(lambda: not any(map(self._is_left, put)), what="all are recorded", seconds=SECONDS)
 
     def _is_left(self, path: Path) -> bool:
         """Whether an event waits in the spool, or is taken and not recorded yet."""
@@ -41,7 +41,7 @@ class HookEvents:
 
 
 class Session:
-    """One session, by what its hooks tell. Each call is told of, done, and told of again."""
+    """One session, through its hooks. Each call is reported, done, and reported again."""
 
     def __init__(self, name: str, home: Home, work_tree: Path) -> None:
         self.name, self.home, self.work_tree = name, home, work_tree

@@ -28,7 +28,7 @@ class Session:
 
     def __init__(self, repo: UserRepo, transcript: Path) -> None:
         self.repo, self.transcript = repo, transcript
-        self.told = 0
+        self.lines = 0
         transcript.touch()
 
     def begin(self, home: Home) -> None:
@@ -50,9 +50,9 @@ class Session:
         self._write("user", [done], toolUseResult=result)
 
     def _write(self, role: str, content: list[dict[str, Any]], **more: Any) -> None:
-        self.told += 1
-        line = {"type": role, "sessionId": "s", "uuid": f"u{self.told}", "cwd": str(self.repo.path)}
-        message = {"role": role, "content": content, "id": f"m{self.told}"}
+        self.lines += 1
+        line = {"type": role, "sessionId": "s", "uuid": f"u{self.lines}", "cwd": str(self.repo.path)}
+        message = {"role": role, "content": content, "id": f"m{self.lines}"}
         with self.transcript.open("a") as file:
             file.write(json.dumps({**line, "message": message, **more}) + "\n")
 
@@ -92,7 +92,9 @@ def test_changes_on_a_full_disk_are_recorded_once_there_is_space(session: Sessio
     ballast = small_disk / "ballast"
     fill(ballast)
     session.edit("t2", "x = 3\n")
-    wait_for(lambda: "No space left" in problems(), what="the trouble is told", seconds=SECONDS, every=0.05)
+    wait_for(
+        lambda: "No space left" in problems(), what="the report of the problem", seconds=SECONDS, every=0.05
+    )
     session.edit("t3", "x = 4\n")
     ballast.unlink()
 

@@ -43,12 +43,12 @@ def test_the_first_message_waits_for_a_session_that_is_starting(tmp_path: Path) 
     is_running = HeadlessRuns()
     asyncio.run(
         is_running.send_message(
-            is_running.add("run", pipe, SERVER, PaneId("%1")), "begin", "You were taken back."
+            is_running.add("run", pipe, SERVER, PaneId("%1")), "begin", "An action was reverted."
         )
     )
     reader.join()
     content = json.loads(heard[0])["message"]["content"]
-    assert [block["text"] for block in content] == ["You were taken back.", "begin"]
+    assert [block["text"] for block in content] == ["An action was reverted.", "begin"]
 
 
 def test_sending_to_an_ended_session_says_that_it_has_ended(tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def test_of_two_equal_calls_the_newer_one_is_on_the_screen() -> None:
 
 
 @pytest.mark.parametrize(
-    ("time", "anew"),
+    ("time", "again"),
     [
         ("2026-01-02T00:00:01Z", True),
         ("2026-01-01T00:00:00Z", False),
@@ -60,10 +60,10 @@ def test_of_two_equal_calls_the_newer_one_is_on_the_screen() -> None:
         ("soon", False),
     ],
 )
-def test_only_a_later_call_makes_it_another_prompt(time: str, anew: bool) -> None:
+def test_only_a_later_call_makes_it_another_prompt(time: str, again: bool) -> None:
     prompt = shown(TWO_QUESTIONS)
     given = questions("Which features?", "Which language?")
     call = Call(ToolUseId("t9"), "AskUserQuestion", given, (), WriteScope.NOTHING, SESSION, time=time)
 
     since = "2026-01-02T00:00:00Z"
-    assert OpenCalls(AGENT.prompts).is_asked_anew(CallOpened(call), prompt, SESSION, since) is anew
+    assert OpenCalls(AGENT.prompts).is_asked_again(CallOpened(call), prompt, SESSION, since) is again

@@ -22,7 +22,7 @@ SECONDS = 60.0
 
 
 def start_hooked(client_double: ClientDouble, terminal: Terminal, home: Home) -> Pane:
-    """A watcher that was told of no pane, and a client with hooks in its settings."""
+    """A watcher that was given no pane, and a client with hooks in its settings."""
     client_double.scripts = {
         "go": [[write("one.txt")], [write("two.txt")], end()],
         "more": [[write("three.txt")], end()],

@@ -330,7 +330,7 @@ async def test_a_dialog_that_no_longer_fits_its_pane_is_listed_once(asking: Aski
     prompt = await asking.ask("one")
     asking.terminal.tmux("resize-window", "-t", asking.pane.id, "-x", "100", "-y", "3")
 
-    # While the client draws it anew, nothing may be on the screen for a moment.
+    # While the client draws it again, nothing may be on the screen for a moment.
     wait_for(lambda: [each["kind"] for each in asking.listed()] == ["unknown"], what="it cannot be read")
 
     (listed,) = asking.listed()

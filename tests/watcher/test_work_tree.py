@@ -40,12 +40,12 @@ def call(name: str, place: Path) -> CallOpened:
 def edited(name: str, place: Path, before: str, old: str, new: str) -> Action:
     at = before.splitlines().index(old) + 1
     report = FileReport(str(place), before=before, hunks=(ReportHunk(at, 1, at, 1, ["-" + old, "+" + new]),))
-    told = ChangeReport((report,), (str(place),))
-    return action(name, place, session=name, report=told, old_string=old, new_string=new)
+    both = ChangeReport((report,), (str(place),))
+    return action(name, place, session=name, report=both, old_string=old, new_string=new)
 
 
 async def both_write_and_ann_ends(tree: WatchedTree, repo: UserRepo) -> None:
-    """Two calls open, both write, bob first; ann's end is told of first."""
+    """Two calls open, both write, bob first; ann's end is reported first."""
     place = repo.path / "rows.txt"
     await tree.feed([call("bob", place), call("ann", place)], source="hook", is_waiting=lambda: True)
     first = ROWS.replace("row 15", "bob was here")

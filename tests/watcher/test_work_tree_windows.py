@@ -181,7 +181,7 @@ def test_an_edit_reported_late_gets_only_the_change_the_client_reports(
     settle(tree)
     first = action("t1", place, report=_reported(place, "a\nb\n", "A\nb\n"))
     second = action("t2", place, report=_reported(place, "A\nb\n", "A\nB\n"))
-    repo.write("app.py", b"A\nB\n")  # the client went on, and the call that wrote more is not told of yet
+    repo.write("app.py", b"A\nB\n")  # the client went on, and the call that wrote more is not reported yet
     tell(tree, opened(first), ActionClosed(first), is_waiting=False)
     tell(tree, opened(second), ActionClosed(second), is_waiting=False)
     assert [patch(tree, name) for name in ("t1", "t2")] == [b"A\nb\n", b"A\nB\n"]

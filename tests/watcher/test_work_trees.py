@@ -49,8 +49,8 @@ def test_a_removed_work_tree_is_closed_and_watched_again_once_it_is_back(repo: U
         return now[0] <= threads + 1 and now[1] <= files
 
     wait_for(let_go, what="the watcher lets go of it", seconds=SECONDS, every=0.05)
-    told = status(home)
-    assert (told["work_trees"], told["problems"]) == ([str(repo.path)], [])
+    found = status(home)
+    assert (found["work_trees"], found["problems"]) == ([str(repo.path)], [])
 
     repo.git("worktree", "add", "-q", str(place), "linked")
     linked.bash("l3", "echo 3 > src/main.py")

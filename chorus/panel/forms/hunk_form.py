@@ -131,7 +131,7 @@ class HunkForm(Form[list[int]]):
         self.fit_box()
 
     def on_resize(self, event: Resize) -> None:
-        self.call_after_refresh(self.fit_box)  # text has wrapped anew
+        self.call_after_refresh(self.fit_box)  # the text has wrapped differently
 
     def action_submit(self) -> None:
         self.dismiss(self.query_one("#hunks", HunkList).numbers())

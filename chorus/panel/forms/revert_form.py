@@ -66,7 +66,7 @@ class RevertForm(Form[str]):
         self.fit_box()
 
     def on_resize(self, event: Resize) -> None:
-        self.call_after_refresh(self.fit_box)  # text has wrapped anew
+        self.call_after_refresh(self.fit_box)  # the text has wrapped differently
 
     def action_revert(self) -> None:
         if self.preview.problem is None:

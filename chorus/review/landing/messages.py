@@ -23,7 +23,7 @@ from chorus.history.log.entry import LogEntry
 from chorus.history.log.lookup import find_entry, find_turn
 from chorus.model import commit_message
 from chorus.model.commit_message import render_actions, render_trailer, shorten
-from chorus.model.commit_subject import deed_of, subject_of
+from chorus.model.commit_subject import change_phrase, subject_of
 from chorus.model.tools import SHELL_TOOL
 from chorus.review.landing.target import NothingToLand
 from chorus.text.sanitize import printable
@@ -116,7 +116,7 @@ def render_commit_message(
 
 def describe_action(entry: LogEntry) -> str:
     """What an action did, in one line: the agent's own words where they say it."""
-    said = deed_of(entry.summary) if entry.tool is not None else None
+    said = change_phrase(entry.summary) if entry.tool is not None else None
     if said:
         return shorten(said)
     what = "Run a command that changes" if entry.tool == SHELL_TOOL else str(entry.tool or "Change")

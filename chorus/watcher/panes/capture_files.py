@@ -112,7 +112,9 @@ class CaptureFiles:
         _check(path)
         followed = CaptureFile(path, cwd, since or time.time(), tuple(widths))
         shown = self._read_shown(followed) if since is None else None
-        printed = PrintedEvents(self.events, lambda *told: self._feed(followed, *told), followed.since, shown)
+        printed = PrintedEvents(
+            self.events, lambda *messages: self._feed(followed, *messages), followed.since, shown
+        )
         followed.capture = RepeatedCapture(printed)
         self.transcripts.trees.find(cwd)
         self.all[path] = followed

@@ -31,7 +31,7 @@ class OpenCalls:
             case _:
                 pass
 
-    def is_asked_anew(self, outcome: Outcome, prompt: Prompt, session: SessionId | None, since: str) -> bool:
+    def is_asked_again(self, outcome: Outcome, prompt: Prompt, session: SessionId | None, since: str) -> bool:
         """Return whether the outcome shows that the prompt, seen at `since`, is now about another call."""
         may_be_about = self._prompts.may_be_about
         match outcome:

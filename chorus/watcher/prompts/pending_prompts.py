@@ -110,7 +110,7 @@ class PendingPrompts:
         self._requested.feed(outcomes)
         for outcome in outcomes:
             for screen, appearance in list(self._screens.pending()):
-                if self._calls.is_asked_anew(outcome, appearance.prompt, screen.pane.session, screen.since):
+                if self._calls.is_asked_again(outcome, appearance.prompt, screen.pane.session, screen.since):
                     screen.tracker.begin_new_appearance()
             self._calls.feed(outcome)
         self.publish_changes()
