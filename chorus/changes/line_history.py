@@ -129,7 +129,15 @@ class LineHistory:
         self.versions.append(version)
 
     def redo(self, action: str, version: FileVersion) -> None:
-        """An action was reverted and redone: what it changes now counts, not what it changed then."""
+        """An action that was reverted is redone.
+
+        Its states come back. Where others wrote since then, they cannot: what it changes now counts instead.
+        """
+        kept = {id(state) for place in (self.file, *self.places) for state in place.states}
+        own = (*self._states.get(action, ()), *self._file_states.get(action, ()))
+        if all(id(state) in kept for state in own):
+            self.move(version, away=True)
+            return
         self._states.pop(action, None)
         self._file_states.pop(action, None)
         self.act(action, version)

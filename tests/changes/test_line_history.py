@@ -173,6 +173,14 @@ def test_a_place_stays_as_it_is_for_content_it_never_had() -> None:
     assert (place.value, place.level) == (b"a", 0)
 
 
+def test_an_action_made_again_has_its_states_again() -> None:
+    lines = follow("a\nb\n", ("one", "a\nnew\nb\n"), ("switch", "a\nb\n"))
+    lines.redo("one", text("a\nnew\nb\n"))
+    lines.move(text("user\nnew\nb\n"))
+    lines.move(text("a\nnew\nb\n"))
+    assert lines.count("one") == (0, 1)
+
+
 def test_an_action_made_again_counts_by_what_it_changes_now() -> None:
     """Its first state cannot come back: another action wrote there while it was reverted."""
     lines = follow("a\nb\nc\n", ("one", "a\nc\n"), ("switch", "a\nb\nc\n"), ("two", "a\nB\nc\n"))

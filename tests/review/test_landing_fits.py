@@ -416,6 +416,23 @@ def test_a_staged_line_where_an_action_inserted_one_leaves_only_that_action(
     assert {e.n: e.status for e in recorder.entries()}[two.n] == "landed"
 
 
+def test_what_an_action_removed_is_removed_from_a_branch_that_has_it(
+    numbered: UserRepo, recorder: Recorder, agent: Agent
+) -> None:
+    """Also where actions in another file fit only together."""
+    numbered.commit("more", **{"m.txt": LINES})
+    agent.replace("n.txt", b"line 5\n", b"line 5\nextra\n")
+    agent.replace("m.txt", b"line 9\n", b"nine\n")
+    agent.replace("m.txt", b"nine\n", b"line 9\n")
+    user_writes(numbered, recorder, b"line 9\n", b"mine\n", "m.txt")
+    user_writes(numbered, recorder, b"line 20\n", b"mine\n")
+    numbered.git("commit", "-qam", "mine")
+    recorder.record_outside()
+    agent.replace("n.txt", b"extra\n", b"")
+    land(agent)
+    assert head_file(numbered) == edited((b"line 20\n", b"mine\n"))
+
+
 def test_staged_lines_beside_and_on_landed_ones(numbered: UserRepo, agent: Agent) -> None:
     one = agent.replace("n.txt", b"line 5\n", b"five\n")
     two = agent.replace("n.txt", b"line 9\n", b"nine\n")

@@ -223,14 +223,17 @@ class _Fitter:
     ) -> tuple[list[_ActionChanges], list[LeftAction], Oid | None, list[PathChange]]:
         """The actions that fit on this tree, in order; what is in the way of the others.
 
-        Also the tree then, and the changes that lead to it. Changes that do not fit one after the other may
-        do so together: what a later action undid is in nobody's way.
+        Also the tree then, and the changes that lead to it. Changes of a file that do not fit one after the
+        other may do so together: what a later action undid is in nobody's way. Only then: together they take
+        nothing away that the branch has from the first and a later one removed.
         """
-        flat = self._todo(actions)
-        for changes in (flat, join_changes(flat)):
+        changes = self._todo(actions)
+        entries = self._merge(tree, changes)
+        if isinstance(entries, list):
+            changes = join_changes(changes, {conflict.change.path for conflict in entries})
             entries = self._merge(tree, changes)
-            if isinstance(entries, dict):
-                return list(actions), [], self._workspace.splice(tree, entries) if entries else tree, changes
+        if isinstance(entries, dict):
+            return list(actions), [], self._workspace.splice(tree, entries) if entries else tree, changes
         fitting: list[_ActionChanges] = []
         left: list[LeftAction] = []
         for each in actions:

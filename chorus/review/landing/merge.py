@@ -5,7 +5,7 @@ staged at one of them stays staged: it is merged with what landed. Where that co
 refused before it begins.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -96,13 +96,13 @@ def restore_sparse_paths(
     ]
 
 
-def join_changes(changes: Iterable[PathChange]) -> list[PathChange]:
-    """Join consecutive changes of one path: each starts from the content that the one before left."""
+def join_changes(changes: Iterable[PathChange], paths: Collection[RepoPath]) -> list[PathChange]:
+    """Join consecutive changes of these paths: each starts from the content that the one before left."""
     joined: list[PathChange] = []
     last: dict[RepoPath, int] = {}
     for change in changes:
         index = last.get(change.path)
-        if index is not None and joined[index].after == change.before:
+        if index is not None and change.path in paths and joined[index].after == change.before:
             old = joined[index]
             joined[index] = PathChange(change.path, old.before, change.after, old.numbers + change.numbers)
         else:
