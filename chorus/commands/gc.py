@@ -23,6 +23,7 @@ from chorus.store.maintenance.sweep import sweep
 from chorus.store.objects.object_store import ObjectStore, attach
 from chorus.store.repository import Repository
 from chorus.wire.home import find_home
+from chorus.wire.registry import forget
 from chorus.wire.watcher_process import stop
 
 # A git setting, in lower case as git lists it. Without it no record is removed.
@@ -61,7 +62,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> ExitCode:
-    find_home(Path.cwd())  # raises the usual error outside a work tree
+    home = find_home(Path.cwd())  # raises the usual error outside a work tree
     repository = Repository.open(Path.cwd())
     missing = is_store_missing(repository)
     if not repository.shared_dir.exists() and not missing:
@@ -71,6 +72,8 @@ def run(args: argparse.Namespace) -> ExitCode:
     else:
         with ObjectStore(repository) as store:
             done = remove_chorus(repository, store) if args.all else compact(repository, store)
+    if args.all:
+        forget(home)
     if args.json:
         print_json(done)
     else:

@@ -54,6 +54,12 @@ def register(home: Home) -> None:
         replace_file(path, os.fsencode(home.repository), mode=FILE_MODE)
 
 
+def forget(home: Home) -> None:
+    """Remove a repository from which Chorus was removed. If that fails, the next list leaves it out."""
+    with suppress(OSError):
+        (registry_directory() / repository_key(home)).unlink()
+
+
 def list_registered() -> list[Home]:
     """The repositories that still exist and have a directory of Chorus, by path. Others are forgotten."""
     directory = os.path.join(_state_directory(), "watchers")

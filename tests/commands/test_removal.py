@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from chorus.history.recorder import Recorder
+from chorus.wire.registry import registry_directory
 from tests.commands.conftest import ROOT, Shell
 from tests.history.agent_at_work import bash
 from tests.repos import UserRepo, snapshot
@@ -66,7 +67,9 @@ def test_removing_chorus_leaves_nothing_behind(
 
     assert chorus("hooks", "uninstall").code == 0
     assert chorus("drop", "--all").code == 0
+    assert list(registry_directory().iterdir())
     assert chorus("gc", "--all").code == 0
+    assert list(registry_directory().iterdir()) == []
 
     files, directories = state_of(repo.path / ".git")
     assert {n for n in files.keys() | before[0].keys() if files.get(n) != before[0].get(n)} == set()

@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from chorus.agents.claude_code.mod.files import copy_mod
 from chorus.history.recorder import Recorder
+from chorus.web.access_log import AccessLog, access_log_path
 from chorus.wire.client import connect
 from chorus.wire.home import find_home
 from chorus.wire.watcher_process import connect_or_start, stop
@@ -28,6 +30,8 @@ HOOK = Path(__file__).parents[2] / "hooks" / "chorus-hook"
 PROBE = r"""
 import fcntl, json, os, socket, sys, zlib
 git_dir, secret, user, group = sys.argv[1], sys.argv[2].encode(), int(sys.argv[3]), int(sys.argv[4])
+# All that there is below these directories, listed while we may.
+walked = [(folder, names, files) for place in sys.argv[5:] for folder, names, files in os.walk(place)]
 os.setgroups([])
 os.setgid(group)
 os.setuid(user)  # only now: the interpreter may be where that user cannot read it
@@ -58,14 +62,15 @@ for folder, names, files in os.walk(git_dir):
     for name in files:
         attempt(f"read {folder}/{name}", lambda: holds_secret(f"{folder}/{name}"))
 root = f"{git_dir}/chorus"
-attempt("list the directory", lambda: os.listdir(root) or True)
-for name in ("watcher.lock", "recording.lock", "landing.lock", "objects/arranging", "index", "notes.jsonl"):
-    attempt(f"lock {name}", lambda: lock(f"{root}/{name}"))
+for folder, names, files in walked:
+    attempt(f"list {folder}", lambda: os.listdir(folder) or True)
+    attempt(f"create in {folder}", lambda: create(f"{folder}/x"))
+    for name in files:
+        attempt(f"read {folder}/{name}", lambda: os.open(f"{folder}/{name}", os.O_RDONLY | os.O_NONBLOCK))
+        attempt(f"write {folder}/{name}", lambda: os.open(f"{folder}/{name}", os.O_WRONLY | os.O_NONBLOCK))
+        attempt(f"lock {folder}/{name}", lambda: lock(f"{folder}/{name}"))
 attempt("reach the socket", lambda: reach(f"{root}/watcher.sock"))
-for name in ("x", "spool/1.0", "spool/answers/x", "objects/x"):
-    attempt(f"create {name}", lambda: create(f"{root}/{name}"))
-attempt("open the wake-up pipe", lambda: os.open(f"{root}/spool/poke", os.O_WRONLY | os.O_NONBLOCK))
-print(json.dumps(done))
+print(json.dumps([done, sum(len(files) for _, _, files in walked)]))
 """
 
 
@@ -94,11 +99,14 @@ def work(repo: UserRepo) -> None:
         agent.bash(lambda: repo.write("secret.key", SECRET * 2), command=SECRET.decode())
     with connect_or_start(find_home(repo.path)) as watcher:
         watcher.ask("keep", cwd=str(repo.path), actions=["1"])
+        watcher.ask("note", cwd=str(repo.path), action="1", text=SECRET.decode())
     event = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "cwd": str(repo.path),
              "transcript_path": str(repo.path.parent / "t.jsonl"), "prompt": SECRET.decode()}  # fmt: skip
     subprocess.run([HOOK], input=json.dumps(event).encode(), cwd=repo.path, check=True)
     with connect(find_home(repo.path)) as watcher:
         wait_for(lambda: watcher.ask("status")["sessions"])
+    AccessLog(access_log_path()).write("in", browser=1, address=SECRET.decode())
+    copy_mod(os.environ)
 
 
 def others_can_open(root: Path) -> list[str]:
@@ -137,16 +145,26 @@ def test_what_was_created_for_all_is_corrected_by_the_next_start(shared_repo: Us
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to run a process as another user")
 @pytest.mark.parametrize("group", [NOBODY, 0], ids=["a stranger", "a member of the group"])
-def test_another_user_can_neither_read_nor_hinder(shared_repo: UserRepo, group: int) -> None:
+def test_another_user_can_neither_read_nor_hinder(
+    shared_repo: UserRepo, group: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared = shared_repo.path.parent
+    monkeypatch.setenv("XDG_STATE_HOME", str(shared / "state"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(shared / "data"))
     work(shared_repo)
+    private = (find_home(shared_repo.path).root, shared / "state" / "chorus", shared / "data" / "chorus")
+    who = (SECRET.decode(), str(NOBODY), str(group))
     done = subprocess.run(
-        [sys.executable, "-c", PROBE, shared_repo.git_dir, SECRET.decode(), str(NOBODY), str(group)],
+        [sys.executable, "-c", PROBE, shared_repo.git_dir, *who, *private],
         cwd="/",
         capture_output=True,
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == []
+    succeeded, files = json.loads(done.stdout)
+    assert succeeded == []
+    assert files > 20
+    assert all(any(place.rglob("*")) for place in private)
     with connect(find_home(shared_repo.path)) as watcher:
         assert watcher.ask("hello")["pid"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from chorus.wire.home import Home
-from chorus.wire.registry import UnsafeRegistry, list_registered, register, registry_directory
+from chorus.wire.registry import UnsafeRegistry, forget, list_registered, register, registry_directory
 
 
 def make_home(directory: Path) -> Home:
@@ -35,6 +35,14 @@ def test_a_removed_repository_is_forgotten(tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "gone")
     assert list_registered() == [kept]
     assert len(list(registry_directory().iterdir())) == 1
+
+
+def test_a_repository_can_be_forgotten_more_than_once(tmp_path: Path) -> None:
+    home = make_home(tmp_path / "r")
+    register(home)
+    forget(home)
+    forget(home)
+    assert list(registry_directory().iterdir()) == []
 
 
 def test_directory_and_files_are_the_owners_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,12 +1,14 @@
 """The user's copy of the mod, and when a client is started with it."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from chorus.agents import load_agent
 from chorus.agents.claude_code.mod.files import can_load_mod, copy_mod, reachable_path
+from chorus.system.private_files import NotOwned
 
 MODULE = Path("hooks") / "register.js"
 
@@ -105,3 +107,29 @@ def test_a_client_is_started_with_the_mod_or_with_hooks(home: Path) -> None:
     ):
         assert older.arguments[0] == "--settings"
         assert older.environment == {}
+
+
+@pytest.mark.parametrize("existing", [False, True])
+def test_nobody_else_can_write_where_the_client_loads_the_mod_from(tmp_path: Path, existing: bool) -> None:
+    data = tmp_path / "home" / "share"
+    before = os.umask(0)
+    try:
+        if existing:  # by an older version
+            (data / "chorus" / "mod").mkdir(parents=True)
+        environment = {"XDG_DATA_HOME": str(data)}
+        copy = copy_mod(environment)
+        link = reachable_path(tmp_path / ("s" * 200), environment)
+    finally:
+        os.umask(before)
+    assert copy.is_dir()
+    places = [data / "chorus", data / "chorus" / "mod", copy]
+    places += [link.parent] if link is not None else []
+    assert [oct(place.stat().st_mode & 0o077) for place in places] == ["0o0"] * len(places)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to give a directory to another user")
+def test_a_directory_of_another_user_is_not_used_for_the_mod(tmp_path: Path) -> None:
+    (tmp_path / "chorus").mkdir()
+    os.chown(tmp_path / "chorus", 65534, 65534)
+    with pytest.raises(NotOwned):
+        copy_mod({"XDG_DATA_HOME": str(tmp_path)})

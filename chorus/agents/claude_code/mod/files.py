@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from chorus.agents.claude_code.hooks.program import find_plugin_directory
+from chorus.system.private_files import make_private
 
 MIN_VERSION = (2, 1, 287)
 # The longest socket path a client's mod can connect to.
@@ -41,11 +42,10 @@ def copy_mod(environment: Mapping[str, str]) -> Path:
     files = sorted(path.relative_to(source) for path in source.rglob("*") if path.is_file())
     contents = {path: (source / path).read_bytes() for path in files}
     name = hashlib.sha256(b"".join(b"%s\0%s\0" % (bytes(p), c) for p, c in contents.items())).hexdigest()[:16]
-    base = _data_directory(environment) / "mod"
+    base = _make_private_directory(environment, "mod")  # before the look: others must not change it after
     copy = base / name
     if all(_read(copy / path) == content for path, content in contents.items()):
         return copy
-    base.mkdir(mode=0o700, parents=True, exist_ok=True)
     new = Path(tempfile.mkdtemp(dir=base))
     for path, content in contents.items():
         (new / path).parent.mkdir(exist_ok=True)
@@ -67,12 +67,20 @@ def reachable_path(socket: Path, environment: Mapping[str, str]) -> Path | None:
     link = _data_directory(environment) / "sockets" / hashlib.sha256(os.fsencode(socket)).hexdigest()[:12]
     if len(os.fsencode(link)) > MAX_SOCKET_LENGTH:
         return None
-    link.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _make_private_directory(environment, link.parent.name)
     if not (link.is_symlink() and link.readlink() == socket):
         link.unlink(missing_ok=True)
         with suppress(FileExistsError):  # another process was faster
             link.symlink_to(socket)
     return link
+
+
+def _make_private_directory(environment: Mapping[str, str], name: str) -> Path:
+    """Whoever could write here could run programs as this user."""
+    base = _data_directory(environment)
+    make_private(base)
+    make_private(base / name)
+    return base / name
 
 
 def _data_directory(environment: Mapping[str, str]) -> Path:
