@@ -200,6 +200,10 @@ class Events(Protocol):
         """Return a reader for text that never wraps: a pipe, or a joined capture."""
         ...
 
+    def read_capture(self, data: bytes, widths: Sequence[int] = ()) -> list[Document]:
+        """Return the events of what a pane shows, wrapped or not. `widths`: at which it may be wrapped."""
+        ...
+
     def read_recording(self, *, width: int | None = None) -> RecordingReader:
         """Return a reader for a recording. `width` is that of the pane, for a wrapped capture."""
         ...

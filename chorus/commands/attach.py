@@ -8,8 +8,8 @@ from pathlib import Path
 from chorus.agents import load_agent
 from chorus.agents.interface import RunningClient, SettingsScope
 from chorus.commands.access.watcher import find_supported_home
-from chorus.commands.parser.options import add_tmux_options
-from chorus.errors import ExitCode, NotFound
+from chorus.commands.parser.options import add_tmux_options, parse_count
+from chorus.errors import ExitCode, NotFound, UsageError
 from chorus.model.ids import PaneId
 from chorus.output import print_err, print_json, print_out
 from chorus.system.processes import read_foreground
@@ -26,6 +26,7 @@ EXAMPLES = (
     ("chorus attach", "watch all running sessions of this repository"),
     ("chorus attach --hooks", "also add hooks while they run: faster and more exact"),
     ("chorus attach %3", "watch one pane, even if no client is running there yet"),
+    ("chorus attach --capture session.log", "follow a headless client that runs outside tmux"),
 )
 
 
@@ -35,6 +36,14 @@ class NoClientRunning(NotFound):
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("pane", nargs="?", metavar="PANE", help="watch this pane, whatever is running there")
+    parser.add_argument(
+        "--capture",
+        metavar="FILE",
+        help="read events from a file that another program writes: a log of `script`, a dump of a screen",
+    )
+    parser.add_argument(
+        "--width", type=parse_count, metavar="N", help="with --capture: the width at which it is wrapped"
+    )
     add_tmux_options(parser)
     parser.add_argument(
         "--hooks",
@@ -45,7 +54,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> ExitCode:
+    if args.width is not None and args.capture is None:
+        raise UsageError("--width needs --capture FILE")
+    if args.capture is not None and (args.pane is not None or args.hooks):
+        raise UsageError("--capture takes neither a PANE nor --hooks")
     home = find_supported_home(Path.cwd())
+    if args.capture is not None:
+        return follow_capture(home, args)
     if args.pane is not None:
         address = select_address(os.environ, name=args.socket_name, path=args.socket_path)
         targets = [(address, PaneId(args.pane))]
@@ -63,6 +78,20 @@ def run(args: argparse.Namespace) -> ExitCode:
         for one in watched:
             print_out(render(one))
         print_err("chorus: `chorus panel` shows their actions and prompts")
+    return ExitCode.OK
+
+
+def follow_capture(home: Home, args: argparse.Namespace) -> ExitCode:
+    with connect_or_start(home) as watcher:
+        found = watcher.ask(
+            "capture", path=str(Path(args.capture).absolute()), cwd=str(Path.cwd()), width=args.width
+        )
+    if args.json:
+        print_json(found)
+        return ExitCode.OK
+    sessions = ", ".join(found["sessions"]) or "no session yet"
+    print_out(f"{args.capture}: {found['events']} events so far, {sessions}")
+    print_err("chorus: it is followed until it is removed, or until `chorus stop`")
     return ExitCode.OK
 
 

@@ -1,7 +1,6 @@
 """`chorus send`: send a message to a headless session started by `chorus run`, or end it."""
 
 import argparse
-from pathlib import Path
 
 from chorus.agents import load_agent
 from chorus.commands.access.messages import (
@@ -10,10 +9,10 @@ from chorus.commands.access.messages import (
     read_image,
     wait_for_turn,
 )
+from chorus.commands.access.watcher import open_watcher
 from chorus.errors import ExitCode, UsageError
 from chorus.output import print_json
-from chorus.wire.client import Connection, connect
-from chorus.wire.home import find_home
+from chorus.wire.client import Connection
 
 ABOUT = """\
 A message sent while the agent works reaches it between two calls or after the turn:
@@ -31,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--run",
         metavar="NAME",
-        help="which headless session: its name, session id or pane (needed if several are running)",
+        help="which headless session: its name, pane or session id (needed if several are running)",
     )
     add_message_options(parser)
     parser.add_argument(
@@ -54,7 +53,7 @@ def run(args: argparse.Namespace) -> ExitCode:
         raise UsageError("--wait and --follow need a MESSAGE")
     if sends:
         check_message(args.message, args.image)
-    with connect(find_home(Path.cwd())) as watcher:
+    with open_watcher() as watcher:
         done = ExitCode.OK
         if args.mode is not None:
             watcher.ask("mode", run=args.run, mode=args.mode)

@@ -84,14 +84,15 @@ def show_overview() -> bool:
 def render(status: StatusJson, *, ended: bool) -> list[str]:
     watcher = status["watcher"]
     if watcher is None:
-        nobody = "nobody watches: nothing is recorded until one runs"
-        return ["no watcher is running for this repository", nobody]
+        return ["no watcher is running for this repository", "nothing is recorded until one starts"]
     lines = [f"watcher {watcher['pid']} for {watcher['repository']}, running since {watcher['since']}"]
     shown = [session for session in status["sessions"] if ended or session["state"] != "gone"]
     joint = len(status["work_trees"]) > 1
     for session in shown:
         where = f" in pane {session['pane']}" if session["pane"] else ""
+        where += f" ({session.get('run')})" if session.get("run") else ""
         where += " (piped elsewhere, read from its screen)" if session.get("from_screen") else ""
+        where += f" from {session.get('capture')}" if session.get("capture") else ""
         where += f" in {session.get('worktree')}" if joint and session.get("worktree") else ""
         state = "ended" if session["state"] == "gone" else session["state"]
         lines.append(f"  {state:<8} {session['id'][:8]}{where}  {session['title']}".rstrip())
@@ -113,6 +114,8 @@ def describe_session(session: SessionJson) -> list[str]:
     if source := session.get("source"):
         parts.append(f"read from {source}")
     lines = [" · ".join(parts)] if parts else []
+    if gaps := session.get("gaps"):
+        lines.append(f"output was cleared or scrolled away before it was read: {_count(gaps, 'time')}")
     if limit := session.get("limit"):
         lines.append(f"rate limit: {limit}")
     if failed := session.get("failed"):

@@ -171,6 +171,9 @@ class SessionJson(TypedDict):
     worktree: NotRequired[str | None]  # in `status`: the name of the work tree that `cwd` is in
     # In `status`: its events are read from the screen, because another program pipes its pane.
     from_screen: NotRequired[bool]
+    run: NotRequired[str | None]  # in `status`: the name that `chorus send --run` takes
+    capture: NotRequired[str | None]  # in `status`: the capture file that its events are read from
+    gaps: NotRequired[int]  # in `status`: how often output may have been missed
     parent: str | None  # the session it continues
     sources: list[str]
     since: str
@@ -478,6 +481,14 @@ class WatchJson(TypedDict):
     session: str | None
     client: bool  # whether a client runs in it
     panel_error: NotRequired[str | None]  # why the side panel could not be opened
+
+
+class CaptureJson(TypedDict):
+    """A capture file that is followed now."""
+
+    capture: str
+    events: int  # that were read from it so far
+    sessions: list[str]
 
 
 class RunJson(TypedDict):

@@ -28,6 +28,14 @@ class WatchArguments(TypedDict):
     panel: NotRequired[list[str] | None]  # the command of a side panel, opened unless one is open
 
 
+class CaptureArguments(TypedDict):
+    """Follow a file into which another program writes what a headless client prints."""
+
+    path: str
+    cwd: str  # where the client runs, if its events do not name it
+    width: NotRequired[int | None]  # at which the text is wrapped
+
+
 class TrackHooksArguments(TypedDict):
     """Remove the hooks from this settings file when the client in this pane has ended.
 
@@ -266,6 +274,7 @@ REQUESTS: dict[str, type] = {
     "sync": NoArguments,
     "sessions": NoArguments,
     "watch": WatchArguments,
+    "capture": CaptureArguments,
     "track_hooks": TrackHooksArguments,
     "send": SendArguments,
     "end": EndArguments,

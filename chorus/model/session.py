@@ -32,6 +32,10 @@ SessionState = Literal["working", "waiting", "idle", "gone"]
 # Sources that report a call while the client waits.
 LIVE_SOURCES = frozenset({"hook", "mod"})
 
+# How the error of a session begins while the client tries again.
+RETRYING = "retrying "
+# What the client calls how far a limit is used up.
+_LIMITS = {"rejected": "reached", "allowed_warning": "nearly reached"}
 _BUSY = frozenset({"working", "waiting"})
 # A title is one line of a narrow panel.
 MAX_TITLE_LENGTH = 60
@@ -130,10 +134,11 @@ class SessionTable:
                 described = _without_none(model=model, mode=mode, version=version)
                 return self._update(session, time, source, **described)
             case RateLimited(session, status, resets):
-                limit = f"{status} until {_render_time(resets)}" if resets is not None else status
+                used = _LIMITS.get(status, status)
+                limit = f"{used} until {_render_time(resets)}" if resets is not None else used
                 return self._update(session, time, source, limit=None if status == "allowed" else limit)
             case RequestRetried(session, _, reason, attempt, limit) if session is not None:
-                text = f"retrying after {reason} ({attempt} of {limit})"
+                text = f"{RETRYING}after {reason} ({attempt} of {limit})"
                 return self._update(session, time, source, error=text)
             case ErrorReported(session, _, reason) if session is not None:
                 return self._update(session, time, source, error=reason)

@@ -1,12 +1,12 @@
 """The turns and what is known of each, computed from outcomes: answer, tokens, cost, errors."""
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from chorus.model.ids import SessionId, TurnId
 from chorus.model.json_api import SessionSums, TokensJson, TurnJson
+from chorus.model.json_lines import parse_json_lines
 from chorus.model.lru import LruDict
 from chorus.model.outcomes import (
     ErrorReported,
@@ -102,6 +102,13 @@ def tokens_json(tokens: Tokens) -> TokensJson:
         "cache_read": tokens.cache_read,
         "cache_write": tokens.cache_write,
     }
+
+
+# What one source of a turn knows and another may not.
+_KEPT: tuple[
+    Literal["message", "model", "mode", "context", "window", "cost_usd", "duration_ms", "api_ms"], ...
+]
+_KEPT = ("message", "model", "mode", "context", "window", "cost_usd", "duration_ms", "api_ms")
 
 
 class TurnTable:
@@ -271,6 +278,27 @@ def sum_turns(turns: Sequence[TurnJson], total_cost: float | None = None) -> Ses
     }
 
 
+def join_turn(saved: TurnJson, known: TurnJson) -> TurnJson:
+    """Return a turn that an earlier watcher saved, and that this one has read again from some of its sources.
+
+    What was saved is more complete, unless the turn has gone on.
+    """
+    went_on = _count_tokens(known) > _count_tokens(saved)
+    newer, older = (known, saved) if went_on else (saved, known)
+    joined: TurnJson = {**newer}
+    for name in _KEPT:
+        if joined[name] is None:
+            joined[name] = older[name]
+    joined["messages"] = list(dict.fromkeys([*saved["messages"], *known["messages"]]))
+    joined["started"] = min(saved["started"], known["started"])
+    return joined
+
+
+def _count_tokens(turn: TurnJson) -> int:
+    used = turn["tokens"]
+    return used["input"] + used["output"] + used["cache_read"] + used["cache_write"]
+
+
 def _since_last(
     totals: LruDict[SessionId, float], session: SessionId | None, total: float | None
 ) -> float | None:
@@ -285,12 +313,8 @@ def _since_last(
 def read_turns(lines: Iterable[str]) -> list[TurnJson]:
     """Return the turns of a saved file, each in its last form. Damaged lines are skipped."""
     found: dict[tuple[object, object], TurnJson] = {}
-    for line in lines:
-        try:
-            value = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(value, dict) and value.keys() >= _SAVED_KEYS:
+    for value in parse_json_lines(lines):
+        if value.keys() >= _SAVED_KEYS:
             found.pop((value["session"], value["turn"]), None)
             found[value["session"], value["turn"]] = {"mode": None, **value}  # type: ignore[typeddict-item]  # checked above
     return list(found.values())

@@ -7,7 +7,6 @@ process each.
 from dataclasses import dataclass
 
 from chorus.model.ids import PaneId
-from chorus.tmux.errors import PaneChanged
 from chorus.tmux.tmux_server import Tmux
 
 # A character that is in no number and no id. Free texts come last, so one that contains it harms no other.
@@ -112,15 +111,6 @@ def parse_pane(line: str) -> PaneState:
     )
 
 
-def require_same_pane(was: PaneIdentity, now: PaneIdentity) -> None:
-    """Raise PaneChanged unless it is the same pane, server and program."""
-    if was == now:
-        return
-    if (was.server_pid, was.server_started) != (now.server_pid, now.server_started):
-        raise PaneChanged(f"{was.pane} is a pane of another tmux server now")
-    raise PaneChanged(f"{was.pane} runs another program now (process {now.pane_pid})")
-
-
 @dataclass(frozen=True, slots=True)
 class Screen:
     """The visible rows, top to bottom, with the state of the pane at the same moment."""
@@ -150,6 +140,13 @@ def read_history(tmux: Tmux, pane: PaneId) -> str:
     """
     lines = tmux.run(history_command(pane))
     return "".join(line + "\n" for line in lines)
+
+
+def read_kept(tmux: Tmux, pane: PaneId) -> tuple[int, bytes]:
+    """Return the width of the pane and everything tmux keeps of the output, read at the same moment."""
+    state, *lines = tmux.run(pane_state_command(pane), history_command(pane))
+    text = "".join(line + "\n" for line in lines)
+    return parse_pane(state).width, text.encode("utf-8", "surrogateescape")
 
 
 def history_command(pane: PaneId) -> list[str]:

@@ -27,6 +27,7 @@ from chorus.tmux.address import Address
 from chorus.watcher.note_delivery import NoteDelivery
 from chorus.watcher.notice_queue import NoticeQueue
 from chorus.watcher.panes.activity import PaneActivity
+from chorus.watcher.panes.capture_files import CaptureFiles
 from chorus.watcher.panes.headless_runs import HeadlessRuns
 from chorus.watcher.panes.pane_file import PaneFile
 from chorus.watcher.panes.pane_source import PaneDiscovery, PaneSource
@@ -166,6 +167,9 @@ class Watcher:
             self.tasks.start,
             self.server.publish,
         )
+        self.captures = CaptureFiles(
+            agent.events, self.transcripts, self.tasks.start, home.root / "captures.json"
+        )
         self._discovery = PaneDiscovery(agent.clients, roster, self.panes.panes)
         self._handlers = RequestHandlers(
             StatusRequests(
@@ -181,6 +185,7 @@ class Watcher:
                 self.hooks.read,
                 self.turns,
                 runs,
+                self.captures,
             ).handlers,
             PaneRequests(
                 self.panes,
@@ -190,6 +195,7 @@ class Watcher:
                 self.notices,
                 self.temporary_hooks,
                 self.note_delivery,
+                self.captures,
             ).handlers,
             PromptRequests(self.prompts, self.panes, self.audit_log).handlers,
             ReviewRequests(
@@ -219,6 +225,7 @@ class Watcher:
             await self.hooks.read()
             await self.transcripts.catch_up()
             await self.panes.restore()
+            await self.captures.restore()
         except ChorusError as error:
             if not self.tasks.fail(error):
                 raise
@@ -240,6 +247,7 @@ class Watcher:
     def _stop_for_user(self) -> None:
         """Stop as the user asks for: hooks do not start another watcher, as they do after a signal."""
         self._asleep = True
+        self.captures.forget()
         self.stop()
 
     def _start_loops(self) -> None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         AnswerJson,
         AuditEntryJson,
         BlameLineJson,
+        CaptureJson,
         DropJson,
         HunkJson,
         KeepJson,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
         ActionArguments,
         AnswerArguments,
         BlameArguments,
+        CaptureArguments,
         DropArguments,
         EndArguments,
         KeepArguments,
@@ -109,6 +111,8 @@ class Connection:
         def ask(self, do: Literal["sessions"]) -> list[SessionJson]: ...
         @overload
         def ask(self, do: Literal["watch"], **arguments: Unpack[WatchArguments]) -> WatchJson: ...
+        @overload
+        def ask(self, do: Literal["capture"], **arguments: Unpack[CaptureArguments]) -> CaptureJson: ...
         @overload
         def ask(self, do: Literal["track_hooks"], **arguments: Unpack[TrackHooksArguments]) -> None: ...
         @overload

@@ -33,11 +33,11 @@ def turn_event(turn: TurnJson) -> dict[str, Any]:
     return {"event": "turn", "turn": turn}
 
 
-def text(words: str, turn: str = "t1", session: str = "s") -> dict[str, Any]:
+def text(words: str, turn: str = "t1", session: str = "s") -> Any:
     return {"event": "text", "session": session, "turn": turn, "text": words}
 
 
-def call(status: str, failure: str | None = None, name: str = "Bash make") -> dict[str, Any]:
+def call(status: str, failure: str | None = None, name: str = "Bash make") -> Any:
     more = {"id": "c", "text": name, "status": status, "failure": failure}
     return {"event": "call", "session": "s", "turn": "t1", **more}
 
@@ -46,8 +46,36 @@ def ended(output: str = "") -> dict[str, Any]:
     return {"event": "run-ended", "run": "run-1", "code": -9, "how": "killed by signal 9", "output": output}
 
 
-def follow(*events: dict[str, Any], live: LiveOutput | None = None) -> TurnJson:
+def follow(*events: Any, live: LiveOutput | None = None) -> TurnJson:
     return TurnFollower("run-1", "m", live).wait(events)
+
+
+def prompt(name: str, kind: str = "edit", session: str = "s") -> dict[str, Any]:
+    asked = {"id": name, "session": session, "kind": kind, "title": "Edit file"}
+    return {"event": "prompt", "prompt": asked}
+
+
+def test_a_prompt_that_the_turn_waits_for_is_said_once(capsys: Capture) -> None:
+    prompts = [prompt("p1"), prompt("p1"), prompt("p2", session="other"), prompt("p3", "question")]
+    events = [prompt("p0"), turn_event(RUNNING), text("Now"), *prompts, turn_event(a_turn())]
+    assert follow(*events, live=LiveOutput(as_json=False)) == a_turn()
+    assert capsys.readouterr().err.splitlines() == [
+        "chorus: waiting for an answer to p1, Edit file: `chorus approve p1` or `chorus deny p1`",
+        "chorus: waiting for an answer to p3, Edit file: `chorus answer p3 …`",
+    ]
+    assert follow(*events) == a_turn()
+
+
+def test_a_terminal_shows_that_the_client_tries_again(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    errors = ["retrying after 429 rate_limit (2 of 10)", "interrupted", None]
+    changed = [{"event": "session", "session": {"id": "s", "error": error}} for error in errors]
+    assert follow(turn_event(RUNNING), *changed, turn_event(a_turn())) == a_turn()
+    shown = capsys.readouterr().err
+    assert "… retrying after 429 rate_limit (2 of 10)" in shown
+    assert "interrupted" not in shown
 
 
 def test_text_and_calls_are_printed_as_they_come(capsys: Capture) -> None:

@@ -7,20 +7,18 @@ import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from chorus.wire.home import find_home
-from chorus.wire.watcher_process import stop
 from tests.e2e.asked_session import SECONDS, answer_prompt, waiting
 from tests.e2e.scenarios import bash
 from tests.e2e.watched_session import WatchedSession
-from tests.lab.client import Client
 from tests.lab.script import Refuse, Text, ToolUse
-from tests.lab.terminal import Terminal
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.client
@@ -29,12 +27,6 @@ SERVER = Path(__file__).parent / "asking_mcp_server.py"
 PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
 )
-
-
-@pytest.fixture
-def watched(client: Client, terminal: Terminal) -> Iterator[WatchedSession]:
-    yield WatchedSession(client, terminal)
-    stop(find_home(client.project))
 
 
 def command(watched: WatchedSession, *words: str) -> subprocess.CompletedProcess[str]:
@@ -65,6 +57,8 @@ def test_a_session_is_driven_from_its_start_to_its_end(watched: WatchedSession) 
     scripts["one"] = [[bash("sleep 1")], [Text("First.")]]
     scripts["two"] = [[Text("Second.")]]
     scripts["fail"] = [[Refuse(400, times=9)]]
+    edit = {"file_path": str(watched.project / "app.py"), "old_string": "old", "new_string": "new"}
+    scripts["edit"] = [[ToolUse("Edit", edit)], [Text("Left alone.")]]
     (watched.project / "pixel.png").write_bytes(PIXEL)
 
     started = command(
@@ -109,6 +103,21 @@ def test_a_session_is_driven_from_its_start_to_its_end(watched: WatchedSession) 
     wait_for(lambda: answered in str(watched.client.model_server.messages()[-1].texts()), seconds=SECONDS)
 
     wait_for(lambda: session(watched)["state"] == "idle", what="the turn's end", seconds=SECONDS)
+    before = (watched.project / "app.py").read_text()
+    with start_command(watched, "send", "edit", "--wait", "--mode", "default") as waiting_send:
+        prompt = wait_for(lambda: next(iter(waiting(watched)), None), what="the prompt", seconds=SECONDS)
+        assert (prompt["kind"], prompt["tool"]) == ("edit", "Edit")
+        answer_prompt(watched, "deny", prompt, "--message", "not this one")
+        stdout, stderr = waiting_send.communicate(timeout=SECONDS)
+    assert (waiting_send.returncode, stdout) == (0, "Left alone.\n")
+    assert f"waiting for an answer to {prompt['id']}" in stderr
+    assert "not this one" in str(watched.client.model_server.messages()[-1].texts())
+    assert [
+        (one["tool"], one["status"], one["commit"]) for one in watched.log() if one["tool"] == "Edit"
+    ] == [("Edit", "denied", None)]
+    assert (watched.project / "app.py").read_text() == before
+    assert command(watched, "send", "--mode", "bypassPermissions").returncode == 0
+
     assert command(watched, "interrupt").returncode == 3
     assert command(watched, "send", "wait").returncode == 0
     wait_for(lambda: "test -e gate" in watched.printed(), what="the command", seconds=SECONDS)
@@ -149,6 +158,28 @@ def test_a_session_is_resumed_forked_and_killed_at_any_point(watched: WatchedSes
     assert session(watched)["parent"] == first
     assert command(watched, "send", "--end").returncode == 0
 
+    resets = int(time.time()) + 3600
+    limit = {"status": "rejected", "reset": str(resets), "representative-claim": "five_hour"}
+    headers = {f"anthropic-ratelimit-unified-{name}": value for name, value in limit.items()}
+    scripts["limited"] = [[Refuse(429, times=9, headers=headers)]]
+    # Only an account has such a limit, and the client's environment names one.
+    watched.client.extra_environment = {
+        "CLAUDE_CODE_OAUTH_TOKEN": "sk-ant-oat01-none",
+        "ANTHROPIC_API_KEY": "",
+    }
+    limited = command(watched, "run", "limited", *run)
+    watched.client.extra_environment = {}
+    turn = json.loads(limited.stdout)
+    assert (limited.returncode, turn["state"]) == (4, "failed")
+    assert "limit" in turn["error"]
+    known = session(watched)
+    until = datetime.fromtimestamp(resets, UTC).isoformat(timespec="minutes")
+    assert (known["limit"], known["failed"]) == (f"reached until {until}", 1)
+    shown = command(watched, "status").stdout
+    assert f"rate limit: reached until {until}" in shown
+    assert f"error: {turn['error']}" in shown
+    assert command(watched, "send", "--end").returncode == 0
+
     for options in (["--wait"], []):
         failed = command(watched, "run", "more", "--resume", "NO-SUCH", "-L", terminal.name, *options)
         assert failed.returncode == 4
@@ -170,10 +201,10 @@ def test_a_session_is_resumed_forked_and_killed_at_any_point(watched: WatchedSes
 
     with start_command(watched, "run", "wait", *run) as waiting_run:
         pid = wait_for(lambda: starting_client(watched), what="the client", seconds=SECONDS)
-        os.kill(pid, signal.SIGKILL)  # before its first turn
-        _, stderr = waiting_run.communicate(timeout=SECONDS)
+        os.kill(pid, signal.SIGKILL)  # before its first turn; on a busy machine it may have begun one
+        stdout, stderr = waiting_run.communicate(timeout=SECONDS)
     assert waiting_run.returncode == 4
-    assert "killed by signal 9" in stderr
+    assert "killed by signal 9" in stdout + stderr
     assert not list((watched.project / ".git" / "chorus").glob("run-*"))
 
 

@@ -7,7 +7,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from chorus.agents.claude_code.hooks.program import find_plugin_directory
 from chorus.wire.client import connect
 from chorus.wire.home import find_home
 from chorus.wire.watcher_process import stop
-from tests.e2e.scenarios import APP, Say, bash, edit, in_directory, write
+from tests.e2e.scenarios import APP, bash, edit, in_directory, write
 from tests.e2e.watched_session import WatchedSession
 from tests.lab.client import Client, say
 from tests.lab.script import Text
@@ -43,10 +43,6 @@ def _loads_mods(client: Client) -> bool:
     return _read_version(str(client.binary)) >= MIN_VERSION
 
 
-def do(watched: WatchedSession, message: str, *turns: Sequence[Any]) -> None:
-    watched.say(Say(message, [[in_directory(step, watched.project) for step in turn] for turn in turns]))
-
-
 def changes(watched: WatchedSession) -> list[tuple[str, str, str]]:
     return [(entry["tool"], entry["status"], entry["source"]) for entry in watched.actions()]
 
@@ -57,7 +53,7 @@ def test_calls_are_recorded_once_each_and_a_revert_reaches_the_model(watched: Wa
     refused = [edit("app.py", "not in the file", "x")]
     command = [bash("sed -i s/pass/return/ app.py")]
     after = [edit("app.py", "return", "yield")]
-    do(watched, "rename", *renames, refused, command, after, [Text("Renamed.")])
+    watched.play("rename", *renames, refused, command, after, [Text("Renamed.")])
     wait_for(lambda: len(watched.actions()) == 9, what="nine calls", seconds=60)
     found = changes(watched)
     assert found[:6] == [("Edit", "committed", "mod")] * 6
@@ -72,7 +68,7 @@ def test_calls_are_recorded_once_each_and_a_revert_reaches_the_model(watched: Wa
 
     last = watched.actions()[-1]
     assert watched.chorus("revert", str(last["n"]))["notified"] == [session["id"]]
-    do(watched, "go on", [write("b.txt", "b\n")], [Text("Made b.")])
+    watched.play("go on", [write("b.txt", "b\n")], [Text("Made b.")])
     texts = watched.client.model_server.messages()[-1].texts()
     assert sum("The user reverted changes of yours" in text for text in texts) == 1
 
@@ -132,7 +128,7 @@ def test_the_user_reviews_from_the_clients_own_window(watched: WatchedSession) -
     """`/chorus` runs the command of the same name: no turn of the model, and no option passes."""
     watched.start_modded()
     edits = [[write("a.txt", "a\n")], [write("b.txt", "b\n")]]
-    do(watched, "write", *edits, [Text("Written.")])
+    watched.play("write", *edits, [Text("Written.")])
     wait_for(lambda: len(changes(watched)) == 2, what="two calls", seconds=60)
     requests = len(watched.client.model_server.messages())
     assert watched.pane is not None
@@ -181,16 +177,16 @@ def test_the_mod_passes_the_clients_own_checks(client: Client, tmp_path: Path) -
 
 def test_hooks_take_over_when_the_mod_falls_silent(watched: WatchedSession) -> None:
     watched.start_modded()
-    do(watched, "first", [edit("app.py", "old", "v1")], [Text("First.")])
+    watched.play("first", [edit("app.py", "old", "v1")], [Text("First.")])
     copies = list((watched.client.home / ".local/share/chorus/mod").glob("*/hooks/register.js"))
     (module,) = copies
     module.write_text("export function register(on) {}\n")  # an interactive client reloads it
     time.sleep(3)
-    do(watched, "second", [edit("app.py", "v1", "v2")], [edit("app.py", "v2", "v3")], [Text("Second.")])
+    watched.play("second", [edit("app.py", "v1", "v2")], [edit("app.py", "v2", "v3")], [Text("Second.")])
     settings = watched.project / ".claude" / "settings.local.json"
     wait_for(settings.exists, what="hooks for the client", seconds=60)
     time.sleep(3)
-    do(watched, "third", [edit("app.py", "v3", "v4")], [Text("Third.")])
+    watched.play("third", [edit("app.py", "v3", "v4")], [Text("Third.")])
     wait_for(lambda: len(changes(watched)) == 4, what="four edits", seconds=60)
     assert [source for _, _, source in changes(watched)] == ["mod", "transcript", "transcript", "hook"]
     assert {status for _, status, _ in changes(watched)} == {"committed"}
@@ -200,15 +196,15 @@ def test_hooks_take_over_when_the_mod_falls_silent(watched: WatchedSession) -> N
 
 def test_a_hung_or_killed_watcher_holds_nobody_up_and_loses_nothing(watched: WatchedSession) -> None:
     watched.start_modded()
-    do(watched, "first", [edit("app.py", "old", "v1")], [Text("First.")])
+    watched.play("first", [edit("app.py", "old", "v1")], [Text("First.")])
     pid = watched.chorus("status")["watcher"]["pid"]
     os.kill(pid, signal.SIGSTOP)
     started = time.monotonic()
     edits = [[edit("app.py", f"v{n}", f"v{n + 1}")] for n in range(1, 9)]
-    do(watched, "second", *edits, [Text("Second.")])
+    watched.play("second", *edits, [Text("Second.")])
     took = time.monotonic() - started
     os.kill(pid, signal.SIGKILL)
-    do(watched, "third", [edit("app.py", "v9", "v10")], [Text("Third.")])
+    watched.play("third", [edit("app.py", "v9", "v10")], [Text("Third.")])
     wait_for(lambda: len(changes(watched)) == 10, what="ten edits", seconds=60)
     assert {status for _, status, _ in changes(watched)} == {"committed"}
     assert (watched.project / "app.py").read_text() == APP.replace("old", "v10")

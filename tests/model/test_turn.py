@@ -16,7 +16,7 @@ from chorus.model.outcomes import (
     TurnReported,
     TurnStarted,
 )
-from chorus.model.turn import TurnTable, read_turns, sum_turns
+from chorus.model.turn import TurnTable, join_turn, read_turns, sum_turns
 
 S, T = SessionId("s"), TurnId("1")
 
@@ -147,3 +147,20 @@ def test_a_session_gets_the_turns_from_before_its_id_was_known() -> None:
 def test_an_error_after_the_end_is_not_the_turns() -> None:
     ended = feed(TurnReported(S, T, "Done.", None, "completed"), ErrorReported(S, T, "limit")).all()[0]
     assert (ended.state, ended.error) == ("done", None)
+
+
+def test_a_saved_turn_that_is_read_again_stays_as_it_was_unless_it_went_on() -> None:
+    first = TurnReported(S, T, "Done.", None, "completed", Tokens(10, 5), None, 0.5, 100, 80)
+    (saved,) = (
+        one.as_json() for one in feed(TurnStarted(S, T, "hi"), MessageDelivered(S, T, "u"), first).all()
+    )
+    again: list[Outcome] = [TurnStarted(S, T, "hi"), ModelAnswered(S, T, None, "m", "opus", Tokens(10, 5))]
+    (known,) = (one.as_json() for one in feed(*again).all())
+    joined = join_turn(saved, {**known, "started": "t9"})
+    assert joined == {**saved, "model": "opus", "context": 10}
+    (more,) = (
+        one.as_json() for one in feed(*again, ModelAnswered(S, T, None, "n", "opus", Tokens(1, 1))).all()
+    )
+    went_on = join_turn(saved, more)
+    assert (went_on["state"], went_on["tokens"]["input"], went_on["cost_usd"]) == ("running", 11, 0.5)
+    assert (went_on["messages"], went_on["started"]) == (["u"], "t0")

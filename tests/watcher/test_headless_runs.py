@@ -4,17 +4,27 @@ import asyncio
 import json
 import os
 import threading
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from chorus.errors import UsageError
 from chorus.model.ids import PaneId, SessionId
-from chorus.model.outcomes import ControlReplied, SessionDescribed, TurnReported
+from chorus.model.outcomes import (
+    ControlAsked,
+    ControlReplied,
+    MessageDelivered,
+    SessionDescribed,
+    TurnReported,
+)
 from chorus.tmux.address import Address
-from chorus.watcher.panes.headless_runs import HeadlessRuns, NoHeadlessRun, RunEnded
-from chorus.watcher.panes.stdin_feeder import exit_file
+from chorus.watcher.panes import headless_runs
+from chorus.watcher.panes.headless_runs import HeadlessRuns, InputNotRead, NoHeadlessRun, RunEnded
+from chorus.watcher.panes.stdin_feeder import CUT, END, exit_file
 
+SECONDS = 30.0
 SERVER = Address(Path("/tmp/tmux-0/default"))
 
 
@@ -81,6 +91,24 @@ def test_panes_of_two_tmux_servers_with_the_same_number_are_told_apart(tmp_path:
     assert runs.in_pane(other, PaneId("%1")) is None
 
 
+def test_a_run_is_found_by_its_name_pane_or_the_beginning_of_its_session_id(tmp_path: Path) -> None:
+    runs = HeadlessRuns()
+    for name in ("first", "second"):
+        os.mkfifo(tmp_path / f"{name}.in")
+        added = runs.add(name, tmp_path / f"{name}.in", SERVER, PaneId(f"%{len(runs.all)}"))
+        added.session = SessionId(f"{name}-0123456789")
+    for name in ("second", "%1", "second-0", "second-0123456789"):
+        assert runs.find(name).name == "second"
+    with pytest.raises(NoHeadlessRun, match="no headless session sec is running"):
+        runs.find("sec")
+    with pytest.raises(NoHeadlessRun) as several:
+        runs.find(None)
+    assert (
+        several.value.hint
+        == "Give one of them with --run: first (session first-01), second (session second-0)."
+    )
+
+
 def test_a_server_is_the_same_through_a_symbolic_link(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
@@ -142,3 +170,137 @@ def test_what_runs_left_is_removed_once_nobody_reads_it(tmp_path: Path) -> None:
     runs.remove_leftovers(tmp_path)
     os.close(reader)
     assert list(tmp_path.iterdir()) == [alive]
+
+
+def test_a_client_that_does_not_react_is_interrupted_ever_more_strongly(tmp_path: Path) -> None:
+    runs, pipe = HeadlessRuns(), tmp_path / "run.in"
+    os.mkfifo(pipe)
+    run = runs.add("run", pipe, SERVER, PaneId("%0"))
+    reader = os.open(pipe, os.O_RDWR | os.O_NONBLOCK)
+    with pytest.raises(RunEnded, match="does not react to SIGTERM"):
+        asyncio.run(runs.interrupt(run, 0.05))
+    first, *signals = map(json.loads, os.read(reader, 2**16).splitlines())
+    assert first["request"] == {"subtype": "interrupt"}
+    assert [line["signal"] for line in signals] == ["SIGINT", "SIGTERM"]
+
+    async def react() -> str:
+        interrupting = asyncio.create_task(runs.interrupt(run, SECONDS))
+        await asyncio.sleep(0)
+        await runs.feed(run, [TurnReported(SessionId("s"), None, error="interrupted")])
+        return await interrupting
+
+    assert asyncio.run(react()) == "request"
+    os.close(reader)
+
+
+@pytest.mark.parametrize(
+    ("asked", "error"),
+    [
+        (ControlAsked(None, "r", "mcp_message", "none", {}), "there is no MCP server 'none'"),
+        (ControlAsked(None, "r", "mcp_message"), "Chorus does not support the request mcp_message"),
+        (ControlAsked(None, "r", "something_new"), "Chorus does not support the request something_new"),
+    ],
+)
+def test_a_request_that_nobody_answers_gets_a_protocol_error(
+    tmp_path: Path, asked: ControlAsked, error: str
+) -> None:
+    runs, pipe = HeadlessRuns(), tmp_path / "run.in"
+    os.mkfifo(pipe)
+    run = runs.add("run", pipe, SERVER, PaneId("%0"))
+    reader = os.open(pipe, os.O_RDWR | os.O_NONBLOCK)
+    asyncio.run(runs.feed(run, [asked]))
+    reply = json.loads(os.read(reader, 2**16))
+    os.close(reader)
+    assert reply["response"] == {"subtype": "error", "request_id": "r", "error": error}
+
+
+async def test_the_input_is_closed_when_every_message_is_read_and_the_turn_is_over(tmp_path: Path) -> None:
+    runs, pipe, idle = HeadlessRuns(), tmp_path / "run.in", [True]
+    os.mkfifo(pipe)
+    run = runs.add("run", pipe, SERVER, PaneId("%0"))
+    reader = os.open(pipe, os.O_RDWR | os.O_NONBLOCK)
+    sent = await runs.send_message(run, "begin")
+    ending = asyncio.create_task(runs.end(run, lambda: idle[0]))
+
+    async def is_closed() -> bool:
+        await asyncio.sleep(3 * headless_runs.POLL_SECONDS)
+        return run.closed
+
+    assert not await is_closed()
+    idle[0] = False
+    await runs.feed(run, [MessageDelivered(SessionId("s"), None, sent)])
+    assert not await is_closed()
+    idle[0] = True
+    await asyncio.wait_for(ending, SECONDS)
+    assert os.read(reader, 2**16).endswith(END)
+    os.close(reader)
+
+
+async def test_a_message_that_the_client_never_says_it_read_delays_the_end_a_moment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(headless_runs, "UNREAD_SECONDS", 0.1)
+    runs, pipe = HeadlessRuns(), tmp_path / "run.in"
+    os.mkfifo(pipe)
+    run = runs.add("run", pipe, SERVER, PaneId("%0"))
+    reader = os.open(pipe, os.O_RDWR | os.O_NONBLOCK)
+    await runs.send_message(run, "/compact")
+    await asyncio.wait_for(runs.end(run, lambda: True), SECONDS)
+    assert run.closed
+    os.close(reader)
+
+
+async def read_until_end(pipe: int) -> list[bytes]:
+    """The lines up to the end, without those that were given up halfway."""
+    text = b""
+    while not text.endswith(END):
+        with suppress(BlockingIOError):
+            text += os.read(pipe, 2**20)
+        await asyncio.sleep(0)
+    return [line for line in text.splitlines(keepends=True) if not line.endswith(CUT)]
+
+
+def test_a_program_that_is_stopped_blocks_nothing_and_gets_no_half_message(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(headless_runs, "WRITE_TIMEOUT_SECONDS", 0.1)
+    runs, pipe = HeadlessRuns(), tmp_path / "run.in"
+    os.mkfifo(pipe)
+    run = runs.add("run", pipe, SERVER, PaneId("%0"))
+    reader = os.open(pipe, os.O_RDWR | os.O_NONBLOCK)
+
+    async def send_to_stopped() -> list[bytes]:
+        for send in (runs.send_message(run, "x" * 200_000), runs.end(run, lambda: True)):
+            with pytest.raises(InputNotRead, match="run does not read its input"):
+                await send
+        assert not run.ending
+        reading = asyncio.create_task(read_until_end(reader))  # it goes on
+        await runs.send_message(run, "y" * 200_000)
+        run.unread.clear()
+        await runs.end(run, lambda: True)
+        return await reading
+
+    message, end = asyncio.run(send_to_stopped())
+    assert json.loads(message)["message"]["content"] == "y" * 200_000
+    assert end == END
+    os.close(reader)
+
+
+def test_a_stop_ends_the_wait_for_a_program_that_reads_nothing(tmp_path: Path) -> None:
+    runs, pipe = HeadlessRuns(), tmp_path / "run.in"
+    os.mkfifo(pipe)
+    run = runs.add("run", pipe, SERVER, PaneId("%0"))
+    reader = os.open(pipe, os.O_RDWR | os.O_NONBLOCK)
+
+    async def cancel() -> None:
+        sending = asyncio.create_task(runs.send_message(run, "x" * 200_000))
+        while not run.is_cut:
+            await asyncio.sleep(0)
+        sending.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await sending
+
+    began = time.monotonic()
+    asyncio.run(cancel())
+    assert time.monotonic() - began < headless_runs.WRITE_TIMEOUT_SECONDS
+    os.close(reader)

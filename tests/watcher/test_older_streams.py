@@ -129,3 +129,23 @@ def test_a_pane_piped_elsewhere_is_read_from_its_screen_and_status_says_so(
     )
     assert [one for one in recorded(home, client_double.project) if one[1] != ["sub/gate"]] == committed
     assert "stopReason" in theirs.read_text()  # their pipe goes on
+
+
+def test_a_pipe_that_another_program_takes_later_loses_nothing(
+    pane: Pane, home: Home, client_double: ClientDouble, terminal: Terminal, tmp_path: Path
+) -> None:
+    watch(home, terminal, pane)
+    start_client(pane, tmp_path)
+    committed = [("committed", [f"sub/{name}.txt"]) for name in ("first", "second", "third")]
+    wait_for(
+        lambda: recorded(home, client_double.project) == committed[:2], what="two edits", seconds=SECONDS
+    )
+    terminal.tmux("pipe-pane", "-t", pane.id, f"cat > {tmp_path / 'theirs'}")
+    (client_double.project / "sub" / "gate").touch()
+    wait_for(
+        lambda: ("committed", ["sub/third.txt"]) in recorded(home, client_double.project),
+        what="the third edit",
+        seconds=SECONDS,
+    )
+    assert [one for one in recorded(home, client_double.project) if one[1] != ["sub/gate"]] == committed
+    assert "stopReason" in (tmp_path / "theirs").read_text()

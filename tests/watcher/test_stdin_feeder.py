@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from chorus.watcher.panes.stdin_feeder import END
+from chorus.watcher.panes.stdin_feeder import CUT, END
 from chorus.wire.handover import write_environment
 from chorus.wire.home import Home
 
@@ -46,3 +46,8 @@ def test_of_two_answers_to_one_request_the_first_is_passed_on(tmp_path: Path) ->
     first, other = answer("r1", "allow"), answer("r2", "deny")
     lines = [words, first, answer("r1", "deny"), other, words, first]
     assert run(tmp_path, b"".join([*lines, END]), "cat").stdout == b"".join([words, first, other, words])
+
+
+def test_a_line_that_was_given_up_halfway_is_dropped(tmp_path: Path) -> None:
+    lines = CUT + b"one\n" + b'{"type": "us' + CUT + b"two\n" + END
+    assert run(tmp_path, lines, "cat").stdout == b"one\ntwo\n"

@@ -1,14 +1,16 @@
 """Claude Code's events behind the interface of `chorus.agents.interface`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from chorus.agents.claude_code.mod.reports import WAIT_SECONDS, read_report
 from chorus.agents.claude_code.pairing import Pairing
 from chorus.agents.claude_code.terminal import Reassembler
+from chorus.agents.claude_code.terminal.captures import read_capture
 from chorus.agents.claude_code.terminal.documents import SeenDocuments
 from chorus.agents.claude_code.terminal.recording import Recording
 from chorus.agents.interface import (
+    Document,
     DocumentFilter,
     HookSession,
     OutcomeReader,
@@ -29,6 +31,9 @@ class ClaudeEvents:
 
     def read_stream(self) -> StreamReader:
         return Reassembler(unwrapped=True)
+
+    def read_capture(self, data: bytes, widths: Sequence[int] = ()) -> list[Document]:
+        return read_capture(data, widths)
 
     def read_recording(self, *, width: int | None = None) -> RecordingReader:
         return Recording(width=width)

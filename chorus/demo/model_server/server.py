@@ -122,7 +122,7 @@ class _Handler(BaseHTTPRequestHandler):
         turn = model_server.turn_for(request)
         model = str(body.get("model", "scripted"))
         if turn and isinstance(turn[0], Refuse) and model_server.spend(request, turn[0]):
-            self._refuse(turn[0].status)
+            self._refuse(turn[0])
         elif body.get("stream"):
             self._stream(request, model, turn)
         else:
@@ -161,12 +161,15 @@ class _Handler(BaseHTTPRequestHandler):
                     pass
         yield sse.render_end(turn)
 
-    def _refuse(self, status: int) -> None:
-        kind = ERROR_KINDS.get(status, "overloaded_error")
-        self._answer(status, json.dumps({"type": "error", "error": sse.render_error(kind)}).encode())
+    def _refuse(self, step: Refuse) -> None:
+        kind = ERROR_KINDS.get(step.status, "overloaded_error")
+        body = json.dumps({"type": "error", "error": sse.render_error(kind)}).encode()
+        self._answer(step.status, body, step.headers)
 
-    def _answer(self, status: int, body: bytes) -> None:
+    def _answer(self, status: int, body: bytes, headers: Mapping[str, str] | None = None) -> None:
         self.send_response(status)
+        for name, value in (headers or {}).items():
+            self.send_header(name, value)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()

@@ -5,8 +5,8 @@ list of steps, played in order. When a script runs out, the model says "Done." a
 """
 
 import threading
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from chorus.demo.script import Pause, Text, Thinking, ToolUse
 
@@ -24,6 +24,7 @@ class Refuse:
 
     status: int
     times: int = 1
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

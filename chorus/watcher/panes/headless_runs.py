@@ -5,8 +5,8 @@ import json
 import os
 import time
 import uuid
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from chorus.model.ids import PaneId, SessionId
 from chorus.model.outcomes import (
     ControlAsked,
     ControlReplied,
+    MessageDelivered,
     Outcome,
     SessionDescribed,
     SessionDiscovered,
@@ -25,15 +26,21 @@ from chorus.model.outcomes import (
 from chorus.model.requests import ImageArgument
 from chorus.tmux.address import Address
 from chorus.watcher.panes.mcp_servers import error_reply
-from chorus.watcher.panes.stdin_feeder import END, FEEDER_KEY, exit_file
+from chorus.watcher.panes.stdin_feeder import CUT, END, FEEDER_KEY, exit_file
 
 # A Python program starts the headless session: half a second here, more on a busy machine.
 START_TIMEOUT_SECONDS = 20.0
 # The client answers a request at once, except while it starts.
 REPLY_TIMEOUT_SECONDS = 60.0
+# The program in the pane always reads, unless it is stopped (SIGSTOP).
+WRITE_TIMEOUT_SECONDS = 10.0
 # How long an interrupted client has for each step before the next, stronger one.
 INTERRUPT_SECONDS = 5.0
 POLL_SECONDS = 0.02
+# A client reads a message at once when it is idle, but does not always say so.
+UNREAD_SECONDS = 5.0
+# `chorus status` shows eight characters of a session's id.
+MIN_ID_LENGTH = 4
 
 
 class NoHeadlessRun(NotFound):
@@ -42,6 +49,12 @@ class NoHeadlessRun(NotFound):
 
 class RunEnded(ChorusError):
     hint = "Run the same client by hand to see what it needs, or run `chorus doctor`."
+
+
+class InputNotRead(ChorusError):
+    """The program in the pane is there, but reads nothing."""
+
+    hint = "Its process may be stopped: continue it with `kill -CONT`, or kill its pane."
 
 
 class RequestRefused(ChorusError):
@@ -60,7 +73,9 @@ class HeadlessRun:
     started: bool = (
         False  # something was sent: from then on a pipe without a reader means that the session ended
     )
-    ending: bool = False  # its input is closed: it takes no more messages
+    ending: bool = False  # it takes no more messages: its input is closed, or will be after the turn
+    closed: bool = False  # its input is closed
+    unread: set[str] = field(default_factory=set)  # messages that the client has not read yet
     servers: frozenset[str] = frozenset()  # the MCP servers registered for it
     ready: bool = False  # the client works: it has answered a request, or begun a turn
     info: Mapping[str, Any] = field(default_factory=dict)  # its answer to `initialize`
@@ -69,11 +84,17 @@ class HeadlessRun:
     reported: bool = False  # its end was published
     replies: dict[str, "asyncio.Future[ControlReplied]"] = field(default_factory=dict)
     writing: asyncio.Lock = field(default_factory=asyncio.Lock)  # one line at a time, however long
+    is_cut: bool = False  # the last line may have been written in part
 
     @property
     def is_running(self) -> bool:
         """Whether its program is in the pane. One that was killed leaves a pipe that nobody reads."""
         return self.end is None and (has_reader(self.pipe) if self.started else self.pipe.exists())
+
+    def is_named(self, name: str) -> bool:
+        """Whether it is called so: by its name, its pane, or the beginning of its session's id."""
+        is_session = self.session is not None and len(name) >= MIN_ID_LENGTH and self.session.startswith(name)
+        return is_session or name in (self.name, self.pane)
 
     def read_end(self) -> tuple[int | None, str]:
         """Return the exit code of the client that ended, and what it wrote to stderr. Remove its files."""
@@ -126,7 +147,7 @@ class HeadlessRuns:
         """Return the run of that name, session or pane; without a name, the only run there is."""
         alive = [run for run in self.all.values() if run.is_running]
         if name is not None:
-            alive = [run for run in alive if name in (run.name, run.session, run.pane)]
+            alive = [run for run in alive if run.is_named(name)]
         if not alive:
             known = self.all.get(name) if name is not None else None
             if known is not None:
@@ -135,7 +156,7 @@ class HeadlessRuns:
                 f"no headless session {name} is running" if name else "no headless session is running"
             )
         if len(alive) > 1:
-            names = ", ".join(run.name for run in alive)
+            names = ", ".join(f"{run.name} (session {(run.session or '?')[:8]})" for run in alive)
             raise NoHeadlessRun(
                 "several headless sessions are running", hint=f"Give one of them with --run: {names}."
             )
@@ -171,6 +192,7 @@ class HeadlessRuns:
         identity = str(uuid.uuid4())
         line = {"type": "user", "message": {"role": "user", "content": content}, "uuid": identity}
         await self.write(run, line)
+        run.unread.add(identity)
         return identity
 
     async def request(self, run: HeadlessRun, subtype: str, **fields: object) -> Mapping[str, Any]:
@@ -209,7 +231,7 @@ class HeadlessRuns:
         def is_over() -> bool:
             return run.turns_ended > before or not run.is_running
 
-        if not run.ending:
+        if not run.closed:
             identity = f"chorus-{uuid.uuid4().hex[:12]}"
             request = {"subtype": "interrupt"}
             await self.write(run, {"type": "control_request", "request_id": identity, "request": request})
@@ -232,10 +254,12 @@ class HeadlessRuns:
                         run.replies[request].set_result(outcome)
                 case SessionDiscovered(session) | SessionDescribed(session):
                     run.sessions.add(session)
+                case MessageDelivered(message=message):
+                    run.unread.discard(message)
                 case TurnEnded() | TurnReported():
                     run.turns_ended += 1
                 case ControlAsked():
-                    with suppress(NoHeadlessRun):
+                    with suppress(NoHeadlessRun, InputNotRead):
                         await self.write(run, self._reply(run, outcome))
 
     def _reply(self, run: HeadlessRun, asked: ControlAsked) -> dict[str, Any]:
@@ -250,11 +274,11 @@ class HeadlessRuns:
         return error_reply(asked.request, f"Chorus does not support the request {asked.subtype}")
 
     async def write(self, run: HeadlessRun, line: dict[str, Any]) -> None:
+        """Send one line. Raises NoHeadlessRun if the session has ended, InputNotRead if nothing reads it."""
         deadline = time.monotonic() + START_TIMEOUT_SECONDS
         while True:
             try:
-                async with run.writing:
-                    await asyncio.to_thread(_write, run.pipe, json.dumps(line).encode() + b"\n")
+                await self._write_line(run, json.dumps(line).encode() + b"\n")
             except NoHeadlessRun:
                 # A session that is still starting does not read yet.
                 if run.started or not run.pipe.exists() or time.monotonic() > deadline:
@@ -264,12 +288,39 @@ class HeadlessRuns:
                 run.started = True
                 return
 
-    async def end(self, run: HeadlessRun) -> None:
-        """Close the client's input: it finishes its turn and exits."""
-        if not run.ending:
-            run.ending = True
-            async with run.writing:
-                await asyncio.to_thread(_write, run.pipe, END)
+    async def end(self, run: HeadlessRun, is_idle: Callable[[], bool]) -> None:
+        """Close the client's input after its turn: then it exits.
+
+        Not before: a client whose input is closed gets no answer to what it asks in that turn.
+        """
+        run.ending = True
+        quiet_since = time.monotonic()
+        while run.is_running and not run.closed:
+            if not is_idle():
+                quiet_since = time.monotonic()
+            elif not run.unread or time.monotonic() - quiet_since > UNREAD_SECONDS:
+                await self._close_input(run)
+            await asyncio.sleep(POLL_SECONDS)
+
+    async def _close_input(self, run: HeadlessRun) -> None:
+        try:
+            await self._write_line(run, END)
+        except InputNotRead:
+            run.ending = False
+            raise
+        run.closed = True
+
+    async def _write_line(self, run: HeadlessRun, line: bytes) -> None:
+        """Write a whole line: only the watcher writes here, one line at a time.
+
+        A line that was given up halfway is cut off before the next: it was refused, so it must not arrive.
+        """
+        async with run.writing:
+            with _open_pipe(run.pipe) as descriptor:
+                lead = CUT if run.is_cut else b""
+                run.is_cut = True
+                await _write(descriptor, lead + line, run.name)
+                run.is_cut = False
 
     async def wait_end(self, run: HeadlessRun) -> int | None:
         """Wait until the client has exited; return its exit code."""
@@ -300,16 +351,38 @@ def remove_files(pipe: Path) -> None:
     exit_file(pipe).unlink(missing_ok=True)
 
 
-def _write(pipe: Path, line: bytes) -> None:
-    """Write one whole line: only the watcher writes here, one line at a time."""
+@contextmanager
+def _open_pipe(pipe: Path) -> Iterator[int]:
+    """Open the pipe without waiting: one without a reader belongs to a client that has ended."""
     try:
-        # Non-blocking: a pipe without a reader belongs to a client that has ended.
         descriptor = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
     except OSError as error:
         raise NoHeadlessRun(f"the session behind {pipe.name} has ended") from error
-    os.set_blocking(descriptor, True)
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(line)
+        yield descriptor
     except BrokenPipeError as error:
         raise NoHeadlessRun(f"the session behind {pipe.name} ended while it was written to") from error
+    finally:
+        os.close(descriptor)
+
+
+async def _write(descriptor: int, data: bytes, name: str) -> None:
+    rest = memoryview(data)
+    while rest:
+        try:
+            rest = rest[os.write(descriptor, rest) :]
+        except BlockingIOError:
+            await _wait_writable(descriptor, name)
+
+
+async def _wait_writable(descriptor: int, name: str) -> None:
+    """Wait in the event loop, so that a pipe that nobody reads holds no thread, and a stop ends the wait."""
+    loop, writable = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_writer(descriptor, writable.set)
+    try:
+        async with asyncio.timeout(WRITE_TIMEOUT_SECONDS):
+            await writable.wait()
+    except TimeoutError:
+        raise InputNotRead(f"{name} does not read its input") from None
+    finally:
+        loop.remove_writer(descriptor)

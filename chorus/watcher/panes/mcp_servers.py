@@ -13,6 +13,9 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import IO, Any
 
+# A server that is asked to end has this long.
+END_TIMEOUT_SECONDS = 2.0
+
 Send = Callable[[dict[str, Any]], None]
 
 
@@ -29,7 +32,10 @@ class McpServers:
             self._send(error_reply(request, f"there is no MCP server {name!r}"))
             return
         server = self._servers.get(name)
-        if server is None or not server.is_running:
+        if server is not None and not server.is_running:
+            server.close()
+            server = None
+        if server is None:
             try:
                 server = McpServer(name, self._commands[name], self._environment, self._send)
             except OSError as error:
@@ -48,6 +54,7 @@ class McpServer:
         self._name = name
         self._send = send
         self._pending: dict[str, str] = {}  # id of the message -> id of the control request
+        self._is_over = False  # it answers nothing more
         self._process = subprocess.Popen(
             ["/bin/sh", "-c", f"exec {command}"],
             env=environment,
@@ -60,36 +67,50 @@ class McpServer:
 
     @property
     def is_running(self) -> bool:
-        return self._process.poll() is None
+        return not self._is_over and self._process.poll() is None
 
     def send(self, request: str, message: dict[str, Any]) -> None:
-        waits = "id" in message and "method" in message
-        if waits:
-            self._pending[_key(message["id"])] = request
+        key = _key(message.get("id"))
+        self._pending[key] = request
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(json.dumps(message).encode() + b"\n")
             self._process.stdin.flush()
         except OSError:
-            self._pending.pop(_key(message.get("id")), None)
-            self._send(error_reply(request, f"the MCP server {self._name!r} has ended"))
-            return
-        if not waits:  # a notification, or the client's response: nothing comes back
+            self._is_over = True
+        if self._is_over:
+            self._refuse_pending()
+        elif "id" not in message or "method" not in message:
+            # A notification, or the client's response: nothing comes back.
+            del self._pending[key]
             self._send(mcp_reply(request, {"jsonrpc": "2.0", "result": {}}))
 
     def close(self) -> None:
-        with suppress(OSError):
-            self._process.terminate()
+        """End the server; one that does not react is killed."""
+        self._process.terminate()
+        try:
+            self._process.wait(END_TIMEOUT_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        assert self._process.stdin is not None
+        with suppress(OSError):  # something is left in its buffer
+            self._process.stdin.close()
 
     def _read(self, stream: IO[bytes]) -> None:
-        for line in stream:
-            with suppress(ValueError):
-                message = json.loads(line)
-                if isinstance(message, dict):
-                    self._take(message)
-        for request in list(self._pending.values()):
-            self._send(error_reply(request, f"the MCP server {self._name!r} has ended"))
-        self._pending.clear()
+        with stream:
+            for line in stream:
+                with suppress(ValueError):
+                    message = json.loads(line)
+                    if isinstance(message, dict):
+                        self._take(message)
+        self._is_over = True
+        self._refuse_pending()
+
+    def _refuse_pending(self) -> None:
+        for key in list(self._pending):
+            if (request := self._pending.pop(key, None)) is not None:
+                self._send(error_reply(request, f"the MCP server {self._name!r} has ended"))
 
     def _take(self, message: dict[str, Any]) -> None:
         if "method" in message:

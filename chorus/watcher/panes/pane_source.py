@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,7 @@ from chorus.model.outcomes import Outcome, SessionDescribed, SessionDiscovered, 
 from chorus.model.session import Session, SessionTable
 from chorus.system.processes import Process, read_foreground
 from chorus.tmux.address import Address
-from chorus.tmux.errors import PipeTaken
-from chorus.tmux.panes import read_history, read_pane
+from chorus.tmux.panes import read_kept, read_pane
 from chorus.tmux.tmux_server import TmuxServer
 from chorus.watcher.panes.activity import PaneActivity
 from chorus.watcher.panes.headless_runs import HeadlessRun, HeadlessRuns
@@ -79,11 +79,18 @@ class PaneSource:
                         saved.run, Path(saved.pipe), watched.address, watched.id, saved.servers
                     )
                     run.session, run.ending = watched.session, saved.ending
-                    run.started = run.ready = True
+                    run.started = run.ready = run.is_cut = True
                     self.requests.restore(run)
                     self.panes.read_stream(watched)
+                    if run.ending:
+                        self.start(self.runs.end(run, partial(self.is_idle, run)))
         control_requests.retain_runs(self.runs.all)
         self.runs.remove_leftovers(self.fifo_directory)
+
+    def is_idle(self, run: HeadlessRun) -> bool:
+        """Whether the session of a run is between two turns. One that is starting is not."""
+        session = self.transcripts.pipeline.roster.sessions.get(run.session) if run.session else None
+        return session is not None and session.state == "idle"
 
     def save(self) -> None:
         """Save the panes that the user named. The others are discovered again."""
@@ -152,8 +159,8 @@ class PaneSource:
 
     def watch_begins(self, pane: WatchedPane) -> None:
         pane.shown = self.agent.events.document_filter()
-        reader = self.agent.events.read_stream()
-        for document in (*reader.feed(read_history(TmuxServer(pane.address), pane.id)), *reader.close()):
+        width, text = read_kept(TmuxServer(pane.address), pane.id)
+        for document in self.agent.events.read_capture(text, (width,)):
             pane.shown.is_new(document)
 
     def client_found(self, pane: WatchedPane, client: RunningClient) -> None:
@@ -199,8 +206,8 @@ class PaneSource:
     async def session_lost(self, session: SessionId, client: Process) -> None:
         await self.transcripts.end_client(session, client_key(client.pid, client))
 
-    def open_stream(self, pane: WatchedPane) -> Stream | None:
-        """Read what the pane prints; from its screen, if another program pipes it."""
+    def open_stream(self, pane: WatchedPane) -> Stream:
+        """Read what the pane prints; from its screen, if it cannot be piped or another program pipes it."""
         # Each tmux server numbers its panes from %0.
         server = hashlib.sha256(bytes(pane.address.socket)).hexdigest()[:8]
         fifo = self.fifo_directory / f"pane-{server}-{pane.id.lstrip('%')}.fifo"
@@ -228,23 +235,51 @@ class PaneSource:
                 await self.runs.feed(run, outcomes)
             self.transcripts.trees.publish_changes()
 
-        tmux = TmuxServer(pane.address)
         printed = PrintedEvents(self.agent.events, feed, pane.since, pane.shown)
         stream: PaneStream | ScreenStream
         try:
-            stream = PaneStream(printed, tmux, pane.id, fifo)
-        except PipeTaken as error:
-            log.warning("%s: its screen is read instead", error)
-            stream = ScreenStream(printed, tmux, pane.id, lambda: pane.client is not None)
+            stream = PaneStream(
+                printed, TmuxServer(pane.address), pane.id, fifo, lambda: self._read_screen(pane, printed)
+            )
         except ChorusError as error:
-            log.warning("%s: %s", pane.id, error)
-            return None
+            log.warning("%s: %s; its screen is read instead", pane.id, error)
+            stream = self._screen_stream(pane, printed)
         self.start(stream.start())
         return stream
+
+    def _read_screen(self, pane: WatchedPane, printed: PrintedEvents) -> None:
+        """Read the screen from now on, if another program has taken the pipe: the pane is still there."""
+        with suppress(ChorusError):
+            read_pane(TmuxServer(pane.address), pane.id)
+            if pane.stream is None or pane.key not in self.panes.all:
+                return
+            log.info("%s: its pipe has ended; its screen is read instead", pane.id)
+            pane.stream.close()
+            pane.stream = stream = self._screen_stream(pane, printed, continued=True)
+            self.start(stream.start())
+
+    def _screen_stream(
+        self, pane: WatchedPane, printed: PrintedEvents, *, continued: bool = False
+    ) -> ScreenStream:
+        read_at: float | None = None
+
+        def may_print() -> bool:
+            nonlocal read_at
+            if pane.client is None:
+                return False
+            before, read_at = read_at, pane.printed_at
+            return not self.activity.is_following(pane) or before != read_at
+
+        return ScreenStream(printed, TmuxServer(pane.address), pane.id, may_print, continued=continued)
 
     def is_read_from_screen(self, server: str | None, pane: PaneId | None) -> bool:
         """Return whether the events of this pane are read from its screen: another program pipes it."""
         return isinstance(self._stream_of(server, pane), ScreenStream)
+
+    def count_gaps(self, server: str | None, pane: PaneId | None) -> int:
+        """Return how often output of this pane may have been missed."""
+        stream = self._stream_of(server, pane)
+        return stream.gaps if isinstance(stream, ScreenStream) else 0
 
     def is_piped(self, server: str | None, pane: PaneId | None) -> bool:
         """Return whether the events of this pane are read through a pipe of Chorus's own."""

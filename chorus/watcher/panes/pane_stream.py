@@ -6,6 +6,7 @@ now on; an object that is in both comes once.
 
 import asyncio
 import logging
+from collections.abc import Callable
 from pathlib import Path
 
 from chorus.model.ids import PaneId
@@ -17,19 +18,31 @@ log = logging.getLogger("chorus.watcher")
 
 
 class PaneStream:
-    def __init__(self, printed: PrintedEvents, tmux: Tmux, pane: PaneId, fifo: Path) -> None:
-        """Raises PipeTaken if another program already reads this pane: its pipe is never replaced."""
+    def __init__(
+        self,
+        printed: PrintedEvents,
+        tmux: Tmux,
+        pane: PaneId,
+        fifo: Path,
+        on_end: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`on_end` is called when the pane has ended, or another program has taken its pipe.
+
+        Raises PipeTaken if another program already reads this pane: its pipe is never replaced.
+        """
+        self._on_end = on_end
         self._tmux = tmux
         self._pipe: PanePipe = open_pipe(tmux, pane, fifo)
         self._printed = printed
         self._reader = printed.events.read_stream()
         self._busy = asyncio.Lock()
-        self._closed = False
+        self._closed = self._ended = False
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
         """Feed what the pane still shows, then read on."""
-        await self._printed.feed_first(self._pipe.before)
+        shown = self._pipe.before.encode("utf-8", "surrogateescape")
+        await self._printed.feed_first(self._printed.events.read_capture(shown))
         self._add_reader()
 
     async def drain(self) -> None:
@@ -38,8 +51,10 @@ class PaneStream:
             # Feeding may take a while, and the stream may be closed meanwhile.
             while not self._closed and (chunk := self._pipe.read()):
                 await self._printed.feed_printed(self._reader.feed(chunk))
-            if self._pipe.ended and not self._closed:
+            if self._pipe.ended and not self._closed and not self._ended:
+                self._ended = True
                 self._remove_reader()
+                self._on_end()
 
     def close(self) -> None:
         """Stop reading. What is unread by now is still in the pane, for the next stream that is opened."""

@@ -26,26 +26,21 @@ class PrintedEvents:
     def __post_init__(self) -> None:
         self._seen = self.events.document_filter()
 
-    def parse(self, text: str) -> list[Document]:
-        """Return the whole objects in what a pane shows."""
-        reader = self.events.read_stream()
-        return [*reader.feed(text), *reader.close()]
-
-    async def feed_first(self, text: str) -> None:
+    async def feed_first(self, documents: list[Document]) -> None:
         """Feed what the pane shows when it is read for the first time."""
-        documents = self.parse(text)
         watched = next((n for n, one in enumerate(documents) if self._is_watched(one)), len(documents))
         await self._feed_new(documents[:watched], history=True)
         await self._feed_new(documents[watched:], history=False)
 
-    async def feed_printed(self, documents: list[Document]) -> None:
-        """Feed what was printed since, and may have been fed already."""
-        await self._feed_new(documents, history=False)
+    async def feed_printed(self, documents: list[Document]) -> int:
+        """Feed what was printed since, and may have been fed already. Return how many are new."""
+        return await self._feed_new(documents, history=False)
 
-    async def _feed_new(self, documents: list[Document], *, history: bool) -> None:
+    async def _feed_new(self, documents: list[Document], *, history: bool) -> int:
         fresh = [document.value for document in documents if self._seen.is_new(document)]
         if fresh:
             await self.feed(fresh, history)
+        return len(fresh)
 
     def _is_watched(self, document: Document) -> bool:
         """Return whether the event was printed after the pane began to be watched."""

@@ -1,47 +1,67 @@
 """The events that a headless client prints in a pane that another program pipes, read from the screen.
 
 tmux has one pipe per pane, and the other program keeps it. So what tmux keeps of the output is read again and
-again while a client runs; what scrolls out of its history in between is missed.
+again while the pane prints. tmux joins the rows that it wrapped itself; those that a program inside the pane
+wrapped are joined by their width.
 """
 
 import asyncio
+import logging
+import time
 from collections.abc import Callable
-from contextlib import suppress
 
+from chorus.errors import ChorusError
 from chorus.model.ids import PaneId
-from chorus.tmux.errors import ConnectionLost, PaneGone, ServerGone
-from chorus.tmux.panes import read_history
+from chorus.tmux.panes import read_kept
 from chorus.tmux.tmux_server import Tmux
 from chorus.watcher.panes.printed_events import PrintedEvents
+from chorus.watcher.panes.repeated_capture import RepeatedCapture
+
+log = logging.getLogger("chorus.watcher")
 
 READ_SECONDS = 0.2
+# A long history takes long to read: at most this part of the time is spent on it.
+MAX_LOAD = 0.1
 
 
 class ScreenStream:
     def __init__(
-        self, printed: PrintedEvents, tmux: Tmux, pane: PaneId, has_client: Callable[[], bool]
+        self,
+        printed: PrintedEvents,
+        tmux: Tmux,
+        pane: PaneId,
+        may_print: Callable[[], bool],
+        *,
+        continued: bool = False,
     ) -> None:
-        self._printed, self._tmux, self._pane, self._has_client = printed, tmux, pane, has_client
+        """`may_print`: whether the pane may have printed something since it was last asked."""
+        self._capture = RepeatedCapture(printed, continued=continued)
+        self._tmux, self._pane, self._may_print = tmux, pane, may_print
         self._busy = asyncio.Lock()
-        self._started = self._closed = False
+        self._closed = False
+
+    @property
+    def gaps(self) -> int:
+        """How often output may have been missed."""
+        return self._capture.gaps
 
     async def start(self) -> None:
         """Feed what the pane shows and then what is printed, until it is closed."""
         while not self._closed:
-            if self._has_client():
+            began = time.monotonic()
+            if self._may_print():
                 await self.drain()
-            await asyncio.sleep(READ_SECONDS)
+            await asyncio.sleep(max(READ_SECONDS, (time.monotonic() - began) / MAX_LOAD))
 
     async def drain(self) -> None:
         """Feed everything that has been printed by now."""
         async with self._busy:
-            with suppress(PaneGone, ServerGone, ConnectionLost):
-                text = read_history(self._tmux, self._pane)
-                if self._started:
-                    await self._printed.feed_printed(self._printed.parse(text))
-                else:
-                    self._started = True
-                    await self._printed.feed_first(text)
+            try:
+                width, text = read_kept(self._tmux, self._pane)
+            except ChorusError:
+                return  # the pane or its server has ended, or does not answer for a moment
+            if await self._capture.feed(text, (width,)):
+                log.warning("%s: output was cleared or scrolled away before it was read", self._pane)
 
     def close(self) -> None:
         self._closed = True

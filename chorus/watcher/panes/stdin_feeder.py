@@ -29,6 +29,8 @@ from chorus.watcher.panes.mcp_servers import McpServers
 from chorus.wire.handover import take_environment
 
 END = b"END\n"
+# Ends a line that was written in part: such a line is dropped. JSON has no such character.
+CUT = b"\x18\n"
 # The key of lines for this program, beside those for the client.
 FEEDER_KEY = "chorus"
 SIGNALS = {"SIGINT": signal.SIGINT, "SIGTERM": signal.SIGTERM}
@@ -71,7 +73,7 @@ class Feeder:
         self._servers = McpServers(servers, environment, self._put)
 
     def run(self) -> int:
-        first = self._source.readline()
+        first = self._next_line()
         try:
             client = subprocess.Popen(
                 self._command, env=self._environment, stdin=subprocess.PIPE, stderr=subprocess.PIPE
@@ -95,6 +97,11 @@ class Feeder:
         self._servers.close()
         return self.code if self.code >= 0 else 128 - self.code
 
+    def _next_line(self) -> bytes:
+        while (line := self._source.readline()).endswith(CUT):
+            pass
+        return line
+
     def _put(self, message: dict[str, Any]) -> None:
         self._lines.put(json.dumps(message).encode() + b"\n")
 
@@ -111,11 +118,11 @@ class Feeder:
                 self._servers.send(own["request"], own["server"], own["message"])
             if line == END:
                 return self._read_signals(client)
-            line = self._source.readline()
+            line = self._next_line()
 
     def _read_signals(self, client: "subprocess.Popen[bytes]") -> None:
         """After the end only signals count."""
-        while line := self._source.readline():
+        while line := self._next_line():
             own = _own(line)
             if own is not None and own.get(FEEDER_KEY) == "signal":
                 client.send_signal(SIGNALS[own["signal"]])

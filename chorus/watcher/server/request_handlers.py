@@ -28,6 +28,7 @@ from chorus.model.ids import PaneId, SessionId
 from chorus.model.json_api import (
     AnswerJson,
     AuditEntryJson,
+    CaptureJson,
     PromptJson,
     RunJson,
     SessionJson,
@@ -38,6 +39,7 @@ from chorus.model.json_api import (
 )
 from chorus.model.requests import (
     AnswerArguments,
+    CaptureArguments,
     EndArguments,
     ModeArguments,
     NoArguments,
@@ -55,6 +57,7 @@ from chorus.tmux.launch import show_side_pane
 from chorus.tmux.tmux_server import TmuxServer
 from chorus.watcher.note_delivery import NoteDelivery
 from chorus.watcher.notice_queue import NoticeQueue
+from chorus.watcher.panes.capture_files import CaptureFiles
 from chorus.watcher.panes.headless_runs import HeadlessRuns
 from chorus.watcher.panes.pane_source import PaneSource
 from chorus.watcher.prompts.audit_log import AuditLog
@@ -110,6 +113,7 @@ class StatusRequests:
     read_hooks: Callable[[], Awaitable[None]]
     turns: TurnStore
     runs: HeadlessRuns
+    captures: CaptureFiles
 
     @property
     def handlers(self) -> dict[str, Handler]:
@@ -186,11 +190,17 @@ class StatusRequests:
             session["worktree"] = label_of(session["cwd"]) if session["cwd"] else None
             pane = PaneId(session["pane"]) if session["pane"] else None
             session["from_screen"] = self.panes.is_read_from_screen(session["server"], pane)
+            capture = self.captures.of_session(session["id"])
+            session["capture"] = str(capture.path) if capture is not None else None
+            session["gaps"] = self.panes.count_gaps(session["server"], pane) + (
+                capture.capture.gaps if capture is not None else 0
+            )
             session["source"] = name_source(session, piped=self.panes.is_piped(session["server"], pane))
             if session["id"] in waiting:
                 session["state"] = "waiting"
             self.turns.add_sums(session)
             if run := self.runs.in_session(session["id"]):
+                session["run"] = run.name if run.is_running else None
                 add_client_info(session, run.info)
         return sessions
 
@@ -203,6 +213,8 @@ def name_source(session: SessionJson, *, piped: bool) -> str:
         return "hooks"
     if session.get("from_screen"):
         return "screen"
+    if session.get("capture"):
+        return "capture file"
     return "pipe" if piped else "transcript"
 
 
@@ -231,11 +243,13 @@ class PaneRequests:
     notices: NoticeQueue
     temporary_hooks: TemporaryHooks
     note_delivery: NoteDelivery
+    captures: CaptureFiles
 
     @property
     def handlers(self) -> dict[str, Handler]:
         return {
             "watch": self.watch,
+            "capture": self.capture,
             "track_hooks": self.track_hooks,
             "send": self.send,
             "ready": self.ready,
@@ -269,6 +283,12 @@ class PaneRequests:
             "client": watched.client is not None,
             "panel_error": panel_error,
         }
+
+    async def capture(self, arguments: CaptureArguments) -> CaptureJson:
+        width = arguments.get("width")
+        widths = () if width is None else (width,)
+        followed = await self.captures.follow(Path(arguments["path"]), arguments["cwd"], widths)
+        return followed.as_json()
 
     async def track_hooks(self, arguments: TrackHooksArguments) -> None:
         key = (Address(Path(arguments["socket"])), PaneId(arguments["pane"]))
@@ -312,8 +332,13 @@ class PaneRequests:
 
     async def end(self, arguments: EndArguments) -> RunJson:
         found = self.runs.find(arguments.get("run"))
-        await self.runs.end(found)
+        found.ending = True
         self.panes.save()
+        ending = self.runs.end(found, lambda: self.panes.is_idle(found))
+        if arguments.get("wait"):
+            await ending
+        else:
+            self.panes.start(ending)
         if not arguments.get("wait"):
             return {"run": found.name}
         return {"run": found.name, "code": await self.runs.wait_end(found)}

@@ -140,7 +140,7 @@ class Server:
                 else:
                     await self._answer(line, writer)
         except BadHttp as error:
-            log.warning("not a request of the mod: %s", error)
+            log.warning("not a valid request of the mod: %s", error)
         except (ConnectionError, ValueError):
             pass  # the peer closed the connection, or its line is longer than any message
         finally:

@@ -128,9 +128,9 @@ class HookSource:
             self._unsettled.clear()
 
     def _release_early(self, event: HookEvent) -> IsWaiting:
-        """Let a client go on that has nothing to wait for. Return a function that tells whether it waits.
+        """Let a client continue that has nothing to wait for. Return a function that says whether it waits.
 
-        What it does next is told by a hook as well, whose event is read after this one: so the files stay as
+        What it does next is reported by a hook as well, whose event is read after this one: the files stay as
         they are for as long as that hook waits.
         """
         if not self.events.is_after_the_fact(event.value):

@@ -16,9 +16,9 @@ from chorus.model.ids import SessionId
 from chorus.model.json_api import CallEvent, SessionJson, TextEvent, TurnEvent, TurnJson
 from chorus.model.outcomes import ActionClosed, CallOpened, Outcome, TextWritten
 from chorus.model.tools import COMMAND_KEY
-from chorus.model.turn import MAX_TURNS, TurnRecord, TurnTable, read_turns, sum_turns
+from chorus.model.turn import MAX_TURNS, TurnRecord, TurnTable, join_turn, read_turns, sum_turns
 from chorus.system.atomic_file import replace_file
-from chorus.system.private_files import open_private
+from chorus.system.private_files import append_line
 from chorus.watcher.sources.pipeline import now
 from chorus.watcher.work_trees import Publisher
 
@@ -55,10 +55,13 @@ class TurnStore:
             changed = self._table.feed(outcome, time=moment)
             if changed is not None:
                 sessions.add(changed.session)
-                if is_followed:
-                    publish(TurnEvent(event="turn", turn=changed.as_json()))
-                if changed.ended is not None:
-                    self._save(changed)
+                if not is_followed and changed.ended is None:
+                    continue
+                turn = self._describe(changed)
+                if turn is not None and is_followed:
+                    publish(TurnEvent(event="turn", turn=turn))
+                if turn is not None and changed.ended is not None:
+                    self._save(turn)
         return sessions
 
     def _publish_live(self, outcome: Outcome) -> None:
@@ -74,7 +77,9 @@ class TurnStore:
 
     def read(self, *, session: str | None, turn: str | None) -> list[TurnJson]:
         """Return the turns, oldest first."""
-        known = {(one.session, one.turn): one.as_json() for one in self._table.all()}
+        known = {
+            (turn["session"], turn["turn"]): turn for turn in map(self._describe, self._table.all()) if turn
+        }
         saved = {(s, t): one for s, turns in self._saved_of.items() for t, one in turns.items()}
         return [
             one
@@ -86,17 +91,30 @@ class TurnStore:
     def add_sums(self, session: SessionJson) -> None:
         """Add to a session what its turns took together."""
         name = SessionId(session["id"])
-        known = {one.turn: one.as_json() for one in self._table.of_session(name)}
+        described = map(self._describe, self._table.of_session(name))
+        known = {turn["turn"]: turn for turn in described if turn is not None}
         saved = self._saved_of.get(session["id"], {})
         turns = sorted((saved | known).values(), key=lambda one: one["started"])
         if turns:
             sums = sum_turns(turns, self._table.total_cost(name))
             session.update(sums)  # type: ignore[typeddict-item]  # all are keys of a session
+            if session.get("model") is None:  # an interactive client does not name it
+                session["model"] = next((one["model"] for one in reversed(turns) if one["model"]), None)
 
-    def _save(self, turn: TurnRecord) -> None:
+    def _describe(self, record: TurnRecord) -> TurnJson | None:
+        """Return a turn with what an earlier watcher saved of it; None if it was saved under another id.
+
+        After a restart a stream is read again, and does not name its turns: the messages tell which they are.
+        """
+        turn, saved = record.as_json(), self._saved_of.get(record.session, {})
+        if record.turn in saved:
+            return join_turn(saved[record.turn], turn)
+        was_read = {message for one in saved.values() for message in one["messages"]}
+        return None if turn["messages"] and was_read.issuperset(turn["messages"]) else turn
+
+    def _save(self, turn: TurnJson) -> None:
         try:
-            with open(self._path, "a", opener=open_private, encoding="utf-8") as file:
-                file.write(json.dumps(turn.as_json()) + "\n")
+            append_line(self._path, json.dumps(turn).encode() + b"\n")
         except OSError as error:
             log.warning("cannot write %s: %s", self._path.name, error)
 

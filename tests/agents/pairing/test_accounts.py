@@ -91,6 +91,25 @@ def test_errors_retries_and_limits_are_reported() -> None:
     assert describe_error([{"error": {"message": "a"}}, {"type": "b"}, 5]) == "a; b"
 
 
+def test_a_retry_in_stream_and_transcript_is_one() -> None:
+    streamed = {
+        "type": "system", "subtype": "api_retry", "attempt": 1, "max_retries": 10, "retry_delay_ms": 554,
+        "error_status": 429, "error": "rate_limit", "uuid": "u1",
+    }  # fmt: skip
+    error = {"message": '429 {"type":"error"}', "status": 429, "formatted": "429 Too many requests"}
+    written = {
+        "type": "system", "subtype": "api_error", "retryAttempt": 1, "maxRetries": 10, "retryInMs": 554,
+        "error": error, "uuid": "u2",
+    }  # fmt: skip
+    later = {**streamed, "attempt": 2, "retry_delay_ms": 1013, "uuid": "u3"}
+    (first, second) = of(RequestRetried, streamed, written, later)
+    assert (first.reason, second.attempt) == ("429 rate_limit", 2)
+    (alone,) = of(RequestRetried, written, streamed, source=Source.TRANSCRIPT)
+    assert alone.reason == "429 Too many requests"
+    (unknown,) = of(RequestRetried, {"type": "system", "subtype": "api_retry"})
+    assert unknown.reason == "API error"
+
+
 def test_text_is_given_once_streamed_or_whole() -> None:
     def delta(text: str) -> dict[str, Any]:
         event = {"type": "content_block_delta", "delta": {"type": "text_delta", "text": text}}

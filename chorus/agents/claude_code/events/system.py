@@ -76,6 +76,7 @@ class ApiRetry(Known):
     status: LooseNumber = Field(
         None, validation_alias=spelled("error_status", AliasPath("error", "status"), "status")
     )
+    delay_ms: LooseNumber = Field(None, validation_alias=spelled("retry_delay_ms", "retryInMs"))
     error: Any = None
 
 

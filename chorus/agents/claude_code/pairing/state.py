@@ -69,12 +69,13 @@ class PairingState:
 
     def is_repeat(self, event: Known) -> bool:
         """Whether this very event was handled before. Remembers it."""
-        uuid = event.uuid
-        if uuid is None:
-            return False
-        if uuid in self._boundaries:
+        return event.uuid is not None and self.is_known(event.uuid)
+
+    def is_known(self, key: str) -> bool:
+        """Whether something with this key was handled before. Remembers it."""
+        if key in self._boundaries:
             return True
-        self._boundaries[uuid] = True
+        self._boundaries[key] = True
         return False
 
     def set_hooked(self, session: SessionContext) -> None:

@@ -1,7 +1,9 @@
 """The rows of a capture: at which widths it may be wrapped, and which rows no event was read from."""
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
 
 from chorus.agents.claude_code.terminal.line_wrap import row_width
 from chorus.agents.claude_code.terminal.terminal_noise import tidy_rows
@@ -29,33 +31,35 @@ def guess_widths(data: bytes) -> list[int]:
 
 
 def find_unused_rows(data: bytes, texts: Iterable[bytes]) -> list[UnusedRow]:
-    """Return the rows that are in none of these texts, which are those of the events, in order.
-
-    Rows lose the blanks they end in, and texts the newlines between rows: blanks are compared nowhere.
-    """
+    """Return the rows that are in none of these texts, which are those of the events, in order."""
     rows = tidy_rows(data).split(b"\n")
+    used = bytearray(len(rows))
+    for first, last in find_rows(rows, texts):
+        used[first : last + 1] = b"\1" * (last + 1 - first)
+    return [
+        UnusedRow(number, row[:MAX_ROW_TEXT].decode(errors="replace").strip())
+        for number, row in enumerate(rows, 1)
+        if row.translate(None, _BLANKS) and not used[number - 1]
+    ]
+
+
+def find_rows(rows: Sequence[bytes], texts: Iterable[bytes]) -> list[tuple[int, int]]:
+    """Return the first and the last row of each of these texts, which are in order.
+
+    Rows lose the blanks they end in, and texts the newlines between rows: blanks are compared nowhere. A text
+    that is not there ends before it begins.
+    """
     solid = [row.translate(None, _BLANKS) for row in rows]
-    whole, used, position = b"".join(solid), bytearray(len(rows)), 0
-    starts, start = [], 0
-    for row in solid:
-        starts.append(start)
-        start += len(row)
-    number = 0
+    ends = list(accumulate(map(len, solid)))
+    whole, position = b"".join(solid), 0
+    places: list[tuple[int, int]] = []
     for text in texts:
         wanted = text.translate(None, _BLANKS)
         found = whole.find(wanted, position)
         if found < 0:
+            row = bisect_right(ends, position)
+            places.append((row, row - 1))
             continue
         position = found + len(wanted)
-        while number < len(rows) and starts[number] + len(solid[number]) <= found:
-            number += 1
-        last = number
-        while last < len(rows) and starts[last] < position:
-            used[last] = 1
-            last += 1
-        number = max(number, last - 1)
-    return [
-        UnusedRow(place, rows[place - 1][:MAX_ROW_TEXT].decode(errors="replace").strip())
-        for place in range(1, len(rows) + 1)
-        if solid[place - 1] and not used[place - 1]
-    ]
+        places.append((bisect_right(ends, found), bisect_left(ends, position)))
+    return places

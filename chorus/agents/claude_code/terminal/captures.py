@@ -1,0 +1,62 @@
+"""Read the events of a whole capture, at whatever width each part of it is wrapped.
+
+A capture is read again and again while it grows, so what it shows must not depend on where it was cut. Rows
+that no event was read from at the best width are read once more by themselves: the pane may have been wider
+or narrower when they were printed.
+"""
+
+from collections.abc import Sequence
+
+from chorus.agents.claude_code.terminal.capture_rows import find_rows, guess_widths
+from chorus.agents.claude_code.terminal.reassembler import Reassembler
+from chorus.agents.claude_code.terminal.terminal_noise import tidy_rows
+from chorus.agents.interface import Document
+
+# A pane is resized a few times while it shows a capture.
+MAX_PARTS = 8
+
+
+def read_capture(data: bytes, widths: Sequence[int] = ()) -> list[Document]:
+    """Return the events of a capture, in order. `widths`: those it is likely to be wrapped at.
+
+    An event of which only blanks at the ends of rows are in doubt is returned, marked as inexact.
+    """
+    rows = tidy_rows(data).split(b"\n")
+    found = _read_rows(rows, widths, MAX_PARTS)
+    return [document for _, document in sorted(found, key=lambda one: one[0])]
+
+
+def _read_rows(rows: list[bytes], widths: Sequence[int], parts: int) -> list[tuple[int, Document]]:
+    """Return the events of these rows, each with its first row."""
+    data = b"\n".join(rows)
+    best, is_wrapped = _read(data, None)
+    for width in dict.fromkeys((*widths, *guess_widths(data))) if is_wrapped else ():
+        best = max(best, _read(data, width)[0], key=len)
+    places = find_rows(rows, (document.text for document in best))
+    found = [(first, document) for (first, _), document in zip(places, best, strict=True)]
+    if is_wrapped and best and parts:
+        used = {row for first, last in places for row in range(first, last + 1)}
+        for first, end in _runs_without(used, len(rows)):
+            inner = _read_rows(rows[first:end], widths, parts - 1)
+            found += [(first + place, document) for place, document in inner]
+    return found
+
+
+def _read(data: bytes, width: int | None) -> tuple[list[Document], bool]:
+    """Return the events at this width, and whether some may be wrapped at another."""
+    reader = Reassembler(width=width, allow_inexact=True)
+    documents = [*reader.feed(data), *reader.close()]
+    return documents, bool(reader.problems["unknown-width"] or reader.problems["cut-off"])
+
+
+def _runs_without(used: set[int], rows: int) -> list[tuple[int, int]]:
+    """Return the runs of rows that are not used, each as its first row and the one after its last."""
+    runs: list[tuple[int, int]] = []
+    for row in range(rows):
+        if row in used:
+            continue
+        if runs and runs[-1][1] == row:
+            runs[-1] = (runs[-1][0], row + 1)
+        else:
+            runs.append((row, row + 1))
+    return runs

@@ -1,0 +1,181 @@
+"""Capture files as a source: text files into which another program writes what a headless client prints.
+
+The log of `script` or `screen -L`, a pane's pipe into a file, or a dump of a multiplexer that is written
+again and again. The text may be wrapped, at any width. A file is followed until it is removed, or until the
+user stops the watcher.
+"""
+
+import asyncio
+import json
+import logging
+import os
+import stat
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from chorus.agents.interface import DocumentFilter, Events, Source
+from chorus.errors import ChorusError, NotFound
+from chorus.model.ids import SessionId
+from chorus.model.json_api import CaptureJson
+from chorus.model.outcomes import SessionDiscovered
+from chorus.watcher.panes.printed_events import PrintedEvents
+from chorus.watcher.panes.repeated_capture import RepeatedCapture
+from chorus.watcher.sources.transcript_source import TranscriptSource
+from chorus.watcher.state.files import save_json
+from chorus.watcher.tasks import Start
+
+log = logging.getLogger("chorus.watcher")
+
+READ_SECONDS = 0.2
+# A long file takes long to read: at most this part of the time is spent on it.
+MAX_LOAD = 0.1
+# What is before the end of a longer file was read when it was written.
+MAX_READ_BYTES = 16 * 2**20
+
+
+class NotACapture(ChorusError):
+    hint = "Give a text file that grows while the client prints, such as the log of `script`."
+
+
+@dataclass(slots=True)
+class CaptureFile:
+    path: Path
+    cwd: str  # where the client runs, if its events do not name it
+    since: float
+    widths: Sequence[int]
+    events: int = 0
+    sessions: set[SessionId] = field(default_factory=set)
+    capture: RepeatedCapture = field(init=False)
+    names_directory: bool = False
+    _state: tuple[int, ...] = ()
+
+    def read_changed(self) -> bytes | None:
+        """Return the end of the file if it has changed; None if it has not. Raises OSError."""
+        found = self.path.stat()
+        state = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+        if state == self._state:
+            return None
+        text = self.read_end()
+        self._state = state
+        return text
+
+    def read_end(self) -> bytes:
+        with self.path.open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - MAX_READ_BYTES))
+            return file.read()
+
+    def as_json(self) -> CaptureJson:
+        return {"capture": str(self.path), "events": self.events, "sessions": sorted(self.sessions)}
+
+
+@dataclass(slots=True)
+class CaptureFiles:
+    events: Events
+    transcripts: TranscriptSource
+    start: Start
+    file: Path  # the captures on disk, for a restarted watcher
+    all: dict[Path, CaptureFile] = field(default_factory=dict)
+
+    async def restore(self) -> None:
+        """Follow the files of a watcher that was killed."""
+        saved: list[dict[str, Any]] = []
+        with suppress(OSError, ValueError):
+            saved = json.loads(self.file.read_bytes())
+        for one in saved:
+            with suppress(ChorusError, KeyError, TypeError):
+                await self.follow(Path(one["path"]), one["cwd"], one["widths"], since=one["since"])
+
+    def save(self) -> None:
+        save_json(
+            self.file,
+            [
+                {"path": str(one.path), "cwd": one.cwd, "widths": list(one.widths), "since": one.since}
+                for one in self.all.values()
+            ],
+        )
+
+    def forget(self) -> None:
+        """Follow none of the files any more, also not after a restart."""
+        self.all.clear()
+        self.file.unlink(missing_ok=True)
+
+    async def follow(
+        self, path: Path, cwd: str, widths: Sequence[int], since: float | None = None
+    ) -> CaptureFile:
+        """Follow a file. What it holds by now is history, unless it was followed since an earlier time."""
+        if (known := self.all.get(path)) is not None:
+            return known
+        _check(path)
+        followed = CaptureFile(path, cwd, since or time.time(), tuple(widths))
+        shown = self._read_shown(followed) if since is None else None
+        printed = PrintedEvents(self.events, lambda *told: self._feed(followed, *told), followed.since, shown)
+        followed.capture = RepeatedCapture(printed)
+        self.transcripts.trees.find(cwd)
+        self.all[path] = followed
+        await self._read(followed)
+        self.save()
+        self.start(self._follow(followed))
+        return followed
+
+    def _read_shown(self, followed: CaptureFile) -> DocumentFilter:
+        """Return a filter that knows what the file holds now."""
+        shown = self.events.document_filter()
+        with suppress(OSError):
+            for document in self.events.read_capture(followed.read_end(), followed.widths):
+                shown.is_new(document)
+        return shown
+
+    def of_session(self, session: str) -> CaptureFile | None:
+        return next((one for one in self.all.values() if session in one.sessions), None)
+
+    async def _follow(self, followed: CaptureFile) -> None:
+        while self.all.get(followed.path) is followed:
+            began = time.monotonic()
+            await self._read(followed)
+            await asyncio.sleep(max(READ_SECONDS, (time.monotonic() - began) / MAX_LOAD))
+
+    async def _read(self, followed: CaptureFile) -> None:
+        try:
+            text = followed.read_changed()
+        except OSError as error:
+            log.info("stopped following %s: %s", followed.path, error.strerror)
+            await self._leave(followed)
+            return
+        if text is not None and await followed.capture.feed(text, followed.widths):
+            log.warning("%s: output was replaced before it was read", followed.path)
+
+    async def _leave(self, followed: CaptureFile) -> None:
+        del self.all[followed.path]
+        self.save()
+        for session in followed.sessions:
+            await self.transcripts.end_session(session)
+
+    async def _feed(self, followed: CaptureFile, messages: list[dict[str, Any]], history: bool) -> None:
+        followed.events += len(messages)
+        followed.names_directory = followed.names_directory or any("cwd" in one for one in messages)
+        if not followed.names_directory:
+            messages = [{**one, "cwd": followed.cwd} for one in messages]
+        pipeline = self.transcripts.pipeline
+        async with pipeline.lock:
+            outcomes = await pipeline.feed(
+                messages, Source.STREAM, channel=f"capture {followed.path}", history=history
+            )
+        followed.sessions |= {one.session for one in outcomes if isinstance(one, SessionDiscovered)}
+        self.transcripts.sessions.save()
+        self.transcripts.trees.publish_changes()
+
+
+def _check(path: Path) -> None:
+    """Raise unless it is a text file that can be read."""
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise NotACapture(f"{path} is not a regular file")
+        os.close(os.open(path, os.O_RDONLY))
+    except FileNotFoundError:
+        raise NotFound(f"file not found: {path}") from None
+    except OSError as error:
+        raise NotACapture(f"cannot read {path}: {error.strerror}") from None

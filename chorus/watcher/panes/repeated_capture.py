@@ -1,0 +1,39 @@
+"""Output that is read again and again from a capture: each event is fed once, and gaps are counted.
+
+A capture is what a pane or a file shows at one moment. Between two readings the output may have grown,
+scrolled, been wrapped at another width, cleared or replaced. If nothing that was read before is there any
+more, output in between may have been missed: that is a gap.
+"""
+
+from collections.abc import Sequence
+
+from chorus.watcher.panes.printed_events import PrintedEvents
+
+
+class RepeatedCapture:
+    def __init__(self, printed: PrintedEvents, *, continued: bool = False) -> None:
+        """`continued`: events of this output were fed before, from another source."""
+        self.gaps = 0
+        self._printed = printed
+        self._started = continued
+        self._last: bytes | None = None  # the event that was read last; None after a gap
+
+    async def feed(self, text: bytes, widths: Sequence[int]) -> bool:
+        """Feed what is new in the capture. Return whether output may have been missed before it."""
+        end = -1
+        if self._last is not None and (start := text.rfind(self._last)) >= 0:
+            end = start + len(self._last)
+        documents = self._printed.events.read_capture(text[max(end, 0) :], widths)
+        missed = False
+        if self._started:
+            new = await self._printed.feed_printed(documents)
+            missed = self._last is not None and end < 0 and new == len(documents)
+        else:
+            self._started = True
+            await self._printed.feed_first(documents)
+        if missed:
+            self.gaps += 1
+            self._last = None
+        if documents:
+            self._last = documents[-1].text
+        return missed
