@@ -128,6 +128,12 @@ class LineHistory:
             self._file_states[action] = [state]
         self.versions.append(version)
 
+    def redo(self, action: str, version: FileVersion) -> None:
+        """An action that was taken back was made again: what it changes now counts, not what it did then."""
+        self._states.pop(action, None)
+        self._file_states.pop(action, None)
+        self.act(action, version)
+
     def move(self, version: FileVersion, *, away: bool = False) -> None:
         """Somebody else made this version. `away`: what it lacks is not lost but elsewhere."""
         lost = Presence.AWAY if away else Presence.GONE

@@ -8,7 +8,7 @@ import sys
 import time
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from chorus.agents import load_agent
@@ -27,6 +27,7 @@ from chorus.output import print_json, print_out
 from chorus.tmux.address import select_address
 from chorus.tmux.launch import PanePlacement, open_pane
 from chorus.tmux.tmux_server import TmuxServer
+from chorus.wire.client import Connection
 from chorus.wire.handover import handed_over
 from chorus.wire.protocol import WatcherError
 from chorus.wire.watcher_process import connect_or_start, import_path
@@ -46,7 +47,7 @@ PASSES_ON = True
 EXAMPLES = (
     ("chorus run 'fix the failing test'", "start a session with this message"),
     ("chorus run 'go on' --resume ID", "continue an earlier session"),
-    ("chorus run 'say hello' --wait", "print the answer"),
+    ("chorus run 'say hello' --wait --end", "print the answer and end the session"),
     ("chorus run 'look it up' --mcp notes='python notes.py'", "with an MCP server of your own"),
 )
 
@@ -54,6 +55,9 @@ EXAMPLES = (
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("message", metavar="MESSAGE", help="the first message")
     add_message_options(parser)
+    parser.add_argument(
+        "--end", action="store_true", help="with --wait or --follow: end the session after the turn"
+    )
     parser.add_argument("--resume", metavar="SESSION", help="continue an earlier session")
     parser.add_argument("--fork", action="store_true", help="with --resume: continue under a new session id")
     parser.add_argument(
@@ -86,6 +90,8 @@ def run(args: argparse.Namespace) -> ExitCode:
     check_message(args.message, args.image)
     if args.fork and args.resume is None:
         raise UsageError("--fork needs --resume SESSION")
+    if args.end and not (args.wait or args.follow):
+        raise UsageError("--end needs --wait or --follow")
     images = [read_image(one) for one in args.image]
     servers = parse_servers(args.mcp)
     home = find_supported_home(Path.cwd())
@@ -132,7 +138,11 @@ def run(args: argparse.Namespace) -> ExitCode:
             raise
         watcher.ask("ready", run=name)
         if args.wait or args.follow:
-            return wait_for_turn(watcher, args, sent)
+            try:
+                return wait_for_turn(watcher, args, sent)
+            finally:
+                if args.end and not isinstance(sys.exception(), KeyboardInterrupt):
+                    end_session(watcher, name)
     if args.json:
         print_json({"run": name, "pane": pane, "socket": str(address.socket)})
     else:
@@ -140,6 +150,11 @@ def run(args: argparse.Namespace) -> ExitCode:
             f"{name} in pane {pane}; send more with `chorus send MESSAGE`, end it with `chorus send --end`"
         )
     return ExitCode.OK
+
+
+def end_session(watcher: Connection, name: str) -> None:
+    with suppress(WatcherError):  # it has ended by itself
+        watcher.ask("end", run=name, wait=True)
 
 
 def parse_servers(given: list[str]) -> dict[str, str]:

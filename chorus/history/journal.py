@@ -180,7 +180,7 @@ class Journal:
         prepared = self.lanes.prepare(lane, record, edits, seconds)
         try:
             if action.tool == REVERT_TOOL:
-                self._mark_undone(edits, None, by_revert=True)
+                self._mark_undone(edits, None, revert=reverts)
             recorded = self._commit(prepared, edits, seconds)
         except BaseException:
             self._undone.forget()
@@ -232,9 +232,14 @@ class Journal:
         self.append_mark({"kind": "said", "id": action, "summary": summary})
 
     def _mark_undone(
-        self, edits: Sequence[Edit], reason: str | None, *, by_git: bool = False, by_revert: bool = False
+        self,
+        edits: Sequence[Edit],
+        reason: str | None,
+        *,
+        by_git: bool = False,
+        revert: Sequence[str] | None = None,
     ) -> None:
-        parts = self._undone.compare(edits, reason, by_git=by_git, by_revert=by_revert)
+        parts = self._undone.compare(edits, reason, by_git=by_git, revert=revert)
         if parts:
             paths = {path for _, path, _, _ in parts}
             own = [edit for edit in edits if edit.path in paths]

@@ -6,7 +6,7 @@ away: the change is on the other branch. Never looks at the work tree, never wri
 """
 
 from collections import OrderedDict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -64,12 +64,17 @@ class UndoneActions:
         self._files.clear()
 
     def compare(
-        self, edits: Iterable[Edit], reason: str | None, *, by_git: bool = False, by_revert: bool = False
+        self,
+        edits: Iterable[Edit],
+        reason: str | None,
+        *,
+        by_git: bool = False,
+        revert: Sequence[str] | None = None,
     ) -> list[tuple[str, str, int, int]]:
         """What is different once these edits are recorded: action, path, lines gone, lines changed.
 
-        They are outside edits, or those of a revert or redo, which takes nothing away but may bring back what
-        was gone. What has landed is history, and stays so unless git itself went back.
+        They are outside edits, or those of a `revert` of these actions, which takes nothing away but may
+        bring back what was gone. What has landed is history, and stays so unless git itself went back.
         """
         if is_switch(reason):
             return []
@@ -78,7 +83,7 @@ class UndoneActions:
         for edit in edits:
             if not self._has_actions(edit.path):
                 continue
-            lines = self._follow(edit, away=by_revert)
+            lines = self._follow(edit, revert)
             for action in lines.actions:
                 counts = lines.count(action)
                 marked = self._marked.get(action, {}).get(edit.path, LineCounts(0, counts.of))
@@ -90,7 +95,7 @@ class UndoneActions:
         newest = islice(self._timeline.touching(path), MAX_RECORDS_FOLLOWED)
         return any(is_agents(recorded.record) for recorded in newest)
 
-    def _follow(self, edit: Edit, *, away: bool) -> LineHistory:
+    def _follow(self, edit: Edit, revert: Sequence[str] | None) -> LineHistory:
         """The lines of a file with all its records, and with this edit, which is recorded next."""
         if self._first != self._timeline.records[0].oid:
             self._first = self._timeline.records[0].oid
@@ -104,7 +109,10 @@ class UndoneActions:
             lines = LineHistory.start(self._version(self._edit(new[0], path).before))
         for recorded in new:
             self._add(lines, recorded.record, self._version(self._edit(recorded, path).after))
-        lines.move(self._version(edit.after), away=away)
+        if revert is None:
+            lines.move(self._version(edit.after))
+        else:
+            self._add_revert(lines, revert, self._version(edit.after))
         self._files[path] = FollowedFile(lines, total + 1)
         if len(self._files) > MAX_FILES_REMEMBERED:
             self._files.popitem(last=False)
@@ -113,8 +121,27 @@ class UndoneActions:
     def _add(self, lines: LineHistory, record: Record, version: FileVersion) -> None:
         if is_agents(record):
             lines.act(record.action or "", version)
+        elif record.tool == REVERT_TOOL:
+            self._add_revert(lines, record.reverts, version)
         else:
-            lines.move(version, away=record.tool == REVERT_TOOL or is_switch(record.reason))
+            lines.move(version, away=is_switch(record.reason))
+
+    def _add_revert(self, lines: LineHistory, reverts: Sequence[str], version: FileVersion) -> None:
+        redone = self._redone(reverts)
+        if redone is None:
+            lines.move(version, away=True)
+        else:
+            lines.redo(redone, version)
+
+    def _redone(self, reverts: Sequence[str]) -> str | None:
+        """The action that is made again by reverting these; None unless it is the revert of one action."""
+        if len(reverts) != 1:
+            return None
+        first = self._timeline.find_action(reverts[0])
+        if first is None or is_agents(first.record) or len(first.record.reverts) != 1:
+            return None
+        action = self._timeline.find_action(first.record.reverts[0])
+        return action.record.action if action is not None and is_agents(action.record) else None
 
     def _edit(self, recorded: TimelineCommit, path: RepoPath) -> Edit:
         return next(edit for edit in self._timeline.edits(recorded) if edit.path == path)

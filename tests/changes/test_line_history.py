@@ -171,3 +171,13 @@ def test_a_place_stays_as_it_is_for_content_it_never_had() -> None:
     place.set(b"b", Presence.GONE)
     place.set(b"a", Presence.GONE)
     assert (place.value, place.level) == (b"a", 0)
+
+
+def test_an_action_made_again_counts_by_what_it_changes_now() -> None:
+    """Its first state cannot come back: another action wrote there while it was reverted."""
+    lines = follow("a\nb\nc\n", ("one", "a\nc\n"), ("switch", "a\nb\nc\n"), ("two", "a\nB\nc\n"))
+    lines.move(text("a\nb\nc\n"), away=True)
+    lines.redo("one", text("a\nc\n"))
+    assert lines.count("one") == (0, 1)
+    lines.move(text("a\nb\nc\n"))
+    assert lines.count("one") == (1, 1)

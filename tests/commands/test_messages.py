@@ -56,6 +56,7 @@ def test_a_message_is_a_text_or_an_image() -> None:
     [
         ["run", " "],
         ["run", "x", "--fork"],
+        ["run", "x", "--end"],
         ["run", "x", "--image", "/no/such/file"],
         ["run", "x", "--mcp", "nameless"],
         ["send"],

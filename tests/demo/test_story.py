@@ -23,6 +23,7 @@ from chorus.demo.script import Text, ToolUse
 from chorus.panel.keys import ANSWER_KEYS, REVIEW_KEYS
 from chorus.wire.client import WatcherNotRunning, connect
 from chorus.wire.home import Home, find_home
+from tests.imitation.bsd_programs import write_sed
 from tests.lab.terminal import Terminal
 from tests.waiting import wait_for
 
@@ -227,3 +228,21 @@ def running_in(directory: Path) -> list[str]:
         with contextlib.suppress(psutil.Error):
             lines.append(" ".join(process.cmdline()))
     return [line for line in lines if str(directory) in line]
+
+
+def test_the_storys_command_is_one_that_sed_of_this_system_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def commands() -> list[str]:
+        steps = [step for message in story.messages(".") for reply in message.replies for step in reply]
+        return [
+            str(step.input["command"]) for step in steps if isinstance(step, ToolUse) and step.name == "Bash"
+        ]
+
+    assert "sed -i s/world/all/ greet.py" in commands()
+    write_sed(tmp_path / "bsd")
+    monkeypatch.setenv("PATH", f"{tmp_path}/bsd:{os.environ['PATH']}")
+    assert "sed -i '' s/world/all/ greet.py" in commands()
+    (tmp_path / "greet.py").write_text("world\n")
+    subprocess.run("sed -i '' s/world/all/ greet.py", shell=True, cwd=tmp_path, check=True)
+    assert (tmp_path / "greet.py").read_text() == "all\n"

@@ -167,7 +167,7 @@ def test_a_session_is_resumed_forked_and_killed_at_any_point(watched: WatchedSes
         "CLAUDE_CODE_OAUTH_TOKEN": "sk-ant-oat01-none",
         "ANTHROPIC_API_KEY": "",
     }
-    limited = command(watched, "run", "limited", *run)
+    limited = command(watched, "run", "limited", *run, "--end")
     watched.client.extra_environment = {}
     turn = json.loads(limited.stdout)
     assert (limited.returncode, turn["state"]) == (4, "failed")
@@ -175,10 +175,10 @@ def test_a_session_is_resumed_forked_and_killed_at_any_point(watched: WatchedSes
     known = session(watched)
     until = datetime.fromtimestamp(resets, UTC).isoformat(timespec="minutes")
     assert (known["limit"], known["failed"]) == (f"reached until {until}", 1)
-    shown = command(watched, "status").stdout
+    shown = command(watched, "status", "--all").stdout
     assert f"rate limit: reached until {until}" in shown
     assert f"error: {turn['error']}" in shown
-    assert command(watched, "send", "--end").returncode == 0
+    assert command(watched, "send", "--end").returncode == 3  # it has ended
 
     for options in (["--wait"], []):
         failed = command(watched, "run", "more", "--resume", "NO-SUCH", "-L", terminal.name, *options)

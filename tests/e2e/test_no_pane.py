@@ -12,7 +12,6 @@ import termios
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import psutil
 import pytest
@@ -24,7 +23,7 @@ from tests.e2e.asked_session import SECONDS, answer_prompt, command, next_prompt
 from tests.e2e.scenarios import bash, in_directory, write
 from tests.e2e.watched_session import WatchedSession
 from tests.lab.client import Client
-from tests.lab.script import Text
+from tests.lab.script import Step, Text
 from tests.lab.terminal import Terminal
 from tests.waiting import wait_for
 
@@ -44,7 +43,7 @@ def watched(client: Client, terminal: Terminal) -> Iterator[WatchedSession]:
 
 def prepare(watched: WatchedSession, message: str) -> None:
     """Two files: the first is approved, the second denied."""
-    turns: list[list[Any]] = [
+    turns: list[list[Step]] = [
         [write("one.txt", "one\n")],
         [write("two.txt", "two\n")],
         [bash("touch three")],

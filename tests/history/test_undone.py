@@ -114,6 +114,18 @@ def test_a_redo_brings_back_what_was_rewound(start: UserRepo, recorder: Recorder
     assert states(recorder, 1) == ["committed"]
 
 
+def test_a_rewind_across_a_redo_undoes_the_action(start: UserRepo, recorder: Recorder, agent: Agent) -> None:
+    agent.replace("f.txt", b"b\n", b"")
+    review.revert(recorder, Selection(["1"]))
+    agent.replace("f.txt", b"b\n", b"other\n")
+    review.revert(recorder, Selection(["3"]))
+    review.redo(recorder, Selection(["2"]))
+    assert states(recorder, 1) == ["committed"]
+    start.write("f.txt", BASE)
+    recorder.record_outside()
+    assert states(recorder, 1) == ["undone outside"]
+
+
 def test_an_action_of_several_files_is_undone_with_the_last_of_them(
     start: UserRepo, recorder: Recorder, agent: Agent
 ) -> None:

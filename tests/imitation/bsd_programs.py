@@ -57,11 +57,16 @@ def write_programs(directory: Path, *, whole_seconds: bool = False) -> Path:
         path = directory / name
         path.write_text(text.format(options=options, program=shutil.which(name)))
         path.chmod(0o755)
-    (directory / "sed").write_text(SED.format(program=shutil.which("sed")))
-    (directory / "sed").chmod(0o755)
     if proc := os.environ.get("IMITATE_PROC"):
         (directory / "ps").write_text(PS.format(proc=proc))
     return directory
+
+
+def write_sed(directory: Path) -> None:
+    """Write macOS's sed. Not one of the others: tests and models use GNU's freely."""
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / "sed").write_text(SED.format(program=shutil.which("sed")))
+    (directory / "sed").chmod(0o755)
 
 
 if __name__ == "__main__":

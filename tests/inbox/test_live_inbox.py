@@ -126,6 +126,7 @@ async def test_a_watcher_may_end_and_return_and_a_repository_come_and_go(
     shop = scripted("shop")
     shop.prompts["p1"] = prompt("p1")
     await followed.until(lambda: followed["shop"].get("prompts"), "the prompt")
+    await followed.until(lambda: followed["shop"].get("state") == "watched", "the rest")
     shop.stop()
     await followed.until(lambda: followed["shop"].get("state") == "stopped", "the end")
     assert followed["shop"]["prompts"] == []

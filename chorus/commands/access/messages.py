@@ -74,7 +74,11 @@ def wait_for_turn(watcher: Connection, args: argparse.Namespace, sent: RunJson) 
     """Wait for the turn that reads a message, and print it. The connection has subscribed before."""
     live = LiveOutput(as_json=args.json) if args.follow else None
     events = cast("Iterator[EventJson]", watcher.events())
-    turn = TurnFollower(sent["run"], sent["message"], live).wait(events)
+    try:
+        turn = TurnFollower(sent["run"], sent["message"], live).wait(events)
+    except KeyboardInterrupt:
+        print_err(f"chorus: {sent['run']} goes on; stop its turn with `chorus interrupt --run {sent['run']}`")
+        raise
     if args.json:
         print_json(turn, in_one_line=args.follow)
         return ExitCode.SYSTEM_ERROR if turn["state"] == "failed" else ExitCode.OK

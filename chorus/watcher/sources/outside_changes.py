@@ -1,12 +1,15 @@
 """Record changes between calls as outside changes, once it is certain that no call claims them.
 
-Woken by the file watches. Transcripts are read first: a call they report may be the one that wrote.
+Woken by the file watches. Transcripts are read first: a call they report may be the one that wrote. While the
+user is asked about a call, it writes nothing: what changes then is outside too.
 """
 
 import asyncio
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
+from chorus.model.action import Call
 from chorus.model.session import SessionTable
 from chorus.watcher.sources.transcript_source import TranscriptSource
 from chorus.watcher.work_trees import WatchedTree, WatchedTrees
@@ -24,6 +27,17 @@ class OutsideChanges:
     trees: WatchedTrees
     roster: SessionTable
     transcripts: TranscriptSource
+    is_asked: Callable[[Call], bool]  # whether the user is surely still asked about this call
+
+    async def record_before_answer(self) -> None:
+        """Record what changed while a call waited for the answer that is about to be given."""
+        async with self.transcripts.pipeline.lock:
+            await self.transcripts.read()
+            for tree in self.trees.present():
+                if tree.windows.only:
+                    await tree.settle()
+                    with tree.directory.ignore_if_removed():
+                        tree.record_while_asked(self.is_asked)
 
     async def run(self) -> None:
         changed = self.trees.changed
@@ -53,6 +67,8 @@ class OutsideChanges:
     def _record_present(self, tree: WatchedTree) -> bool:
         tree.record_held()
         if tree.windows.open:
+            if tree.has_changes:
+                tree.record_while_asked(self.is_asked)
             return tree.has_changes
         return tree.record_outside(grace_seconds=self._grace_seconds(tree))
 
