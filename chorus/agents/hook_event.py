@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 
 from chorus.model.ids import PaneId
+from chorus.model.json_limit import is_too_much
 
 VERSION = b"1"
 
@@ -45,6 +46,8 @@ def parse_event_file(name: str, content: bytes, *, written_ns: int) -> HookEvent
 
 
 def _parse_object(body: bytes) -> dict[str, Any] | None:
+    if is_too_much(body):
+        return None
     try:
         value = orjson.loads(body)
     except orjson.JSONDecodeError:

@@ -7,6 +7,7 @@ docs/protocol.md describes the exchange; hooks/chorus-hook is the other side of 
 
 import os
 import re
+import stat
 import time
 from collections import Counter
 from contextlib import suppress
@@ -17,6 +18,7 @@ from typing import Any
 import orjson
 
 from chorus.agents.hook_event import HookEvent, parse_event_file
+from chorus.model.json_limit import MAX_JSON_BYTES
 from chorus.system.atomic_file import replace_file
 from chorus.system.private_files import make_private
 from chorus.system.processes import read_start
@@ -25,6 +27,8 @@ from chorus.system.processes import read_start
 CUT_OFF_SECONDS = 10.0
 # A hook reads its answer at once or never: by then it has gone on.
 ANSWER_TIMEOUT_SECONDS = 10.0
+# With the line about the hook. The same call is also in the transcript.
+MAX_EVENT_BYTES = MAX_JSON_BYTES + 2**16
 # Files that could not be read are kept for inspection, the newest ones.
 MAX_QUARANTINED = 50
 # A file that is there while there is something to say to a session.
@@ -226,9 +230,14 @@ class Spool:
 
     def _read(self, directory: Path, name: str) -> HookEvent | None:
         path = f"{directory}/{name}"
-        with suppress(FileNotFoundError), open(path, "rb", 0) as file:  # noqa: PTH123  hot path
-            written = os.fstat(file.fileno()).st_mtime_ns
-            event = parse_event_file(name, file.readall(), written_ns=written)
+        with suppress(FileNotFoundError):
+            state = os.lstat(path)
+            if not stat.S_ISREG(state.st_mode) or state.st_size > MAX_EVENT_BYTES:
+                self._move_to_quarantine(Path(path), why="not-an-event")
+                return None
+            written = state.st_mtime_ns
+            with open(path, "rb", 0) as file:  # noqa: PTH123  hot path
+                event = parse_event_file(name, file.readall(), written_ns=written)
             if event is not None:
                 self._files[event] = path
                 if directory == self._directory:

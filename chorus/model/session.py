@@ -215,5 +215,5 @@ def _render_time(seconds: int) -> str:
 
 
 def _title(message: str) -> str:
-    line = " ".join(message.split())
+    line = " ".join(message.split(maxsplit=MAX_TITLE_LENGTH)[:MAX_TITLE_LENGTH])  # a message may be a book
     return line if len(line) <= MAX_TITLE_LENGTH else line[: MAX_TITLE_LENGTH - 1] + "…"

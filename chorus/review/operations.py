@@ -58,6 +58,11 @@ class PreparedRevert:
     verb: str
     result: RevertJson
 
+    @property
+    def edit_count(self) -> int:
+        """How many changes of files it records."""
+        return sum(len(revert.edits) for revert in self.plan.reverts)
+
 
 def revert(
     recorder: Recorder,
@@ -83,6 +88,7 @@ def prepare_revert(
 ) -> PreparedRevert:
     """Plan the revert of the selected actions. `step` is called before each comparison of a file."""
     targets = select_changes(recorder, selection)
+    step()
     if not selection.hunks:
         _refuse_part_of_group(recorder, selection, targets)
     scope = _scope(recorder, targets, selection)
@@ -170,9 +176,14 @@ def _refuse_part_of_group(
     """Refuse to revert some of the actions whose changes are one record: nobody knows which line is whose."""
     entries = recorder.entries()
     chosen = {entry.id for entry in _select(entries, selection)}
-    for target in targets:
-        holder = target.record.action
-        group = [entry for entry in entries if holder is not None and holder in (entry.id, entry.within)]
+    groups: dict[str, list[LogEntry]] = {
+        target.record.action: [] for target in targets if target.record.action
+    }
+    for entry in entries:
+        for holder in dict.fromkeys((entry.id, entry.within)):
+            if holder in groups:
+                groups[holder].append(entry)
+    for group in groups.values():
         if not chosen.issuperset(entry.id for entry in group):
             numbers = [str(entry.n) for entry in group]
             raise Inseparable(

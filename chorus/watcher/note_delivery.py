@@ -57,6 +57,10 @@ class NoteDelivery:
         self._changed()
         return note_json(recorder, note)
 
+    def any(self, readers: Readers) -> bool:
+        """Whether there are notes. To read them takes longer: their lines are followed to where they are."""
+        return any(note_log(recorder).last_number() for recorder in readers.values())
+
     def all(self, readers: Readers) -> list[NoteJson]:
         notes = [note_json(recorder, note) for recorder, note in _each(readers)]
         return sorted(notes, key=lambda note: note["n"])

@@ -5,6 +5,8 @@ import logging
 import logging.handlers
 import os
 import signal
+import sys
+import threading
 from collections.abc import Awaitable, Callable
 from io import TextIOWrapper
 
@@ -14,6 +16,14 @@ from chorus.wire.home import Home
 # Three files of 1 MB hold the recent past and never fill a disk.
 MAX_LOG_BYTES = 2**20
 OLD_LOG_FILES = 2
+# How long the end may take. All that is recorded survives a kill at any point, so whatever still runs is cut
+# off. Less than `chorus stop` waits.
+END_SECONDS = 10.0
+# How long a thread may keep the interpreter before the loop has its turn: a request is answered in some ten
+# of them, also while a large change is planned.
+SWITCH_SECONDS = 0.001
+
+log = logging.getLogger("chorus.watcher")
 
 
 class _LogFile(logging.handlers.RotatingFileHandler):
@@ -50,7 +60,13 @@ def run_until_stopped(home: Home, serve: Serve) -> bool:
     """Run `serve` until its event is set, by a request or a signal. True: run it again."""
     _remove_old_files(home)
     open_log(home)
-    return asyncio.run(_supervise(serve))
+    sys.setswitchinterval(SWITCH_SECONDS)
+    last_resort = threading.Timer(END_SECONDS, _end_at_once)
+    last_resort.daemon = True
+    try:
+        return asyncio.run(_supervise(serve, last_resort.start))
+    finally:
+        last_resort.cancel()
 
 
 def _remove_old_files(home: Home) -> None:
@@ -59,9 +75,24 @@ def _remove_old_files(home: Home) -> None:
         path.unlink(missing_ok=True)
 
 
-async def _supervise(serve: Serve) -> bool:
+async def _supervise(serve: Serve, bound_the_end: Callable[[], None]) -> bool:
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         loop.add_signal_handler(number, stopping.set)
-    return await serve(stopping)
+
+    async def wait_for_stop() -> None:
+        await stopping.wait()
+        bound_the_end()
+
+    waiting = asyncio.create_task(wait_for_stop())
+    try:
+        return await serve(stopping)
+    finally:
+        waiting.cancel()
+
+
+def _end_at_once() -> None:
+    """End the process whatever still runs in it."""
+    log.error("something did not end within %.0f seconds of the stop; it is cut off", END_SECONDS)
+    os._exit(0)

@@ -37,6 +37,7 @@ from chorus.watcher.prompts.pane_prompts import PanePrompts
 from chorus.watcher.prompts.pending_prompts import PendingPrompts
 from chorus.watcher.prompts.permission_requests import PermissionRequests
 from chorus.watcher.prompts.requested_prompts import ControlRequests
+from chorus.watcher.recorder_pool import RecorderPool
 from chorus.watcher.server.http_exchange import HttpRequest
 from chorus.watcher.server.request_handlers import (
     PaneRequests,
@@ -70,6 +71,12 @@ log = logging.getLogger("chorus.watcher")
 RETRY_SECONDS = 2.0
 SUCCESSOR_RETRY_SECONDS = 30.0
 
+# How long a request waits for what a hook has just reported to be recorded: that takes milliseconds, unless a
+# large change is being written. Those that say how the watcher is must not wait long.
+RECORDED_SECONDS = 1.0
+STATUS_SECONDS = 0.05
+AT_ONCE = ("hello", "stop", "subscribe", "prompts", "answer", "audit")
+
 
 class Watcher:
     def __init__(self, home: Home, *, listener: socket.socket | None = None, successor: bool = False) -> None:
@@ -81,7 +88,8 @@ class Watcher:
         self._asleep = False
         self.tasks = Tasks(lambda: has_free_space(home.root))
         self.server = Server(home, self._handle, self._handle_http, listener)
-        self.trees = WatchedTrees(home, self.server)
+        self._pool = RecorderPool()
+        self.trees = WatchedTrees(home, self.server, self._pool)
         self.pipeline = Pipeline(
             agent.events.read_outcomes(), self.trees.find, self._publish_session, self._observe
         )
@@ -212,6 +220,7 @@ class Watcher:
                 self.notices,
                 self.transcripts.catch_up,
                 self.note_delivery,
+                pool=self._pool,
             ).handlers,
         )
 
@@ -302,7 +311,10 @@ class Watcher:
         return True
 
     async def _handle(self, request: Request) -> object:
-        await self.hooks.wait_until_recorded()
+        if request.do not in AT_ONCE:
+            await self.hooks.wait_until_recorded(
+                STATUS_SECONDS if request.do == "status" else RECORDED_SECONDS
+            )
         return await self._handlers.handle(request)
 
     def _register(self) -> None:
@@ -366,6 +378,7 @@ class Watcher:
         holds_lock = self._holds_lock()
         self.hooks.close(asleep=holds_lock and self._asleep)
         await self.server.close()
+        self._pool.close()
         self.trees.close()
         self.temporary_hooks.remove_unused(lambda client: False, self._agent.setup)
         if holds_lock:

@@ -9,12 +9,13 @@ import logging
 import os
 import stat
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from pathlib import Path
-from typing import Protocol, assert_never
+from typing import Protocol, TypeVar, assert_never
 
 from chorus.changes.call_windows import (
     CallWindows,
@@ -44,6 +45,8 @@ from chorus.store.worktree.work_tree import MAX_PARTS
 from chorus.system.file_systems import is_remote
 from chorus.system.file_watch import FileWatch
 from chorus.system.pinned_directory import PinnedDirectory
+from chorus.watcher.beside import run_beside
+from chorus.watcher.recorder_pool import RecorderPool
 from chorus.watcher.sources.changed_paths import ChangedPaths
 from chorus.wire.home import Home, NotARepository, find_work_tree, list_work_trees
 
@@ -57,6 +60,10 @@ COPY_SECONDS = 1.0
 # Where the file watch tells of commits, they are looked for all the same now and then.
 WATCHED_COPY_SECONDS = 60.0
 
+# What is recorded on the loop: some hundredths of a second. More is recorded beside it.
+MAX_QUICK_PATHS = 50
+MAX_QUICK_BYTES = 2**20
+
 # Roots of work trees by the directory that a report names.
 MAX_ROOTS = 100
 # One report asks for its root several times.
@@ -66,6 +73,8 @@ RootStamp = tuple[int, int, int, int, int]
 OtherEffect = RecordOutsideAt | RecordOutsideEverywhere | RecordUnchanged
 # Whether the client still waits. Called after a file was read: if not, the client may have written it.
 IsWaiting = Callable[[], bool]
+
+Written = TypeVar("Written")
 
 
 def is_polled(repository: Repository) -> bool:
@@ -82,12 +91,15 @@ class WatchedTree:
         *,
         on_head: Callable[[], None] = lambda: None,
         hold_seconds: float = HOLD_SECONDS,
+        pool: RecorderPool | None = None,
     ) -> None:
         self.recorder = Recorder.open(work_tree)
         repository = self.recorder.workspace.repository
         self.root = repository.work_tree
         self.directory = PinnedDirectory(self.root)
         self.windows = CallWindows()
+        self._pool = pool or RecorderPool()
+        self._large: set[Path] = set()  # files that were large once: what they become is compared with that
         self._wake = wake
         self.watch = FileWatch(
             self.root, repository.git_dir, wake=wake, on_head=on_head, polling=is_polled(repository)
@@ -111,9 +123,9 @@ class WatchedTree:
         self._wake()  # a scan of the whole tree finds what changed while no watcher ran
 
     def close(self) -> None:
-        self._held_until = 0.0
         with self.directory.ignore_if_removed():
-            self.record_held()
+            if self._held:
+                self.recorder.record_ended(self._held, self._held_source, self.windows.open_paths)
         self.watch.stop()
         self.recorder.close()
         self.directory.close()
@@ -129,7 +141,7 @@ class WatchedTree:
         ended: list[EndedCall] = []
         for outcome in outcomes:
             if isinstance(outcome, LeadTextAdded):
-                self._record_ended(ended, source)  # they may be of one of these
+                await self._record_ended(ended, source)  # they may be of one of these
                 ended = []
             self._remember(outcome)
             for effect in self.windows.feed(outcome):
@@ -143,17 +155,17 @@ class WatchedTree:
                     case RecordOutsideAt() if is_waiting is None:
                         pass
                     case _:
-                        self._record_ended(ended, source)
+                        await self._record_ended(ended, source)
                         ended = []
                         await self._perform(effect, source=source, is_waiting=is_waiting)
-        self._record_ended(ended, source)
+        await self._record_ended(ended, source)
 
     def replay(self, outcomes: Sequence[Outcome]) -> None:
         """Take outcomes from before the watcher ran, so that calls that are still open are known."""
         for outcome in outcomes:
             self.windows.feed(outcome)
 
-    def record_outside(self, *, grace_seconds: float) -> bool:
+    async def record_outside(self, *, grace_seconds: float) -> bool:
         """Record what changed some time ago as outside changes. Return True if there is more to come.
 
         Only while no call may be writing anywhere. A recent change may still be claimed by a call that is
@@ -161,14 +173,15 @@ class WatchedTree:
         """
         ready = None if self._may_be_anywhere else self._changed_paths.take_settled(grace_seconds)
         if ready is not None:
-            self.recorder.record_outside(ready.where, self.windows.open_paths | self._spare)
+            exclude = self.windows.open_paths | self._spare
+            await self._write(ready.where, lambda recorder: recorder.record_outside(ready.where, exclude))
         return self._changed_paths.any_left or bool(self._held)
 
     async def settle(self) -> None:
         """Wait until the file watch has reported everything that is already on disk."""
         await self._changed_paths.settle()
 
-    def record_while_asked(self, is_asked: Callable[[Call], bool]) -> None:
+    async def record_while_asked(self, is_asked: Callable[[Call], bool]) -> None:
         """Record what changed as outside while the only call that may write waits for the user's answer.
 
         `is_asked`: whether the user is surely still asked about this call. It is called again once the files
@@ -176,7 +189,7 @@ class WatchedTree:
         """
         call = self.windows.only
         if call is not None and not self._may_be_anywhere:
-            self._sweep_before(self.windows.open_paths | self._spare, lambda: is_asked(call))
+            await self._sweep_before(self.windows.open_paths | self._spare, lambda: is_asked(call))
 
     def may_record_outside(self, *, grace_seconds: float) -> bool:
         """Whether `record_outside` or `record_held` might record something now."""
@@ -213,11 +226,11 @@ class WatchedTree:
         """Whether calls that have ended are not recorded yet."""
         return bool(self._held)
 
-    def record_held(self) -> None:
+    async def record_held(self) -> None:
         """Record the calls held for the end of another, if it has come or is no longer waited for."""
-        self._record_ended([], self._held_source)
+        await self._record_ended([], self._held_source)
 
-    def _record_ended(self, calls: list[EndedCall], source: str) -> None:
+    async def _record_ended(self, calls: list[EndedCall], source: str) -> None:
         """Record ended calls, after those held before. The order of reports is not always the order of
         writes.
         """
@@ -226,16 +239,53 @@ class WatchedTree:
         if not self._held:
             self._held_until = time.monotonic() + self._hold_seconds
         ended = [*self._held, *calls]
-        if self.more_to_come or not self.recorder.record_ended(
-            ended,
-            source,
-            self.windows.open_paths,
-            wait_for_open_calls=time.monotonic() < self._held_until,
-        ):
+        may_wait = time.monotonic() < self._held_until
+
+        def record(recorder: Recorder) -> bool:
+            open_paths = self.windows.open_paths
+            return recorder.record_ended(ended, source, open_paths, wait_for_open_calls=may_wait)
+
+        if self.more_to_come or not await self._write(_where(ended), record):
             self._held, self._held_source = ended, source
             self._wake()
         else:
             self._held = []
+
+    async def _write(self, where: Collection[str] | None, write: Callable[[Recorder], Written]) -> Written:
+        """Record what is at these paths (None: anywhere), beside the loop if that may be much.
+
+        The caller holds the pipeline's lock, so that nothing else is recorded meanwhile. What is read
+        meanwhile with the loop's own recorder is the history as it was.
+        """
+        if where is not None and self._is_quick(where):
+            return write(self.recorder)
+
+        def write_beside(recorder: Recorder) -> Written:
+            recorder.journal.is_rewind = self.recorder.journal.is_rewind
+            return write(recorder)
+
+        written = await self._pool.use(self.root, write_beside)
+        self.recorder.journal.refresh()
+        return written
+
+    def _is_quick(self, where: Collection[str]) -> bool:
+        """Whether there are few files at these paths, and they are small, and were."""
+        left = [self.root / path for path in where]
+        if not self._large.isdisjoint(left):
+            return False
+        count = size = 0
+        while left and count <= MAX_QUICK_PATHS and size <= MAX_QUICK_BYTES:
+            path = left.pop()
+            count += 1
+            with suppress(OSError, ValueError):
+                state = path.lstat()
+                if stat.S_ISDIR(state.st_mode):
+                    left += islice(path.iterdir(), MAX_QUICK_PATHS)
+                else:
+                    size += state.st_size
+                if state.st_size > MAX_QUICK_BYTES:
+                    self._large.add(path)
+        return not left and size <= MAX_QUICK_BYTES
 
     @property
     def _spare(self) -> frozenset[str]:
@@ -250,21 +300,20 @@ class WatchedTree:
         match effect:
             case RecordOutsideAt(paths):
                 assert is_waiting is not None
-                self.recorder.record_before_call(
-                    [path for path in paths if path not in self._spare], is_waiting=is_waiting
-                )
+                where, waits = [path for path in paths if path not in self._spare], is_waiting
+                await self._write(where, lambda one: one.record_before_call(where, is_waiting=waits))
             case RecordOutsideEverywhere(exclude, until):
                 await self._changed_paths.settle()
                 if is_waiting is not None and is_waiting() and not exclude:
                     # No other call is open and the client waits: nobody is left whose end could tell more.
                     self._held_until = 0.0
-                    self.record_held()
+                    await self.record_held()
                 if self._may_be_anywhere:
                     return
                 if is_waiting is None:
-                    self._sweep_until(until, exclude | self._spare)
+                    await self._sweep_until(until, exclude | self._spare)
                 else:
-                    self._sweep_before(exclude | self._spare, is_waiting)
+                    await self._sweep_before(exclude | self._spare, is_waiting)
             case RecordUnchanged(action):
                 self.recorder.record_unchanged(action, source)
             case _:
@@ -279,23 +328,33 @@ class WatchedTree:
                 return set(report.changed)
         return self._changed_paths.take().where
 
-    def _sweep_before(self, exclude: frozenset[str], is_waiting: IsWaiting) -> None:
+    async def _sweep_before(self, exclude: frozenset[str], is_waiting: IsWaiting) -> None:
         """Record every change, unless the client goes on meanwhile: then it is left for the call's window."""
         taken = self._changed_paths.take()
         where = taken.where
-        if (where is None or where) and not self.recorder.record_before_call(
-            where, exclude, is_waiting=is_waiting
+        if (where is None or where) and not await self._write(
+            where, lambda one: one.record_before_call(where, exclude, is_waiting=is_waiting)
         ):
             self._changed_paths.put_back(taken)
 
-    def _sweep_until(self, until: str | None, exclude: frozenset[str]) -> None:
+    async def _sweep_until(self, until: str | None, exclude: frozenset[str]) -> None:
         """Record what was written before that time; later changes are left for the call's window."""
         self._changed_paths.gather()
         if until is None or self._changed_paths.are_lost:
             return
         earlier = self._changed_paths.take_until(until)
         if earlier.reported:
-            self.recorder.record_outside(earlier.where, exclude)
+            await self._write(earlier.where, lambda one: one.record_outside(earlier.where, exclude))
+
+
+def _where(calls: Iterable[EndedCall]) -> list[str] | None:
+    """Where these calls may have written; None: anywhere."""
+    paths: list[str] = []
+    for call in calls:
+        if call.where is None:
+            return None
+        paths += [*call.action.paths, *call.where]
+    return paths
 
 
 def _may_have_written(call: EndedCall) -> Sequence[str]:
@@ -325,7 +384,8 @@ class WatchedTrees:
     removed.
     """
 
-    def __init__(self, home: Home, publisher: Publisher) -> None:
+    def __init__(self, home: Home, publisher: Publisher, pool: RecorderPool) -> None:
+        self._pool = pool
         self.all: dict[Path, WatchedTree] = {}
         self.changed = asyncio.Event()  # set from any thread
         self._head_moved = asyncio.Event()
@@ -369,6 +429,7 @@ class WatchedTrees:
                 root,
                 wake=lambda: _wake(loop, self.changed),
                 on_head=lambda: _wake(loop, self._head_moved),
+                pool=self._pool,
             )
             tree.recorder.journal.is_rewind = partial(self._is_rewind, root)
             tree.start()
@@ -421,11 +482,11 @@ class WatchedTrees:
         for tree in self.all.values():
             tree.more_to_come = more
 
-    def record_held(self) -> None:
+    async def record_held(self) -> None:
         """Record what is held, as far as it can be. The caller holds the pipeline's lock."""
-        for tree in self.all.values():
+        for tree in list(self.all.values()):
             with tree.directory.ignore_if_removed():
-                tree.record_held()
+                await tree.record_held()
 
     def publish_changes(self) -> None:
         """Publish every log entry that is new or different since the last time."""
@@ -442,7 +503,7 @@ class WatchedTrees:
             for tree in list(self.all.values())[:1]:
                 workspace = tree.recorder.workspace
                 try:
-                    packed = await asyncio.to_thread(
+                    packed = await run_beside(
                         pack_if_due, workspace.repository.git, workspace.store, LOOSE_LIMIT
                     )
                 except (ChorusError, OSError) as error:
@@ -463,7 +524,7 @@ class WatchedTrees:
                     continue
                 seen[root] = stamp
                 try:
-                    await asyncio.to_thread(copy_new_commits, workspace.repository, workspace.store)
+                    await run_beside(copy_new_commits, workspace.repository, workspace.store)
                 except (ChorusError, OSError) as error:
                     log.warning("cannot copy the user's objects: %s", error)
 

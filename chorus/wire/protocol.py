@@ -14,6 +14,7 @@ from chorus.errors import ChorusError, ExitCode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 VERSION = 1
@@ -53,9 +54,9 @@ def encode(message: Mapping[str, object]) -> bytes:
     return json.dumps({"v": VERSION, **message}, separators=(",", ":")).encode() + b"\n"
 
 
-def decode(line: bytes) -> Message:
+def decode(line: bytes, loads: Callable[[bytes], Any] = json.loads) -> Message:
     try:
-        message = json.loads(line)
+        message = loads(line)
     except ValueError as error:
         raise ProtocolError(f"not a JSON message: {line[:80]!r}") from error
     if not isinstance(message, dict) or message.get("v") != VERSION:
@@ -63,8 +64,9 @@ def decode(line: bytes) -> Message:
     return message
 
 
-def parse_request(line: bytes) -> Request:
-    message = decode(line)
+def parse_request(line: bytes, loads: Callable[[bytes], Any] = json.loads) -> Request:
+    """`loads`: raises ValueError if the line is not JSON."""
+    message = decode(line, loads)
     identity, do = message.pop("id", None), message.pop("do", None)
     del message["v"]
     if not isinstance(identity, int) or not isinstance(do, str):

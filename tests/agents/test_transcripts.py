@@ -6,6 +6,7 @@ import pytest
 from chorus.agents.claude_code.transcripts import (
     MAX_LINE_BYTES,
     MAX_READ_BYTES,
+    MAX_READ_LINES,
     TranscriptTail,
     began_after,
     subagent_transcripts,
@@ -58,10 +59,22 @@ def test_a_line_longer_than_one_read_is_whole(tmp_path: Path) -> None:
 
 def test_each_call_reads_a_bounded_part_and_says_whether_there_is_more(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
-    path.write_bytes(b"0123456\n" * (MAX_READ_BYTES // 8 * 2 + 1))
+    line = b"x" * (MAX_READ_BYTES // 8 - 1) + b"\n"
+    path.write_bytes(line * 17)
     tail = TranscriptTail(path)
     counts = [(len(list(tail.read_lines())), tail.has_more) for _ in range(4)]
-    assert counts == [(MAX_READ_BYTES // 8, True), (MAX_READ_BYTES // 8, True), (1, False), (0, False)]
+    assert counts == [(8, True), (8, True), (1, False), (0, False)]
+
+
+def test_each_call_returns_a_bounded_number_of_lines(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_bytes(b"{}\n" * (2 * MAX_READ_LINES) + b"{}\n\n{")
+    tail = TranscriptTail(path)
+    counts = [(len(list(tail.read_lines())), tail.has_more) for _ in range(4)]
+    assert counts == [(MAX_READ_LINES, True), (MAX_READ_LINES, True), (1, False), (0, False)]
+    with path.open("ab") as file:
+        file.write(b"}\n")
+    assert list(tail.read_lines()) == [b"{}"]
 
 
 def test_an_unfinished_line_is_read_once_and_given_up_beyond_a_limit(tmp_path: Path) -> None:

@@ -62,7 +62,13 @@ async def test_only_the_hook_before_a_call_waits_until_its_event_is_fed(tmp_path
 
     ignored = SimpleNamespace(**dict.fromkeys(("remember", "reply", "feed_hook"), lambda *_, **__: None))
     nothing = lambda *_: None  # noqa: E731  as short as what it stands for
-    trees = SimpleNamespace(all={}, set_more_to_come=nothing, record_held=nothing, publish_changes=nothing)
+
+    async def record_held() -> None:
+        pass
+
+    trees = SimpleNamespace(
+        all={}, set_more_to_come=nothing, record_held=record_held, publish_changes=nothing
+    )
     pipeline = SimpleNamespace(lock=asyncio.Lock(), feed=feed)
     hooks = HookSource(
         AGENT.events, *cast(Any, (ignored, spool, pipeline, trees, NOBODY, ignored, ignored, NOBODY))

@@ -12,12 +12,13 @@ from typing import Any
 import pytest
 
 from chorus.errors import ChorusError, ExitCode
+from chorus.model.json_limit import MAX_COMMAS
 from chorus.system.socket_path import short_path
 from chorus.watcher.claim import listen
-from chorus.watcher.server.server import Server
+from chorus.watcher.server.server import Server, encode_quickly, loads_quickly
 from chorus.wire.client import Connection, WatcherNotRunning, connect
 from chorus.wire.home import Home
-from chorus.wire.protocol import Request, WatcherError, encode
+from chorus.wire.protocol import Request, WatcherError, decode, encode
 from tests.waiting import wait_for
 
 
@@ -230,3 +231,16 @@ def connect_socket(home: Home) -> socket.socket:
     with short_path(home.socket) as path:
         client.connect(path)
     return client
+
+
+@pytest.mark.parametrize("value", ["plain", "naïve ✓", "not\udc80utf8", ["\u2028", "\n", "\0"]])
+def test_any_text_survives_the_quick_encoding_and_decoding(value: object) -> None:
+    line = encode_quickly({"id": 1, "answer": value})
+    assert line.count(b"\n") == 1
+    assert decode(line) == {"v": 1, "id": 1, "answer": value}
+    assert loads_quickly(encode({"a": value})) == {"v": 1, "a": value}
+
+
+def test_a_line_of_too_many_values_is_refused() -> None:
+    with pytest.raises(ValueError, match="too many values"):
+        loads_quickly(b"[" + b"0," * MAX_COMMAS + b"0, 0]")

@@ -25,8 +25,14 @@ def run(tmp_path: Path, lines: bytes, *command: str) -> subprocess.CompletedProc
 
 
 def test_lines_reach_the_client_complete_and_in_order(tmp_path: Path) -> None:
-    long = b"x" * 200_000 + b"\n"
-    assert run(tmp_path, b"one\n" + long + b"two\n" + END, "cat").stdout == b"one\n" + long + b"two\n"
+    long = b'{"text": "%s"}\n' % (b"x" * 200_000)
+    lines = b'{"n": 1}\n' + long + b'{"n": 2}\n'
+    assert run(tmp_path, lines + END, "cat").stdout == lines
+
+
+def test_a_part_of_a_line_that_a_killed_watcher_left_is_not_passed_on(tmp_path: Path) -> None:
+    lines = b'{"n": 1}\n{"message": "he\n{"n": 2}\n'
+    assert run(tmp_path, lines + END, "cat").stdout == b'{"n": 1}\n{"n": 2}\n'
 
 
 def test_the_clients_exit_code_is_passed_on(tmp_path: Path) -> None:

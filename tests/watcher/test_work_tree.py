@@ -61,7 +61,7 @@ async def bob_ends(tree: WatchedTree, repo: UserRepo) -> None:
 
 async def test_what_another_open_call_wrote_before_is_left_to_it(tree: WatchedTree, repo: UserRepo) -> None:
     await both_write_and_ann_ends(tree, repo)
-    tree.record_outside(grace_seconds=0)
+    await tree.record_outside(grace_seconds=0)
     assert statuses(tree.recorder) == []
 
     await bob_ends(tree, repo)

@@ -42,7 +42,11 @@ def facts(tree: WatchedTree) -> list[tuple[str, str | None, tuple[str, ...]]]:
 
 def settle(tree: WatchedTree) -> None:
     """Everything that moved is recorded as outside."""
-    wait_for(lambda: not tree.record_outside(grace_seconds=0), what="a still work tree")
+    wait_for(lambda: not record_outside(tree), what="a still work tree")
+
+
+def record_outside(tree: WatchedTree, grace_seconds: float = 0) -> bool:
+    return asyncio.run(tree.record_outside(grace_seconds=grace_seconds))
 
 
 def test_a_change_from_before_a_held_call_is_not_its_own(tree: WatchedTree, repo: UserRepo) -> None:
@@ -105,7 +109,7 @@ def test_a_call_open_since_before_the_watch_is_known(tree: WatchedTree, repo: Us
 def test_the_first_scan_waits_for_calls_that_are_reported_late(tree: WatchedTree, repo: UserRepo) -> None:
     repo.write("app.py", b"written while no watcher ran\n")
     assert tree.is_new
-    assert tree.record_outside(grace_seconds=60)
+    assert record_outside(tree, grace_seconds=60)
     assert facts(tree) == []
     tell(tree, ActionClosed(action("t1", repo.path / "app.py")))
     settle(tree)
@@ -133,7 +137,7 @@ def test_without_a_file_watch_changes_are_found_by_scanning(tree: WatchedTree, r
     tree.watch.stop()
     assert tree.watch.needs_scan
     repo.write("mine.txt", b"the person's\n")
-    tree.record_outside(grace_seconds=0)
+    record_outside(tree)
     command = bash("t1")
     repo.write("made.txt", b"made\n")
     tell(tree, opened(command), ActionClosed(command))
@@ -201,7 +205,7 @@ def test_a_command_and_the_edits_around_it_keep_their_changes_in_whatever_order_
     for index in order:
         tell(tree, opened(calls[index]), ActionClosed(calls[index]))
     while tree.any_held:  # for as long as a call may still be reported
-        tree.record_held()
+        asyncio.run(tree.record_held())
     assert sorted(name or status for status, name, _ in facts(tree)) == ["outside", "t1", "t2", "t3"]
     assert [changed_lines(tree, name) for name in ("t1", "t2", "t3")] == [{"A"}, {"B"}, {"C"}]
 
@@ -237,7 +241,7 @@ def test_what_changes_while_the_user_is_asked_about_a_command_is_outside(
     tell(tree, opened(command), is_waiting=True)
     repo.write("app.py", b"by the user\n")
     asyncio.run(tree.settle())
-    tree.record_while_asked(lambda call: call.id == "t1")
+    asyncio.run(tree.record_while_asked(lambda call: call.id == "t1"))
     assert facts(tree)[-1] == ("outside", None, ("app.py",))
     repo.write("app.py", b"by the user\ncommand\n")
     tell(tree, ActionClosed(command), is_waiting=True)
@@ -252,7 +256,7 @@ def test_what_changes_while_the_user_answers_is_left_for_the_command(
     repo.write("app.py", b"by the command\n")
     asyncio.run(tree.settle())
     answers = iter([True, False])  # asked when looked at first, answered once the files were read
-    tree.record_while_asked(lambda call: next(answers))
+    asyncio.run(tree.record_while_asked(lambda call: next(answers)))
     tell(tree, ActionClosed(command), is_waiting=True)
     assert facts(tree)[-1] == ("committed", "t1", ("app.py",))
 
@@ -264,7 +268,7 @@ def test_beside_another_command_nothing_is_outside_while_the_user_is_asked(
     before = facts(tree)
     repo.write("app.py", b"by the other command\n")
     asyncio.run(tree.settle())
-    tree.record_while_asked(lambda call: True)
+    asyncio.run(tree.record_while_asked(lambda call: True))
     assert facts(tree) == before
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 # What one call reads at most: a few milliseconds of work. The watcher answers requests between two calls.
 MAX_READ_BYTES = 2**20
+MAX_READ_LINES = 500
 # No line of a transcript is this long. A file without newlines must not fill the memory.
 MAX_LINE_BYTES = 32 * 2**20
 # No session writes this much. A device or a sparse file would be read for hours.
@@ -62,8 +63,9 @@ class TranscriptTail:
                 raise ValueError(f"{status.st_size - start:,} bytes of it are unread")
             file.seek(start)
             chunk = file.read(min(MAX_READ_BYTES, status.st_size - start + 1))
-        self.has_more = len(chunk) == MAX_READ_BYTES
-        *lines, rest = chunk.split(b"\n")
+        *lines, rest = chunk.split(b"\n", MAX_READ_LINES)
+        is_cut = b"\n" in rest  # the rest is read again
+        self.has_more = is_cut or len(chunk) == MAX_READ_BYTES
         if lines:
             lines[0] = b"".join((*self._unfinished, lines[0]))
             self._forget_unfinished()
@@ -71,7 +73,7 @@ class TranscriptTail:
             self.position += len(line) + 1
             if line.strip():
                 yield line
-        if rest:
+        if rest and not is_cut:
             self._unfinished.append(rest)
             self._unfinished_bytes += len(rest)
         if self._unfinished_bytes > MAX_LINE_BYTES:

@@ -5,7 +5,7 @@ was added since the last one, not the length of the log. If the history was rewr
 its oldest part), everything is read again. `DiskLog` answers the same questions for a process that asks once.
 """
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from functools import partial
 from typing import NamedTuple
 
@@ -138,13 +138,20 @@ class MemoryLog:
 
         `user_diff`: with the user's settings for diffs.
         """
+        return self.prepare_show(self.find(name), user_diff=user_diff)()
+
+    def find(self, name: str) -> LogEntry:
+        """The entry that `show` shows."""
         entries = self.entries()
         outside = next((e for e in entries if e.status == "outside" and e.timeline == name), None)
-        entry = outside or find_entry(entries, name)
+        return outside or find_entry(entries, name)
+
+    def prepare_show(self, entry: LogEntry, *, user_diff: bool) -> Callable[[], ActionJson]:
+        """A function that shows an entry, for any thread: what takes long is git's diff."""
         workspace = self._journal.workspace
         repository = workspace.repository
         own_dir, edits = str(repository.own_dir), self.edits(entry)
-        return show_json(repository.git, own_dir, entry, edits, workspace.label, user_diff=user_diff)
+        return partial(show_json, repository.git, own_dir, entry, edits, workspace.label, user_diff=user_diff)
 
     def edits(self, entry: LogEntry) -> tuple[Edit, ...]:
         """The paths of an entry, with the file before and after."""

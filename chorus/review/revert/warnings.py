@@ -17,13 +17,14 @@ def find_warnings(
 ) -> list[RevertWarningJson]:
     """The later actions that mention names which the plan takes away, by path and number."""
     found: list[RevertWarningJson] = []
+    later_edits = _LaterEdits(recorder, plan)
     for write in plan.writes:
         if write.now is None or write.new is None:
             continue
         names = lost_names(write.now.data, write.new.data)
         if not names:
             continue
-        for number, edit in _later_edits(recorder, plan, write.path):
+        for number, edit in later_edits.of(write.path):
             step()
             before, after = read_stored(recorder, edit.before), read_stored(recorder, edit.after)
             if after is None:
@@ -35,19 +36,27 @@ def find_warnings(
     return sorted(found, key=lambda warning: (warning["path"], warning["by"]))
 
 
-def _later_edits(recorder: Recorder, plan: RevertPlan, path: RepoPath) -> Iterator[tuple[int, Edit]]:
-    """The edits of this file by actions that are newer than the oldest one to revert, and not reverted."""
-    timeline = recorder.timeline
-    targets = {revert.action.oid for revert in plan.reverts}
-    reverted = find_reverted(timeline.records)
-    touching = [r.action for r in plan.reverts if any(changed == path for changed, _, _ in r.edits)]
-    oldest = min(map(timeline.position, touching))
-    for later in timeline.touching(path):
-        if timeline.position(later) <= oldest:
-            return
-        record = later.record
-        if record.kind is not RecordKind.ACTION or record.number is None or later.oid in targets:
-            continue
-        if record.action in reverted or record.reverts or record.reverts_part:
-            continue
-        yield record.number, next(edit for edit in timeline.edits(later) if edit.path == path)
+class _LaterEdits:
+    """The edits of a file by actions that are newer than the oldest one to revert, and not reverted."""
+
+    def __init__(self, recorder: Recorder, plan: RevertPlan) -> None:
+        self._timeline = recorder.timeline
+        self._targets = {revert.action.oid for revert in plan.reverts}
+        self._reverted = find_reverted(recorder.timeline.records)
+        self._oldest: dict[RepoPath, int] = {}
+        for revert in plan.reverts:
+            position = self._timeline.position(revert.action)
+            for path, _, _ in revert.edits:
+                self._oldest[path] = min(position, self._oldest.get(path, position))
+
+    def of(self, path: RepoPath) -> Iterator[tuple[int, Edit]]:
+        timeline, oldest = self._timeline, self._oldest[path]
+        for later in timeline.touching(path):
+            if timeline.position(later) <= oldest:
+                return
+            record = later.record
+            if record.kind is not RecordKind.ACTION or record.number is None or later.oid in self._targets:
+                continue
+            if record.action in self._reverted or record.reverts or record.reverts_part:
+                continue
+            yield record.number, next(edit for edit in timeline.edits(later) if edit.path == path)

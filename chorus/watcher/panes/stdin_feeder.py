@@ -110,7 +110,8 @@ class Feeder:
         while True:
             own = _own(line)
             if own is None:
-                self._lines.put(line)
+                if line == END or _is_whole(line):
+                    self._lines.put(line)
             elif own.get(FEEDER_KEY) == "signal":
                 client.send_signal(SIGNALS[own["signal"]])
             elif own.get(FEEDER_KEY) == "mcp" and own["request"] not in self._answered:
@@ -158,6 +159,14 @@ def _own(line: bytes) -> dict[str, Any] | None:
         if isinstance(value, dict):
             return value
     return None
+
+
+def _is_whole(line: bytes) -> bool:
+    """Return whether the line is a message: a watcher that is killed may leave a part of one."""
+    try:
+        return isinstance(json.loads(line), dict)
+    except ValueError:
+        return False
 
 
 def answered_by(line: bytes) -> str | None:

@@ -6,10 +6,11 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from chorus.model.json_limit import MAX_JSON_BYTES, is_too_much
+
 MAX_HEADER_BYTES = 2**16
 HEADERS_END = b"\r\n\r\n"
 CONTENT_LENGTH = re.compile(rb"(?:^|\n)content-length:\s*(\d{1,18})\s", re.IGNORECASE)
-MAX_BODY_BYTES = 64 * 2**20
 
 
 class BadHttp(ValueError):
@@ -36,10 +37,13 @@ async def read_http(line: bytes, reader: asyncio.StreamReader) -> HttpRequest:
         raise BadHttp("too many headers")
     found = CONTENT_LENGTH.search(headers)
     length = int(found[1]) if found else 0
-    if length > MAX_BODY_BYTES:
+    if length > MAX_JSON_BYTES:
         raise BadHttp(f"a body of {length} bytes")
     try:
-        value = orjson.loads(await reader.readexactly(length))
+        body = await reader.readexactly(length)
+        if is_too_much(body):
+            raise BadHttp("a body of too many values")
+        value = orjson.loads(body)
     except (orjson.JSONDecodeError, asyncio.IncompleteReadError) as error:
         raise BadHttp(str(error)) from None
     if not isinstance(value, dict):

@@ -4,7 +4,6 @@ An unknown request or wrong arguments are refused with one sentence. The request
 `review_requests`.
 """
 
-import asyncio
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -55,6 +54,7 @@ from chorus.system.git_files import label_of
 from chorus.tmux.address import Address
 from chorus.tmux.launch import show_side_pane
 from chorus.tmux.tmux_server import TmuxServer
+from chorus.watcher.beside import run_beside
 from chorus.watcher.note_delivery import NoteDelivery
 from chorus.watcher.notice_queue import NoticeQueue
 from chorus.watcher.panes.capture_files import CaptureFiles
@@ -274,7 +274,7 @@ class PaneRequests:
         panel_error = None
         if panel := arguments.get("panel"):
             environment = {"PYTHONPATH": import_path()}
-            panel_error = await asyncio.to_thread(
+            panel_error = await run_beside(
                 show_side_pane, TmuxServer(address), watched.id, panel, environment=environment
             )
         return {

@@ -1,11 +1,13 @@
 """The requests about history: lanes, log, show, blame, revert, redo, keep, land and drop.
 
-A request that changes files or history takes the pipeline's lock, as every source does.
+A request that changes files or history takes the pipeline's lock, as every source does. What is quick is done
+on the loop, with the recorder that records; what may take longer than a few hundredths of a second is done
+beside it, with a recorder of its own.
 """
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -14,6 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from chorus.errors import UsageError
+from chorus.history.log.entry import LogEntry
 from chorus.history.log.file_history import MemoryFileHistory
 from chorus.history.log.filter import LogFilter
 from chorus.history.log.joint_log import find_action, merge_entries, path_in_tree, read_each
@@ -21,6 +24,7 @@ from chorus.history.log.lookup import find_entry
 from chorus.history.recorder import Recorder
 from chorus.history.timeline_log import TimelineUnreadable
 from chorus.history.workspace import Workspace
+from chorus.model.ids import Oid, RepoPath
 from chorus.model.json_api import (
     ActionJson,
     BlameLineJson,
@@ -64,8 +68,10 @@ from chorus.review.landing.selection import LandingRequest
 from chorus.review.operations import FileBusy, PreparedRevert, Selection
 from chorus.review.pull_request import describe_pull_request
 from chorus.review.revert.notice_text import render_notices
+from chorus.watcher.beside import run_beside
 from chorus.watcher.note_delivery import NoteDelivery
 from chorus.watcher.notice_queue import NoticeQueue
+from chorus.watcher.recorder_pool import RecorderPool
 from chorus.watcher.server.request_handlers import Handler
 from chorus.watcher.sources.pipeline import Pipeline
 from chorus.watcher.work_trees import WatchedTree, WatchedTrees
@@ -74,13 +80,22 @@ from chorus.watcher.work_trees import WatchedTree, WatchedTrees
 # takes longer waits for the user, and then the client reads the file again before it writes.
 QUIET_SECONDS = 2.0
 QUIET_POLL_SECONDS = 0.01
-# Edits of one file that are followed back while other requests wait: some 0.1 ms each.
+# What is done on the loop, so that nobody else waits for more than some hundredths of a second:
+# edits of one file that are followed back, some 0.1 ms each, and the size of such a file,
 MAX_TRACED = 100
-
-
-# Most changes are planned in less. With more to compare, they are planned beside the loop: a reader of its
-# own takes a while to read a long history.
+MAX_TRACED_BYTES = 100_000
+# (nobody reads the authors of more lines than these),
+MAX_BLAMED_LINES = 50_000
+# entries of the log that are sent,
+MAX_LISTED = 500
+# actions that are looked for by their names,
+MAX_NAMED = 20
+# changes of files that are written and recorded, some 5 ms each,
+MAX_APPLIED = 5
+# and planning. Most changes are planned in less.
 QUICK_SECONDS = 0.03
+# A plan that was overtaken by an edit is made again; after so many times, edits wait for it.
+MAX_PLANS = 3
 
 Read = TypeVar("Read")
 
@@ -98,6 +113,7 @@ class ReviewRequests:
     catch_up: Callable[[], Awaitable[None]]
     note_delivery: NoteDelivery
     quick_seconds: float = QUICK_SECONDS
+    pool: RecorderPool = field(default_factory=RecorderPool)
     # Two landings at once could land the same action.
     _landing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -137,18 +153,28 @@ class ReviewRequests:
             path = path_in_tree(log_filter.path, here, root) if log_filter.path else None
             return recorder.log.select(log_filter._replace(path=path))
 
-        entries = merge_entries(read_each(readers, select), log_filter.limit)
-        notes = self.note_delivery.states(readers)
-        return [_with_notes(entry, notes) for entry in entries] if notes else entries
+        def read(readers: Mapping[str, Recorder]) -> list[LogEntryJson]:
+            entries = merge_entries(read_each(readers, select), log_filter.limit)
+            notes = self.note_delivery.states(readers)
+            return [_with_notes(entry, notes) for entry in entries] if notes else entries
+
+        is_short = log_filter.limit is not None and log_filter.limit <= MAX_LISTED
+        if is_short and log_filter.path is None and not self.note_delivery.any(readers):
+            return read(readers)
+        return await self.pool.use_all(_roots(readers), read)
 
     async def show(self, arguments: ShowArguments) -> ActionJson:
         readers, current = self._readers(arguments.get("cwd"))
         user_diff = arguments.get("user_diff", False)
 
-        def show(recorder: Recorder, name: str) -> ActionJson:
-            return recorder.log.show(name, user_diff=user_diff)
+        def find(recorder: Recorder, name: str) -> tuple[Recorder, LogEntry]:
+            return recorder, recorder.log.find(name)
 
-        return find_action(str(arguments["action"]), readers, current, show)
+        recorder, entry = find_action(str(arguments["action"]), readers, current, find)
+        if entry.timeline is not None and not entry.paths:  # it changed more files than its record lists
+            name = str(entry.n) if entry.n is not None else entry.timeline
+            return await self._read_one_beside(recorder, lambda own: own.log.show(name, user_diff=user_diff))
+        return await run_beside(recorder.log.prepare_show(entry, user_diff=user_diff))
 
     async def blame(self, arguments: BlameArguments) -> list[BlameLineJson]:
         """Blame from memory. What may take seconds, git and a file with many edits, runs in a thread."""
@@ -156,15 +182,23 @@ class ReviewRequests:
         name, line = arguments["path"], arguments.get("line")
         repository = recorder.workspace.repository
         path = recorder.workspace.locate(name)
-        if path is not None and len([*islice(recorder.timeline.touching(path), MAX_TRACED)]) == MAX_TRACED:
+        if path is not None and _takes_long_to_blame(recorder, path):
+            if line is None:
+                await run_beside(_refuse_long_file, repository.work_tree / path)
             with suppress(TimelineUnreadable):
-                return await asyncio.to_thread(blame_from_disk, repository.work_tree, name, line)
-        by_git = await asyncio.to_thread(run_git_blame, repository.git, path, line) if path else b""
+                return await run_beside(blame_from_disk, repository.work_tree, name, line)
+            return await self._read_one_beside(
+                recorder, lambda own: blame(MemoryFileHistory(own), name, line)
+            )
+        by_git = await run_beside(run_git_blame, repository.git, path, line) if path else b""
         return blame(MemoryFileHistory(recorder), name, line, by_git=by_git)
 
     async def hunks(self, arguments: ActionArguments) -> list[HunkJson]:
-        tree, selection = self._select(arguments.get("cwd"), Selection([str(arguments["action"])]))
-        return review.list_revertible_hunks(tree.recorder, selection.actions[0])
+        tree, selection = await self._select(arguments.get("cwd"), Selection([str(arguments["action"])]))
+        action = selection.actions[0]
+        return await self._read_one_beside(
+            tree.recorder, lambda own: review.list_revertible_hunks(own, action)
+        )
 
     async def note(self, arguments: NoteArguments) -> NoteJson:
         readers, current = self._readers(arguments.get("cwd"))
@@ -176,7 +210,8 @@ class ReviewRequests:
         await self.catch_up()  # an edit that is not reported yet may address one
         readers, _ = self._readers(arguments.get("cwd"), here=arguments.get("here", False))
         wanted = set(arguments.get("notes", ()))
-        return [note for note in self.note_delivery.all(readers) if not wanted or note["n"] in wanted]
+        notes = await self.pool.use_all(_roots(readers), self.note_delivery.all)
+        return [note for note in notes if not wanted or note["n"] in wanted]
 
     async def send_notes(self, arguments: NotesArguments) -> SentNotesJson:
         await self.catch_up()
@@ -186,9 +221,13 @@ class ReviewRequests:
     async def pull_request(self, arguments: PullRequestArguments) -> PullRequestJson:
         await self.catch_up()
         lane = arguments["lane"]
-        tree, _ = self._select(arguments.get("cwd"), Selection(lane=lane))
-        notes = self.note_delivery.all(self.trees.readers(tree))
-        return describe_pull_request(tree.recorder, lane, notes)
+        tree, _ = await self._select(arguments.get("cwd"), Selection(lane=lane))
+        label = tree.recorder.workspace.label
+
+        def describe(readers: Mapping[str, Recorder]) -> PullRequestJson:
+            return describe_pull_request(readers[label], lane, self.note_delivery.all(readers))
+
+        return await self.pool.use_all(_roots(self.trees.readers(tree)), describe)
 
     async def drop_notes(self, arguments: NotesArguments) -> list[NoteJson]:
         readers, _ = self._readers(arguments.get("cwd"))
@@ -206,7 +245,7 @@ class ReviewRequests:
             arguments.get("path", ()),
             arguments.get("hunks", ()),
         )
-        tree, selection = self._select(arguments.get("cwd"), selection)
+        tree, selection = await self._select(arguments.get("cwd"), selection)
         prepare = partial(
             review.prepare_revert,
             selection=selection,
@@ -218,7 +257,7 @@ class ReviewRequests:
         )
 
     async def redo(self, arguments: RedoArguments) -> RevertJson:
-        tree, selection = self._select(arguments.get("cwd"), Selection(_names(arguments["actions"])))
+        tree, selection = await self._select(arguments.get("cwd"), Selection(_names(arguments["actions"])))
         prepare = partial(review.prepare_redo, selection=selection)
         return await self._change(
             tree, prepare, dry_run=arguments.get("dry_run", False), notify=arguments.get("notify", True)
@@ -226,10 +265,17 @@ class ReviewRequests:
 
     async def keep(self, arguments: KeepArguments) -> KeepJson:
         names = _names(arguments.get("actions", ()))
-        tree, selection = self._select(
+        tree, selection = await self._select(
             arguments.get("cwd"), Selection(names, _turns(arguments), arguments.get("lane"))
         )
-        done = review.keep(tree.recorder, selection, undo=arguments.get("undo", False))
+        undo = arguments.get("undo", False)
+        async with self.pipeline.lock:
+            if 0 < len(names) <= MAX_NAMED:
+                done = review.keep(tree.recorder, selection, undo=undo)
+            else:
+                done = await self._read_one_beside(
+                    tree.recorder, lambda own: review.keep(own, selection, undo=undo)
+                )
         self.trees.publish_changes()
         return done
 
@@ -251,21 +297,18 @@ class ReviewRequests:
             dry_run,
         )
         async with self._landing:
-            tree, _ = self._select(arguments.get("cwd"), Selection(lane=arguments["lane"]))
+            tree, _ = await self._select(arguments.get("cwd"), Selection(lane=arguments["lane"]))
             own = f"{tree.recorder.workspace.label}:"
             request = replace(request, actions=[name.removeprefix(own) for name in request.actions])
             # It looks at the whole lane, and commit hooks may take minutes: both are done beside the loop.
             repository = tree.recorder.workspace.repository
-            plan = await asyncio.to_thread(
-                _read_beside, repository.work_tree, partial(plan_landing, request=request)
-            )
+            plan = await self._read_one_beside(tree.recorder, partial(plan_landing, request=request))
             pending = PendingLanding(repository.own_dir)
             with pending.locked():
-                made = await asyncio.to_thread(
-                    _apply_landing, repository.work_tree, plan, pending, dry_run=dry_run
-                )
+                made = await run_beside(_apply_landing, repository.work_tree, plan, pending, dry_run=dry_run)
                 if not dry_run:
-                    mark_landed(tree.recorder, made)
+                    async with self.pipeline.lock:
+                        await self._read_one_beside(tree.recorder, partial(mark_landed, result=made))
                     pending.clear()
         self.trees.publish_changes()
         return landing_json(plan, made, dry_run=dry_run)
@@ -273,10 +316,12 @@ class ReviewRequests:
     async def drop(self, arguments: DropArguments) -> DropJson:
         lane = arguments.get("lane")
         async with self.pipeline.lock:
-            recorder = self._select(arguments.get("cwd"), Selection(lane=lane))[0].recorder
+            tree, _ = await self._select(arguments.get("cwd"), Selection(lane=lane))
             if lane is not None and arguments.get("restore", False):
-                return {"lanes": dropping.restore(recorder, lane)}
-            return {"lanes": dropping.drop(recorder, lane)}
+                lanes = await self._read_one_beside(tree.recorder, lambda own: dropping.restore(own, lane))
+            else:
+                lanes = await self._read_one_beside(tree.recorder, lambda own: dropping.drop(own, lane))
+            return {"lanes": lanes}
 
     async def _change(
         self,
@@ -289,25 +334,39 @@ class ReviewRequests:
         """Run a change of files and history, between two edits of a session and not in the middle of one."""
         await self.catch_up()  # an edit that is not reported yet is the session's, not an outside change
         if dry_run:
-            prepared = await self._prepare(tree, prepare)
+            prepared = self._prepare_quickly(tree, prepare) or await self._prepare_beside(tree, prepare)
             self.trees.publish_changes()
             return {**prepared.result, "notified": []}
         deadline = time.monotonic() + QUIET_SECONDS
+        plans = 0
+        ahead: PreparedRevert | None = None  # planned while others recorded, on top of `known`
+        known: Oid | None = None
         while True:
             async with self.pipeline.lock:
-                prepared = await self._prepare(tree, prepare)
-                late = time.monotonic() > deadline
-                with suppress(FileBusy):
-                    busy = () if late else tree.windows.open_paths
-                    done = review.apply_prepared(tree.recorder, prepared, busy=busy)
-                    notified = self._notify(tree, done.get("made", ())) if notify else []
-                    break
-            await asyncio.sleep(QUIET_POLL_SECONDS)
+                if ahead is None or known != _newest(tree):
+                    ahead = self._prepare_quickly(tree, prepare)
+                    plans += 1
+                    if ahead is None and plans > MAX_PLANS:
+                        ahead = await self._prepare_beside(tree, prepare)
+                known = _newest(tree)
+                if ahead is not None:
+                    late = time.monotonic() > deadline
+                    with suppress(FileBusy):
+                        done = await self._apply(tree, ahead, () if late else tree.windows.open_paths)
+                        notified = self._notify(tree, done.get("made", ())) if notify else []
+                        break
+            if ahead is None:
+                ahead = await self._prepare_beside(tree, prepare)
+            else:
+                ahead = None
+                await asyncio.sleep(QUIET_POLL_SECONDS)
         self.trees.publish_changes()
         return {**done, "notified": notified}
 
-    async def _prepare(self, tree: WatchedTree, prepare: Callable[..., PreparedRevert]) -> PreparedRevert:
-        """Plan a change: on the loop if that is quick, else beside it, with a reader of its own."""
+    def _prepare_quickly(
+        self, tree: WatchedTree, prepare: Callable[..., PreparedRevert]
+    ) -> PreparedRevert | None:
+        """Plan a change on the loop; None if that takes too long."""
         deadline = time.monotonic() + self.quick_seconds
 
         def step() -> None:
@@ -316,7 +375,30 @@ class ReviewRequests:
 
         with suppress(PlanningIsSlow):
             return prepare(tree.recorder, step=step)
-        return await asyncio.to_thread(_read_beside, tree.recorder.workspace.repository.work_tree, prepare)
+        return None
+
+    async def _prepare_beside(
+        self, tree: WatchedTree, prepare: Callable[..., PreparedRevert]
+    ) -> PreparedRevert:
+        return await self._read_one_beside(tree.recorder, prepare)
+
+    async def _apply(self, tree: WatchedTree, prepared: PreparedRevert, busy: Collection[str]) -> RevertJson:
+        """Write and record a change: beside the loop if it is large. The caller holds the pipeline's lock."""
+        if prepared.edit_count <= MAX_APPLIED:
+            return review.apply_prepared(tree.recorder, prepared, busy=busy)
+        is_rewind = tree.recorder.journal.is_rewind
+
+        def apply(own: Recorder) -> RevertJson:
+            own.journal.is_rewind = is_rewind
+            return review.apply_prepared(own, prepared, busy=busy)
+
+        done = await self._read_one_beside(tree.recorder, apply)
+        tree.recorder.journal.refresh()
+        return done
+
+    async def _read_one_beside(self, recorder: Recorder, read: Callable[[Recorder], Read]) -> Read:
+        """Call a function beside the loop, with a recorder for the same work tree that is its own."""
+        return await self.pool.use(recorder.workspace.repository.work_tree, read)
 
     def _notify(self, tree: WatchedTree, made: Iterable[int]) -> list[str]:
         """Queue notices of these reverts and redos; return the sessions that will get them."""
@@ -335,22 +417,58 @@ class ReviewRequests:
         name = tree.recorder.workspace.label
         return ({name: tree.recorder} if here else self.trees.readers(tree)), name
 
-    def _select(self, cwd: str | None, selection: Selection) -> tuple[WatchedTree, Selection]:
+    async def _select(self, cwd: str | None, selection: Selection) -> tuple[WatchedTree, Selection]:
         """The work tree a selection is about, and the selection without the names of trees."""
         readers, current = self._readers(cwd)
-        if selection.actions:
-            found = [find_action(name, readers, current, _find) for name in selection.actions]
+        names = selection.actions
+
+        def find(readers: Mapping[str, Recorder]) -> list[tuple[Path, str]]:
+            return [find_action(name, readers, current, _find) for name in names]
+
+        if names:
+            is_quick = len(names) <= MAX_NAMED
+            found = find(readers) if is_quick else await self.pool.use_all(_roots(readers), find)
             roots = list(dict.fromkeys(root for root, _ in found))
         else:
             found = []
             others = [recorder for name, recorder in readers.items() if name != current]
-            holders = [one for one in (readers[current], *others) if _holds(one, selection)]
-            roots = [one.workspace.repository.work_tree for one in (*holders, readers[current])][:1]
+            holders = (one for one in (readers[current], *others) if _holds(one, selection))
+            roots = [next(holders, readers[current]).workspace.repository.work_tree]
         if len(roots) > 1:
             raise UsageError(
                 "the actions are in several work trees", hint="Name actions of one work tree at a time."
             )
         return self._tree(str(roots[0])), replace(selection, actions=[name for _, name in found])
+
+
+def _roots(readers: Mapping[str, Recorder]) -> dict[str, Path]:
+    return {label: recorder.workspace.repository.work_tree for label, recorder in readers.items()}
+
+
+def _newest(tree: WatchedTree) -> Oid | None:
+    """The newest record of a work tree."""
+    tree.recorder.journal.refresh()
+    records = tree.recorder.timeline.records
+    return records[-1].oid if records else None
+
+
+def _refuse_long_file(path: Path) -> None:
+    with suppress(OSError, ValueError), path.open("rb") as file:
+        lines = sum(1 for _ in islice(file, MAX_BLAMED_LINES + 1))
+        if lines > MAX_BLAMED_LINES:
+            raise UsageError(
+                f"{path.name} has more than {MAX_BLAMED_LINES:,} lines",
+                hint="Name one of them: `chorus blame FILE:LINE`.",
+            )
+
+
+def _takes_long_to_blame(recorder: Recorder, path: RepoPath) -> bool:
+    if len([*islice(recorder.timeline.touching(path), MAX_TRACED)]) == MAX_TRACED:
+        return True
+    try:
+        return (recorder.workspace.repository.work_tree / path).lstat().st_size > MAX_TRACED_BYTES
+    except (OSError, ValueError):
+        return False
 
 
 def _with_notes(entry: LogEntryJson, notes: Mapping[str, list[NoteStateJson]]) -> LogEntryJson:
@@ -380,12 +498,6 @@ def _names(actions: Iterable[ActionName]) -> list[str]:
 def _turns(arguments: RevertArguments | KeepArguments) -> list[str]:
     turn = arguments.get("turn")
     return [*([turn] if turn is not None else []), *arguments.get("turns", ())]
-
-
-def _read_beside(work_tree: Path, read: Callable[[Recorder], Read]) -> Read:
-    """Read the history on a thread of its own: the watcher's recorder belongs to the loop."""
-    with Recorder.open(work_tree) as recorder:
-        return read(recorder)
 
 
 def _apply_landing(

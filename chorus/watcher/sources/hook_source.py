@@ -27,8 +27,6 @@ log = logging.getLogger("chorus.watcher")
 POLL_SECONDS = 5.0
 # The hook before the next call waits at most 257 ms for the watcher. A little less, for the clock of files.
 NEXT_HOOK_WAITS_SECONDS = 0.2
-# Recording takes milliseconds; a request is answered in any case.
-RECORDED_TIMEOUT_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +75,11 @@ class HookSource:
             self._repair_spool()
             await self.read()
 
-    async def wait_until_recorded(self) -> None:
+    async def wait_until_recorded(self, seconds: float) -> None:
         """Wait until what a released hook reported is recorded: whoever asks next expects to find it."""
         if not self._recorded.is_set():
             with suppress(TimeoutError):
-                async with asyncio.timeout(RECORDED_TIMEOUT_SECONDS):
+                async with asyncio.timeout(seconds):
                     await self._recorded.wait()
 
     def _repair_spool(self) -> None:
@@ -170,5 +168,5 @@ class HookSource:
             finally:
                 self.trees.set_more_to_come(False)
             if is_last:
-                self.trees.record_held()
+                await self.trees.record_held()
         self.requests.feed_hook(event, outcomes)

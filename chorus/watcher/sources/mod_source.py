@@ -103,7 +103,7 @@ class ModSource:
                     client=client or "",
                     is_waiting=_client_waits(report, self.events.report_wait_seconds),
                 )
-                self.trees.record_held()
+                await self.trees.record_held()
         except Exception as error:
             self.transcripts.tails.frozen = True
             if self.fail(error):

@@ -37,7 +37,7 @@ class OutsideChanges:
                 if tree.windows.only:
                     await tree.settle()
                     with tree.directory.ignore_if_removed():
-                        tree.record_while_asked(self.is_asked)
+                        await tree.record_while_asked(self.is_asked)
 
     async def run(self) -> None:
         changed = self.trees.changed
@@ -53,24 +53,24 @@ class OutsideChanges:
                 continue
             async with self.transcripts.pipeline.lock:
                 await self.transcripts.read()
-                left = [self._record(tree) for tree in self.trees.present()]
+                left = [await self._record(tree) for tree in self.trees.present()]
             if any(left):
                 changed.set()
             self.trees.publish_changes()
 
-    def _record(self, tree: WatchedTree) -> bool:
+    async def _record(self, tree: WatchedTree) -> bool:
         """Record what is ready. Return True if a change is left for later, or the tree was removed."""
         with tree.directory.ignore_if_removed():
-            return self._record_present(tree)
+            return await self._record_present(tree)
         return True
 
-    def _record_present(self, tree: WatchedTree) -> bool:
-        tree.record_held()
+    async def _record_present(self, tree: WatchedTree) -> bool:
+        await tree.record_held()
         if tree.windows.open:
             if tree.has_changes:
-                tree.record_while_asked(self.is_asked)
+                await tree.record_while_asked(self.is_asked)
             return tree.has_changes
-        return tree.record_outside(grace_seconds=self._grace_seconds(tree))
+        return await tree.record_outside(grace_seconds=self._grace_seconds(tree))
 
     def _is_due(self, tree: WatchedTree) -> bool:
         """Whether there may be something to record, or the tree is gone."""

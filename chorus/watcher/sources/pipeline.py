@@ -98,10 +98,13 @@ class Pipeline:
         self, outcomes: list[Outcome], *, source: str, is_waiting: IsWaiting | None, history: bool
     ) -> None:
         moment = now()
+        changed: dict[SessionId, Session] = {}
         for outcome in outcomes:
-            changed = self.roster.feed(outcome, time=moment, source=source)
-            if changed is not None:
-                self.publish_session(changed)
+            session = self.roster.feed(outcome, time=moment, source=source)
+            if session is not None:
+                changed[session.id] = session
+        for session in changed.values():
+            self.publish_session(session)
         self._observe(outcomes, source)
         for tree, mine in self._by_tree(outcomes).items():
             if history:

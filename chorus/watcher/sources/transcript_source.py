@@ -18,6 +18,7 @@ import orjson
 
 from chorus.agents.interface import Clients, Source, TranscriptReader
 from chorus.model.ids import SessionId
+from chorus.model.json_limit import is_too_much
 from chorus.model.session import Session
 from chorus.watcher.sources.pipeline import Pipeline
 from chorus.watcher.sources.transcript_activity import (
@@ -35,6 +36,7 @@ SAVE_SECONDS = 3.0
 LATE_SECONDS = 60.0
 # What is read and fed before requests have their turn again: some ten milliseconds of work.
 MAX_STEP_BYTES = 2**20
+MAX_STEP_LINES = 500
 # All positions are saved with each read: those of the sessions of some weeks are enough.
 MAX_POSITIONS = 500
 
@@ -234,7 +236,7 @@ class TranscriptTails:
         A sub-agent's file that appears later is read from its start.
         """
         self.has_more = False
-        budget = MAX_STEP_BYTES
+        budget, lines_left = MAX_STEP_BYTES, MAX_STEP_LINES
         for transcript, session in list(self._mains.items()):
             for path in self.clients.subagent_transcripts(transcript):
                 if path not in self._files:
@@ -246,12 +248,13 @@ class TranscriptTails:
                 yield TranscriptLine(
                     followed.session, text, history=followed.tail.position <= followed.watched_from
                 )
+                lines_left -= 1
             if followed.tail.position != start:
                 self._positions.pop(str(path), None)
                 self._positions[str(path)] = followed.tail.position
             budget -= max(followed.tail.position - start, 0)
             # The files after it wait: a sub-agent's lines are read after those of its session.
-            if followed.tail.has_more or budget <= 0:
+            if followed.tail.has_more or budget <= 0 or lines_left <= 0:
                 self.has_more = True
                 return
 
@@ -276,6 +279,8 @@ class TranscriptTails:
 
 
 def _decode(line: TranscriptLine) -> dict[str, Any] | None:
+    if is_too_much(line.text):
+        return None
     try:
         value = orjson.loads(line.text)
     except orjson.JSONDecodeError:

@@ -13,7 +13,7 @@ from pathlib import Path
 from chorus.model.action import Action, Call
 from chorus.model.commit_message import shorten
 from chorus.model.ids import SessionId
-from chorus.model.json_api import CallEvent, SessionJson, TextEvent, TurnEvent, TurnJson
+from chorus.model.json_api import CallEvent, SessionJson, SessionSums, TextEvent, TurnEvent, TurnJson
 from chorus.model.outcomes import ActionClosed, CallOpened, Outcome, TextWritten
 from chorus.model.tools import COMMAND_KEY
 from chorus.model.turn import MAX_TURNS, TurnRecord, TurnTable, join_turn, read_turns, sum_turns
@@ -34,6 +34,8 @@ class TurnStore:
         self._publisher = publisher
         self._table = TurnTable()
         self._saved_of: dict[str, dict[str, TurnJson]] = {}  # by session: those of earlier watchers
+        self._sums: dict[str, SessionSums] = {}  # by session, since its turns last changed
+        self._models: dict[str, str | None] = {}  # by session, as its turns name them
 
     def load(self) -> None:
         """Read the newest turns of earlier watchers, and drop the others from the file."""
@@ -55,6 +57,7 @@ class TurnStore:
             changed = self._table.feed(outcome, time=moment)
             if changed is not None:
                 sessions.add(changed.session)
+                self._sums.pop(changed.session, None)
                 if not is_followed and changed.ended is None:
                     continue
                 turn = self._describe(changed)
@@ -91,15 +94,18 @@ class TurnStore:
     def add_sums(self, session: SessionJson) -> None:
         """Add to a session what its turns took together."""
         name = SessionId(session["id"])
-        described = map(self._describe, self._table.of_session(name))
-        known = {turn["turn"]: turn for turn in described if turn is not None}
-        saved = self._saved_of.get(session["id"], {})
-        turns = sorted((saved | known).values(), key=lambda one: one["started"])
-        if turns:
-            sums = sum_turns(turns, self._table.total_cost(name))
-            session.update(sums)  # type: ignore[typeddict-item]  # all are keys of a session
-            if session.get("model") is None:  # an interactive client does not name it
-                session["model"] = next((one["model"] for one in reversed(turns) if one["model"]), None)
+        sums = self._sums.get(name)
+        if sums is None:
+            described = map(self._describe, self._table.of_session(name))
+            known = {turn["turn"]: turn for turn in described if turn is not None}
+            turns = sorted((self._saved_of.get(name, {}) | known).values(), key=lambda one: one["started"])
+            if not turns:
+                return
+            sums = self._sums[name] = sum_turns(turns, self._table.total_cost(name))
+            self._models[name] = next((one["model"] for one in reversed(turns) if one["model"]), None)
+        session.update(sums)  # type: ignore[typeddict-item]  # all are keys of a session
+        if session.get("model") is None:  # an interactive client does not name it
+            session["model"] = self._models[name]
 
     def _describe(self, record: TurnRecord) -> TurnJson | None:
         """Return a turn with what an earlier watcher saved of it; None if it was saved under another id.

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from chorus.agents.hook_event import parse_event_file
-from chorus.agents.hook_spool import CUT_OFF_SECONDS, MAX_QUARANTINED, Spool
+from chorus.agents.hook_spool import CUT_OFF_SECONDS, MAX_EVENT_BYTES, MAX_QUARANTINED, Spool
+from chorus.model.json_limit import MAX_COMMAS
 
 HEAD = b"1\t77\t%3\t/tmp/tmux-0/default,123,0\n"
 
@@ -221,3 +222,17 @@ def test_an_event_that_fails_is_quarantined_and_its_hook_released(directory: Pat
     assert not spool.is_hook_waiting(odd)
     assert spool.problems == {"failed": 1}
     assert spool.take() == []
+
+
+def test_what_is_no_file_or_too_long_is_set_aside_unread(directory: Path, spool: Spool) -> None:
+    os.mkfifo(directory / "1.0")
+    (directory / "2.0").touch()
+    os.truncate(directory / "2.0", MAX_EVENT_BYTES + 1)
+    assert spool.take() == []
+    assert sorted(path.name for path in (directory / "aside").iterdir()) == ["1.0", "2.0"]
+    assert spool.problems == {"not-an-event": 2}
+
+
+def test_an_event_of_millions_of_values_is_not_parsed() -> None:
+    body = b'{"a": [' + b"0," * MAX_COMMAS + b"0, 0]}"
+    assert parse_event_file("1.0", b"1\t\t\t\n" + body, written_ns=0) is None

@@ -1,0 +1,45 @@
+"""Run blocking work on a thread beside the loop. No such thread delays the end of the watcher.
+
+`asyncio.to_thread` would: its threads are waited for at the end, however long their work takes. What is cut
+off there was written to be cut off anywhere, as by a kill.
+"""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import ParamSpec, TypeVar
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+
+async def run_beside(
+    work: Callable[Arguments, Result], *arguments: Arguments.args, **named: Arguments.kwargs
+) -> Result:
+    """Call a function on a thread of its own, and wait for what it returns or raises.
+
+    If the caller is cancelled, the thread goes on, and what comes of it is forgotten.
+    """
+    loop = asyncio.get_running_loop()
+    ended: asyncio.Future[Result] = loop.create_future()
+
+    def settle(result: Callable[[], None]) -> None:
+        if not ended.done():  # cancelled
+            result()
+
+    def report(result: Callable[[], None]) -> None:
+        with suppress(RuntimeError):  # the loop has ended
+            loop.call_soon_threadsafe(settle, result)
+
+    def run() -> None:
+        try:
+            result = work(*arguments, **named)
+        except BaseException as error:  # noqa: BLE001  raised where it is waited for
+            raised = error
+            report(lambda: ended.set_exception(raised))
+        else:
+            report(lambda: ended.set_result(result))
+
+    threading.Thread(target=run, name=getattr(work, "__name__", "beside"), daemon=True).start()
+    return await ended

@@ -1,0 +1,107 @@
+"""Recorders for threads beside the loop: the watcher's own belong to the loop.
+
+To read a long history takes a while, so one that was given back is kept for the next request.
+"""
+
+import asyncio
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from chorus.errors import ChorusError
+from chorus.history.recorder import Recorder
+from chorus.watcher.beside import run_beside
+
+# Requests come in groups: a dry run, then the change itself.
+KEEP_SECONDS = 30.0
+
+Result = TypeVar("Result")
+
+
+class _Kept(NamedTuple):
+    recorder: Recorder
+    place: tuple[int, int]  # the work tree it was opened in; another may be at that path by now
+    since: float
+
+
+class RecorderPool:
+    """Can be used from any thread. At most one recorder of each work tree is kept."""
+
+    def __init__(self) -> None:
+        self._kept: dict[Path, _Kept] = {}
+        self._lock = threading.Lock()
+        self._closed = False
+
+    async def use(self, work_tree: Path, work: Callable[[Recorder], Result]) -> Result:
+        """Call a function on a thread, with a recorder of this work tree that is its own."""
+        return await self.use_all({"": work_tree}, lambda recorders: work(recorders[""]))
+
+    async def use_all(
+        self, work_trees: Mapping[str, Path], work: Callable[[Mapping[str, Recorder]], Result]
+    ) -> Result:
+        """The same with recorders of several work trees, by name."""
+
+        def borrow_and_work() -> Result:
+            with ExitStack() as stack:
+                return work(
+                    {name: stack.enter_context(self.borrow(root)) for name, root in work_trees.items()}
+                )
+
+        try:
+            return await run_beside(borrow_and_work)
+        finally:
+            asyncio.get_running_loop().call_later(KEEP_SECONDS, self.close_unused)
+
+    @contextmanager
+    def borrow(self, work_tree: Path) -> Iterator[Recorder]:
+        """A recorder that nobody else uses meanwhile."""
+        with self._lock:
+            kept = self._kept.pop(work_tree, None)
+        place = _place(work_tree)
+        if kept is not None and kept.place != place:
+            kept.recorder.close()
+            kept = None
+        recorder = kept.recorder if kept is not None else Recorder.open(work_tree)
+        try:
+            yield recorder
+        except ChorusError:
+            self._give_back(work_tree, recorder, place)  # it has refused, which is an answer too
+            raise
+        except BaseException:
+            recorder.close()
+            raise
+        self._give_back(work_tree, recorder, place)
+
+    def _give_back(self, work_tree: Path, recorder: Recorder, place: tuple[int, int]) -> None:
+        with self._lock:
+            spare = self._closed or work_tree in self._kept
+            if not spare:
+                self._kept[work_tree] = _Kept(recorder, place, time.monotonic())
+        if spare:
+            recorder.close()
+
+    def close_unused(self, seconds: float = KEEP_SECONDS) -> None:
+        """Close the recorders that nobody has borrowed for this long."""
+        now = time.monotonic()
+        with self._lock:
+            unused = {root: kept for root, kept in self._kept.items() if now - kept.since >= seconds}
+            for root in unused:
+                del self._kept[root]
+        for kept in unused.values():
+            kept.recorder.close()
+
+    def close(self) -> None:
+        self._closed = True
+        self.close_unused(0.0)
+
+
+def _place(work_tree: Path) -> tuple[int, int]:
+    try:
+        found = os.stat(work_tree / ".git")  # noqa: PTH116  with two values of it
+    except OSError:
+        return 0, 0
+    return found.st_dev, found.st_ino
