@@ -74,6 +74,8 @@ class OutsideChanges:
 
     def _is_due(self, tree: WatchedTree) -> bool:
         """Whether there may be something to record, or the tree is gone."""
+        if tree.windows.open:
+            return True
         grace = self._grace_seconds(tree)
         return tree.may_record_outside(grace_seconds=grace) or not tree.directory.is_there()
 
