@@ -34,7 +34,7 @@ help:
 	@echo 'make dist-check  build the wheel, install it with pip, pipx and uv, play the demo from there'
 	@echo 'make compare     Chorus beside others: same edits, same repositories (installs them into .compare)'
 	@echo 'make docs        regenerate docs/commands.md, docs/chorus.1 and docs/schema.json from the code'
-	@echo 'make pictures    regenerate the pictures of the guide'
+	@echo 'make pictures    regenerate the pictures of the guide, and the moving one of the README (a real session)'
 	@echo 'make format      format the sources'
 	@echo 'make clean       remove .venv, .compare, .mutants and every cache'
 
@@ -113,8 +113,9 @@ compare: $(STAMP)
 docs: $(STAMP)
 	@$(BIN)/python -m tests.docs.generated
 
-pictures: $(STAMP)
+pictures: $(STAMP) tmux
 	@$(BIN)/python -m tests.panel.pictures
+	@$(BIN)/python -m tests.pictures.session
 
 clean:
 	rm -rf $(VENV) .compare .mutants dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage*

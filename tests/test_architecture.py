@@ -145,6 +145,7 @@ def test_other_rooms_use_an_agent_only_through_the_interface() -> None:
 SYSTEM_WORDS = re.compile(
     r"/proc\b|/sys/|sys\.platform|platform\.system|os\.uname|SO_PEERCRED|LOCAL_PEERCRED|sync_file_range|fsync\("
     r"|IN_MODIFY|inotify_|kqueue|[Ff][Ss][Ee]vents|eventfd|pbcopy|xclip|wl-copy"
+    r"|pidfd|memfd|os\.sched_|os\.splice|posix_fadvise|O_TMPFILE|renameat2|prctl|sed -i "
 )
 # The first line of a bug report names the system, and so does `doctor`.
 MAY_NAME_THE_SYSTEM = {"chorus/cli.py", "chorus/commands/doctor.py", "chorus/system/this_system.py"}

@@ -27,7 +27,12 @@ CUT_OFF_SECONDS = 10.0
 ANSWER_TIMEOUT_SECONDS = 10.0
 # Files that could not be read are kept for inspection, the newest ones.
 MAX_QUARANTINED = 50
+# A file that is there while there is something to say to a session.
+NOTICES = "notices"
 # In the spool the hook's process id and a counter; in `taken` also the time.
+_PING = (
+    "ping."  # a file that is there until the watcher sees it: whoever made it learns that the watcher works
+)
 _EVENT_NAME = re.compile(r"(\d+)\.\d+(?:\.\d+)?")
 
 
@@ -54,7 +59,14 @@ class Spool:
         self._answers = directory / "answers"
         self._quarantine = directory / "aside"
         self._wakeup = -1
-        self._files: dict[HookEvent, Path] = {}  # of events given and not forgotten
+        self._files: dict[HookEvent, str] = {}  # of events given and not forgotten
+        self._unreleased: set[HookEvent] = set()  # of these: their hooks wait
+        # Names as text: paths would cost more than what is done with them.
+        self._poke = str(directory / "poke")
+        self._late = str(directory / "late")
+        self._needed = [
+            str(path) for path in (self._taken, self._answers, self._quarantine, directory / "watcher")
+        ]
         self._unfinished: list[HookEvent] = []  # left by a watcher that ended before it had handled them
         self._answered: set[str] = set()
         self._printed: dict[str, bool] = {}
@@ -66,18 +78,17 @@ class Spool:
         for left in self._answers.iterdir():
             left.unlink()
         self._wakeup = self._open_wakeup()
-        unfinished = [self._read(path) for path in self._list(self._taken)]
+        unfinished = [self._read(self._taken, name) for name in self._list(self._taken)]
         self._unfinished = [event for event in unfinished if event is not None]
         self._announce()
 
     def is_intact(self) -> bool:
         """Whether hooks find everything they need to reach this watcher."""
         try:
-            wakeup = (self._directory / "poke").stat()
+            wakeup = os.stat(self._poke)  # noqa: PTH116  hot path
         except OSError:
             return False
-        needed = (self._taken, self._answers, self._quarantine, self._directory / "watcher")
-        return os.path.samestat(os.fstat(self._wakeup), wakeup) and all(path.exists() for path in needed)
+        return os.path.samestat(os.fstat(self._wakeup), wakeup) and all(map(os.path.exists, self._needed))
 
     def recreate(self) -> None:
         """Recreate what was removed from outside. `fileno` changes."""
@@ -111,8 +122,9 @@ class Spool:
         """
         self.drain_wakeups()
         # Before listing, so that the event of a hook which now decides not to wait is still seen.
-        (self._directory / "late").unlink(missing_ok=True)
-        found = [self._read(path) for path in self._list(self._directory)]
+        with suppress(FileNotFoundError):
+            os.unlink(self._late)  # noqa: PTH108  hot path
+        found = [self._read(self._directory, name) for name in self._list(self._directory)]
         unfinished, self._unfinished = self._unfinished, []
         if self._answered:
             self._sweep_answers()
@@ -120,7 +132,7 @@ class Spool:
 
     def is_hook_waiting(self, event: HookEvent) -> bool:
         """Whether the hook still makes the client wait. Call it after reading what an edit will change."""
-        if not self._is_unreleased(event):
+        if event not in self._unreleased:
             return False
         return read_start(int(event.name.partition(".")[0])) is not None
 
@@ -129,11 +141,19 @@ class Spool:
         if answer is not None:
             self._write(f"answers/{event.name}", orjson.dumps(answer) + b"\n")
             self._answered.add(event.name)
-        if self._is_unreleased(event):
-            taken = self._taken / f"{event.name}.{event.written_ns}"
+        if event in self._unreleased:
+            taken = f"{self._taken}/{event.name}.{event.written_ns}"
             with suppress(FileNotFoundError):  # removed from outside, which releases the hook as well
-                self._files[event].rename(taken)
+                os.rename(self._files[event], taken)  # noqa: PTH104  hot path
             self._files[event] = taken
+            self._unreleased.discard(event)
+
+    def expect_answers(self, expected: bool) -> None:
+        """Let hooks wait for an answer that would not wait otherwise; or no longer."""
+        if expected:
+            self._write(NOTICES, b"")
+        else:
+            (self._directory / NOTICES).unlink(missing_ok=True)
 
     def hold(self, event: HookEvent) -> HeldHook:
         """Let the hook wait for an answer that comes later, or never."""
@@ -158,13 +178,15 @@ class Spool:
         self.release(event)
         path = self._files.pop(event, None)
         if path is not None:
-            path.unlink(missing_ok=True)
+            with suppress(FileNotFoundError):
+                os.unlink(path)  # noqa: PTH108  hot path
 
     def quarantine(self, event: HookEvent) -> None:
         """Release the hook and keep the event's file for inspection: handling it failed."""
         path = self._files.pop(event, None)
+        self._unreleased.discard(event)
         if path is not None:
-            self._move_to_quarantine(path, why="failed")
+            self._move_to_quarantine(Path(path), why="failed")
 
     def _make_directories(self) -> None:
         for directory in (self._directory, self._taken, self._answers, self._quarantine):
@@ -184,34 +206,36 @@ class Spool:
         for mark in ("late", "asleep", "waking"):
             (self._directory / mark).unlink(missing_ok=True)
 
-    def _is_unreleased(self, event: HookEvent) -> bool:
-        path = self._files.get(event)
-        return path is not None and path.parent == self._directory
-
-    def _list(self, directory: Path) -> list[Path]:
-        """The files of events not returned yet, in the order they were written.
+    def _list(self, directory: Path) -> list[str]:
+        """The names of events not returned yet, in the order they were written.
 
         A file system's clock may have a resolution of some milliseconds; process ids rarely go backwards.
         """
-        returned = {path.name for path in self._files.values() if path.parent == directory}
+        returned = {event.name for event in self._unreleased}
         entries: list[tuple[int, int, str]] = []
         with os.scandir(directory) as found:
             for entry in found:
                 name = _EVENT_NAME.fullmatch(entry.name)
+                if name is None and entry.name.startswith(_PING):
+                    with suppress(FileNotFoundError):
+                        os.unlink(entry.path)  # noqa: PTH108  hot path
                 if name and entry.name not in returned:
                     with suppress(FileNotFoundError):
                         entries.append((entry.stat().st_mtime_ns, int(name[1]), entry.name))
-        return [directory / name for _, _, name in sorted(entries)]
+        return [name for _, _, name in sorted(entries)]
 
-    def _read(self, path: Path) -> HookEvent | None:
-        with suppress(FileNotFoundError):
-            written = path.stat().st_mtime_ns
-            event = parse_event_file(path.name, path.read_bytes(), written_ns=written)
+    def _read(self, directory: Path, name: str) -> HookEvent | None:
+        path = f"{directory}/{name}"
+        with suppress(FileNotFoundError), open(path, "rb", 0) as file:  # noqa: PTH123  hot path
+            written = os.fstat(file.fileno()).st_mtime_ns
+            event = parse_event_file(name, file.readall(), written_ns=written)
             if event is not None:
                 self._files[event] = path
+                if directory == self._directory:
+                    self._unreleased.add(event)
                 return event
             if time.time() - written / 1e9 > CUT_OFF_SECONDS:
-                self._move_to_quarantine(path, why="cut-off")
+                self._move_to_quarantine(Path(path), why="cut-off")
         return None
 
     def _move_to_quarantine(self, path: Path, *, why: str) -> None:

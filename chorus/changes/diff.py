@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 # Beyond this many edits between two anchors the search for the shortest script costs more than a
 # reader gains from it: the whole stretch counts as replaced.
@@ -56,9 +57,14 @@ def hunks(before: bytes, after: bytes) -> tuple[Hunk, ...]:
 
 
 def hunks_of_lines(before: Sequence[bytes], after: Sequence[bytes]) -> list[Hunk]:
-    pairs = [*_matches(before, after), (len(before), len(after))]
+    head = _common_prefix(before, after)
+    tail = _common_suffix(before, after, min(len(before), len(after)) - head)
+    a_end, b_end = len(before) - tail, len(after) - tail
+    if head in (a_end, b_end):
+        return [Hunk(head, a_end, head, b_end)] if a_end != b_end else []
+    pairs = [*_matches(before, after, (head, a_end, head, b_end)), (a_end, b_end)]
     found = []
-    i = j = 0
+    i = j = head
     for a, b in pairs:
         if a > i or b > j:
             found.append(Hunk(i, a, j, b))
@@ -83,8 +89,8 @@ def _starts_line(data: bytes, position: int, head: int) -> bool:
     return position == head or data[position - 1 : position] == b"\n"
 
 
-def _common_prefix(a: bytes, b: bytes) -> int:
-    """The number of equal bytes at the start. Compares slices of doubling length: memcmp does the work."""
+def _common_prefix(a: Sequence[Any], b: Sequence[Any]) -> int:
+    """How many bytes or lines are equal at the start. Slices of doubling length: no loop over each one."""
     done, step = 0, 64
     limit = min(len(a), len(b))
     while done < limit and step:
@@ -96,7 +102,7 @@ def _common_prefix(a: bytes, b: bytes) -> int:
     return done
 
 
-def _common_suffix(a: bytes, b: bytes, limit: int) -> int:
+def _common_suffix(a: Sequence[Any], b: Sequence[Any], limit: int) -> int:
     done, step = 0, 64
     i, j = len(a), len(b)
     while done < limit and step:
@@ -108,11 +114,13 @@ def _common_suffix(a: bytes, b: bytes, limit: int) -> int:
     return done
 
 
-def _matches(before: Sequence[bytes], after: Sequence[bytes]) -> list[tuple[int, int]]:
+def _matches(
+    before: Sequence[bytes], after: Sequence[bytes], within: tuple[int, int, int, int]
+) -> list[tuple[int, int]]:
     """Pairs of equal lines, rising on both sides: first the lines found once on each side, then
     what lies between two of those."""
     found: list[tuple[int, int]] = []
-    work = [(0, len(before), 0, len(after))]
+    work = [within]
     while work:
         a, a_end, b, b_end = work.pop()
         while a < a_end and b < b_end and before[a] == after[b]:

@@ -109,14 +109,13 @@ class LineHistory:
     def act(self, action: str, version: FileVersion) -> None:
         """An action made this version."""
         number = len(self.versions)
-        live = self._live()
         indexes = self._indexes()
-        for hunk in reversed(self._hunks(live, version)):
+        for hunk in reversed(self._hunks(version)):
             added = version.lines[hunk.after_start : hunk.after_end]
-            removed = live[hunk.before_start : hunk.before_end]
+            removed = indexes[hunk.before_start : hunk.before_end]
             for index, place in enumerate(removed):
                 value = added[index] if index < len(added) else None
-                place.add(self._own(action, State(value, number, action)))
+                self.places[place].add(self._own(action, State(value, number, action)))
             new = [
                 Place([State(None), self._own(action, State(line, number, action))], 1)
                 for line in added[len(removed) :]
@@ -151,15 +150,15 @@ class LineHistory:
         self._states.setdefault(action, []).append(state)
         return state
 
-    def _live(self) -> list[Place]:
-        return [place for place in self.places if place.value is not None]
-
-    def _hunks(self, live: Sequence[Place], version: FileVersion) -> list[Hunk]:
-        return hunks_of_lines([place.value or b"" for place in live], version.lines)
+    def _hunks(self, version: FileVersion) -> list[Hunk]:
+        return hunks_of_lines(self.versions[-1].lines, version.lines)
 
     def _indexes(self) -> list[int]:
         """Where each line is among all places, removed ones too; and the end."""
-        live = [index for index, place in enumerate(self.places) if place.value is not None]
+        live = [
+            index for index, place in enumerate(self.places)
+            if place.level >= 0 and place.states[place.level].value is not None
+        ]  # fmt: skip
         return [*live, len(self.places)]
 
     def _return(self, version: FileVersion, lost: Presence) -> bool:
@@ -176,10 +175,9 @@ class LineHistory:
         return False
 
     def _change(self, version: FileVersion, lost: Presence) -> None:
-        live = self._live()
         indexes = self._indexes()
         plans: list[tuple[int, int, Sequence[bytes], dict[int, int]]] = []
-        for hunk in self._hunks(live, version):
+        for hunk in self._hunks(version):
             start = indexes[hunk.before_start - 1] + 1 if hunk.before_start else 0
             end = indexes[hunk.before_end]
             lines = version.lines[hunk.after_start : hunk.after_end]

@@ -7,7 +7,7 @@ disk. Which line of a replaced run became which is asked of the file's history, 
 Bytes in, bytes out: nothing is decoded, and a NUL byte anywhere makes the whole file one unit.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -81,7 +81,8 @@ def place_change(
 ) -> PlacedChange:
     """Put the change from `base` to `theirs` on `ours`, after the lines it changes and `ours` lacks.
 
-    That `ours` lacks a line which the change removes counts too: otherwise nothing would show the removal.
+    That `ours` lacks a line which the change removes counts too: otherwise nothing would show the removal. So
+    does a newline at the end of the file, added or removed, where `ours` is already like that.
     """
     if ours == base:
         return PlacedChange(theirs)
@@ -95,7 +96,8 @@ def place_change(
     ]
     clashes = list(_find_clashes(mine, other, known))
     order = _Order(theirs, known)
-    if not missing and not clashes:
+    is_newline_there = bool(base) and other.newline != other.base_newline and mine.newline == other.newline
+    if not missing and not clashes and not is_newline_there:
         return PlacedChange(_render(mine, other, order))
     for index in missing:
         mine.changed.pop(index)
@@ -106,6 +108,9 @@ def place_change(
         mine.inserted[clash.start] = [
             line for line, place in zip(own, places, strict=True) if place not in taken
         ]
+    if is_newline_there:
+        mine.newline = other.base_newline
+        missing = sorted({*missing, len(mine.base) - 1})
     return PlacedChange(_render(mine, other, order), _render(mine, None, None), tuple(missing))
 
 
@@ -123,22 +128,38 @@ class _Version:
 
     @classmethod
     def read(
-        cls, base: bytes, side: bytes, changes: Sequence[Hunk], positions: Mapping[bytes, int]
+        cls,
+        base: bytes,
+        side: bytes,
+        changes: Sequence[Hunk],
+        touched: Collection[int],
+        positions: Mapping[bytes, int],
     ) -> "_Version":
+        """`touched`: the hunks, by index, that the other side touches. Of any other only the text matters."""
         version = cls(_lines(base), base.endswith(b"\n"), side.endswith(b"\n"))
         lines = _lines(side)
-        for hunk in changes:
-            removed = version.base[hunk.before_start : hunk.before_end]
+        for index, hunk in enumerate(changes):
             added = lines[hunk.after_start : hunk.after_end]
-            at = hunk.before_start
-            for old, new in pair_lines(find_positions(removed, positions), find_positions(added, positions)):
-                if old is None:
-                    assert new is not None
-                    version.inserted.setdefault(at, []).append(added[new])
-                else:
-                    version.changed[hunk.before_start + old] = [] if new is None else [added[new]]
-                    at = hunk.before_start + old + 1
+            if index in touched:
+                version._add_lines(hunk, added, positions)
+            elif not hunk.removed:
+                version.inserted[hunk.before_start] = added
+            else:
+                version.changed |= {line: [] for line in range(hunk.before_start, hunk.before_end)}
+                version.changed[hunk.before_start] = added
         return version
+
+    def _add_lines(self, hunk: Hunk, added: Sequence[bytes], positions: Mapping[bytes, int]) -> None:
+        """Add a hunk line by line."""
+        removed = self.base[hunk.before_start : hunk.before_end]
+        at = hunk.before_start
+        for old, new in pair_lines(find_positions(removed, positions), find_positions(added, positions)):
+            if old is None:
+                assert new is not None
+                self.inserted.setdefault(at, []).append(added[new])
+            else:
+                self.changed[hunk.before_start + old] = [] if new is None else [added[new]]
+                at = hunk.before_start + old + 1
 
 
 def _read_both(
@@ -146,24 +167,32 @@ def _read_both(
 ) -> tuple[_Version, _Version, Mapping[bytes, int]]:
     mine = hunks(_terminated(base), _terminated(ours))
     other = hunks(_terminated(base), _terminated(theirs))
-    known = positions() if _is_ambiguous(mine, other) else {}
-    return _Version.read(base, ours, mine, known), _Version.read(base, theirs, other, known), known
+    touching = list(_touching(mine, other))
+    is_ambiguous = any(_is_ambiguous(mine[one], other[two]) for one, two in touching)
+    known = positions() if is_ambiguous else {}
+    return (
+        _Version.read(base, ours, mine, {one for one, _ in touching}, known),
+        _Version.read(base, theirs, other, {two for _, two in touching}, known),
+        known,
+    )
 
 
-def _is_ambiguous(mine: Sequence[Hunk], other: Sequence[Hunk]) -> bool:
-    """Whether the sides touch where one replaced lines, or where both inserted some."""
+def _touching(mine: Sequence[Hunk], other: Sequence[Hunk]) -> Iterator[tuple[int, int]]:
+    """The hunks of both sides, by index, that have a base line in common or no line between them."""
     i = j = 0
     while i < len(mine) and j < len(other):
         one, two = mine[i], other[j]
-        touching = one.before_start <= two.before_end and two.before_start <= one.before_end
-        replaced = (one.removed and one.added) or (two.removed and two.added)
-        if touching and (replaced or (one.added and two.added)):
-            return True
+        if one.before_start <= two.before_end and two.before_start <= one.before_end:
+            yield i, j
         if one.before_end <= two.before_end:
             i += 1
         else:
             j += 1
-    return False
+
+
+def _is_ambiguous(one: Hunk, two: Hunk) -> bool:
+    """Whether, of two hunks that touch, one replaced lines, or both inserted some."""
+    return bool((one.removed and one.added) or (two.removed and two.added) or (one.added and two.added))
 
 
 class _Order:
@@ -248,7 +277,7 @@ def _find_overlap(mine: _Version, other: _Version) -> tuple[LineRange, ...]:
 
 def _find_clashes(mine: _Version, other: _Version, positions: Mapping[bytes, int]) -> Iterator[LineRange]:
     """Where both sides inserted a line at one place of the file's history, each another one."""
-    for index in sorted(mine.inserted.keys() & other.inserted.keys()) if positions else ():
+    for index in sorted(mine.inserted.keys() & other.inserted.keys()):
         own, theirs = mine.inserted[index], other.inserted[index]
         places = {place: line for line in own if (place := positions.get(line_key(line))) is not None}
         if any(places.get(positions.get(line_key(line), -1), line) != line for line in theirs):
@@ -257,13 +286,15 @@ def _find_clashes(mine: _Version, other: _Version, positions: Mapping[bytes, int
 
 def _render(mine: _Version, other: _Version | None, order: _Order | None) -> bytes:
     lines: list[bytes] = []
-    for index in range(len(mine.base) + 1):
+    sides = (mine,) if other is None else (mine, other)
+    done = 0  # base lines
+    for index in sorted({index for side in sides for index in (*side.changed, *side.inserted)}):
+        lines += mine.base[done:index]
         lines += _insertion(mine, other, order, index)
-        if index < len(mine.base):
-            replaced = mine.changed.get(index)
-            if replaced is None and other is not None:
-                replaced = other.changed.get(index)
-            lines += [mine.base[index]] if replaced is None else replaced
+        replaced = next((side.changed[index] for side in sides if index in side.changed), None)
+        lines += mine.base[index : index + 1] if replaced is None else replaced
+        done = index + 1
+    lines += mine.base[done:]
     newline = mine.newline
     if other is not None and other.newline != other.base_newline:
         newline = other.newline

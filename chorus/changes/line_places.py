@@ -5,13 +5,12 @@ The versions in between do. A line keeps its place when it is rewritten; a remov
 behind and gets it back when its text returns. Pure: versions in, positions out.
 """
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from chorus.changes.diff import hunks_of_lines
+from chorus.changes.diff import Hunk, hunks_of_lines
 
 
 class LinePair(NamedTuple):
@@ -25,47 +24,74 @@ class LinePair(NamedTuple):
 class _Place:
     texts: set[bytes]  # everything it ever held
     text: bytes | None  # what it holds now; None: nothing
+    index: int = -1  # among all places
 
 
-class LinePlaces:
-    """Every place of a file, in order, with all texts it has held."""
+class LinePlaces(Mapping[bytes, int]):
+    """Every place of a file, in order, with all texts it has held.
 
-    def __init__(self, lines: Sequence[bytes] = ()) -> None:
-        keys = map(line_key, lines)
-        self._places = [_Place({key}, key) for key in keys]
+    As a mapping: the position of each text that only one place has held. It changes with the next version.
+    """
+
+    def __init__(self) -> None:
+        self._places: list[_Place] = []
+        self._live: list[_Place] = []  # those that hold a line
+        self._lines: list[bytes] = []  # what they hold
+        self._by_text: dict[bytes, _Place | None] = {}  # None: several places have held it
+
+    def __getitem__(self, text: bytes) -> int:
+        place = self._by_text[text]
+        if place is None:
+            raise KeyError(text)
+        return place.index
+
+    def __iter__(self) -> Iterator[bytes]:
+        return (text for text, place in self._by_text.items() if place is not None)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
 
     def copy(self) -> "LinePlaces":
         found = LinePlaces()
-        found._places = [_Place(set(place.texts), place.text) for place in self._places]
+        found._places = [_Place(set(place.texts), place.text, place.index) for place in self._places]
+        found._live = [found._places[place.index] for place in self._live]
+        found._lines = self._lines
+        found._by_text = {
+            text: None if place is None else found._places[place.index]
+            for text, place in self._by_text.items()
+        }
         return found
 
-    def positions(self) -> dict[bytes, int]:
-        """The position of each text that only one place has held."""
-        counts = Counter(text for place in self._places for text in place.texts)
-        return {
-            text: index
-            for index, place in enumerate(self._places)
-            for text in place.texts
-            if counts[text] == 1
-        }
+    def holds(self, lines: Sequence[bytes]) -> bool:
+        """Whether this is the present version."""
+        return self._lines == [line_key(line) for line in lines]
 
     def move(self, lines: Sequence[bytes]) -> None:
         """The next version of the file."""
         new = [line_key(line) for line in lines]
-        live = [index for index, place in enumerate(self._places) if place.text is not None]
-        found = hunks_of_lines([self._places[index].text or b"" for index in live], new)
+        found = hunks_of_lines(self._lines, new)
         if not found:
             return
-        positions = self.positions()
-        ends = [-1, *live, len(self._places)]
-        for hunk in reversed(found):
-            own = live[hunk.before_start : hunk.before_end]
-            low, high = ends[hunk.before_start], ends[hunk.before_end + 1]
-            texts = new[hunk.after_start : hunk.after_end]
-            # A line whose text was here before returns to its place.
-            known = [positions.get(text) for text in texts]
-            known = [index if index is not None and low < index < high else None for index in known]
+        # Positions are those of the version before, for all hunks: each inserts behind what is left to do.
+        plans = [self._plan(hunk, new) for hunk in found]
+        for own, texts, known, low in reversed(plans):
             self._put(own, texts, known, low)
+        for index, place in enumerate(self._places):
+            place.index = index
+        self._live = [place for place in self._places if place.text is not None]
+        self._lines = new
+
+    def _plan(
+        self, hunk: Hunk, new: Sequence[bytes]
+    ) -> tuple[list[int], Sequence[bytes], list[int | None], int]:
+        own = [place.index for place in self._live[hunk.before_start : hunk.before_end]]
+        low = self._live[hunk.before_start - 1].index if hunk.before_start else -1
+        at_end = hunk.before_end == len(self._live)
+        high = len(self._places) if at_end else self._live[hunk.before_end].index
+        texts = new[hunk.after_start : hunk.after_end]
+        # A line whose text was here before returns to its place.
+        known = (self.get(text) for text in texts)
+        return own, texts, [at if at is not None and low < at < high else None for at in known], low
 
     def _put(self, own: Sequence[int], texts: Sequence[bytes], known: Sequence[int | None], low: int) -> None:
         """Give the places of one hunk their new texts; add the places that are new."""
@@ -78,14 +104,22 @@ class LinePlaces:
                 last = known[new] or 0
             else:
                 assert new is not None
-                added.append((last + 1, _Place({texts[new]}, texts[new])))
+                added.append((last + 1, _Place(set(), None)))
+                self._fill(added[-1][1], texts[new])
                 continue
             place = self._places[last]
-            place.text = None if new is None else texts[new]
-            if place.text is not None:
-                place.texts.add(place.text)
+            if new is None:
+                place.text = None
+            else:
+                self._fill(place, texts[new])
         for index, place in reversed(added):
             self._places.insert(index, place)
+
+    def _fill(self, place: _Place, text: bytes) -> None:
+        place.text = text
+        place.texts.add(text)
+        if self._by_text.setdefault(text, place) is not place:
+            self._by_text[text] = None
 
 
 def line_key(line: bytes) -> bytes:

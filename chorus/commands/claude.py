@@ -41,9 +41,10 @@ class ClientNotFound(NotFound):
 
 PASSES_ON = True
 ABOUT = """\
-Inside tmux the client starts in this pane, with the side panel beside it, or below it
-in a window of fewer than 120 columns. Outside, a new tmux session named after the
-repository is opened. Your settings and the repository's files are not changed."""
+Inside tmux the client starts in this pane, with the side panel beside it; with fewer than
+120 columns below it, and with fewer than 28 rows as well in a window of its own. Outside,
+a new tmux session named after the repository is opened. Your settings and the repository's
+files are not changed."""
 EXAMPLES = (
     ("chorus claude", "start a session"),
     ("chorus claude -- --continue", "pass options on to Claude Code"),
@@ -80,17 +81,15 @@ def run(args: argparse.Namespace) -> ExitCode:
         if running is None:
             start(home)  # it loads while tmux starts
         name = open_session(home, address, args)
-    return show_session(address, name, panel=not args.no_panel)
+    return show_session(address, name)
 
 
-def show_session(address: Address, name: str, *, panel: bool) -> ExitCode:
+def show_session(address: Address, name: str) -> ExitCode:
     """Show the tmux session in this terminal; after a detach, say how to get back."""
-    from chorus.tmux.launch import NO_ROOM, attach_command, has_room, has_session  # noqa: PLC0415  loads libtmux
+    from chorus.tmux.launch import attach_command, has_session  # noqa: PLC0415  loads libtmux
     from chorus.tmux.tmux_server import TmuxServer  # noqa: PLC0415  as above
 
-    columns, rows = os.get_terminal_size(sys.stdout.fileno())
-    message = NO_ROOM if panel and not has_room(columns, rows - 1) else None
-    done = subprocess.run(attach_command(address, f"={name}", message))
+    done = subprocess.run(attach_command(address, f"={name}"))
     if done.returncode:
         return ExitCode.SYSTEM_ERROR
     if has_session(TmuxServer(address), name):
@@ -176,6 +175,7 @@ def open_session(home: Home, address: Address, args: argparse.Namespace) -> str:
             cwd=cwd,
             environment=environment,
             name=name,
+            window=load_agent().setup.program,  # tmux would name it after whichever pane is active
             # As large as it will be shown: the panel is placed by it. tmux takes one row for its status line.
             size=(columns, max(rows - 1, 2)),
         )

@@ -172,9 +172,9 @@ def check_disk(repository: Repository, home: Home) -> Check:
     elif is_remote(repository.work_tree):
         found.append("a network mount: changes are found by scanning")
     if repository.config.get_bool("core.ignorecase", default=False):
-        found.append("names are the same in upper and lower case")
+        found.append("file names are not case-sensitive")
     if home.root.exists() and not is_private(home.root.stat()):
-        fix = "Move the repository to a file system with permissions, or let nobody else use the machine."
+        fix = "Move the repository to a file system with permissions, unless nobody else uses the machine."
         return Check("disk", False, f"other users may read {home.root}: its permissions cannot be set", fix)
     types = "+".join(sorted(file_system_types(repository.work_tree))) or "unknown type"
     return Check("disk", True, "; ".join([types, *found]))
@@ -215,7 +215,7 @@ def check_watcher(home: Home, *, temporary: bool = False) -> Iterator[Check]:
     watcher = status["watcher"]
     if watcher is None:
         why = "stopped by `chorus stop`; nothing is recorded until a command starts it"
-        later = "not running: nobody watches now; the next command or hook that needs it starts it"
+        later = "not running; the next command or hook that needs it starts it"
         yield Check("watcher", True, why if is_stopped(home) else later)
         return
     detail = f"process {watcher['pid']}, version {watcher['version']}, since {watcher['since']}"
@@ -230,7 +230,7 @@ def check_watcher(home: Home, *, temporary: bool = False) -> Iterator[Check]:
 def check_sessions(status: StatusJson, *, temporary: bool = False) -> Check:
     live = [session for session in status["sessions"] if session["state"] != "gone"]
     described = [f"{s['id'][:8]} {s['state']} by {'+'.join(s['sources'])}" for s in live]
-    detail = "; ".join(described) or "none is watched"
+    detail = "; ".join(described) or "no session is watched"
     late = [session for session in live if LIVE_SOURCES.isdisjoint(session["sources"])]
     paneless = ", ".join(session["id"][:8] for session in live if session["pane"] is None)
     without_hooks = ", ".join(session["id"][:8] for session in late)

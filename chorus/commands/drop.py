@@ -24,7 +24,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> ExitCode:
     if (args.lane is None) != args.all or (args.all and args.restore):
         raise UsageError(
-            "give one lane", hint="Or drop all lanes of this work tree with `chorus drop --all`."
+            "no lane given",
+            hint="Name one lane, or drop all lanes of this work tree with `chorus drop --all`.",
         )
     with open_watcher() as connection:
         done = connection.ask("drop", cwd=str(Path.cwd()), lane=args.lane, restore=args.restore)

@@ -89,7 +89,7 @@ def run(args: Namespace) -> ExitCode:
     elif inbox["repositories"]:
         print_out(*render(inbox))
     else:
-        print_err("chorus: no watcher has run in any repository of yours")
+        print_err("chorus: no watcher has run in any of your repositories")
         print_err("hint: Start a session with `chorus claude`, or watch a running one with `chorus attach`.")
         return ExitCode.NOT_FOUND
     return ExitCode.OK
@@ -107,8 +107,8 @@ def _run_live(args: Namespace) -> ExitCode:
     for name in ("COLUMNS", "LINES"):
         os.environ.pop(name, None)  # those of the terminal that started the tmux server, not of this pane
     from chorus.panel.inbox.app import Inbox, InboxSettings  # noqa: PLC0415  loads the toolkit
-    from chorus.panel.labels import wants_ascii  # noqa: PLC0415  as above
-    from chorus.panel.theme import count_colours, is_dark  # noqa: PLC0415  as above
+    from chorus.panel.style.labels import wants_ascii  # noqa: PLC0415  as above
+    from chorus.panel.style.theme import count_colours, is_dark  # noqa: PLC0415  as above
 
     app = Inbox(
         InboxSettings(

@@ -124,7 +124,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--width",
         type=parse_count,
         metavar="N",
-        help="the width of the pane, if it cannot be told from a wrapped capture",
+        help="the width of the pane, if a wrapped capture does not show it",
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
@@ -137,7 +137,7 @@ def run(args: argparse.Namespace) -> ExitCode:
         for line in render(findings, colour=sys.stdout.isatty()):
             print_out(line)
     if findings.problems["unknown-width"]:
-        print_err("hint: the recording is wrapped at a width that cannot be told; give it with --width N")
+        print_err("hint: the recording is wrapped, and its width is unknown; give it with --width N")
     if not findings.events:
         raise NotFound(
             f"no events in {args.file}",

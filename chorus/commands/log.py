@@ -28,7 +28,7 @@ EXAMPLES = (
     ("chorus log --open", "actions that are not reviewed yet"),
     ("chorus log --path src --since 2h", "what changed below src in the last two hours"),
     ("chorus log --prompts", "which prompts were answered, by whom and how"),
-    ("chorus log --turns", "what each turn took, and why one failed"),
+    ("chorus log --turns", "duration, tokens and cost of each turn, and why one failed"),
 )
 RED = "31"
 COLOURS = {
@@ -74,7 +74,9 @@ def configure(parser: ArgumentParser) -> None:
         "--prompts", action="store_true", help="list answered prompts instead, with who answered and how"
     )
     parser.add_argument(
-        "--turns", action="store_true", help="list turns instead, with what each took and why it failed"
+        "--turns",
+        action="store_true",
+        help="list turns instead, with their duration, tokens, cost and errors",
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
 

@@ -67,13 +67,13 @@ def is_terminal() -> bool:
 def _run_panel(args: argparse.Namespace, home: Home, work_tree: Path) -> ExitCode:
     for name in ("COLUMNS", "LINES"):
         os.environ.pop(name, None)  # those of the terminal that started the tmux server, not of this pane
-    from chorus.panel.feed import Feed, FeedReader  # noqa: PLC0415  loaded only for the full panel
+    from chorus.panel.state.feed import Feed, FeedReader  # noqa: PLC0415  loaded only for the full panel
 
     reader = FeedReader(Feed(home, work_tree, here=args.here))
     reader.start()  # requests run while Textual loads, which takes longer
     from chorus.panel.app import Panel, PanelSettings  # noqa: PLC0415  only a crash needs it
-    from chorus.panel.labels import wants_ascii  # noqa: PLC0415  only a crash needs it
-    from chorus.panel.theme import count_colours, is_dark  # noqa: PLC0415  only a crash needs it
+    from chorus.panel.style.labels import wants_ascii  # noqa: PLC0415  only a crash needs it
+    from chorus.panel.style.theme import count_colours, is_dark  # noqa: PLC0415  only a crash needs it
 
     settings = PanelSettings(
         home,
@@ -89,8 +89,8 @@ def _run_panel(args: argparse.Namespace, home: Home, work_tree: Path) -> ExitCod
 
 
 def _run_plain(home: Home, work_tree: Path, *, here: bool) -> ExitCode:
-    from chorus.panel.feed import Feed  # noqa: PLC0415  only a crash needs it
     from chorus.panel.plain import PlainLog  # noqa: PLC0415  only a crash needs it
+    from chorus.panel.state.feed import Feed  # noqa: PLC0415  only a crash needs it
 
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         # There is nothing to clean up, and Python misses an interrupt that arrives right before it waits.

@@ -1,6 +1,7 @@
 """`chorus policy`: the rules that answer permission prompts for the user."""
 
 import argparse
+import os
 import shlex
 from dataclasses import asdict
 from pathlib import Path
@@ -127,6 +128,7 @@ def _test(args: argparse.Namespace) -> ExitCode:
         root=str(root),
         resolve=path_resolver(Path.cwd()),
         find_repository=find_repository,
+        policy_file=os.path.realpath(user_config_path()),
     )
     if args.json:
         print_json(

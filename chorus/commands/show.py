@@ -27,7 +27,7 @@ def configure(parser: ArgumentParser) -> None:
         "commit",
     )
     parser.add_argument(
-        "--turn", metavar="ID", help="show a turn instead: its message, its answer and what it took"
+        "--turn", metavar="ID", help="show a turn instead: its message, answer, duration, tokens and cost"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
 

@@ -84,8 +84,7 @@ def show_overview() -> bool:
 def render(status: StatusJson, *, ended: bool) -> list[str]:
     watcher = status["watcher"]
     if watcher is None:
-        nobody = "nobody watches: nothing is recorded until one runs"
-        return ["no watcher is running for this repository", nobody]
+        return ["no watcher is running for this repository", "nothing is recorded until one starts"]
     lines = [f"watcher {watcher['pid']} for {watcher['repository']}, running since {watcher['since']}"]
     shown = [session for session in status["sessions"] if ended or session["state"] != "gone"]
     joint = len(status["work_trees"]) > 1

@@ -6,8 +6,8 @@ that Enter sends it, and presses nothing else.
 
 import re
 import threading
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 from chorus.demo import story
 from chorus.demo.demo_tmux import INPUT_BOX, DemoTmux
@@ -26,8 +26,9 @@ REVERT = "'Goodbye' is wrong · choose it in the panel (C-b →) and press r twi
 LAND = "only that edit is gone · press l, then ctrl+l: the rest lands on main"
 THE_END = "landed · C-b c: shell for `git log` · C-b d leaves nothing behind"
 
-# In a narrow terminal the panel is below the client.
+# Where the panel is in a narrow terminal, and in one that is low as well.
 BELOW = {"left:": "above:", "right:": "below:", "→": "↓", "←": "↑"}
+IN_WINDOW = {"left:": "here:", "right:": "window 1:", "→": "1", "←": "0"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class Guide:
     tmux: DemoTmux
     left: threading.Event  # set when the user has detached
     prefix: str = PREFIX
-    below: bool = False  # where the panel is
+    places: Mapping[str, str] = field(default_factory=dict)  # the words for where the panel is
 
     def run(self) -> None:
         """Show the hints one after another, until the user leaves."""
@@ -50,8 +51,8 @@ class Guide:
 
     def render(self, hint: str) -> str:
         """Put the keys and places of this terminal into a hint."""
-        for beside, below in BELOW.items() if self.below else ():
-            hint = hint.replace(beside, below)
+        for beside, here in self.places.items():
+            hint = hint.replace(beside, here)
         return hint.replace(PREFIX, self.prefix)
 
     def _hints(self) -> Iterator[str]:

@@ -12,14 +12,14 @@ from contextlib import ExitStack, contextmanager
 from types import FrameType
 
 from chorus.demo.demo_tmux import DemoTmux
-from chorus.demo.guide import PREFIX, Guide
+from chorus.demo.guide import BELOW, IN_WINDOW, PREFIX, Guide
 from chorus.demo.player import PERMISSION_MODE, StoryPlayer
 from chorus.demo.real_client import RealClient
 from chorus.demo.scratch_repository import ScratchRepository
 from chorus.errors import ChorusError
 from chorus.output import print_err
 from chorus.tmux.address import select_address
-from chorus.tmux.launch import MIN_BESIDE_WIDTH
+from chorus.tmux.launch import MIN_BELOW_HEIGHT, MIN_BESIDE_WIDTH
 from chorus.tmux.tmux_server import TmuxServer
 
 # The bar below the panes: the hint alone, on its own line.
@@ -49,13 +49,14 @@ def play_headless(*, real: bool) -> None:
 def play_interactive(*, real: bool) -> None:
     """Let the user drive the story; hints are in the bar below the panes."""
     size = os.get_terminal_size()
-    with _set_up(real=real, width=size.columns, height=size.lines) as (scratch, tmux):
+    rows = size.lines - 1  # one is for the status line
+    with _set_up(real=real, width=size.columns, height=rows) as (scratch, tmux):
         tmux.start_client(*PERMISSION_MODE, panel=True)
         for option, value in BAR:
             tmux.server.run(["set-option", "-g", option, value])
         left = threading.Event()
-        below = size.columns < MIN_BESIDE_WIDTH
-        hints = Guide(scratch, tmux, left, find_prefix(os.environ), below)
+        places = find_places(size.columns, rows)
+        hints = Guide(scratch, tmux, left, find_prefix(os.environ), places)
         guide = threading.Thread(target=hints.run, daemon=True)
         guide.start()
         _attach(tmux)
@@ -75,6 +76,13 @@ def _set_up(
         if real:
             things.enter_context(RealClient(scratch))
         yield scratch, things.enter_context(DemoTmux(scratch, width=width, height=height))
+
+
+def find_places(columns: int, rows: int) -> Mapping[str, str]:
+    """The words for where the panel is in a window of this size."""
+    if columns >= MIN_BESIDE_WIDTH:
+        return {}
+    return BELOW if rows >= MIN_BELOW_HEIGHT else IN_WINDOW
 
 
 def find_prefix(environment: Mapping[str, str]) -> str:

@@ -97,7 +97,7 @@ class ScratchRepository:
     def _write_programs(self) -> None:
         """Write the programs `claude` (the stand-in) and `chorus`."""
         # The client is known by the name it is started under, so the interpreter gets that name. Under it
-        # Python does not find its virtual environment, and is told where to import from.
+        # Python does not find its virtual environment, so it gets the path to import from.
         named = self.programs / "named" / "claude"
         named.parent.mkdir()
         named.symlink_to(sys.executable)

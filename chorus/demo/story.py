@@ -4,6 +4,7 @@ Data only. A feature in several edits, a change by a command, a permission promp
 good one in the same file, and uncommitted work of the user beside it.
 """
 
+import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -61,11 +62,17 @@ def messages(cwd: str) -> list[Message]:
     return [_feature(cwd), _polish(cwd)]
 
 
+def _in_place() -> str:
+    """How sed is told to change a file without a copy: GNU's takes no suffix, that of macOS an empty one."""
+    is_gnu = subprocess.run(["sed", "--version"], capture_output=True).returncode == 0
+    return "-i" if is_gnu else "-i ''"
+
+
 def _feature(cwd: str) -> Message:
     greet = f"{cwd}/greet.py"
     main = GREET[GREET.index("if __name__") :].rstrip("\n")
     body = GREET[GREET.index("def greet") : GREET.index("\n\n\nif")]
-    change = "sed -i s/world/all/ greet.py"
+    change = f"sed {_in_place()} s/world/all/ greet.py"
     return Message(
         "add a --shout option",
         [

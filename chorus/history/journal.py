@@ -21,7 +21,7 @@ from chorus.changes.summary import (
 )
 from chorus.history.action_numbers import ActionNumbers
 from chorus.history.crash_recovery import CrashRecovery, LaneMove
-from chorus.history.head_moves import HeadTracker, render_head
+from chorus.history.head_moves import HeadMove, HeadTracker, render_head
 from chorus.history.lanes import Lane, Lanes, PreparedCommit
 from chorus.history.mark_log import FILE_NAME, Mark, MarkLog
 from chorus.history.records import Edit, Record, RecordKind
@@ -31,6 +31,7 @@ from chorus.history.undone import UndoneActions
 from chorus.history.workspace import PLAIN_MODES, Workspace
 from chorus.model.action import Action, UndoneBy
 from chorus.model.ids import Oid, ToolUseId
+from chorus.model.review_state import REVERT_TOOL
 from chorus.model.tools import COMMAND_KEY
 from chorus.store.refs import RefMoved
 from chorus.store.user_index import knows_as_is
@@ -58,6 +59,7 @@ class Journal:
         self._numbers = ActionNumbers(workspace.repository.common_dir, workspace.repository.git)
         self._hidden = False  # whether a timeline of an older version was looked for
         self._head_tracker: HeadTracker | None = None
+        self._head_mark: Mark | None = None  # the last move of HEAD that changed no file
 
     @property
     def head_tracker(self) -> HeadTracker:
@@ -83,12 +85,17 @@ class Journal:
                 self.timeline.hide()
                 self._hidden = True
             if self._head_tracker is None:
-                last = self.timeline.records[-1].record if self.timeline.records else None
                 branch = self.timeline.last_branch
-                self._head_tracker = HeadTracker(self.workspace, last.head if last else None, branch)
+                self._head_tracker = HeadTracker(self.workspace, self._last_head(), branch)
             if not self.timeline.records:
                 self._start()
             yield
+
+    def append_head_move(self, move: HeadMove) -> None:
+        """Remember a move of HEAD that changed no file, so that the next process does not find it again."""
+        head = render_head(move.after)
+        after = self.timeline.records[-1].oid
+        self.append_mark({"kind": "head", "head": head, "reason": move.reason, "commit": after})
 
     def has_action(self, action: str) -> bool:
         """Whether this action has a record of its own, or a mark as a call without one."""
@@ -171,7 +178,13 @@ class Journal:
         seconds = parse_time(action.time)
         lane = lane or self._choose_lane(record, seconds)
         prepared = self.lanes.prepare(lane, record, edits, seconds)
-        recorded = self._commit(prepared, edits, seconds)
+        try:
+            if action.tool == REVERT_TOOL:
+                self._mark_undone(edits, None, by_revert=True)
+            recorded = self._commit(prepared, edits, seconds)
+        except BaseException:
+            self._undone.forget()
+            raise
         self._numbers.take(record.number or 0)
         return recorded
 
@@ -218,8 +231,10 @@ class Journal:
             self._append_mark({"kind": "moved", "id": action, "commit": commit})
         self.append_mark({"kind": "said", "id": action, "summary": summary})
 
-    def _mark_undone(self, edits: Sequence[Edit], reason: str | None, *, by_git: bool) -> None:
-        parts = self._undone.compare(edits, reason, by_git=by_git)
+    def _mark_undone(
+        self, edits: Sequence[Edit], reason: str | None, *, by_git: bool = False, by_revert: bool = False
+    ) -> None:
+        parts = self._undone.compare(edits, reason, by_git=by_git, by_revert=by_revert)
         if parts:
             paths = {path for _, path, _, _ in parts}
             own = [edit for edit in edits if edit.path in paths]
@@ -276,6 +291,14 @@ class Journal:
             record = Record(RecordKind.START, "start: the work tree as it is", head=head, skipped=skipped)
             self.timeline.append_tree(record, tree)
 
+    def _last_head(self) -> str | None:
+        """What HEAD was when it was last looked at."""
+        if not self.timeline.records:
+            return None
+        newest = self.timeline.records[-1]
+        moved = self._head_mark
+        return moved["head"] if moved and moved.get("commit") == newest.oid else newest.record.head
+
     def _next_number(self) -> int:
         return self._numbers.next_after(max(self._last_number, self.timeline.last_number))
 
@@ -290,6 +313,8 @@ class Journal:
                 self._last_number = max(self._last_number, mark["n"])
             case "moved":
                 self._moved[mark["id"]] = Oid(mark["commit"])
+            case "head":
+                self._head_mark = mark
 
 
 def describe_edits(workspace: Workspace, edits: Sequence[Edit]) -> list[FileChange]:

@@ -6,6 +6,7 @@ names the action. After `git reset` neither is, and the action can land again.
 """
 
 import os
+import time
 from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import NamedTuple, TypeAlias
 
@@ -34,6 +35,7 @@ class Landing(NamedTuple):
 
 
 # The state of all branches, for comparison only.
+SECOND_NS = 1_000_000_000
 BranchStamp: TypeAlias = tuple[tuple[str, int, int], ...]
 
 
@@ -76,13 +78,15 @@ def read_branch_stamp(common_dir: str, git_dir: str) -> BranchStamp:
     places += [
         found for root in REF_DIRECTORIES for found in _directories(f"{common_dir}/{root}", common_dir)
     ]
-    stamp = []
+    now_ns, stamp = time.time_ns(), []
     for place in places:
         try:
             found = os.stat(place)  # noqa: PTH116  hot path
         except FileNotFoundError:
             continue
-        stamp.append((place, found.st_mtime_ns, found.st_ino))
+        # Where times are whole seconds, another change may follow within the same one.
+        is_coarse = found.st_mtime_ns % SECOND_NS == 0 and now_ns - found.st_mtime_ns < 2 * SECOND_NS
+        stamp.append((place, now_ns if is_coarse else found.st_mtime_ns, found.st_ino))
     return tuple(stamp)
 
 

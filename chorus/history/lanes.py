@@ -21,6 +21,7 @@ from chorus.model.commit_message import Text, render_message, shorten
 from chorus.model.ids import LaneName, Oid, RepoPath, SessionId
 from chorus.model.lane_name import BRANCHES, branch_name, choose_lane_name, lane_ref
 from chorus.model.review_state import REVERT_TOOL
+from chorus.store.loose_refs import MAX_REF_BYTES
 from chorus.store.objects.trees import EMPTY_TREE, TreeEntry
 from chorus.store.refs import Head
 
@@ -225,7 +226,10 @@ def commit_trailers(record: Record) -> tuple[tuple[str, str], ...]:
 
 def read_branch(path: str) -> str | None:
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:  # noqa: PTH123  hot path
-            return file.read().strip().removeprefix("ref: ")
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):
         return None
+    try:
+        return os.read(file, MAX_REF_BYTES).decode("utf-8", "replace").strip().removeprefix("ref: ")
+    finally:
+        os.close(file)

@@ -14,6 +14,7 @@ from typing import NamedTuple, TypedDict
 from chorus.history.landings import Landing
 from chorus.model.action import UndoneBy
 from chorus.model.ids import AgentId, Oid, SessionId, TurnId
+from chorus.model.json_lines import parse_json_lines
 from chorus.store.lock_file import translate_write_errors, write_all
 from chorus.system.private_files import make_private
 
@@ -34,7 +35,7 @@ class Mark(TypedDict, total=False):
     by: UndoneBy  # undone
     parts: list[tuple[str, str, int, int]]  # undone: action, path, lines gone, lines changed
     commits: list[str]  # landed: the commits that hold them
-    commit: str  # moved: the new lane commit
+    commit: str  # moved: the new lane commit; head: the record after which HEAD moved
     status: str  # call, status
     summary: str  # call, said
     head: str
@@ -180,10 +181,6 @@ def read_marks(path: Path) -> tuple[list[bytes], list[Mark]]:
 
 
 def parse_marks(data: bytes) -> Iterator[Mark]:
-    for line in data.splitlines():
-        try:
-            value = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(value, dict) and value.get("v") == FORMAT:
+    for value in parse_json_lines(data.splitlines()):
+        if value.get("v") == FORMAT:
             yield value  # type: ignore[misc]  # written by us

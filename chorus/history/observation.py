@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from chorus.history.head_moves import HeadMove, render_head
+from chorus.history.head_moves import HeadMove
 from chorus.history.journal import Journal
 from chorus.history.records import Edit
 from chorus.history.timeline_log import TimelineCommit
@@ -30,13 +30,15 @@ class Observer:
 
     def observe(self, paths: Sequence[RepoPath] | None, exclude: Collection[RepoPath] = ()) -> DiskChanges:
         """Look at these paths (None: everywhere), except the excluded ones."""
+        tree = self._journal.timeline.tree
+        assert tree is not None
+        if paths is not None:
+            paths = [*paths, *self._workspace.scanner.other_spellings(tree, paths)]
         tracker = self._journal.head_tracker
         move = tracker.look()
         moved = tracker.paths_of(move) if move else []
         # Look where git wrote too; everywhere, if that is unknown.
         wanted = None if paths is None or moved is None else [*paths, *moved]
-        tree = self._journal.timeline.tree
-        assert tree is not None
         scan = self._workspace.scanner.changed(tree, wanted)
         changes = [change for change in scan.changes if change.path not in exclude]
         recorded: list[TimelineCommit] = []
@@ -57,8 +59,7 @@ class Observer:
             if (moved is None or change.path in moved) and explains(move, change.path, change.after)
         ]
         if not made:
-            head = render_head(move.after)
-            self._journal.append_mark({"kind": "head", "head": head, "reason": move.reason})
+            self._journal.append_head_move(move)
             return changes, []
         recorded = self._journal.append_outside(edits_of(made), move.reason, by_git=True)
         return [change for change in changes if change not in made], [recorded]

@@ -30,6 +30,11 @@ class RecordList(Sequence[TimelineCommit]):
             self._chunks.append(zlib.compress(pickle.dumps(self._newest[:CHUNK], protocol=5), 1))
             del self._newest[:CHUNK]
 
+    @property
+    def last(self) -> TimelineCommit | None:
+        """The newest one, which is asked for most often."""
+        return self._newest[-1] if self._newest else None
+
     def __len__(self) -> int:
         return len(self._chunks) * CHUNK + len(self._newest)
 

@@ -5,9 +5,11 @@ differs from the tree before it by exactly the edits of its record. Records are 
 commit or path. Never looks at the work tree.
 """
 
+from array import array
 from bisect import bisect_left
 from collections.abc import Iterator
 
+from chorus.history.position_index import PositionIndex
 from chorus.history.record_list import RecordList
 from chorus.history.records import Edit, Record, RecordKind, parse_record, render_record, without_unlisted
 from chorus.history.timeline_log import OLD_REF_PREFIX, REF_PREFIX, TimelineCommit, read_timeline
@@ -18,6 +20,7 @@ from chorus.store.objects.trees import EMPTY_TREE, TreeEntry
 
 # Up to so many missing records are read one by one; more by one `git log`.
 MAX_READ_SINGLY = 16
+NOWHERE: "array[int]" = array("I")
 
 
 class Timeline:
@@ -29,12 +32,14 @@ class Timeline:
 
     @property
     def tip(self) -> Oid | None:
-        return self.records[-1].oid if self.records else None
+        last = self.records.last
+        return last.oid if last is not None else None
 
     @property
     def tree(self) -> Oid | None:
         """What the work tree held when it was last looked at."""
-        return self.records[-1].tree if self.records else None
+        last = self.records.last
+        return last.tree if last is not None else None
 
     def refresh(self) -> bool:
         """Read what other processes added. True if there was anything."""
@@ -86,36 +91,46 @@ class Timeline:
     def edits(self, recorded: TimelineCommit) -> tuple[Edit, ...]:
         if recorded.record.listed:
             return recorded.record.edits
-        position = self._positions[recorded.oid]
+        position = self.position(recorded)
         before = self.records[position - 1].tree if position else None
         changes = self._workspace.trees.diff(before, recorded.tree)
         return tuple(Edit(change.path, change.before, change.after) for change in changes)
 
     def find_action(self, action: str) -> TimelineCommit | None:
         position = self._actions.get(action)
-        return None if position is None else self.records[position]
+        found = None if position is None else self.records[position]
+        if found is None or (found.record.action != action and action not in found.record.contained):
+            return None
+        return found
 
     def find_number(self, number: int) -> TimelineCommit | None:
         position = self._numbers.get(number)
-        return None if position is None else self.records[position]
+        found = None if position is None else self.records[position]
+        return found if found is not None and found.record.number == number else None
 
     def find_commit(self, oid: Oid) -> TimelineCommit | None:
         """The record of a lane commit, or of a timeline commit."""
-        position = self._commits.get(oid, self._positions.get(oid))
-        return None if position is None else self.records[position]
+        for index in (self._commits, self._positions):
+            position = index.get(oid)
+            if position is not None:
+                found = self.records[position]
+                lane_commit = found.record.lane_commit
+                if oid == found.oid or (lane_commit is not None and oid == lane_commit.commit):
+                    return found
+        return None
 
     def touching(self, path: RepoPath) -> Iterator[TimelineCommit]:
         """The records that changed `path`, newest first."""
-        return (self.records[position] for position in reversed(self._touched.get(path, [])))
+        return (self.records[position] for position in reversed(self._touched.get(path, NOWHERE)))
 
     def count_touching(self, path: RepoPath, before: TimelineCommit | None = None) -> int:
         """How many records changed `path`; only those before the given one."""
-        touched = self._touched.get(path, [])
-        return len(touched) if before is None else bisect_left(touched, self._positions[before.oid])
+        touched = self._touched.get(path, NOWHERE)
+        return len(touched) if before is None else bisect_left(touched, self.position(before))
 
     def touching_since(self, path: RepoPath, start: int) -> list[TimelineCommit]:
         """The records that changed `path` without the first `start` of them, oldest first."""
-        return [self.records[position] for position in self._touched.get(path, [])[start:]]
+        return [self.records[position] for position in self._touched.get(path, NOWHERE)[start:]]
 
     @property
     def last_branch(self) -> str | None:
@@ -125,30 +140,36 @@ class Timeline:
 
     def position(self, recorded: TimelineCommit) -> int:
         """The position of a record: 0 is the oldest."""
-        return self._positions[recorded.oid]
+        position = self._positions.get(recorded.oid)
+        assert position is not None, recorded.oid
+        return position
 
     def _clear(self) -> None:
         self.records = RecordList()
-        self._positions: dict[Oid, int] = {}
-        self._actions: dict[str, int] = {}
-        self._numbers: dict[int, int] = {}
+        self._positions = PositionIndex()
+        self._actions = PositionIndex()
+        self._numbers = PositionIndex()
         self.last_number = 0
-        self._commits: dict[Oid, int] = {}
-        self._touched: dict[RepoPath, list[int]] = {}
+        self._commits = PositionIndex()
+        self._touched: dict[RepoPath, array[int]] = {}
 
     def _take(self, recorded: TimelineCommit) -> None:
         position, record = len(self.records), recorded.record
         self.records.append(recorded)
         self._positions[recorded.oid] = position
         for action in (*([record.action] if record.action else []), *record.contained):
-            self._actions.setdefault(action, position)
+            if self._actions.get(action) is None:
+                self._actions[action] = position
         if record.number is not None:
             self._numbers[record.number] = position
             self.last_number = max(self.last_number, record.number)
         if record.lane_commit:
             self._commits[record.lane_commit.commit] = position
         for edit in self.edits(recorded):
-            self._touched.setdefault(edit.path, []).append(position)
+            touched = self._touched.get(edit.path)
+            if touched is None:
+                touched = self._touched[edit.path] = array("I")
+            touched.append(position)
 
     def _read_back(self, tip: Oid | None) -> list[TimelineCommit] | None:
         """The few records below `tip` that are not known yet; None if there are many, or none is known."""

@@ -1,4 +1,4 @@
-"""Which actions' changes are gone from disk, decided when an outside change is recorded.
+"""Which actions' changes are gone from disk, decided when an outside change or a revert is recorded.
 
 Follows each file that an action changed through its records (`changes/line_history`) and compares it with
 what the disk holds now. Costs nothing until somebody else changes such a file. A branch switch takes nothing
@@ -25,7 +25,7 @@ from chorus.store.objects.trees import TreeEntry
 MAX_RECORDS_FOLLOWED = 200
 # Larger files are compared as a whole.
 MAX_FOLLOWED_BYTES = 2**20
-# Files whose lines are remembered: following one anew costs a comparison per record.
+# Files whose lines are remembered: following one from the start costs a comparison per record.
 MAX_FILES_REMEMBERED = 32
 # How the reflog names what leaves changes on another branch, or brings them back by itself.
 SWITCHES = ("checkout:", "rebase", "pull --rebase")
@@ -60,15 +60,16 @@ class UndoneActions:
                     self._marked.pop(name, None)
 
     def forget(self) -> None:
-        """Follow every file anew: a record that was announced was not written."""
+        """Follow every file from the start: a record that was announced was not written."""
         self._files.clear()
 
     def compare(
-        self, edits: Iterable[Edit], reason: str | None, *, by_git: bool
+        self, edits: Iterable[Edit], reason: str | None, *, by_git: bool = False, by_revert: bool = False
     ) -> list[tuple[str, str, int, int]]:
-        """What is different once these outside edits are recorded: action, path, lines gone, lines changed.
+        """What is different once these edits are recorded: action, path, lines gone, lines changed.
 
-        What has landed is history, and stays so unless git itself went back.
+        They are outside edits, or those of a revert or redo, which takes nothing away but may bring back what
+        was gone. What has landed is history, and stays so unless git itself went back.
         """
         if is_switch(reason):
             return []
@@ -77,7 +78,7 @@ class UndoneActions:
         for edit in edits:
             if not self._has_actions(edit.path):
                 continue
-            lines = self._follow(edit)
+            lines = self._follow(edit, away=by_revert)
             for action in lines.actions:
                 counts = lines.count(action)
                 marked = self._marked.get(action, {}).get(edit.path, LineCounts(0, counts.of))
@@ -89,7 +90,7 @@ class UndoneActions:
         newest = islice(self._timeline.touching(path), MAX_RECORDS_FOLLOWED)
         return any(is_agents(recorded.record) for recorded in newest)
 
-    def _follow(self, edit: Edit) -> LineHistory:
+    def _follow(self, edit: Edit, *, away: bool) -> LineHistory:
         """The lines of a file with all its records, and with this edit, which is recorded next."""
         if self._first != self._timeline.records[0].oid:
             self._first = self._timeline.records[0].oid
@@ -103,7 +104,7 @@ class UndoneActions:
             lines = LineHistory.start(self._version(self._edit(new[0], path).before))
         for recorded in new:
             self._add(lines, recorded.record, self._version(self._edit(recorded, path).after))
-        lines.move(self._version(edit.after))
+        lines.move(self._version(edit.after), away=away)
         self._files[path] = FollowedFile(lines, total + 1)
         if len(self._files) > MAX_FILES_REMEMBERED:
             self._files.popitem(last=False)

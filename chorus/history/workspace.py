@@ -8,7 +8,7 @@ import os
 import time
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Self
@@ -16,7 +16,7 @@ from typing import Self
 from chorus.model.ids import Oid, RepoPath
 from chorus.store.git_paths import work_tree_name
 from chorus.store.lock_file import translate_write_errors
-from chorus.store.objects.commits import Commit
+from chorus.store.objects.commits import Commit, Signature
 from chorus.store.objects.object_store import ObjectStore
 from chorus.store.objects.trees import EXECUTABLE_MODE, FILE_MODE, TreeEntry, Trees
 from chorus.store.repository import Repository
@@ -189,9 +189,7 @@ class Workspace:
     def commit(self, tree: Oid, parents: tuple[Oid, ...], message: str, authorship: Authorship) -> Oid:
         """Write a commit; no ref points at it yet."""
         committer = self.repository.signature(authorship.committed)
-        author = replace(
-            committer, seconds=committer.seconds if authorship.authored is None else authorship.authored
-        )
-        if authorship.by_agent:
-            author = replace(author, name=AGENT_NAME, email=AGENT_EMAIL)
+        seconds = committer.seconds if authorship.authored is None else authorship.authored
+        name, email = (AGENT_NAME, AGENT_EMAIL) if authorship.by_agent else (committer.name, committer.email)
+        author = Signature(name, email, seconds, committer.zone)
         return self.store.write_commit(Commit(tree, parents, author, committer, message))

@@ -118,6 +118,7 @@ class LiveRepository:
         self._changed()
 
     def _take_prompts(self, answer: object) -> None:
+        self.state, self.problem = "watched", None
         self.prompts = {prompt["id"]: prompt for prompt in list_prompts(answer)}
 
     def _take_sessions(self, answer: object) -> None:

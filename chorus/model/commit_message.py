@@ -156,7 +156,9 @@ def parse_contexts(message: str) -> tuple[str, ...]:
 
 def shorten(text: str, length: int = SUBJECT_LENGTH) -> str:
     """One line of at most `length` characters, cut between words if possible."""
-    line = " ".join("".join(char if char.isprintable() else " " for char in text).split())
+    if not text.isprintable():
+        text = "".join(char if char.isprintable() else " " for char in text)
+    line = " ".join(text.split())
     if len(line) <= length:
         return line
     cut = line[: length - 1].rsplit(" ", 1)

@@ -211,8 +211,7 @@ class ErrorReported(NamedTuple):
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class TurnReported:
+class TurnReported(NamedTuple):
     """How a turn ended, as far as this source says. `error` is None unless it failed."""
 
     session: SessionId | None
@@ -229,8 +228,7 @@ class TurnReported:
     window: int | None = None  # how many tokens the model's context takes
 
 
-@dataclass(frozen=True, slots=True)
-class SessionDescribed:
+class SessionDescribed(NamedTuple):
     """What the client says of itself. None: it does not say."""
 
     session: SessionId

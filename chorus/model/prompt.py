@@ -6,6 +6,8 @@ answer to exactly one prompt.
 
 import hashlib
 import json
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -18,6 +20,9 @@ TextInput = Literal["append", "replace"]
 _FINGERPRINT_VERSION = 1
 _FINGERPRINT_LENGTH = 32  # hexadecimal digits: 128 bits
 _ID_LENGTH = 8
+
+# The client draws a command or a change between two such rows.
+_RULE_LINE = re.compile(r"\s*[╌─]+\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +97,7 @@ class UnknownPrompt:
     """A dialog that no rule matches: shown as it is, never answered."""
 
     reason: str
-    rows: tuple[str, ...] = ()  # the dialog as drawn, as far as it can be told from what is above it
+    rows: tuple[str, ...] = ()  # the dialog as drawn, as far as it can be separated from what is above it
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,3 +145,28 @@ def screen_reading_json(found: Prompt | UnknownPrompt | NoPrompt) -> PromptJson 
         case NoPrompt():
             return {"kind": "none"}
     return prompt_json(found)
+
+
+def split_body(rows: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The rows between the rules the client draws, and the others. Without two rules, all and none."""
+    rules = [index for index, row in enumerate(rows) if _RULE_LINE.fullmatch(row)]
+    if len(rules) < 2:
+        return list(rows), []
+    first, last = rules[0], rules[-1]
+    return list(rows[first + 1 : last]), [*rows[:first], *rows[last + 1 :]]
+
+
+def without_root(row: str, root: str) -> str:
+    """A row that is a path below the work tree, without the work tree, as the client shows it."""
+    path = row.strip()
+    return path[len(root) + 1 :] if root and path.startswith(f"{root}/") else row
+
+
+def summarize_prompt(prompt: PromptJson) -> str:
+    """The command, the file, or the first row of what the screen shows; else the question."""
+    tool_input = prompt.get("input") or {}
+    for name in ("command", "file_path"):
+        if isinstance(text := tool_input.get(name), str) and text.strip():
+            return text
+    framed, _ = split_body((prompt.get("body") or "").splitlines())
+    return next((row.strip() for row in framed if row.strip()), prompt["question"])

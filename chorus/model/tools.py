@@ -14,7 +14,7 @@ COMMAND_KEY = "command"
 # The tool that shows the user a form of questions.
 QUESTION_TOOL = "AskUserQuestion"
 
-# Not a tool of the agent's: an MCP server asks the user for something.
+# Not one of the agent's tools: an MCP server asks the user for something.
 ELICITATION = "Elicitation"
 
 # How the names of the tools of MCP servers begin.
@@ -32,6 +32,7 @@ class Tool(NamedTuple):
     asks_user: bool = False  # its prompt is a question for the user, so no policy rule may answer it
     is_frequent: bool = False  # only reads, and the client runs it by the dozen: not worth a hook process
     starts_agent: bool = False  # the sub-agent's own calls are reported one by one
+    looks_below: bool = False  # reads everything below its `path`, or where the session is
 
 
 _NAMED, _ANYWHERE = WriteScope.NAMED, WriteScope.ANYWHERE
@@ -47,9 +48,9 @@ TOOLS = {
         Tool("Agent", _ANYWHERE, starts_agent=True),
         Tool("Task", _ANYWHERE, starts_agent=True),
         Tool("Read", path_key="file_path", prompt_kind="read", is_frequent=True),
-        Tool("Grep", is_frequent=True),
-        Tool("Glob", is_frequent=True),
-        Tool("LS", is_frequent=True),
+        Tool("Grep", is_frequent=True, looks_below=True),
+        Tool("Glob", is_frequent=True, looks_below=True),
+        Tool("LS", is_frequent=True, looks_below=True),
         Tool("NotebookRead", is_frequent=True),
         Tool("ToolSearch", is_frequent=True),
         Tool("WebFetch", prompt_kind="fetch"),

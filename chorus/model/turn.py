@@ -1,12 +1,12 @@
 """The turns and what is known of each, computed from outcomes: answer, tokens, cost, errors."""
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from chorus.model.ids import SessionId, TurnId
 from chorus.model.json_api import SessionSums, TokensJson, TurnJson
+from chorus.model.json_lines import parse_json_lines
 from chorus.model.lru import LruDict
 from chorus.model.outcomes import (
     ErrorReported,
@@ -313,12 +313,8 @@ def _since_last(
 def read_turns(lines: Iterable[str]) -> list[TurnJson]:
     """Return the turns of a saved file, each in its last form. Damaged lines are skipped."""
     found: dict[tuple[object, object], TurnJson] = {}
-    for line in lines:
-        try:
-            value = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(value, dict) and value.keys() >= _SAVED_KEYS:
+    for value in parse_json_lines(lines):
+        if value.keys() >= _SAVED_KEYS:
             found.pop((value["session"], value["turn"]), None)
             found[value["session"], value["turn"]] = {"mode": None, **value}  # type: ignore[typeddict-item]  # checked above
     return list(found.values())

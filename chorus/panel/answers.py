@@ -16,7 +16,7 @@ from chorus.panel import command_lines
 from chorus.panel.background import start_task
 from chorus.panel.forms.answers_form import AnswersForm
 from chorus.panel.forms.message_form import AnswerForm, DenyForm
-from chorus.panel.items import PendingPrompt
+from chorus.panel.state.items import PendingPrompt
 from chorus.panel.widgets.bars import StatusLine
 from chorus.panel.widgets.prompt_card import UNKNOWN_KINDS, PromptCard
 

@@ -28,13 +28,13 @@ from chorus.model.requests import LandMessage
 from chorus.panel import command_lines, keys
 from chorus.panel.answers import Answers
 from chorus.panel.background import start_task
-from chorus.panel.feed import FeedReader
 from chorus.panel.forms.help_screen import HelpScreen
-from chorus.panel.model import ModelChange, PanelModel
 from chorus.panel.review import Review
-from chorus.panel.theme import CSS, ActivePalette, AsciiFilter, choose_palette, toolkit_theme
+from chorus.panel.state.feed import FeedReader
+from chorus.panel.state.model import ModelChange, PanelModel
+from chorus.panel.state.watcher_client import WatcherClient
+from chorus.panel.style.theme import CSS, ActivePalette, AsciiFilter, choose_palette, toolkit_theme
 from chorus.panel.view import PanelView
-from chorus.panel.watcher_client import WatcherClient
 from chorus.panel.widgets.bars import KeyBar
 from chorus.panel.widgets.prompt_card import GUARD_SECONDS, PromptCard
 from chorus.panel.widgets.queue import Queue
@@ -80,6 +80,7 @@ class Panel(App[None]):
         self.view = view = PanelView(self, self.model, client, self.active_palette)
         self._answers = Answers(view.card, view.status, self.model, client, view.show_prompt)
         self._review = Review(view.queue, view.status, self.model, client, self.edit_messages)
+        view.card.root = str(settings.work_tree)
         view.can_undo = lambda: self._review.can_undo
         self._answer_keys = self._bind_answer_keys()
         self._keys = self._bind_keys()

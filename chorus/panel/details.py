@@ -10,10 +10,10 @@ from textual.timer import Timer
 from chorus.errors import ChorusError
 from chorus.model.lane_name import short_lane_name
 from chorus.panel.background import start_task
-from chorus.panel.items import LogEntry, NoteInfo, TurnInfo
-from chorus.panel.labels import render_time, status_word
-from chorus.panel.model import PanelModel
-from chorus.panel.watcher_client import WatcherClient
+from chorus.panel.state.items import LogEntry, NoteInfo, TurnInfo
+from chorus.panel.state.model import PanelModel
+from chorus.panel.state.watcher_client import WatcherClient
+from chorus.panel.style.labels import render_time, status_word
 from chorus.panel.widgets.bars import Heading
 from chorus.panel.widgets.diff import DiffView
 from chorus.panel.widgets.line_pane import Pieces, StyledLine

@@ -61,11 +61,12 @@ REVIEW_KEYS = (
         ("h",), "hunks", "hunks", "choose hunks of the action to revert", "chorus revert N -p"
     ),
     KeyBinding(
-        ("c",), "note", "note", "write a note to the agent: on the action, in the diff on the line",
+        ("c",), "note", "note",
+        "write a note on the action or, in the diff, on the current line",
         "chorus note N[:LINE] TEXT",
     ),
-    KeyBinding(("C",), "send_notes", "send notes", "send all drafts of notes", "chorus notes send"),
-    KeyBinding(("u",), "undo", "undo", "undo what you did last: a keep, a revert, a redo, a note"),
+    KeyBinding(("C",), "send_notes", "send notes", "send all draft notes", "chorus notes send"),
+    KeyBinding(("u",), "undo", "undo", "undo your last keep, revert, redo or note"),
     KeyBinding(("l",), "land", "land", "land the lane as commits on a branch", "chorus land LANE"),
     KeyBinding(("o",), "edit", "edit file", "edit the file in $EDITOR", "$EDITOR FILE"),
     KeyBinding(
@@ -78,14 +79,14 @@ VIEW_KEYS = (
         ("t",),
         "scope",
         "changes/open/all",
-        "show actions that changed files, only open ones, or everything",
+        "cycle: actions that changed files, open actions, everything",
         "chorus log --outside",
     ),
     KeyBinding(
         ("s",),
         "session",
         "session",
-        "show only one session's actions; again for the next session",
+        "show only one session's actions; press again for the next session",
         "chorus log --lane L",
     ),
     KeyBinding(("z",), "zoom", "zoom", "show only the diff, and back"),
@@ -120,17 +121,11 @@ def bar_keys(
 
     `undo`: whether there is something to undo; `drafts`: notes to send.
     """
-    keys = [("a", "approve"), ("A", "always"), ("d", "deny")] if prompt else []
-    keys += [("r", "redo")] if reverted else []
-    keys += [("x", "keep"), ("r", "revert")] if entry_open else []
-    keys += [("C", "send notes")] if drafts else []
-    keys += [("u", "undo")] if undo else []
-    keys += [("c", "note")] if entry_open else []
-    return [
-        *keys,
-        ("X", "keep turn"),
-        ("l", "land"),
-        ("/", "filter"),
-        ("t", "changes/open/all"),
-        ("?", "help"),
-    ]
+    keys = ["a", "A", "d"] if prompt else []
+    keys += ["r"] if reverted else []
+    keys += ["x", "r"] if entry_open else []
+    keys += ["C"] if drafts else []
+    keys += ["u"] if undo else []
+    keys += ["c"] if entry_open else []
+    shown = (*keys, "X", "l", "/", "t", "?")
+    return [(key, "redo" if key == "r" and reverted else BY_LABEL[key].word) for key in shown]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from chorus.model.lane_name import short_lane_name
 from chorus.panel import command_lines
-from chorus.panel.items import (
+from chorus.panel.state.items import (
     LogEntry,
     PendingPrompt,
     SessionInfo,
@@ -15,8 +15,8 @@ from chorus.panel.items import (
     parse_entry,
     parse_outside,
 )
-from chorus.panel.labels import STATE_LABELS, render_time, status_word
-from chorus.panel.model import PanelModel, list_in
+from chorus.panel.state.model import PanelModel, list_in
+from chorus.panel.style.labels import STATE_LABELS, render_time, status_word
 from chorus.text.sanitize import sanitize, sanitize_lines
 from chorus.wire.protocol import Message
 

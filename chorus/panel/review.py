@@ -18,8 +18,8 @@ from chorus.panel.forms.hunk_form import HunkForm
 from chorus.panel.forms.land_form import LandForm
 from chorus.panel.forms.note_form import NoteForm
 from chorus.panel.forms.revert_form import RevertForm, RevertPreview
-from chorus.panel.model import PanelModel
-from chorus.panel.watcher_client import WatcherClient
+from chorus.panel.state.model import PanelModel
+from chorus.panel.state.watcher_client import WatcherClient
 from chorus.panel.widgets.bars import StatusLine
 from chorus.panel.widgets.patch import DiffLine
 from chorus.panel.widgets.queue import Queue

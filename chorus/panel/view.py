@@ -11,15 +11,15 @@ from textual.screen import Screen
 from textual.widgets import Input
 
 from chorus.panel.details import Details
-from chorus.panel.feed import RECONNECTED
 from chorus.panel.forms.answers_form import AnswersForm
 from chorus.panel.forms.message_form import DenyForm
-from chorus.panel.items import PendingPrompt
 from chorus.panel.keys import bar_keys
-from chorus.panel.layout import MIN_BOTH_HEIGHT, MIN_TALL_HEIGHT, plan_arrangement
-from chorus.panel.model import ModelChange, PanelModel
-from chorus.panel.theme import ActivePalette
-from chorus.panel.watcher_client import WatcherClient
+from chorus.panel.state.feed import RECONNECTED
+from chorus.panel.state.items import PendingPrompt
+from chorus.panel.state.model import ModelChange, PanelModel
+from chorus.panel.state.watcher_client import WatcherClient
+from chorus.panel.style.layout import MIN_BOTH_HEIGHT, MIN_TALL_HEIGHT, plan_arrangement
+from chorus.panel.style.theme import ActivePalette
 from chorus.panel.widgets.bars import Heading, KeyBar, StatusLine
 from chorus.panel.widgets.diff import DiffView
 from chorus.panel.widgets.prompt_card import PromptCard

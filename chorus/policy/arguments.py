@@ -61,7 +61,11 @@ class Arguments:
         """Whether the command reads everything below the working directory, as if it named `.`."""
         if self.below_flags and not self.below_flags & _flags_in(words):
             return False
-        return sum(form is _Form.OPERAND for _, form in self._forms(words)) < self.below
+        return len(self.operands(words)) < self.below
+
+    def operands(self, words: tuple[str, ...]) -> list[str]:
+        """The words that are neither flags nor their values."""
+        return [word for word, form in self._forms(words) if form is _Form.OPERAND]
 
     def _forms(self, words: tuple[str, ...]) -> Iterator[tuple[str, _Form]]:
         needs_value = False

@@ -1,6 +1,7 @@
 """Judge a shell text: deny and ask rules for everything it may run, allow rules for literal commands only."""
 
 import posixpath
+import re
 from collections.abc import Iterable, Iterator
 
 from chorus.model.tools import SHELL_TOOL
@@ -142,7 +143,9 @@ class _LiteralJudge:
         arguments = command[1 if listed is None else len(listed[0].split()) :]
         for inner in unwrap(command).commands:
             yield from _restrictions_of_words(self._context, inner[1:], self._directory)
-        if listed is not None and listed[1].reads_below(arguments):
+        if listed is not None and (
+            listed[1].reads_below(arguments) or _expands_names(command[0], listed[1].operands(arguments))
+        ):
             yield from _restrictions_of_words(self._context, (".",), self._directory)
         if _only_reads(command):
             return
@@ -192,6 +195,15 @@ class _LiteralJudge:
     def _repository(self) -> str | None:
         here = self._context.resolve(self._directory or ".")
         return None if here is None else self._context.find_repository(here)
+
+
+# What git reads as a pattern of file names: `*`, `?`, `[`, and words such as `:/` and `:(glob)`.
+_PATHSPEC = re.compile(r"(?s).*[*?[]|:[^\w.-]")
+
+
+def _expands_names(program: str, operands: Iterable[str]) -> bool:
+    """Whether a program may read files that these words name by a pattern."""
+    return program_name(program) == "git" and any(map(_PATHSPEC.match, operands))
 
 
 def _unlisted_argument(rule: Rule, command: tuple[str, ...]) -> str | None:

@@ -17,6 +17,7 @@ _PROTECTED = frozenset(
     .git .claude .husky .vscode .idea .chorus.toml .mcp.json .envrc .gitattributes .gitmodules .gitconfig
     .bashrc .bash_profile .bash_login .profile .zshrc .zshenv .zprofile .zlogin .ssh .npmrc .pypirc .netrc
     .curlrc .wgetrc .inputrc .tmux.conf .vimrc
+    .cargo .yarnrc .yarnrc.yml .pnpmfile.cjs .githooks .devcontainer
     """.split()  # noqa: SIM905  a list of bare words is easier to read than one of quoted ones
 )
 
@@ -38,6 +39,8 @@ class PolicyContext:
     resolve: Callable[[str], str | None]
     # The work tree that git finds from a directory; None if it finds none, or a bare repository.
     find_repository: Callable[[str], str | None]
+    # The user's own rules, which may be in a work tree too: that of a home directory.
+    policy_file: str | None = None
 
     def rules(self, decision: PolicyDecision) -> Iterable[Rule]:
         return (rule for rule in self.policy.rules if rule.decision == decision)
@@ -48,6 +51,8 @@ class PolicyContext:
     def protected_name(self, named: str) -> str | None:
         """The part of a path, as named or resolved, that decides what runs or needs permission later."""
         path = self.resolve(named)
+        if path is not None and path == self.policy_file:
+            return path.rpartition("/")[2]
         inside = "" if path is None else path.removeprefix(self.root)
         return min(protected_names(named) | protected_names(inside), default=None)
 

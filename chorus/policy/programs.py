@@ -148,21 +148,22 @@ _list("md5sum, sha1sum, sha256sum, sha512sum, cksum, b2sum", "-bt - --tag")
 _list("od", "-bcdosvx", "-AjNtw")
 _list("ps", "-aAdefHjlLmTwxyZF", "-pCuto --sort", operand=r"[a-z]*")
 _list("cmp", "-bls", "-n", most=4)
+# Not `-r`: it follows links, which may lead to a guarded file. So do `grep -R` and `rg -L`.
 _list(
     "diff",
-    "-abBcdeEfHinNpqrstTuwyZ - --brief --unified --recursive --side-by-side --suppress-common-lines --color",
+    "-abBcdeEfHinNpqstTuwyZ - --brief --unified --side-by-side --suppress-common-lines --color",
     "-ILUCWx --color --exclude --unified --width",
 )
 _list(
     "grep, egrep, fgrep",
-    "-acEFGhHiIlLnoPqrRsvwxyzZ - -- --recursive --line-number --ignore-case --only-matching --count --color",
-    "-ABCemd --include --exclude --exclude-dir --color --colour --max-count --context",
+    "-acEFGhHiIlLnoPqrsvwxyzZ - -- --recursive --line-number --ignore-case --only-matching --count --color",
+    "-ABCem --include --exclude --exclude-dir --color --colour --max-count --context",
     below=2,
-    below_flags="-rR --recursive",
+    below_flags="-r --recursive",
 )
 _list(
     "rg",
-    "-acFhHiIlLnNopPqsSuUvwx0 - -- --files --hidden --no-ignore --line-number --ignore-case --count --json"
+    "-acFhHiIlnNopPqsSuUvwx0 - -- --files --hidden --no-ignore --line-number --ignore-case --count --json"
     " --files-with-matches --only-matching --fixed-strings --no-heading --heading --stats --multiline",
     "-ABCegjmMtT --glob --type --type-not --color --max-count --context --max-depth --sort",
     below=2,
@@ -282,7 +283,8 @@ _list(
     operand=r"[\w:]+",
     most=1,
 )
-_list("cargo fmt", "--all --check")
+_list("cargo fmt", "--all", must_be_named=True)
+_list("cargo fmt --check", "--all")
 _list(
     "go test, go vet, go list",
     "-v -race -short -json -failfast -cover -m -deps -x -a -benchmem -u",

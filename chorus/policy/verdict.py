@@ -38,9 +38,10 @@ def judge_call(
     root: str,
     resolve: Callable[[str], str | None],
     find_repository: Callable[[str], str | None],
+    policy_file: str | None = None,
 ) -> Verdict:
-    """Judge one call. `root` is the resolved path of the work tree."""
-    context = PolicyContext(policy, root.rstrip("/"), resolve, find_repository)
+    """Judge one call. `root` and `policy_file` (the user's own rules) are resolved paths."""
+    context = PolicyContext(policy, root.rstrip("/"), resolve, find_repository, policy_file)
     known = find_tool(tool)
     if known.asks_user:
         findings = [Finding("ask", tool, "only the user can answer this")]
@@ -75,6 +76,8 @@ def _judge_file(context: PolicyContext, named: str, tool: str) -> Finding:
     restriction = find_restriction(context, named, path, (tool,))
     if restriction is not None:
         return restriction
+    if path == context.policy_file:
+        return Finding("ask", named, "it decides what needs permission later")
     for rule in context.rules("allow"):
         if rule.command is None and tool_matches(rule, (tool,)) and _allows(rule, path, context.root):
             return Finding("allow", named, describe_rule(rule))
@@ -91,7 +94,8 @@ def _allows(rule: Rule, path: str, root: str) -> bool:
 
 def _judge_other_tool(context: PolicyContext, tool: str, tool_input: Mapping[str, Any]) -> Iterator[Finding]:
     """Judge a tool Chorus does not know: its name must be allowed, and no path in its input denied."""
-    for text in _strings(tool_input):
+    here = ["."] if find_tool(tool).looks_below and not tool_input.get("path") else []
+    for text in (*here, *_strings(tool_input)):
         path = context.resolve(text)
         strict = None if path is None else find_restriction(context, text, path, (tool,))
         if strict is not None:

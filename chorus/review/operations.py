@@ -112,7 +112,7 @@ def prepare_redo(
     entries = recorder.entries()
     targets = [_find_revert(recorder, find_entry(entries, name)) for name in selection.actions]
     if not targets:
-        raise UsageError("give the action to redo")
+        raise UsageError("no action given", hint="Name the reverted action, or the one that reverted it.")
     plan = plan_revert(recorder, targets, step=step)
     records = [target.record for target in targets]
     names = [name for record in records for name in (*record.reverts, *record.reverts_part)]

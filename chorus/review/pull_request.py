@@ -7,11 +7,10 @@ from urllib.parse import quote
 from chorus.history.log.entry import LogEntry
 from chorus.history.log.lookup import refuse_unknown_lane
 from chorus.history.recorder import Recorder
+from chorus.model.commit_subject import subject_of
 from chorus.model.json_api import NoteJson, PullRequestJson
 from chorus.model.lane_name import lane_spellings
-from chorus.model.request_text import subject_of
 from chorus.model.review_state import REVERT_TOOL
-from chorus.model.test_commands import is_test_command
 from chorus.review.landing.messages import describe_action
 from chorus.review.notes.notes import changed_lines
 from chorus.text.sanitize import printable
@@ -21,6 +20,13 @@ MAX_PLACES = 4
 MAX_TESTS = 20
 _REMOTE = re.compile(
     r"(?:https?://(?:[^@/]+@)?|ssh://(?:[^@/]+@)?|[^@/\s]+@)([^/:]+)(?::\d+)?[/:](.+?)(?:\.git)?/?$"
+)
+# Names that run tests by themselves, and those that need the word for it.
+_RUNNERS = r"pytest|py\.test|tox|nox|unittest|jest|vitest|mocha|rspec|phpunit|ctest|behave|playwright"
+_TEST = re.compile(
+    rf"(?:^|[\s;&|/])(?:{_RUNNERS})(?=\s|$)"
+    r"|\b(?:make|just|npm|pnpm|yarn|bun|deno|go|cargo|mvn|gradle|gradlew|dotnet|mix|sbt|bazel|swift|rake)"
+    r"(?:\s+\S+){0,3}?\s+(?:run\s+)?(?:test|tests|check|verify)(?=[\s:;&|-]|$)"
 )
 # What Markdown or a forge would act on: emphasis, links, HTML, mentions, references to issues.
 _ACTIVE = re.compile(r"([\\`*_\[\]<>|~])")
@@ -76,7 +82,7 @@ def _render_places(recorder: Recorder, entry: LogEntry, base: str | None) -> Ite
     """The lines an action changed, where they are now."""
     places = list(changed_lines(recorder, entry))
     for path, lines in places[:MAX_PLACES]:
-        yield _render_place(path, lines, base)
+        yield _render_place(path, lines or range(0), base if lines is not None else None)
     if len(places) > MAX_PLACES:
         yield f"and {len(places) - MAX_PLACES} more"
 
@@ -141,3 +147,8 @@ def _base_url(recorder: Recorder) -> str | None:
     head = repository.head().oid
     found = _REMOTE.match(remote or "")
     return f"https://{found[1]}/{found[2]}/blob/{head}" if found and head else None
+
+
+def is_test_command(command: str) -> bool:
+    """Whether a command looks as if it ran tests."""
+    return _TEST.search(command) is not None

@@ -147,14 +147,20 @@ class Refs:
 
     def _read_stored(self, name: str) -> str | None:
         path = self._file_of(name)
+        found = read_loose(path)
+        if found:
+            return found
+        known = self._packed_stamp
+        found = self._read_packed().get(name)
         # A ref that is created and packed between the first two reads is found by the third.
-        return read_loose(path) or self._read_packed().get(name) or read_loose(path)
+        return found or (read_loose(path) if self._packed_stamp != known else None)
 
     def _read_packed(self) -> dict[str, Oid]:
         path = f"{self._shared}/packed-refs"
         try:
             found = os.stat(path)  # noqa: PTH116  hot path
         except FileNotFoundError:
+            self._packed_stamp = None
             return {}
         stamp = (found.st_mtime_ns, found.st_size, found.st_ino)
         if stamp != self._packed_stamp:

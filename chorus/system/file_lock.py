@@ -50,12 +50,8 @@ class FileLock:
         return True
 
     def _lock(self, how: int) -> None:
-        try:
+        with _refusing_without_locks(self._path):
             fcntl.flock(self._descriptor, how)
-        except OSError as error:
-            if error.errno in UNKNOWN_CALL:
-                raise NoLocks(f"cannot lock {self._path}: {error.strerror}") from error
-            raise
 
     def release(self) -> None:
         fcntl.flock(self._descriptor, fcntl.LOCK_UN)
@@ -84,13 +80,34 @@ def try_lock(path: Path) -> Iterator[bool]:
 def is_locked(path: Path) -> bool:
     """Whether another process holds the lock on `path`. Takes a shared lock for an instant."""
     try:
-        with path.open("rb") as file:
+        with path.open("rb") as file, _refusing_without_locks(path):
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
     except FileNotFoundError:
         return False
     return False
+
+
+def require_locks(directory: Path) -> None:
+    """Raise `NoLocks` if the file system of this directory has none. Takes no lock that others look at."""
+    path = directory / f"{os.getpid()}.locks"
+    lock = FileLock(path)
+    try:
+        lock.try_acquire()
+    finally:
+        lock.close()
+        path.unlink(missing_ok=True)
+
+
+@contextmanager
+def _refusing_without_locks(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if error.errno in UNKNOWN_CALL:
+            raise NoLocks(f"cannot lock {path}: {error.strerror}") from error
+        raise
 
 
 def _open_own(path: Path) -> int:

@@ -39,6 +39,15 @@ def open_private(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_CLOEXEC, FILE_MODE)
 
 
+def append_line(path: Path, line: bytes) -> None:
+    """Append a line to a private file. If a crash cut the last line short, start a new one."""
+    with open(path, "a+b", opener=open_private) as file:
+        if file.seek(0, os.SEEK_END):
+            file.seek(-1, os.SEEK_END)
+            line = line if file.read(1) == b"\n" else b"\n" + line
+        file.write(line)
+
+
 def is_private(state: os.stat_result) -> bool:
     """Whether no other user may open it."""
     return not state.st_mode & OTHERS

@@ -1,4 +1,4 @@
-"""What is to be watched, and who is told."""
+"""What to watch, and the handler of its events."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

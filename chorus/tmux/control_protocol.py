@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 _BEGIN = re.compile(rb"%begin (\d+ \d+ \d+)")
 _EVENT = re.compile(rb"%([a-z-]+)(?: (.*))?", re.DOTALL)
-_OCTAL = re.compile(rb"\\([0-7]{3})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +59,3 @@ class BlockParser:
             return None
         event = _EVENT.fullmatch(line.rstrip(b"\r"))
         return ControlEvent(event[1].decode(), event[2] or b"") if event else None
-
-
-def unescape_output(data: bytes) -> bytes:
-    """Decode the bytes of an `output` event: control mode writes some of them in octal."""
-    return _OCTAL.sub(lambda match: bytes([int(match[1], 8)]), data)

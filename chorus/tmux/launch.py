@@ -14,7 +14,7 @@ from pathlib import Path
 from chorus.errors import ChorusError
 from chorus.model.ids import PaneId
 from chorus.tmux.address import Address, make_directory
-from chorus.tmux.errors import ServerGone
+from chorus.tmux.errors import CannotStartServer, ServerGone
 from chorus.tmux.panes import read_pane
 from chorus.tmux.tmux_server import Tmux
 
@@ -25,16 +25,14 @@ SIDE_PANE_OPTION = "@chorus_panel"
 SIDE_PANE_SHARE = "40%"
 # Beside a narrower pane, two columns of code would both be hard to read: the side pane goes below it.
 MIN_BESIDE_WIDTH = 120
-# With fewer rows there is no room for two panes: the side pane is a popup.
-MIN_BELOW_HEIGHT = 30
-
-
+# With fewer rows, such as those of a terminal of 80 × 24, neither of two panes could be used. A terminal of
+# 30 rows has one less for panes: the status line takes it.
+MIN_BELOW_HEIGHT = 28
+WINDOW_NAME = "chorus"
 # Long enough to be read.
 MESSAGE_MILLISECONDS = 8000
 # tmux gives these a meaning of their own where a session is named.
 _NOT_IN_NAMES = re.compile(r"[^\w-]+")
-
-NO_ROOM = "chorus: this window is too small for the panel; `chorus panel --toggle` shows it in a popup"
 
 
 class PanePlacement(Enum):
@@ -51,6 +49,7 @@ def open_pane(
     cwd: Path,
     environment: Mapping[str, str] | None = None,
     name: str | None = None,
+    window: str | None = None,
     beside: PaneId | None = None,
     below: bool = False,
     size: tuple[int, int] = DETACHED_SIZE,
@@ -58,13 +57,14 @@ def open_pane(
     """Run the command (a list of arguments, no shell) in a new pane. The user's focus does not change.
 
     `beside`: the pane whose session gets the window, or whose window is split; `below`: split into an
-    upper and a lower part. A server is started for a new session if there is none. `size`: of that session.
+    upper and a lower part. A server is started for a new session if there is none. `size`: of that session;
+    `window`: the name of its first window.
     """
     options = ["-d", "-P", "-F", "#{pane_id}", "-c", str(cwd).replace("#", "##")]
     if placement is PanePlacement.SESSION:
         make_directory(tmux.address)
         width, height = size
-        options += ["-x", str(width), "-y", str(height)]
+        options += ["-x", str(width), "-y", str(height), *([] if window is None else ["-n", window])]
     if placement is PanePlacement.SPLIT:
         options.append("-v" if below else "-h")
     if name is not None and placement is not PanePlacement.SPLIT:
@@ -77,25 +77,24 @@ def open_pane(
         options += ["-e", f"{variable}={value}"]
     # tmux would pass a single word to a shell.
     program = ["env", *command] if len(command) == 1 else list(command)
-    return PaneId(tmux.run([placement.value, *options, "--", *program])[0])
+    opened = tmux.run([placement.value, *options, "--", *program])
+    if not opened:  # tmux 3.2 does not say why
+        raise CannotStartServer(f"tmux did not start at {tmux.address.socket}")
+    return PaneId(opened[0])
 
 
-def attach_command(address: Address, target: str, message: str | None = None) -> list[str]:
-    """The command that shows a session in this terminal. `target`: its name, or a pane of it.
-
-    `message`: shown for some seconds in the status line.
-    """
-    command = ["tmux", "-S", os.fspath(address.socket), "attach-session", "-t", target]
-    return command if message is None else [*command, ";", *_message_command(message)]
+def attach_command(address: Address, target: str) -> list[str]:
+    """The command that shows a session in this terminal. `target`: its name, or a pane of it."""
+    return ["tmux", "-S", os.fspath(address.socket), "attach-session", "-t", target]
 
 
-def show_message(tmux: Tmux, message: str) -> None:
-    """Show a message for some seconds in the status line of the tmux client this process runs in."""
-    tmux.run(_message_command(message))
-
-
-def _message_command(message: str) -> list[str]:
-    return ["display-message", "-d", str(MESSAGE_MILLISECONDS), message]
+def show_message(tmux: Tmux, pane: PaneId, message: str) -> None:
+    """Show a message for some seconds in the status line of every terminal that shows the pane's session."""
+    session = read_pane(tmux, pane).session
+    for client in tmux.run(["list-clients", "-t", session, "-F", "#{client_name}"]):
+        tmux.run(
+            ["display-message", "-c", client, "-d", str(MESSAGE_MILLISECONDS), message.replace("#", "##")]
+        )
 
 
 def find_side_panes(tmux: Tmux, pane: PaneId) -> list[PaneId]:
@@ -104,14 +103,9 @@ def find_side_panes(tmux: Tmux, pane: PaneId) -> list[PaneId]:
     return [PaneId(line.partition(" ")[2]) for line in listed if line.startswith("1 ")]
 
 
-def has_room(width: int, height: int) -> bool:
-    """Whether a pane of this size has room for a side pane."""
-    return width >= MIN_BESIDE_WIDTH or height >= MIN_BELOW_HEIGHT
-
-
 def has_room_for_side_pane(tmux: Tmux, pane: PaneId) -> bool:
     state = read_pane(tmux, pane)
-    return has_room(state.width, state.height)
+    return state.width >= MIN_BESIDE_WIDTH or state.height >= MIN_BELOW_HEIGHT
 
 
 def open_side_pane(
@@ -139,17 +133,48 @@ def open_side_pane(
 def show_side_pane(
     tmux: Tmux, pane: PaneId, command: Sequence[str], *, environment: Mapping[str, str]
 ) -> str | None:
-    """Run the command beside or below `pane`, unless a side pane is open. Return why that failed."""
+    """Run the command beside or below `pane`, or in a window of its own where there is no room for both.
+
+    Nothing is opened if there is a side pane already. Return why it failed.
+    """
     try:
         if find_side_panes(tmux, pane):
             return None
         if has_room_for_side_pane(tmux, pane):
             open_side_pane(tmux, pane, command, environment=environment)
         else:
-            show_message(tmux, NO_ROOM)
+            open_side_window(tmux, pane, command, environment=environment)
     except ChorusError as error:
         return str(error)
     return None
+
+
+def open_side_window(
+    tmux: Tmux, pane: PaneId, command: Sequence[str], *, environment: Mapping[str, str]
+) -> None:
+    """Run the command in a new window of the session of `pane`, unless it has one, and say which."""
+    listed = tmux.run(["list-panes", "-s", "-t", pane, "-F", f"#{{{SIDE_PANE_OPTION}}} #{{window_name}}"])
+    if f"1 {WINDOW_NAME}" in listed:
+        return
+    opened = open_pane(
+        tmux,
+        PanePlacement.WINDOW,
+        command,
+        cwd=Path(read_pane(tmux, pane).path),
+        environment=environment,
+        name=WINDOW_NAME,
+        beside=pane,
+    )
+    tmux.run(["set-option", "-p", "-t", opened, SIDE_PANE_OPTION, "1"])
+    # fmt: off
+    [prefix], [there], [here] = (
+        tmux.run(["show-options", "-gv", "prefix"]),
+        *(tmux.run(["display-message", "-p", "-t", one, "#{window_index}"]) for one in (opened, pane)),
+    )
+    # fmt: on
+    show_message(
+        tmux, pane, f"chorus: the panel is in window {there}: {prefix} {there} (back: {prefix} {here})"
+    )
 
 
 def open_popup(

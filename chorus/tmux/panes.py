@@ -7,7 +7,6 @@ process each.
 from dataclasses import dataclass
 
 from chorus.model.ids import PaneId
-from chorus.tmux.errors import PaneChanged
 from chorus.tmux.tmux_server import Tmux
 
 # A character that is in no number and no id. Free texts come last, so one that contains it harms no other.
@@ -110,15 +109,6 @@ def parse_pane(line: str) -> PaneState:
         alternate=bool(number["alternate_on"]),
         synchronized=bool(number["pane_synchronized"]),
     )
-
-
-def require_same_pane(was: PaneIdentity, now: PaneIdentity) -> None:
-    """Raise PaneChanged unless it is the same pane, server and program."""
-    if was == now:
-        return
-    if (was.server_pid, was.server_started) != (now.server_pid, now.server_started):
-        raise PaneChanged(f"{was.pane} is a pane of another tmux server now")
-    raise PaneChanged(f"{was.pane} runs another program now (process {now.pane_pid})")
 
 
 @dataclass(frozen=True, slots=True)

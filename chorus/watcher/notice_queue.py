@@ -36,6 +36,10 @@ class NoticeQueue:
             read = json.loads(self._path.read_bytes())
             self._queued = [Notice(SessionId(session), str(text)) for session, text in read]
 
+    def announce(self) -> None:
+        """Let hooks wait for notices, if there are any. Call it once the spool is open."""
+        self._spool.expect_answers(bool(self._queued or self._sent))
+
     def add(self, notices: Iterable[Notice], sessions: Iterable[Session]) -> list[SessionId]:
         """Queue notices; return the sessions that will get one with their next hook."""
         alive = [session for session in sessions if session.state != "gone"]
@@ -83,6 +87,7 @@ class NoticeQueue:
 
     def _save(self) -> None:
         left = [notice for sent in self._sent.values() for notice in sent] + self._queued
+        self.announce()
         if not left:
             self._path.unlink(missing_ok=True)
             return

@@ -5,6 +5,7 @@ put together, started and ended.
 """
 
 import asyncio
+import gc
 import logging
 import os
 import socket
@@ -98,7 +99,7 @@ class Watcher:
         self.temporary_hooks = TemporaryHooks(home.root / TEMPORARY_HOOKS_FILE)
         self.audit_log = AuditLog(audit_path(home))
 
-        self.turns = TurnStore(home.root / TURNS_FILE, self.server.publish)
+        self.turns = TurnStore(home.root / TURNS_FILE, self.server)
         runs = HeadlessRuns()
         self.note_delivery = NoteDelivery(self.trees.readers, self.notices, runs, roster, self.server.publish)
         activity = PaneActivity(self._look_at_panes)
@@ -219,6 +220,7 @@ class Watcher:
         self.temporary_hooks.load()
         self.transcripts.load()
         self.hooks.spool.open()
+        self.notices.announce()
         try:
             await self.hooks.read()
             await self.transcripts.catch_up()
@@ -249,6 +251,8 @@ class Watcher:
         self.stop()
 
     def _start_loops(self) -> None:
+        # The modules and all that was loaded stay: the collector need not look at them again and again.
+        gc.freeze()
         run_forever = self.tasks.run_forever
         run_forever(lambda: self.hooks.run(self._repair_home, self.stop))
         run_forever(self.transcripts.run)
@@ -278,7 +282,8 @@ class Watcher:
     def _holds_lock(self) -> bool:
         """Return whether the lock file in the repository is the one this watcher holds, and not another's."""
         try:
-            return os.path.samestat(self._lock, self.home.lock.stat())
+            now = os.stat(self.home.file("watcher.lock"))  # noqa: PTH116  with every hook
+            return os.path.samestat(self._lock, now)
         except OSError:
             return False
 
@@ -341,6 +346,8 @@ class Watcher:
 
     def _publish_sums(self, session: Session) -> None:
         """Publish a session with what its turns took together."""
+        if not self.server.subscribers:
+            return
         described = session.as_json()
         self.turns.add_sums(described)
         self.server.publish(SessionEvent(event="session", session=described))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from chorus.system.private_files import make_private, open_private
+from chorus.system.private_files import append_line, make_private
 from chorus.wire.registry import state_directory
 
 log = logging.getLogger("chorus.web")
@@ -33,8 +33,7 @@ class AccessLog:
         entry = {"time": time, "what": what, "browser": browser, "address": address, **details}
         try:
             make_private(self.path.parent)
-            with open(self.path, "ab", opener=open_private) as file:
-                file.write(json.dumps(entry).encode() + b"\n")
+            append_line(self.path, json.dumps(entry).encode() + b"\n")
             if os.stat(self.path).st_size > MAX_BYTES:  # noqa: PTH116  as open above
                 self.path.replace(self.path.with_suffix(".old.jsonl"))
         except OSError as error:

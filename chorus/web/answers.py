@@ -6,7 +6,7 @@ from chorus.errors import ExitCode, UsageError
 from chorus.inbox.repositories import mapping
 from chorus.model.json_api import PromptJson
 from chorus.model.requests import AnswerArguments, QuestionArgument
-from chorus.panel.items import parse_prompt
+from chorus.panel.state.items import parse_prompt
 from chorus.web.shown import APPROVALS, read_questions, why_not_approved
 
 DECISIONS = ("allow", "allow-always", "deny", "option", "answers")

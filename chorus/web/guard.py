@@ -57,14 +57,14 @@ class Guard:
             return f"the page is not served under the host {host[:100]!r}"
         origin = headers.get("origin")
         if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
-            return f"the request is of another origin: {origin[:100]!r}"
+            return f"the request comes from another origin: {origin[:100]!r}"
         if method != "GET" and origin is None:
             return "the request names no origin"
         if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
             # Following a link from another site may open the page, which holds nothing by itself.
             opens = method == "GET" and headers.get("sec-fetch-mode") == "navigate"
             if not opens:
-                return "the request is of another site"
+                return "the request comes from another site"
         length = headers.get("content-length", "0")
         if not length.isdigit() or int(length) > MAX_BODY_BYTES or "transfer-encoding" in headers:
             return "the request is too long"

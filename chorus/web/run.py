@@ -163,8 +163,8 @@ def warn_of_listeners(address: str) -> str | None:
         if address == "localhost" or ipaddress.ip_address(address).is_loopback:
             return None
     return (
-        f"{address} can be reached by others, and the page is not encrypted: who can read the traffic can "
-        "answer your prompts. Better use a tunnel; see docs/guide.md."
+        f"{address} can be reached by others, and the page is not encrypted: anyone who reads the traffic "
+        "can answer your prompts. Use a tunnel instead; see docs/guide.md."
     )
 
 

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from chorus.model.json_api import ActionJson, InboxRepositoryJson, LogEntryJson, PromptJson, SessionJson
-from chorus.model.prompt_summary import split_body
+from chorus.model.prompt import split_body, without_root
 from chorus.model.tools import EDIT_TOOLS
-from chorus.panel.items import parse_prompt
+from chorus.panel.state.items import parse_prompt
 from chorus.text.sanitize import sanitize, sanitize_lines
 from chorus.web.offers import Offers
 
@@ -20,6 +20,9 @@ MAX_BODY_LINES = 2000
 MAX_PATCH_LINES = 5000
 UNKNOWN_KINDS = frozenset({"unknown", "none", ""})
 APPROVALS = frozenset({"allow", "allow-always"})
+
+# A row that only sets the command or change apart; a row of text begins in the second column or with a sign.
+SEPARATOR = "╌"
 
 # A row of a diff as the client draws it: a number, then the sign.
 _NUMBERED_LINE = re.compile(r" *\d+ ([ +-])")
@@ -41,7 +44,7 @@ def _shown_repository(key: str, repository: InboxRepositoryJson, offers: Offers,
     prompts = []
     for prompt in repository["prompts"]:
         offer = None if read_only else offers.find(key, prompt["id"])
-        prompts.append({**shown_prompt(prompt, titles), "offer": offer})
+        prompts.append({**shown_prompt(prompt, titles, repository["path"]), "offer": offer})
     return {
         "key": key,
         "name": sanitize(repository["name"]),
@@ -67,7 +70,8 @@ def why_not_approved(prompt: PromptJson) -> str | None:
     return None
 
 
-def shown_prompt(prompt: PromptJson, titles: Mapping[str, str]) -> Json:
+def shown_prompt(prompt: PromptJson, titles: Mapping[str, str], root: str) -> Json:
+    """`root`: the work tree of the repository."""
     parsed = parse_prompt(prompt)
     assert parsed is not None  # it has an id
     return {
@@ -81,7 +85,11 @@ def shown_prompt(prompt: PromptJson, titles: Mapping[str, str]) -> Json:
         "warning": why_not_approved(prompt),
         # Pairs of a kind and a line: `+`, `-`, `=` (words about the command) or a blank.
         "lines": _signed_lines(
-            parsed.body.strip("\n"), is_diff=parsed.tool in EDIT_TOOLS, drawn=not prompt.get("input")
+            parsed.body.strip("\n"),
+            is_diff=parsed.tool in EDIT_TOOLS,
+            drawn=not prompt.get("input"),
+            framed=bool(prompt.get("body")),
+            root=sanitize(root),
         ),
         "options": [
             {
@@ -164,16 +172,22 @@ def shown_patch(action: ActionJson) -> list[list[str]]:
     return shown
 
 
-def _signed_lines(body: str, *, is_diff: bool, drawn: bool) -> list[list[str]]:
-    """`drawn`: by the client, with rules around the command; the text of a call itself is shown as it is."""
+def _signed_lines(body: str, *, is_diff: bool, drawn: bool, framed: bool, root: str) -> list[list[str]]:
+    """`drawn`: by the client, with rules around the command; `framed`: by Chorus, between separators.
+
+    The text of a call itself is shown as it is.
+    """
     if not body.strip():
         return []
     lines, around = sanitize_lines(body, max_lines=MAX_BODY_LINES), list[str]()
     if drawn:
         lines, around = split_body(lines)
+    elif framed:
+        lines = [line for line in lines if line != SEPARATOR]
     if not is_diff:
         words = [line for line in around if line.strip()]
         return [*([" ", line] for line in lines), *(["=", line] for line in words)]
+    lines[0] = without_root(lines[0], root)
     numbered = [match for line in lines if (match := _NUMBERED_LINE.match(line))]
     column = min((match.start(1) for match in numbered), default=0)
     return [[_sign(line, column), line] for line in lines]

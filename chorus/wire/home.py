@@ -1,6 +1,6 @@
 """The directory of a repository's watcher: `chorus/` inside the common git directory.
 
-Finds the repository without running git. Paths are strings inside, and `Path` only for who asks for one:
+Finds the repository without running git. Paths are strings; a `Path` is made only where a caller needs one:
 short commands import this module, and importing pathlib takes a third of the time Python needs to start.
 """
 

@@ -95,7 +95,7 @@ def _read_all(directory: str) -> Iterator[Home]:
 
 
 def _read(path: str) -> Home | None:
-    """The repository named in a file of the user's own; None for anything else."""
+    """The repository named in a file that the user owns; None for anything else."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:

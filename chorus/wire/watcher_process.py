@@ -52,6 +52,7 @@ def connect_current(home: Home) -> Connection | None:
 def start(home: Home) -> None:
     """Start a watcher as a process in a session of its own. If one runs already, the new one exits."""
     make_private(home.root)
+    file_lock.require_locks(home.root)  # it could not say so itself
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("GIT_", "CLAUDE"))}
     with (
         Path(os.devnull).open("r+b") as null,

@@ -1,12 +1,12 @@
 """The mod in the real client while its watcher fails: what is recorded, and how long the client is held.
 
-A headless client makes 200 edits for each fault: a watcher that is killed, one that hangs, and something that
-answers rubbish on its socket. Each edit must be recorded once. An edit takes from one request to the model to
-the next; what it is held is that time less the median of the edits before the fault.
+A headless client makes 200 edits for each fault: a watcher that is killed, one that hangs, something that
+answers rubbish on its socket, and a mod that says nothing more. Each edit must be recorded once. An edit
+takes from one request to the model to the next, the start of a turn from the message to the first request;
+what the client is held is that time less the median of those before the fault.
 """
 
 import os
-import shutil
 import signal
 import socket
 import statistics
@@ -26,20 +26,27 @@ from tests.compare.edits import make_repository
 from tests.compare.felt_cost import EDITS_PER_ROUND, ChorusMod, LivingClient
 from tests.compare.session import Sandbox
 from tests.lab.client import find_client
-from tests.lab.hooks import HOOK
 from tests.waiting import wait_for
 
 EDITS = 200
 ROUNDS = -(-EDITS // EDITS_PER_ROUND)
 QUIET_ROUNDS = 5
+QUIET_SECONDS = 1.0  # so that no report is open when the fault begins
 
 
-class ModWithWake(ChorusMod):
-    """As `chorus claude` starts it: the mod may start a watcher."""
+class SilentMod(ChorusMod):
+    """A mod that is switched off during the session, as the watcher sees it."""
 
-    def environment(self, sandbox: Sandbox) -> dict[str, str]:
-        program = shutil.which("chorus", path=str(Path(sys.executable).parent)) or "chorus"
-        return {**super().environment(sandbox), "CHORUS_HOOK": str(HOOK), "CHORUS_PROGRAM": program}
+    def arguments(self, sandbox: Sandbox) -> list[str]:
+        option, copy = super().arguments(sandbox)
+        module = Path(copy) / "hooks" / "register.js"
+        reports = 2 * (1 + QUIET_ROUNDS) * EDITS_PER_ROUND
+        marker = "async function post($, url, body) {"
+        text = module.read_text()
+        assert marker in text
+        silent = f"let posts = 0\n{marker}\n  if (++posts > {reports}) return null"
+        module.write_text(text.replace(marker, silent))
+        return [option, copy]
 
 
 def main() -> None:
@@ -47,22 +54,23 @@ def main() -> None:
     if binary is None:
         print("  no client on this machine: not measured")
         return
-    for name, fault in {
-        "watcher killed every 5 s": killed,
-        "watcher hung": hung,
-        "rubbish on its socket": rubbish,
-    }.items():
+    for name, fault, kind in (
+        ("watcher killed every 5 s", killed, ChorusMod),
+        ("watcher hung", hung, ChorusMod),
+        ("rubbish on its socket", rubbish, ChorusMod),
+        ("mod switched off", no_fault, SilentMod),
+    ):
         with tempfile.TemporaryDirectory(prefix="chorus-faults-") as scratch:
-            print(f"  {name:<30} {run(Path(scratch), binary, fault)}", flush=True)
+            found = run(Path(scratch), binary, fault, kind())
+            print(f"  {name:<26} {found} (load {os.getloadavg()[0]:.0f})", flush=True)
 
 
 Fault = Callable[[Home], "Iterator[None]"]
 
 
-def run(scratch: Path, binary: Path, fault: Fault) -> str:
+def run(scratch: Path, binary: Path, fault: Fault, variant: ChorusMod) -> str:
     sandbox = Sandbox(scratch / "project", scratch / "home")
     make_repository(sandbox.project, sandbox.home, files=100)
-    variant = ModWithWake()
     variant.start(sandbox)
     home = find_home(sandbox.project)
     try:
@@ -70,12 +78,15 @@ def run(scratch: Path, binary: Path, fault: Fault) -> str:
             client = LivingClient(variant, sandbox, binary, model_server)
             for number in range(1 + QUIET_ROUNDS):
                 client.play(number, counted=number > 0)
-            usual = statistics.median(client.felt.edits)
+            usual, usual_start = statistics.median(client.felt.edits), statistics.median(client.felt.starts)
+            quiet = client.felt.edits[:]
             client.felt.edits.clear()
+            client.felt.starts.clear()
+            time.sleep(QUIET_SECONDS)
             with contextmanager(fault)(home):
                 for number in range(ROUNDS):
                     client.play(1 + QUIET_ROUNDS + number)
-                edits = client.felt.edits[:]
+                edits, starts = client.felt.edits[:], client.felt.starts[:]
             started = time.monotonic()
             client.end()
             ended = time.monotonic() - started
@@ -89,11 +100,19 @@ def run(scratch: Path, binary: Path, fault: Fault) -> str:
         variant.close(sandbox)
     held = sorted(1000 * (seconds - usual) for seconds in edits)
     late = sum(one > 300 for one in held)
+    spread = 1000 * (max(quiet) - usual)
+    begun = sorted(1000 * (seconds - usual_start) for seconds in starts)
     return (
         f"{len(edits)} edits, all recorded once; held: median {held[len(held) // 2]:+.0f} ms, longest "
-        f"{held[-1]:.0f} ms, {late} above 300 ms (an edit takes {1000 * usual:.0f}); the client ended after "
-        f"{ended:.1f} s"
+        f"{held[-1]:.0f} ms, {late} above 300 ms (an edit takes "
+        f"{1000 * usual:.0f}, before the fault one took {spread:.0f} longer); turns begin "
+        f"{begun[len(begun) // 2]:+.0f} ms later, at most {begun[-1]:+.0f}; "
+        f"the client ended after {ended:.1f} s"
     )
+
+
+def no_fault(_: Home) -> Iterator[None]:
+    yield
 
 
 def killed(home: Home) -> Iterator[None]:

@@ -9,9 +9,10 @@ from pathlib import Path
 
 from tests.history.line_model import Mismatch, make_line_template, play_history, scratch
 
-# The first histories are those of the test suite.
+# The first histories are those of the test suite. To play them in slices, name the first one of the slice.
 HISTORIES = int(os.environ.get("CHORUS_LINE_HISTORIES", "10000"))
-BATCH = 250
+FIRST = int(os.environ.get("CHORUS_FIRST_LINE_HISTORY", "0"))
+BATCH = 50
 
 
 def main() -> None:
@@ -21,7 +22,7 @@ def main() -> None:
         tempfile.TemporaryDirectory() as home,
         ProcessPoolExecutor(initializer=seal, initargs=(home,)) as pool,
     ):
-        for number, wrong in enumerate(pool.map(play_batch, range(0, HISTORIES, BATCH)), 1):
+        for number, wrong in enumerate(pool.map(play_batch, range(FIRST, FIRST + HISTORIES, BATCH)), 1):
             failed += wrong
             played = min(number * BATCH, HISTORIES)
             print(f"\r  {played:,} histories, {len(failed)} differ", end="", file=sys.stderr, flush=True)
@@ -42,7 +43,7 @@ def play_batch(first: int) -> list[str]:
     failed = []
     with scratch() as folder:
         template = make_line_template(folder / "template")
-        for seed in range(first, min(first + BATCH, HISTORIES)):
+        for seed in range(first, min(first + BATCH, FIRST + HISTORIES)):
             try:
                 play_history(template, seed)
             except Mismatch as mismatch:

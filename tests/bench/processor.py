@@ -27,7 +27,8 @@ from tests.waiting import wait_for
 
 EDITS = 200
 IDLE_SECONDS = 30.0
-MANY_EDITS = 20_000
+SIZES_AFTER = (1500, 3000, 6000, 10_000, 15_000, 20_000)
+MANY_EDITS = SIZES_AFTER[-1]
 LINE = "    return argument + 1\n"
 BODY = "def function(argument):\n" + LINE * 60
 PROFILED = """
@@ -51,7 +52,7 @@ def main() -> None:
                 if files == 100:
                     print(f"  idle beside that session: {client.idle():.3%} of one core", flush=True)
     with driver(100, "mod") as client:
-        print(f"  memory over {MANY_EDITS} edits: {client.memory()}", flush=True)
+        print(f"  memory: {client.memory()}", flush=True)
 
 
 class UnixConnection(http.client.HTTPConnection):
@@ -75,6 +76,8 @@ class Driver:
         self.session["transcript_path"] = str(self.transcript)
         self.connection = UnixConnection(home.socket)
         self.number = 0
+        if kind == "hooks":
+            wait_for((home.spool / "poke").exists, what="the spool")
         self.hook({"hook_event_name": "SessionStart", "source": "startup"})
         self.hook({"hook_event_name": "UserPromptSubmit", "prompt": "go"})
         time.sleep(3.0)  # the first scan
@@ -189,11 +192,12 @@ class Driver:
 
     def memory(self) -> str:
         sizes = []
-        for number in range(MANY_EDITS):
+        for number in range(1, MANY_EDITS + 1):
             self.edit()
-            if number % (MANY_EDITS // 5) == 500:
-                sizes.append(resident(self.pid))
-        return " ".join(f"{size:.0f} MB" for size in [*sizes, resident(self.pid)])
+            if number in SIZES_AFTER:
+                sizes.append(f"{resident(self.pid):.1f} MB after {number:,}")
+        self.check(MANY_EDITS)
+        return "; ".join(sizes)
 
 
 def processor(pid: int) -> float:

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from chorus.panel.items import parse_entry
+from chorus.panel.state.items import parse_entry
 from chorus.wire.client import Connection, connect
 from chorus.wire.home import Home, find_home
 from chorus.wire.watcher_process import connect_or_start

@@ -142,7 +142,7 @@ def history(*versions: tuple[str, ...]) -> Positions:
     places = LinePlaces()
     for version in versions:
         places.move([line.encode() for line in version])
-    return places.positions
+    return lambda: places
 
 
 def test_the_history_of_a_file_tells_an_inserted_line_from_a_changed_one() -> None:
@@ -233,3 +233,22 @@ def test_every_pair_of_line_edits_merges_as_line_identity_says(
         new = [line for line in (*ours, *theirs) if not line.startswith("base")]
         expected = text(*(f"base {index}" for index in kept), *new)
         assert sorted(result.splitlines()) == sorted(expected.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("base", "ours", "theirs", "context"),
+    [
+        (b"a\nb", b"a\nb\n", b"a\nB\n", b"a\nb"),
+        (b"a\nb\n", b"a\nb", b"A\nb", b"a\nb\n"),
+    ],
+    ids=["added", "removed"],
+)
+def test_a_newline_at_the_end_that_is_there_already_is_placed_after_its_opposite(
+    base: bytes, ours: bytes, theirs: bytes, context: bytes
+) -> None:
+    """So that the change is made on a branch which does not have it."""
+    assert place_change(base, ours, theirs) == PlacedChange(theirs, context, (1,))
+
+
+def test_the_first_line_of_an_empty_file_is_no_change_of_its_newline() -> None:
+    assert place_change(b"", b"x\n", b"a\n").context is None

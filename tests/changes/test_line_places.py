@@ -10,7 +10,7 @@ def places(*versions: str) -> dict[bytes, int]:
     found = LinePlaces()
     for version in versions:
         found.move([letter.encode() for letter in version])
-    return found.positions()
+    return dict(found)
 
 
 def in_order(*versions: str) -> str:
@@ -54,14 +54,24 @@ def test_a_line_keeps_its_place(versions: tuple[str, ...], expected: str) -> Non
 
 
 def test_a_text_in_two_places_has_no_position() -> None:
-    assert places("a}b}") == {b"a": 0, b"b": 2}
+    found = LinePlaces()
+    found.move([b"a", b"}", b"b", b"}"])
+    assert found == {b"a": 0, b"b": 2}
+    assert (b"}" in found, len(found)) == (False, 2)
+
+
+def test_the_present_version_is_known_whatever_its_line_ends() -> None:
+    found = LinePlaces()
+    found.move([b"a", b"b"])
+    assert found.holds([b"a\r", b"b\r"])
+    assert not found.holds([b"a"])
 
 
 def test_line_ends_do_not_make_another_line() -> None:
     found = LinePlaces()
     found.move([b"a\r", b"b\r"])
     found.move([b"a", b"x"])
-    assert found.positions() == {b"a": 0, b"b": 1, b"x": 1}
+    assert found == {b"a": 0, b"b": 1, b"x": 1}
 
 
 def test_a_copy_goes_its_own_way() -> None:
@@ -69,8 +79,8 @@ def test_a_copy_goes_its_own_way() -> None:
     first.move([b"a"])
     second = first.copy()
     second.move([b"b"])
-    assert first.positions() == {b"a": 0}
-    assert second.positions() == {b"a": 0, b"b": 0}
+    assert first == {b"a": 0}
+    assert second == {b"a": 0, b"b": 0}
 
 
 @pytest.mark.parametrize(

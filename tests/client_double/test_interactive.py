@@ -1,11 +1,10 @@
 """The client double in a real pane: typing, prompts, answers, exit."""
 
 import json
-import os
 import shlex
-import subprocess
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.client_double.conftest import ClientDouble
@@ -207,8 +206,7 @@ def test_the_terminal_is_restored_at_the_end(
     pane.wait_for(r"─{10}\n❯\s")
     assert flag(pane, "alternate_on") == "1"
     name = flag(pane, "pane_pid")
-    children = Path(f"/proc/{name}/task/{name}/children").read_text().split()
-    assert Path(f"/proc/{children[0]}/comm").read_text() == "claude\n"
+    assert psutil.Process(int(name)).children()[0].name() == "claude"
 
     for key in keys:
         pane.press(key)
@@ -291,8 +289,4 @@ def test_killing_the_pane_leaves_no_process(pane: Pane) -> None:
     pid = int(flag(pane, "pane_pid"))
     pane.terminal.tmux("kill-pane", "-t", pane.id)
 
-    def gone() -> bool:
-        found = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True)
-        return found.stdout.strip() in ("", "Z") or not os.path.exists(f"/proc/{pid}")  # noqa: PTH110  one look
-
-    wait_until(gone, what="the process is gone")
+    wait_until(lambda: not psutil.pid_exists(pid), what="the process is gone")

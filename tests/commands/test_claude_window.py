@@ -40,24 +40,26 @@ def start(project: Path, outer: Terminal, inner: Terminal) -> Pane:
 
 @pytest.mark.parametrize(
     ("width", "height", "where"),
-    [(200, 50, "right"), (100, 40, "below"), (80, 24, "nowhere")],
+    [(200, 50, "right"), (100, 30, "below"), (80, 24, "window")],
 )
 def test_the_session_has_the_repositorys_name_and_the_panel_fits_its_size(
     project: Path, width: int, height: int, where: str
 ) -> None:
     with Terminal(width=width, height=height) as outer, Terminal() as inner:
         pane = start(project, outer, inner)
-        if where == "nowhere":
-            pane.wait_for("too small for the panel", seconds=30)
+        if where == "window":
             pane.wait_for("CLIENT", seconds=30)
+            wait_for(lambda: len(read_panes(TmuxServer(Address(inner.socket())))) == 2, seconds=30)
+            pane.press("C-b", "1")
+            pane.wait_for(r"(?s)no session yet.*0:\S+ 1:chorus\*", seconds=30)
         else:
             pane.wait_for("(?s)CLIENT.*no session yet", seconds=30)
         states = read_panes(TmuxServer(Address(inner.socket())))
-        client, *panel = sorted(states, key=lambda state: state.id)
+        client, panel = sorted(states, key=lambda state: state.id)
         assert {state.session for state in states} == {client.session}
         assert inner.tmux("list-sessions", "-F", "#{session_name}").split() == ["my-shop"]
-        assert len(panel) == (where != "nowhere")
-        assert all((one.width == client.width) == (where == "below") for one in panel)
+        assert (panel.width == client.width) is (where != "right")
+        assert (panel.window == client.window) is (where != "window")
 
         inner.tmux("detach-client", "-s", "my-shop")
         back = pane.wait_for(r"(?s)Return with: tmux -L .+?\s+attach\s+-t\s+my-shop", seconds=30)

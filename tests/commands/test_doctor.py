@@ -121,7 +121,7 @@ def test_a_work_tree_that_is_polled_and_names_without_case_are_said(repo: UserRe
     repo.git("config", "core.ignoreCase", "true")
     detail = str(checks(chorus)["disk"]["detail"])
     assert "found by scanning" in detail
-    assert "upper and lower case" in detail
+    assert "not case-sensitive" in detail
 
 
 def test_what_a_session_in_no_pane_lacks_is_said() -> None:

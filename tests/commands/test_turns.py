@@ -33,11 +33,11 @@ def turn_event(turn: TurnJson) -> dict[str, Any]:
     return {"event": "turn", "turn": turn}
 
 
-def text(words: str, turn: str = "t1", session: str = "s") -> dict[str, Any]:
+def text(words: str, turn: str = "t1", session: str = "s") -> Any:
     return {"event": "text", "session": session, "turn": turn, "text": words}
 
 
-def call(status: str, failure: str | None = None, name: str = "Bash make") -> dict[str, Any]:
+def call(status: str, failure: str | None = None, name: str = "Bash make") -> Any:
     more = {"id": "c", "text": name, "status": status, "failure": failure}
     return {"event": "call", "session": "s", "turn": "t1", **more}
 
@@ -46,7 +46,7 @@ def ended(output: str = "") -> dict[str, Any]:
     return {"event": "run-ended", "run": "run-1", "code": -9, "how": "killed by signal 9", "output": output}
 
 
-def follow(*events: dict[str, Any], live: LiveOutput | None = None) -> TurnJson:
+def follow(*events: Any, live: LiveOutput | None = None) -> TurnJson:
     return TurnFollower("run-1", "m", live).wait(events)
 
 

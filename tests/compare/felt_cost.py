@@ -133,7 +133,10 @@ class ChorusMod(ChorusHooks):
         return ["--plugin-dir", str(mod_files.copy_mod({"XDG_DATA_HOME": str(sandbox.home)}))]
 
     def environment(self, sandbox: Sandbox) -> dict[str, str]:
-        return {"CHORUS_SOCKET": str(find_home(sandbox.project).socket)}
+        """As `chorus claude` and `chorus run` set it."""
+        program = shutil.which("chorus", path=str(Path(sys.executable).parent)) or "chorus"
+        socket = str(find_home(sandbox.project).socket)
+        return {"CHORUS_SOCKET": socket, "CHORUS_HOOK": str(HOOK), "CHORUS_PROGRAM": program}
 
 
 VARIANTS: tuple[type[Variant], ...] = (Variant, EmptyHooks, ChorusHooks, ChorusMod, GitHook, GitAi)
@@ -146,6 +149,7 @@ class Felt:
     name: str
     edits: list[float] = field(default_factory=list)
     ends: list[float] = field(default_factory=list)
+    starts: list[float] = field(default_factory=list)  # of each turn, until its first request
     recorded: int | None = None
     made: int = 0
 
@@ -171,12 +175,14 @@ class LivingClient:
         turns: list[Turn] = [*reads, *([self._edit(path)] for _ in range(EDITS_PER_ROUND)), [Text("Done.")]]
         self._model.scripts[key] = turns
         known = len(self._model.messages())
+        said = time.monotonic()
         self._say(key)
         ended = self._read_until_result()
         times = [request.at for request in self._model.messages()[known:]]
         if len(times) != len(turns):
             raise RuntimeError(f"{self.felt.name}: {len(times)} requests for {len(turns)} turns")
         if counted:
+            self.felt.starts.append(times[0] - said)
             self.felt.edits += [after - before for before, after in itertools.pairwise(times)]
             self.felt.ends.append(ended - times[-1])
 
@@ -265,24 +271,46 @@ def render_felt(found: Mapping[int, Sequence[Felt]], load: float) -> str:
             "",
             f"{files:,} files, {edits} edits each, milliseconds:",
             "",
-            "| | an edit: p10 / median / p90 | added: p10 / median | added per turn's end | recorded apart |",
-            "|---|---|---|---|---|",
+            "| | an edit: p10 / median / p90 | added: p10 / median | added, round by round | "
+            "added per turn: start / end | recorded apart |",
+            "|---|---|---|---|---|---|",
         ]
         for felt in all_felt:
             low, middle, high = (_ms(felt.edits, share) for share in (0.1, 0.5, 0.9))
             added = [f"{_ms(felt.edits, s) - _ms(base.edits, s):+.0f}" for s in (0.1, 0.5)]
-            end = f"{_ms(felt.ends, 0.5) - _ms(base.ends, 0.5):+.0f}"
+            start, end = (
+                f"{_ms(mine, 0.5) - _ms(its, 0.5):+.0f}"
+                for mine, its in ((felt.starts, base.starts), (felt.ends, base.ends))
+            )
             recorded = "–" if felt.recorded is None else f"{felt.recorded} of {felt.made}"
             is_base = felt is base
             lines.append(
                 f"| {felt.name} | {low:.0f} / {middle:.0f} / {high:.0f} | "
-                + (" | | " if is_base else f"{added[0]} / {added[1]} | {end} | ")
+                + (
+                    " | | | "
+                    if is_base
+                    else f"{added[0]} / {added[1]} | {_paired(felt, base):+.0f} | {start} / {end} | "
+                )
                 + f"{recorded} |"
             )
     missing = [kind().name for kind in VARIANTS if not kind().is_available()]
     if missing:
         lines += ["", f"Not on this machine: {', '.join(missing)}."]
     return "\n".join(lines)
+
+
+def _paired(felt: Felt, base: Felt) -> float:
+    """What an edit takes longer in milliseconds: the median of the differences within each round.
+
+    What slows the machine down for longer than a round does not count.
+    """
+    rounds = range(0, len(base.edits), EDITS_PER_ROUND)
+
+    def medians(one: Felt) -> list[float]:
+        return [statistics.median(one.edits[at : at + EDITS_PER_ROUND]) for at in rounds]
+
+    differences = [mine - its for mine, its in zip(medians(felt), medians(base), strict=True)]
+    return 1000 * statistics.median(differences)
 
 
 def _ms(seconds: Sequence[float], share: float) -> float:
@@ -300,4 +328,4 @@ def run_felt(sizes: Sequence[int], rounds: int) -> str:
     for files in sizes:
         found[files] = measure(files, rounds)
         print(render_felt({files: found[files]}, load), file=sys.stderr, flush=True)
-    return render_felt(found, load)
+    return render_felt(found, max(load, read_load()))

@@ -10,6 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import psutil
 import pytest
 
 from chorus.demo import guide, story
@@ -55,7 +56,7 @@ def test_the_scratch_repository_leaves_no_file_and_no_watcher() -> None:
         assert scratch.git("status", "--porcelain") == " M README.md\n"
 
     assert not scratch.root.exists()
-    wait_for(lambda: not Path(f"/proc/{pid}").exists(), what="the watcher ends")
+    wait_for(lambda: not psutil.pid_exists(pid), what="the watcher ends")
 
 
 def watcher_pid(home: Home) -> int | None:
@@ -222,7 +223,7 @@ def test_a_demo_ended_by_a_signal_leaves_nothing_behind(number: signal.Signals, 
 def running_in(directory: Path) -> list[str]:
     """The command lines that contain this path."""
     lines = []
-    for entry in Path("/proc").glob("[0-9]*/cmdline"):
-        with contextlib.suppress(OSError):
-            lines.append(entry.read_bytes().replace(b"\0", b" ").decode(errors="replace"))
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            lines.append(" ".join(process.cmdline()))
     return [line for line in lines if str(directory) in line]

@@ -8,10 +8,13 @@ from pathlib import Path
 import pytest
 
 from chorus.demo.model_server.server import ModelServer
+from chorus.wire.home import find_home
+from chorus.wire.watcher_process import stop
+from tests.e2e.watched_session import WatchedSession
 from tests.lab.client import Client, find_client, prepare_home, read_version
 from tests.lab.client_behavior import NEWEST, ClientBehavior, behavior_of
 from tests.lab.reading_model import ReadingModelServer
-from tests.lab.terminal import terminal_fixture
+from tests.lab.terminal import Terminal, terminal_fixture
 
 
 @functools.cache
@@ -55,3 +58,10 @@ def client(model_server: ModelServer, project: Path, sealed_environment: Path) -
 
 
 terminal = terminal_fixture()
+
+
+@pytest.fixture
+def watched(client: Client, terminal: Terminal) -> Iterator[WatchedSession]:
+    """A session of the client in a pane, and its watcher, which is stopped at the end."""
+    yield WatchedSession(client, terminal)
+    stop(find_home(client.project))

@@ -2,19 +2,20 @@
 
 import os
 import signal
+import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from chorus.wire.home import find_home
 from chorus.wire.watcher_process import stop
-from tests.e2e.scenarios import Say, bash, edit, in_directory, write
+from tests.e2e.scenarios import Say, bash, edit, write
 from tests.e2e.watched_session import MODES, WatchedSession, run_git
 from tests.lab.client import Client
-from tests.lab.client_behavior import ClientBehavior
-from tests.lab.script import Pause, Text, ToolUse
+from tests.lab.script import Text, ToolUse, WaitFor
 from tests.lab.terminal import Terminal
 from tests.waiting import wait_for
 
@@ -40,8 +41,15 @@ def sed(file: str, old: str, new: str, *, before: str = "", after: str = "") -> 
 
 
 def play(watched: WatchedSession, message: str, *turns: list[Any]) -> None:
-    script = [[in_directory(step, watched.project) for step in turn] for turn in turns]
+    script = watched.script(*turns)
     watched.say(Say(message, [*script, [Text(f"Done with {message}.")]]))
+
+
+def prepare(watched: WatchedSession, scripts: Mapping[str, list[list[Any]]]) -> None:
+    """Give the model its scripts, by message."""
+    for message, turns in scripts.items():
+        script = watched.script(*turns)
+        watched.client.model_server.scripts[message] = script
 
 
 def changed_lines(watched: WatchedSession, entry: dict[str, Any]) -> Lines:
@@ -108,43 +116,70 @@ def agent(job: str) -> ToolUse:
     return ToolUse("Agent", {"description": "sub", "prompt": job, "subagent_type": "general-purpose"})
 
 
+def is_in(file: Path, text: str) -> Callable[[], bool]:
+    return lambda: text in file.read_text()
+
+
+def until(text: str, file: str) -> str:
+    return f"until grep -q {text} {{p}}/{file}; do sleep 0.05; done; "
+
+
 @pytest.mark.parametrize("mode", ["hooked", "adopted"])
 def test_agents_and_background_commands_that_write_between_edits_keep_their_changes(
-    watched: WatchedSession, mode: str, behavior: ClientBehavior
+    watched: WatchedSession, mode: str
 ) -> None:
+    """Every write waits for the one before it to be on disk: the order does not depend on the machine."""
     MODES[mode](watched)
-    slow = "sed -i 's/^l2$/B2/' {p}/a.txt; sleep 1.2; sed -i 's/^l6$/B6/' {p}/b.txt"
+    a, c = watched.project / "a.txt", watched.project / "c.txt"
+    begun, between, after = (threading.Event() for _ in range(3))
+    slow = f"sed -i 's/^l2$/B2/' {{p}}/a.txt; {until('E3', 'a.txt')}sed -i 's/^l6$/B6/' {{p}}/b.txt"
     jobs: dict[str, list[list[Any]]] = {
         "the first job": [[bash(slow)], [Text("First done.")]],
         "the second job": [
-            [Pause(0.6), edit("a.txt", "l20\n", "E20\n")],
+            [WaitFor(begun), edit("a.txt", "l20\n", "E20\n")],
             [edit("a.txt", "l3\n", "E3\n")],
             [Text("Second done.")],
         ],
     }
-    for job, turns in jobs.items():
-        script = [[in_directory(step, watched.project) for step in turn] for turn in turns]
-        watched.client.model_server.scripts[job] = script
-    play(watched, "two agents", [agent("the first job"), agent("the second job")])
-    expected = [
-        ("Edit", ["-l20", "+E20"]),
-        ("Edit", ["-l3", "+E3"]),
-        ("Bash", ["-l2", "+B2", "-l6", "+B6"]),
-    ]
-    expect(watched, expected)
-    first, second = (
-        f"sleep 0.5; sed -i 's/^{old}$/{new}/' {{p}}/c.txt; " for old, new in (("l2", "B2"), ("l6", "B6"))
-    )
-    play(
+    prepare(watched, jobs)
+    both: list[list[Any]] = [[agent("the first job"), agent("the second job")], [Text("Both done.")]]
+    prepare(watched, {"two agents": both})
+    watched.send("two agents")
+    wait_for(is_in(a, "B2"), what="the command's first write", seconds=60)
+    begun.set()
+    watched.wait_for_answer("Both done.")
+    expect(
         watched,
-        "background",
-        [bash(f"{first}sleep 0.5; {second}", run_in_background=True)],
-        [Pause(0.8), edit("c.txt", "l20\n", "E20\n")],
-        [Pause(1.5), edit("c.txt", "l3\n", "E3\n")],
+        [
+            ("Edit", ["-l20", "+E20"]),
+            ("Edit", ["-l3", "+E3"]),
+            ("Bash", ["-l2", "+B2", "-l6", "+B6"]),
+        ],
     )
-    wait_for(lambda: len([e for e in watched.actions() if e["status"] != "noop"]) >= 6, seconds=60)
-    later = [(e["tool"], changed_lines(watched, e)) for e in watched.actions() if e["status"] != "noop"][3:]
-    # Without hooks the start of the command is reported when it has already written.
+    command = "sed -i 's/^l2$/B2/' {p}/c.txt; " + until("E20", "c.txt")
+    command += "sed -i 's/^l6$/B6/' {p}/c.txt; " + until("E3", "c.txt")
+    turns: list[list[Any]] = [
+        [bash(command, run_in_background=True)],
+        [WaitFor(between), edit("c.txt", "l20\n", "E20\n")],
+        [WaitFor(after), edit("c.txt", "l3\n", "E3\n")],
+        [Text("Background done.")],
+    ]
+    prepare(watched, {"background": turns})
+    watched.send("background")
+    wait_for(is_in(c, "B2"), what="the background command's first write", seconds=60)
+    between.set()
+    wait_for(is_in(c, "B6"), what="the background command's second write", seconds=60)
+    after.set()
+    watched.wait_for_answer("Background done.")
+    later: list[tuple[str, Lines]] = []
+
+    def is_recorded() -> bool:
+        entries = [entry for entry in watched.actions() if entry["status"] != "noop"]
+        later[:] = [(entry["tool"], changed_lines(watched, entry)) for entry in entries][3:]
+        return sum(len(lines) for _, lines in later) >= 8
+
+    wait_for(is_recorded, what="all changes", seconds=60)
+    # Without hooks the start of the command is reported when it has already written: it has two records then.
     by_command = [line for tool, lines in later if tool == "Bash" for line in lines]
     assert by_command == ["-l2", "+B2", "-l6", "+B6"]
     assert [lines for tool, lines in later if tool == "Edit"] == [["-l20", "+E20"], ["-l3", "+E3"]]
@@ -166,7 +201,7 @@ def test_a_watcher_killed_during_a_turn_is_woken_and_each_action_keeps_its_own_c
         [sed("b.txt", "l2", "B2"), edit("b.txt", "l20\n", "E20\n")],
         [Text("All done.")],
     ]
-    script = [[in_directory(step, watched.project) for step in turn] for turn in turns]
+    script = watched.script(*turns)
     watched.client.model_server.scripts["work"] = script
     watched.send("work")
     wait_for(lambda: "E20" in (watched.project / "a.txt").read_text(), what="the first edit", seconds=60)

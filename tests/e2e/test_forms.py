@@ -2,18 +2,14 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from chorus.wire.home import find_home
-from chorus.wire.watcher_process import stop
 from tests.e2e.watched_session import WatchedSession
-from tests.lab.client import Client
 from tests.lab.script import Text, ToolUse
-from tests.lab.terminal import Terminal
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.client
@@ -27,12 +23,6 @@ START: dict[str, Callable[..., None]] = {
 FIELDS = ["--say", "city", "Oslo", "--say", "count", "3", "--to", "size", "small", "--to", "sure", "Yes"]
 FILLED = {"city": "Oslo", "count": 3, "size": "small", "sure": True}
 SECONDS = 90.0
-
-
-@pytest.fixture
-def watched(client: Client, terminal: Terminal) -> Iterator[WatchedSession]:
-    yield WatchedSession(client, terminal)
-    stop(find_home(client.project))
 
 
 @pytest.mark.parametrize("mode", START)

@@ -8,21 +8,17 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from chorus.wire.home import find_home
-from chorus.wire.watcher_process import stop
 from tests.e2e.asked_session import SECONDS, answer_prompt, waiting
 from tests.e2e.scenarios import bash
 from tests.e2e.watched_session import WatchedSession
-from tests.lab.client import Client
 from tests.lab.script import Refuse, Text, ToolUse
-from tests.lab.terminal import Terminal
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.client
@@ -31,12 +27,6 @@ SERVER = Path(__file__).parent / "asking_mcp_server.py"
 PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
 )
-
-
-@pytest.fixture
-def watched(client: Client, terminal: Terminal) -> Iterator[WatchedSession]:
-    yield WatchedSession(client, terminal)
-    stop(find_home(client.project))
 
 
 def command(watched: WatchedSession, *words: str) -> subprocess.CompletedProcess[str]:

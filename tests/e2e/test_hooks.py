@@ -27,7 +27,7 @@ from tests.lab.terminal import Terminal, wait_until
 pytestmark = pytest.mark.client
 
 HOOK = find_plugin_directory() / HOOK_PROGRAM
-ONE_EDIT = ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolBatch", "Stop"]
+ONE_EDIT = ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"]
 SETTINGS = render_settings(None, hook=HOOK, chorus=None)
 
 
@@ -96,6 +96,7 @@ def test_a_hook_reply_reaches_the_model(client: Client, project: Path, watcher: 
     for event in ("UserPromptSubmit", "PostToolUse"):
         output = {"hookEventName": event, "additionalContext": f"reverted: {event}"}
         watcher.answers[event] = {"hookSpecificOutput": output}
+    watcher.spool.expect_answers(True)
 
     client.headless("rename it", "--permission-mode", "acceptEdits", "--settings", SETTINGS)
 

@@ -1,25 +1,13 @@
 """The client's own work trees (EnterWorktree, --worktree, a sub-agent's) are recorded, and seen from any."""
 
-from collections.abc import Iterator
-
 import pytest
 
-from chorus.wire.home import find_home
-from chorus.wire.watcher_process import stop
 from tests.e2e.scenarios import Say, bash, in_directory, write
 from tests.e2e.watched_session import WatchedSession
-from tests.lab.client import Client
 from tests.lab.script import Text, ToolUse
-from tests.lab.terminal import Terminal
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.client
-
-
-@pytest.fixture
-def watched(client: Client, terminal: Terminal) -> Iterator[WatchedSession]:
-    yield WatchedSession(client, terminal)
-    stop(find_home(client.project))
 
 
 def test_the_clients_own_work_trees_are_in_one_view(watched: WatchedSession) -> None:

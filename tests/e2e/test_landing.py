@@ -1,28 +1,17 @@
 """Landing the work of the real client: what fits lands, on the branch that is asked for."""
 
 import subprocess
-from collections.abc import Iterator
 
 import pytest
 
-from chorus.wire.home import find_home
-from chorus.wire.watcher_process import stop
 from tests.e2e.scenarios import Say, edit, in_directory, read
 from tests.e2e.watched_session import MODES, WatchedSession
-from tests.lab.client import Client
 from tests.lab.script import Text
-from tests.lab.terminal import Terminal
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.client
 
 LINES = "one\ntwo\nthree\nfour\nfive\nsix\n"
-
-
-@pytest.fixture
-def watched(client: Client, terminal: Terminal) -> Iterator[WatchedSession]:
-    yield WatchedSession(client, terminal)
-    stop(find_home(client.project))
 
 
 def test_what_fits_lands_on_each_branch_and_again_after_a_reset(watched: WatchedSession) -> None:

@@ -3,10 +3,12 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +17,7 @@ from chorus.agents.claude_code.hooks.program import find_plugin_directory
 from chorus.wire.client import connect
 from chorus.wire.home import find_home
 from chorus.wire.watcher_process import stop
-from tests.e2e.scenarios import APP, Say, bash, edit, in_directory, write
+from tests.e2e.scenarios import APP, bash, edit, in_directory, write
 from tests.e2e.watched_session import WatchedSession
 from tests.lab.client import Client, say
 from tests.lab.script import Text
@@ -23,6 +25,8 @@ from tests.lab.terminal import Terminal
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.client
+
+MOD_TESTS = Path(__file__).parents[1] / "agents" / "mod" / "register.test.ts"
 
 
 @pytest.fixture
@@ -39,10 +43,6 @@ def _loads_mods(client: Client) -> bool:
     return _read_version(str(client.binary)) >= MIN_VERSION
 
 
-def do(watched: WatchedSession, message: str, *turns: Sequence[Any]) -> None:
-    watched.say(Say(message, [[in_directory(step, watched.project) for step in turn] for turn in turns]))
-
-
 def changes(watched: WatchedSession) -> list[tuple[str, str, str]]:
     return [(entry["tool"], entry["status"], entry["source"]) for entry in watched.actions()]
 
@@ -53,7 +53,7 @@ def test_calls_are_recorded_once_each_and_a_revert_reaches_the_model(watched: Wa
     refused = [edit("app.py", "not in the file", "x")]
     command = [bash("sed -i s/pass/return/ app.py")]
     after = [edit("app.py", "return", "yield")]
-    do(watched, "rename", *renames, refused, command, after, [Text("Renamed.")])
+    watched.play("rename", *renames, refused, command, after, [Text("Renamed.")])
     wait_for(lambda: len(watched.actions()) == 9, what="nine calls", seconds=60)
     found = changes(watched)
     assert found[:6] == [("Edit", "committed", "mod")] * 6
@@ -68,9 +68,29 @@ def test_calls_are_recorded_once_each_and_a_revert_reaches_the_model(watched: Wa
 
     last = watched.actions()[-1]
     assert watched.chorus("revert", str(last["n"]))["notified"] == [session["id"]]
-    do(watched, "go on", [write("b.txt", "b\n")], [Text("Made b.")])
+    watched.play("go on", [write("b.txt", "b\n")], [Text("Made b.")])
     texts = watched.client.model_server.messages()[-1].texts()
     assert sum("The user reverted changes of yours" in text for text in texts) == 1
+
+    # During a turn: the model reads it with its next request.
+    model_server = watched.client.model_server
+    model_server.scripts["hold on"] = [
+        [in_directory(bash("until [ -e go ]; do sleep 0.1; done"), watched.project)],
+        [Text("Held on.")],
+    ]
+    known = len(model_server.messages())
+    watched.send("hold on")
+    wait_for(lambda: len(model_server.messages()) > known, what="the turn", seconds=60)
+    made = next(entry for entry in watched.actions() if entry["paths"] == ["b.txt"])
+    watched.chorus("revert", str(made["n"]))
+    (watched.project / "go").touch()
+    watched.wait_for_answer("Held on.")
+    first, second = model_server.messages()[known:]
+    counts = [
+        sum("The user reverted changes of yours" in text for text in request.texts())
+        for request in (first, second)
+    ]
+    assert counts == [1, 2]
 
 
 def test_a_prompt_is_answered_through_the_mod_and_never_by_a_key(watched: WatchedSession) -> None:
@@ -108,16 +128,27 @@ def test_the_user_reviews_from_the_clients_own_window(watched: WatchedSession) -
     """`/chorus` runs the command of the same name: no turn of the model, and no option passes."""
     watched.start_modded()
     edits = [[write("a.txt", "a\n")], [write("b.txt", "b\n")]]
-    do(watched, "write", *edits, [Text("Written.")])
+    watched.play("write", *edits, [Text("Written.")])
     wait_for(lambda: len(changes(watched)) == 2, what="two calls", seconds=60)
     requests = len(watched.client.model_server.messages())
     assert watched.pane is not None
     watched.pane.wait_for(r"chorus: 2 to review · /chorus", seconds=60)
+    watched.pane.wait_for(r"Write\(a\.txt\)\s+chorus #1\s[\s\S]*Write\(b\.txt\)\s+chorus #2\s", seconds=60)
 
     def type_command(command: str, shown: str) -> None:
         assert watched.pane is not None
         say(watched.pane, command)
         watched.pane.wait_for(shown, seconds=60)
+
+    type_command("/chorus pane", r"#2 Write b\.txt \[ keep \] \[ revert \]")
+    watched.pane.press("Tab")
+    watched.pane.press("Tab")  # keep, then revert, of the newest
+    watched.pane.press("Enter")
+    watched.pane.wait_for(r"#2 Write b\.txt reverted", seconds=60)
+    watched.pane.wait_for(r"chorus #2 · reverted", seconds=60)
+    assert not (watched.project / "b.txt").exists()
+    watched.pane.press("Escape")
+    watched.chorus("redo", "2")
 
     type_command("/chorus", r"chorus: watcher \d+ for[\s\S]*2 actions to review")
     type_command("/chorus undo 2", r"chorus: reverted 2 in b\.txt")
@@ -130,27 +161,32 @@ def test_the_user_reviews_from_the_clients_own_window(watched: WatchedSession) -
     assert len(watched.client.model_server.messages()) == requests
 
 
-def test_the_mod_is_what_the_client_accepts(client: Client) -> None:
+def test_the_mod_passes_the_clients_own_checks(client: Client, tmp_path: Path) -> None:
+    """`claude plugin validate`, and `claude plugin test` with the tests in register.test.ts."""
     if not _loads_mods(client):
         pytest.skip("this client has no mods")
-    validate = client.command("plugin", "validate", str(find_plugin_directory() / "mod"))
-    done = subprocess.run(validate, env=client.environment(), capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "command.run" in done.stdout
+    mod = tmp_path / "mod"
+    shutil.copytree(find_plugin_directory() / "mod", mod)
+    shutil.copy(MOD_TESTS, mod / "hooks")
+    for verb, shown in {"validate": "Validation passed", "test": "0 fail"}.items():
+        command = client.command("plugin", verb, str(mod))
+        done = subprocess.run(command, env=client.environment(), capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert shown in done.stdout + done.stderr
 
 
 def test_hooks_take_over_when_the_mod_falls_silent(watched: WatchedSession) -> None:
     watched.start_modded()
-    do(watched, "first", [edit("app.py", "old", "v1")], [Text("First.")])
+    watched.play("first", [edit("app.py", "old", "v1")], [Text("First.")])
     copies = list((watched.client.home / ".local/share/chorus/mod").glob("*/hooks/register.js"))
     (module,) = copies
     module.write_text("export function register(on) {}\n")  # an interactive client reloads it
     time.sleep(3)
-    do(watched, "second", [edit("app.py", "v1", "v2")], [edit("app.py", "v2", "v3")], [Text("Second.")])
+    watched.play("second", [edit("app.py", "v1", "v2")], [edit("app.py", "v2", "v3")], [Text("Second.")])
     settings = watched.project / ".claude" / "settings.local.json"
     wait_for(settings.exists, what="hooks for the client", seconds=60)
     time.sleep(3)
-    do(watched, "third", [edit("app.py", "v3", "v4")], [Text("Third.")])
+    watched.play("third", [edit("app.py", "v3", "v4")], [Text("Third.")])
     wait_for(lambda: len(changes(watched)) == 4, what="four edits", seconds=60)
     assert [source for _, _, source in changes(watched)] == ["mod", "transcript", "transcript", "hook"]
     assert {status for _, status, _ in changes(watched)} == {"committed"}
@@ -160,15 +196,15 @@ def test_hooks_take_over_when_the_mod_falls_silent(watched: WatchedSession) -> N
 
 def test_a_hung_or_killed_watcher_holds_nobody_up_and_loses_nothing(watched: WatchedSession) -> None:
     watched.start_modded()
-    do(watched, "first", [edit("app.py", "old", "v1")], [Text("First.")])
+    watched.play("first", [edit("app.py", "old", "v1")], [Text("First.")])
     pid = watched.chorus("status")["watcher"]["pid"]
     os.kill(pid, signal.SIGSTOP)
     started = time.monotonic()
     edits = [[edit("app.py", f"v{n}", f"v{n + 1}")] for n in range(1, 9)]
-    do(watched, "second", *edits, [Text("Second.")])
+    watched.play("second", *edits, [Text("Second.")])
     took = time.monotonic() - started
     os.kill(pid, signal.SIGKILL)
-    do(watched, "third", [edit("app.py", "v9", "v10")], [Text("Third.")])
+    watched.play("third", [edit("app.py", "v9", "v10")], [Text("Third.")])
     wait_for(lambda: len(changes(watched)) == 10, what="ten edits", seconds=60)
     assert {status for _, status, _ in changes(watched)} == {"committed"}
     assert (watched.project / "app.py").read_text() == APP.replace("old", "v10")

@@ -1,16 +1,10 @@
 """Notes to the real client: three notes, one request that carries them, each with its lines as they are."""
 
-from collections.abc import Iterator
-
 import pytest
 
-from chorus.wire.home import find_home
-from chorus.wire.watcher_process import stop
-from tests.e2e.scenarios import Say, edit, in_directory, read, write
+from tests.e2e.scenarios import edit, in_directory, read, write
 from tests.e2e.watched_session import MODES, WatchedSession
-from tests.lab.client import Client
 from tests.lab.script import Text
-from tests.lab.terminal import Terminal
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.client
@@ -19,26 +13,15 @@ NOTES = "left 3 notes"
 CART = "total = 0\ntax = 1\nname = 'x'\n"
 
 
-@pytest.fixture
-def watched(client: Client, terminal: Terminal) -> Iterator[WatchedSession]:
-    yield WatchedSession(client, terminal)
-    stop(find_home(client.project))
-
-
-def do(watched: WatchedSession, message: str, *turns: list[object]) -> None:
-    script = [[in_directory(step, watched.project) for step in turn] for turn in turns]
-    watched.say(Say(message, script))
-
-
 def carried(watched: WatchedSession) -> list[str]:
     """The notes in the newest request to the model."""
     return [text for text in watched.client.model_server.messages()[-1].texts() if NOTES in text]
 
 
-@pytest.mark.parametrize("mode", ["modded", "headless"])
+@pytest.mark.parametrize("mode", ["modded", "hooked", "headless"])
 def test_three_notes_reach_the_session_in_one_request(watched: WatchedSession, mode: str) -> None:
     MODES[mode](watched)
-    do(watched, "write it", [write("cart.py", CART)], [Text("Written.")])
+    watched.play("write it", [write("cart.py", CART)], [Text("Written.")])
     wait_for(lambda: [e for e in watched.actions() if e["tool"] == "Write"], what="the write", seconds=60)
     number = str(watched.actions()[-1]["n"])
     watched.chorus("note", f"{number}:1", "never negative")
@@ -60,7 +43,7 @@ def test_three_notes_reach_the_session_in_one_request(watched: WatchedSession, m
         assert watched.chorus("notes", "send")["now"]
         watched.wait_for_answer("Fixed.")
     else:
-        do(watched, "go on", *fixed)
+        watched.play("go on", *fixed)
 
     (text,) = carried(watched)
     assert "cart.py, line 2:\n> 2: total = 0\nnever negative" in text

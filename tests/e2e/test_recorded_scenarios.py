@@ -1,24 +1,12 @@
 """The real client, watched in each of the three ways: every action is recorded exactly once."""
 
-from collections.abc import Iterator
-
 import pytest
 
-from chorus.wire.home import find_home
-from chorus.wire.watcher_process import stop
 from tests.e2e.scenarios import SCENARIOS, placed
 from tests.e2e.watched_session import MODES, WatchedSession, expect_recorded, play
-from tests.lab.client import Client
-from tests.lab.terminal import Terminal
 from tests.repos import UserRepo
 
 pytestmark = pytest.mark.client
-
-
-@pytest.fixture
-def watched(client: Client, terminal: Terminal) -> Iterator[WatchedSession]:
-    yield WatchedSession(client, terminal)
-    stop(find_home(client.project))
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -1,32 +1,15 @@
 """The real client after a revert: the model gets a notice, and its next edit works."""
 
-from collections.abc import Iterator
-
 import pytest
 
-from chorus.wire.home import find_home
-from chorus.wire.watcher_process import stop
-from tests.e2e.scenarios import APP, Say, edit, in_directory, read, write
+from tests.e2e.scenarios import APP, edit, read, write
 from tests.e2e.watched_session import MODES, WatchedSession
-from tests.lab.client import Client
 from tests.lab.script import Text
-from tests.lab.terminal import Terminal
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.client
 
 REVERTED, RESTORED = "The user reverted changes of yours", "The user restored changes of yours"
-
-
-@pytest.fixture
-def watched(client: Client, terminal: Terminal) -> Iterator[WatchedSession]:
-    yield WatchedSession(client, terminal)
-    stop(find_home(client.project))
-
-
-def do(watched: WatchedSession, message: str, *turns: list[object]) -> None:
-    script = [[in_directory(step, watched.project) for step in turn] for turn in turns]
-    watched.say(Say(message, script))
 
 
 def edits(watched: WatchedSession) -> list[dict[str, object]]:
@@ -44,13 +27,13 @@ def test_the_model_is_notified_of_a_revert_and_its_next_edit_works(
     watched: WatchedSession, mode: str
 ) -> None:
     MODES[mode](watched)
-    do(watched, "rename", [read("app.py")], [edit("app.py", "old", "new")], [Text("Renamed.")])
+    watched.play("rename", [read("app.py")], [edit("app.py", "old", "new")], [Text("Renamed.")])
     wait_for(lambda: len(edits(watched)) == 1, what="the edit", seconds=60)
 
     done = watched.chorus("revert", str(edits(watched)[0]["n"]))
     assert done["notified"] == [edits(watched)[0]["session"]]
     assert (watched.project / "app.py").read_text() == APP
-    do(watched, "again", [read("app.py")], [edit("app.py", "old", "newer")], [Text("Renamed again.")])
+    watched.play("again", [read("app.py")], [edit("app.py", "old", "newer")], [Text("Renamed again.")])
 
     (said,) = received(watched)
     assert REVERTED in said
@@ -64,10 +47,10 @@ def test_the_model_is_notified_of_a_revert_and_its_next_edit_works(
 
 def expect_silence_and_redo(watched: WatchedSession, number: str) -> None:
     assert watched.chorus("revert", number, "--no-notify")["notified"] == []
-    do(watched, "one more", [write("b.txt", "b\n")], [Text("Made b.")])
+    watched.play("one more", [write("b.txt", "b\n")], [Text("Made b.")])
     assert len(received(watched)) == 1
 
     assert watched.chorus("redo", number)["notified"]
-    do(watched, "and now", [read("app.py")], [edit("app.py", "newer", "newest")], [Text("Changed it.")])
+    watched.play("and now", [read("app.py")], [edit("app.py", "newer", "newest")], [Text("Changed it.")])
     assert [RESTORED in said for said in received(watched)] == [False, True]
     assert (watched.project / "app.py").read_text() == APP.replace("old", "newest")

@@ -1,29 +1,19 @@
 """Each action carries the session it ran in, through /clear, --continue, --resume and --fork-session."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from chorus.wire.home import find_home
-from chorus.wire.watcher_process import stop
 from tests.e2e.scenarios import Say, bash, in_directory, write
 from tests.e2e.watched_session import WatchedSession
-from tests.lab.client import Client, say
+from tests.lab.client import say
 from tests.lab.script import Text
-from tests.lab.terminal import Terminal
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.client
 
 REVERTED = "The user reverted changes of yours"
 START = {"hooked": WatchedSession.start_hooked, "adopted": WatchedSession.start_adopted}
-
-
-@pytest.fixture
-def watched(client: Client, terminal: Terminal) -> Iterator[WatchedSession]:
-    yield WatchedSession(client, terminal)
-    stop(find_home(client.project))
 
 
 def make(watched: WatchedSession, name: str) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """Two sessions in one work tree, and a tmux server that dies."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +21,6 @@ pytestmark = pytest.mark.client
 EDITS = 40
 
 
-@pytest.fixture
-def watched(client: Client, terminal: Terminal) -> Iterator[WatchedSession]:
-    yield WatchedSession(client, terminal)
-    stop(find_home(client.project))
-
-
 def lines(name: str) -> str:
     """Far enough apart that no line of one session touches a line of the other."""
     return "".join(f"{name} {number}\nfiller {number}\nmore {number}\n" for number in range(EDITS))
@@ -40,7 +33,7 @@ def script(watched: WatchedSession, who: str) -> list[list[Any]]:
         path = "shared.txt" if number % 2 else own
         turns.append([edit(path, f"{who} {number}\n", f"{who} {number} changed\n")])
     turns.append([Text(f"{who} is done.")])
-    return [[in_directory(step, watched.project) for step in turn] for turn in turns]
+    return watched.script(*turns)
 
 
 def test_two_sessions_in_one_work_tree_get_a_lane_each_with_only_their_own_changes(

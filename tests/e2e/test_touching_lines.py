@@ -1,26 +1,15 @@
 """The real client beside a user's uncommitted lines that touch the agent's."""
 
 import subprocess
-from collections.abc import Iterator
 
 import pytest
 
-from chorus.wire.home import find_home
-from chorus.wire.watcher_process import stop
 from tests.e2e.scenarios import Say, edit, in_directory, read
 from tests.e2e.watched_session import MODES, WatchedSession
-from tests.lab.client import Client
 from tests.lab.script import Text
-from tests.lab.terminal import Terminal
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.client
-
-
-@pytest.fixture
-def watched(client: Client, terminal: Terminal) -> Iterator[WatchedSession]:
-    yield WatchedSession(client, terminal)
-    stop(find_home(client.project))
 
 
 @pytest.mark.parametrize("mode", ["hooked", "headless"])

@@ -1,26 +1,16 @@
 """What the real client's rewind and the user's git take away is undone."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from chorus.wire.home import find_home
-from chorus.wire.watcher_process import stop
 from tests.e2e.scenarios import Say, edit, in_directory, read, write
 from tests.e2e.watched_session import MODES, WatchedSession, run_git
-from tests.lab.client import Client, say
+from tests.lab.client import say
 from tests.lab.script import Text
-from tests.lab.terminal import Terminal
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.client
-
-
-@pytest.fixture
-def watched(client: Client, terminal: Terminal) -> Iterator[WatchedSession]:
-    yield WatchedSession(client, terminal)
-    stop(find_home(client.project))
 
 
 def steps(watched: WatchedSession, *turns: list[Any]) -> list[list[Any]]:

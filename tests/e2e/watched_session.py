@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.e2e.scenarios import Expected, LetGo, Say, Scenario, UserWrites
+import psutil
+
+from tests.e2e.scenarios import Expected, LetGo, Say, Scenario, UserWrites, in_directory
 from tests.lab.client import INPUT_BOX, Client, say
 from tests.lab.script import Text
 from tests.lab.terminal import Pane, Terminal
@@ -90,6 +92,14 @@ class WatchedSession:
     def start_headless(self) -> None:
         """Do nothing yet: the first message starts the run."""
 
+    def script(self, *turns: Sequence[Any]) -> list[list[Any]]:
+        """Return the steps of each turn, with their paths in the project."""
+        return [[in_directory(step, self.project) for step in turn] for turn in turns]
+
+    def play(self, message: str, *turns: Sequence[Any]) -> None:
+        """Send a message, and have the model take these turns."""
+        self.say(Say(message, self.script(*turns)))
+
     def say(self, step: Say) -> None:
         self.client.model_server.scripts[step.message] = step.script
         self.send(step.message)
@@ -129,8 +139,7 @@ class WatchedSession:
     def client_pid(self) -> int:
         """The client in the only pane: its process, or the one that it started."""
         pid = int(self.terminal.tmux("list-panes", "-a", "-F", "#{pane_pid}"))
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-        return int(children[0]) if self.pane is None else pid
+        return psutil.Process(pid).children()[0].pid if self.pane is None else pid
 
     def wait_for_answer(self, text: str) -> None:
         """Wait until the model's last text after the last tool is shown."""

@@ -140,6 +140,8 @@ class FileModel:
                 context.append(old or b"")
             put(places, place, new)
         if change.newline[0] != change.newline[1]:
+            if self.newline[view] != change.newline[0]:
+                context.append(b"(the newline at the end)")
             self.newline[view] = change.newline[1]
         return context
 
@@ -227,6 +229,7 @@ class History:
         ("user_reverts", 14),
         ("user_redoes", 8),
         ("user_rewinds", 5),
+        ("user_stages", 8),
         ("user_commits", 3),
         ("user_lands", 8),
         ("chorus_restarts", 2),
@@ -447,8 +450,7 @@ class History:
         self.story.append(f"rewind {name}: {data!r}")
         undone = self.undone()
         for done in here:
-            is_plain = done.reverts is None and not any(other.reverts is done for other in self.done)
-            if is_plain and not done.landed and self.is_gone(done):
+            if done.reverts is None and not done.landed and self.is_gone(done):
                 self.expect(done.n in undone, f"{done.n} is gone, but not undone")
 
     def is_whole(self, done: Done) -> bool:
@@ -469,15 +471,36 @@ class History:
     def undone(self) -> set[int]:
         return {entry.n for entry in self.recorder.entries() if entry.status == "undone" and entry.n}
 
-    def user_commits(self) -> None:
-        self.repo.git("commit", "-q", "--allow-empty", "-am", "mine")
-        self.observe(*FILES)
+    def user_stages(self) -> None:
+        """Stage a file as it is, or unstage it."""
+        name = self.rng.choice(FILES)
         self.look()
-        for file in self.files.values():
-            for view in ("main", "index"):
-                file.views[view] = dict(file.views["disk"])
-                file.newline[view] = file.newline["disk"]
-        self.story.append("commit -a")
+        self.observe(*FILES)
+        if self.rng.random() < 0.75:
+            self.repo.git("add", name)
+            self.copy_view(name, "disk", "index")
+            self.story.append(f"add {name}")
+        else:
+            self.repo.git("reset", "-q", "--", name)
+            self.copy_view(name, "main", "index")
+            self.story.append(f"reset {name}")
+
+    def user_commits(self) -> None:
+        """Commit everything, or only what is staged."""
+        self.look()
+        self.observe(*FILES)
+        everything = self.rng.random() < 0.7
+        self.repo.git("commit", "-q", "--allow-empty", "-m", "mine", *(["-a"] if everything else []))
+        for name in FILES:
+            if everything:
+                self.copy_view(name, "disk", "index")
+            self.copy_view(name, "index", "main")
+        self.look()
+        self.story.append("commit" + " -a" * everything)
+
+    def copy_view(self, name: str, source: str, target: str) -> None:
+        file = self.files[name]
+        file.views[target], file.newline[target] = dict(file.views[source]), file.newline[source]
 
     def user_lands(self) -> None:
         self.land_lane(self.rng.choice(SESSIONS), dry_run=self.rng.random() < 0.5)
@@ -545,22 +568,20 @@ class History:
         while True:
             left = set(staged)
             main = self.copy("main")
+            written: dict[int, set[tuple[str, Place]]] = {}
             for done in own:
-                if done.n not in left and not self.put_action(done, main, found_left):
-                    left.add(done.n)
+                if done.n not in left:
+                    put_places = self.put_action(done, main, found_left)
+                    if put_places is None:
+                        left.add(done.n)
+                    else:
+                        written[done.n] = put_places
             index = self.copy("index")
             blocked = self.put_into_index(main, index)
             if not blocked:
                 return left, main, index
             more = {
-                done.n
-                for done in own
-                if done.n not in left
-                and any(
-                    c.place in blocked.get(name, ())
-                    for name in done.changes
-                    for c in done.changes[name].places
-                )
+                n for n, places in written.items() if any(p in blocked.get(name, ()) for name, p in places)
             }
             self.expect(bool(more), f"nobody changed {blocked}")
             staged |= more
@@ -568,8 +589,13 @@ class History:
     def copy(self, view: str) -> dict[str, Version]:
         return {name: (dict(file.views[view]), file.newline[view]) for name, file in self.files.items()}
 
-    def put_action(self, done: Done, main: dict[str, Version], found_left: set[int]) -> bool:
-        """Put an action on the branch, all of it or nothing. Where a later one is there already, it stays."""
+    def put_action(
+        self, done: Done, main: dict[str, Version], found_left: set[int]
+    ) -> set[tuple[str, Place]] | None:
+        """Put an action on the branch; return where it wrote, or None if it does not fit.
+
+        Where a later one is there already, it stays.
+        """
         todo: list[tuple[str, PlaceChange]] = []
         for name, change in done.changes.items():
             for each in change.places:
@@ -577,7 +603,7 @@ class History:
                 if held not in (each.old, each.new) and (
                     done.n in found_left or held not in self.texts_after(done, name, each.place)
                 ):
-                    return False
+                    return None
                 if held == each.old:
                     todo.append((name, each))
         for name, each in todo:
@@ -585,7 +611,7 @@ class History:
         for name, change in done.changes.items():
             if change.newline[0] != change.newline[1]:
                 main[name] = (main[name][0], change.newline[1])
-        return True
+        return {(name, each.place) for name, each in todo}
 
     def texts_after(self, done: Done, name: str, place: Place) -> set[bytes | None]:
         """What later actions left at a place."""

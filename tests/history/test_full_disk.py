@@ -13,6 +13,7 @@ from chorus.model.action import Action
 from chorus.store.lock_file import CannotWrite
 from tests.history.agent_at_work import action, entry_of, reported
 from tests.history.invariants import assert_whole, untouched
+from tests.imitation.disk import unmount
 from tests.repos import UserRepo
 
 SIZE = "6m"
@@ -32,7 +33,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     try:
         yield place
     finally:
-        subprocess.run(["umount", "-l", str(place)], check=True)
+        unmount(str(place))
 
 
 @pytest.fixture

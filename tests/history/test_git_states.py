@@ -460,3 +460,16 @@ def test_a_copy_of_a_repository_with_lanes_is_whole(clean: UserRepo, tmp_path: P
 @pytest.mark.parametrize("oid", [Oid("1" * 40), None])
 def test_a_head_is_read_as_it_was_written(ref: str | None, oid: Oid | None) -> None:
     assert parse_head(render_head(Head(ref, oid))) == Head(ref, oid)
+
+
+def test_a_commit_seen_before_a_restart_is_not_taken_for_one_during_the_next_call(clean: UserRepo) -> None:
+    """A lane starts at the commit that was there before the call, also if nobody looked before the call."""
+    with Recorder.open(clean.path) as recorder:
+        recorder.start()
+        clean.git("commit", "-q", "--allow-empty", "-m", "mine")
+        recorder.record_outside()
+    clean.write("app.py", b"agent\n")
+    with Recorder.open(clean.path) as recorder:
+        recorder.record_named_paths([action("t1", clean.path / "app.py")])
+        (lane,) = recorder.lanes.all()
+        assert lane.base == clean.git("rev-parse", "HEAD").strip()

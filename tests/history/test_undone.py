@@ -102,6 +102,18 @@ def test_an_editors_undo_is_outside_and_its_redo_opens_again(
     assert states(recorder, 1) == ["committed"]
 
 
+def test_a_redo_brings_back_what_was_rewound(start: UserRepo, recorder: Recorder, agent: Agent) -> None:
+    agent.replace("f.txt", b"b", b"B")
+    review.revert(recorder, Selection(["1"]))
+    start.write("f.txt", BASE.replace(b"b", b"B"))  # by hand, and away again
+    recorder.record_outside()
+    start.write("f.txt", BASE)
+    recorder.record_outside()
+    assert entry(recorder, 1).undone is not None
+    review.redo(recorder, Selection(["2"]))
+    assert states(recorder, 1) == ["committed"]
+
+
 def test_an_action_of_several_files_is_undone_with_the_last_of_them(
     start: UserRepo, recorder: Recorder, agent: Agent
 ) -> None:

@@ -26,6 +26,14 @@ WHOLE_SECONDS = """#!/bin/sh
 case $1 in *[!0-9]*) echo 'usage: sleep seconds' >&2; exit 64 ;; esac
 exec {program} "$1"
 """
+# macOS's sed takes the next word for the suffix of the copy, where GNU's takes none.
+SED = """#!/bin/sh
+case $1 in
+  -i) [ -z "$2" ] || exit 64; shift 2; exec {program} -i "$@" ;;
+  --*) exit 64 ;;
+esac
+exec {program} "$@"
+"""
 
 
 # `ps` without /proc, for what Chorus and its hook program ask: `ps -o COLUMN= -p PID`.
@@ -49,6 +57,8 @@ def write_programs(directory: Path, *, whole_seconds: bool = False) -> Path:
         path = directory / name
         path.write_text(text.format(options=options, program=shutil.which(name)))
         path.chmod(0o755)
+    (directory / "sed").write_text(SED.format(program=shutil.which("sed")))
+    (directory / "sed").chmod(0o755)
     if proc := os.environ.get("IMITATE_PROC"):
         (directory / "ps").write_text(PS.format(proc=proc))
     return directory

@@ -110,6 +110,16 @@ async def test_an_answer_goes_to_the_repository_it_names(scripted: Scripted, fol
         await followed.inbox.request(followed.key("two"), "answer", arguments)
 
 
+async def test_a_watcher_whose_prompts_are_shown_is_not_called_stopped(
+    scripted: Scripted, followed: Followed
+) -> None:
+    shop = scripted("shop")
+    shop.delay_seconds["status"] = 0.2
+    shop.prompts["p1"] = prompt("p1")
+    await followed.until(lambda: followed["shop"].get("prompts"), "the prompt")
+    assert followed["shop"]["state"] == "watched"
+
+
 async def test_a_watcher_may_end_and_return_and_a_repository_come_and_go(
     scripted: Scripted, followed: Followed, tmp_path: Path
 ) -> None:

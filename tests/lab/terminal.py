@@ -1,5 +1,6 @@
 """A tmux server for one test, read and typed into from outside."""
 
+import functools
 import os
 import re
 import shutil
@@ -14,12 +15,17 @@ from typing import Self
 
 import pytest
 
+from chorus.tmux.tmux_server import read_version
+
 # A deadline: on an idle machine everything shows within a second.
 WAIT_TIMEOUT_SECONDS = 90.0
 SETTLED_SECONDS = 0.25
 
 # A pane's environment without what the tmux server inherited from the test run.
 ONLY_THIS_ENVIRONMENT = 'exec env -i TMUX="$TMUX" TMUX_PANE="$TMUX_PANE" "$@"'
+
+# Otherwise it makes every detached session 80 columns wide, whatever it is told.
+SIZES_OF_3_2 = ("start-server", ";", "set-option", "-g", "window-size", "manual", ";")
 
 
 class NotShown(AssertionError):
@@ -32,6 +38,12 @@ def wait_until(condition: Callable[[], bool], *, what: str, seconds: float = WAI
         if time.monotonic() > deadline:
             raise NotShown(f"not within {seconds:g} s: {what}")
         time.sleep(0.02)
+
+
+@functools.cache
+def is_tmux_3_2() -> bool:
+    """Whether this tmux does some things its own way: sizes of sessions, and blanks at the ends of rows."""
+    return read_version().startswith("3.2")
 
 
 class Terminal:
@@ -75,6 +87,7 @@ class Terminal:
         pairs = [f"{name}={value}" for name, value in environment.items()]
         # fmt: off
         pane = self.tmux(
+            *(SIZES_OF_3_2 if is_tmux_3_2() else ()),
             "new-session", "-d", "-P", "-F", "#{pane_id}", "-x", str(self.width), "-y", str(self.height),
             "-c", directory, "--", "sh", "-c", ONLY_THIS_ENVIRONMENT, "sh", *pairs, *command,
         )

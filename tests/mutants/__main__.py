@@ -1,7 +1,8 @@
 """Change one operator at a time in a copy of the sources, and see whether the tests notice.
 
 `make mutants` picks 100 mutants at random (`N=`, `SEED=`, `AREA=`); cosmic-ray makes them. Each is tried with
-the test files of its module (`targets.py`) until the first failure. What survives is printed as a diff.
+tests that run its line (`selection.py`) and, where the code runs in a process of its own, with the test files
+named in `targets.py`, until the first failure. What survives is printed as a diff.
 """
 
 import argparse
@@ -24,7 +25,8 @@ from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
 from cosmic_ray.plugins import get_operator, operator_names
 
-from tests.mutants.targets import TARGETS
+from tests.mutants.selection import TestSelection, load_selection
+from tests.mutants.targets import EQUIVALENT, TARGETS
 
 ROOT = Path(__file__).resolve().parents[2]
 # What a test run needs.
@@ -59,6 +61,7 @@ def main() -> int:
     parser.add_argument("--python", default=sys.executable, help="the interpreter that runs the tests")
     options = parser.parse_args()
     print(f"seed {options.seed}", flush=True)
+    selection = load_selection(ROOT / ".mutants" / "tests.json", options.python, options.jobs)
     rng = random.Random(options.seed)
     areas = options.area or list(TARGETS)
     for test in {test for area in TARGETS.values() for tests in area.values() for test in tests}:
@@ -70,7 +73,9 @@ def main() -> int:
         for number in range(options.jobs):
             trees.put(copy_sources(Path(scratch) / str(number)))
         started = time.perf_counter()
-        for mutant, is_caught in pool.map(lambda each: (each, try_one(each, trees, options.python)), chosen):
+        for mutant, is_caught in pool.map(
+            lambda each: (each, try_one(each, trees, options.python, selection)), chosen
+        ):
             caught[mutant.area] += is_caught
             word = "caught" if is_caught else "SURVIVED"
             seconds = time.perf_counter() - started
@@ -118,6 +123,8 @@ def make(area: str, line: int, operator: str, occurrence: int, module: str) -> M
     source = (ROOT / "chorus" / module).read_text()
     if source.splitlines()[line - 1].startswith("@dataclass"):
         return None
+    if (module, source.splitlines()[line - 1].strip(), operator) in EQUIVALENT:
+        return None
     code = mutate_code(source, get_operator(operator)(), occurrence)
     try:
         compile(code or "", module, "exec")
@@ -137,7 +144,7 @@ def copy_sources(folder: Path) -> Path:
     return folder
 
 
-def try_one(mutant: Mutant, trees: "SimpleQueue[Path]", python: str) -> bool:
+def try_one(mutant: Mutant, trees: "SimpleQueue[Path]", python: str, selection: TestSelection) -> bool:
     """Whether a test fails, or does not end."""
     tree = trees.get()
     place = tree / "chorus" / mutant.module
@@ -148,12 +155,14 @@ def try_one(mutant: Mutant, trees: "SimpleQueue[Path]", python: str) -> bool:
         "PYTHONPATH": str(tree),
         "PYTHONDONTWRITEBYTECODE": "1",
         "CHORUS_HISTORIES": "3",
+        "CHORUS_LINE_HISTORIES": "8",
         "CHORUS_MODEL_EXAMPLES": "3",
     }
     try:
-        for test in TARGETS[mutant.area][mutant.module]:
+        running = selection.for_line(mutant.module, mutant.line)
+        for tests in filter(None, (running, TARGETS[mutant.area][mutant.module])):
             done = subprocess.run(
-                [*command, test], cwd=tree, env=environment, capture_output=True, timeout=TIMEOUT_SECONDS
+                [*command, *tests], cwd=tree, env=environment, capture_output=True, timeout=TIMEOUT_SECONDS
             )
             if done.returncode:
                 return True

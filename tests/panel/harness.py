@@ -14,7 +14,7 @@ from textual.keys import _character_to_key
 from textual.pilot import Pilot
 
 from chorus.panel.app import Panel, PanelSettings
-from chorus.panel.feed import Feed, FeedReader
+from chorus.panel.state.feed import Feed, FeedReader
 from chorus.panel.view import PanelView
 from chorus.panel.widgets.line_pane import TextPane
 from chorus.panel.widgets.prompt_card import GUARD_SECONDS

@@ -7,7 +7,7 @@ from textual.events import Key
 from chorus.errors import ExitCode
 from chorus.panel.forms.answers_form import AnswersForm, parse_answer
 from chorus.panel.forms.message_form import AnswerForm, DenyForm
-from chorus.panel.items import PromptQuestion, parse_prompt
+from chorus.panel.state.items import PromptQuestion, parse_prompt
 from chorus.panel.widgets.prompt_card import GUARD_SECONDS, render_prompt
 from tests.panel.harness import run_panel
 from tests.panel.scripted_watcher import Refusal, ScriptedWatcher
@@ -497,3 +497,27 @@ def test_the_command_comes_before_the_words_around_it() -> None:
 def test_the_tool_of_a_server_stays_above_its_input() -> None:
     styles = shown_styles("", "mcp", " notes — Keep Tool: (MCP)\n╌╌╌\n text: 1\n╌╌╌\n About it")
     assert list(styles) == ["notes — Keep Tool: (MCP)", "text: 1", "About it"]
+
+
+def test_words_of_the_client_are_not_indented_and_its_title_is_not_asked_again() -> None:
+    value = {
+        **prompt("p1", body="  Auto mode is off.\n\n    - a bullet"),
+        "tool": None,
+        "kind": "auto-mode-notice",
+    }
+    pending = parse_prompt({**value, "title": "Auto mode", "question": "Auto mode"})
+    assert pending is not None
+    lines = render_prompt(pending, 80, session="", position="", keys=True)
+    assert [text for line in lines.body for text, _ in line] == ["Auto mode is off.", "", "  - a bullet"]
+    assert not any("Auto mode" in text for line in lines.foot for text, _ in line)
+
+
+@pytest.mark.parametrize(
+    ("root", "shown"),
+    [("/src/shop", "cart.py"), ("/src/sho", "/src/shop/cart.py"), ("", "/src/shop/cart.py")],
+)
+def test_a_path_below_the_work_tree_is_shown_without_it(root: str, shown: str) -> None:
+    pending = parse_prompt({**prompt("p1", body=" /src/shop/cart.py\n╌\n-a\n+b\n╌"), "tool": "Edit"})
+    assert pending is not None
+    lines = render_prompt(pending, 80, session="", position="", keys=True, root=root)
+    assert lines.body[0][0][0].strip() == shown

@@ -3,9 +3,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from chorus.panel import feed as feed_module
-from chorus.panel.feed import Feed, FeedReader
-from chorus.panel.model import PanelModel
+from chorus.panel.state import feed as feed_module
+from chorus.panel.state.feed import Feed, FeedReader
+from chorus.panel.state.model import PanelModel
 from chorus.wire.client import connect
 from chorus.wire.protocol import Message
 from tests.panel.scripted_watcher import ScriptedWatcher

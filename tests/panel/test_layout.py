@@ -1,6 +1,6 @@
 import pytest
 
-from chorus.panel.layout import plan_arrangement
+from chorus.panel.style.layout import plan_arrangement
 
 
 @pytest.mark.parametrize("prompt_rows", [0, 8, 30, 500])

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from chorus.panel.model import ModelChange, PanelModel
+from chorus.panel.state.model import ModelChange, PanelModel
 from chorus.panel.widgets.sessions_bar import plan_sessions
 from chorus.wire.protocol import Message
 from tests.panel.story import entry, lane, outside, prompt, session
@@ -209,8 +209,7 @@ def test_a_turn_has_its_answer_and_what_it_took() -> None:
     known = model.turns["s1", "t1"]
     assert (known.answer, known.tokens_in, known.tokens_out, known.tokens_cached) == ("Done.", 8, 2, 4)
     assert (known.cost_usd, known.duration_ms, known.context, known.window) == (0.5, 20, 8, None)
-    assert [one.turn for one in model.turns_of("s1")] == ["other", "t1"]
-    assert model.turns_of("s2") == []
+    assert list(model.turns) == [("s1", "other"), ("s1", "t1")]
 
 
 def test_a_snapshot_holds_the_turns() -> None:

@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from chorus.panel.items import parse_entry
-from chorus.panel.model import PanelModel
+from chorus.panel.state.items import NoteInfo, parse_entry
+from chorus.panel.state.model import PanelModel
 from chorus.panel.widgets.queue_rows import (
     ActionRow,
     QueueView,
@@ -99,3 +99,27 @@ def test_a_revert_or_redo_is_shown_with_the_number_of_its_action(summary: str, s
     row = ActionRow(parsed)
     pieces = render_row(row, plan_columns([row]), 60)
     assert shown in "".join(text for text, _ in pieces)
+
+
+@pytest.mark.parametrize("width", [60, 100])
+def test_the_columns_of_a_row_with_notes_are_those_of_the_others(width: int) -> None:
+    model = model_of(entry(1, added=120, removed=None), entry(2, added=3, removed=14))
+    rows = [row for row in plan_rows(model, QueueView()) if isinstance(row, ActionRow)]
+    note = NoteInfo(1, "toolu_2", "", None, None, "why?", "draft", False, ())
+    without, with_notes = (
+        "".join(text for text, _ in render_row(row, plan_columns(list(rows)), width, notes))
+        for row, notes in zip(rows, ((), (note,)), strict=True)
+    )
+    summary = rows[0].entry.summary[:8]
+    assert without.index(summary) == with_notes.index(summary)
+    assert "✎ " in with_notes
+    assert len(without) == len(with_notes) == width
+    assert without.index("+120") + 2 == with_notes.index("+3")
+
+
+def test_one_long_name_does_not_take_the_room_of_every_summary() -> None:
+    short = [entry(n, paths=[f"{n}.py"]) for n in range(1, 4)]
+    model = model_of(*short, entry(4, paths=["a-name-that-is-long.py"]))
+    assert plan_columns(plan_rows(model, QueueView())).file == len("1.py")
+    one = plan_rows(model_of(entry(1, paths=["a-name-that-is-long.py"])), QueueView())
+    assert plan_columns(one).file == 20

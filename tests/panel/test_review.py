@@ -3,6 +3,7 @@ from pathlib import Path
 from chorus.errors import ExitCode
 from chorus.panel.forms.land_form import LandForm
 from chorus.panel.forms.revert_form import RevertForm
+from chorus.panel.widgets.diff import DiffView
 from tests.panel.harness import PanelHarness, run_panel
 from tests.panel.scripted_watcher import Refusal, ScriptedWatcher
 from tests.panel.story import PARSER, entry
@@ -44,6 +45,9 @@ async def test_r_shows_a_preview_and_r_again_reverts(watcher: ScriptedWatcher) -
         await ui.shows("Revert 38 Edit src/parser.py")
         await ui.shows("chorus revert 38")
         await ui.shows("width = 0")
+        box, preview = ui.panel.screen.query_one("#box"), ui.panel.screen.query_one("#preview", DiffView)
+        await ui.until(lambda: preview.size.height == preview.line_count(), "as tall as its lines")
+        assert box.size.height < ui.panel.size.height * 9 // 10
         await ui.press("r")
         assert await ui.requested("revert", 2) == {"actions": [38]}
         await ui.status_shows("reverted 38")

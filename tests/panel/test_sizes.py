@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from chorus.panel.labels import to_ascii, wants_ascii
-from chorus.panel.theme import choose_palette, count_colours, is_dark
+from chorus.panel.style.labels import to_ascii, wants_ascii
+from chorus.panel.style.theme import choose_palette, count_colours, is_dark
 from tests.panel.harness import run_panel
 from tests.panel.scripted_watcher import ScriptedWatcher
 from tests.panel.story import entry, prompt

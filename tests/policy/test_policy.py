@@ -109,3 +109,71 @@ def test_the_table_is_long_and_has_no_duplicates() -> None:
 @pytest.mark.parametrize("command", [*ALLOW, *ASK, *DENY])
 def test_without_rules_everything_is_asked(command: str) -> None:
     assert bash(command, Policy()).decision == "ask"
+
+
+@pytest.mark.parametrize("tool", ["Grep", "Glob", "LS"])
+def test_a_search_that_names_no_place_reads_guarded_files_too(tool: str) -> None:
+    policy = parse_policy(
+        {
+            "rule": [
+                {"decision": "allow", "tool": tool},
+                {"decision": "deny", "path": "secrets/**"},
+            ]
+        }
+    )
+
+    def judge(**tool_input: str) -> str:
+        return judge_call(
+            tool, tool_input, policy, root=ROOT, resolve=resolve, find_repository=find_repository
+        ).decision
+
+    assert judge(pattern="x") == "ask"
+    assert judge(pattern="x", path="") == "ask"
+    assert judge(pattern="x", path=".") == "ask"
+    assert judge(pattern="x", path="src") == "allow"
+    assert judge(pattern="x", path="secrets") == "ask"
+    assert judge(pattern="x", path="secrets/key") == "deny"
+
+
+@pytest.mark.parametrize("tool", ["Edit", "Write"])
+def test_the_users_own_rules_in_a_work_tree_are_not_written_by_rule(tool: str) -> None:
+    policy = parse_policy({"rule": [{"decision": "allow", "tool": tool}]})
+
+    def judge(path: str) -> str:
+        return judge_call(
+            tool,
+            {"file_path": path},
+            policy,
+            root=ROOT,
+            resolve=resolve,
+            find_repository=find_repository,
+            policy_file="/repo/.config/chorus/config.toml",
+        ).decision
+
+    assert judge(".config/chorus/config.toml") == "ask"
+    assert judge(".config/other/config.toml") == "allow"
+
+
+def test_a_command_that_writes_may_not_name_the_users_own_rules() -> None:
+    verdict = judge_call(
+        "Bash",
+        {"command": "touch settings/config.toml"},
+        POLICY,
+        root=ROOT,
+        resolve=resolve,
+        find_repository=find_repository,
+        policy_file="/repo/settings/config.toml",
+    )
+    assert verdict.decision == "ask"
+    assert "config.toml" in verdict.findings[-1].because
+
+
+@pytest.mark.parametrize(
+    "path",
+    [".cargo/config.toml", "web/.yarnrc.yml", ".pnpmfile.cjs", ".githooks/pre-commit", ".devcontainer/x"],
+)
+def test_files_that_decide_what_runs_need_a_rule_that_names_them(path: str) -> None:
+    verdict = judge_call(
+        "Edit", {"file_path": path}, POLICY, root=ROOT, resolve=resolve, find_repository=find_repository
+    )
+    assert verdict.decision == "ask"

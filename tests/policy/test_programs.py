@@ -65,15 +65,15 @@ def test_only_listed_words_are_harmless(command: str, word: str | None) -> None:
 MORE_THAN_IT_SHOWS = """
 sort: -o -ox -uo --output --output=x --outp=x -T --temporary-directory=x --compress-program=sh --files0-from=x
 uniq: --output
-diff: -l --paginate
+diff: -l --paginate -r --recursive -ur
 file: -C --compile -z
 tree: -o -R
 date: -s --set=x 12012020 -f
 hostname: x -F
 find: -exec -execdir -ok -okdir -delete -fprint -fprint0 -fprintf -fls -files0-from
 fd: -x -X --exec --exec=x --exec-batch -l --list-details
-rg: --pre --pre=x --hostname-bin=x -z --search-zip
-grep: -f --file=x
+rg: --pre --pre=x --hostname-bin=x -z --search-zip -L --follow -nL
+grep: -f --file=x -d -R -nR --dereference-recursive --directories=recurse -drecurse
 sed: -i -i.bak --in-place -f --file=x -e -n=w w1 1e 1w s/a/b/e s/a/b/w --expression=1e --posix
 curl: -o -O -K -T -d --output=x --config=x --upload-file=x -x file:///x x.test
 jq: -f --from-file -L
@@ -95,6 +95,7 @@ pytest: -p -c -o --basetemp=x --junitxml=x --rootdir=x --confcutdir=x --pdbcls=x
 make: -f -C -I -E -o -W --eval=x --file=x --directory=x X=y X:=y
 npm run: a/b -- --script-shell=x --prefix=x
 npm test: x --prefix=x
+cargo fmt: -- --config=x --manifest-path=x
 cargo test: --config --config=x --manifest-path=x --target-dir=x -Z -C --
 go test: -exec -exec=x -toolexec=x -vettool=x -o -c -coverprofile=x -C -modfile=x -overlay=x x.test/y ../x
 go vet: -vettool -vettool=./x

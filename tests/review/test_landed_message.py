@@ -30,7 +30,8 @@ def test_a_turn_reads_like_a_commit_a_person_wrote() -> None:
     message = render(entry(1, "I see the problem now"), entry(2, "Accept blanks around numbers"))
     assert message == (
         "Make the parser accept blanks around numbers\n\n"
-        "> Please make the parser accept blanks around numbers, and write tests for each of the new cases.\n"
+        "> Please make the parser accept blanks around numbers, and write tests\n"
+        "> for each of the new cases.\n"
         ">\n"
         "> See the issue for details.\n\n"
         "- Edit src/parser.py: +3 −1\n"
@@ -56,6 +57,21 @@ def test_a_request_that_says_nothing_gives_way_to_what_was_done() -> None:
         render(entry(1, "Let me do it", message=None))
         == "Edit src/parser.py: +3 −1\n\nChorus-Actions: toolu_1\n"
     )
+
+
+def test_a_request_of_two_words_is_a_subject_unless_it_says_nothing() -> None:
+    assert render(entry(1, "Bash: sed -i s/a/b/ x", message="tidy up!", tool="Bash")).startswith(
+        "Tidy up\n\n- "
+    )
+    assert render(entry(1, "Rename it", message="fix it")).startswith("Rename it\n\n> fix it\n")
+
+
+def test_only_prose_of_a_request_is_wrapped() -> None:
+    log, code = "2026 " + "x " * 60, "    indented " + "code " * 20
+    request = f"Look at this log\n```\n{log}\n```\n{code}\n- {log}"
+    message = render(entry(1, "Rename it", message=request))
+    for kept in (log, code, f"- {log}"):
+        assert f"> {kept}".rstrip() in message
 
 
 def test_a_commit_of_one_action_says_what_it_did_first() -> None:

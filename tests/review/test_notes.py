@@ -135,3 +135,36 @@ def test_the_text_for_the_agent_quotes_each_note_in_order(numbered: UserRepo, ag
     assert text.endswith("And this?")
     numbered.write("n.txt", b"")
     assert "(these lines are gone)\nWhy?" in render_notes([read(agent)], ["Shout"])
+
+
+def test_a_note_follows_a_file_that_is_renamed(numbered: UserRepo, agent: Agent) -> None:
+    """By a command of the session, then by the user, with changes in between."""
+    edit = agent.replace("n.txt", b"line 5\n", b"LINE 5\n")
+    write(agent, edit.n, line=5)
+    agent.bash(lambda: (numbered.path / "n.txt").rename(numbered.path / "m.txt"))
+    assert (read(agent)["path"], read(agent)["at"], read(agent)["changed"]) == ("m.txt", 5, False)
+    numbered.write("m.txt", b"new\n" + (numbered.path / "m.txt").read_bytes())
+    agent.recorder.record_outside()
+    (numbered.path / "m.txt").rename(numbered.path / "o.txt")
+    agent.recorder.record_outside()
+    assert (read(agent)["path"], read(agent)["at"], read(agent)["quote"]) == ("o.txt", 6, ["LINE 5"])
+
+    note_log(agent.recorder).mark_sent(1, time=NOW, after=edit.n or 0, lines=["LINE 5"])
+    agent.replace("o.txt", b"LINE 5\n", b"five\n")
+    assert (read(agent)["state"], read(agent)["quote"]) == ("addressed", ["five"])
+
+
+def test_a_note_is_gone_with_its_file_and_back_with_it(numbered: UserRepo, agent: Agent) -> None:
+    edit = agent.replace("n.txt", b"line 5\n", b"LINE 5\n")
+    write(agent, edit.n, line=5)
+    agent.edit("n.txt", None)
+    assert (read(agent)["path"], read(agent)["at"], read(agent)["quote"]) == ("n.txt", None, [])
+    agent.edit("n.txt", b"new\n" + LINES.replace(b"line 5", b"LINE 5"))
+    assert (read(agent)["at"], read(agent)["quote"], read(agent)["changed"]) == (6, ["LINE 5"], False)
+
+
+def test_a_note_on_a_deletion_says_that_there_is_nothing_to_quote(numbered: UserRepo, agent: Agent) -> None:
+    edit = agent.edit("n.txt", None)
+    written = write(agent, edit.n, "Restore it.")
+    assert (written["at"], written["changed"]) == (None, False)
+    assert "n.txt:\n(the action removed its lines)\nRestore it." in render_notes([read(agent)], ["Delete"])

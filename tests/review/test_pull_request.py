@@ -6,7 +6,7 @@ from chorus.history.log.lookup import NoSuchAction
 from chorus.history.recorder import Recorder
 from chorus.review.notes.notes import note_json, note_log, write_note
 from chorus.review.operations import Selection, revert
-from chorus.review.pull_request import describe_pull_request, escape
+from chorus.review.pull_request import describe_pull_request, escape, is_test_command
 from tests.history.agent_at_work import Agent, bash
 from tests.repos import UserRepo
 
@@ -64,3 +64,24 @@ def test_the_title_is_the_request_and_an_unknown_lane_is_refused(worked: Recorde
 
 def test_text_of_an_agent_is_inert() -> None:
     assert escape("<b> [x](y) @team closes #3\n`z`") == (r"\<b\> \[x\](y) &#64;team closes &#35;3 \`z\`")
+
+
+@pytest.mark.parametrize(
+    ("command", "tests"),
+    [
+        ("pytest -q tests/x.py", True),
+        ("cd api && .venv/bin/pytest", True),
+        ("python -m unittest", True),
+        ("make test", True),
+        ("make -j4 check", True),
+        ("npm run test:unit", True),
+        ("go test ./...", True),
+        ("cargo test", True),
+        ("cat tests/x.py", False),
+        ("make docs", False),
+        ("git commit -m 'add test'", False),
+        ("pip install pytest-cov", False),
+    ],
+)
+def test_commands_that_run_tests_are_recognised(command: str, tests: bool) -> None:
+    assert is_test_command(command) is tests

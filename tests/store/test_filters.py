@@ -1,4 +1,4 @@
-"""Filters: the same bytes as git makes, in both directions, and raw bytes with a note where git cannot."""
+"""Filters: the same bytes as `git add` stores, and raw bytes with a warning where git cannot convert them."""
 
 import os
 import subprocess
@@ -45,11 +45,9 @@ def test_conversions_equal_those_of_git(repo: UserRepo, rules: bytes, settings: 
     bodies = {RepoPath(f"{number}.txt"): body for number, body in enumerate([b"0\r\n", *BODIES])}
     with OpenStore.open(repo) as opened:
         stored = [opened.filters.to_git(path, body) for path, body in bodies.items()]
-        written = [opened.filters.to_worktree(path, body) for path, body in bodies.items()]
 
     assert [converted.data for converted in stored] == added_by_git(repo, bodies)
-    assert [converted.data for converted in written] == checked_out_by_git(repo, bodies)
-    assert {converted.warning for converted in (*stored, *written)} == {None}
+    assert {converted.warning for converted in stored} == {None}
 
 
 def added_by_git(repo: UserRepo, bodies: dict[RepoPath, bytes]) -> list[bytes]:
@@ -60,24 +58,15 @@ def added_by_git(repo: UserRepo, bodies: dict[RepoPath, bytes]) -> list[bytes]:
     return [raw(repo, "cat-file", "blob", blob) for blob in blobs]
 
 
-def checked_out_by_git(repo: UserRepo, bodies: dict[RepoPath, bytes]) -> list[bytes]:
-    names = "\n".join(bodies).encode()
-    blobs = repo.git("hash-object", "-w", "--stdin-paths", "--no-filters", stdin=names).split()
-    pairs = zip(blobs, bodies, strict=True)
-    return [raw(repo, "cat-file", "--filters", f"--path={path}", blob) for blob, path in pairs]
-
-
 def raw(repo: UserRepo, *arguments: str) -> bytes:
     return subprocess.run(["git", *arguments], cwd=repo.path, capture_output=True, check=True).stdout
 
 
-def test_a_filter_program_runs_in_both_directions(repo: UserRepo) -> None:
+def test_a_filter_program_runs(repo: UserRepo) -> None:
     repo.git("config", "filter.upper.clean", "tr a-z A-Z")
-    repo.git("config", "filter.upper.smudge", "tr A-Z a-z")
     repo.write(".gitattributes", b"*.up filter=upper\n")
     with OpenStore.open(repo) as opened:
         assert opened.filters.to_git(RepoPath("x.up"), b"abc\n").data == b"ABC\n"
-        assert opened.filters.to_worktree(RepoPath("x.up"), b"ABC\n").data == b"abc\n"
         assert opened.filters.to_git(RepoPath("x.py"), b"abc\n").data == b"abc\n"
 
 
@@ -86,7 +75,6 @@ def test_the_working_tree_encoding_is_applied(repo: UserRepo) -> None:
     with OpenStore.open(repo) as opened:
         text = "ünicode\n"
         assert opened.filters.to_git(RepoPath("x.u16"), text.encode("utf-16-le")).data == text.encode()
-        assert opened.filters.to_worktree(RepoPath("x.u16"), text.encode()).data == text.encode("utf-16-le")
 
 
 @pytest.mark.parametrize(
@@ -96,18 +84,14 @@ def test_the_working_tree_encoding_is_applied(repo: UserRepo) -> None:
 def test_a_failing_filter_leaves_the_bytes_and_gives_a_warning(
     repo: UserRepo, program: str, required: str
 ) -> None:
-    for direction in ("clean", "smudge"):
-        repo.git("config", f"filter.broken.{direction}", program)
+    repo.git("config", "filter.broken.clean", program)
     repo.git("config", "filter.broken.required", required)
     repo.write(".gitattributes", b"* filter=broken\n")
     with OpenStore.open(repo) as opened:
-        for converted in (
-            opened.filters.to_git(RepoPath("x"), b"abc\n"),
-            opened.filters.to_worktree(RepoPath("x"), b"abc\n"),
-        ):
-            assert converted.data == b"abc\n"
-            assert converted.warning is not None
-            assert converted.warning.startswith("x ")
+        converted = opened.filters.to_git(RepoPath("x"), b"abc\n")
+    assert converted.data == b"abc\n"
+    assert converted.warning is not None
+    assert converted.warning.startswith("x ")
 
 
 def test_a_filter_that_hangs_is_killed(repo: UserRepo, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,7 +121,6 @@ def test_without_rules_no_process_is_started(opened: OpenStore, monkeypatch: pyt
     monkeypatch.setenv("PATH", str(Path("/nowhere")))
 
     assert opened.filters.to_git(RepoPath("app.py"), b"a\r\n").data == b"a\r\n"
-    assert opened.filters.to_worktree(RepoPath("app.py"), b"a\n").data == b"a\n"
 
 
 @pytest.mark.parametrize("settings", [{"core.autocrlf": "true"}, {"core.autocrlf": "input"}], ids=str)

@@ -73,7 +73,7 @@ def test_a_lock_that_others_could_open_is_replaced(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     path.touch(0o644)
     other = FileLock.__new__(FileLock)
-    other._descriptor = os.open(path, os.O_RDONLY)  # opened while anybody could
+    other._path, other._descriptor = path, os.open(path, os.O_RDONLY)  # opened while anybody could
     assert other.try_acquire()
     lock = FileLock(path)
     assert lock.try_acquire()

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from chorus.errors import UsageError
+from chorus.tmux import launch
 from chorus.tmux.address import Address, UnsafeDirectory, list_addresses, make_directory, select_address
 from chorus.tmux.errors import CannotStartServer
+from chorus.tmux.launch import PanePlacement
 from chorus.tmux.tmux_server import TmuxServer
 from tests.lab.terminal import Terminal
 from tests.tmux.conftest import Open
@@ -57,7 +59,7 @@ def test_a_given_path_is_not_checked(tmp_path: Path) -> None:
 
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(CannotStartServer, match=re.escape(str(address.socket))):
-        TmuxServer(address).run(["new-session", "-d"])
+        launch.open_pane(TmuxServer(address), PanePlacement.SESSION, ["sleep", "9"], cwd=tmp_path)
 
 
 def test_only_servers_that_accept_connections_are_listed(terminal: Terminal, open_pane: Open) -> None:

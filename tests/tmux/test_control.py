@@ -12,7 +12,7 @@ from chorus.model.ids import PaneId
 from chorus.system.processes import read_process
 from chorus.tmux.address import Address
 from chorus.tmux.control_connection import ControlConnection, changed_panes
-from chorus.tmux.control_protocol import Block, BlockParser, ControlEvent, unescape_output
+from chorus.tmux.control_protocol import Block, BlockParser, ControlEvent
 from chorus.tmux.errors import ConnectionLost, PaneGone, ServerGone, ServerTimeout
 from chorus.tmux.panes import read_pane, read_panes, read_screen
 from tests.lab.terminal import Terminal, wait_until
@@ -176,4 +176,3 @@ def test_text_that_looks_like_the_end_of_a_block_does_not_end_it() -> None:
         Block(False, ("%end 1 1 1", "%error", "%output %1 x")),
         ControlEvent("output", b"%1 a\\134\\012b"),
     ]
-    assert unescape_output(b"a\\134\\012b") == b"a\\\nb"

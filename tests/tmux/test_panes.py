@@ -10,10 +10,10 @@ from chorus.model.ids import PaneId
 from chorus.system.processes import read_foreground, read_process
 from chorus.tmux.address import Address
 from chorus.tmux.control_connection import ControlConnection
-from chorus.tmux.errors import PaneChanged, PaneGone, ServerGone, TmuxNotInstalled, TmuxRefused
-from chorus.tmux.panes import read_history, read_pane, read_panes, read_screen, require_same_pane
+from chorus.tmux.errors import PaneGone, ServerGone, TmuxNotInstalled, TmuxRefused
+from chorus.tmux.panes import read_history, read_pane, read_panes, read_screen
 from chorus.tmux.tmux_server import Tmux, TmuxServer
-from tests.lab.terminal import Pane, Terminal, wait_until
+from tests.lab.terminal import Pane, Terminal, is_tmux_3_2, wait_until
 from tests.tmux.conftest import Open
 
 Connect = Callable[[Pane], Tmux]
@@ -93,12 +93,13 @@ def test_a_respawned_pane_keeps_its_id_and_is_another_pane(
     pane = open_pane("cat")
     tmux = connect(pane)
     was = read_pane(tmux, PaneId(pane.id)).identity
-    require_same_pane(was, read_pane(tmux, PaneId(pane.id)).identity)
+    assert read_pane(tmux, PaneId(pane.id)).identity == was
 
     terminal.tmux("respawn-pane", "-k", "-t", pane.id, "sleep 99")
 
-    with pytest.raises(PaneChanged, match="another program"):
-        require_same_pane(was, read_pane(tmux, PaneId(pane.id)).identity)
+    now = read_pane(tmux, PaneId(pane.id)).identity
+    assert (now.pane, now.server_pid) == (was.pane, was.server_pid)
+    assert now != was
 
 
 def test_a_pane_of_a_later_server_with_the_same_id_is_another_pane(
@@ -112,8 +113,7 @@ def test_a_pane_of_a_later_server_with_the_same_id_is_another_pane(
     now = read_pane(TmuxServer(address), PaneId(again.id)).identity
 
     assert now.pane == was.pane
-    with pytest.raises(PaneChanged, match="another tmux server"):
-        require_same_pane(was, dataclasses.replace(now, pane_pid=was.pane_pid))
+    assert dataclasses.replace(now, pane_pid=was.pane_pid) != was
 
 
 def test_a_dead_pane_is_reported_as_dead(open_pane: Open, connect: Connect, terminal: Terminal) -> None:
@@ -162,6 +162,8 @@ def test_a_screen_has_all_rows_and_the_history_complete_lines(open_pane: Open, c
     assert screen.pane.history_size == 4
 
     history = read_history(tmux, PaneId(pane.id)).splitlines()
+    if is_tmux_3_2():  # it fills the last row of a line up
+        history = [line.rstrip() for line in history]
     assert history[:3] == ["first", long, "3"]
 
 

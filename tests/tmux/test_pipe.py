@@ -40,7 +40,7 @@ def test_output_before_and_after_opening_the_pipe_is_read_once(
     pane.press("Enter")
     pane.press("C-j")
 
-    assert pipe.before.splitlines()[0] == "before"
+    assert pipe.before.splitlines()[0].rstrip() == "before"  # tmux 3.2 fills the row up
     gather(pipe, b"".join(b"%d\n" % n for n in range(1, 20001)))
     assert not pipe.ended
     pipe.close(tmux)
@@ -117,7 +117,7 @@ def test_a_pipe_left_by_a_watcher_that_died_is_taken_up_again(
 
     pipe = open_pipe(tmux, PaneId(pane.id), tmp_path / "fifo")
 
-    assert pipe.before.splitlines()[0] == "start"
+    assert pipe.before.splitlines()[0].rstrip() == "start"
     pane.type("x\n")
     gather(pipe, b"x\r\n")
     pipe.close(tmux)

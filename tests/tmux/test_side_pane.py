@@ -12,6 +12,7 @@ from chorus.tmux.launch import (
     has_room_for_side_pane,
     has_session,
     open_side_pane,
+    show_side_pane,
 )
 from chorus.tmux.panes import read_pane, read_panes
 from chorus.tmux.tmux_server import Tmux, TmuxServer
@@ -60,13 +61,26 @@ def test_a_side_pane_of_a_narrow_pane_is_below_it(
     assert (state.width, state.height < above.height) == (above.width, True)
 
 
-@pytest.mark.parametrize(("width", "height", "fits"), [(120, 10, True), (60, 30, True), (119, 29, False)])
+@pytest.mark.parametrize(("width", "height", "fits"), [(120, 10, True), (60, 28, True), (119, 27, False)])
 def test_a_small_window_has_no_room_for_a_side_pane(
     open_pane: Callable[[str], Pane], connect: Callable[[Pane], Tmux], width: int, height: int, fits: bool
 ) -> None:
     pane = open_pane("exec cat")
     pane.terminal.tmux("resize-window", "-t", pane.id, "-x", str(width), "-y", str(height))
     assert has_room_for_side_pane(connect(pane), PaneId(pane.id)) is fits
+
+
+def test_in_a_small_window_it_gets_a_window_of_its_own_once(
+    open_pane: Callable[[str], Pane], connect: Callable[[Pane], Tmux]
+) -> None:
+    pane = open_pane("exec cat")
+    pane.terminal.tmux("resize-window", "-t", pane.id, "-x", "80", "-y", "23")
+    tmux, session = connect(pane), PaneId(pane.id)
+    for _ in range(2):
+        assert show_side_pane(tmux, session, SLEEP, environment={}) is None
+    names = pane.terminal.tmux("list-windows", "-F", "#{window_name} #{window_active}").splitlines()
+    assert names[1:] == ["chorus 0"]
+    assert read_pane(tmux, session).height == 23
 
 
 def test_a_new_session_gets_a_name_of_its_own(

@@ -3,26 +3,20 @@
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from chorus.wire.home import Home, find_home
-from chorus.wire.watcher_process import connect_or_start, stop
+from chorus.wire.home import Home
+from chorus.wire.watcher_process import stop
 from tests.repos import UserRepo
 from tests.watcher.hook_events import Session
+from tests.watcher.started import home
+
+__all__ = ["home"]  # a fixture
 
 ROOT = Path(__file__).parent.parent.parent
-
-
-@pytest.fixture
-def home(repo: UserRepo) -> Iterator[Home]:
-    home = find_home(repo.path)
-    connect_or_start(home).close()
-    yield home
-    stop(home)
 
 
 @pytest.fixture

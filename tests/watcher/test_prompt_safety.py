@@ -7,6 +7,7 @@ import signal
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
 from chorus.config.user_config import Preferences
@@ -213,7 +214,7 @@ async def test_a_stopped_client_gets_no_key(
     assert asking.watched.client is not None
     client = asking.watched.client.pid
     os.kill(client, signal.SIGSTOP)
-    wait_until(lambda: " (claude) T " in Path(f"/proc/{client}/stat").read_text(), what="it stops")
+    wait_until(lambda: psutil.Process(client).status() == psutil.STATUS_STOPPED, what="it stops")
 
     await asking.refused(prompt, "foreground")
     os.kill(client, signal.SIGCONT)

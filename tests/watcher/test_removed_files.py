@@ -3,24 +3,19 @@
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
+import psutil
 import pytest
 
 from chorus.wire.client import WatcherNotRunning, connect
-from chorus.wire.home import Home, find_home
-from chorus.wire.watcher_process import connect_or_start, stop
+from chorus.wire.home import Home
+from chorus.wire.watcher_process import connect_or_start
 from tests.repos import UserRepo
 from tests.waiting import wait_for
 from tests.watcher.hook_events import SECONDS, Session
+from tests.watcher.started import home
 
-
-@pytest.fixture
-def home(repo: UserRepo) -> Iterator[Home]:
-    home = find_home(repo.path)
-    connect_or_start(home).close()
-    yield home
-    stop(home)
+__all__ = ["home"]  # a fixture
 
 
 @pytest.fixture
@@ -68,10 +63,11 @@ def test_a_watcher_replaced_by_another_ends_and_leaves_it_alone(
     shutil.copytree(away, home.root, ignore=shutil.ignore_patterns("watcher.*", "spool"))
     connect_or_start(home).close()
     new = process_of(home)
+    assert old is not None
     assert new != old
 
     wake()
-    wait_for(lambda: not Path(f"/proc/{old}").exists(), what="the old one ends", seconds=SECONDS)
+    wait_for(lambda: not psutil.pid_exists(old), what="the old one ends", seconds=SECONDS)
     assert process_of(home) == new
     session.bash("t2", "echo 2 > app.py")
     assert session.recorded() == [("committed", ["app.py"])] * 2

@@ -1,10 +1,10 @@
 """Turns outlive the watcher, and what a new one reads again changes none of them."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from chorus.model.ids import SessionId, TurnId
+from chorus.model.json_api import EventJson
 from chorus.model.outcomes import (
     MessageDelivered,
     ModelAnswered,
@@ -24,15 +24,27 @@ TRANSCRIPT: list[Outcome] = [
 ]  # fmt: skip
 # A stream that is read again does not name its turns.
 STREAM: list[Outcome] = [
-    TurnStarted(S, N, None), MessageDelivered(S, N, "u"), TurnEnded(S, N), replace(REPORT, turn=N)
+    TurnStarted(S, N, None), MessageDelivered(S, N, "u"), TurnEnded(S, N), REPORT._replace(turn=N)
 ]  # fmt: skip
 
 
+class Published:
+    """A publisher with one subscriber, which keeps every event."""
+
+    subscribers = 1
+
+    def __init__(self) -> None:
+        self.events: list[Any] = []
+
+    def publish(self, event: EventJson) -> None:
+        self.events.append(event)
+
+
 def open_store(directory: Path) -> tuple[TurnStore, list[Any]]:
-    published: list[Any] = []
-    store = TurnStore(directory / "turns.jsonl", published.append)
+    publisher = Published()
+    store = TurnStore(directory / "turns.jsonl", publisher)
     store.load()
-    return store, published
+    return store, publisher.events
 
 
 def sums(store: TurnStore) -> dict[str, Any]:

@@ -2,27 +2,19 @@
 
 import shutil
 import subprocess
-from collections.abc import Iterator
-from pathlib import Path
 
-import pytest
+import psutil
 
 from chorus.model.json_api import StatusJson
 from chorus.store.maintenance.user_copies import FILE_NAME as COPIED_TIPS
 from chorus.wire.client import connect
-from chorus.wire.home import Home, find_home
-from chorus.wire.watcher_process import connect_or_start, stop
+from chorus.wire.home import Home
 from tests.repos import UserRepo
 from tests.waiting import wait_for
 from tests.watcher.hook_events import SECONDS, Session
+from tests.watcher.started import home
 
-
-@pytest.fixture
-def home(repo: UserRepo) -> Iterator[Home]:
-    home = find_home(repo.path)
-    connect_or_start(home).close()
-    yield home
-    stop(home)
+__all__ = ["home"]  # a fixture
 
 
 def status(home: Home) -> StatusJson:
@@ -32,8 +24,8 @@ def status(home: Home) -> StatusJson:
 
 def holds(home: Home) -> tuple[int, int]:
     """Threads and open files of the watcher."""
-    process = Path("/proc") / home.lock.read_text().strip()
-    return len(list((process / "task").iterdir())), len(list((process / "fd").iterdir()))
+    process = psutil.Process(int(home.lock.read_text()))
+    return process.num_threads(), process.num_fds()
 
 
 def test_a_removed_work_tree_is_closed_and_watched_again_once_it_is_back(repo: UserRepo, home: Home) -> None:

@@ -186,7 +186,7 @@ def test_what_was_not_shown_whole_or_does_not_fit_is_not_sent(scripted: Scripted
 
 
 def test_a_command_read_from_the_screen_comes_before_the_words_about_it(
-    scripted: Scripted, page: ServedPage
+    scripted: Scripted, page: ServedPage, tmp_path: Path
 ) -> None:
     shop = scripted("shop")
     text = "Build it\n───\nmake\n───"
@@ -195,8 +195,11 @@ def test_a_command_read_from_the_screen_comes_before_the_words_about_it(
     shop.add_prompt(
         prompt("p3", kind="edit", tool="Edit", input=None, body="───\n 1 -a\n 1 +- b\n 2  -c\n───")
     )
+    body = f" {tmp_path}/shop/a.py\n╌\n-╌\n+b\n  ╌\n╌"
+    shop.add_prompt(prompt("p4", kind="edit", tool="Edit", input={"file_path": "a.py"}, body=body))
     browser = page.log_in()
-    drawn, named, edit = (one["lines"] for one in wait_for_prompts(browser, 3))
+    drawn, named, edit, framed = (one["lines"] for one in wait_for_prompts(browser, 4))
+    assert framed == [[" ", "a.py"], ["-", "-╌"], ["+", "+b"], [" ", "  ╌"]]
     assert drawn == [[" ", "make"], ["=", "Build it"]]
     assert [line for _, line in named] == text.split("\n")
     assert [kind for kind, _ in edit] == ["-", "+", " "]

@@ -61,7 +61,7 @@ class TranscriptTail:
             if status.st_size - start > MAX_UNREAD_BYTES:
                 raise ValueError(f"{status.st_size - start:,} bytes of it are unread")
             file.seek(start)
-            chunk = file.read(MAX_READ_BYTES)
+            chunk = file.read(min(MAX_READ_BYTES, status.st_size - start + 1))
         self.has_more = len(chunk) == MAX_READ_BYTES
         *lines, rest = chunk.split(b"\n")
         if lines:

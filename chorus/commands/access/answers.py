@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 DETAILS_TIMEOUT_SECONDS = 5.0
 POLL_SECONDS = 0.05
 VERBS = {"allow": "approved", "allow-always": "approved", "deny": "denied"}
-# The name of an answer in the audit log -> the meaning of the option it stands for.
+# The name of an answer in the audit log -> the meaning of its option.
 MEANINGS = {"allow": "allow", "allow always": "allow-always", "deny": "deny"}
 
 

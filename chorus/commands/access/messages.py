@@ -3,12 +3,14 @@
 import argparse
 import base64
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 from chorus.commands.access.turn_follower import LiveOutput, TurnFollower
 from chorus.commands.access.usage import describe_use
 from chorus.errors import ChorusError, ExitCode, UsageError
-from chorus.model.json_api import RunJson
+from chorus.model.json_api import EventJson, RunJson
 from chorus.model.requests import ImageArgument
 from chorus.output import print_err, print_json, print_out
 from chorus.wire.client import Connection
@@ -52,7 +54,8 @@ def read_image(name: str) -> ImageArgument:
         raise UsageError(f"cannot read {name}: {error.strerror}") from None
     if len(content) > MAX_IMAGE_BYTES:
         raise UsageError(
-            f"{name} has {len(content)} bytes; an image may have {MAX_IMAGE_BYTES}", hint="Make it smaller."
+            f"{name} has {len(content)} bytes; the limit for an image is {MAX_IMAGE_BYTES}",
+            hint="Make it smaller.",
         )
     media_type = next((kind for kind, start in SIGNATURES if content.startswith(start)), None)
     if content.startswith(b"RIFF") and content[8:12] == b"WEBP":
@@ -70,8 +73,9 @@ def check_message(message: str | None, images: list[str]) -> None:
 def wait_for_turn(watcher: Connection, args: argparse.Namespace, sent: RunJson) -> ExitCode:
     """Wait for the turn that reads a message, and print it. The connection has subscribed before."""
     live = LiveOutput(as_json=args.json) if args.follow else None
+    events = cast("Iterator[EventJson]", watcher.events())
     try:
-        turn = TurnFollower(sent["run"], sent["message"], live).wait(watcher.events())
+        turn = TurnFollower(sent["run"], sent["message"], live).wait(events)
     except KeyboardInterrupt:
         print_err(f"chorus: {sent['run']} goes on; stop its turn with `chorus interrupt --run {sent['run']}`")
         raise

@@ -6,10 +6,9 @@ and nothing is printed, a terminal shows what it is doing.
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Any
 
 from chorus.errors import ChorusError
-from chorus.model.json_api import TurnJson
+from chorus.model.json_api import CallEvent, EventJson, PromptJson, RunEndedEvent, TextEvent, TurnJson
 from chorus.model.session import RETRYING
 from chorus.model.turn import CLIENT_ENDED
 from chorus.output import print_err, print_json, print_out, print_progress, print_text
@@ -31,7 +30,7 @@ class LiveOutput:
         self._running: dict[str, str] = {}
         self.wrote = False
 
-    def show(self, event: dict[str, Any]) -> None:
+    def show(self, event: TextEvent | CallEvent) -> None:
         if self._as_json:
             print_json(event, in_one_line=True)
             return
@@ -55,7 +54,7 @@ class LiveOutput:
             print_out("")
             self._in_line = False
 
-    def _print_call(self, event: dict[str, Any]) -> None:
+    def _print_call(self, event: CallEvent) -> None:
         self.finish()
         status, why = event["status"], event["failure"]
         because = "" if status == "succeeded" else f"  {status}" + (f": {why}" if why else "")
@@ -73,9 +72,9 @@ class TurnFollower:
         self._read_at = ""  # when the agent had read the message
         self._left: TurnJson | None = None  # the turn, if its client ended
         self._prompts: set[str] = set()  # those that were shown
-        self._early: list[dict[str, Any]] = []  # what came before the session was known
+        self._early: list[TextEvent | CallEvent] = []  # what came before the session was known
 
-    def wait(self, events: Iterable[dict[str, Any]]) -> TurnJson:
+    def wait(self, events: Iterable[EventJson]) -> TurnJson:
         """Return the turn when it is over."""
         try:
             for event in events:
@@ -87,24 +86,22 @@ class TurnFollower:
                 self._live.finish()
         raise WatcherNotRunning("the watcher ended before the turn was over")
 
-    def _take(self, event: dict[str, Any]) -> TurnJson | None:
-        match event:
-            case {"event": "turn", "turn": dict(turn)}:
-                found = self._take_turn(turn)  # type: ignore[arg-type]  # as the watcher sends it
-                self._show_early(turn["turn"])
-                return found
-            case {"event": "text" | "call", "session": str()}:
-                self._show(event)
-            case {"event": "prompt", "prompt": {"session": str(session)} as prompt} if (
-                session == self._session
-            ):
-                self._show_prompt(prompt)
-            case {"event": "session", "session": {"id": str(session), "error": str(error)}} if (
-                session == self._session and error.startswith(RETRYING)
-            ):
+    def _take(self, event: EventJson) -> TurnJson | None:
+        if event["event"] == "turn":
+            found = self._take_turn(event["turn"])
+            self._show_early(event["turn"]["turn"])
+            return found
+        if event["event"] == "text" or event["event"] == "call":
+            self._show(event)
+        elif event["event"] == "prompt":
+            if event["prompt"]["session"] == self._session is not None:
+                self._show_prompt(event["prompt"])
+        elif event["event"] == "session":
+            session, error = event["session"], event["session"].get("error") or ""
+            if session["id"] == self._session and error.startswith(RETRYING):
                 print_progress(f"… {error}")
-            case {"event": "run-ended", "run": run} if run == self._run:
-                return self._end(event)
+        elif event["event"] == "run-ended" and event["run"] == self._run:
+            return self._end(event)
         return None
 
     def _take_turn(self, turn: TurnJson) -> TurnJson | None:
@@ -121,7 +118,7 @@ class TurnFollower:
             return turn
         return None
 
-    def _show(self, event: dict[str, Any]) -> None:
+    def _show(self, event: TextEvent | CallEvent) -> None:
         if self._live is None:
             return
         if self._session is None:
@@ -129,7 +126,7 @@ class TurnFollower:
         elif event["session"] == self._session:
             self._live.show(event)
 
-    def _show_prompt(self, prompt: dict[str, Any]) -> None:
+    def _show_prompt(self, prompt: PromptJson) -> None:
         """Say once that the client waits for an answer: nothing goes on before it gets one."""
         name = prompt["id"]
         if name in self._prompts:
@@ -151,7 +148,7 @@ class TurnFollower:
                     self._live.show(event)
             self._early.clear()
 
-    def _end(self, ended: dict[str, Any]) -> TurnJson:
+    def _end(self, ended: RunEndedEvent) -> TurnJson:
         output = str(ended["output"]).strip() or "it printed nothing"
         why = f"{self._run} ended without an answer ({ended['how']}): {output}"
         if self._left is None:

@@ -1,4 +1,4 @@
-"""Turns: read them, through the watcher or from its file, and say in words what each took."""
+"""Read the recorded turns, through the watcher or from its file, and render them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a turn or a session took, in words: tokens, cost, time, context, retries."""
+"""The usage of a turn or a session in words: tokens, cost, time, context, retries."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ LANES = f"git for-each-ref --format='%(refname:lstrip=2)' {' '.join(LANE_REFS)} 
 # The newest are the likely ones.
 ACTIONS = "chorus log -n 100 2>/dev/null | sed -n 's/^ *\\([0-9][0-9]*\\) .*/\\1/p'"
 FILES = {"FILE", "FILE[:LINE]", "PATH"}
-# Stand for words that are looked up when Tab is pressed.
+# Placeholders for words that are looked up when Tab is pressed.
 AT_LANES, AT_ACTIONS, AT_FILES = "@lanes", "@actions", "@files"
 LOOKUPS = {AT_LANES: LANES, AT_ACTIONS: ACTIONS}
 

@@ -28,6 +28,8 @@ NAMES = {
 
 
 class Terminal:
+    enter, leave = ENTER, LEAVE
+
     def __init__(self) -> None:
         self._input = sys.stdin.fileno()
         self._before = termios.tcgetattr(self._input)
@@ -41,32 +43,37 @@ class Terminal:
         signal.signal(signal.SIGWINCH, lambda *_: self.wake())
         for number in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, _exit)
-        self._write(ENTER)
+        self._write(self.enter)
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._write(LEAVE)
+        self._write(self.leave)
         termios.tcsetattr(self._input, termios.TCSADRAIN, self._before)
 
     def wake(self) -> None:
-        """Make a waiting `read_keys` return. Any thread may call it."""
+        """Make a waiting `read` return. Any thread may call it."""
         with suppress(BlockingIOError):  # a full pipe wakes it as well
             os.write(self._wake, b"!")
 
     def read_keys(self, timeout_seconds: float | None) -> list[str] | None:
         """The keys pressed; none when woken or after the timeout; None if the terminal is gone."""
+        data = self.read(timeout_seconds)
+        return None if data is None else list(_decode(data))
+
+    def read(self, timeout_seconds: float | None) -> bytes | None:
+        """The bytes typed; none when woken or after the timeout; None if the terminal is gone."""
         ready, _, _ = select.select([self._input, self._woken], [], [], timeout_seconds)
         if self._woken in ready:
             os.read(self._woken, READ_BYTES)
         if self._input not in ready:
-            return []
+            return b""
         try:
             data = os.read(self._input, READ_BYTES)
         except OSError:
             return None
         if data.endswith(b"\x1b") and select.select([self._input], [], [], ESCAPE_SECONDS)[0]:
             data += os.read(self._input, READ_BYTES)
-        return list(_decode(data)) if data else None
+        return data or None
 
     def measure(self) -> tuple[int, int]:
         """Columns and rows; after a change of them everything is drawn again."""
@@ -78,7 +85,8 @@ class Terminal:
 
     def draw(self, rows: list[str]) -> None:
         """Write the rows that changed."""
-        rows = [*rows, *[""] * (self._size[1] - len(rows))]
+        height = self._size[1] or 24
+        rows = [*rows[:height], *[""] * (height - len(rows))]
         pieces = [
             f"\x1b[{number};1H{row}\x1b[0m\x1b[K"
             for number, row in enumerate(rows, 1)

@@ -1,6 +1,6 @@
 """The form for a prompt with several questions, or with one that takes several options."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -8,24 +8,13 @@ from textual.widgets import Input
 
 from chorus.model.requests import QuestionArgument
 from chorus.panel import command_lines
-from chorus.panel.forms.form import CANCEL_KEY, Form
-from chorus.panel.items import PendingPrompt, PromptQuestion
-from chorus.panel.theme import ActivePalette
+from chorus.panel.forms.form import PromptForm
+from chorus.panel.state.items import PromptQuestion
 from chorus.text.sanitize import sanitize
 
 
-class AnswersForm(Form[list[QuestionArgument]]):
-    """One line for each question. Bound to one prompt: once that is gone or has changed, nothing is sent."""
-
-    def __init__(
-        self,
-        active_palette: ActivePalette,
-        prompt: PendingPrompt,
-        current: Callable[[], PendingPrompt | None],
-    ) -> None:
-        super().__init__(active_palette)
-        self.prompt = prompt
-        self._current = current
+class AnswersForm(PromptForm[list[QuestionArgument]]):
+    """One line for each question."""
 
     def compose(self) -> ComposeResult:
         with Vertical(id="box"):
@@ -39,9 +28,6 @@ class AnswersForm(Form[list[QuestionArgument]]):
         self.show_text("title", [([("Answer: ", "waiting"), (sanitize(self.prompt.title), "title")], "")])
         for place, question in enumerate(self.prompt.questions):
             self.show_text(f"question-{place}", [([(sanitize(question.text), "title")], "")])
-        self.refresh_foot()
-
-    def on_input_changed(self, event: Input.Changed) -> None:
         self.refresh_foot()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
@@ -60,19 +46,11 @@ class AnswersForm(Form[list[QuestionArgument]]):
         lines = zip(self.prompt.questions, self._inputs(), strict=True)
         return [parse_answer(question, line.value.strip()) for question, line in lines if line.value.strip()]
 
-    def is_pending(self) -> bool:
-        current = self._current()
-        return current is not None and current.fingerprint == self.prompt.fingerprint
+    def command(self) -> str:
+        return command_lines.answer_all(self.prompt.id, self.answers())
 
-    def refresh_foot(self) -> None:
-        """Show the command, or that the prompt is gone. Call it also when the prompts changed."""
-        if not self.is_pending():
-            gone = ("This prompt is gone: nothing will be sent.  ", "error")
-            self.show_text("foot", [([gone, *CANCEL_KEY], "")])
-            return
-        command = command_lines.answer_all(self.prompt.id, self.answers())
-        keys = [("enter", "key"), (" next, answer   ", "muted"), *CANCEL_KEY]
-        self.show_text("foot", [([(sanitize(command), "command")], ""), (keys, "")])
+    def enter_label(self) -> str:
+        return "next, answer"
 
     def _inputs(self) -> list[Input]:
         return [self.query_one(f"#answer-{place}", Input) for place in range(len(self.prompt.questions))]

@@ -4,14 +4,18 @@ A form shows what will be done, with the command that does the same, and returns
 when it is cancelled. A form never requests a change itself.
 """
 
+from collections.abc import Callable
 from typing import ClassVar, Generic, TypeVar
 
 from textual.binding import Binding, BindingType
 from textual.events import Resize
 from textual.screen import ModalScreen
+from textual.widgets import Input
 
-from chorus.panel.theme import ActivePalette
-from chorus.panel.widgets.line_pane import Pieces, StyledLine, TextPane
+from chorus.panel.state.items import PendingPrompt
+from chorus.panel.style.theme import ActivePalette
+from chorus.panel.widgets.line_pane import LinePane, Pieces, StyledLine, TextPane
+from chorus.text.sanitize import sanitize
 
 Result = TypeVar("Result")
 # A form with fewer rows has no margins.
@@ -29,6 +33,11 @@ class Form(ModalScreen[Result], Generic[Result]):
     def on_resize(self, event: Resize) -> None:
         self.set_class(event.size.height < MIN_MARGIN_HEIGHT, "-short")
 
+    def fit_box(self) -> None:
+        """Make the box as tall as its lines; the style sheet says how tall it may be at most."""
+        box = self.query_one("#box")
+        box.styles.height = sum(pane.line_count() for pane in self.query(LinePane)) + box.gutter.height
+
     def action_cancel(self) -> None:
         self.dismiss(None)
 
@@ -39,3 +48,41 @@ class Form(ModalScreen[Result], Generic[Result]):
         pane = TextPane(self.active_palette, id=name)
         pane.can_focus = False
         return pane
+
+
+class PromptForm(Form[Result]):
+    """A form that answers one prompt: once that is gone or has changed, nothing is sent."""
+
+    def __init__(
+        self,
+        active_palette: ActivePalette,
+        prompt: PendingPrompt,
+        current: Callable[[], PendingPrompt | None],
+    ) -> None:
+        super().__init__(active_palette)
+        self.prompt = prompt
+        self._current = current
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        self.refresh_foot()
+
+    def is_pending(self) -> bool:
+        current = self._current()
+        return current is not None and current.fingerprint == self.prompt.fingerprint
+
+    def refresh_foot(self) -> None:
+        """Show the command, or that the prompt is gone. Call it also when the prompts changed."""
+        if not self.is_pending():
+            gone = ("This prompt is gone: nothing will be sent.  ", "error")
+            self.show_text("foot", [([gone, *CANCEL_KEY], "")])
+            return
+        keys = [("enter", "key"), (f" {self.enter_label()}   ", "muted"), *CANCEL_KEY]
+        self.show_text("foot", [([(sanitize(self.command()), "command")], ""), (keys, "")])
+
+    def command(self) -> str:
+        """The command that gives the answer typed so far."""
+        raise NotImplementedError
+
+    def enter_label(self) -> str:
+        """What the enter key does."""
+        raise NotImplementedError

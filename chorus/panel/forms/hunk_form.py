@@ -6,12 +6,12 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.events import Click
+from textual.events import Click, Resize
 from textual.geometry import Region
 
 from chorus.model.json_api import HunkJson
 from chorus.panel.forms.form import CANCEL_KEY, Form
-from chorus.panel.theme import ActivePalette
+from chorus.panel.style.theme import ActivePalette
 from chorus.panel.widgets.diff import DiffDocument
 from chorus.panel.widgets.line_pane import LinePane, StyledLine
 from chorus.panel.widgets.patch import Patch, parse_patch
@@ -119,16 +119,19 @@ class HunkForm(Form[list[int]]):
             yield self.text_pane("foot")
 
     def on_mount(self) -> None:
-        self.query_one("#box").styles.height = "90%"
         title = [("Revert hunks of ", "waiting"), (sanitize(self.what), "title")]
         self.show_text("title", [(title, ""), ([], "")])
         keys = [
             ("space", "key"), (" choose   ", "muted"), ("a", "key"), (" all   ", "muted"),
             ("r", "key"), (" preview the revert   ", "muted"), *CANCEL_KEY,
         ]  # fmt: skip
-        self.show_text("foot", [(keys, "")])
+        self.show_text("foot", [([], ""), (keys, "")])
         self.query_one("#hunks", HunkList).resize_lines()
         self.query_one("#hunks").focus()
+        self.fit_box()
+
+    def on_resize(self, event: Resize) -> None:
+        self.call_after_refresh(self.fit_box)  # text has wrapped anew
 
     def action_submit(self) -> None:
         self.dismiss(self.query_one("#hunks", HunkList).numbers())

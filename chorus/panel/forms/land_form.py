@@ -16,7 +16,7 @@ from chorus.model.requests import LandArguments, LandMessage
 from chorus.panel import command_lines
 from chorus.panel.background import start_task
 from chorus.panel.forms.form import CANCEL_KEY, Form
-from chorus.panel.theme import ActivePalette
+from chorus.panel.style.theme import ActivePalette
 from chorus.panel.widgets.line_pane import LinePane, Pieces, StyledLine
 from chorus.text.sanitize import sanitize
 from chorus.text.width import count_of

@@ -1,6 +1,5 @@
 """Forms for text to the agent: a denial with a message, or an answer in the user's own words."""
 
-from collections.abc import Callable
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -8,28 +7,16 @@ from textual.containers import Vertical
 from textual.widgets import Input
 
 from chorus.panel import command_lines
-from chorus.panel.forms.form import CANCEL_KEY, Form
-from chorus.panel.items import PendingPrompt
-from chorus.panel.theme import ActivePalette
+from chorus.panel.forms.form import PromptForm
 from chorus.text.sanitize import sanitize
 
 
-class DenyForm(Form[str]):
-    """A denial with a message. Bound to one prompt: once that is gone or has changed, nothing is sent."""
+class DenyForm(PromptForm[str]):
+    """A denial with a message."""
 
     heading: ClassVar = "Deny: "
     placeholder: ClassVar = "What should the agent do instead?"
     verb: ClassVar = "deny"
-
-    def __init__(
-        self,
-        active_palette: ActivePalette,
-        prompt: PendingPrompt,
-        current: Callable[[], PendingPrompt | None],
-    ) -> None:
-        super().__init__(active_palette)
-        self.prompt = prompt
-        self._current = current
 
     def compose(self) -> ComposeResult:
         with Vertical(id="box"):
@@ -42,31 +29,20 @@ class DenyForm(Form[str]):
         self.show_text("title", [([(self.heading, "waiting"), (about, "title")], ""), ([], "")])
         self.refresh_foot()
 
-    def on_input_changed(self, event: Input.Changed) -> None:
-        self.refresh_foot()
-
     def on_input_submitted(self, event: Input.Submitted) -> None:
         if self.is_pending() and event.value.strip():
             self.dismiss(event.value.strip())
         else:
             self.refresh_foot()
 
-    def is_pending(self) -> bool:
-        current = self._current()
-        return current is not None and current.fingerprint == self.prompt.fingerprint
+    def command(self) -> str:
+        return command_lines.answer(self.prompt.id, "deny", message=self.typed())
 
-    def refresh_foot(self) -> None:
-        """Show the command, or that the prompt is gone. Call it also when the prompts changed."""
-        if not self.is_pending():
-            gone = ("This prompt is gone: nothing will be sent.  ", "error")
-            self.show_text("foot", [([gone, *CANCEL_KEY], "")])
-            return
-        text = self.query_one("#message", Input).value
-        keys = [("enter", "key"), (f" {self.verb}   ", "muted"), *CANCEL_KEY]
-        self.show_text("foot", [([(sanitize(self.command(text or "…")), "command")], ""), (keys, "")])
+    def enter_label(self) -> str:
+        return self.verb
 
-    def command(self, text: str) -> str:
-        return command_lines.answer(self.prompt.id, "deny", message=text)
+    def typed(self) -> str:
+        return self.query_one("#message", Input).value or "…"
 
 
 class AnswerForm(DenyForm):
@@ -76,5 +52,5 @@ class AnswerForm(DenyForm):
     placeholder: ClassVar = "Your answer"
     verb: ClassVar = "answer"
 
-    def command(self, text: str) -> str:
-        return command_lines.answer_text(self.prompt.id, self.prompt.kind, text)
+    def command(self) -> str:
+        return command_lines.answer_text(self.prompt.id, self.prompt.kind, self.typed())

@@ -8,7 +8,7 @@ from textual.widgets import Input
 
 from chorus.panel import command_lines
 from chorus.panel.forms.form import CANCEL_KEY, Form
-from chorus.panel.theme import ActivePalette
+from chorus.panel.style.theme import ActivePalette
 from chorus.text.sanitize import sanitize
 
 

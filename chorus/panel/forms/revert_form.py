@@ -7,11 +7,12 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.events import Resize
 
 from chorus.errors import ChorusError
 from chorus.panel import command_lines
 from chorus.panel.forms.form import CANCEL_KEY, Form
-from chorus.panel.theme import ActivePalette
+from chorus.panel.style.theme import ActivePalette
 from chorus.panel.widgets.diff import DiffView
 from chorus.panel.widgets.line_pane import Pieces, StyledLine
 from chorus.panel.widgets.patch import parse_patch
@@ -58,11 +59,14 @@ class RevertForm(Form[str]):
 
     def on_mount(self) -> None:
         if self.preview.patch:
-            self.query_one("#box").styles.height = "90%"
             self.query_one("#preview", DiffView).show([], parse_patch(self.preview.patch))
             self.query_one("#preview").focus()
         self.show_text("title", self._render_title())
         self.show_text("foot", self._render_foot())
+        self.fit_box()
+
+    def on_resize(self, event: Resize) -> None:
+        self.call_after_refresh(self.fit_box)  # text has wrapped anew
 
     def action_revert(self) -> None:
         if self.preview.problem is None:
@@ -113,6 +117,7 @@ class RevertForm(Form[str]):
     def _render_foot(self) -> list[StyledLine]:
         if self.preview.problem is None:
             return [
+                ([], ""),
                 ([(sanitize(self.command), "command")], ""),
                 ([("r", "key"), (" revert   ", "muted"), *self._render_hunk_key(), *CANCEL_KEY], ""),
             ]

@@ -24,8 +24,8 @@ from chorus.panel.answers import Answers
 from chorus.panel.background import start_task
 from chorus.panel.forms.message_form import DenyForm
 from chorus.panel.inbox.rows import InboxRow, plan_rows, render_row
-from chorus.panel.items import PendingPrompt, parse_prompt
-from chorus.panel.theme import CSS, ActivePalette, AsciiFilter, choose_palette, toolkit_theme
+from chorus.panel.state.items import PendingPrompt, parse_prompt
+from chorus.panel.style.theme import CSS, ActivePalette, AsciiFilter, choose_palette, toolkit_theme
 from chorus.panel.widgets.bars import KeyBar, StatusLine
 from chorus.panel.widgets.diff import DiffView
 from chorus.panel.widgets.line_pane import LinePane, StyledLine

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from chorus.model.json_api import InboxRepositoryJson, LogEntryJson, PromptJson, SessionJson
-from chorus.model.prompt_summary import summarize_prompt
-from chorus.panel.labels import STATE_LABELS, STATE_SYMBOLS, render_time
+from chorus.model.prompt import summarize_prompt
+from chorus.panel.style.labels import STATE_LABELS, STATE_SYMBOLS, render_time
 from chorus.panel.widgets.line_pane import Pieces
 from chorus.text.sanitize import sanitize
 from chorus.text.width import cell_width, cut, pad

@@ -6,8 +6,8 @@ from textual.events import Click, Resize
 from textual.message import Message
 
 from chorus.errors import ChorusError
-from chorus.panel.model import TaskProgress
-from chorus.panel.theme import ActivePalette
+from chorus.panel.state.model import TaskProgress
+from chorus.panel.style.theme import ActivePalette
 from chorus.panel.widgets.line_pane import LinePane, Pieces, StyledLine
 from chorus.text.sanitize import sanitize
 from chorus.text.width import cell_width, cut, wrap

@@ -14,7 +14,7 @@ from textual.events import Resize
 from textual.message import Message
 
 from chorus.panel.background import run_in_thread
-from chorus.panel.theme import ActivePalette
+from chorus.panel.style.theme import ActivePalette
 from chorus.panel.widgets.line_pane import LinePane, Pieces, StyledLine
 from chorus.panel.widgets.patch import DiffLine, Patch, changed_span, plan_pairs
 from chorus.panel.widgets.syntax import Spans, find_spans

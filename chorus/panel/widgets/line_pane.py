@@ -13,7 +13,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
-from chorus.panel.theme import ActivePalette
+from chorus.panel.style.theme import ActivePalette
 from chorus.text.sanitize import sanitize
 from chorus.text.width import cell_width, wrap
 

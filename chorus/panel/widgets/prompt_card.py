@@ -6,6 +6,7 @@ after all of it was on the screen.
 """
 
 import re
+import textwrap
 from dataclasses import dataclass, replace
 from time import monotonic
 from typing import ClassVar
@@ -16,11 +17,12 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
+from chorus.model.prompt import without_root
 from chorus.model.tools import EDIT_TOOLS
 from chorus.panel import command_lines
-from chorus.panel.items import PendingPrompt, PromptOption
-from chorus.panel.labels import render_time
-from chorus.panel.theme import ActivePalette
+from chorus.panel.state.items import PendingPrompt, PromptOption
+from chorus.panel.style.labels import render_time
+from chorus.panel.style.theme import ActivePalette
 from chorus.panel.widgets.line_pane import BackgroundStyle, Pieces, render_strip
 from chorus.text.sanitize import sanitize, sanitize_lines
 from chorus.text.width import cell_width, cut, pad, wrap
@@ -79,6 +81,7 @@ class PromptCard(Widget, can_focus=True):
         self.active_palette = active_palette
         self._background_style = BackgroundStyle(self)
         self.shown: ShownPrompt | None = None
+        self.root = ""  # the work tree: paths below it are shown without it
         self.small = False
         self.banner = ""
         self._lines = PromptLines([], [], [], {})
@@ -130,7 +133,8 @@ class PromptCard(Widget, can_focus=True):
         """Return how many rows would show all of it at this width."""
         if self.shown is None:
             return 0
-        lines = render_prompt(self.shown.prompt, max(width - MARGIN, 10), session="", position="", keys=True)
+        prompt, width = self.shown.prompt, max(width - MARGIN, 10)
+        lines = render_prompt(prompt, width, session="", position="", keys=True, root=self.root)
         return len(lines.head) + len(lines.body) + len(lines.foot) + (2 if lines.body else 1)
 
     def set_room(self, rows: int, *, small: bool, keys: bool) -> None:
@@ -187,10 +191,15 @@ class PromptCard(Widget, can_focus=True):
         width = max(self.size.width - MARGIN, 10)
         shown = self.shown
         lines = render_prompt(
-            shown.prompt, width, session=shown.session, position=shown.position, keys=self._keys
+            shown.prompt,
+            width,
+            session=shown.session,
+            position=shown.position,
+            keys=self._keys,
+            root=self.root,
         )
         if len(lines.body) != len(self._lines.body) and self._read < len(self._lines.body):
-            self._offset = self._read = 0  # wrapped anew: what was read of it is another part now
+            self._offset = self._read = 0  # wrapped differently: the part that was read is elsewhere now
         self._lines = lines
         self.styles.height = max(self._max_height, 1)
         self.action_scroll_body(0)
@@ -240,11 +249,15 @@ class PromptLines:
 
 
 def render_prompt(
-    prompt: PendingPrompt, width: int, *, session: str, position: str, keys: bool
+    prompt: PendingPrompt, width: int, *, session: str, position: str, keys: bool, root: str = ""
 ) -> PromptLines:
-    """`session`: its name; `position`: which of several prompts this is; `keys`: whether to show the keys."""
-    question = [part for part in wrap(sanitize(prompt.question), width) if part.strip()]
-    body = _render_body(prompt, width)
+    """`session`: its name; `position`: which of several prompts this is; `keys`: whether to show the keys.
+
+    `root`: the work tree.
+    """
+    asked = "" if prompt.question == prompt.title else prompt.question
+    question = [part for part in wrap(sanitize(asked), width) if part.strip()]
+    body = _render_body(prompt, width, root)
     if len(question) > MAX_QUESTION_LINES:
         body += [[(part, "title")] for part in question]
         question = [*question[: MAX_QUESTION_LINES - 1], "…"]
@@ -292,13 +305,19 @@ def _render_head(prompt: PendingPrompt, width: int, session: str, position: str)
     return head
 
 
-def _render_body(prompt: PendingPrompt, width: int) -> list[Pieces]:
+def _render_body(prompt: PendingPrompt, width: int, root: str) -> list[Pieces]:
     """Render what it is about, without the lines the client draws around it."""
     if not prompt.body.strip():
         return []
     is_diff = prompt.tool in EDIT_TOOLS
     rows = sanitize_lines(prompt.body.strip("\n"), max_lines=MAX_BODY_LINES)
+    if is_diff:
+        rows[0] = without_root(rows[0], sanitize(root))
     rows, rest = _command_first(rows) if prompt.kind == "bash" else (rows, [])
+    if not prompt.tool:
+        rows = textwrap.dedent("\n".join(rows)).split(
+            "\n"
+        )  # words of the client, as far right as it drew them
     column = _sign_column(prompt, rows)
     lines: list[Pieces] = []
     for row in rows:

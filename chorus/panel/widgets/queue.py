@@ -11,9 +11,9 @@ from textual.binding import Binding, BindingType
 from textual.events import Click
 from textual.message import Message
 
-from chorus.panel.items import LogEntry
-from chorus.panel.model import Group, PanelModel
-from chorus.panel.theme import ActivePalette
+from chorus.panel.state.items import LogEntry
+from chorus.panel.state.model import Group, PanelModel
+from chorus.panel.style.theme import ActivePalette
 from chorus.panel.widgets.line_pane import LinePane, StyledLine
 from chorus.panel.widgets.queue_rows import (
     ActionRow,

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from chorus.panel.items import CHANGE_STATUSES, LogEntry, NoteInfo
-from chorus.panel.labels import STATUS_SYMBOLS, render_time
-from chorus.panel.model import Group, PanelModel
+from chorus.panel.state.items import CHANGE_STATUSES, LogEntry, NoteInfo
+from chorus.panel.state.model import Group, PanelModel
+from chorus.panel.style.labels import STATUS_SYMBOLS, render_time
 from chorus.panel.widgets.line_pane import Pieces
 from chorus.text.sanitize import sanitize
 from chorus.text.width import cell_width, cut_start, pad
@@ -170,12 +170,14 @@ def _plan_turn(group: Group, entries: Iterator[LogEntry]) -> tuple[TurnRow | Non
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Widths in cells. `file`: of names without directory; `path`: of whole ones."""
+    """Widths in cells. `file`: of names without directory; `path`: of whole ones; `added`: of counts."""
 
     number: int = 3
     tool: int = 4
     file: int = 8
     path: int = 8
+    added: int = 3
+    removed: int = 3
 
 
 def plan_columns(rows: list[QueueRow]) -> Columns:
@@ -190,9 +192,17 @@ def plan_columns(rows: list[QueueRow]) -> Columns:
     return Columns(
         max(3, len(str(int(entries[-1].n)))),
         min(max(4, longest), MAX_TOOL_WIDTH),
-        min(max((cell_width(render_file(entry)) for entry in with_paths), default=0), MAX_FILE_WIDTH),
-        min(max((cell_width(render_subject(entry)) for entry in with_paths), default=0), MAX_PATH_WIDTH),
+        min(_fit_most(cell_width(render_file(entry)) for entry in with_paths), MAX_FILE_WIDTH),
+        min(_fit_most(cell_width(render_subject(entry)) for entry in with_paths), MAX_PATH_WIDTH),
+        max(len(_render_count("+", entry.added)) for entry in entries),
+        max(len(_render_count("−", entry.removed)) for entry in entries),
     )
+
+
+def _fit_most(widths: Iterable[int]) -> int:
+    """A width that fits three of four: one long name does not take the room of every summary."""
+    ordered = sorted(widths)
+    return ordered[-(len(ordered) // 4) - 1] if ordered else 0
 
 
 def render_row(row: QueueRow, columns: Columns, width: int, notes: Sequence[NoteInfo] = ()) -> Pieces:
@@ -219,7 +229,7 @@ def render_turn(row: TurnRow, width: int) -> Pieces:
 def render_action(entry: LogEntry, columns: Columns, width: int, notes: Sequence[NoteInfo] = ()) -> Pieces:
     faded = "" if entry.open else ("reverted" if entry.status in ("reverted", "undone") else "muted")
     symbol, symbol_style = render_symbol(entry)
-    right = [*_render_notes(notes), *_render_right(entry, width)]
+    right = _render_right(entry, columns, width)
     right_width = sum(cell_width(text) for text, _ in right)
     left: Pieces = [
         ("↳" if entry.agent else " ", "agent"),
@@ -229,7 +239,7 @@ def render_action(entry: LogEntry, columns: Columns, width: int, notes: Sequence
     if width >= MIN_TIME_WIDTH:
         left.append((pad(sanitize(entry.tool), columns.tool) + " ", faded or "strong"))
     used = sum(cell_width(text) for text, _ in left)
-    return [*left, *_render_subject(entry, columns, width - used - right_width, faded), *right]
+    return [*left, *_render_subject(entry, columns, width - used - right_width, faded, notes), *right]
 
 
 def render_symbol(entry: LogEntry) -> tuple[str, str]:
@@ -270,17 +280,21 @@ def _render_more(entry: LogEntry) -> str:
     return f" +{len(entry.paths) - 1}" if len(entry.paths) > 1 else ""
 
 
-def _render_subject(entry: LogEntry, columns: Columns, room: int, faded: str) -> Pieces:
-    """Render the file and the summary: without the summary, edits of one file would all look the same."""
-    summary = render_summary(entry)
+def _render_subject(
+    entry: LogEntry, columns: Columns, room: int, faded: str, notes: Sequence[NoteInfo]
+) -> Pieces:
+    """Render file, summary and notes: without the summary, edits of one file would all look the same."""
+    summary, marks = render_summary(entry), _render_notes(notes)
+    summary_room = room - sum(cell_width(text) for text, _ in marks)
     if not entry.paths:
-        return [(pad(_render_tree(entry) + summary, room), faded)]
+        return [(pad(_render_tree(entry) + summary, summary_room), faded), *marks]
     whole = room >= MIN_PATH_WIDTH
     subject = render_subject(entry) if whole else render_file(entry)
     width = max(min(columns.path if whole else columns.file, room * 2 // 5), 1)
     return [
         (pad(cut_start(subject, width), width) + " ", faded or "muted"),
-        (pad(summary, room - width - 1), faded),
+        (pad(summary, summary_room - width - 1), faded),
+        *marks,
     ]
 
 
@@ -302,15 +316,17 @@ def _render_notes(notes: Sequence[NoteInfo]) -> Pieces:
     return [(f" ✎{count}", "waiting" if pending else "kept" if done else "agent")]
 
 
-def _render_right(entry: LogEntry, width: int) -> Pieces:
+def _render_count(sign: str, lines: int | None) -> str:
+    return f"{sign}{lines}" if lines else ""
+
+
+def _render_right(entry: LogEntry, columns: Columns, width: int) -> Pieces:
     pieces: Pieces = [(" ", "")]
     if width < MIN_COUNTS_WIDTH:
         return pieces
     if entry.added is not None or entry.removed is not None:
-        added = f"+{entry.added}" if entry.added else ""
-        removed = f"−{entry.removed}" if entry.removed else ""
-        column = 5 if width >= MIN_TIME_WIDTH else 3
-        pieces += [(f"{added:>{column}}", "plus"), (f" {removed:<{column}}", "minus")]
+        added, removed = _render_count("+", entry.added), _render_count("−", entry.removed)
+        pieces += [(f"{added:>{columns.added}}", "plus"), (f" {removed:<{columns.removed}}", "minus")]
     if width >= MIN_TIME_WIDTH:
         pieces.append((f" {render_time(entry.time):>5}", "muted"))
     return [*pieces, (" ", "")]

@@ -8,12 +8,12 @@ from dataclasses import replace
 from textual.events import Click
 from textual.message import Message
 
+from chorus.model.commit_subject import subject_of
 from chorus.model.lane_name import short_lane_name
-from chorus.model.request_text import subject_of
-from chorus.panel.items import SessionInfo
-from chorus.panel.labels import STATE_LABELS, STATE_SYMBOLS, render_duration
-from chorus.panel.model import PanelModel
-from chorus.panel.theme import ActivePalette
+from chorus.panel.state.items import SessionInfo
+from chorus.panel.state.model import PanelModel
+from chorus.panel.style.labels import STATE_LABELS, STATE_SYMBOLS, render_duration
+from chorus.panel.style.theme import ActivePalette
 from chorus.panel.widgets.line_pane import LinePane, Pieces, StyledLine
 from chorus.text.sanitize import sanitize
 from chorus.text.width import cell_width, cut, pad

@@ -12,6 +12,7 @@ Chorus-Actions: toolu_01A, toolu_01B               leads from a line back to its
 Co-Authored-By: Claude <noreply@anthropic.com>     rebase or squash; the second line by setting
 """
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
@@ -22,13 +23,15 @@ from chorus.history.log.entry import LogEntry
 from chorus.history.log.lookup import find_entry, find_turn
 from chorus.model import commit_message
 from chorus.model.commit_message import render_actions, render_trailer, shorten
-from chorus.model.request_text import is_chatter, subject_of
+from chorus.model.commit_subject import deed_of, subject_of
 from chorus.model.tools import SHELL_TOOL
 from chorus.review.landing.target import NothingToLand
 from chorus.text.sanitize import printable
 
 # Of an action that changed more files, only their number is said.
 MAX_NAMED_FILES = 2
+# Of a quoted line, without its mark: 72 columns in all.
+WIDTH = 70
 
 GroupBy: TypeAlias = Literal["turn", "action", "all"]
 
@@ -113,8 +116,9 @@ def render_commit_message(
 
 def describe_action(entry: LogEntry) -> str:
     """What an action did, in one line: the agent's own words where they say it."""
-    if entry.summary and not is_chatter(entry.summary) and entry.tool is not None:
-        return shorten(entry.summary)
+    said = deed_of(entry.summary) if entry.tool is not None else None
+    if said:
+        return shorten(said)
     what = "Run a command that changes" if entry.tool == SHELL_TOOL else str(entry.tool or "Change")
     named = ", ".join(printable(path) for path in entry.paths[:MAX_NAMED_FILES])
     if not entry.paths or len(entry.paths) > MAX_NAMED_FILES:
@@ -133,7 +137,18 @@ def _render_trailers(group: CommitGroup, settings: LandingSettings) -> str:
 
 
 def _quote(request: str) -> str:
-    return "\n".join(f"> {printable(line, keep=chr(9))}".rstrip() for line in request.splitlines())
+    """Quote a request, with its prose as wide as commit messages are."""
+    rows: list[str] = []
+    in_code = False
+    for line in request.splitlines():
+        in_code ^= line.startswith("```")
+        text = printable(line, keep=chr(9))
+        # A list, a table, code or a log keeps its form.
+        prose = not in_code and text[:1].isalnum()
+        rows += (
+            textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False) if prose else [text]
+        )
+    return "\n".join(f"> {row}".rstrip() for row in rows)
 
 
 def _plain(text: str) -> Sequence[str]:

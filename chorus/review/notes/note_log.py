@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from chorus.model.json_api import NoteState
+from chorus.model.json_lines import parse_json_lines
 from chorus.store.lock_file import translate_write_errors
-from chorus.system.private_files import make_private, open_private
+from chorus.system.private_files import append_line, make_private
 
 FILE_NAME = "review-notes.jsonl"
 FORMAT = 1
@@ -79,26 +80,13 @@ class NoteLog:
             data = self._path.read_bytes()
         except FileNotFoundError:
             return
-        for line in data.splitlines():
-            try:
-                value = json.loads(line)
-            except ValueError:
-                continue
-            if isinstance(value, dict) and value.get("v") == FORMAT:
-                yield value
+        yield from (line for line in parse_json_lines(data.splitlines()) if line.get("v") == FORMAT)
 
     def _append(self, line: dict[str, Any]) -> None:
         data = json.dumps({"v": FORMAT, **line}).encode() + b"\n"
         with translate_write_errors(str(self._path)):
             make_private(self._path.parent)
-            with open(self._path, "ab", opener=open_private) as file:
-                cut = file.tell() and not self._ends_with_newline()
-                file.write(b"\n" * bool(cut) + data)
-
-    def _ends_with_newline(self) -> bool:
-        with self._path.open("rb") as file:
-            file.seek(-1, 2)
-            return file.read(1) == b"\n"
+            append_line(self._path, data)
 
 
 def _apply(line: dict[str, Any], notes: dict[int, Note]) -> None:

@@ -1,8 +1,8 @@
 """Write notes on actions, find their lines as they are now, and render them for the agent."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import pairwise, takewhile
 
 from chorus.changes.diff import hunks, split_lines
 from chorus.changes.line_anchor import follow_lines
@@ -38,8 +38,12 @@ class NoSuchLine(UsageError):
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """The lines of a note now. `at`: the first one, counted from 1; None: they are gone."""
+    """The lines of a note now, in the file as it is called now.
 
+    `at`: the first one, counted from 1; None: they are gone.
+    """
+
+    path: str | None
     at: int | None
     lines: list[str]
 
@@ -56,7 +60,7 @@ def write_note(
     if not text:
         raise UsageError("the note is empty")
     if len(text) > MAX_TEXT_CHARACTERS:
-        raise UsageError(f"the note has {len(text):,} characters; {MAX_TEXT_CHARACTERS:,} are the most")
+        raise UsageError(f"the note has {len(text):,} characters; the limit is {MAX_TEXT_CHARACTERS:,}")
     entry = find_entry(recorder.entries(), name)
     edits = _edits(recorder, entry)
     if not edits or entry.id is None:
@@ -73,53 +77,79 @@ def find_anchor(recorder: Recorder, note: Note) -> Anchor:
     """Find the lines of a note on disk."""
     recorded = recorder.timeline.find_action(note.action)
     if recorded is None or note.path is None:
-        return Anchor(None, [])
-    data, lines = _follow(recorder, recorded, RepoPath(note.path), range(*note.span))
+        return Anchor(note.path, None, [])
+    path, data, lines = _follow(recorder, recorded, RepoPath(note.path), range(*note.span))
     if data is None:
-        return Anchor(None, [])
+        return Anchor(path, None, [])
     texts = [_text(line) for line in split_lines(data)[lines.start : lines.stop]]
-    return Anchor(lines.start + 1 if texts else None, texts[:MAX_QUOTED_LINES])
+    return Anchor(path, lines.start + 1 if texts else None, texts[:MAX_QUOTED_LINES])
 
 
-def changed_lines(recorder: Recorder, entry: LogEntry) -> Iterator[tuple[str, range]]:
-    """Yield each file an action changed, with the lines it changed as they are now, counted from 0."""
+def changed_lines(recorder: Recorder, entry: LogEntry) -> Iterator[tuple[str, range | None]]:
+    """Yield each file an action changed, with the lines it changed as they are now, counted from 0.
+
+    None: the file is gone.
+    """
     recorded = recorder.timeline.find_action(entry.within or entry.id or "")
     for edit in recorder.timeline.edits(recorded) if recorded is not None else ():
         before, after = read_stored(recorder, edit.before), read_stored(recorder, edit.after)
         found = hunks(before.data if before else b"", after.data if after else b"")
         span = range(found[0].after_start, found[-1].after_end) if found else range(0)
         assert recorded is not None
-        data, lines = _follow(recorder, recorded, edit.path, span)
-        yield edit.path, lines if data is not None else range(0)
+        path, data, lines = _follow(recorder, recorded, edit.path, span)
+        yield path, lines if data is not None else None
 
 
 def _follow(
     recorder: Recorder, recorded: TimelineCommit, path: RepoPath, lines: range
-) -> tuple[bytes | None, range]:
-    """Follow lines through each later version of the file; return it as it is now, and where they are."""
-    data, *later = _versions(recorder, recorded, path) or [None]
-    for version in later:
-        if data is not None and version is not None:
-            lines, _ = follow_lines(data, version, lines)
-        data = version
-    return data, lines
+) -> tuple[RepoPath, bytes | None, range]:
+    """Follow lines through each later version of the file, under whichever name.
+
+    Return the file's name and content now, and where the lines are. A file that was away for a while, such
+    as on another branch, is compared with what it was before.
+    """
+    path, versions = _versions(recorder, recorded, path)
+    there = [version for version in versions if version is not None]
+    for before, after in pairwise(there):
+        lines, _ = follow_lines(before, after, lines)
+    return path, versions[-1], lines
 
 
-def _versions(recorder: Recorder, recorded: TimelineCommit, path: RepoPath) -> list[bytes | None]:
-    """The content of a file after an action, after the later changes of it, and on disk now."""
-    timeline = recorder.timeline
-    later = list(takewhile(lambda each: each.oid != recorded.oid, timeline.touching(path)))
-    states = [
-        read_stored(recorder, edit.after)
-        for each in (recorded, *reversed(later[-MAX_VERSIONS:]))
-        for edit in timeline.edits(each)
-        if edit.path == path
-    ]
+def _versions(
+    recorder: Recorder, recorded: TimelineCommit, path: RepoPath
+) -> tuple[RepoPath, list[bytes | None]]:
+    """The name of a file now, and its content after an action, after the later changes, and on disk."""
+    edits = [edit for edit in recorder.timeline.edits(recorded) if edit.path == path]
+    at: TimelineCommit | None = recorded
+    while at is not None and len(edits) < MAX_VERSIONS:
+        later = reversed(list(takewhile(_is_not(at), recorder.timeline.touching(path))))
+        at = None
+        for each in later:
+            changes = recorder.timeline.edits(each)
+            edit = next(edit for edit in changes if edit.path == path)
+            moved = _find_moved(changes, edit)
+            edits.append(moved or edit)
+            if moved is not None:
+                path, at = moved.path, each
+                break
+    states = [read_stored(recorder, edit.after) for edit in edits[:MAX_VERSIONS]]
     try:
         _, now = read_disk(recorder, path)
     except UnreadableFile:
         now = None
-    return [state.data if state is not None else None for state in (*states, now)]
+    return path, [state.data if state is not None else None for state in (*states, now)]
+
+
+def _is_not(recorded: TimelineCommit) -> Callable[[TimelineCommit], bool]:
+    return lambda each: each.oid != recorded.oid
+
+
+def _find_moved(changes: Sequence[Edit], removed: Edit) -> Edit | None:
+    """The edit that created a file with the bytes of the removed one: it was renamed."""
+    if removed.after is not None or removed.before is None:
+        return None
+    oid = removed.before.oid
+    return next((e for e in changes if e.before is None and e.after is not None and e.after.oid == oid), None)
 
 
 def note_json(recorder: Recorder, note: Note) -> NoteJson:
@@ -131,7 +161,7 @@ def note_json(recorder: Recorder, note: Note) -> NoteJson:
         "id": note.action,
         "session": entry.session if entry else None,
         "lane": entry.lane if entry else None,
-        "path": note.path,
+        "path": anchor.path,
         "line": note.line,
         "text": note.text,
         "state": "addressed" if _is_addressed(recorder, note, entry, anchor) else note.state,
@@ -158,7 +188,7 @@ def render_notes(notes: Sequence[NoteJson], summaries: Sequence[str]) -> str:
         first = note["at"] or 0
         lines += [f"> {first + offset}: {line}" for offset, line in enumerate(note["quote"])]
         if not note["quote"]:
-            lines.append("(these lines are gone)")
+            lines.append("(these lines are gone)" if note["changed"] else "(the action removed its lines)")
         elif note["changed"]:
             lines.append("(these lines have changed since the note was written)")
         lines.append(note["text"])
@@ -170,7 +200,7 @@ def _is_addressed(recorder: Recorder, note: Note, entry: LogEntry | None, anchor
     if note.state != "sent" or entry is None or anchor.lines == note.sent_lines:
         return False
     return any(
-        later.session == entry.session and note.path in later.paths and not later.reverts
+        later.session == entry.session and anchor.path in later.paths and not later.reverts
         for later in recorder.entries()
         if later.n is not None and later.n > note.sent_after
     )

@@ -6,8 +6,10 @@ lock. The user's own objects are never touched.
 """
 
 import contextlib
+import heapq
 import os
 import time
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,15 +32,17 @@ class LooseObject:
 
 
 def list_loose(directory: Path) -> list[LooseObject]:
-    found = []
+    return list(find_loose(directory))
+
+
+def find_loose(directory: Path) -> Iterator[LooseObject]:
     for fan in FANS:
         with contextlib.suppress(FileNotFoundError), os.scandir(directory / fan) as entries:
             for entry in entries:
                 with contextlib.suppress(FileNotFoundError):
                     if len(entry.name) == 38:
                         state = entry.stat()
-                        found.append(LooseObject(Oid(fan + entry.name), entry.path, state.st_mtime))
-    return found
+                        yield LooseObject(Oid(fan + entry.name), entry.path, state.st_mtime)
 
 
 def count_loose(directory: Path) -> int:
@@ -106,6 +110,8 @@ def lock_store(directory: Path) -> AbstractContextManager[bool]:
 LOOSE_LIMIT = 4096
 # An object this young may not be reachable yet. It stays loose, where a sweep sees its age.
 YOUNG_SECONDS = 60.0
+# What is known of each object at a time takes some 500 bytes.
+MAX_PACKED_AT_ONCE = 10_000
 # Each pack has at least twice the objects of all smaller ones together, so their number is logarithmic.
 GROWTH = 2
 
@@ -120,20 +126,30 @@ def pack(git: Git, store: ObjectStore, young_seconds: float = YOUNG_SECONDS) -> 
     with lock_store(store.directory) as mine:
         if not mine:
             return 0
-        oldest = time.time() - young_seconds
-        loose = [found for found in list_loose(store.directory) if found.modified_seconds < oldest]
-        # Newest first: the order in which history is read.
-        loose.sort(key=lambda found: -found.modified_seconds)
-        wanted = "".join(f"{found.oid}\n" for found in loose).encode()
-        index = pack_into(git, store, store.directory, wanted) if loose else None
-        if index is None:
-            return 0
-        packed = set(list_packed(git, index))
-        for found in loose:
-            if found.oid in packed:
-                os.unlink(found.path)  # noqa: PTH108  thousands of them
-        join_packs(git, store)
-        return len(packed)
+        oldest, total = time.time() - young_seconds, 0
+        while packed := _pack_oldest(git, store, oldest):
+            total += packed
+            if packed < MAX_PACKED_AT_ONCE:
+                break
+        if total:
+            join_packs(git, store)
+        return total
+
+
+def _pack_oldest(git: Git, store: ObjectStore, oldest: float) -> int:
+    """Pack the oldest of the loose objects from before that time. Returns their number."""
+    old = (found for found in find_loose(store.directory) if found.modified_seconds < oldest)
+    loose = heapq.nsmallest(MAX_PACKED_AT_ONCE, old, key=lambda found: found.modified_seconds)
+    # Newest first: the order in which history is read.
+    wanted = "".join(f"{found.oid}\n" for found in reversed(loose)).encode()
+    index = pack_into(git, store, store.directory, wanted) if loose else None
+    if index is None:
+        return 0
+    packed = set(list_packed(git, index))
+    for found in loose:
+        if found.oid in packed:
+            os.unlink(found.path)  # noqa: PTH108  thousands of them
+    return len(packed)
 
 
 def join_packs(git: Git, store: ObjectStore) -> None:

@@ -27,7 +27,7 @@ STREAM_OF_ONE = struct.Struct("<BB?HH")
 
 # An object written this recently is not written again. Far shorter than the grace period of a sweep.
 RECENT_SECONDS = 300.0
-MAX_RECENT = 20_000
+MAX_RECENT = 2000
 
 # As git's, but for the owner alone: an object may hold what a file of mode 0600 held.
 OBJECT_MODE = 0o400

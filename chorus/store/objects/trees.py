@@ -6,7 +6,7 @@ limit. Empty directories are not kept, as in git.
 
 import os
 from collections import OrderedDict, deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -76,6 +76,22 @@ class Trees:
                 return None
             entry = self._read(entry.oid).find(name)
         return entry
+
+    def find(self, root: Oid | None, path: str, is_same: Callable[[str, str], bool]) -> list[RepoPath]:
+        """The paths of files and directories whose names are all the same as those of `path`."""
+        found: list[tuple[str, Oid | None]] = [("", root)]
+        for part in path.split("/"):
+            found = [
+                (f"{below}{name}/", entry.oid if entry.is_tree else None)
+                for below, oid in found
+                for name, entry in self._named(oid)
+                if is_same(name, part)
+            ]
+        return [RepoPath(each[:-1]) for each, _ in found]
+
+    def _named(self, oid: Oid | None) -> Iterator[tuple[str, TreeEntry]]:
+        for name, entry in self._read(oid).entries():
+            yield os.fsdecode(name), entry
 
     def walk(self, root: Oid | None, below: str = "") -> Iterator[tuple[RepoPath, TreeEntry]]:
         """Every entry that is not a directory, in git's order."""

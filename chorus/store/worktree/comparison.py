@@ -98,7 +98,8 @@ class FileComparer:
             if held > MAX_BATCH_BYTES or len(batch) >= MAX_BATCH_FILES:
                 self._compare_all(batch, now_ns, comparison)
                 batch, now_ns, held = {}, time.time_ns(), 0
-        self._compare_all(batch, now_ns, comparison)
+        if batch:
+            self._compare_all(batch, now_ns, comparison)
         return comparison
 
     def known(self, path: RepoPath) -> KnownFile | None:

@@ -29,10 +29,9 @@ class Converted:
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """Which conversions apply to a path, into git (CRLF to LF) and out of it (LF to CRLF)."""
+    """Which conversions apply to a path on its way into git."""
 
-    line_ends_in: bool = False
-    line_ends_out: bool = False
+    line_ends: bool = False  # CRLF to LF
     ident: bool = False
     encoding: bool = False
     driver: bool = False
@@ -43,10 +42,7 @@ class Conversion:
         return self.encoding or self.driver
 
     def changes_in(self, raw: bytes) -> bool:
-        return self.may_keep_size or (self.line_ends_in and b"\r\n" in raw) or (self.ident and b"$Id:" in raw)
-
-    def changes_out(self, data: bytes) -> bool:
-        return self.may_keep_size or (self.line_ends_out and b"\n" in data) or (self.ident and b"$Id" in data)
+        return self.may_keep_size or (self.line_ends and b"\r\n" in raw) or (self.ident and b"$Id:" in raw)
 
 
 NOTHING = Conversion()
@@ -84,18 +80,6 @@ class Filters:
             self._store.read_blob(Oid(done.stdout.decode().strip())), filter_warning(path, done.stderr)
         )
 
-    def to_worktree(self, path: RepoPath, data: bytes) -> Converted:
-        """What a checkout would write."""
-        if not self.conversions([path])[path].changes_out(data):
-            return Converted(data)
-        blob = self._store.write_blob(data)
-        done = self._repository.git.attempt(
-            "cat-file", "--filters", f"--path={path}", blob, limit_seconds=FILTER_TIMEOUT_SECONDS
-        )
-        if done.returncode:
-            return Converted(data, f"{path} is written without conversion: {error_text(done)}")
-        return Converted(done.stdout, filter_warning(path, done.stderr))
-
     def conversions(self, paths: Iterable[RepoPath]) -> dict[RepoPath, Conversion]:
         """The conversion of each path. Answers are cached."""
         wanted = list(paths)
@@ -114,7 +98,7 @@ class Filters:
 
     def _ask(self, marks: Mapping[RepoPath, RuleStamp]) -> dict[RepoPath, Conversion]:
         """Ask git about them. Not needed without `core.autocrlf` and any attributes file above the path."""
-        always = self._autocrlf() != "false"
+        always = self._autocrlf()
         paths = [path for path, mark in marks.items() if always or any(mark[1:])]
         if not paths:
             return {}
@@ -128,22 +112,19 @@ class Filters:
 
     def _conversion(self, values: dict[str, str]) -> Conversion:
         text = values["text"] if values["text"] != UNSPECIFIED else values["crlf"]
-        eol = values["eol"]
-        autocrlf = self._autocrlf()
-        line_ends = text != "unset" and (text != UNSPECIFIED or eol != UNSPECIFIED or autocrlf != "false")
-        native_crlf = autocrlf == "true" or self._repository.config.get("core.eol") == "crlf"
+        is_text = text != UNSPECIFIED or values["eol"] != UNSPECIFIED or self._autocrlf()
         return Conversion(
-            line_ends_in=line_ends,
-            line_ends_out=line_ends and (eol == "crlf" or (eol == UNSPECIFIED and native_crlf)),
+            line_ends=text != "unset" and is_text,
             ident=values["ident"] == "set",
             encoding=values["working-tree-encoding"] not in (UNSPECIFIED, "unset", "set"),
             driver=self._has_driver(values["filter"]),
         )
 
-    def _autocrlf(self) -> str:
-        if (self._repository.config.get("core.autocrlf") or "").lower() == "input":
-            return "input"
-        return "true" if self._repository.config.get_bool("core.autocrlf", default=False) else "false"
+    def _autocrlf(self) -> bool:
+        """Whether git converts the line ends of files without attributes: core.autocrlf is true or input."""
+        config = self._repository.config
+        is_input = (config.get("core.autocrlf") or "").lower() == "input"
+        return is_input or config.get_bool("core.autocrlf", default=False)
 
     def _has_driver(self, name: str) -> bool:
         settings = ("clean", "smudge", "process", "required")

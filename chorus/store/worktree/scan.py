@@ -75,11 +75,28 @@ class Scanner:
         if areas:
             found, nested = self._find(tree, areas)
             more += found
-        return collect(comparison, self._comparer.compare(tree, set(more) - set(named)), nested)
+        below = set(more) - set(named)
+        return collect(comparison, self._comparer.compare(tree, below) if below else Comparison(), nested)
+
+    def other_spellings(self, tree: Oid, paths: Sequence[RepoPath]) -> list[RepoPath]:
+        """What these paths are called on disk and in `tree`, where several names mean one file.
+
+        A file that is renamed to another spelling of its name is gone by one name and there by the other.
+        """
+        spelling = self._work_tree.spelling
+        if spelling.is_exact:
+            return []
+        root, listings = str(self._work_tree.root), dict[str, list[str]]()
+        found: dict[RepoPath, None] = {}
+        for path in paths:
+            found[RepoPath(spelling.as_on_disk(root, path, listings))] = None
+            found |= dict.fromkeys(self._trees.find(tree, path, spelling.is_same))
+        return [path for path in found if path not in set(paths)]
 
     def _scan_everything(self, tree: Oid) -> ScanResult:
         now_ns = time.time_ns()
         found, nested = self._find(tree, ())
+        found += self.other_spellings(tree, found)
         comparison = self._comparer.compare(tree, found)
         scan = collect(comparison, Comparison(), nested)
         if len(found) > max(MIN_UPDATE, self._index.size() // UPDATE_SHARE):

@@ -29,24 +29,51 @@ class Spelling:
         """A name from the disk as git has it."""
         return unicodedata.normalize("NFC", name) if self.composes else name
 
-    def as_on_disk(self, root: str, path: str) -> str:
-        """A path below `root` with the names of its existing parts as git has them."""
+    def as_on_disk(self, root: str, path: str, listings: dict[str, list[str]] | None = None) -> str:
+        """A path below `root` with the names of its existing parts as git has them.
+
+        `listings`: the directories that were listed for other paths, and will be for this one.
+        """
         if self.is_exact:
             return path
+        listings = {} if listings is None else listings
         spelled: list[str] = []
         for part in path.split("/"):
-            spelled.append(self._find(os.path.join(root, *spelled), part))  # noqa: PTH118  text
+            directory = os.path.join(root, *spelled)  # noqa: PTH118  text
+            if directory not in listings:
+                listings[directory] = self._list(directory)
+            spelled.append(self._find(listings[directory], part))
         return "/".join(spelled)
 
-    def _find(self, directory: str, name: str) -> str:
+    def is_stored(self, root: str, path: str) -> bool:
+        """Whether the disk spells this path so. Where it cannot be listed, reading will tell."""
+        here = root
+        for part in path.split("/"):
+            try:
+                names = os.listdir(here)  # noqa: PTH208  names alone
+            except OSError:
+                return True
+            if part not in map(self.as_in_git, names):
+                return False
+            here = f"{here}/{part}"
+        return True
+
+    def is_same(self, name: str, other: str) -> bool:
+        """Whether both names are those of one file."""
+        return self._fold(name) == self._fold(other)
+
+    def _list(self, directory: str) -> list[str]:
         try:
-            names = [self.as_in_git(each) for each in os.listdir(directory)]  # noqa: PTH208  names alone
+            return [self.as_in_git(each) for each in os.listdir(directory)]  # noqa: PTH208  names alone
         except OSError:
-            names = []
+            return []
+
+    def _find(self, names: list[str], name: str) -> str:
         name = self.as_in_git(name)
         if name in names:
             return name
-        return next((each for each in names if self._fold(each) == self._fold(name)), name)
+        return next((each for each in names if self.is_same(each, name)), name)
 
     def _fold(self, name: str) -> str:
+        name = self.as_in_git(name)
         return name.casefold() if self.ignores_case else name

@@ -15,7 +15,7 @@ from pathlib import Path
 from chorus.model.ids import RepoPath
 from chorus.store.objects.tree_object import SYMLINK_MODE
 from chorus.store.worktree import staged_file
-from chorus.store.worktree.descent import Blocked, OpenParent, descend, exists, names_in
+from chorus.store.worktree.descent import Blocked, OpenParent, descend, exists
 from chorus.store.worktree.file_state import Absent, File, FileState, Skipped, SkipReason, Stamp, mode_of
 from chorus.store.worktree.spelling import Spelling
 from chorus.store.worktree.staged_file import StagedFile
@@ -86,6 +86,8 @@ class WorkTree:
         """What is at `path` now; None, without reading it, if its stamp is `known`."""
         if is_scratch(path):
             return Skipped(SkipReason.SCRATCH)
+        if not self.spelling.is_exact and not self.spelling.is_stored(self._root, path):
+            return Absent()
         try:
             with descend(self._root, path) as parent:
                 return self._read(parent, known)
@@ -128,17 +130,10 @@ class WorkTree:
         """Remove the file at `path` if it still is `expected`, and the directories this leaves empty."""
         staged_file.delete_file(self._root, path, expected)
 
-    def _is_stored(self, parent: OpenParent) -> bool:
-        """Whether the directory has this very name, and not another spelling of it."""
-        names = map(os.fsdecode, names_in(parent.directory))
-        return os.fsdecode(parent.name) in map(self.spelling.as_in_git, names)
-
     def _read(self, parent: OpenParent, known: Stamp | None) -> FileState | None:
         found = os.lstat(parent.name, dir_fd=parent.directory)
         if known is not None and known == Stamp.of(found):
             return None
-        if not self.spelling.is_exact and not self._is_stored(parent):
-            return Absent()
         if stat.S_ISREG(found.st_mode):
             return self._read_steady(parent)
         if stat.S_ISLNK(found.st_mode):

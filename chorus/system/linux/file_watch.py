@@ -1,4 +1,4 @@
-"""Start watching a work tree with inotify, through the emitter of ours."""
+"""Start watching a work tree with inotify, through an emitter of its own."""
 
 from watchdog.observers.api import BaseObserver
 

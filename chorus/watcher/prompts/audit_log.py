@@ -2,14 +2,14 @@
 
 import json
 import logging
-import os
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
 from chorus.model.json_api import AuditEntryJson, PromptJson
+from chorus.model.json_lines import parse_json_lines
+from chorus.system.private_files import append_line
 from chorus.watcher.sources.pipeline import now
 from chorus.wire.home import Home
 
@@ -56,19 +56,12 @@ class AuditLog:
         return list(self._lines())
 
     def _append(self, line: bytes) -> None:
-        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-        with os.fdopen(descriptor, "r+b") as file:
-            # After an incomplete line, start a new one.
-            if file.seek(0, os.SEEK_END) and (file.seek(-1, os.SEEK_END), file.read(1))[1] != b"\n":
-                line = b"\n" + line
-            file.write(line)
+        append_line(self.path, line)
         if self.path.stat().st_size > self.max_bytes:
             self.path.replace(self.path.with_suffix(".old.jsonl"))
 
     def _lines(self) -> Iterator[AuditEntryJson]:
         for file in (self.path.with_suffix(".old.jsonl"), self.path):
-            for line in file.read_bytes().splitlines() if file.exists() else []:
-                with suppress(ValueError):
-                    entry = json.loads(line)
-                    if isinstance(entry, dict) and "prompt" in entry:
-                        yield cast("AuditEntryJson", entry)
+            for entry in parse_json_lines(file.read_bytes().splitlines() if file.exists() else []):
+                if "prompt" in entry:
+                    yield cast("AuditEntryJson", entry)

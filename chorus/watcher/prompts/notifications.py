@@ -15,7 +15,7 @@ from contextlib import suppress
 from chorus.config.user_config import Notifications, Preferences
 from chorus.errors import ChorusError
 from chorus.model.json_api import PromptJson
-from chorus.model.prompt_summary import summarize_prompt
+from chorus.model.prompt import summarize_prompt
 from chorus.system.desktop import desktop_command
 from chorus.text.sanitize import printable
 from chorus.tmux.address import Address

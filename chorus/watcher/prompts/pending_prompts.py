@@ -163,6 +163,8 @@ class PendingPrompts:
         """Publish what differs from what was published last."""
         present = {prompt["id"]: prompt for prompt in self.all()}
         before, self._published = self._published, present
+        if not (before or present):
+            return
         for name in before.keys() - present.keys():
             self._publish(PromptGoneEvent(event="prompt-gone", id=name, why="answered or withdrawn"))
         for name, prompt in present.items():

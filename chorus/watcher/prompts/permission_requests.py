@@ -5,6 +5,7 @@ other waits for the user.
 """
 
 import logging
+import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from chorus.agents.hook_event import HookEvent
 from chorus.agents.hook_spool import Spool
 from chorus.agents.interface import Prompts
 from chorus.config.policy_file import find_repository, path_resolver, read_policy, work_tree_of
+from chorus.config.user_config import user_config_path
 from chorus.errors import ChorusError
 from chorus.model.answer import Allow, Answer, Deny
 from chorus.model.ids import PaneId, SessionId
@@ -73,6 +75,7 @@ class PolicyDecisions:
             root=str(root),
             resolve=path_resolver(Path(cwd)),
             find_repository=find_repository,
+            policy_file=os.path.realpath(user_config_path()),
         )
         reason = "; ".join(
             dict.fromkeys(f.because for f in verdict.findings if f.decision == verdict.decision)
@@ -113,7 +116,8 @@ class PermissionRequests:
         decision = self._decide(request, event.value)
         # A headless session that Chorus started asks over the control protocol as well.
         headless = self._find_run(event) is not None
-        if decision is None and (headless or not self.prompts.holds_hooks):
+        holds = self.prompts.holds_hooks or not self._is_in_pane(event.pane, request)
+        if decision is None and (headless or not holds):
             return
         channel = HookChannel(self.agent_prompts, event, self.spool.hold(event))
         self._add(request, event.pane, channel, decision)
@@ -151,7 +155,7 @@ class PermissionRequests:
         if request is None or request.tool is None or find_tool(request.tool).prompt_kind == "plan":
             return None
         decision = self._decide(request, value)
-        if decision is None and not self.prompts.holds_mod:
+        if decision is None and not self.prompts.holds_mod and self._is_in_pane(pane, request):
             return None
         channel = ModChannel(self.agent_prompts)
         self._add(request, pane, channel, decision)
@@ -176,6 +180,11 @@ class PermissionRequests:
         """Add the control requests that were pending in this run when an earlier watcher was killed."""
         for request in self.control_requests.of_run(run.name):
             self._add_control_request(run, request)
+
+    def _is_in_pane(self, pane: PaneId | None, request: PromptOpened) -> bool:
+        """Whether a key could answer the request. If not, a reply is the only way, whatever is configured."""
+        session = self.roster.sessions.get(request.session) if request.session else None
+        return pane is not None or (session is not None and session.pane is not None)
 
     def _decide(self, request: PromptOpened, event: Mapping[str, Any]) -> PolicyDecision | None:
         cwd = event.get("cwd")

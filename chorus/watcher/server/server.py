@@ -78,9 +78,8 @@ class Server:
 
     def _is_reachable(self) -> bool:
         try:
-            return self._socket_stat is not None and os.path.samestat(
-                self._socket_stat, self._home.socket.stat()
-            )
+            now = os.stat(self._home.file("watcher.sock"))  # noqa: PTH116  with every hook
+            return self._socket_stat is not None and os.path.samestat(self._socket_stat, now)
         except OSError:
             return False
 
@@ -109,6 +108,8 @@ class Server:
 
     def publish(self, event: EventJson) -> None:
         """Send an event to every subscriber; one that does not keep up is disconnected and may reconnect."""
+        if not self._subscribers:
+            return
         line = encode(event)
         for client in list(self._subscribers):
             if client.transport.get_write_buffer_size() > MAX_BACKLOG_BYTES:
@@ -139,7 +140,7 @@ class Server:
                 else:
                     await self._answer(line, writer)
         except BadHttp as error:
-            log.warning("not a request of the mod: %s", error)
+            log.warning("not a valid request of the mod: %s", error)
         except (ConnectionError, ValueError):
             pass  # the peer closed the connection, or its line is longer than any message
         finally:

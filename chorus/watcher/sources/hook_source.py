@@ -6,6 +6,7 @@ pane are is remembered first.
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -24,7 +25,7 @@ log = logging.getLogger("chorus.watcher")
 
 # A hook that was killed on its way leaves its event and wakes nobody.
 POLL_SECONDS = 5.0
-# A hook waits at most 257 ms for the watcher. A little less, for the time until it has written its event.
+# The hook before the next call waits at most 257 ms for the watcher. A little less, for the clock of files.
 NEXT_HOOK_WAITS_SECONDS = 0.2
 # Recording takes milliseconds; a request is answered in any case.
 RECORDED_TIMEOUT_SECONDS = 1.0
@@ -127,20 +128,17 @@ class HookSource:
             self._unsettled.clear()
 
     def _release_early(self, event: HookEvent) -> IsWaiting:
-        """Let a client go on that has nothing to wait for. Return a function that tells whether it waits.
+        """Let a client continue that has nothing to wait for. Return a function that says whether it waits.
 
-        What it does next is told by a hook as well, whose event is read after this one: so the files stay as
+        What it does next is reported by a hook as well, whose event is read after this one: the files stay as
         they are for as long as that hook waits.
         """
         if not self.events.is_after_the_fact(event.value):
             return lambda: self.spool.is_hook_waiting(event)
-        waited = self.spool.is_hook_waiting(event)
         self.notices.reply(event)
         self._recorded.clear()
         self.spool.release(event)
-        loop = asyncio.get_running_loop()
-        released = loop.time()
-        return lambda: waited and loop.time() - released < NEXT_HOOK_WAITS_SECONDS
+        return lambda: 0 <= time.time() - event.written_ns / 1e9 < NEXT_HOOK_WAITS_SECONDS
 
     def _source_of(self, event: HookEvent) -> Source:
         """A session with the mod has hooks for forms alone: they do not make it a session with hooks."""

@@ -89,7 +89,7 @@ class LiveClients:
                 await self.end_client(session.id, client)
 
     def _watch_all(self) -> bool:
-        """Watch all clients and no others. Return False if the end of one cannot be told."""
+        """Watch all clients and no others. Return False if the end of one would go unnoticed."""
         clients = {client for name in self.roster.sessions for client in self.roster.clients_of(name)}
         for client in self._watched.keys() - clients:
             self._unwatch(client)

@@ -13,7 +13,11 @@ from itertools import count
 from typing import Any
 
 from chorus.agents.interface import Events, Source
+from chorus.history.log.filter import LogFilter
+from chorus.model.commit_message import shorten
 from chorus.model.ids import PaneId
+from chorus.model.json_api import LogEntryJson
+from chorus.model.review_state import is_open
 from chorus.watcher.notice_queue import NoticeQueue
 from chorus.watcher.prompts.permission_requests import PermissionRequests
 from chorus.watcher.prompts.reply_channels import ModChannel
@@ -25,6 +29,10 @@ from chorus.watcher.sources.transcript_source import TranscriptSource
 from chorus.watcher.work_trees import WatchedTrees
 
 log = logging.getLogger("chorus.watcher")
+
+# What the pane in the client's window shows.
+MAX_LISTED = 12
+MAX_TEXT_LENGTH = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +59,25 @@ class ModSource:
                 self._held.pop(request.value["request"], None)
             return reply
         if request.path == "/open":
-            return {"open": self._count_open(request.value.get("cwd"))}
+            return self._describe_open(request.value.get("cwd"))
         log.warning("the mod asks for %s, which this version does not have", request.path)
         return {}
 
-    def _count_open(self, cwd: object) -> int:
-        """How many actions of the work tree wait for review."""
+    def _describe_open(self, cwd: object) -> dict[str, Any]:
+        """How many actions of the work tree wait for review, and the newest actions, the newest first."""
         tree = self.trees.find(cwd) if isinstance(cwd, str) else None
-        return 0 if tree is None else sum(lane["open"] for lane in tree.recorder.log.lanes())
+        if tree is None:
+            return {"open": 0, "actions": []}
+        log = tree.recorder.log
+        newest = log.select(LogFilter(limit=MAX_LISTED))
+        listed = [_describe_action(entry) for entry in reversed(newest) if entry["commit"] is not None]
+        return {"open": sum(lane["open"] for lane in log.lanes()), "actions": listed}
+
+    def _number_of(self, call: str, cwd: object) -> int | None:
+        """The number of the action that this call became; None if it changed nothing."""
+        tree = self.trees.find(cwd) if isinstance(cwd, str) else None
+        recorded = tree.recorder.timeline.find_action(call) if tree is not None else None
+        return recorded.record.number if recorded is not None and recorded.record.action == call else None
 
     async def _take(self, report: Mapping[str, Any], client_pid: int | None) -> dict[str, Any]:
         value = self.events.read_report(report)
@@ -92,6 +111,10 @@ class ModSource:
             raise
         self.trees.publish_changes()
         reply: dict[str, Any] = {}
+        if report.get("event") == "after" and isinstance(call, str):
+            number = self._number_of(call, value.get("cwd"))
+            if number is not None:
+                reply["number"] = number
         if session is not None and self.events.notice_session(value) == session:
             notice = self.notices.take(session)
             if notice is not None:
@@ -102,6 +125,20 @@ class ModSource:
             self._held[number] = channel
             reply["request"] = number
         return reply
+
+
+def _describe_action(entry: LogEntryJson) -> dict[str, Any]:
+    """One row of the pane in the client's window."""
+    paths = entry["paths"] or [f"{entry['files']} files"]
+    more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+    waits = is_open(entry["status"], entry["tool"], entry["reverts"], entry["within"], landed=entry["landed"])
+    return {
+        "n": entry["n"],
+        "id": entry["id"],
+        "text": shorten(f"{entry['tool']} {paths[0]}{more}", MAX_TEXT_LENGTH),
+        "status": entry["status"],
+        "open": waits,
+    }
 
 
 def _client_waits(report: Mapping[str, Any], seconds: float) -> Callable[[], bool]:

@@ -29,7 +29,7 @@ from chorus.watcher.work_trees import IsWaiting, WatchedTree
 log = logging.getLogger("chorus.watcher")
 
 # Calls that may still be corrected, with the work tree each ran in.
-MAX_CALLS = 4096
+MAX_CALLS = 1024
 
 FindTree = Callable[[str], WatchedTree | None]
 
@@ -97,8 +97,9 @@ class Pipeline:
     async def _distribute(
         self, outcomes: list[Outcome], *, source: str, is_waiting: IsWaiting | None, history: bool
     ) -> None:
+        moment = now()
         for outcome in outcomes:
-            changed = self.roster.feed(outcome, time=now(), source=source)
+            changed = self.roster.feed(outcome, time=moment, source=source)
             if changed is not None:
                 self.publish_session(changed)
         self._observe(outcomes, source)

@@ -18,6 +18,8 @@ log = logging.getLogger("chorus.watcher")
 
 # The client writes several lines in a moment: they are read together.
 SETTLE_SECONDS = 0.05
+# Of sessions whose calls the mod or hooks report: there is time to read the lines of several calls together.
+REPORTED_SETTLE_SECONDS = 0.25
 # Files are read at most this often. The client itself writes transcripts up to 250 ms late.
 POLL_SECONDS = 0.1
 # When no session was active for a while, files that are not watched are read less often.
@@ -60,7 +62,9 @@ class TranscriptActivity:
         else:
             self.is_watching = True
 
-    async def wait(self, limit_seconds: float = WATCHED_POLL_SECONDS) -> None:
+    async def wait(
+        self, limit_seconds: float = WATCHED_POLL_SECONDS, settle_seconds: float = SETTLE_SECONDS
+    ) -> None:
         """Wait until files are to be read again, or no longer than the limit."""
         if self.is_watching:
             await self._wait_for_change(limit_seconds)
@@ -71,7 +75,7 @@ class TranscriptActivity:
                     await self._changed.wait()
         self._changed.clear()
         pause = self._read_at + POLL_SECONDS - time.monotonic()
-        await asyncio.sleep(max(pause, SETTLE_SECONDS) if self.is_watching else pause)
+        await asyncio.sleep(max(pause, settle_seconds) if self.is_watching else pause)
 
     async def _wait_for_change(self, limit_seconds: float) -> None:
         assert self._watch is not None

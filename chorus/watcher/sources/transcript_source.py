@@ -20,7 +20,12 @@ from chorus.agents.interface import Clients, Source, TranscriptReader
 from chorus.model.ids import SessionId
 from chorus.model.session import Session
 from chorus.watcher.sources.pipeline import Pipeline
-from chorus.watcher.sources.transcript_activity import WATCHED_POLL_SECONDS, TranscriptActivity
+from chorus.watcher.sources.transcript_activity import (
+    REPORTED_SETTLE_SECONDS,
+    SETTLE_SECONDS,
+    WATCHED_POLL_SECONDS,
+    TranscriptActivity,
+)
 from chorus.watcher.state.files import SessionFile, save_json
 from chorus.watcher.work_trees import WatchedTrees
 
@@ -58,7 +63,7 @@ class TranscriptSource:
 
     def follow(self, session: Session, *, from_start: bool = False) -> None:
         self.activity.note()
-        if session.transcript is None or session.state == "gone":
+        if session.transcript is None or session.state == "gone" or self.tails.follows(session.transcript):
             return
         if self.tails.follow(session.id, Path(session.transcript), from_start=from_start):
             self.activity.note_file()
@@ -69,7 +74,15 @@ class TranscriptSource:
             self.activity.watch(self.tails.directories)
             await self.catch_up()
             self._save_if_due()
-            await self.activity.wait(SAVE_SECONDS if self.tails.unsaved else WATCHED_POLL_SECONDS)
+            await self.activity.wait(
+                SAVE_SECONDS if self.tails.unsaved else WATCHED_POLL_SECONDS,
+                REPORTED_SETTLE_SECONDS if self._is_all_reported() else SETTLE_SECONDS,
+            )
+
+    def _is_all_reported(self) -> bool:
+        """Whether hooks or mods report the calls of all sessions that are followed."""
+        sessions = self.pipeline.roster.sessions
+        return all(name in sessions and sessions[name].is_live for name in self.tails.followed)
 
     async def catch_up(self) -> None:
         """Feed everything that has been written by now, in steps between which others have their turn."""
@@ -151,6 +164,7 @@ class TranscriptTails:
     saved_at: float = 0.0
     _files: dict[Path, _Followed] = field(default_factory=dict)
     _mains: dict[Path, SessionId] = field(default_factory=dict)
+    _names: set[str] = field(default_factory=set)
     _directories: set[Path] = field(default_factory=set)
     _positions: dict[str, int] = field(default_factory=dict)  # the one that moved last is last
     _quiet: dict[SessionId, float] = field(default_factory=dict)  # since when, of sessions that ended
@@ -162,6 +176,10 @@ class TranscriptTails:
             if isinstance(known, Mapping):
                 self._positions = {path: at for path, at in known.items() if isinstance(at, int)}
 
+    def follows(self, name: str) -> bool:
+        """Whether the transcript of that name is followed: a quick answer, asked for with every report."""
+        return name in self._names
+
     def follow(self, session: SessionId, transcript: Path, *, from_start: bool = False) -> bool:
         """Follow the transcript of a session; return False if it is followed already.
 
@@ -171,6 +189,7 @@ class TranscriptTails:
         if transcript in self._mains:
             return False
         self._mains[transcript] = session
+        self._names.add(str(transcript))
         self._find_directories()
         known = str(transcript) in self._positions
         self._add(session, transcript, from_start=from_start)
@@ -185,6 +204,7 @@ class TranscriptTails:
         """Stop following an ended session; its positions are kept."""
         for path in [path for path, known in self._mains.items() if known == session]:
             del self._mains[path]
+            self._names.discard(str(path))
         self._find_directories()
         for path in [path for path, followed in self._files.items() if followed.session == session]:
             del self._files[path]

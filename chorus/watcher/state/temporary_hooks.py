@@ -55,7 +55,7 @@ class TemporaryHooks:
             try:
                 setup.uninstall_hooks(Path(one.settings), backups=Path(one.backups))
             except ChorusError as error:
-                log.warning("hooks stay in %s: %s", one.settings, error)
+                log.warning("cannot remove the hooks from %s: %s", one.settings, error)
         if left != self.installations:
             self._save(left)
 

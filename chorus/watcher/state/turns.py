@@ -6,20 +6,21 @@ The file has one line per turn that ended, so that an answer outlives its pane, 
 import json
 import logging
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
 from chorus.model.action import Action, Call
 from chorus.model.commit_message import shorten
 from chorus.model.ids import SessionId
-from chorus.model.json_api import CallEvent, EventJson, SessionJson, TextEvent, TurnEvent, TurnJson
+from chorus.model.json_api import CallEvent, SessionJson, TextEvent, TurnEvent, TurnJson
 from chorus.model.outcomes import ActionClosed, CallOpened, Outcome, TextWritten
 from chorus.model.tools import COMMAND_KEY
 from chorus.model.turn import MAX_TURNS, TurnRecord, TurnTable, join_turn, read_turns, sum_turns
 from chorus.system.atomic_file import replace_file
-from chorus.system.private_files import open_private
+from chorus.system.private_files import append_line
 from chorus.watcher.sources.pipeline import now
+from chorus.watcher.work_trees import Publisher
 
 log = logging.getLogger("chorus.watcher")
 
@@ -28,9 +29,9 @@ MAX_CALL_LENGTH = 100
 
 
 class TurnStore:
-    def __init__(self, path: Path, publish: Callable[[EventJson], None]) -> None:
+    def __init__(self, path: Path, publisher: Publisher) -> None:
         self._path = path
-        self._publish = publish
+        self._publisher = publisher
         self._table = TurnTable()
         self._saved_of: dict[str, dict[str, TurnJson]] = {}  # by session: those of earlier watchers
 
@@ -46,27 +47,33 @@ class TurnStore:
     def feed(self, outcomes: Iterable[Outcome]) -> set[SessionId]:
         """Take outcomes; return the sessions whose turns they changed."""
         sessions: set[SessionId] = set()
+        moment, publish = now(), self._publisher.publish
+        is_followed = self._publisher.subscribers > 0
         for outcome in outcomes:
-            self._publish_live(outcome)
-            changed = self._table.feed(outcome, time=now())
+            if is_followed:
+                self._publish_live(outcome)
+            changed = self._table.feed(outcome, time=moment)
             if changed is not None:
                 sessions.add(changed.session)
+                if not is_followed and changed.ended is None:
+                    continue
                 turn = self._describe(changed)
-                if turn is not None:
-                    self._publish(TurnEvent(event="turn", turn=turn))
+                if turn is not None and is_followed:
+                    publish(TurnEvent(event="turn", turn=turn))
                 if turn is not None and changed.ended is not None:
                     self._save(turn)
         return sessions
 
     def _publish_live(self, outcome: Outcome) -> None:
         """Publish what the agent writes and calls, as it comes."""
+        publish = self._publisher.publish
         match outcome:
             case TextWritten(session, turn, text) if session is not None:
-                self._publish(TextEvent(event="text", session=session, turn=turn, text=text))
+                publish(TextEvent(event="text", session=session, turn=turn, text=text))
             case CallOpened(call) if call.session is not None:
-                self._publish(_call_event(call, "running", None))
+                publish(_call_event(call, "running", None))
             case ActionClosed(action) if action.session is not None:
-                self._publish(_call_event(action, action.status, action.failure))
+                publish(_call_event(action, action.status, action.failure))
 
     def read(self, *, session: str | None, turn: str | None) -> list[TurnJson]:
         """Return the turns, oldest first."""
@@ -107,8 +114,7 @@ class TurnStore:
 
     def _save(self, turn: TurnJson) -> None:
         try:
-            with open(self._path, "a", opener=open_private, encoding="utf-8") as file:
-                file.write(json.dumps(turn) + "\n")
+            append_line(self._path, json.dumps(turn).encode() + b"\n")
         except OSError as error:
             log.warning("cannot write %s: %s", self._path.name, error)
 

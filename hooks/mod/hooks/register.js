@@ -1,24 +1,28 @@
 // Report what the agent does to the Chorus watcher, from inside the client.
 //
 // Each report is one POST over the watcher's Unix socket. The client waits for the report before a tool call, so
-// that the watcher can look at the files first, at most LIMIT_MS; it waits for no other report. Reports arrive
-// in the order they were made. Without a watcher nothing happens and nothing is shown.
+// that the watcher can look at the files first, at most LIMIT_MS, and after a command, which may have taken long:
+// there may be a notice for the model. It waits for no other report. Reports arrive in the order they were made.
+// Without a watcher nothing happens and nothing is shown.
 // docs/protocol.md describes the exchange.
 
 // The watcher counts on it: chorus/agents/claude_code/mod.py.
 const LIMIT_MS = 250
-// After a report that was not answered in time, the client does not wait again for this long.
+// A watcher is not started more often than this.
 const PAUSE_MS = 5000
-// A request ends within this time, so that the client's own limit of 30 seconds is never reached.
 const POLL_URL = "http://chorus/answer"
 const REPORT_URL = "http://chorus/report"
 const OPEN_URL = "http://chorus/open"
 // Tools that change no file, called often: see FREQUENT_TOOLS in chorus/model/tools.py.
 const IGNORED_TOOLS = ["Glob", "Grep", "LS", "NotebookRead", "Read", "ToolSearch"]
 
-// What `/chorus` does, and the command that does it.
+// Tools that change the files they name and nothing else: the directory of the session stays.
+const FILE_TOOLS = ["Edit", "MultiEdit", "NotebookEdit", "Write"]
+
+// What `/chorus` does, and the command that does it. `/chorus pane` opens the pane.
 const REVIEW = new Map([["status", "status"], ["undo", "revert"], ["keep", "keep"], ["land", "land"]])
-const USAGE = "Usage: /chorus [status | undo N… | keep N… | land LANE]"
+const USAGE = "Usage: /chorus [status | pane | undo N… | keep N… | land LANE]"
+const PANE = "chorus"
 // Numbers of actions and names of lanes, and no options.
 const WORD = /^[A-Za-z0-9][\w./:-]*$/
 const REVIEW_LIMIT_MS = 20000
@@ -29,10 +33,15 @@ let socket // the watcher's socket, or null where Chorus did not start this clie
 let place = {} // the pane, as tmux names it in the environment
 let session = {} // what classic events say about the session
 let isInteractive = false
-let lateUntil = 0
+let late = false // a report was not answered in time: the client does not wait again until one is
+let hung = false // the watcher hangs: a headless client reports nothing in this turn, the transcript tells the same
+let dropped = 0 // how often the reports that waited behind a lost one were dropped
 let open = 0 // actions that wait for review, as of the end of the last turn
+let actions = [] // the newest actions, the newest first: n, id, text, status, open
+const numbers = new Map() // the action numbers of this session's calls, by id
 let queue = Promise.resolve()
-const asked = new Map() // permission checks that may become a prompt, by tool and input: the call's id
+const asked = new Map() // calls that may become a prompt, by tool and input: the call's id
+let cwdNow // the directory of the session, until a call that may change it
 const over = new Set() // calls that have ended while a prompt about them was open
 
 async function start($) {
@@ -67,25 +76,46 @@ async function deliver($, report) {
   return reply
 }
 
+// Whether the watcher hangs. A headless client begins no turn and does not end while a request is open, up to 30
+// seconds, and no request can be aborted: so before each turn a process asks, which can be.
+async function isHanging($) {
+  if (!hook[0]) return false
+  const done = await $.process.run(["sh", hook[0], hook[1], "ping"], { timeoutMs: LIMIT_MS }).catch(() => null)
+  return done === null || !done.stdout
+}
+
 // Send a report after all earlier ones.
 function send($, report) {
-  const sent = queue.then(() => deliver($, report)).catch(() => null)
+  if (hung) return Promise.resolve(null)
+  const known = dropped
+  const sent = queue.then(() => (known === dropped ? deliverInTime($, report) : null)).catch(() => null)
   queue = sent
   return sent
+}
+
+// One request that the client aborts is enough: those behind it would take as long.
+async function deliverInTime($, report) {
+  const started = Date.now()
+  const reply = await deliver($, report)
+  late = false
+  if (!reply && Date.now() - started > LIMIT_MS) {
+    dropped += 1
+    hung = !isInteractive
+  }
+  return reply
 }
 
 // Send a report, and wait until the watcher has taken it, or no longer than LIMIT_MS.
 function sendAndWait($, report) {
   const sent = send($, report)
-  if (Date.now() < lateUntil) return null
+  if (late) return null
   return new Promise((resolve) => {
     const timer = setTimeout(() => {
-      lateUntil = Date.now() + PAUSE_MS
+      late = true
       resolve(null)
     }, LIMIT_MS)
     sent.then((reply) => {
       clearTimeout(timer)
-      lateUntil = 0
       resolve(reply)
     })
   })
@@ -119,24 +149,51 @@ async function waitForAnswer($, request, call) {
 // Offer `/chorus` to the user. A client without commands of mods goes on without it.
 async function offerReview($) {
   try {
-    const description = "Review what the agent changed: status, undo N, keep N, land LANE"
+    const description = "Review what the agent changed: pane, status, undo N, keep N, land LANE"
     await $.command.register({ name: "chorus", description, argumentHint: "[undo N]", immediate: true })
   } catch {}
 }
 
-// Ask how many actions wait for review, and draw the band again if that has changed.
-async function refreshBand($) {
+// Ask what waits for review, and draw it again if that has changed.
+async function refresh($) {
   if (!isInteractive) return
-  const reply = await post($, OPEN_URL, { cwd: session.cwd })
-  const now = (reply && reply.open) || 0
-  if (now === open) return
-  open = now
+  const reply = (await post($, OPEN_URL, { cwd: session.cwd })) || {}
+  const before = JSON.stringify([open, actions])
+  open = reply.open || 0
+  actions = Array.isArray(reply.actions) ? reply.actions : []
+  for (const action of actions) numbers.set(action.id, action.n)
+  if (JSON.stringify([open, actions]) !== before) $.ui.invalidate("ui.render")
+}
+
+// Remember the number of a call's action, and draw it beside the call.
+function mark($, call, reply) {
+  if (!isInteractive || !reply || !reply.number) return
+  numbers.set(call, reply.number)
   $.ui.invalidate("ui.render")
+}
+
+function describe(call) {
+  const known = actions.find((action) => action.id === call)
+  return known && known.status !== "committed" ? ` · ${known.status}` : ""
+}
+
+async function openPane($) {
+  await refresh($)
+  const opened = await $.ui.open({ id: PANE, title: "Chorus", focus: true })
+  return opened.isPlaced ? "The pane is open: Tab walks its buttons, Enter presses one." : `No pane: ${opened.reason}`
+}
+
+// What a button of the pane does.
+async function press($, verb, number) {
+  const text = await review($, `${verb} ${number}`)
+  await refresh($)
+  $.ui.toast(text.split("\n")[0])
 }
 
 // Run the command that the user typed, and return what it says.
 async function review($, typed) {
   const [verb = "status", ...words] = typed.split(/\s+/).filter((word) => word)
+  if (verb === "pane" && !words.length) return openPane($).catch(() => "This client has no panes.")
   if (!REVIEW.has(verb) || !words.every((word) => WORD.test(word))) return USAGE
   const argv = [hook[1], REVIEW.get(verb), ...words]
   const done = await $.process.run(argv, { timeoutMs: REVIEW_LIMIT_MS }).catch(() => null)
@@ -155,7 +212,7 @@ export function register(on) {
   on("command.run", { command: "chorus" }, async ($, e, next) => {
     if (!socket || !isInteractive || !e.origin || e.origin.kind !== "composer") return next(e)
     const text = await review($, e.args || "")
-    void refreshBand($).catch(() => null)
+    void refresh($).catch(() => null)
     return { text, isTextDisplayOnly: true }
   })
 
@@ -164,22 +221,24 @@ export function register(on) {
     if (!socket || IGNORED_TOOLS.includes(e.tool)) return next(e)
     const { tool, tool_use_id, agentId, ...input } = e
     const call = { tool, input, call: tool_use_id, agent: agentId }
-    const cwd = await $.session.cwd()
+    asked.set(keyOf(tool, input), tool_use_id)
+    // Asked of the client only where it may have changed: that takes as long as the report.
+    const namesFile = FILE_TOOLS.includes(tool)
+    if (cwdNow === undefined || agentId || !namesFile) cwdNow = await $.session.cwd()
+    const cwd = cwdNow
+    if (agentId || !namesFile) cwdNow = undefined
     await sendAndWait($, { event: "before", ...call, cwd, time: Date.now() })
     try {
       const done = await next(e)
       const { result, text, isError, deny } = done
-      void send($, { event: "after", ...call, cwd, result, text, isError, deny })
+      // While a command ran, the user may have reverted something: the model reads that with its next request.
+      const report = { event: "after", ...call, cwd, result, text, isError, deny }
+      if (namesFile) void send($, report).then((reply) => mark($, tool_use_id, reply)).catch(() => null)
+      else mark($, tool_use_id, await sendAndWait($, report))
       return done
     } finally {
       over.add(tool_use_id)
     }
-  })
-
-  on("tool.check", async ($, e, next) => {
-    const verdict = await next(e)
-    if (socket && e.tool_use_id) asked.set(keyOf(e.tool, e.input), e.tool_use_id)
-    return verdict
   })
 
   on("classic.PermissionRequest", async ($, e, next) => {
@@ -196,6 +255,7 @@ export function register(on) {
 
   on("classic.UserPromptSubmit", async ($, e, next) => {
     remember(e)
+    if (socket && !isInteractive) hung = await isHanging($)
     if (socket) await sendAndWait($, { event: "hook", hook: e })
     return next(e)
   })
@@ -203,6 +263,7 @@ export function register(on) {
   on("classic.SessionStart", async ($, e, next) => {
     if (socket === undefined) await start($)
     remember(e)
+    if (socket && !isInteractive) hung = await isHanging($)
     if (socket) void send($, { event: "hook", hook: e })
     return next(e)
   })
@@ -216,7 +277,7 @@ export function register(on) {
     remember(e)
     asked.clear()
     over.clear()
-    if (socket) void send($, { event: "hook", hook: e }).then(() => refreshBand($)).catch(() => null)
+    if (socket) void send($, { event: "hook", hook: e }).then(() => refresh($)).catch(() => null)
     return next(e)
   })
 
@@ -225,6 +286,31 @@ export function register(on) {
     if (!open || e.surface !== "terminal" || e.props.hasSurvey) return next(e)
     const { Text } = $.ui.resolve(e)
     return Text({ dimColor: true, children: `chorus: ${open} to review · /chorus` })
+  })
+
+  // The action's number, under the row of the call.
+  on("ui.render", { component: "ToolUse" }, async ($, e, next) => {
+    const drawn = await next(e)
+    const number = numbers.get(e.requestId)
+    if (!number || e.surface !== "terminal") return drawn
+    const { Box, Text } = $.ui.resolve(e)
+    const label = Text({ dimColor: true, children: `     chorus #${number}${describe(e.requestId)}` })
+    return Box({ flexDirection: "column", children: [drawn, label] })
+  })
+
+  // The newest actions, with buttons for those that wait for review.
+  on("ui.render", { component: "Pane", requestId: PANE }, async ($, e, next) => {
+    if (e.surface !== "terminal") return next(e)
+    const { Box, Text, Button } = $.ui.resolve(e)
+    const rows = actions.map(({ n, text, status, open: waits }) => {
+      const label = Text({ children: `#${n} ${text}` })
+      const keep = () => Button({ key: `keep${n}`, label: "keep", onPress: () => press($, "keep", n) })
+      const undo = () => Button({ key: `undo${n}`, label: "revert", onPress: () => press($, "undo", n) })
+      const rest = waits ? [keep(), undo()] : [Text({ dimColor: true, children: status })]
+      return Box({ key: `action${n}`, flexDirection: "row", columnGap: 1, children: [label, ...rest] })
+    })
+    const title = Text({ dimColor: true, children: `${open} to review` })
+    return Box({ flexDirection: "column", children: [title, ...rows] })
   })
 
   on("classic.SubagentStop", async ($, e, next) => {

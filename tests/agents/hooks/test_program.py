@@ -62,9 +62,11 @@ def test_a_hook_at_a_plain_path_needs_no_shell(tmp_path: Path) -> None:
     hook = tmp_path / "chorus-hook"
     hook.touch(0o755)
 
-    entry = render_hook_groups(hook, "/opt/bin/chorus")["Stop"]["hooks"][0]
+    groups = render_hook_groups(hook, "/opt/bin/chorus")
+    before, after = (groups[event]["hooks"][0] for event in ("PreToolUse", "PostToolUse"))
 
-    assert (entry["command"], entry["args"]) == (str(hook), ["/opt/bin/chorus"])
+    assert (before["command"], before["args"]) == (str(hook), ["/opt/bin/chorus"])
+    assert (after["command"], after["args"]) == (str(hook), ["/opt/bin/chorus", "after"])
 
 
 @pytest.mark.parametrize(("name", "mode"), [("a b's $x", 0o755), ("plain", 0o644)])
@@ -75,10 +77,12 @@ def test_a_hook_at_an_odd_path_or_not_executable_is_run_by_a_shell(
     hook.parent.mkdir()
     hook.touch(mode)
 
-    entry = render_hook_groups(hook, None)["Stop"]["hooks"][0]
+    groups = render_hook_groups(hook, None)
+    before, after = (groups[event]["hooks"][0] for event in ("PreToolUse", "PostToolUse"))
 
-    assert "args" not in entry
-    assert shlex.split(entry["command"]) == ["sh", str(hook)]
+    assert "args" not in before
+    assert shlex.split(before["command"]) == ["sh", str(hook)]
+    assert shlex.split(after["command"]) == ["sh", str(hook), "chorus", "after"]
 
 
 def test_shared_hooks_run_where_chorus_is_installed_and_are_silent_elsewhere(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def read_options(dialog: Dialog, rule: PromptRule, rules: PromptRules) -> ReadOp
         raise RuleMismatch("the first option is also the last")
     keys = _keys(dialog.options)
     options = tuple(
-        # In a list without numbers a wrapped text could not be told from another option.
+        # In a list without numbers a wrapped text would look like another option.
         Option(key, one.label, one.rule.meaning, None if press else _text_input(one.rule), press)
         for key, one, press in zip(keys, labelled, _presses(dialog), strict=True)
     )

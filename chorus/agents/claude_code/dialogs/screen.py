@@ -95,11 +95,13 @@ def _cut_dock(rows: list[str]) -> tuple[list[str], int] | None:
     dialog cannot imitate that. Terminals disagree about the width of some characters: in a row with such
     characters, the line nearest to that column counts.
     """
+    if not all(_DOCK_LINE in row for row in rows):
+        return None
     lines = [_lines_in(row) for row in rows]
     sure = [set(found) for row, found in zip(rows, lines, strict=True) if count_cells(row)[1]]
     columns = set.intersection(*sure) if sure else set()
     column = min(columns, default=0)
-    if column < _MIN_SEPARATOR_WIDTH or not all(lines):
+    if column < _MIN_SEPARATOR_WIDTH:
         return None
     nearest = [min(found, key=lambda at: abs(at - column)) for found in lines]
     return [row[: found[at]].rstrip() for row, found, at in zip(rows, lines, nearest, strict=True)], column

@@ -23,7 +23,6 @@ HOOK_PROGRAM = "chorus-hook"
 TOOL_EVENTS = ("PreToolUse", "PostToolUse", "PostToolUseFailure")
 EVENTS = (
     *TOOL_EVENTS,
-    "PostToolBatch",
     "PermissionRequest",
     "Elicitation",
     "ElicitationResult",
@@ -34,14 +33,16 @@ EVENTS = (
     "SubagentStart",
     "SubagentStop",
 )
-# The client does not wait for these, if it knows `async`: they only list what became of a message's calls.
-# Never an event of a single call: the hook before the next call could overtake it.
-UNAWAITED_EVENTS = ("PostToolBatch",)
+# These report what is over, and the hook only leaves its event. Not by the client's own `async`: the hook
+# before the next call could overtake them. PostToolBatch is left out: transcripts tell the same, soon enough.
+AFTER_EVENTS = ("PostToolUse", "PostToolUseFailure", "Stop", "SubagentStart", "SubagentStop")
+AFTER = "after"
 # The hook limits itself to 0.3 s; this is for a disk that hangs. It is long because the client shows an error
 # when it has to kill a UserPromptSubmit hook.
 TIMEOUT_SECONDS = 10
 # For settings that are shared: others have Chorus elsewhere or not at all, and then it does nothing.
 PORTABLE_COMMAND = f"command -v {HOOK_PROGRAM} >/dev/null 2>&1 || exit 0; exec {HOOK_PROGRAM}"
+CHORUS = "chorus"
 # A permission hook may wait for the user.
 PERMISSION_TIMEOUT_SECONDS = 3600
 
@@ -68,13 +69,13 @@ def find_chorus_program() -> str | None:
 
 def render_hook_groups(hook: Path, chorus: str | None) -> dict[str, HookGroup]:
     """The hook group of each event, in the form of the client's settings."""
-    command = _render_command(hook, chorus)
-    return {event: _render_group(event, command) for event in EVENTS}
+    return {event: _render_group(event, _render_command(hook, _arguments(event, chorus))) for event in EVENTS}
 
 
 def render_portable_hook_groups() -> dict[str, HookGroup]:
     """The same for a shared settings file: the hook is looked up on PATH."""
-    return {event: _render_group(event, {"command": PORTABLE_COMMAND}) for event in EVENTS}
+    commands = {event: " ".join((PORTABLE_COMMAND, *_arguments(event, None))) for event in EVENTS}
+    return {event: _render_group(event, {"command": commands[event]}) for event in EVENTS}
 
 
 def render_settings(user_value: str | None, *, hook: Path, chorus: str | None) -> str:
@@ -107,24 +108,28 @@ def split_settings_option(arguments: Sequence[str]) -> tuple[list[str], str | No
 def _render_group(event: str, command: Mapping[str, Any]) -> HookGroup:
     timeout = PERMISSION_TIMEOUT_SECONDS if event == "PermissionRequest" else TIMEOUT_SECONDS
     handler: dict[str, Any] = {"type": "command", **command, "timeout": timeout}
-    if event in UNAWAITED_EVENTS:
-        handler["async"] = True
     group: dict[str, Any] = {"hooks": [handler]}
     if event in TOOL_EVENTS:
         group = {"matcher": f"^(?!({'|'.join(FREQUENT_TOOLS)})$)", **group}
     return group
 
 
-def _render_command(hook: Path, chorus: str | None) -> Mapping[str, Any]:
+def _arguments(event: str, chorus: str | None) -> list[str]:
+    """The arguments of the hook program: the program that starts a watcher, and what kind of event it is."""
+    if event in AFTER_EVENTS:
+        return [chorus or CHORUS, AFTER]
+    return [chorus] if chorus else []
+
+
+def _render_command(hook: Path, arguments: list[str]) -> Mapping[str, Any]:
     """With `args` the client starts the program itself; without, through the user's shell, which costs more.
 
     A client that does not know `args` passes the command to a shell, so it must be a plain word there too.
     """
     plain = re.fullmatch(r"[A-Za-z0-9_./+@%:,-]+", str(hook)) is not None
     if plain and os.access(hook, os.X_OK):
-        return {"command": str(hook), "args": [chorus] if chorus else []}
-    command_line = ["sh", str(hook)] + ([chorus] if chorus else [])
-    return {"command": shlex.join(command_line)}
+        return {"command": str(hook), "args": arguments}
+    return {"command": shlex.join(["sh", str(hook), *arguments])}
 
 
 def _read_settings_value(value: str | None) -> str | None:

@@ -31,28 +31,24 @@ from chorus.model.outcomes import (
 
 # The model of messages that the client writes itself, such as one about a failed API request.
 _CLIENT_MODEL = "<synthetic>"
+# A name for the member: the attribute lookup takes longer than most steps here.
+_STREAM = Source.STREAM
 # How the client says that the user interrupted a turn.
 _INTERRUPTED = "aborted"
 INTERRUPTED = "interrupted"
+# The fields of `Tokens` in a message's usage, and in a list by model.
+_TOKEN_NAMES = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+_CAMEL_TOKEN_NAMES = ("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
 
 
 def read_tokens(usage: Mapping[str, Any]) -> Tokens:
     """Read how many tokens were used, in either spelling; what is absent counts as none."""
-
-    def number(*names: str) -> int:
-        found = (usage[name] for name in names if isinstance(usage.get(name), int))
-        return next(found, 0)
-
-    return Tokens(
-        number("input_tokens", "inputTokens"),
-        number("output_tokens", "outputTokens"),
-        number("cache_read_input_tokens", "cacheReadInputTokens"),
-        number("cache_creation_input_tokens", "cacheCreationInputTokens"),
-    )
+    found = map(usage.get, _CAMEL_TOKEN_NAMES if "inputTokens" in usage else _TOKEN_NAMES)
+    return Tokens(*[number if type(number) is int else 0 for number in found])
 
 
 def describe_error(error: object) -> str:
-    """Return an error of the client's as one text; empty if it says nothing."""
+    """Return an error from the client as one text; empty if it says nothing."""
     match error:
         case str():
             return error.strip()
@@ -83,27 +79,31 @@ def describe_client(
     return [SessionDescribed(session.id, model, new_mode, version)]
 
 
-def count_answer(state: PairingState, event: Assistant, context: EventContext) -> list[Outcome]:
+def count_answer(state: PairingState, event: Assistant, context: EventContext) -> ModelAnswered | None:
     """Return the tokens of a message of the model, once per message and source."""
     session, message = context.session, event.message_id
     if event.usage is None or message is None or event.model == _CLIENT_MODEL:
-        return []
-    if (context.source, message) in session.counted:
-        return []
-    session.counted[context.source, message] = True
+        return None
+    key = (context.source, message)
+    if key in session.counted:
+        return None
+    session.counted[key] = True
     turn = state.turn_of(event, session)
-    tokens = read_tokens(event.usage)
-    return [ModelAnswered(session.id, _id(turn), context.agent, message, event.model, tokens)]
+    return ModelAnswered(
+        session.id, turn.id if turn else None, context.agent, message, event.model, read_tokens(event.usage)
+    )
 
 
-def write_text(event: Assistant, context: EventContext, text: str) -> list[Outcome]:
+def write_text(event: Assistant, context: EventContext, text: str) -> TextWritten | None:
     """Return a whole text of the main agent, unless it was streamed before."""
     session = context.session
-    streamed, session.written = session.written.strip(), ""
-    if context.agent is not None or event.error is not None or context.source is not Source.STREAM:
-        return []
+    streamed, session.written = session.written, ""
+    if context.agent is not None or event.error is not None or context.source is not _STREAM:
+        return None
     text = text.strip()
-    return [] if streamed == text else [TextWritten(session.id, _id(session.turns.current), text + "\n")]
+    if streamed and streamed.strip() == text:
+        return None
+    return TextWritten(session.id, _id(session.turns.current), text + "\n")
 
 
 def on_partial(state: PairingState, event: Partial, context: EventContext) -> list[Outcome]:
@@ -129,20 +129,15 @@ def report_result(
         tokens = Tokens(event.input_tokens or 0, event.output_tokens or 0)
     answer = event.result if isinstance(event.result, str) else last_text
     error = _describe_failure(event)
+    reason = event.terminal_reason or event.stop_reason or event.subtype or "completed"
+    # Largest context among the models: that of the main agent.
+    window = max(_numbers(event.by_model, "contextWindow"), default=None)
+    costs = _numbers(event.by_model_since, "costUSD")
     return TurnReported(
-        context.session.id,
-        turn,
-        answer=answer if error is None else None,
-        error=error,
-        reason=event.terminal_reason or event.stop_reason or event.subtype or "completed",
-        tokens=tokens,
-        cost=_cost(event.by_model_since),
-        total_cost=event.cost,
-        duration_ms=event.duration_ms,
-        api_ms=event.api_ms,
-        steps=event.steps,
-        window=_window(event.by_model),
-    )
+        context.session.id, turn, answer if error is None else None, error, reason, tokens,
+        float(sum(costs)) if costs else None, event.cost, event.duration_ms, event.api_ms, event.steps,
+        int(window) if window is not None else None,
+    )  # fmt: skip
 
 
 def on_status(state: PairingState, event: Status, context: EventContext) -> list[Outcome]:
@@ -202,21 +197,11 @@ def _describe_failure(event: Result) -> str | None:
     return said or subtype or event.stop_reason or "unknown error"
 
 
-def _cost(by_model: Mapping[str, Any] | None) -> float | None:
-    """Return what all models of a turn cost together."""
-    usages = (by_model or {}).values()
-    costs = [usage.get("costUSD") for usage in usages if isinstance(usage, dict)]
-    found = [float(cost) for cost in costs if isinstance(cost, int | float)]
-    return sum(found) if found else None
-
-
-def _window(by_model: Mapping[str, Any] | None) -> int | None:
-    """Return the size of the largest context among the models of a turn: that of the main agent."""
-    usages = (by_model or {}).values()
-    sizes = [
-        usage["contextWindow"] for usage in usages if isinstance(usage, dict) and "contextWindow" in usage
-    ]
-    return max((size for size in sizes if isinstance(size, int)), default=None)
+def _numbers(by_model: Mapping[str, Any] | None, name: str) -> list[int | float]:
+    """Return a number of each model that has it."""
+    usages = by_model.values() if by_model else ()
+    found = [usage.get(name) for usage in usages if isinstance(usage, dict)]
+    return [number for number in found if isinstance(number, int | float)]
 
 
 def _id(turn: Turn | None) -> TurnId | None:

@@ -61,15 +61,17 @@ _NOT_UNDERSTOOD = (UnknownBlock, MalformedBlock)
 # The type of a task that is a sub-agent, and the statuses of a task that is not over.
 _AGENT_TASK = "local_agent"
 _RUNNING_STATUSES = frozenset({None, "pending", "running"})
+# A name for the member: the attribute lookup takes longer than most steps here.
+_TRANSCRIPT = Source.TRANSCRIPT
 
 
 def on_assistant(state: PairingState, event: Assistant, context: EventContext) -> list[Outcome]:
     outcomes: list[Outcome] = []
     lead_text = context.lead_text
-    if context.agent is None and event.source is not Source.TRANSCRIPT:
+    if context.agent is None and event.source is not _TRANSCRIPT and context.session.turns.queued:
         outcomes += _start_queued(state, context)
-    if event.usage is not None:
-        outcomes += accounts.count_answer(state, event, context)
+    if event.usage is not None and (answered := accounts.count_answer(state, event, context)) is not None:
+        outcomes.append(answered)
     blocks = (Text.model_construct(text=event.content),) if isinstance(event.content, str) else event.content
     for block in blocks:
         if type(block) is ToolUse:
@@ -79,7 +81,8 @@ def on_assistant(state: PairingState, event: Assistant, context: EventContext) -
         elif type(block) is Text:
             if event.error is None:  # else it is the client's own text about a failed API request
                 lead_text.set(block.text, event.message_id)
-                outcomes += accounts.write_text(event, context, block.text)
+                if (written := accounts.write_text(event, context, block.text)) is not None:
+                    outcomes.append(written)
         elif isinstance(block, _NOT_UNDERSTOOD):
             _count_block(state, "assistant", block)
     if event.stop_reason in _LAST_REASONS:
@@ -98,7 +101,7 @@ def _report_last_text(
 ) -> list[Outcome]:
     """Report the last text of a turn in a transcript: the answer, or why it failed."""
     texts = [block.text for block in blocks if type(block) is Text]
-    if event.source is not Source.TRANSCRIPT or context.agent is not None or not texts:
+    if event.source is not _TRANSCRIPT or context.agent is not None or not texts:
         return []
     turn = state.turn_of(event, context.session)
     failed = event.error is not None or event.api_error is True
@@ -192,13 +195,13 @@ def _on_user_text(state: PairingState, event: User, context: EventContext) -> li
     user_text = read_user(event)
     if isinstance(user_text, ClientText):
         # Older clients report the end of a turn only if it was not interrupted.
-        in_transcript = event.source is Source.TRANSCRIPT
+        in_transcript = event.source is _TRANSCRIPT
         return on_idle(state, event, context) if user_text.interrupts and in_transcript else []
     if state.is_repeat(event):
         return []
     if isinstance(user_text, TaskEnd):
         return on_task_end_text(state, event, context, user_text)
-    if event.source is Source.TRANSCRIPT:
+    if event.source is _TRANSCRIPT:
         return _on_transcript_message(state, event, context, user_text)
     turns = context.session.turns
     known = turns.current
@@ -286,7 +289,8 @@ def on_result(state: PairingState, event: Result, context: EventContext) -> list
         for call in session.rejected:
             outcomes += state.calls.update(call, CallUpdate(Evidence.UNLISTED))
         session.rejected.clear()
-    outcomes += _start_queued(state, context)
+    if session.turns.queued:
+        outcomes += _start_queued(state, context)
     turn, ending = session.turns.current, session.turns.ending
     last_text = context.lead_text.text
     # The result of a turn may be held back until its background tasks are over. By then the next turn has

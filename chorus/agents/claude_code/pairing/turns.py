@@ -35,7 +35,7 @@ class Turns:
         self._count = 0
         # A prompt has several turns if messages are sent while the agent works on the first.
         self._by_prompt: LruDict[TurnId, list[Turn]] = LruDict(MAX_TURNS)
-        self._queued: deque[str] = deque(maxlen=MAX_QUEUED)
+        self.queued: deque[str] = deque(maxlen=MAX_QUEUED)  # messages that no turn has taken yet
         self._announced: Turn | None = None  # its message is known, but its init has not come yet
         self._running: deque[Turn] = deque(maxlen=MAX_QUEUED)  # without a result yet
         self._has_inits = False
@@ -106,7 +106,7 @@ class Turns:
             self._announced = self._new(None, text)
             self._running.clear()
             return self._announced
-        self._queued.append(text)
+        self.queued.append(text)
         return None
 
     def add_unnamed(self, text: str) -> Turn:
@@ -121,7 +121,7 @@ class Turns:
     def on_init(self) -> Turn | None:
         """Handle `system/init`. Return the turn it starts; None if that is known already."""
         self._has_inits = True
-        if self._announced is None and not self._queued and self._ended_tasks and self.current is not None:
+        if self._announced is None and not self.queued and self._ended_tasks and self.current is not None:
             self._ended_tasks -= 1
             self._continued = True
             self._running.append(self.current)
@@ -135,15 +135,15 @@ class Turns:
 
     def start_queued(self) -> Turn | None:
         """Start the turn of a queued message, because the agent works: older streams have one init in all."""
-        return self._start_next() if self._queued and not self.is_running else None
+        return self._start_next() if self.queued and not self.is_running else None
 
     def on_result(self, queued: int | None = None) -> bool:
         """Handle a result. Return whether no turn is running any more.
 
         `queued` is how many messages still wait, where the client says so.
         """
-        while queued is not None and len(self._queued) > max(queued, 0):
-            self._queued.popleft()
+        while queued is not None and len(self.queued) > max(queued, 0):
+            self.queued.popleft()
         if self._running:
             self._running.popleft()
         return not self._running
@@ -164,8 +164,8 @@ class Turns:
 
     def _switch_message(self, text: str) -> Turn:
         """Continue the running turn with another message: one result will end both."""
-        if text in self._queued:
-            self._queued.remove(text)
+        if text in self.queued:
+            self.queued.remove(text)
         self._running[-1] = turn = self._new(None, text)
         return turn
 
@@ -173,11 +173,11 @@ class Turns:
         self._continued = False
         announced, self._announced = self._announced, None
         if announced is not None and announced is self.current:
-            if self._queued and self._queued[0] == announced.message:
-                self._queued.popleft()
+            if self.queued and self.queued[0] == announced.message:
+                self.queued.popleft()
             self._running.append(announced)
             return None
-        turn = self._new(None, self._queued.popleft() if self._queued else None)
+        turn = self._new(None, self.queued.popleft() if self.queued else None)
         self._running.append(turn)
         return turn
 

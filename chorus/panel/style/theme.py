@@ -15,7 +15,7 @@ from textual.color import Color
 from textual.filter import LineFilter
 from textual.theme import Theme
 
-from chorus.panel.labels import to_ascii
+from chorus.panel.style.labels import to_ascii
 
 DARK = {
     "background": "#14171c",

@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chorus.model.commit_message import SUBJECT_LENGTH
-from chorus.model.request_text import is_chatter, subject_of
+from chorus.model.commit_subject import deed_of, subject_of
 
 
 @pytest.mark.parametrize(
-    ("request_text", "subject"),
+    ("message", "subject"),
     [
         ("rename old to new", "Rename old to new"),
         ("Please could you rename old() to new()? Thanks!", "Rename old() to new()"),
@@ -40,8 +40,8 @@ from chorus.model.request_text import is_chatter, subject_of
         ("Use v1.2.3 of the library", "Use v1.2.3 of the library"),
     ],
 )
-def test_a_subject_is_a_whole_phrase(request_text: str, subject: str | None) -> None:
-    found = subject_of(request_text)
+def test_a_subject_is_a_whole_phrase(message: str, subject: str | None) -> None:
+    found = subject_of(message)
     if subject == "x" * 72:  # one word longer than a subject is the only thing that is cut
         assert found == "X" + "x" * 29
     else:
@@ -49,18 +49,36 @@ def test_a_subject_is_a_whole_phrase(request_text: str, subject: str | None) -> 
 
 
 @given(st.text(max_size=300))
-def test_a_subject_is_one_short_line(request_text: str) -> None:
-    found = subject_of(request_text)
+def test_a_subject_is_one_short_line(message: str) -> None:
+    found = subject_of(message)
     assert found is None or (0 < len(found) <= SUBJECT_LENGTH and found.isprintable())
 
 
 @pytest.mark.parametrize(
-    "chatter", ["I see the problem now", "Let me fix it", "Now the tests", "The problem is x", "I'll add it"]
+    ("summary", "deed"),
+    [
+        ("Rename old to new", "Rename old to new"),
+        ("Italic fonts", "Italic fonts"),
+        (
+            "The discount is fixed. Move it to the settings.",
+            "The discount is fixed. Move it to the settings.",
+        ),
+        ("I see the problem now", None),
+        ("The problem is x", None),
+        ("Now the tests", None),
+        ("Perfect!", None),
+        ("Let me read the code first.", None),
+        ("Let me fix it", None),
+        ("I'll add it", "Add it"),
+        ("I'll go.", None),
+        ("Now I'll add a helper, half up.", "Add a helper, half up"),
+        ("Great! Next, use it for the total.", "Use it for the total"),
+        ("Perfect! Also document it.", "Document it"),
+        ("And import it there.", "Import it there"),
+        ("I see the bug: x is None. Let me also guard y.", "Guard y"),
+        ("Now quote.", None),
+        ("Now the rest of it.", None),
+    ],
 )
-def test_what_the_agent_says_before_it_acts_is_chatter(chatter: str) -> None:
-    assert is_chatter(chatter)
-
-
-@pytest.mark.parametrize("words", ["Rename old to new", "Add a test", "Accept blanks", "Italic fonts"])
-def test_what_the_agent_did_is_not_chatter(words: str) -> None:
-    assert not is_chatter(words)
+def test_what_the_agent_did_is_told_from_what_it_said_about_itself(summary: str, deed: str | None) -> None:
+    assert deed_of(summary) == deed

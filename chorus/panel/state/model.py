@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from enum import Flag, auto
 from typing import Any
 
-from chorus.panel.items import (
+from chorus.panel.state.items import (
     LaneInfo,
     LogEntry,
     NoteInfo,
@@ -111,9 +111,6 @@ class PanelModel:
     @property
     def open_count(self) -> int:
         return self.open_counts.total()
-
-    def turns_of(self, session: str) -> list[TurnInfo]:
-        return [turn for turn in self.turns.values() if turn.session == session]
 
     def lane_of(self, session: str) -> str | None:
         known = self.sessions.get(session)

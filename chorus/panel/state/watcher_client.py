@@ -32,7 +32,7 @@ from chorus.model.requests import (
     RedoArguments,
     RevertArguments,
 )
-from chorus.panel.model import TaskProgress
+from chorus.panel.state.model import TaskProgress
 from chorus.wire.async_client import Streams, exchange, open_streams
 from chorus.wire.client import WatcherNotResponding, WatcherNotRunning
 from chorus.wire.home import Home

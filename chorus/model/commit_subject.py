@@ -1,6 +1,6 @@
-"""A commit's words, made from what the user asked for and what the agent said it did.
+"""The subject of a commit, made from the user's message or from what the agent said it did.
 
-People write requests, not subjects: "Please could you rename old() to new()? Thanks!" becomes
+Users write requests, not subjects: "Please could you rename old() to new()? Thanks!" becomes
 "Rename old() to new()". A subject is never cut in the middle of a phrase.
 """
 
@@ -8,8 +8,16 @@ import re
 
 from chorus.model.commit_message import SUBJECT_LENGTH
 
-# A subject of fewer words says nothing by itself: "go on", "yes please".
-MIN_WORDS = 3
+# A request of fewer words says nothing by itself, and many of two words do not either.
+MIN_WORDS = 2
+# A sentence of fewer words is not the whole request: "Bug report. The total is wrong."
+MIN_SENTENCE_WORDS = 3
+_SAYS_NOTHING = re.compile(
+    r"(?:go (?:on|ahead)|carry on|keep going|try again|(?:do|fix|finish|undo|change) (?:it|this|that|them|so)"
+    r"|(?:yes|no|do|continue),? (?:please|do|thanks)|(?:sounds|looks|that's) (?:good|fine|right|great)"
+    r"|thank you|well done|good job)",
+    re.IGNORECASE,
+)
 
 _POLITE = re.compile(
     r"(?:(?:please|pls|now|ok(?:ay)?|hi|hello|hey|thanks|great|good|nice|and|so|well|then)\b[,!.]?\s+"
@@ -35,20 +43,56 @@ _CHATTER = re.compile(
     r"|this\b|that\b|it\b|here\b|done\b|we\b|you\b|actually\b|hmm\b|wait\b|so\b|and\b|but\b|oops\b|thanks\b)",
     re.IGNORECASE,
 )
+# Words before what it does, and the words that announce it.
+_LEAD = re.compile(
+    r"(?:(?:great|good|nice|perfect|excellent|ok(?:ay)?|sure|yes|alright|now|next|first|finally|then|also|and|so"
+    r"|but|actually|thanks|done)\b[,!.:;]*\s+)+",
+    re.IGNORECASE,
+)
+_INTENT = re.compile(
+    r"(?:i(?:'ll| will| am going to|'m going to| (?:also )?(?:need|want) to| should| can)"
+    r"|we (?:need to|should|can)|let me|let's|let us)\s+(?:(?:now|also|first|then|just|quickly)\s+)*",
+    re.IGNORECASE,
+)
+# A thing, and not what is done with it: "Now the rest."
+_NO_DEED = re.compile(rf"(?:the|an?|my|our|all|some)\b|{_CHATTER.pattern}", re.IGNORECASE)
+# Announced, but not a change.
+_LOOKING = re.compile(
+    r"(?:look|read|check|see|understand|think|run|verify|examine|explore|investigate|search|find|take|try|test"
+    r"|start|begin|do|continue|go|fix (?:it|this|that))\b",
+    re.IGNORECASE,
+)
 
 
 def subject_of(request: str) -> str | None:
     """A subject of at most SUBJECT_LENGTH characters, a whole phrase; None if the request gives none."""
     for line in request.splitlines():
         text = _clean(line)
-        if len(text.split()) >= MIN_WORDS:
+        if len(text.split()) >= MIN_WORDS and not _SAYS_NOTHING.fullmatch(text):
             return _fit(text)
     return None
 
 
-def is_chatter(summary: str) -> bool:
-    """Whether a sentence of the agent is about itself or the problem, not about the change."""
-    return _CHATTER.match(summary) is not None
+def deed_of(summary: str) -> str | None:
+    """What the agent said it does, without what it said about itself or the problem; None if that is all.
+
+    "Great! Now I'll add a helper." becomes "Add a helper".
+    """
+    if _CHATTER.match(summary) is None:
+        return summary
+    deeds = map(_find_deed, re.split(r"(?<=[.!?])\s+", summary))
+    return next((deed for deed in deeds if deed is not None), None)
+
+
+def _find_deed(sentence: str) -> str | None:
+    lead = _LEAD.match(sentence)
+    text = sentence[lead.end() :] if lead else sentence
+    if intent := _INTENT.match(text):
+        text = text[intent.end() :]
+    if (_LOOKING if intent else _NO_DEED).match(text):
+        return None
+    text = text.strip(" .!?,;:")
+    return text[:1].upper() + text[1:] if len(text.split()) >= MIN_WORDS else None
 
 
 def _clean(line: str) -> str:
@@ -56,7 +100,7 @@ def _clean(line: str) -> str:
     text = text.lstrip("#>*-+ ").strip()
     text = text[_end_of_politeness(text) :]
     first = _SENTENCE_END.search(text)
-    if first is not None and len(text[: first.start()].split()) >= MIN_WORDS:
+    if first is not None and len(text[: first.start()].split()) >= MIN_SENTENCE_WORDS:
         text = text[: first.start()]
     text = text.strip(" .!?,;:")
     return text[:1].upper() + text[1:]

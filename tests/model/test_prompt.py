@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from chorus.model.prompt_summary import summarize_prompt
+from chorus.model.prompt import summarize_prompt, without_root
 
 
 @pytest.mark.parametrize(
@@ -23,3 +23,15 @@ from chorus.model.prompt_summary import summarize_prompt
 def test_the_command_or_file_comes_first(fields: dict[str, Any], summary: str) -> None:
     prompt: Any = {"title": "Bash command", "question": "Do you want to proceed?", **fields}
     assert summarize_prompt(prompt) == summary
+
+
+@pytest.mark.parametrize(
+    ("row", "root", "shown"),
+    [
+        (" /src/shop/a.py", "/src/shop", "a.py"),
+        (" /src/shop2/a.py", "/src/shop", " /src/shop2/a.py"),
+        (" /src/shop/a.py", "", " /src/shop/a.py"),
+    ],
+)
+def test_only_a_path_below_the_work_tree_is_shown_without_it(row: str, root: str, shown: str) -> None:
+    assert without_root(row, root) == shown

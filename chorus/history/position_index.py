@@ -1,0 +1,35 @@
+"""Positions by key, in some twelve bytes each: of older keys only a hash is kept.
+
+Two keys may have the same hash, once in billions of histories: whoever looks a key up checks what it finds.
+"""
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Hashable
+
+CHUNK = 2048
+
+
+class PositionIndex:
+    def __init__(self) -> None:
+        self._newest: dict[int, int] = {}
+        self._older: list[tuple[array[int], array[int]]] = []  # hashes in order, and the position of each
+
+    def get(self, key: Hashable) -> int | None:
+        """The position set last for this key; None if there is none."""
+        wanted = hash(key)
+        position = self._newest.get(wanted)
+        if position is not None:
+            return position
+        for hashes, positions in reversed(self._older):
+            at = bisect_left(hashes, wanted)
+            if at < len(hashes) and hashes[at] == wanted:
+                return positions[at]
+        return None
+
+    def __setitem__(self, key: Hashable, position: int) -> None:
+        self._newest[hash(key)] = position
+        if len(self._newest) >= CHUNK:
+            hashes = sorted(self._newest)
+            self._older.append((array("q", hashes), array("I", (self._newest[one] for one in hashes))))
+            self._newest = {}

@@ -1,0 +1,97 @@
+// The mod in the client's own test host: `claude plugin test`, run by tests/e2e/test_mod.py.
+import { expect, mock, test } from "claude-code/testing"
+
+const ENVIRONMENT = { CHORUS_SOCKET: "/run/watcher.sock", CHORUS_HOOK: "/hooks/chorus-hook", CHORUS_PROGRAM: "chorus" }
+const EDIT = { tool: "Edit", tool_use_id: "toolu_1", file_path: "/p/a.py", old_string: "a", new_string: "b" }
+const ANSWER = { status: 200, ok: true, headers: {} }
+
+function reply(value) {
+  return { value: { ...ANSWER, text: JSON.stringify(value) } }
+}
+
+// Play the watcher, with this answer to each request; return the requests.
+function watch(on, answer = (path, body) => reply({}), environment = ENVIRONMENT) {
+  const requests = []
+  mock.env(on, environment)
+  on("http.fetch", async ($, e) => {
+    const path = new URL(e.url).pathname
+    const body = JSON.parse(e.init.body)
+    requests.push({ path, socket: e.init.socketPath, ...body })
+    return answer(path, body)
+  })
+  on("tool.call", async () => ({ result: { filePath: "/p/a.py" }, text: "done" }))
+  on("session.cwd", async () => ({ value: "/p" }))
+  return requests
+}
+
+function events(requests) {
+  return requests.filter((request) => request.path === "/report").map((request) => request.event)
+}
+
+async function settled(condition) {
+  for (let n = 0; n < 100 && !condition(); n++) await new Promise((resolve) => setTimeout(resolve, 10))
+  expect(condition()).toBe(true)
+}
+
+test("each call is reported before and after it runs, over the watcher's socket", async ($, on) => {
+  const requests = watch(on)
+  const done = await $.tool.call(EDIT)
+  expect(done.text).toBe("done")
+  await settled(() => requests.length === 2)
+  expect(events(requests)).toEqual(["before", "after"])
+  expect(requests[0].socket).toBe("/run/watcher.sock")
+  expect(requests[0].call).toBe("toolu_1")
+  expect(requests[1].result).toEqual({ filePath: "/p/a.py" })
+})
+
+test("a client that Chorus did not start sends nothing", async ($, on) => {
+  const requests = watch(on, undefined, {})
+  expect((await $.tool.call(EDIT)).text).toBe("done")
+  expect(requests).toEqual([])
+})
+
+test("a call runs when the watcher answers rubbish, an error or nothing", async ($, on) => {
+  const answers = [
+    () => ({ value: { ...ANSWER, text: "{[" } }),
+    () => ({ value: { ...ANSWER, status: 500, ok: false, text: "{}" } }),
+    () => new Promise(() => {}),
+  ]
+  watch(on, () => answers.length && answers.shift()())
+  const started = Date.now()
+  for (const name of ["toolu_1", "toolu_2", "toolu_3"]) {
+    expect((await $.tool.call({ ...EDIT, tool_use_id: name })).text).toBe("done")
+  }
+  expect(Date.now() - started < 2000).toBe(true)
+})
+
+test("a notice is added to the conversation", async ($, on) => {
+  const session = mock.session(on)
+  watch(on, (path, body) => reply(body.event === "before" ? { notice: "The user reverted action 12." } : {}))
+  await $.tool.call(EDIT)
+  await settled(() => session.appended().length === 1)
+  expect(JSON.stringify(session.appended()[0].message)).toMatch(/The user reverted action 12/)
+})
+
+test("the pane has a button for each action that waits, and runs the command", async ($, on) => {
+  const action = { id: "toolu_1", text: "Edit a.py", status: "committed" }
+  const open = { open: 1, actions: [{ ...action, n: 3, open: true }, { ...action, n: 2, open: false, status: "kept" }] }
+  watch(on, (path) => reply(path === "/open" ? open : {}))
+  const commands = []
+  on("process.run", async ($, e) => {
+    commands.push(e.argv.join(" "))
+    return { value: { exitCode: 0, stdout: "kept 3\n", stderr: "" } }
+  })
+  on("ui.open", async () => ({ value: { isPlaced: true } }))
+  on("command.register", async () => ({ value: {} }))
+  on("session.start", async ($, e) => e)
+  on("ui.invalidate", async () => ({ value: undefined }))
+  on("ui.toast", async () => ({ value: undefined }))
+  await $.session.start({ cwd: "/p", surface: "terminal", isInteractive: true })
+  await $.command.run({ command: "chorus", args: "pane", origin: { kind: "composer" } })
+  const pane = await $.ui.mount({
+    plugin: "chorus", surface: "terminal", component: "Pane", requestId: "chorus", props: {},
+  })
+  expect((await pane.findAll({ type: "Button" })).length).toBe(2)
+  await pane.press({ key: "keep3" })
+  expect(commands).toEqual(["chorus keep 3"])
+})

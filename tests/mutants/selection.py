@@ -1,0 +1,123 @@
+"""Which tests run each line of the sources, and how long each takes: what to try on a mutant."""
+
+import json
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+# Without those that drive the real client, and those of rooms in which nothing is mutated.
+TEST_DIRECTORIES = tuple(
+    f"tests/{room}" for room in ("model", "changes", "policy", "store", "history", "review", "watcher")
+)
+# What one mutant may cost: of many tests that run a line, as many as fit into this time.
+MAX_SECONDS = 40.0
+MAX_TESTS = 400
+# Python does not report every line of a statement that spans several: the first of them counts.
+MAX_STATEMENT_LINES = 12
+
+SETTINGS = "[run]\nsource = chorus\nbranch = false\n"
+
+
+@dataclass(frozen=True, slots=True)
+class TestSelection:
+    seconds: dict[str, float]  # by test
+    lines: dict[str, dict[int, list[str]]]  # the tests that run each line, by module below `chorus/`
+
+    def for_line(self, module: str, line: int) -> list[str]:
+        """The tests to try on a mutant of this line, from as many files as possible, quick ones first.
+
+        A line outside all functions runs on import: then any test of the module may notice.
+        """
+        known = self.lines.get(module, {})
+        near = range(line, max(0, line - MAX_STATEMENT_LINES), -1)
+        found = next((known[each] for each in near if each in known), None)
+        if found is None:
+            found = list(dict.fromkeys(test for tests in known.values() for test in tests))
+        chosen: list[str] = []
+        seconds = 0.0
+        for test in self._spread(found):
+            seconds += self.seconds.get(test, 1.0)
+            if seconds > MAX_SECONDS or len(chosen) == MAX_TESTS:
+                break
+            chosen.append(test)
+        return chosen
+
+    def _spread(self, tests: Iterable[str]) -> Iterator[str]:
+        """One test of each file, then another of each, and so on."""
+        files: dict[str, list[str]] = {}
+        for test in sorted(tests, key=lambda test: self.seconds.get(test, 1.0)):
+            files.setdefault(test.partition("::")[0], []).append(test)
+        for row in zip_longest(*files.values()):
+            yield from (test for test in row if test is not None)
+
+
+def load_selection(place: Path, python: str, jobs: int) -> TestSelection:
+    """Read what an earlier run found, unless a source or test is newer; else run all tests once."""
+    newest = max(
+        file.stat().st_mtime for room in ("chorus", "tests") for file in ROOT.glob(f"{room}/**/*.py")
+    )
+    if not place.exists() or place.stat().st_mtime < newest:
+        print("running all tests once, to see which runs which line ...", flush=True)
+        place.write_text(json.dumps(measure(python, jobs)))
+    data = json.loads(place.read_text())
+    tests: list[str] = data["tests"]
+    lines = {
+        module: {int(line): [tests[index] for index in indexes] for line, indexes in found.items()}
+        for module, found in data["lines"].items()
+    }
+    return TestSelection(dict(zip(tests, data["seconds"], strict=True)), lines)
+
+
+def measure(python: str, jobs: int) -> dict[str, object]:
+    with tempfile.TemporaryDirectory() as scratch:
+        settings, seconds_file = Path(scratch) / "coveragerc", Path(scratch) / "seconds.jsonl"
+        settings.write_text(SETTINGS)
+        coverage_file = Path(scratch) / "coverage"
+        environment = os.environ | {
+            "COVERAGE_FILE": str(coverage_file),
+            "CHORUS_TEST_SECONDS": str(seconds_file),
+            "CHORUS_HISTORIES": "3",
+            "CHORUS_LINE_HISTORIES": "8",
+            "CHORUS_MODEL_EXAMPLES": "3",
+        }
+        command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "tests.mutants.durations"]
+        command += ["-n", str(jobs), "-m", "not client", "--cov", f"--cov-config={settings}"]
+        command += ["--cov-context=test", "--cov-report=", *TEST_DIRECTORIES]
+        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+        print(done.stdout[-2000:] if done.returncode else done.stdout.splitlines()[-1], flush=True)
+        listed = [json.loads(line) for line in seconds_file.read_text().splitlines()]
+        passed = {test: seconds for test, seconds, outcome in listed if outcome == "passed"}
+        tests = list(passed)
+        program = "import sys; from tests.mutants.selection import print_lines; print_lines(sys.argv[1])"
+        printed = subprocess.run(
+            [python, "-c", program, str(coverage_file)], cwd=ROOT, capture_output=True, text=True, check=True
+        )
+    index = {test: number for number, test in enumerate(tests)}
+    lines = {
+        module: {line: sorted({index[test] for test in own if test in index}) for line, own in found.items()}
+        for module, found in json.loads(printed.stdout).items()
+    }
+    return {"tests": tests, "seconds": [passed[test] for test in tests], "lines": lines}
+
+
+def print_lines(file: str) -> None:
+    """Print the tests that run each line, as JSON. Runs where coverage is installed."""
+    from coverage import CoverageData  # noqa: PLC0415  not installed where mutants are made
+
+    data = CoverageData(file)
+    data.read()
+    found: dict[str, dict[int, list[str]]] = {}
+    for name in data.measured_files():
+        module = Path(name).relative_to(ROOT / "chorus").as_posix()
+        by_line = data.contexts_by_lineno(name)
+        found[module] = {
+            line: sorted({context.rpartition("|")[0] for context in contexts if context})
+            for line, contexts in by_line.items()
+            if any(contexts)
+        }
+    print(json.dumps(found))

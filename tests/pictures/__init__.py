@@ -1,0 +1,1 @@
+"""Pictures of real screens for the README."""
