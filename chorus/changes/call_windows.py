@@ -115,6 +115,13 @@ class CallWindows:
         """Whether the window of any call is open."""
         return bool(self._windows or self._background)
 
+    @property
+    def only(self) -> Call | None:
+        """The call whose window is the only one that is open."""
+        return (
+            next(iter(self._windows.values())) if len(self._windows) == 1 and not self._background else None
+        )
+
     def feed(self, outcome: Outcome) -> list[WindowEffect]:
         match outcome:
             case CallOpened(call, running=True) | CallStarted(call):

@@ -312,7 +312,7 @@ class Review:
         except ChorusError as error:
             self._status.show_error(error, command)
             return
-        later = "; the session gets them with its next step or your next message" if answer["queued"] else ""
+        later = "; with the session's next step or your next message" if answer["queued"] else ""
         self._add_done("the sending of notes", None)
         self._status.show(f"sent {count_of(answer['sent'], 'note')}{later}", "done", command)
 

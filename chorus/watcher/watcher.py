@@ -93,7 +93,12 @@ class Watcher:
             self.pipeline,
             self.trees,
         )
-        self.outside_changes = OutsideChanges(self.trees, roster, self.transcripts)
+        self.outside_changes = OutsideChanges(
+            self.trees,
+            roster,
+            self.transcripts,
+            lambda call: self.prompts.is_surely_asked(call),  # noqa: PLW0108  made later
+        )
         spool = Spool(home.spool)
         self.notices = NoticeQueue(home.root / "notices.json", agent.events, spool)
         self.temporary_hooks = TemporaryHooks(home.root / TEMPORARY_HOOKS_FILE)
@@ -197,7 +202,9 @@ class Watcher:
                 self.note_delivery,
                 self.captures,
             ).handlers,
-            PromptRequests(self.prompts, self.panes, self.audit_log).handlers,
+            PromptRequests(
+                self.prompts, self.panes, self.audit_log, self.outside_changes.record_before_answer
+            ).handlers,
             ReviewRequests(
                 home.common_dir.parent,
                 self.trees,

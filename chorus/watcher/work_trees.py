@@ -30,7 +30,7 @@ from chorus.history.log.entry import entry_json
 from chorus.history.log.memory_log import LogChanges
 from chorus.history.recorder import Recorder
 from chorus.history.records import Edit
-from chorus.model.action import Action
+from chorus.model.action import Action, Call
 from chorus.model.ids import RepoPath
 from chorus.model.json_api import ActionEvent, EventJson, LogEntryJson
 from chorus.model.lru import LruDict
@@ -164,6 +164,24 @@ class WatchedTree:
             self.recorder.record_outside(ready.where, self.windows.open_paths | self._spare)
         return self._changed_paths.any_left or bool(self._held)
 
+    async def settle(self) -> None:
+        """Wait until the file watch has reported everything that is already on disk."""
+        await self._changed_paths.settle()
+
+    def record_while_asked(self, is_asked: Callable[[Call], bool]) -> None:
+        """Record what changed as outside while the only call that may write waits for the user's answer.
+
+        `is_asked`: whether the user is surely still asked about this call. It is called again once the files
+        are read: if the user has answered meanwhile, the call may have written them.
+        """
+        call = self.windows.only
+        if call is not None and not self._may_be_anywhere:
+            self._sweep_before(self.windows.open_paths | self._spare, lambda: is_asked(call))
+
+    def may_record_outside(self, *, grace_seconds: float) -> bool:
+        """Whether `record_outside` or `record_held` might record something now."""
+        return bool(self._held) or self._changed_paths.is_settled(grace_seconds)
+
     def take_new_entries(self) -> list[LogEntryJson]:
         """Return the log entries that are new or different since the last call."""
         label = self.recorder.workspace.label
@@ -237,6 +255,10 @@ class WatchedTree:
                 )
             case RecordOutsideEverywhere(exclude, until):
                 await self._changed_paths.settle()
+                if is_waiting is not None and is_waiting() and not exclude:
+                    # No other call is open and the client waits: nobody is left whose end could tell more.
+                    self._held_until = 0.0
+                    self.record_held()
                 if self._may_be_anywhere:
                     return
                 if is_waiting is None:

@@ -204,3 +204,22 @@ def test_what_differs_while_a_command_runs_is_not_recorded_as_outside_before_an_
 
 def test_what_a_session_says_of_itself_opens_and_closes_nothing() -> None:
     assert CallWindows().feed(RateLimited(SessionId("s"), "rejected", None)) == []
+
+
+def test_the_only_open_window_is_known() -> None:
+    windows, one, two = CallWindows(), call("1", "Bash"), call("2", "Bash")
+    assert windows.only is None
+    windows.feed(CallOpened(one))
+    assert windows.only == one
+    windows.feed(CallOpened(two))
+    assert windows.only is None
+    windows.feed(ActionClosed(closed(one)))
+    assert windows.only == two
+
+
+def test_beside_a_background_task_no_window_is_the_only_one() -> None:
+    windows, task, bash = CallWindows(), call("1", "Bash"), call("2", "Bash")
+    windows.feed(CallOpened(task))
+    windows.feed(ActionClosed(closed(task, run_in_background=True)))
+    windows.feed(CallOpened(bash))
+    assert windows.only is None

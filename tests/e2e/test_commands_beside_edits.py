@@ -12,6 +12,7 @@ import pytest
 
 from chorus.wire.home import find_home
 from chorus.wire.watcher_process import stop
+from tests.e2e.asked_session import answer_prompt, next_prompt, send_script
 from tests.e2e.scenarios import Say, bash, edit, write
 from tests.e2e.watched_session import MODES, WatchedSession, run_git
 from tests.lab.client import Client
@@ -57,8 +58,8 @@ def changed_lines(watched: WatchedSession, entry: dict[str, Any]) -> Lines:
     return [line for line in shown.splitlines() if line[:1] in "+-" and line[:3] not in ("+++", "---")]
 
 
-def expect(watched: WatchedSession, wanted: Sequence[tuple[str, Lines]]) -> None:
-    """Check that the log has these actions in this order, each with these lines, and nothing outside."""
+def expect_actions(watched: WatchedSession, wanted: Sequence[tuple[str, Lines]]) -> None:
+    """Check that the log has these actions in this order, each with these lines."""
     seen: list[tuple[str, Lines]] = []
 
     def is_recorded() -> bool:
@@ -68,6 +69,11 @@ def expect(watched: WatchedSession, wanted: Sequence[tuple[str, Lines]]) -> None
 
     wait_for(is_recorded, what="all actions", seconds=60)
     assert seen == list(wanted)
+
+
+def expect(watched: WatchedSession, wanted: Sequence[tuple[str, Lines]]) -> None:
+    """Check that the log has these actions, and nothing outside."""
+    expect_actions(watched, wanted)
     assert [entry["paths"] for entry in watched.log("--outside") if entry["status"] == "outside"] == []
 
 
@@ -236,3 +242,48 @@ def test_what_happens_after_stop_is_recorded_by_the_next_watcher(watched: Watche
     assert home.lock.read_text() == ""
     watched.chorus("attach", "-L", watched.terminal.name)
     expect(watched, [("Bash", ["-l2", "+B2"]), ("Edit", ["-l3", "+E3"])])
+
+
+def outside_paths(watched: WatchedSession) -> set[str]:
+    outside = [entry["paths"] for entry in watched.log("--outside") if entry["status"] == "outside"]
+    return {path for paths in outside for path in paths}
+
+
+@pytest.mark.parametrize("mode", ["default", "acceptEdits"])
+def test_what_the_user_writes_while_a_call_waits_for_permission_is_not_the_calls(
+    watched: WatchedSession, mode: str
+) -> None:
+    """The call is announced before the user is asked, and writes after the answer."""
+    watched.start_modded("--permission-mode", mode)
+    a, b = watched.project / "a.txt", watched.project / "b.txt"
+    turns: list[list[Any]] = [
+        [sed("a.txt", "l2", "B2"), edit("a.txt", "l3\n", "E3\n")],
+        [sed("a.txt", "l20", "B20"), edit("b.txt", "l20\n", "E20\n")],
+        [Text("All done.")],
+    ]
+    send_script(watched, "work", turns)
+    first = next_prompt(watched)
+    a.write_text(a.read_text().replace("l10\n", "user 10\n"))
+    b.write_text(b.read_text().replace("l21\n", "user 21\n"))
+    wait_for(lambda: outside_paths(watched) == {"a.txt", "b.txt"}, what="the user's change", seconds=60)
+    answer_prompt(watched, "approve", first)
+    if mode == "default":
+        second = next_prompt(watched, but=first["id"])
+        a.write_text(a.read_text().replace("l4\n", "user 4\n"))
+        answer_prompt(watched, "approve", second)
+        first = second
+    third = next_prompt(watched, but=first["id"])
+    answer_prompt(watched, "approve", third)
+    if mode == "default":
+        answer_prompt(watched, "approve", next_prompt(watched, but=third["id"]))
+    watched.wait_for_answer("All done.")
+    expect_actions(
+        watched,
+        [
+            ("Bash", ["-l2", "+B2"]),
+            ("Edit", ["-l3", "+E3"]),
+            ("Bash", ["-l20", "+B20"]),
+            ("Edit", ["-l20", "+E20"]),
+        ],
+    )
+    assert outside_paths(watched) == {"a.txt", "b.txt"}

@@ -190,6 +190,38 @@ def test_a_watcher_that_hangs_delays_one_event_and_loses_none(
     assert not any(spool.is_hook_waiting(event) for event in late)
 
 
+def test_what_is_over_is_waited_for_only_if_there_is_something_to_say(
+    project: Path, spool: Spool, pauses: Path, tmp_path: Path
+) -> None:
+    environment = {"PATH": f"{pauses}:{os.environ['PATH']}"}
+    run_hook(project, {"n": 1}, "chorus", "after", environment=environment)
+    assert not (tmp_path / "pauses").exists()
+    assert [event.value["n"] for event in spool.take()] == [1]
+
+    spool.expect_answers(True)
+    run_hook(project, {"n": 2}, "chorus", "after", environment=environment)
+    assert (tmp_path / "pauses").exists()
+    spool.expect_answers(False)
+    with FakeWatcher(spool, {"said": "it"}) as watcher:
+        assert run_hook(project, {"n": 3}, "chorus", "after", environment=environment) == b""
+        wait_until(lambda: len(watcher.seen) == 2, what="both events")
+
+
+def test_a_ping_tells_whether_the_watcher_works(
+    project: Path, spool: Spool, pauses: Path, tmp_path: Path
+) -> None:
+    environment = {"PATH": f"{pauses}:{os.environ['PATH']}"}
+    assert run_hook(project, {}, "chorus", "ping", environment=environment) == b""
+    assert sum(map(float, (tmp_path / "pauses").read_text().split())) < 0.2
+    with FakeWatcher(spool) as watcher:
+        assert run_hook(project, {}, "chorus", "ping") == b"works\n"
+    assert watcher.seen == []
+    (project / ".git/chorus/spool/watcher").write_text("")
+    (project / ".git/chorus/spool/asleep").touch()
+    assert run_hook(project, {}, "chorus", "ping") == b"none\n"
+    assert list((project / ".git/chorus/spool").glob("ping*")) == []
+
+
 def test_a_watcher_that_recovers_is_waited_for_again(
     project: Path, spool: Spool, slow_sleep: dict[str, str]
 ) -> None:

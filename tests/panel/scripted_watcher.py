@@ -212,8 +212,10 @@ class ScriptedWatcher:
         blocking = sorted({n for each in chosen for n in self.dependents.get(each, []) if n not in chosen})
         outside = any(self.dependents.get(each) == [] for each in chosen)
         if (blocking or outside) and not with_dependents:
-            names = ", ".join(map(str, blocking)) or "an outside change"
-            refusal = Refusal(f"later actions touch the same lines: {names}", ExitCode.CONFLICT)
+            first = f"action {', '.join(map(str, chosen))} cannot be reverted alone; nothing was changed"
+            names = [f"action {n} ({self.entries[n]['summary']})" for n in blocking] or ["an outside change"]
+            places = [f"  src/parser.py was changed later in the same lines: {name}" for name in names]
+            refusal = Refusal("\n".join((first, *places)), ExitCode.CONFLICT)
             refusal.details = {"dependents": blocking}
             raise refusal
         chosen = chosen + blocking

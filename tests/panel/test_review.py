@@ -72,6 +72,8 @@ async def test_dependent_actions_are_listed_and_can_be_reverted_too(watcher: Scr
         await ui.shows("Cannot revert")
         await ui.shows("preview with 42, 44")
         assert "Press w" in ui.wrapped_text("title")
+        assert "␊" not in ui.wrapped_text("title"), "each of the later changes has a line of its own"
+        assert "nothing was changed" not in ui.wrapped_text("title"), "the title says so"
         assert "--" not in ui.wrapped_text("title"), "the form's own keys, not options of the command"
         await ui.press("r")
         assert isinstance(ui.panel.screen, RevertForm), "alone it cannot be reverted"
@@ -106,7 +108,7 @@ async def test_in_a_narrow_pane_the_conflict_is_shown_in_full(watcher: ScriptedW
         form = ui.panel.screen
         assert isinstance(form, RevertForm)
         assert form.preview.problem is not None
-        assert str(form.preview.problem) in ui.wrapped_text("title")
+        assert str(form.preview.problem).splitlines()[1].strip() in ui.wrapped_text("title")
 
 
 async def test_capital_r_reverts_the_turn(watcher: ScriptedWatcher) -> None:

@@ -389,6 +389,33 @@ def test_each_turn_or_action_can_have_its_own_message(numbered: UserRepo, agent:
     assert numbered.git("log", "-1", "--format=%s") == "By turn\n"
 
 
+def test_an_action_left_because_of_staged_lines_is_not_landed(
+    numbered: UserRepo, recorder: Recorder, agent: Agent
+) -> None:
+    """Also in one commit with others of its turn."""
+    one = agent.replace("n.txt", b"line 5\n", b"five\n")
+    two = agent.replace("n.txt", b"line 9\n", b"nine\n")
+    numbered.write("n.txt", edited((b"line 5\n", b"five\n"), (b"line 9\n", b"other\n")))
+    numbered.git("add", "n.txt")
+    recorder.record_outside()
+    land(agent)
+    states = {entry.n: entry.status for entry in recorder.entries()}
+    assert (states[one.n], states[two.n]) == ("landed", "committed")
+
+
+def test_a_staged_line_where_an_action_inserted_one_leaves_only_that_action(
+    numbered: UserRepo, recorder: Recorder, agent: Agent
+) -> None:
+    one = agent.replace("n.txt", b"line 5\n", b"line 5\ninserted\n")
+    two = agent.replace("n.txt", b"line 20\n", b"twenty\n")
+    user_writes(numbered, recorder, b"inserted\n", b"mine instead\n")
+    numbered.git("add", "n.txt")
+    done = land(agent)
+    assert left(done) == [(one.n, "line 6 of n.txt has other content staged")]
+    assert head_file(numbered) == edited((b"line 20\n", b"twenty\n"))
+    assert {e.n: e.status for e in recorder.entries()}[two.n] == "landed"
+
+
 def test_staged_lines_beside_and_on_landed_ones(numbered: UserRepo, agent: Agent) -> None:
     one = agent.replace("n.txt", b"line 5\n", b"five\n")
     two = agent.replace("n.txt", b"line 9\n", b"nine\n")

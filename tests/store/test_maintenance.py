@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from chorus.model.ids import Oid, RepoPath
+from chorus.store.maintenance import side_store
 from chorus.store.maintenance.removal import LaneInUse, detach
 from chorus.store.maintenance.side_store import (
     count_loose,
@@ -50,6 +51,18 @@ def test_packed_objects_are_read_as_before(opened: OpenStore) -> None:
     assert len(opened.repo.read_commits(TIMELINE)) == 50
     recorder.record("app.py", b"goes on\n")
     assert opened.repo.fsck() == ""
+
+
+def test_many_objects_are_packed_some_at_a_time(opened: OpenStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(side_store, "MAX_PACKED_AT_ONCE", 20)
+    record(opened, 30)
+    objects = {found.oid: opened.store.read(found.oid) for found in list_loose(opened.store.directory)}
+    assert len(objects) > 60
+
+    assert pack(opened.repository.git, opened.store, young_seconds=-1) == len(objects)
+
+    assert list_loose(opened.store.directory) == []
+    assert {oid: opened.store.read(oid) for oid in objects} == objects
 
 
 def test_a_pack_is_never_written_where_the_users_gc_prunes(opened: OpenStore) -> None:

@@ -91,10 +91,15 @@ def test_calls_are_recorded_from_the_mods_reports(mod: Mod, project: Path) -> No
     mod.hook("UserPromptSubmit", prompt="write", prompt_id="p1")
     mod.call("before", "c1", "a.txt", time=10**15)
     (project / "a.txt").write_text("x\n")
-    mod.call("after", "c1", "a.txt", result={"type": "create", "originalFile": None})
+    done = mod.call("after", "c1", "a.txt", result={"type": "create", "originalFile": None})
+    assert done == {"number": 1}
     mod.call("before", "c2", "b.txt")
     mod.call("after", "c2", "b.txt", isError=True, text="no")
     assert sorted(entries(project), key=str) == [("c1", "committed", "mod"), ("c2", "failed", "mod")]
+
+    row = {"n": 1, "id": "c1", "text": "Write a.txt", "status": "committed", "open": True}
+    assert mod.post("/open", {"cwd": str(project)}) == {"open": 1, "actions": [row]}
+    assert mod.post("/open", {"cwd": "/"}) == {"open": 0, "actions": []}
 
 
 def test_rubbish_ends_the_connection_and_nothing_else(mod: Mod, project: Path) -> None:

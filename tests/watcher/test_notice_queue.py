@@ -11,7 +11,7 @@ import pytest
 
 from chorus.agents.claude_code.adapter import AGENT
 from chorus.agents.hook_event import HookEvent
-from chorus.agents.hook_spool import Spool
+from chorus.agents.hook_spool import NOTICES, Spool
 from chorus.model.ids import SessionId
 from chorus.model.session import Session
 from chorus.review.revert.notice_text import Notice
@@ -19,6 +19,18 @@ from chorus.watcher.notice_queue import NoticeQueue
 
 A, B = SessionId("a"), SessionId("b")
 NOTICE = Notice(A, "You were reverted.")
+
+
+def test_hooks_wait_while_there_is_something_to_say(tmp_path: Path) -> None:
+    spool = Spool(tmp_path / "spool")
+    spool.open()
+    queue = NoticeQueue(tmp_path / "notices.json", AGENT.events, spool)
+    assert not (tmp_path / "spool" / NOTICES).exists()
+    queue.add([NOTICE], [])
+    assert (tmp_path / "spool" / NOTICES).exists()
+    assert queue.take(A) == NOTICE.text
+    assert not (tmp_path / "spool" / NOTICES).exists()
+    spool.close(asleep=False)
 
 
 class FakeHooks:

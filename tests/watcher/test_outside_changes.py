@@ -58,7 +58,9 @@ async def test_nothing_is_outside_while_a_command_may_be_writing(repo: UserRepo)
     tree = WatchedTree(repo.path, wake=lambda: None)
     tree.start()
     trees, transcripts = Trees(tree), Transcripts()
-    source = OutsideChanges(cast(WatchedTrees, trees), SessionTable(), cast(TranscriptSource, transcripts))
+    source = OutsideChanges(
+        cast(WatchedTrees, trees), SessionTable(), cast(TranscriptSource, transcripts), lambda call: False
+    )
     running = asyncio.create_task(source.run())
     await until_looked(trees, 2)
     done = bash("toolu_1")
@@ -73,4 +75,19 @@ async def test_nothing_is_outside_while_a_command_may_be_writing(repo: UserRepo)
         while facts(tree)[-1] != ("outside", None, ("later.txt",)):
             await until_looked(trees, trees.looks + 1)
     running.cancel()
+    tree.close()
+
+
+async def test_what_the_user_writes_before_an_answer_is_recorded_before_it_is_given(repo: UserRepo) -> None:
+    tree = WatchedTree(repo.path, wake=lambda: None)
+    tree.start()
+    trees, transcripts = Trees(tree), Transcripts()
+    source = OutsideChanges(
+        cast(WatchedTrees, trees), SessionTable(), cast(TranscriptSource, transcripts), lambda call: True
+    )
+    done = bash("toolu_1")
+    await tree.feed([opened(done)], source="hook", is_waiting=lambda: True)
+    repo.write("mine.txt", b"by the user\n")
+    await source.record_before_answer()
+    assert facts(tree)[-1] == ("outside", None, ("mine.txt",))
     tree.close()

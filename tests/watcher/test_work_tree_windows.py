@@ -228,3 +228,60 @@ def _reported(place: Path, before: str, after: str) -> ChangeReport:
         if old != new
     )
     return ChangeReport((FileReport(str(place), before, hunks=hunks),), (str(place),))
+
+
+def test_what_changes_while_the_user_is_asked_about_a_command_is_outside(
+    tree: WatchedTree, repo: UserRepo
+) -> None:
+    command = bash("t1")
+    tell(tree, opened(command), is_waiting=True)
+    repo.write("app.py", b"by the user\n")
+    asyncio.run(tree.settle())
+    tree.record_while_asked(lambda call: call.id == "t1")
+    assert facts(tree)[-1] == ("outside", None, ("app.py",))
+    repo.write("app.py", b"by the user\ncommand\n")
+    tell(tree, ActionClosed(command), is_waiting=True)
+    assert changed_lines(tree, "t1") == {"command"}
+
+
+def test_what_changes_while_the_user_answers_is_left_for_the_command(
+    tree: WatchedTree, repo: UserRepo
+) -> None:
+    command = bash("t1")
+    tell(tree, opened(command), is_waiting=True)
+    repo.write("app.py", b"by the command\n")
+    asyncio.run(tree.settle())
+    answers = iter([True, False])  # asked when looked at first, answered once the files were read
+    tree.record_while_asked(lambda call: next(answers))
+    tell(tree, ActionClosed(command), is_waiting=True)
+    assert facts(tree)[-1] == ("committed", "t1", ("app.py",))
+
+
+def test_beside_another_command_nothing_is_outside_while_the_user_is_asked(
+    tree: WatchedTree, repo: UserRepo
+) -> None:
+    tell(tree, opened(bash("t1")), opened(bash("t2")), is_waiting=True)
+    before = facts(tree)
+    repo.write("app.py", b"by the other command\n")
+    asyncio.run(tree.settle())
+    tree.record_while_asked(lambda call: True)
+    assert facts(tree) == before
+
+
+def test_a_command_that_starts_after_an_edit_gets_no_line_the_user_wrote_before_the_edit(
+    tree: WatchedTree, repo: UserRepo
+) -> None:
+    """The end of the edit is reported without waiting, so its record is held until it is clear."""
+    place = repo.path / "app.py"
+    place.write_text("a\nb\nc\nd\n")
+    settle(tree)
+    edit = action("t1", place, report=_reported(place, "a\nb\nuser\nd\n", "A\nb\nuser\nd\n"))
+    tell(tree, opened(edit), is_waiting=True)
+    place.write_text("A\nb\nuser\nd\n")
+    tell(tree, ActionClosed(edit))
+    command = bash("t2")
+    tell(tree, opened(command), is_waiting=True)
+    place.write_text("A\nb\nuser\nD\n")
+    tell(tree, ActionClosed(command), is_waiting=True)
+    assert changed_lines(tree, "t1") == {"A"}
+    assert changed_lines(tree, "t2") == {"D"}

@@ -23,6 +23,11 @@ MIN_MARGIN_HEIGHT = 20
 CANCEL_KEY: Pieces = [("esc", "key"), (" cancel", "muted")]
 
 
+def render_problem(problem: Exception) -> list[StyledLine]:
+    """Render an error, line by line."""
+    return [([(sanitize(line.strip()), "error")], "") for line in str(problem).splitlines()]
+
+
 class Form(ModalScreen[Result], Generic[Result]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "cancel", "cancel", show=False)]
 

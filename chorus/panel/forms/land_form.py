@@ -15,7 +15,7 @@ from chorus.model.json_api import LandedCommitJson, LandJson
 from chorus.model.requests import LandArguments, LandMessage
 from chorus.panel import command_lines
 from chorus.panel.background import start_task
-from chorus.panel.forms.form import CANCEL_KEY, Form
+from chorus.panel.forms.form import CANCEL_KEY, Form, render_problem
 from chorus.panel.style.theme import ActivePalette
 from chorus.panel.widgets.line_pane import LinePane, Pieces, StyledLine
 from chorus.text.sanitize import sanitize
@@ -153,7 +153,7 @@ class LandForm(Form[LandArguments]):
         try:
             self._messages = self._edit_messages(edited, self._planned["onto"])
         except (ChorusError, OSError) as error:
-            self.show_text("commits", [([(sanitize(str(error)), "error")], ""), ([], "")])
+            self.show_text("commits", [*render_problem(error), ([], "")])
         else:
             self._changed()
 
@@ -177,7 +177,7 @@ class LandForm(Form[LandArguments]):
             self._planned = await self._plan(choices)
         except ChorusError as error:
             self._planned = None
-            lines: list[StyledLine] = [([(sanitize(str(error)), "error")], "")]
+            lines = render_problem(error)
         else:
             lines = render_landing(self._planned)
         self.show_text("commits", [*lines, ([], "")])

@@ -11,7 +11,7 @@ from textual.events import Resize
 
 from chorus.errors import ChorusError
 from chorus.panel import command_lines
-from chorus.panel.forms.form import CANCEL_KEY, Form
+from chorus.panel.forms.form import CANCEL_KEY, Form, render_problem
 from chorus.panel.style.theme import ActivePalette
 from chorus.panel.widgets.diff import DiffView
 from chorus.panel.widgets.line_pane import Pieces, StyledLine
@@ -103,8 +103,10 @@ class RevertForm(Form[str]):
                 ],
                 "",
             ),
-            ([(sanitize(str(self.preview.problem)), "")], ""),
         ]
+        problem = render_problem(self.preview.problem)
+        # Its first line says what the title says, where others name what is in the way.
+        lines += problem[1:] or problem
         return [*lines, ([(self._render_hint(), "muted")], ""), ([], "")]
 
     def _render_hint(self) -> str:

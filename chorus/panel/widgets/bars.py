@@ -52,8 +52,8 @@ class StatusLine(LinePane, can_focus=False):
             self.set_timer(FADE_SECONDS, lambda: self._fade(status))
 
     def show_error(self, error: ChorusError, command: str) -> None:
-        text = f"{error} {error.hint}" if error.hint else str(error)
-        self.show(text, "error", command)
+        text = "; ".join(line.strip() for line in str(error).splitlines())
+        self.show(f"{text} {error.hint}" if error.hint else text, "error", command)
 
     def show_progress(self, progress: list[TaskProgress], link: str) -> None:
         self.progress, self.link = progress, link

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from chorus.changes.diff import hunks
-from chorus.changes.line_merge import Overlap, merge_lines
-from chorus.changes.line_trace import follow_line
+from chorus.changes.line_merge import LineRange, Overlap, merge_lines
+from chorus.changes.line_trace import follow_line, follow_stretch, inserts_at
 from chorus.history.lane_change import merge_entries
 from chorus.history.log.entry import LogEntry
 from chorus.history.workspace import PLAIN_MODES, Workspace
@@ -139,6 +139,8 @@ class _Fitter:
         if not isinstance(overlap, Overlap):
             return {}
         lines = {line: line for found in overlap.ranges for line in range(found.start, found.end)}
+        # Where both inserted lines: the stretch of lines that are there by now, empty at first.
+        points = {found.start: found for found in overlap.ranges if found.start == found.end}
         found: dict[int, int] = {}
         now = conflict.before
         for change in touching:
@@ -147,11 +149,17 @@ class _Fitter:
                 return {}
             changes = hunks(self._workspace.read(now) or b"", self._workspace.read(merged) or b"")
             followed = {line: follow_line(position, changes) for line, position in lines.items()}
-            changed = [line for line, (_, is_changed) in followed.items() if is_changed]
+            in_index = hunks(before, staged)
+            changed = [follow_line(line, in_index)[0] for line in lines if followed[line][1]]
+            changed += [
+                follow_stretch(LineRange(point, point), in_index).start
+                for point, stretch in points.items()
+                if inserts_at(stretch, changes)
+            ]
             if changed:
-                index_line = follow_line(min(changed), hunks(before, staged))[0] + 1
-                found |= {number: index_line for number in change.numbers if number not in found}
+                found |= {number: min(changed) + 1 for number in change.numbers if number not in found}
             lines = {line: position for line, (position, _) in followed.items()}
+            points = {point: follow_stretch(stretch, changes) for point, stretch in points.items()}
             now = merged
         return found
 
@@ -171,6 +179,7 @@ class _Fitter:
         fit.left += left
         if not fitting:
             return
+        gone = {each.id for each in group.entries} - {each.entry.id for each in fitting}
         fit.tree = tree
         for oid, entry in contexts:
             changes = tuple(self._context_changes(oid))

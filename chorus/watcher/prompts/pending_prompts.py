@@ -12,11 +12,13 @@ from typing import Any, Protocol
 from chorus.agents.interface import PromptAppearance, Prompts
 from chorus.config.user_config import Preferences
 from chorus.errors import ChorusError, NotFound
+from chorus.model.action import Call
 from chorus.model.answer import Answer, describe_answer
 from chorus.model.ids import PaneId, SessionId
 from chorus.model.json_api import AnswerJson, EventJson, OptionJson, PromptEvent, PromptGoneEvent, PromptJson
 from chorus.model.outcomes import Outcome, PromptOpened
 from chorus.model.prompt import Prompt
+from chorus.model.tools import COMMAND_KEY
 from chorus.watcher.panes.watched_panes import WatchedPane
 from chorus.watcher.prompts.answer_keys import PromptRefused
 from chorus.watcher.prompts.audit_log import AuditLog
@@ -80,6 +82,23 @@ class PendingPrompts:
     def is_asking(self, pane: WatchedPane) -> bool:
         """Whether the pane's screen shows a prompt, or something that may be one."""
         return self._screens.is_asking(pane)
+
+    def is_surely_asked(self, call: Call) -> bool:
+        """Whether the prompt about a command is open at this moment: its dialog is on the screen, which is
+        read now, or only Chorus can answer it.
+        """
+        requested = [one for one in self._requested.all.values() if one.request.id == call.id]
+        if any(one.channel.how == "control" for one in requested):
+            return True
+        if COMMAND_KEY not in call.input:
+            return False  # a dialog does not say which of several calls it is about
+        panes = {one.pane for one in requested}
+        for screen, appearance in list(self._screens.pending()):
+            is_its_pane = screen.pane.session == call.session or screen.pane.id in panes
+            if is_its_pane and self._agent_prompts.may_be_about(appearance.prompt, call.tool, call.input):
+                self._screens.look(screen.pane)
+                return (screen, appearance) in self._screens.pending()
+        return False
 
     def forget(self, pane: WatchedPane) -> None:
         self._screens.forget(pane)

@@ -351,20 +351,26 @@ class PromptRequests:
     prompts: PendingPrompts
     panes: PaneSource
     audit_log: AuditLog
+    before_answer: Callable[[], Awaitable[None]]
 
     @property
     def handlers(self) -> dict[str, Handler]:
         return {"prompts": self.pending, "answer": self.answer, "audit": self.audit}
 
     async def pending(self, _: NoArguments) -> list[PromptJson]:
-        for pane in self.panes.panes.all.values():
-            self.prompts.look(pane)
+        self._look()
         return self.prompts.all()
 
     async def answer(self, arguments: AnswerArguments) -> AnswerJson:
         answer = parse_answer(arguments)
         by = arguments.get("by", "command")
+        self._look()
+        await self.before_answer()
         return await self.prompts.answer(arguments["prompt"], arguments["fingerprint"], answer, by=by)
+
+    def _look(self) -> None:
+        for pane in self.panes.panes.all.values():
+            self.prompts.look(pane)
 
     async def audit(self, _: NoArguments) -> list[AuditEntryJson]:
         return self.audit_log.read()

@@ -111,6 +111,14 @@ class ChangedPaths:
         """Whether anything changed, HEAD included."""
         return self.any_left or self._head
 
+    def is_settled(self, grace_seconds: float) -> bool:
+        """Whether `take_settled` might return something: a cheap answer."""
+        self.gather()
+        settled = time.monotonic() - grace_seconds
+        if self._lost is not None:
+            return True
+        return self._head or not self._reported or min(self._reported.values()) <= settled
+
     def take(self) -> PathBatch:
         self.gather()
         taken = PathBatch(self._reported, self._lost, self.is_new)

@@ -1,12 +1,15 @@
 """Record changes between calls as outside changes, once it is certain that no call claims them.
 
-Woken by the file watches. Transcripts are read first: a call they report may be the one that wrote.
+Woken by the file watches. Transcripts are read first: a call they report may be the one that wrote. While the
+user is asked about a call, it writes nothing: what changes then is outside too.
 """
 
 import asyncio
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
+from chorus.model.action import Call
 from chorus.model.session import SessionTable
 from chorus.watcher.sources.transcript_source import TranscriptSource
 from chorus.watcher.work_trees import WatchedTree, WatchedTrees
@@ -24,6 +27,17 @@ class OutsideChanges:
     trees: WatchedTrees
     roster: SessionTable
     transcripts: TranscriptSource
+    is_asked: Callable[[Call], bool]  # whether the user is surely still asked about this call
+
+    async def record_before_answer(self) -> None:
+        """Record what changed while a call waited for the answer that is about to be given."""
+        async with self.transcripts.pipeline.lock:
+            await self.transcripts.read()
+            for tree in self.trees.present():
+                if tree.windows.only:
+                    await tree.settle()
+                    with tree.directory.ignore_if_removed():
+                        tree.record_while_asked(self.is_asked)
 
     async def run(self) -> None:
         changed = self.trees.changed
@@ -34,6 +48,9 @@ class OutsideChanges:
                     await changed.wait()
             changed.clear()
             await asyncio.sleep(GRACE_SECONDS)
+            if self.trees.all and not any(map(self._is_due, self.trees.all.values())):
+                changed.set()
+                continue
             async with self.transcripts.pipeline.lock:
                 await self.transcripts.read()
                 left = [self._record(tree) for tree in self.trees.present()]
@@ -50,8 +67,18 @@ class OutsideChanges:
     def _record_present(self, tree: WatchedTree) -> bool:
         tree.record_held()
         if tree.windows.open:
+            if tree.has_changes:
+                tree.record_while_asked(self.is_asked)
             return tree.has_changes
+        return tree.record_outside(grace_seconds=self._grace_seconds(tree))
+
+    def _is_due(self, tree: WatchedTree) -> bool:
+        """Whether there may be something to record, or the tree is gone."""
+        grace = self._grace_seconds(tree)
+        return tree.may_record_outside(grace_seconds=grace) or not tree.directory.is_there()
+
+    def _grace_seconds(self, tree: WatchedTree) -> float:
         live = [s for s in self.roster.sessions.values() if s.state != "gone"]
         # A watcher that starts finds changes of calls that are reported late, from whatever source.
         late = (tree.is_new and live) or not all(session.is_live for session in live)
-        return tree.record_outside(grace_seconds=GRACE_SECONDS_WITHOUT_HOOKS if late else GRACE_SECONDS)
+        return GRACE_SECONDS_WITHOUT_HOOKS if late else GRACE_SECONDS

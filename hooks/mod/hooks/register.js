@@ -105,15 +105,15 @@ async function deliverInTime($, report) {
   return reply
 }
 
-// Send a report, and wait until the watcher has taken it, or no longer than LIMIT_MS.
-function sendAndWait($, report) {
+// Send a report, and wait until the watcher has taken it, or no longer than the limit.
+function sendAndWait($, report, limit = LIMIT_MS) {
   const sent = send($, report)
   if (late) return null
   return new Promise((resolve) => {
     const timer = setTimeout(() => {
       late = true
       resolve(null)
-    }, LIMIT_MS)
+    }, limit)
     sent.then((reply) => {
       clearTimeout(timer)
       resolve(reply)
@@ -255,8 +255,10 @@ export function register(on) {
 
   on("classic.UserPromptSubmit", async ($, e, next) => {
     remember(e)
+    const started = Date.now()
     if (socket && !isInteractive) hung = await isHanging($)
-    if (socket) await sendAndWait($, { event: "hook", hook: e })
+    // Both together take no longer than one report may.
+    if (socket) await sendAndWait($, { event: "hook", hook: e }, started + LIMIT_MS - Date.now())
     return next(e)
   })
 
