@@ -101,7 +101,7 @@ def write_text(event: Assistant, context: EventContext, text: str) -> TextWritte
     if context.agent is not None or event.error is not None or context.source is not _STREAM:
         return None
     text = text.strip()
-    if streamed and streamed.strip() == text:
+    if not text or (streamed and streamed.strip() == text):
         return None
     return TextWritten(session.id, _id(session.turns.current), text + "\n")
 
