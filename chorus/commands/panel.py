@@ -123,9 +123,11 @@ def _toggle(args: argparse.Namespace) -> ExitCode:
     from chorus.wire.watcher_process import import_path  # noqa: PLC0415  only a crash needs it
 
     pane = args.pane or os.environ.get("TMUX_PANE")
-    if not pane:
+    if not pane and "TMUX" not in os.environ:
         raise UsageError("not inside tmux", hint="Run this inside tmux, or give a pane with --pane.")
     tmux = TmuxServer(select_address(os.environ, name=args.socket_name, path=args.socket_path))
+    if not pane:  # run by a key binding: tmux knows which pane the user is in
+        (pane,) = tmux.run(["display-message", "-p", "#{pane_id}"])
     if close_side_panes(tmux, PaneId(pane)):
         return ExitCode.OK
     options = [option for option in ("--ascii", "--unicode", "--bell", "--here") if getattr(args, option[2:])]

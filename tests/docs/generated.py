@@ -82,6 +82,7 @@ MAN_EXAMPLES = (
     ("chorus revert 12", "Undo action 12; later work in the same file stays."),
     ("chorus note 12:40 'what if it is None?'", "Write a note to the agent on a line of action 12."),
     ("chorus notes send", "Send all notes, those of one session together."),
+    ("chorus inbox --web", "Answer the prompts of all repositories in a browser; prints a link."),
     ("chorus land LANE --edit", "Commit a lane to the current branch, and edit the messages first."),
     (
         'chorus pr LANE | gh pr create --title "$(chorus pr LANE --title)" --body-file -',
@@ -97,6 +98,10 @@ MAN_FILES = (
     (
         "~/.config/chorus/config.toml",
         "Your preferences and rules for prompts (in $XDG_CONFIG_HOME, if set). See docs/config.md.",
+    ),
+    (
+        "~/.local/state/chorus",
+        "Which repositories have a watcher; what was answered in the browser (in $XDG_STATE_HOME, if set).",
     ),
     (".chorus.toml", "A repository's own rules, which can only make yours stricter."),
 )

@@ -1,6 +1,7 @@
 """The panel in a real tmux pane, driven by real keys."""
 
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -147,6 +148,17 @@ def test_one_key_opens_the_panel_beside_the_session_and_closes_it(
     Pane(terminal, beside).wait_for("─ Queue 4 open")
     subprocess.run(toggle, check=True, env=environment(), cwd=tmp_path, capture_output=True)
     assert terminal.tmux("list-panes", "-t", session.id, "-F", "#{pane_id}").split() == [session.id]
+
+
+def test_a_key_binding_of_tmux_needs_no_pane(
+    terminal: Terminal, serving: ScriptedWatcher, tmp_path: Path
+) -> None:
+    """tmux runs the command of a key outside any pane."""
+    session = terminal.open(["sh", "-c", "echo SESSION; exec cat"], cwd=tmp_path, environment=environment())
+    session.wait_for("SESSION")
+    words = ["env", *(f"{name}={value}" for name, value in environment().items()), *PANEL, "--toggle"]
+    terminal.tmux("run-shell", shlex.join(words))
+    assert len(terminal.tmux("list-panes", "-t", session.id, "-F", "#{pane_id}").split()) == 2
 
 
 def test_outside_tmux_toggle_says_what_it_needs(tmp_path: Path) -> None:
