@@ -152,13 +152,20 @@ def test_a_call_that_ends_withdraws_the_request(mod: Mod, project: Path) -> None
         assert watcher.ask("prompts") == []
 
 
-def test_with_keys_alone_nothing_is_held(mod: Mod, project: Path, tmp_path: Path) -> None:
+def test_with_keys_alone_nothing_is_held_where_a_key_can_be_sent(
+    mod: Mod, project: Path, tmp_path: Path
+) -> None:
     config = tmp_path / "config" / "chorus" / "config.toml"
     config.parent.mkdir(parents=True)
     config.write_text('relay = "keys"\n')
     mod.call("before", "c1", "a.txt")
     tool_input = {"file_path": str(project / "a.txt")}
-    assert mod.hook("PermissionRequest", tool_name="Write", tool_input=tool_input, tool_use_id="c1") == {}
+    request = {"tool_name": "Write", "tool_input": tool_input, "tool_use_id": "c1"}
+    assert mod.hook("PermissionRequest", **request) == {"request": 1}  # it is in no pane
+
+    value = {**mod.session, "hook_event_name": "PermissionRequest", **request}
+    report = {"event": "hook", "pane": "%9", "tmux": "/nowhere,1,0", "hook": value}
+    assert mod.post("/report", report) == {}
 
 
 def test_the_client_is_the_process_at_the_other_end(mod: Mod, project: Path) -> None:
