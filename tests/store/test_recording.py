@@ -62,10 +62,9 @@ def test_lookup_and_walk_agree_with_git(
     repo: UserRepo, repository: Repository, store: ObjectStore, trees: Trees
 ) -> None:
     tree = store.read_commit(repository.head().oid or NO_OID).tree
-    shape = "--format=%(objectmode) %(objectname) %(path)"
-    listed = repo.git("ls-tree", "-r", "-z", shape, "HEAD").split("\0")[:-1]
+    listed = repo.git("ls-tree", "-r", "-z", "HEAD").split("\0")[:-1]
 
-    walked = [f"{entry.mode:06o} {entry.oid} {path}" for path, entry in trees.walk(tree)]
+    walked = [f"{entry.mode:06o} blob {entry.oid}\t{path}" for path, entry in trees.walk(tree)]
 
     assert walked == listed
     assert all(trees.lookup(tree, path) == entry for path, entry in trees.walk(tree))

@@ -1,6 +1,7 @@
 """Both implementations of processes, on this machine: psutil, which macOS needs, reads Linux's too."""
 
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -95,7 +96,8 @@ def test_the_foreground_group_of_a_terminal(processes: ModuleType) -> None:
     """A shell with job control and a program in its foreground, in a terminal of their own."""
     pid, terminal = os.forkpty()
     if pid == 0:
-        os.execvp("sh", ["sh", "-c", "set -m; sleep 61"])
+        # By its path, and not last: some shells have a sleep of their own, or become the last program.
+        os.execvp("sh", ["sh", "-c", f"set -m; {shutil.which('sleep')} 61; true"])
     try:
         shell = wait_for(lambda: _with_job(processes, pid), what="the program has the terminal")
         names = {processes.read_process(each).name for each in processes.list_group(shell.foreground_group)}

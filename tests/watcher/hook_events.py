@@ -17,8 +17,10 @@ SECONDS = 60.0
 class HookEvents:
     """What the hook program leaves for the watcher, without the program."""
 
-    def __init__(self, home: Home) -> None:
+    def __init__(self, home: Home, *, pane: str = "") -> None:
+        """`pane`: where the client is. In no pane, its permission hook is held until somebody answers."""
         self._home = home
+        self._head = f"1\t\t{pane}\t/nowhere,1,0\n" if pane else "1\t\t\t\n"
         self._names = itertools.count(1)
 
     def tell(self, *events: dict[str, Any]) -> None:
@@ -35,7 +37,7 @@ class HookEvents:
 
     def _put(self, event: dict[str, Any]) -> Path:
         temporary = self._home.spool / "being-written"
-        temporary.write_bytes(b"1\t\t\t\n" + json.dumps(event).encode())
+        temporary.write_bytes(self._head.encode() + json.dumps(event).encode())
         # Named as by a hook that still waits.
         return temporary.rename(self._home.spool / f"{os.getpid()}.{next(self._names)}")
 

@@ -57,7 +57,7 @@ def check(repo: Path, events: list[dict[str, Any]]) -> tuple[list[str], list[str
     home = find_home(repo)
     connect_or_start(home).close()
     try:
-        hooks = HookEvents(home)
+        hooks = HookEvents(home, pane="%9")
         hooks.tell(*events)
         edit_through(hooks, repo)
         with connect(home) as watcher:
