@@ -304,3 +304,21 @@ def test_a_stop_ends_the_wait_for_a_program_that_reads_nothing(tmp_path: Path) -
     asyncio.run(cancel())
     assert time.monotonic() - began < headless_runs.WRITE_TIMEOUT_SECONDS
     os.close(reader)
+
+
+async def test_a_client_whose_output_arrives_after_its_end_was_ready(tmp_path: Path) -> None:
+    runs = HeadlessRuns()
+    run = runs.add("run", tmp_path / "gone.in", SERVER, PaneId("%0"))
+    waiting = asyncio.create_task(runs.wait_ready(run))
+    await asyncio.sleep(3 * headless_runs.POLL_SECONDS)
+    await runs.feed(run, [SessionDescribed(SessionId("s"))])
+    await asyncio.wait_for(waiting, SECONDS)
+
+
+async def test_a_client_that_ended_without_a_word_could_not_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(headless_runs, "OUTPUT_SECONDS", 0.05)
+    runs = HeadlessRuns()
+    with pytest.raises(RunEnded, match="the client of run ended at once"):
+        await runs.wait_ready(runs.add("run", tmp_path / "gone.in", SERVER, PaneId("%0")))

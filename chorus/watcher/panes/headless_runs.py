@@ -36,6 +36,8 @@ REPLY_TIMEOUT_SECONDS = 60.0
 WRITE_TIMEOUT_SECONDS = 10.0
 # How long an interrupted client has for each step before the next, stronger one.
 INTERRUPT_SECONDS = 5.0
+# What a client printed before it ended may still be on its way through the pipe of its pane.
+OUTPUT_SECONDS = 1.0
 POLL_SECONDS = 0.02
 # A client reads a message at once when it is idle, but does not always say so.
 UNREAD_SECONDS = 5.0
@@ -221,7 +223,7 @@ class HeadlessRuns:
     async def wait_ready(self, run: HeadlessRun) -> None:
         """Wait until the client works; raise with its output if it ends instead."""
         await _wait_for(lambda: run.ready or not run.is_running, REPLY_TIMEOUT_SECONDS)
-        if not run.ready and not run.is_running:
+        if not run.is_running and not await _wait_for(lambda: run.ready, OUTPUT_SECONDS):
             raise RunEnded(f"the client of {run.name} ended at once {run.describe_end()}")
 
     async def interrupt(self, run: HeadlessRun, limit: float = INTERRUPT_SECONDS) -> str:
