@@ -136,7 +136,7 @@ class OutcomeReader(Protocol):
         ...
 
     def close_client(self, session: SessionId, client: str) -> list[Outcome]:
-        """Return the outcomes of the calls of one client that ended, while another is in the same session."""
+        """Close the calls of a client that ended while another stays in the session."""
         ...
 
 

@@ -143,7 +143,7 @@ class LineHistory:
         self.act(action, version)
 
     def move(self, version: FileVersion, *, away: bool = False) -> None:
-        """Somebody else made this version. `away`: what it lacks is not lost but elsewhere."""
+        """Take a version no action made. `away`: missing lines are on another branch, not gone."""
         lost = Presence.AWAY if away else Presence.GONE
         if not self._return(version, lost):
             self._change(version, lost)

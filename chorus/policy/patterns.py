@@ -88,7 +88,7 @@ class CommandPattern:
         )
 
     def _matches_loosely(self, arguments: list[str]) -> bool:
-        """Whether flags that may be those of the pattern are there, and its other words in its order."""
+        """Whether similar flags are present, and the other words in the same order."""
         wanted, given = _flags(self.words[1:]), _flags(arguments)
         if not all(any(_similar_flag(one, other) for other in given) for one in wanted):
             return False

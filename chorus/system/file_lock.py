@@ -25,7 +25,7 @@ class NoLocks(ChorusError):
     """The file system has no locks, as some network mounts."""
 
     exit_code = ExitCode.SYSTEM_ERROR
-    hint = "Move the repository to a local disk, or mount the file system with locks."
+    hint = "Move the repository to a local disk, or mount the file system with locking enabled."
 
 
 class FileLock:

@@ -118,7 +118,7 @@ def granted(site: Site, behavior: ClientBehavior) -> list[Call]:
     config = "git config -f kept.ini keep."
     command = AskedCall(bash(f"{config}one yes"), "bash", ALWAYS, {"kept.ini": FIRST})
     if behavior.offers_auto_mode:
-        why = "choose one: 2: Yes, and don’t ask again for: git config"
+        why = "choose one by its key: 2: Yes, and don’t ask again for: git config"
         command = replace(command, answer=["approve", "--option", "2"], refused=(ALWAYS, why))
     return [
         command,

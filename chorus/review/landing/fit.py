@@ -64,7 +64,7 @@ def fit_landing(
 ) -> Fit:
     """Fit the plan on the tree of this commit. `check_index`: what the user staged must fit as well.
 
-    `tip`: the branch's last commit, if that is another one.
+    `tip`: the branch's last commit, if it is not `start`.
     """
     fitter = _Fitter(workspace, plan, start, tip or start)
     staged: dict[int, list[Obstacle]] = {}
