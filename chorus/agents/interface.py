@@ -286,7 +286,7 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The relay ended without giving the answer. `sent` counts the keys that were pressed before."""
+    """The relay ended without giving the answer. `sent`: how many keys were pressed before that."""
 
     reason: str
     sent: int = 0

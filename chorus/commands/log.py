@@ -149,7 +149,7 @@ def render_number(entry: LogEntryJson, *, joint: bool) -> str:
 
 
 def describe(entry: LogEntryJson) -> str:
-    """Return paths and summary, without what the columns before it show already."""
+    """Return paths and summary, without what the preceding columns already show."""
     paths, summary = entry["paths"], _summary_without_columns(entry)
     more = f" and {len(paths) - MAX_LISTED_PATHS} more" if len(paths) > MAX_LISTED_PATHS else ""
     named = ", ".join(paths[:MAX_LISTED_PATHS]) + more

@@ -258,7 +258,7 @@ class LandArguments(TypedDict):
 
 
 class DropArguments(TypedDict):
-    """Without a lane, every lane of the work tree."""
+    """Drop or restore a lane; without one, every lane of the work tree."""
 
     lane: NotRequired[str | None]
     cwd: NotRequired[str | None]

@@ -356,7 +356,7 @@ class Review:
 
 
 def _with_dependents(target: ReviewTarget, preview: RevertPreview) -> ReviewTarget:
-    """The same with the later actions that changed the same lines."""
+    """The same target, including the later actions that changed the same lines."""
     return replace(
         target,
         description=f"{target.description} with {_list(preview.dependents)}",

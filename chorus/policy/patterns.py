@@ -146,7 +146,7 @@ def normalize(path: str) -> str:
 
 
 def _flags(words: Iterable[str]) -> set[str]:
-    """Long flags without their values, short ones letter by letter, in their short form if it is known."""
+    """The flags: long ones without values, short ones letter by letter; in short form if there is one."""
     found: set[str] = set()
     for word in words:
         if word.startswith("--"):

@@ -22,7 +22,7 @@ NOT_OURS = (errno.EACCES, errno.EPERM, errno.ELOOP)
 
 
 class NoLocks(ChorusError):
-    """The file system has no locks, as some network mounts."""
+    """The file system has no locks, as on some network mounts."""
 
     exit_code = ExitCode.SYSTEM_ERROR
     hint = "Move the repository to a local disk, or mount the file system with locking enabled."
