@@ -108,9 +108,7 @@ class LandForm(Form[LandArguments]):
             yield self.text_pane("title")
             yield ChoiceBar(self.active_palette, GROUPINGS, id="by")
             yield Input(placeholder="branch (default: the current one)", id="onto", compact=True)
-            yield Input(
-                placeholder="message (default: from your messages to the agent)", id="message", compact=True
-            )
+            yield Input(placeholder="message (default: from your messages)", id="message", compact=True)
             yield self.text_pane("commits")
             yield self.text_pane("foot")
 
