@@ -5,6 +5,7 @@ off there was written to be cut off anywhere, as by a kill.
 """
 
 import asyncio
+import concurrent.futures
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -43,3 +44,24 @@ async def run_beside(
 
     threading.Thread(target=run, name=getattr(work, "__name__", "beside"), daemon=True).start()
     return await ended
+
+
+def from_any_thread(work: Callable[[], Result]) -> Callable[[], Result]:
+    """Make a function of the loop callable from threads beside it. It runs on the loop; they wait for it."""
+    loop, loop_thread = asyncio.get_running_loop(), threading.get_ident()
+
+    def call() -> Result:
+        if threading.get_ident() == loop_thread:
+            return work()
+        result: concurrent.futures.Future[Result] = concurrent.futures.Future()
+
+        def run() -> None:
+            try:
+                result.set_result(work())
+            except BaseException as error:  # noqa: BLE001  raised where it is waited for
+                result.set_exception(error)
+
+        loop.call_soon_threadsafe(run)
+        return result.result()
+
+    return call

@@ -45,7 +45,7 @@ from chorus.store.worktree.work_tree import MAX_PARTS
 from chorus.system.file_systems import is_remote
 from chorus.system.file_watch import FileWatch
 from chorus.system.pinned_directory import PinnedDirectory
-from chorus.watcher.beside import run_beside
+from chorus.watcher.beside import from_any_thread, run_beside
 from chorus.watcher.recorder_pool import RecorderPool
 from chorus.watcher.sources.changed_paths import ChangedPaths
 from chorus.wire.home import Home, NotARepository, find_work_tree, list_work_trees
@@ -300,7 +300,8 @@ class WatchedTree:
         match effect:
             case RecordOutsideAt(paths):
                 assert is_waiting is not None
-                where, waits = [path for path in paths if path not in self._spare], is_waiting
+                where = [path for path in paths if path not in self._spare]
+                waits = from_any_thread(is_waiting)
                 await self._write(where, lambda one: one.record_before_call(where, is_waiting=waits))
             case RecordOutsideEverywhere(exclude, until):
                 await self._changed_paths.settle()
@@ -330,10 +331,10 @@ class WatchedTree:
 
     async def _sweep_before(self, exclude: frozenset[str], is_waiting: IsWaiting) -> None:
         """Record every change, unless the client goes on meanwhile: then it is left for the call's window."""
-        taken = self._changed_paths.take()
+        taken, waits = self._changed_paths.take(), from_any_thread(is_waiting)
         where = taken.where
         if (where is None or where) and not await self._write(
-            where, lambda one: one.record_before_call(where, exclude, is_waiting=is_waiting)
+            where, lambda one: one.record_before_call(where, exclude, is_waiting=waits)
         ):
             self._changed_paths.put_back(taken)
 

@@ -193,7 +193,8 @@ def test_a_session_is_resumed_forked_and_killed_at_any_point(watched: WatchedSes
         with start_command(watched, "run", "wait", *run) as waiting_run:
             wait_for(began.exists, what="the command", seconds=SECONDS)
             kill()
-            stdout, _ = waiting_run.communicate(timeout=SECONDS)
+            stdout, stderr = waiting_run.communicate(timeout=SECONDS)
+        assert stdout, stderr
         turn = json.loads(stdout)
         assert (waiting_run.returncode, turn["state"]) == (4, "failed")
         assert how in turn["error"]

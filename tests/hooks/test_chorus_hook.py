@@ -346,6 +346,20 @@ def test_a_killed_watcher_that_is_a_zombie_counts_as_gone(project: Path, spool: 
     dead.wait()
 
 
+def test_a_watcher_that_is_ending_when_the_mod_finds_nobody_is_replaced(project: Path, spool: Spool) -> None:
+    """A killed process closes its socket a moment before it is gone."""
+    woken, program = project / "woken", project / "wake"
+    program.write_text(f'#!/bin/sh\necho "$@" > {woken}\n')
+    program.chmod(0o755)
+    ending = subprocess.Popen(["sleep", "0.05"])
+    (project / ".git/chorus/spool/watcher").write_text(f"{ending.pid}\n")
+    reaper = threading.Thread(target=ending.wait)
+    reaper.start()
+    run_hook(project, EVENT, str(program), "wake")
+    reaper.join()
+    wait_until(woken.exists, what="a watcher is started")
+
+
 def test_a_stopped_watcher_is_not_started_by_a_hook(project: Path) -> None:
     spool = Spool(project / ".git" / "chorus" / "spool")
     spool.open()

@@ -9,7 +9,7 @@ import pytest
 
 import chorus.watcher
 from chorus.errors import NotFound
-from chorus.watcher.beside import run_beside
+from chorus.watcher.beside import from_any_thread, run_beside
 from chorus.watcher.recorder_pool import RecorderPool
 from tests.repos import UserRepo
 
@@ -117,3 +117,14 @@ def test_what_is_given_back_after_the_end_is_closed(pool: RecorderPool, repo: Us
         pool.close()
     with pool.borrow(repo.path) as second:
         assert second is not first
+
+
+async def test_a_function_of_the_loop_runs_on_it_whoever_calls_it() -> None:
+    def fail() -> None:
+        raise ValueError("said no")
+
+    here = from_any_thread(threading.get_ident)
+    assert here() == threading.get_ident()
+    assert await run_beside(here) == threading.get_ident()
+    with pytest.raises(ValueError, match="said no"):
+        await run_beside(from_any_thread(fail))
