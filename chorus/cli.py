@@ -104,8 +104,8 @@ def _render_help() -> str:
     )
     return f"""usage: chorus [--version] [--help] COMMAND ...
 
-Chorus commits each tool action of a Claude Code session to a branch, lets you
-answer permission prompts from a side panel, and reverts single actions.
+Chorus commits each action of a Claude Code session to a branch, lets you answer
+permission prompts from a side panel, and reverts single actions.
 
 {groups}
 

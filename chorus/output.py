@@ -50,7 +50,7 @@ def print_json(value: object, *, in_one_line: bool = False) -> None:
 
 
 def print_progress(text: str) -> None:
-    """Show on a terminal what is going on, in a line that the next call replaces; nothing elsewhere."""
+    """Show the progress in a line that the next call replaces. Prints only to a terminal."""
     if sys.stderr.isatty():
         sys.stderr.write("\r\x1b[K" + harmless(text))
         sys.stderr.flush()

@@ -136,7 +136,7 @@ class OutcomeReader(Protocol):
         ...
 
     def close_client(self, session: SessionId, client: str) -> list[Outcome]:
-        """Return the outcomes of the calls of one client that ended, while another is in the same session."""
+        """Close the calls of a client that ended while another stays in the session."""
         ...
 
 
@@ -286,7 +286,7 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The relay ended without giving the answer. `sent` counts the keys that were pressed before."""
+    """The relay ended without giving the answer. `sent`: how many keys were pressed before that."""
 
     reason: str
     sent: int = 0

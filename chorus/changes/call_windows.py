@@ -62,7 +62,7 @@ class RecordOutsideAt:
 class RecordOutsideEverywhere:
     """Record every change as `outside`, except at the paths that open calls name.
 
-    `until`: when the call was made. A source that learns of it late leaves later changes alone.
+    `until`: when the call was made. Later changes are left alone, in case the call is reported late.
     """
 
     exclude: frozenset[str]

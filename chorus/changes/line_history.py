@@ -131,7 +131,8 @@ class LineHistory:
     def redo(self, action: str, version: FileVersion) -> None:
         """An action that was reverted is redone.
 
-        Its states come back. Where others wrote since then, they cannot: what it changes now counts instead.
+        Its states are restored. If others have written there since, they cannot be: then
+        what the redo changes counts.
         """
         kept = {id(state) for place in (self.file, *self.places) for state in place.states}
         own = (*self._states.get(action, ()), *self._file_states.get(action, ()))
@@ -143,7 +144,7 @@ class LineHistory:
         self.act(action, version)
 
     def move(self, version: FileVersion, *, away: bool = False) -> None:
-        """Somebody else made this version. `away`: what it lacks is not lost but elsewhere."""
+        """Take a version that no call made. `away`: lines it lacks are on another branch or reverted."""
         lost = Presence.AWAY if away else Presence.GONE
         if not self._return(version, lost):
             self._change(version, lost)

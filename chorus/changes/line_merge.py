@@ -191,7 +191,7 @@ def _touching(mine: Sequence[Hunk], other: Sequence[Hunk]) -> Iterator[tuple[int
 
 
 def _is_ambiguous(one: Hunk, two: Hunk) -> bool:
-    """Whether, of two hunks that touch, one replaced lines, or both inserted some."""
+    """Whether the result of two hunks that touch is unclear: one replaced lines, or both inserted some."""
     return bool((one.removed and one.added) or (two.removed and two.added) or (one.added and two.added))
 
 

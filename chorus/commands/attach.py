@@ -42,7 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="read events from a file that another program writes: a log of `script`, a dump of a screen",
     )
     parser.add_argument(
-        "--width", type=parse_count, metavar="N", help="with --capture: the width at which it is wrapped"
+        "--width", type=parse_count, metavar="N", help="with --capture: the pane's width (default: detected)"
     )
     add_tmux_options(parser)
     parser.add_argument(

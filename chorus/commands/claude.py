@@ -41,10 +41,10 @@ class ClientNotFound(NotFound):
 
 PASSES_ON = True
 ABOUT = """\
-Inside tmux the client starts in this pane, with the side panel beside it; with fewer than
-120 columns below it, and with fewer than 28 rows as well in a window of its own. Outside,
-a new tmux session named after the repository is opened. Your settings and the repository's
-files are not changed."""
+Inside tmux the client starts in this pane, with the side panel beside it if the window
+has at least 120 columns, else below it; in its own window if there are also fewer than
+28 rows. Outside tmux, a new tmux session named after the repository is opened. Your
+settings and the repository's files are not changed."""
 EXAMPLES = (
     ("chorus claude", "start a session"),
     ("chorus claude -- --continue", "pass options on to Claude Code"),

@@ -35,7 +35,9 @@ def run(args: Namespace) -> ExitCode:
 
 def _action_names(args: Namespace) -> list[str]:
     if (not args.turn and args.lane is None) == (not args.actions):
-        raise UsageError("give either actions, or a turn or lane", hint="Run `chorus log` to list them.")
+        raise UsageError(
+            "name either actions, or a turn or a lane", hint="Run `chorus log` to list actions and turns."
+        )
     if args.actions:
         return list(args.actions)
     selections = [[turn] for turn in args.turn] or [[]]
@@ -43,5 +45,8 @@ def _action_names(args: Namespace) -> list[str]:
     numbers = {entry["n"] for entry in entries if entry["n"] and entry["commit"] and not entry["within"]}
     names = [str(number) for number in sorted(numbers)]
     if not names:
-        raise NotFound("no action of that turn or lane changed a file", hint="Run `chorus log` to list them.")
+        raise NotFound(
+            "no action of that turn or lane changed a file",
+            hint="Run `chorus log` to list actions and turns.",
+        )
     return names

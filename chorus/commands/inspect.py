@@ -124,7 +124,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--width",
         type=parse_count,
         metavar="N",
-        help="the width of the pane, if a wrapped capture does not show it",
+        help="the pane's width (default: detected)",
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
 

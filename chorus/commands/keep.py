@@ -10,6 +10,7 @@ from chorus.commands.access.watcher import open_watcher
 from chorus.commands.parser.options import add_action_options
 from chorus.errors import ExitCode, NotFound
 from chorus.output import print_json, print_out
+from chorus.text.width import list_of
 
 if TYPE_CHECKING:
     from chorus.model.json_api import KeepJson
@@ -47,14 +48,16 @@ def run(args: argparse.Namespace) -> ExitCode:
         print_out(f"{'open again:' if args.undo else 'kept'} {numbers}")
     else:
         raise NotFound(
-            f"no {'kept' if args.undo else 'open'} action in {_describe_selection(args)}",
+            _describe_missing(args, "kept" if args.undo else "open"),
             hint=f"Run `chorus log {'--status kept' if args.undo else '--open'}` to list them.",
         )
     return ExitCode.OK
 
 
-def _describe_selection(args: argparse.Namespace) -> str:
+def _describe_missing(args: argparse.Namespace, status: str) -> str:
     if args.actions:
-        return f"action {', '.join(args.actions)}"
+        verb = "is" if len(args.actions) == 1 else "are"
+        return f"{list_of(args.actions, 'action')} {verb} not {status}"
     turns = [f"turn {turn}" for turn in args.turn]
-    return " and ".join([*turns, *([f"lane {args.lane}"] if args.lane else [])])
+    where = " and ".join([*turns, *([f"lane {args.lane}"] if args.lane else [])])
+    return f"no {status} action in {where}"

@@ -12,6 +12,7 @@ from chorus.commands.parser.options import add_turn_option
 from chorus.errors import ExitCode, UsageError
 from chorus.output import print_err, print_json, print_out
 from chorus.system.editor import edit_messages
+from chorus.text.width import list_of
 from chorus.wire.home import find_home
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--by",
         choices=("turn", "action", "all"),
         default="turn",
-        help="make one commit per turn, per action, or for all (default: turn)",
+        help="make one commit per turn, per action, or one for everything (default: turn)",
     )
     parser.add_argument(
         "--onto",
@@ -126,9 +127,7 @@ def run(args: argparse.Namespace) -> ExitCode:
 def _report(done: LandJson) -> None:
     would = "would be " if done["dry_run"] else ""
     for commit in done["commits"]:
-        actions = "action" if len(commit["actions"]) == 1 else "actions"
-        numbers = ", ".join(map(str, commit["actions"]))
-        of = f"{actions} {numbers}" if numbers else "your own lines"
+        of = list_of(commit["actions"], "action") if commit["actions"] else "your own lines"
         print_out(f"{(commit['oid'] or 'would be')[:8]} {commit['subject']} ({of})")
     if done["created"]:
         print_err(f"chorus: branch {done['onto']} {would}created from HEAD")

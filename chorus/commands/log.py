@@ -64,7 +64,9 @@ def configure(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--since", metavar="TIME", help="only newer actions: 2h, 3d, 2026-01-31T14:00")
     parser.add_argument("--outside", action="store_true", help="also list changes that no action made")
-    parser.add_argument("--open", action="store_true", help="only actions not kept, reverted or landed yet")
+    parser.add_argument(
+        "--open", action="store_true", help="only actions not kept, reverted, undone or landed"
+    )
     parser.add_argument("--reverse", action="store_true", help="oldest first")
     parser.add_argument(
         "-n", dest="limit", type=parse_count, metavar="COUNT", help="only the newest COUNT actions"
@@ -147,7 +149,7 @@ def render_number(entry: LogEntryJson, *, joint: bool) -> str:
 
 
 def describe(entry: LogEntryJson) -> str:
-    """Return paths and summary, without what the columns before it show already."""
+    """Return paths and summary, without what the preceding columns already show."""
     paths, summary = entry["paths"], _summary_without_columns(entry)
     more = f" and {len(paths) - MAX_LISTED_PATHS} more" if len(paths) > MAX_LISTED_PATHS else ""
     named = ", ".join(paths[:MAX_LISTED_PATHS]) + more

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 ABOUT = """\
 The note is a draft until you send it with `chorus notes send`, or until your next
-message to that session: then it goes along. The agent gets all notes together, each
+message to that session, which takes it along. The agent gets all notes together, each
 with the lines it is about as they are at that moment."""
 EXAMPLES = (
     ("chorus note 12 'this needs a test'", "a note on action 12"),

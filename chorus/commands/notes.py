@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 ABOUT = """\
 A note is a draft, sent, or addressed: the session changed its lines after it got the
-note, or you marked it. Notes reach a session through its hooks, the mod, or as a message
-to a headless session; nothing is typed into a pane."""
+note, or you marked it as addressed. Notes reach a session through its hooks, the mod, or
+as a message to a headless session; nothing is typed into a pane."""
 EXAMPLES = (
     ("chorus notes", "list the notes with their lines as they are now"),
     ("chorus notes send", "send all drafts, those of one session together"),
@@ -42,7 +42,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> ExitCode:
     if args.do in ("drop", "done") and not args.notes:
-        raise UsageError(f"give the notes to {'delete' if args.do == 'drop' else 'mark'}")
+        purpose = "delete" if args.do == "drop" else "mark as addressed"
+        raise UsageError(f"no note given; name the notes to {purpose}, such as `chorus notes {args.do} 3`")
     with open_watcher() as connection:
         if args.do == "send":
             return _send(connection, args)

@@ -41,7 +41,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     adding = _action(actions, "add", "add a rule to your configuration")
     adding.add_argument("decision", choices=("allow", "ask", "deny"), help="what the rule decides")
     adding.add_argument("--tool", help="the tool it applies to; * matches anything")
-    adding.add_argument("--command", help="the command it applies to; a final * matches any further words")
+    adding.add_argument(
+        "--command",
+        help="the command it applies to; "
+        "a final * matches any further arguments (allow rules: harmless ones only)",
+    )
     adding.add_argument(
         "--any-arguments",
         action="store_const",
@@ -50,7 +54,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="allow whatever the final * matches, not only arguments known to be harmless",
     )
     adding.add_argument("--path", help="the files it applies to; ** matches any directories")
-    adding.add_argument("--reason", help="the reason, shown with each decision")
+    adding.add_argument("--reason", help="why; shown in the log, and to the agent if the rule denies")
     for name, text in (
         ("test", "show the decision for a call"),
         ("explain", "explain the decision, part by part"),

@@ -32,7 +32,7 @@ def configure(parser: ArgumentParser) -> None:
         "--width",
         type=parse_count,
         metavar="N",
-        help="the width of the captured pane (default: its widest row)",
+        help="the captured pane's width (default: the widest row)",
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument(

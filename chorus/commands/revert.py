@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from chorus.model.json_api import RevertJson
 
 ABOUT = """\
-Undoes exactly the changes of the actions and keeps other edits made since. If later
+Reverts exactly the changes of the actions and keeps other edits made since. If later
 changes touch the same lines, no file is changed, those changes are listed, and the
 exit code is 5."""
 EXAMPLES = (
@@ -40,7 +40,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("-p", "--patch", action="store_true", help="choose hunks interactively")
     parser.add_argument(
-        "--hunk", action="append", type=int, default=[], metavar="N", help="only this hunk, numbered as in -p"
+        "--hunk",
+        action="append",
+        type=int,
+        default=[],
+        metavar="N",
+        help="only this hunk, numbered as in -p (repeatable)",
     )
     parser.add_argument("--dry-run", action="store_true", help="show the exact change without making it")
     parser.add_argument(

@@ -71,7 +71,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=COMMAND",
-        help="an MCP server for this session: a command that speaks JSON-RPC on stdio",
+        help="an MCP server for this session: a command that speaks JSON-RPC on stdio (repeatable)",
     )
     parser.add_argument("--client", metavar="PATH", help="the client to start (default: claude from PATH)")
     parser.add_argument(
@@ -189,7 +189,8 @@ def wait_for_reader(pipe: Path) -> None:
         except OSError as error:
             if error.errno != errno.ENXIO or time.monotonic() > deadline:
                 raise RunNotStarted(
-                    f"the headless session did not start: nothing reads {pipe.name} ({error.strerror})"
+                    f"headless session {pipe.stem} did not start: "
+                    f"its client did not open its input ({error.strerror})"
                 ) from error
         time.sleep(0.01)
 

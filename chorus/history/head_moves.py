@@ -103,7 +103,7 @@ class HeadTracker:
         return HeadMove(self.head, reason, writing, switched)
 
     def _guess_step(self, before: Head) -> ReflogStep:
-        """Without a reflog: take a child of the last commit for a commit, anything else for a checkout."""
+        """Without a reflog: treat a child of the last commit as a commit, anything else as a checkout."""
         after = self.head
         if after.ref == before.ref and after.oid and before.oid in self._parents(after.oid):
             return ReflogStep(before.oid, after.oid, "commit")

@@ -109,7 +109,7 @@ class SentNotesJson(TypedDict):
 
 
 class EditJson(TypedDict):
-    """One path of an action. Blob ids and modes; None where there is no file."""
+    """What an action did to one path: blob ids and modes; None where there is no file."""
 
     path: str
     before: str | None
@@ -138,7 +138,7 @@ class LaneJson(TypedDict):
 
 
 class TokensJson(TypedDict):
-    """What the model read and wrote; `input` is without what came from the cache."""
+    """The tokens that the model read and wrote. `input` excludes those read from the cache."""
 
     input: int
     output: int

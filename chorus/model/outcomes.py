@@ -59,7 +59,7 @@ class SessionIdle(NamedTuple):
 
 
 class CallOpened(NamedTuple):
-    """A call is seen for the first time. `running`: it may run by now; otherwise `CallStarted` follows."""
+    """A new call is seen. `running`: it may already be running; otherwise `CallStarted` follows."""
 
     call: Call
     running: bool = True

@@ -15,6 +15,14 @@ from chorus.model.json_api import OptionMeaning, PromptJson, UnreadableScreenJso
 
 # "append": `Tab` opens a text field behind the label. "replace": choosing the option opens one in its place.
 TextInput = Literal["append", "replace"]
+# An option as messages name it, by its meaning.
+OPTION_NAMES = {
+    "allow": '"approve"',
+    "allow-always": '"don\'t ask again"',
+    "deny": '"deny"',
+    "other": '"other"',
+}
+NOT_RECOGNISED = "Chorus does not recognise this prompt; answer it in its pane"
 
 # Raised whenever the parts of a fingerprint change, so that no old fingerprint equals a new one.
 _FINGERPRINT_VERSION = 1

@@ -39,7 +39,7 @@ class CaptureArguments(TypedDict):
 class TrackHooksArguments(TypedDict):
     """Remove the hooks from this settings file when the client in this pane has ended.
 
-    `installed`: they were installed for this; otherwise they may be the user's own.
+    `installed`: True if Chorus added the hooks for this client; otherwise they may be the user's own.
     """
 
     socket: str
@@ -258,7 +258,7 @@ class LandArguments(TypedDict):
 
 
 class DropArguments(TypedDict):
-    """Without a lane, every lane of the work tree."""
+    """Drop or restore a lane; without one, every lane of the work tree."""
 
     lane: NotRequired[str | None]
     cwd: NotRequired[str | None]

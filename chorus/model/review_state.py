@@ -13,7 +13,7 @@ REVERT_TOOL = "Revert"
 OPEN_STATUS = "committed"
 # What the log says of an entry.
 STATUS_MEANINGS = {
-    "committed": "changed files",
+    "committed": "changed files, still open",
     "reverted": "by you; `chorus redo` restores it",
     "kept": "reviewed by you",
     "landed": "on a branch of yours",
@@ -42,7 +42,7 @@ def render_undone(undone: UndoneJson | None) -> str | None:
     """`undone by git`, or `2 of 5 lines undone by a rewind`; None if nothing is undone."""
     if undone is None:
         return None
-    by = {"git": "by git", "rewind": "by a rewind"}.get(undone["by"], "outside")
+    by = {"git": "by git", "rewind": "by a rewind"}.get(undone["by"], "by an outside change")
     if undone["whole"]:
         return f"undone {by}"
     return f"{undone['lines']} of {undone['of']} lines undone {by}"
@@ -75,7 +75,6 @@ def render_context(path: str, by: int | None, lines: Sequence[int]) -> str:
 
 
 def render_revert_warning(warning: RevertWarningJson) -> str:
-    """`action 14 uses total in cart.py, which this removes`"""
-    return (
-        f"action {warning['by']} uses {', '.join(warning['names'])} in {warning['path']}, which this removes"
-    )
+    """`this removes total, which action 14 uses in cart.py`"""
+    names = ", ".join(warning["names"])
+    return f"this removes {names}, which action {warning['by']} uses in {warning['path']}"

@@ -120,7 +120,7 @@ class TurnTable:
         self._api_ms: LruDict[SessionId, float] = LruDict(MAX_TURNS)
 
     def total_cost(self, session: SessionId) -> float | None:
-        """Return what the session has cost by the client's own count, which it may say only at its end."""
+        """Return the session's cost as the client counts it, which it may report only at the end."""
         return self._costs.get(session)
 
     def name_session(self, session: SessionId, unnamed: SessionId) -> None:

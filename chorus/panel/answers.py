@@ -11,6 +11,7 @@ from typing import Literal, Protocol
 
 from chorus.errors import ChorusError
 from chorus.model.json_api import AnswerJson
+from chorus.model.prompt import NOT_RECOGNISED, OPTION_NAMES
 from chorus.model.requests import AnswerArguments, Decision, QuestionArgument
 from chorus.panel import command_lines
 from chorus.panel.background import start_task
@@ -22,7 +23,6 @@ from chorus.panel.widgets.prompt_card import UNKNOWN_KINDS, PromptCard
 
 APPROVALS = frozenset({"allow", "allow-always"})
 _DONE_WORDS = {"allow": "approved", "allow-always": "approved", "deny": "denied"}
-_VERBS = {"allow": "approve", "allow-always": "approve always", "deny": "deny"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +146,8 @@ class Answers:
 
     def _has(self, prompt: PendingPrompt, meaning: str) -> bool:
         if prompt.option(meaning) is None:
-            verb = _VERBS[meaning]
-            self._status.show(f"this prompt has no option to {verb}: press an option's number", "warning")
+            name = OPTION_NAMES[meaning]
+            self._status.show(f"this prompt has no {name} option; press an option's number", "warning")
             return False
         return True
 
@@ -164,7 +164,7 @@ class Answers:
         elif (shown.prompt.id, shown.prompt.fingerprint) in self._sent:
             why = "the answer is already being sent"
         elif shown.prompt.kind in UNKNOWN_KINDS:
-            why = "unknown prompt: answer it in its own pane"
+            why = NOT_RECOGNISED
         else:
             return shown.prompt
         self._status.show(why, "warning")

@@ -236,7 +236,7 @@ class Panel(App[None]):
         """Open the first file of the action in the editor, at its first change, with the panel suspended."""
         status, entry = self.view.status, self.view.queue.entry
         if entry is None or not entry.paths:
-            status.show("put the cursor on an action with a file", "warning")
+            status.show("move to an action that changed a file", "warning")
             return
         trees = list_work_trees(self.settings.home) if entry.elsewhere else {}
         path = Path(trees.get(entry.worktree, self.settings.work_tree), entry.paths[0])

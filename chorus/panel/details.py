@@ -151,7 +151,7 @@ def _render_entry(entry: LogEntry, model: PanelModel) -> list[StyledLine]:
     lines: list[StyledLine] = [([(f" {symbol} {status}  ", style), (facts, "muted")], "")]
     lines += [([(f" {sanitize(line)}", "muted")], "") for line in entry.context]
     for revert, word in model.reverts_of(entry):
-        lines.append(([(f" {word} {render_time(revert.time)} (action {revert.number})", "muted")], ""))
+        lines.append(([(f" {word} at {render_time(revert.time)} by action {revert.number}", "muted")], ""))
     for note in model.notes_on(entry):
         lines += _render_note(note)
     return [*lines, ([], "")]

@@ -68,13 +68,15 @@ REVIEW_KEYS = (
     KeyBinding(("C",), "send_notes", "send notes", "send all draft notes", "chorus notes send"),
     KeyBinding(("u",), "undo", "undo", "undo your last keep, revert, redo or note"),
     KeyBinding(("l",), "land", "land", "land the lane as commits on a branch", "chorus land LANE"),
-    KeyBinding(("o",), "edit", "edit file", "edit the file in $EDITOR", "$EDITOR FILE"),
+    KeyBinding(
+        ("o",), "edit", "edit file", "open the file in your editor ($VISUAL or $EDITOR)", "$EDITOR FILE"
+    ),
     KeyBinding(
         ("y",), "copy", "copy commit", "copy the action's commit to the clipboard", "chorus show COMMIT"
     ),
 )  # fmt: skip
 VIEW_KEYS = (
-    KeyBinding(("slash",), "filter", "filter", "filter the queue; esc ends the filter", "chorus log", "/"),
+    KeyBinding(("slash",), "filter", "filter", "filter the queue; esc clears the filter", "chorus log", "/"),
     KeyBinding(
         ("t",),
         "scope",
@@ -89,8 +91,8 @@ VIEW_KEYS = (
         "show only one session's actions; press again for the next session",
         "chorus log --lane L",
     ),
-    KeyBinding(("z",), "zoom", "zoom", "show only the diff, and back"),
-    KeyBinding(("escape",), "back", "back", "close the diff, the filter or the zoom", "", "esc"),
+    KeyBinding(("z",), "zoom", "zoom", "zoom: show only the diff; again to go back"),
+    KeyBinding(("escape",), "back", "back", "close the diff or the zoom; clear the filter", "", "esc"),
     KeyBinding(("question_mark",), "help", "help", "show the keys", "chorus panel --help", "?"),
     KeyBinding(("colon",), "palette", "commands", "find a command by name", "", ":"),
     KeyBinding(("q", "ctrl+c"), "quit", "quit", "close the panel; the watcher keeps running"),

@@ -43,7 +43,7 @@ class ReviewTarget:
 
 @dataclass(frozen=True, slots=True)
 class DoneStep:
-    """Something the user did here, and the way to undo it. `undo`: None if it cannot be undone from here."""
+    """Something the user did here, and the way to undo it; without one, `what` says that there is none."""
 
     what: str
     undo: Callable[[], Awaitable[None]] | None
@@ -312,14 +312,14 @@ class Review:
         except ChorusError as error:
             self._status.show_error(error, command)
             return
-        later = "; with the session's next step or your next message" if answer["queued"] else ""
-        self._add_done("the sending of notes", None)
+        later = "; delivered at the session's next step or with your next message" if answer["queued"] else ""
+        self._add_done("sent notes cannot be recalled", None)
         self._status.show(f"sent {count_of(answer['sent'], 'note')}{later}", "done", command)
 
     async def _undo(self) -> None:
         step = self._done.pop()
         if step.undo is None:
-            self._status.show(f"{step.what} cannot be undone from here", "warning")
+            self._status.show(step.what, "warning")
         else:
             await step.undo()
 
@@ -342,7 +342,7 @@ class Review:
             commits = count_of(answer.get("commits", []), "commit")
             left = len({place.get("n") for place in answer.get("left", [])})
             rest = f"; {left} left open" if left else ""
-            self._add_done("the landing", None)
+            self._add_done("the landing cannot be undone from here", None)
             self._status.show(f"landed {commits} on {answer.get('onto', '')}{rest}", "done", command)
 
     def _lane(self) -> str | None:
@@ -356,7 +356,7 @@ class Review:
 
 
 def _with_dependents(target: ReviewTarget, preview: RevertPreview) -> ReviewTarget:
-    """The same with the later actions that changed the same lines."""
+    """The same target, including the later actions that changed the same lines."""
     return replace(
         target,
         description=f"{target.description} with {_list(preview.dependents)}",

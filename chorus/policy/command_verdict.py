@@ -161,7 +161,7 @@ class _LiteralJudge:
                     yield Finding("ask", word, "it is not in the work tree")
 
     def _judge_directory_change(self, index: int, command: tuple[str, ...]) -> Iterator[Finding]:
-        """Only a first `cd DIRECTORY &&` into the work tree: then it is clear where everything runs."""
+        """Allow only a first `cd DIRECTORY &&` into the work tree, after which it is clear where all runs."""
         about, parts = _describe(command), self._directory.split("/")
         if index > 0:
             yield Finding("ask", about, "only the first command can be an allowed `cd`")

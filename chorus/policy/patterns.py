@@ -88,7 +88,7 @@ class CommandPattern:
         )
 
     def _matches_loosely(self, arguments: list[str]) -> bool:
-        """Whether flags that may be those of the pattern are there, and its other words in its order."""
+        """Whether similar flags are present, and the other words in the same order."""
         wanted, given = _flags(self.words[1:]), _flags(arguments)
         if not all(any(_similar_flag(one, other) for other in given) for one in wanted):
             return False
@@ -146,7 +146,7 @@ def normalize(path: str) -> str:
 
 
 def _flags(words: Iterable[str]) -> set[str]:
-    """Long flags without their values, short ones letter by letter, in their short form if it is known."""
+    """The flags: long ones without values, short ones letter by letter; in short form if there is one."""
     found: set[str] = set()
     for word in words:
         if word.startswith("--"):

@@ -46,7 +46,7 @@ _PROGRAMS: dict[str, Arguments] = {}
 
 
 def find_arguments(words: tuple[str, ...]) -> tuple[str, Arguments] | None:
-    """The longest listed name that the command begins with, and the list of its other arguments."""
+    """The longest listed name that the command begins with, and which further arguments are harmless."""
     for length in (3, 2, 1):
         name = " ".join(words[:length])
         if len(words) >= length and name in _PROGRAMS:

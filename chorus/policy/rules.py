@@ -45,7 +45,7 @@ class RuleModel(BaseModel):
         if self.tool is None and self.command is None and self.path is None:
             raise ValueError("a rule needs a tool, a command or a path")
         if self.command is not None and self.tool not in {None, SHELL_TOOL}:
-            raise ValueError("only the tool Bash has a command")
+            raise ValueError("only a rule for Bash can have a command")
         if self.arguments is not None and (self.decision != "allow" or self.command is None):
             raise ValueError('only a rule that allows a command can have arguments = "any"')
         if self.decision == "allow":
@@ -66,7 +66,7 @@ def _check_allow(rule: RuleModel) -> None:
     elif rule.tool == SHELL_TOOL:
         raise ValueError("a rule that allows Bash needs a command")
     elif find_tool(rule.tool).asks_user:
-        raise ValueError(f"{rule.tool} asks the user; it cannot be allowed")
+        raise ValueError(f"{rule.tool} asks you a question, so no rule can allow it")
 
 
 class _Table(BaseModel):

@@ -151,7 +151,7 @@ class _LineTracer:
 
 
 def find_renamed(history: FileHistory, recorded: TimelineCommit, after: bytes) -> Edit | None:
-    """The deleted file of a record that most lines of this new file come from: at least half of them."""
+    """The deleted file of a record that has the most lines of this new file, and at least half of them."""
     new = Counter(split_lines(after))
     best, most = None, new.total() / 2
     for edit in history.edits(recorded)[:MAX_COMPARED_FILES]:

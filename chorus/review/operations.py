@@ -22,6 +22,7 @@ from chorus.review.revert.file_content import render_patch
 from chorus.review.revert.hunks import hunks_json, list_hunks, select_hunks
 from chorus.review.revert.plan import RevertPlan, RevertScope, plan_revert
 from chorus.review.revert.warnings import find_warnings
+from chorus.text.width import list_of
 
 
 class FileBusy(ChorusError):
@@ -136,7 +137,7 @@ def apply_prepared(recorder: Recorder, prepared: PreparedRevert, *, busy: Collec
     busy_paths = {recorder.workspace.locate(path) for path in busy}.intersection(paths)
     if busy_paths:
         names = ", ".join(sorted(map(str, busy_paths)))
-        raise FileBusy(f"an open call of the agent is editing {names}; nothing was changed")
+        raise FileBusy(f"the agent is still editing {names}; nothing was changed")
     recorded = apply_revert(recorder, prepared.plan, verb=prepared.verb)
     return {**prepared.result, "n": recorded[-1].record.number, "made": _numbers(recorded)}
 
@@ -206,8 +207,8 @@ def _locate_in(recorder: Recorder, targets: Sequence[TimelineCommit], path: str)
     root = recorder.workspace.locate(path)
     edits = (edit for target in targets for edit in recorder.timeline.edits(target))
     if root is None or not any(is_at_or_below(edit.path, [root]) for edit in edits):
-        numbers = ", ".join(str(target.record.number) for target in targets)
-        raise NothingToRevert(f"action {numbers} did not change {root or path}")
+        actions = list_of([target.record.number for target in targets], "action")
+        raise NothingToRevert(f"{actions} did not change {root or path}")
     return root
 
 
@@ -218,7 +219,7 @@ def _select(entries: Sequence[LogEntry], selection: Selection) -> list[LogEntry]
         found = [find_entry(entries, name) for name in selection.actions]
         return list({entry.n: entry for entry in found}.values())
     if not selection.turns and selection.lane is None:
-        raise UsageError("give the actions, or a turn or a lane", hint="Run `chorus log` to list them.")
+        raise UsageError("name actions, a turn or a lane", hint="Run `chorus log` to list actions and turns.")
     if selection.lane is not None:
         refuse_unknown_lane(entries, selection.lane)
     turns = {find_turn(entries, turn) for turn in selection.turns}

@@ -176,7 +176,7 @@ def command_name(arguments: Sequence[str | bytes]) -> str:
 def start_error(error: FileNotFoundError, directory: Path) -> GitFailed:
     if not directory.is_dir():
         return GitFailed(f"{directory} does not exist", hint="Run the command in a directory that exists.")
-    return GitFailed(f"cannot start git: {error}", hint="Install git 2.32 or newer.")
+    return GitFailed(f"cannot start git: {error}", hint="Install git 2.34 or newer.")
 
 
 def join_names(names: Iterable[str]) -> bytes:

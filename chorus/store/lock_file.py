@@ -43,7 +43,7 @@ class LockFile:
     __slots__ = ("_descriptor", "_lock", "_mode", "_path")
 
     def __init__(self, path: str | Path, *, private: bool = False) -> None:
-        """`private`: for its owner alone. Otherwise the umask decides, as for git's own files."""
+        """`private`: only its owner can read it. Otherwise the umask decides, as for git's own files."""
         self._path = os.fspath(path)
         self._lock = f"{self._path}.lock"
         self._descriptor = -1

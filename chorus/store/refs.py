@@ -128,7 +128,7 @@ class Refs:
     def keep(self, name: str, new: Oid) -> None:
         """Protect what a hidden name reaches from git's garbage collection.
 
-        One line, always of the same length and overwritten in one write: a reader sees the old or the new.
+        The file has one line of fixed length, replaced in one write: a reader sees the old or the new line.
         """
         log = open_reflog(f"{self._shared}/logs/refs/{name}", append=False)
         try:

@@ -121,7 +121,7 @@ class UserBranch:
         return Oid(done.stdout.decode().strip())
 
     def move(self, tip: Oid, reason: str) -> None:
-        """Move the branch from its start to commits that were made without moving it."""
+        """Move the branch from its start to `tip`, a commit that was made without moving it."""
         self._repository.refs.update(self.ref, tip, self.start, reason)
         self.tip = tip
 

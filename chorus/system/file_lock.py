@@ -22,10 +22,10 @@ NOT_OURS = (errno.EACCES, errno.EPERM, errno.ELOOP)
 
 
 class NoLocks(ChorusError):
-    """The file system has no locks, as some network mounts."""
+    """The file system has no locks, as on some network mounts."""
 
     exit_code = ExitCode.SYSTEM_ERROR
-    hint = "Move the repository to a local disk, or mount the file system with locks."
+    hint = "Move the repository to a local disk, or mount the file system with locking enabled."
 
 
 class FileLock:

@@ -5,7 +5,7 @@ A wide character takes two cells and a combining one none. Text is expected to b
 """
 
 import unicodedata
-from collections.abc import Sized
+from collections.abc import Sequence, Sized
 
 # More than any text that is not made to fill memory uses.
 MAX_CACHED_CHARACTERS = 20_000
@@ -74,6 +74,11 @@ def count_of(things: Sized | int, word: str) -> str:
     """Return `1 commit`, `2 commits`."""
     count = things if isinstance(things, int) else len(things)
     return f"{count:,} {word}" + ("" if count == 1 else "s")
+
+
+def list_of(things: Sequence[object], word: str) -> str:
+    """Return `action 3`, `actions 3, 5`."""
+    return word + ("" if len(things) == 1 else "s") + f" {', '.join(map(str, things))}"
 
 
 def _count_fitting(text: str, width: int) -> int:

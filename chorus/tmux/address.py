@@ -26,7 +26,7 @@ class Address:
     socket: Path
 
     def is_same(self, other: "Address") -> bool:
-        """Whether it is the same server, also where one path goes through a symbolic link."""
+        """Whether it is the same server, even if one path goes through a symbolic link."""
         return self == other or os.path.realpath(self.socket) == os.path.realpath(other.socket)
 
 

@@ -74,7 +74,7 @@ class NoticeQueue:
         return _join(mine) or None
 
     def _confirm(self, event: str, *, printed: bool) -> None:
-        """Drop the notices of a hook that printed its reply; queue those of one that did not again."""
+        """Drop the notices of a hook that printed its reply; otherwise queue them again."""
         sent = self._sent.pop(event, [])
         if not printed:
             self._queued = sent + self._queued

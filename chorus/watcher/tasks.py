@@ -45,7 +45,7 @@ class Tasks:
         self.start(supervise())
 
     def fail(self, error: BaseException) -> bool:
-        """Note a failure. Return True if it is the disk or a held lock: then a new watcher takes over.
+        """Log a failure. Return True if the disk or a held lock caused it: then a new watcher takes over.
 
         Any other failure would happen to a new watcher too.
         """

@@ -321,7 +321,7 @@ class WatchedTree:
                 assert_never(effect)
 
     def _paths_for(self, action: Action) -> set[RepoPath] | set[str] | None:
-        """Return the paths to check for a call's changes: those the client lists if the watch lost events."""
+        """The paths to check for a call's changes; if the watch lost events, those the client lists."""
         report = action.report
         if report is not None and report.complete:
             self._changed_paths.gather()

@@ -22,7 +22,7 @@ def parse_page_answer(prompt: PromptJson, sent: dict[str, Any], *, by: str) -> A
     """Return the request for the watcher. `sent`: a decision, and positions of what was chosen."""
     decision, message = sent.get("decision"), sent.get("message")
     if decision not in DECISIONS or not isinstance(message, str | None):
-        raise UsageError("not an answer of this page")
+        raise UsageError("invalid answer")
     request: AnswerArguments = {
         "prompt": prompt["id"],
         "fingerprint": prompt["fingerprint"],
@@ -54,7 +54,7 @@ def _parse_answers(prompt: PromptJson, sent: object) -> list[QuestionArgument]:
         one = mapping(value)
         text, positions = one.get("text"), one.get("choices", [])
         if not isinstance(text, str | None) or not isinstance(positions, list):
-            raise UsageError("not an answer of this page")
+            raise UsageError("invalid answer")
         labels = [_pick(question["options"], position)["label"] for position in positions]
         own = text.strip() if text else None
         if not labels and not own:

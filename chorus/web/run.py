@@ -132,7 +132,7 @@ def _other_hosts(settings: WebSettings) -> list[str]:
     with suppress(ValueError):
         if ipaddress.ip_address(settings.address).is_unspecified:
             raise UsageError(
-                f"--bind {settings.address} has no address for the link",
+                f"--bind {settings.address} listens on every address, so Chorus cannot build a link",
                 hint="Bind one address, or add --url.",
             )
     return [settings.address]

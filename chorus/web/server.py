@@ -111,7 +111,9 @@ class PageServer:
             number = self._links.find(self._cookie_of(request), request.headers.get(KEY_HEADER, ""))
             if number is None:
                 self._log.write("refused", browser=None, address=address_of(request.scope), reason="no link")
-                return _error("this browser has no access", 401, "Open a new link from the terminal.")
+                return _error(
+                    "this browser has no access", 401, "Press Enter in the terminal for a new link."
+                )
             try:
                 return await handler(request, number)
             except ChorusError as error:
@@ -126,8 +128,12 @@ class PageServer:
         browser = self._links.use(token) if isinstance(token, str) else None
         if browser is None:
             self._log.write("refused", browser=None, address=address, reason="wrong link")
-            self._announce(f"refused a link from {address}: it is wrong, expired or was used")
-            return _error("this link is wrong, expired or was used", 403, "Open a new one from the terminal.")
+            self._announce(f"refused a link from {address}: it is invalid, expired or already used")
+            return _error(
+                "this link is invalid, expired or already used",
+                403,
+                "Press Enter in the terminal for a new one.",
+            )
         self._log.write("opened", browser=browser.number, address=address)
         self._announce(f"browser {browser.number} opened the page from {address}")
         response = JSONResponse({"key": browser.key})
@@ -215,7 +221,7 @@ class PageServer:
         sent = await self._read_change(request)
         do, key, action = sent.get("do"), sent.get("repository"), sent.get("id")
         if do not in REVIEWS or not isinstance(key, str) or not isinstance(action, str):
-            raise UsageError("not a request of this page")
+            raise UsageError("invalid request")
         arguments: dict[str, object] = {"actions": [action], "cwd": self._path_of(key)}
         if do == "reopen":
             arguments["undo"] = True

@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from chorus.model.json_api import ActionJson, InboxRepositoryJson, LogEntryJson, PromptJson, SessionJson
-from chorus.model.prompt import split_body, without_root
+from chorus.model.prompt import NOT_RECOGNISED, split_body, without_root
 from chorus.model.tools import EDIT_TOOLS
 from chorus.panel.state.items import parse_prompt
+from chorus.panel.style.labels import STATE_LABELS
 from chorus.text.sanitize import sanitize, sanitize_lines
 from chorus.web.offers import Offers
 
@@ -59,10 +60,10 @@ def _shown_repository(key: str, repository: InboxRepositoryJson, offers: Offers,
 
 
 def why_not_approved(prompt: PromptJson) -> str | None:
-    """Why a prompt cannot be approved from the page; None if it can. It can be denied all the same."""
+    """Why a prompt cannot be approved from the page; None if it can. It can be denied in any case."""
     parsed = parse_prompt(prompt)
     if parsed is None or parsed.kind in UNKNOWN_KINDS:
-        return "Chorus does not know this prompt: answer it in its own pane."
+        return f"{NOT_RECOGNISED}."
     if parsed.cut:
         return "Its beginning is not on the pane's screen: answer it there, or make that pane taller."
     if parsed.body.count("\n") >= MAX_BODY_LINES:
@@ -202,6 +203,7 @@ def _shown_session(session: SessionJson) -> Json:
     return {
         "name": _session_name(session),
         "state": sanitize(session["state"]),
+        "label": STATE_LABELS.get(session["state"], sanitize(session["state"])),
         "pane": sanitize(session.get("pane") or ""),
         "model": sanitize(session.get("model") or ""),
         "cost": session.get("cost_usd"),

@@ -23,7 +23,7 @@ STALE_SECONDS = 3600.0
 
 @contextmanager
 def handed_over(home: Home, environment: Mapping[str, str]) -> Iterator[Path]:
-    """Yield the file for a program that is started in the block. If that fails, no file is left."""
+    """Yield the file for a program started in the block. The file is removed if the block raises."""
     path = write_environment(home, environment)
     try:
         yield path

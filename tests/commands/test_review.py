@@ -200,7 +200,7 @@ def test_a_revert_warns_of_later_actions_that_use_what_it_removes(repo: UserRepo
         agent.replace("a.py", b"import os\n", b"import os\nimport json\n")
         agent.replace("a.py", b"print(os)\n", b"print(os)\nprint(json)\n")
         agent.replace("a.py", b"print(os)\n", b"print(os, 2)\n")
-    said = "chorus: warning: action 2 uses json in a.py, which this removes"
+    said = "chorus: warning: this removes json, which action 2 uses in a.py"
     for dry in (["--dry-run"], []):
         assert said in chorus("revert", "1", *dry).err.splitlines()
     assert chorus("redo", "1").err.count("warning") == 0

@@ -25,8 +25,9 @@ MEANINGS = {
     ExitCode.INTERRUPTED: "interrupted",
 }
 ABOUT = (
-    "Sits next to a Claude Code session in tmux: each change the agent makes is one commit on a lane branch, "
-    "prompts are answered from a side panel, and any single action can be reverted later."
+    "Sits next to a Claude Code session in tmux: each change the agent makes is one commit on the "
+    "session's own branch, the lane; prompts are answered from a side panel, "
+    "and any single action can be reverted later."
 )
 
 
@@ -79,7 +80,7 @@ def _cell(text: str) -> str:
 MAN_EXAMPLES = (
     ("chorus claude", "Start Claude Code in tmux, watched, with the panel beside it."),
     ("chorus log --open", "List what is not reviewed yet."),
-    ("chorus revert 12", "Undo action 12; later work in the same file stays."),
+    ("chorus revert 12", "Revert action 12; later work in the same file stays."),
     ("chorus note 12:40 'what if it is None?'", "Write a note to the agent on a line of action 12."),
     ("chorus notes send", "Send all notes, those of one session together."),
     ("chorus inbox --web", "Answer the prompts of all repositories in a browser; prints a link."),
@@ -97,7 +98,7 @@ MAN_FILES = (
     ("refs/heads/chorus/", "The lanes: plain branches."),
     (
         "~/.config/chorus/config.toml",
-        "Your preferences and rules for prompts (in $XDG_CONFIG_HOME, if set). See docs/config.md.",
+        "Your configuration, including the policy (in $XDG_CONFIG_HOME, if set). See docs/config.md.",
     ),
     (
         "~/.local/state/chorus",
@@ -115,7 +116,7 @@ MAN_ENVIRONMENT = (
         "The editor the panel opens files in. Messages are edited in git's editor (GIT_EDITOR).",
     ),
     ("TMUX, TMUX_PANE, TMUX_TMPDIR", "Which tmux server and pane this is, as tmux sets them."),
-    ("XDG_CONFIG_HOME, XDG_STATE_HOME", "Where configuration and logs are."),
+    ("XDG_CONFIG_HOME, XDG_STATE_HOME", "Where the configuration and the state files are."),
     ("LANG, LC_ALL, LC_CTYPE", "Whether the panel may draw with Unicode."),
 )
 
@@ -124,7 +125,7 @@ def render_man(pages: Sequence[CommandPage]) -> str:
     lines = [
         '.TH CHORUS 1 "" "Chorus" "User Commands"',
         ".SH NAME",
-        r"chorus \- one commit per tool action of a Claude Code session",
+        r"chorus \- one commit per action of a Claude Code session",
         ".SH SYNOPSIS",
         ".B chorus",
         "[\\-\\-version] [\\-\\-help] COMMAND ...",

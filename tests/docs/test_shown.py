@@ -41,6 +41,7 @@ ELSEWHERE = {
     "chorus approve": "tests/e2e/test_key_answers.py",
     "chorus deny": "tests/e2e/test_key_answers.py",
     "chorus answer": "tests/e2e/test_key_answers.py",
+    "chorus revert N -p": "tests/commands/test_hunk_picker.py",
     "chorus policy add": "tests/commands/test_policy.py",
     "chorus policy explain": "tests/commands/test_policy.py",
     "chorus hooks wake": "tests/commands/test_removal.py",

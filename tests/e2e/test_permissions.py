@@ -118,7 +118,7 @@ def granted(site: Site, behavior: ClientBehavior) -> list[Call]:
     config = "git config -f kept.ini keep."
     command = AskedCall(bash(f"{config}one yes"), "bash", ALWAYS, {"kept.ini": FIRST})
     if behavior.offers_auto_mode:
-        why = "choose one: 2: Yes, and don’t ask again for: git config"
+        why = "choose one by its key: 2: Yes, and don’t ask again for: git config"
         command = replace(command, answer=["approve", "--option", "2"], refused=(ALWAYS, why))
     return [
         command,
@@ -134,7 +134,9 @@ def granted(site: Site, behavior: ClientBehavior) -> list[Call]:
 
 def narrow(behavior: ClientBehavior) -> list[Call]:
     """In a pane of 40 columns the newest client leaves out answers for the session."""
-    left_out = None if behavior.grants_in_narrow_panes else (ALWAYS, "no option of this prompt means")
+    left_out = (
+        None if behavior.grants_in_narrow_panes else (ALWAYS, 'this prompt has no "don\'t ask again" option')
+    )
     return [AskedCall(keep("m.txt"), "mcp", NO, {"m.txt": None}, refused=left_out)]
 
 

@@ -49,7 +49,7 @@ def test_what_is_undone_is_said_in_words() -> None:
     assert render_undone({"by": "git", "whole": True, "lines": 2, "of": 2}) == "undone by git"
     assert render_undone({"by": "rewind", "whole": True, "lines": 2, "of": 2}) == "undone by a rewind"
     part = render_undone({"by": "outside", "whole": False, "lines": 2, "of": 5})
-    assert part == "2 of 5 lines undone outside"
+    assert part == "2 of 5 lines undone by an outside change"
 
 
 def test_what_an_action_builds_on_is_said_in_words() -> None:
@@ -67,4 +67,4 @@ def test_what_a_lane_builds_on_is_one_line() -> None:
 
 def test_a_warning_of_a_revert_names_the_action_and_what_it_would_miss() -> None:
     warning: RevertWarningJson = {"path": "cart.py", "names": ["total", "tax"], "by": 14}
-    assert render_revert_warning(warning) == "action 14 uses total, tax in cart.py, which this removes"
+    assert render_revert_warning(warning) == "this removes total, tax, which action 14 uses in cart.py"

@@ -313,11 +313,11 @@ async def test_an_unknown_prompt_is_shown_and_never_answered(watcher: ScriptedWa
     watcher.prompts["p1"] = prompt("p1", kind="unknown")
     async with run_panel(watcher) as ui:
         await ui.prompt_ready("p1")
-        await ui.shows("answer it in its own pane")
+        await ui.shows("answer it in its pane")
         for key in "aAdD1":
             ui.view.status.show("")
             await ui.press(key)
-            await ui.status_shows("unknown prompt")
+            await ui.status_shows("Chorus does not recognise this prompt")
         assert not watcher.requests_for("answer")
 
 
@@ -331,7 +331,7 @@ async def test_a_key_without_a_matching_option_answers_nothing(watcher: Scripted
         await ui.prompt_ready("p1")
         for key in "aAdD":
             await ui.press(key)
-            await ui.status_shows("this prompt has no option to")
+            await ui.status_shows('this prompt has no "')
         await ui.press("7")
         await ui.status_shows("no option 7")
         assert not watcher.requests_for("answer")

@@ -254,7 +254,7 @@ async def test_the_preview_warns_of_later_actions_that_would_miss_something(
     async with run_panel(watcher) as ui:
         await ui.on_row(38)
         await ui.press("r")
-        await ui.shows("action 44 uses TAB in src/parser.py, which this removes")
+        await ui.shows("this removes TAB, which action 44 uses in src/parser.py")
 
 
 async def test_a_refused_request_is_shown(watcher: ScriptedWatcher) -> None:

@@ -108,7 +108,7 @@ def test_a_commit_above_that_changes_the_same_line_is_named(repo: UserRepo, agen
     repo.git("commit", "-qam", "above")
     repo.write("n.txt", disk)
     error = refused(repo, agent, "main~1")
-    assert "(above) changes the same: line 5 of n.txt; nothing was changed" in str(error)
+    assert "(above) changes the same lines: line 5 of n.txt; nothing was changed" in str(error)
     assert error.exit_code is ExitCode.CONFLICT
 
 

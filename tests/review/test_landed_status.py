@@ -65,7 +65,7 @@ def test_what_a_hard_reset_took_from_disk_lands_only_by_number(landed: UserRepo,
     assert statuses(agent) == ["landed", "undone"]
     with pytest.raises(NothingToLand) as nothing:
         land(agent)
-    assert nothing.value.hint == "2: gone from disk. Name an action to land it all the same."
+    assert nothing.value.hint == "Gone from disk, so left out: action 2. Name an action to land it anyway."
     land(agent, 2)
     assert landed.git("show", "main:two.txt") == "two\n"
     assert not (landed.path / "two.txt").exists()

@@ -252,7 +252,7 @@ def test_a_branch_that_only_a_remote_has_or_that_is_a_tag_is_not_created(
     with pytest.raises(NotFound, match="only origin/feature") as error:
         land(agent, onto="feature")
     assert error.value.hint == "Create it first with `git branch feature origin/feature`."
-    with pytest.raises(NotFound, match="there is no branch v1"):
+    with pytest.raises(NotFound, match="v1 is not a branch; git resolves it to something else"):
         land(agent, onto="v1")
 
 
@@ -383,7 +383,9 @@ def test_each_turn_or_action_can_have_its_own_message(numbered: UserRepo, agent:
     land(agent, by="action", messages=messages)
     assert numbered.git("log", "-2", "--format=%s").split("\n")[:2] == ["Second", "Both"]
     agent.edit("c.txt", b"c\n")
-    with pytest.raises(NothingToLand, match=f"action {one.n}, for which there is a message"):
+    with pytest.raises(
+        NothingToLand, match=f"--message-for {one.n}: that action is not part of this landing"
+    ):
         land(agent, by="action", messages=CommitMessages(named=[(str(one.n), "First")]))
     land(agent, messages=CommitMessages(named=[("turn", "By turn")]))
     assert numbered.git("log", "-1", "--format=%s") == "By turn\n"

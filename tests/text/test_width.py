@@ -3,7 +3,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from chorus.text import width
-from chorus.text.width import cell_width, count_of, cut, cut_start, first_cells, pad, wrap
+from chorus.text.width import cell_width, count_of, cut, cut_start, first_cells, list_of, pad, wrap
 
 WORDS = st.text(st.sampled_from("ab 日本语é…"), max_size=60)
 
@@ -68,6 +68,7 @@ def test_a_count_has_its_word_in_singular_or_plural() -> None:
         "2 commits",
         "0 commits",
     )
+    assert (list_of([3], "action"), list_of([3, 5], "action")) == ("action 3", "actions 3, 5")
 
 
 def test_text_with_every_character_does_not_fill_memory() -> None:

@@ -189,7 +189,7 @@ def test_wrong_and_used_links_open_nothing(browser: Browser, scripted: Scripted,
         browser.get(link)
         find(browser, "#link.lost")
         assert "shop" not in browser.page_source
-        assert "open a new" in find(browser, "#link.lost").text.lower()
+        assert "enter in the terminal for a new" in find(browser, "#link.lost").text.lower()
 
 
 def test_hostile_text_is_only_text(browser: Browser, scripted: Scripted, page: ServedPage) -> None:

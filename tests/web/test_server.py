@@ -163,16 +163,16 @@ def test_what_was_not_shown_whole_or_does_not_fit_is_not_sent(scripted: Scripted
     shop = scripted("shop")
     browser = page.log_in()
     cases: list[tuple[dict[str, Any], dict[str, Any], str]] = [
-        ({"kind": "unknown", "options": []}, {"decision": "allow"}, "does not know"),
-        ({"kind": "unknown"}, {"decision": "deny"}, "does not know"),
+        ({"kind": "unknown", "options": []}, {"decision": "allow"}, "does not recognise"),
+        ({"kind": "unknown"}, {"decision": "deny"}, "does not recognise"),
         ({"cut": True}, {"decision": "allow"}, "beginning"),
         ({"cut": True}, {"decision": "option", "option": 0}, "beginning"),
         ({"body": "x\n" * 3000}, {"decision": "allow-always"}, "too long"),
         ({}, {"decision": "option", "option": 9}, "no such option"),
         ({}, {"decision": "option", "option": "1"}, "no such option"),
         ({}, {"decision": "option", "option": True}, "no such option"),
-        ({}, {"decision": "own"}, "not an answer"),
-        ({}, {"decision": "deny", "message": 3}, "not an answer"),
+        ({}, {"decision": "own"}, "invalid answer"),
+        ({}, {"decision": "deny", "message": 3}, "invalid answer"),
         ({}, {"decision": "answers", "answers": []}, "each question"),
     ]
     for number, (fields, sent, why) in enumerate(cases):

@@ -35,7 +35,9 @@ def add_prompt_arguments(parser: argparse.ArgumentParser) -> None:
         help="the prompt's id, from `chorus prompts`; REPOSITORY:ID for another repository",
     )
     parser.add_argument(
-        "--fingerprint", metavar="HASH", help="refuse if the prompt has another fingerprint (for scripts)"
+        "--fingerprint",
+        metavar="HASH",
+        help="answer only if the prompt still has this fingerprint (for scripts)",
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
 

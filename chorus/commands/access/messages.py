@@ -35,7 +35,7 @@ def add_message_options(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help="add an image (PNG, JPEG, GIF or WebP, 3.75 MiB at most); may be given several times",
+        help="add an image of at most 3.75 MiB: PNG, JPEG, GIF or WebP (repeatable)",
     )
     wait = parser.add_mutually_exclusive_group()
     wait.add_argument("--wait", action="store_true", help="wait for the end of the turn and print the answer")

@@ -1,6 +1,6 @@
 """The reference of all commands as data, read from their parsers: for completion and for the documents.
 
-Gives the same on every version of Python: nothing here depends on how argparse lays out its help.
+The result is the same on every version of Python: nothing here depends on how argparse lays out its help.
 """
 
 import argparse

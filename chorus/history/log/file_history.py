@@ -61,7 +61,7 @@ class MemoryFileHistory:
 
 
 class DiskFileHistory:
-    """Reads from disk. Raises TimelineUnreadable where only the whole history has the answer."""
+    """Reads file histories from disk. Raises TimelineUnreadable if the answer needs the whole history."""
 
     def __init__(self, workspace: Workspace, log: DiskLog) -> None:
         self.workspace = workspace

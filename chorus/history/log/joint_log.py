@@ -34,7 +34,7 @@ def merge_entries(logs: Iterable[Sequence[LogEntryJson]], limit: int | None) -> 
 
 
 def read_each(trees: Mapping[str, T], read: Callable[[T], Sequence[R]]) -> list[Sequence[R]]:
-    """What each work tree answers. NoSuchAction only if no work tree has what is asked for."""
+    """Return each work tree's answer. Raises NoSuchAction only if no work tree has the action."""
     found: list[Sequence[R]] = []
     missing: NoSuchAction | None = None
     for tree in trees.values():

@@ -50,7 +50,7 @@ class AnswersForm(PromptForm[list[QuestionArgument]]):
         return command_lines.answer_all(self.prompt.id, self.answers())
 
     def enter_label(self) -> str:
-        return "next, answer"
+        return "next / answer"
 
     def _inputs(self) -> list[Input]:
         return [self.query_one(f"#answer-{place}", Input) for place in range(len(self.prompt.questions))]

@@ -107,8 +107,8 @@ class LandForm(Form[LandArguments]):
         with Vertical(id="box"):
             yield self.text_pane("title")
             yield ChoiceBar(self.active_palette, GROUPINGS, id="by")
-            yield Input(placeholder="onto: the current branch", id="onto", compact=True)
-            yield Input(placeholder="message: made from your messages", id="message", compact=True)
+            yield Input(placeholder="branch (default: the current one)", id="onto", compact=True)
+            yield Input(placeholder="message (default: from your messages)", id="message", compact=True)
             yield self.text_pane("commits")
             yield self.text_pane("foot")
 
@@ -166,7 +166,7 @@ class LandForm(Form[LandArguments]):
         keys = [
             ("ctrl+l", "key"), (" land   ", "muted"),
             ("e", "key"), (" edit messages   ", "muted"),
-            ("tab", "key"), (" branch, message   ", "muted"),
+            ("tab", "key"), (" next field   ", "muted"),
             *CANCEL_KEY,
         ]  # fmt: skip
         self.show_text("foot", [([(sanitize(command), "command")], ""), (keys, "")])
@@ -195,6 +195,6 @@ def render_landing(plan: LandJson) -> list[StyledLine]:
     if len(commits) > MAX_COMMITS:
         lines.append(([(f"  … and {len(commits) - MAX_COMMITS} more", "muted")], ""))
     for place in plan.get("left", [])[:MAX_COMMITS]:
-        text = f"  {place.get('n')} stays open: {sanitize(str(place.get('reason', '')))}"
+        text = f"  action {place.get('n')} stays open: {sanitize(str(place.get('reason', '')))}"
         lines.append(([(text, "warning")], ""))
     return lines

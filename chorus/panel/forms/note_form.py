@@ -43,5 +43,5 @@ class NoteForm(Form[str]):
     def _render_foot(self) -> None:
         text = self.query_one("#note", Input).value
         command = command_lines.note(self.place, text or "\u2026")
-        keys = [("enter", "key"), (" keep as a draft   ", "muted"), *CANCEL_KEY]
+        keys = [("enter", "key"), (" save as draft   ", "muted"), *CANCEL_KEY]
         self.show_text("foot", [([(sanitize(command), "command")], ""), (keys, "")])

@@ -24,7 +24,7 @@ StyledLine = tuple[Pieces, str]
 
 
 class BackgroundStyle:
-    """The cached background of a widget: the toolkit computes it at every call."""
+    """Caches a widget's background, which the toolkit would compute at every call."""
 
     def __init__(self, widget: Widget) -> None:
         self._widget = widget

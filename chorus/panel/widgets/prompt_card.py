@@ -272,7 +272,7 @@ def render_prompt(
 def render_keys(prompt: PendingPrompt, width: int) -> Pieces:
     """Render the keys that answer this prompt."""
     if prompt.kind in UNKNOWN_KINDS:
-        return [(cut("Unknown prompt: answer it in its own pane.", width), "warning")]
+        return [(cut("Not recognised; answer it in its pane.", width), "warning")]
     keys = []
     if prompt.option("allow"):
         keys.append(("a", "approve"))

@@ -256,7 +256,7 @@ def render_subject(entry: LogEntry) -> str:
 
 
 def render_file(entry: LogEntry) -> str:
-    """Return the name of its first file, without the directory."""
+    """Return the name of the action's first file, without the directory."""
     return _render_tree(entry) + sanitize(entry.paths[0].rpartition("/")[2]) + _render_more(entry)
 
 

@@ -22,6 +22,7 @@ from chorus.review.landing.plan import LandingPlan
 from chorus.review.landing.recovery import LandingProgress, PendingLanding
 from chorus.store.objects.trees import EMPTY_TREE
 from chorus.store.user_branch import UserBranch
+from chorus.text.width import list_of
 
 
 class LandConflict(ChorusError):
@@ -159,9 +160,10 @@ def _make_commits(
 
 
 def _changed_by_hook(commit: FittingCommit, path: str) -> LandConflict:
-    numbers = ", ".join(map(str, commit.group.numbers))
+    numbers = commit.group.numbers
+    build = "builds" if len(numbers) == 1 else "build"
     return LandConflict(
-        f"a commit hook changed {path}, on which action {numbers} builds; nothing was changed",
+        f"a commit hook changed {path}, which {list_of(numbers, 'action')} {build} on; nothing was changed",
         hint="Land the earlier actions by themselves first.",
     )
 

@@ -64,7 +64,7 @@ def fit_landing(
 ) -> Fit:
     """Fit the plan on the tree of this commit. `check_index`: what the user staged must fit as well.
 
-    `tip`: the branch's last commit, if that is another one.
+    `tip`: the branch's last commit, if it is not `start`.
     """
     fitter = _Fitter(workspace, plan, start, tip or start)
     staged: dict[int, list[Obstacle]] = {}
@@ -129,7 +129,7 @@ class _Fitter:
         ]
 
     def _find_staged_lines(self, conflict: StagedConflict, touching: Sequence[PathChange]) -> dict[int, int]:
-        """By action, the first staged line it changed. Empty where the conflict is not one of lines."""
+        """The first staged line that each action changed. Empty if the conflict is not about lines."""
         sides = (conflict.before, conflict.staged, conflict.after)
         if any(entry is None or entry.mode not in PLAIN_MODES for entry in sides):
             return {}

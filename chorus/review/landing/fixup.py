@@ -143,7 +143,7 @@ def _merge_above(
             subject = commit.message.partition("\n")[0]
             places = ", ".join(_place(workspace, conflict) for conflict in entries)
             raise FixupRefused(
-                f"{oid[:10]} ({printable(subject)}) changes the same: {places}; nothing was changed"
+                f"{oid[:10]} ({printable(subject)}) changes the same lines: {places}; nothing was changed"
             )
         tree = workspace.splice(tree, entries) if entries else tree
         trees.append(tree)

@@ -112,10 +112,10 @@ def join_changes(changes: Iterable[PathChange], paths: Collection[RepoPath]) -> 
 
 
 def find_applied(workspace: Workspace, tree: Oid | None, changes: Sequence[PathChange]) -> set[PathChange]:
-    """The changes that the tree already has: it holds what the last of them left.
+    """The changes that the tree already has: each path holds what the last of its changes left.
 
-    Only those that lead there without a gap: an action in between that does not land, such as the revert of
-    one that was redone, may have taken an earlier one away.
+    Only an unbroken run up to that change counts. An action in between that does not land, such as the revert
+    of an action that was redone, may have removed an earlier change.
     """
     by_path: dict[RepoPath, list[PathChange]] = {}
     for change in changes:

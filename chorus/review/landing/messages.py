@@ -63,7 +63,8 @@ class CommitGroup:
 
 @dataclass(frozen=True, slots=True)
 class CommitMessages:
-    """The user's own messages: for all commits, for a turn or an action, or by the numbers of a commit."""
+    """The user's own messages: for all commits, for a turn or an action, or for the commit with these
+    action numbers."""
 
     message: str | None = None
     messages: Mapping[tuple[int, ...], str] = field(default_factory=dict)
@@ -81,10 +82,10 @@ def resolve_messages(
     keys = {str(group.key) for group in groups}
     for name, message in messages.named:
         if by == "all":
-            raise UsageError("one commit for all has one message", hint="Give it with -m.")
+            raise UsageError("--message-for cannot be used with --by all", hint="Use -m.")
         key = str(find_turn(entries, name) if by == "turn" else find_entry(entries, name).n)
         if key not in keys:
-            raise NothingToLand(f"{by} {name}, for which there is a message, is not landed")
+            raise NothingToLand(f"--message-for {name}: that {by} is not part of this landing")
         named.append((key, message))
     return CommitMessages(messages.message, messages.messages, tuple(named))
 

@@ -29,6 +29,7 @@ from chorus.review.landing.messages import (
 from chorus.review.landing.selection import LandingRequest, select_entries, select_part
 from chorus.review.landing.target import NothingToLand, find_commit, find_lane, find_target
 from chorus.store.objects.trees import TreeEntry
+from chorus.text.width import list_of
 
 
 class LaneChanged(ChorusError):
@@ -88,7 +89,8 @@ def plan_landing(recorder: Recorder, request: LandingRequest) -> LandingPlan:
         where = f"; {branch_name(target)} already has {_join(already)}" if already else ""
         undone = [e.n for e in entries if e.lane == lane.name and e.status == "undone" and e.n is not None]
         if undone and not request.actions:
-            hint = f"{_join(undone)}: gone from disk. Name an action to land it all the same."
+            which = list_of(undone, "action")
+            hint = f"Gone from disk, so left out: {which}. Name an action to land it anyway."
             raise NothingToLand(f"nothing on {lane.name} is left to land", hint=hint)
         raise NothingToLand(f"nothing on {lane.name} is left to land{where}")
     part = select_part(recorder, chosen, request.hunks) if request.hunks else None

@@ -56,7 +56,7 @@ def _refuse_new_branch(workspace: Workspace, name: str) -> None:
     git = workspace.repository.git
     hint = "Run `git branch` to list the branches."
     if git.attempt("check-ref-format", "--branch", name).returncode:
-        raise NotFound(f"there is no branch {name}, and git does not take the name", hint=hint)
+        raise NotFound(f"{name!r} is not a valid branch name", hint=hint)
     for ref in workspace.refs.list("refs/remotes/"):
         remote, _, branch = ref.removeprefix("refs/remotes/").partition("/")
         if branch == name:
@@ -65,4 +65,6 @@ def _refuse_new_branch(workspace: Workspace, name: str) -> None:
                 hint=f"Create it first with `git branch {name} {remote}/{name}`.",
             )
     if not git.attempt("rev-parse", "--verify", "--quiet", "--end-of-options", name).returncode:
-        raise NotFound(f"there is no branch {name}; the name means something else to git", hint=hint)
+        raise NotFound(
+            f"{name} is not a branch; git resolves it to something else, such as a tag or commit", hint=hint
+        )

@@ -110,7 +110,7 @@ def stored_in(git: Git, directory: Path) -> set[Oid]:
 
 
 def needed_by_anyone(git: Git, stored: set[Oid], extra: Iterable[Oid] = ()) -> set[Oid]:
-    """The stored objects that any ref, HEAD, reflog or index of any work tree reaches, or `extra` does."""
+    """The stored objects reachable from any ref, HEAD, reflog or index of any work tree, or from `extra`."""
     return list_reachable(git, stored, extra, "--all", "--reflog", "--indexed-objects")
 
 

@@ -108,7 +108,7 @@ def stage(root: str, path: RepoPath, mode: int, data: bytes, *, durable: bool) -
 def sync_staged(staged_files: Sequence[StagedFile], journal: int) -> None:
     """Sync all files on the device `journal` (from `durable_writes.find_journal`) at once.
 
-    A write error is raised by the `put` of its file; a file that is not synced here is synced there.
+    The `put` of a file raises its write error, and syncs the file if it was not synced here.
     """
     files = [each for each in staged_files if each.descriptor is not None and not each.synced]
     files = [each for each in files if os.fstat(each.descriptor or 0).st_dev == journal]

@@ -85,9 +85,9 @@ def open_process(pid: int) -> int | None:
 
 
 def read_idle_shell(pid: int) -> tuple[str, int] | None:
-    """The name and foreground group of a pane's first process if it runs no other program; else None.
+    """The name and foreground group of a pane's first process; None if it has children.
 
-    As long as it is the same, nothing new runs in that terminal.
+    While the result is unchanged, nothing new has started in that terminal.
     """
     try:
         if _read(pid, f"task/{pid}/children"):

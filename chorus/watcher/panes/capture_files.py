@@ -99,7 +99,7 @@ class CaptureFiles:
         )
 
     def forget(self) -> None:
-        """Follow none of the files any more, also not after a restart."""
+        """Stop following all files, permanently."""
         self.all.clear()
         self.file.unlink(missing_ok=True)
 

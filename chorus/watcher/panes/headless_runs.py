@@ -56,7 +56,7 @@ class RunEnded(ChorusError):
 class InputNotRead(ChorusError):
     """The program in the pane is there, but reads nothing."""
 
-    hint = "Its process may be stopped: continue it with `kill -CONT`, or kill its pane."
+    hint = "Its process may be suspended; resume it with `kill -CONT PID`, or kill its pane."
 
 
 class RequestRefused(ChorusError):
@@ -209,7 +209,7 @@ class HeadlessRuns:
         finally:
             del run.replies[identity]
         if not reply.done():
-            raise RunEnded(f"{run.name} did not answer: {subtype}")
+            raise RunEnded(f"{run.name} did not answer the request {subtype!r}")
         answer: ControlReplied = reply.result()
         if answer.error is not None:
             raise RequestRefused(f"{run.name} refused: {answer.error}")
@@ -359,11 +359,11 @@ def _open_pipe(pipe: Path) -> Iterator[int]:
     try:
         descriptor = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
     except OSError as error:
-        raise NoHeadlessRun(f"the session behind {pipe.name} has ended") from error
+        raise NoHeadlessRun(f"headless session {pipe.stem} has ended") from error
     try:
         yield descriptor
     except BrokenPipeError as error:
-        raise NoHeadlessRun(f"the session behind {pipe.name} ended while it was written to") from error
+        raise NoHeadlessRun(f"headless session {pipe.stem} ended while it was written to") from error
     finally:
         os.close(descriptor)
 

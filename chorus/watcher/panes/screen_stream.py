@@ -1,6 +1,6 @@
-"""The events that a headless client prints in a pane that another program pipes, read from the screen.
+"""Read a headless client's events from the screen, in a pane whose pipe another program uses.
 
-tmux has one pipe per pane, and the other program keeps it. So what tmux keeps of the output is read again and
+tmux has one pipe per pane, and the other program keeps it. So the screen and its history are read again and
 again while the pane prints. tmux joins the rows that it wrapped itself; those that a program inside the pane
 wrapped are joined by their width.
 """

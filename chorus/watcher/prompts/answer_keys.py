@@ -40,7 +40,7 @@ class PromptRefused(ChorusError):
     """The answer was not sent, or only in part. `keys`: those that were pressed."""
 
     exit_code = ExitCode.REFUSED
-    hint = "Look at the pane, then answer again from `chorus prompts`."
+    hint = "Check the pane, then run `chorus prompts` and answer again."
 
     def __init__(self, message: str, *, keys: Sequence[str] = ()) -> None:
         super().__init__(message)

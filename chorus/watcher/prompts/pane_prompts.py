@@ -27,7 +27,7 @@ UNKNOWN_SECONDS = 1.0
 
 @dataclass(slots=True)
 class WatchedScreen:
-    """One pane's screen. `since` and `seen_at` are those of the present appearance of a prompt."""
+    """One pane's screen. `since` and `seen_at` belong to the prompt it shows now."""
 
     reader: PaneReader
     tracker: PromptTracker
@@ -131,7 +131,7 @@ class PanePrompts:
         return next((one for one in self.pending() if name == one[0].prompt_name(one[1])), None)
 
     def mark_answered(self, pane: PaneId, session: SessionId | None) -> None:
-        """Remember that this pane's prompt was answered through a reply channel; its dialog goes soon."""
+        """Remember that this pane's prompt was answered through a reply channel; its dialog closes soon."""
         for screen, appearance in list(self.pending()):
             if (screen.pane.id, screen.pane.session) == (pane, session):
                 screen.tracker.mark_answered()

@@ -17,7 +17,7 @@ from chorus.model.answer import Answer, describe_answer
 from chorus.model.ids import PaneId, SessionId
 from chorus.model.json_api import AnswerJson, EventJson, OptionJson, PromptEvent, PromptGoneEvent, PromptJson
 from chorus.model.outcomes import Outcome, PromptOpened
-from chorus.model.prompt import Prompt
+from chorus.model.prompt import NOT_RECOGNISED, Prompt
 from chorus.model.tools import COMMAND_KEY
 from chorus.watcher.panes.watched_panes import WatchedPane
 from chorus.watcher.prompts.answer_keys import PromptRefused
@@ -231,9 +231,7 @@ class PendingPrompts:
         if found := self._screens.find(name):
             return found
         if any(name == screen.unknown_dialog_name() for screen in self._screens.unknown_dialogs()):
-            raise PromptRefused(
-                "Chorus does not recognise this dialog; answer it in its pane; nothing was sent"
-            )
+            raise PromptRefused(f"{NOT_RECOGNISED}; nothing was sent")
         raise NoSuchPrompt(f"no prompt {name} is pending: it was answered or withdrawn")
 
     def _list_requested(self) -> Iterator[PromptJson]:

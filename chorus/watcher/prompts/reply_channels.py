@@ -40,7 +40,10 @@ ROWS_CHECKED = 6
 
 @dataclass(slots=True)
 class HookChannel:
-    """A held hook. Its process ends when the user answered in the terminal, or at the hook's time limit."""
+    """A hook that waits for the answer.
+
+    Its process ends when the user answered in the terminal, or at the hook's time limit.
+    """
 
     prompts: Prompts
     event: HookEvent
@@ -105,7 +108,7 @@ class ModChannel:
         self._changed.set()
 
     async def poll(self) -> dict[str, Any]:
-        """Wait for the answer, for one poll. Without one, say whether to ask again."""
+        """Wait for the answer, as long as one poll takes. If there is none, say whether to poll again."""
         self._polls += 1
         try:
             with suppress(TimeoutError):

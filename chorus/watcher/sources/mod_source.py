@@ -1,7 +1,7 @@
-"""The mod as a source: it reports over the socket what hooks report through the spool, and waits less.
+"""The mod as a source: like hooks, but over the socket.
 
-A report is answered once it is recorded; the client waits only for the one before a call. Reports are not
-stored: what a watcher could not record is read from the transcript.
+Each report is answered once it is recorded; the client waits only for the report that precedes a call.
+Reports are not stored: what a watcher could not record is read from the transcript.
 """
 
 import asyncio

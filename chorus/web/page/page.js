@@ -79,7 +79,7 @@ async function follow() {
     let text = "connection lost; trying again…";
     try {
       const response = await fetch("/events", { headers: { "Chorus-Key": savedKey() }, cache: "no-store" });
-      if (response.status === 401) return lose("no access: open a new link from the terminal");
+      if (response.status === 401) return lose("no access: press Enter in the terminal for a new link");
       if (response.ok) await readEvents(response.body.getReader());
     } catch (error) {
       text = "connection lost; trying again…";
@@ -222,7 +222,7 @@ function addDenial(card, foot) {
 }
 
 function openDenial(card) {
-  openMessage(card, "What should be done instead?", "Deny", (message, event) => send(card, { decision: "deny", message }, event, "deny"));
+  openMessage(card, "What should the agent do instead?", "Deny", (message, event) => send(card, { decision: "deny", message }, event, "deny"));
 }
 
 function openMessage(card, placeholder, verb, submit) {
@@ -292,7 +292,8 @@ async function send(card, answer, event, meaning = "") {
   const pressed = event ? event.timeStamp : performance.now();
   if (pressed < guardUntil) return toast("The page has just changed: look at it, then press again.");
   if (meaning.startsWith("allow") && !wasShown(card)) return;
-  if (!connected || !card.offer || card.sent) return toast("An answer is being sent, or the connection is lost.");
+  if (!connected) return toast("Not connected.");
+  if (!card.offer || card.sent) return toast("The answer is already being sent.");
   card.sent = true;
   const { offer } = card;
   updateButtons(card);
@@ -357,7 +358,7 @@ function makeRepository(repository, kept) {
     const list = element("ul", "sessions");
     for (const session of repository.sessions) {
       const item = element("li");
-      item.append(element("span", `state ${session.state}`, session.state), " ", session.name);
+      item.append(element("span", `state ${session.state}`, session.label), " ", session.name);
       const details = [session.model, session.cost === null || session.cost === undefined ? "" : `$${session.cost.toFixed(2)}`].filter(Boolean).join(" · ");
       if (details) item.append(element("span", "state", ` ${details}`));
       if (session.error) item.append(element("div", "warning", session.error));

@@ -192,8 +192,8 @@ def test_answers_to_questions_are_added_to_the_input(
 @pytest.mark.parametrize(
     ("tool", "tool_input", "answer", "reason"),
     [
-        ("Bash", BASH, AllowAlways(), "allow-always"),
-        ("Bash", BASH, Allow("but"), "takes no text"),
+        ("Bash", BASH, AllowAlways(), "don't ask again"),
+        ("Bash", BASH, Allow("but"), "an approval cannot carry a message"),
         ("Bash", BASH, ChooseOption("9"), "no option '9'"),
         ("AskUserQuestion", ASK, Allow(), "needs an option or a text"),
         ("AskUserQuestion", BOTH, ChooseOption("1"), "2 question.s."),
@@ -203,7 +203,7 @@ def test_answers_to_questions_are_added_to_the_input(
         ("AskUserQuestion", ASK, answer_one("Which?", ("C",)), "option has the label 'C'"),
         ("AskUserQuestion", ASK, answer_one("Which?", ("Go", "Rust")), "exactly one option"),
         ("AskUserQuestion", ASK, answer_one("Which?", ("Go",), "and"), "not both"),
-        ("AskUserQuestion", BARE, answer_one("Q", ("a",)), "no single option"),
+        ("AskUserQuestion", BARE, answer_one("Q", ("a",)), "no option has the label"),
     ],
 )  # fmt: skip
 def test_an_answer_that_does_not_fit_is_refused(

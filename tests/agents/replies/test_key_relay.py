@@ -106,10 +106,10 @@ def test_the_key_is_the_one_drawn_before_the_label(name: str, answer: Answer, ke
         (
             "bash_80",
             AllowAlways(),
-            "more than one option means 'allow-always', choose one: 2: Yes, and always",
+            'several options mean "don\'t ask again"; choose one by its key: 2: Yes, and always',
         ),
-        ("mcp_60", AllowAlways(), "no option of this prompt means 'allow-always'"),
-        ("ask_80", Allow(), "no option"),
+        ("mcp_60", AllowAlways(), 'this prompt has no "don\'t ask again" option'),
+        ("ask_80", Allow(), 'no "approve" option'),
         ("plan_80", Deny(), "has no option to deny; try it with a message"),
         ("ask_80", Deny("no"), "has no option to deny"),
         ("fetch_80", Deny("no"), "takes no text: leave it out, then send the session a message"),
@@ -117,7 +117,7 @@ def test_the_key_is_the_one_drawn_before_the_label(name: str, answer: Answer, ke
         ("autonotice_fetch_80", ChooseOption("4"), "no option '4'"),
         ("dock_autoaskmcp_160x40", ChooseOption("Enter"), "no option 'Enter'"),
         ("dock_autoaskmcp_160x40", Deny("not so"), "takes no text"),
-        ("dock_elicitform_160x50", Allow(), "no option of this prompt means 'allow'"),
+        ("dock_elicitform_160x50", Allow(), 'this prompt has no "approve" option'),
         (EDIT, ChooseOption("2", "why"), "takes no text"),
         (EDIT, Deny(""), "one line of printable characters"),
         (EDIT, Deny("a\nb"), "one line of printable characters"),
@@ -133,7 +133,7 @@ def test_the_key_is_the_one_drawn_before_the_label(name: str, answer: Answer, ke
         (
             "ask_80",
             QuestionAnswers((QuestionAnswer("Which language?", ("Rust",)),)),
-            "no single option has the label 'Rust'",
+            "no option, or more than one, has the label 'Rust'",
         ),
         (
             "ask_80",

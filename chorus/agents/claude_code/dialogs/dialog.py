@@ -174,7 +174,7 @@ def _without_options(screen: CapturedScreen, reason: str, ending: str) -> NoDial
 def _find_top(screen: CapturedScreen, start: int, column: int) -> int:
     """The row of the separator above the dialog's title, or -1 if it is not on the screen.
 
-    A separator right above the question only divides it from the text (in a plan).
+    A separator right above the question does not count: in a plan it divides the question from the text.
     """
     for index in range(start - 1, -1, -1):
         separator = screen.separators[index]

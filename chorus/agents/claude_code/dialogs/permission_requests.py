@@ -152,7 +152,7 @@ def _body(tool: str, tool_input: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _command_or_change(tool: str, rest: dict[str, Any]) -> list[str]:
-    """Take what the call is about out of its input, in rows."""
+    """Remove the command or the change from the call's input, and return it in rows."""
     match rest:
         case {"command": str(command)}:
             del rest[COMMAND_KEY]

@@ -42,7 +42,7 @@ _CAMEL_TOKEN_NAMES = ("inputTokens", "outputTokens", "cacheReadInputTokens", "ca
 
 
 def read_tokens(usage: Mapping[str, Any]) -> Tokens:
-    """Read how many tokens were used, in either spelling; what is absent counts as none."""
+    """Read how many tokens were used, in either spelling of the fields; a missing field counts as 0."""
     found = map(usage.get, _CAMEL_TOKEN_NAMES if "inputTokens" in usage else _TOKEN_NAMES)
     return Tokens(*[number if type(number) is int else 0 for number in found])
 
@@ -123,7 +123,7 @@ def on_partial(state: PairingState, event: Partial, context: EventContext) -> li
 def report_result(
     event: Result, context: EventContext, turn: TurnId | None, last_text: str | None
 ) -> TurnReported:
-    """Return how a turn ended, from its result. Where that has no text, the last one was the answer."""
+    """Return how a turn ended, from its result. If that has no text, `last_text` is the answer."""
     tokens = read_tokens(event.usage) if event.usage is not None else None
     if tokens is None and (event.input_tokens is not None or event.output_tokens is not None):
         tokens = Tokens(event.input_tokens or 0, event.output_tokens or 0)

@@ -21,7 +21,7 @@ from chorus.model.answer import (
     QuestionAnswers,
 )
 from chorus.model.json_api import OptionMeaning
-from chorus.model.prompt import Option, Prompt, TextField
+from chorus.model.prompt import OPTION_NAMES, Option, Prompt, TextField
 
 # A longer text may not fit its field, and what is not shown cannot be checked.
 _MAX_TEXT_LENGTH = 400
@@ -102,9 +102,9 @@ def _only_option(prompt: Prompt, meaning: OptionMeaning) -> int:
     if len(found) == 1:
         return found[0]
     if not found:
-        raise CannotAnswer(f"no option of this prompt means {meaning!r}")
+        raise CannotAnswer(f"this prompt has no {OPTION_NAMES[meaning]} option")
     labels = " · ".join(f"{prompt.options[index].key}: {prompt.options[index].label}" for index in found)
-    raise CannotAnswer(f"more than one option means {meaning!r}, choose one: {labels}")
+    raise CannotAnswer(f"several options mean {OPTION_NAMES[meaning]}; choose one by its key: {labels}")
 
 
 def _option_with_key(prompt: Prompt, key: str) -> int:
@@ -323,5 +323,5 @@ def _key_of(shown: Prompt, label: str) -> str:
     longer = [option.key for option in own if without_blanks(option.label).startswith(wanted)]
     keys = exact or longer
     if len(keys) != 1:
-        raise CannotAnswer(f"no single option has the label {label!r}")
+        raise CannotAnswer(f"no option, or more than one, has the label {label!r}")
     return keys[0]

@@ -17,7 +17,7 @@ from chorus.model.answer import (
     QuestionAnswer,
     QuestionAnswers,
 )
-from chorus.model.prompt import Option, Prompt
+from chorus.model.prompt import OPTION_NAMES, Option, Prompt
 
 DEFAULT_DENIAL = "The user does not want this. Stop, and wait for the user to say what to do instead."
 
@@ -32,13 +32,13 @@ def plan_permission_reply(
     match answer:
         case Allow(text):
             if text is not None:
-                raise CannotAnswer("a permission request takes no text with an approval")
+                raise CannotAnswer("an approval cannot carry a message here")
             if prompt.kind == "question":
                 raise CannotAnswer("a question needs an option or a text as its answer")
             return {"behavior": "allow", "updatedInput": dict(tool_input)}
         case AllowAlways():
             if not suggestions:
-                raise CannotAnswer("no option of this prompt means 'allow-always'")
+                raise CannotAnswer(f"this prompt has no {OPTION_NAMES['allow-always']} option")
             permissions = [dict(suggestion) for suggestion in suggestions]
             return {"behavior": "allow", "updatedInput": dict(tool_input), "updatedPermissions": permissions}
         case Deny(text):
@@ -82,12 +82,12 @@ def _with_answers(tool_input: Mapping[str, Any], answered: tuple[QuestionAnswer,
 def _answer_text(question: Mapping[str, Any], answer: QuestionAnswer) -> str:
     if answer.text is not None:
         if answer.labels:
-            raise CannotAnswer("an answer is options or a text, not both")
+            raise CannotAnswer("give either options or text, not both")
         return answer.text
     known = read_labels(question)
     for label in answer.labels:
         if label not in known:
-            raise CannotAnswer(f"no single option has the label {label!r}")
+            raise CannotAnswer(f"no option has the label {label!r}")
     if not answer.labels or (len(answer.labels) > 1 and question.get("multiSelect") is not True):
         raise CannotAnswer("this question takes exactly one option")
     return ", ".join(answer.labels)

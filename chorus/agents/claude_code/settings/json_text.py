@@ -35,7 +35,7 @@ class Node:
         return self.start if self.key_start is None else self.key_start
 
     def member(self, key: str) -> "Node | None":
-        """The member with this key; of several the last, as JSON readers take it."""
+        """The member with this key. If the key is repeated, the last one wins, as in JSON readers."""
         return next((child for child in reversed(self.children) if child.key == key), None)
 
 

@@ -1,9 +1,9 @@
 """Which of the objects found in a stream are documents, and which documents are new.
 
 `DocumentCollector` takes the objects that the row reader finds, and the rows without any. It passes on whole
-documents and counts everything else as a problem. It never passes on a part of a larger object, and a text
-that may differ from what was printed only on request, marked as inexact. `SeenDocuments` recognizes the
-documents of output that is read more than once.
+documents and counts everything else as a problem. It never passes on a part of a larger object. A text
+that may differ from what was printed is passed on only on request, marked as inexact. `SeenDocuments`
+recognizes the documents of output that is read more than once.
 """
 
 from collections import Counter, deque

@@ -64,7 +64,7 @@ class OpenObject:
         return b"".join((b"\n".join(self.rows), b"\n", *unscanned, last[:-1]))
 
     def drop_rows(self) -> None:
-        """Drop its rows, because it is too long: from now on it is only followed to its end."""
+        """Drop the object's rows, because it is too long: from now on only its end is looked for."""
         self.too_long = True
         del self.rows[:-1], self.positions[:-1], self.offsets[:-1]
         self.inner_rows.clear()
