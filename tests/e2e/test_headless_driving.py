@@ -144,7 +144,8 @@ def test_a_session_is_resumed_forked_and_killed_at_any_point(watched: WatchedSes
     for word in ("first", "again", "forked"):
         scripts[word] = [[Text(f"{word}.")]]
     began = watched.project / "began"
-    scripts["wait"] = [[bash("touch began; until test -e gate; do sleep 0.1; done")], [Text("Slept.")]]
+    # Its shell outlives a client that is killed, and ends when the file is removed.
+    scripts["wait"] = [[bash("touch began; while test -e began; do sleep 0.1; done")], [Text("Slept.")]]
     run = ("-L", terminal.name, "--mode", "bypassPermissions", "--wait", "--json")
 
     turns = [json.loads(command(watched, "run", "first", *run).stdout)]
@@ -204,6 +205,7 @@ def test_a_session_is_resumed_forked_and_killed_at_any_point(watched: WatchedSes
         pid = wait_for(lambda: starting_client(watched), what="the client", seconds=SECONDS)
         os.kill(pid, signal.SIGKILL)  # before its first turn; on a busy machine it may have begun one
         stdout, stderr = waiting_run.communicate(timeout=SECONDS)
+    began.unlink(missing_ok=True)
     assert waiting_run.returncode == 4
     assert "killed by signal 9" in stdout + stderr
     assert not list((watched.project / ".git" / "chorus").glob("run-*"))
