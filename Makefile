@@ -13,6 +13,8 @@ PURE_TESTS := tests/model tests/text tests/changes tests/policy tests/agents
 # What touches the system, for a second shell and without a file watch; the rest is the same everywhere.
 SYSTEM_TESTS := tests/system tests/hooks tests/agents/test_processes.py tests/wire tests/inbox tests/tmux tests/watcher tests/demo
 IMITATED_TESTS ?= tests
+# A test of the system or of the real client that fails is run again, and listed as RERUN: each is a bug to be found.
+RERUNS ?= 2
 OLDER ?= 0.2.110
 # How many mutants `make mutants` tries.
 N ?= 100
@@ -66,7 +68,7 @@ demo: $(RUNTIME_STAMP) tmux
 
 test: $(STAMP) tmux browser
 	@$(BIN)/python -m pytest -n $(JOBS) --cov --cov-report=term-missing:skip-covered $(PURE_TESTS)
-	@$(BIN)/python -m pytest -n $(JOBS) $(PURE_TESTS:%=--ignore=%)
+	@$(BIN)/python -m pytest -n $(JOBS) --reruns $(RERUNS) $(PURE_TESTS:%=--ignore=%)
 
 test-shells: $(STAMP)
 	@for shell in dash bash busybox zsh mksh; do sh .ci/need $$shell $$shell; done

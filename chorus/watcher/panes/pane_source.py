@@ -134,6 +134,9 @@ class PaneSource:
     async def _end_run(self, run: HeadlessRun) -> None:
         """Close the sessions of a run that has ended, then say so: who waits for a turn sees it end first."""
         try:
+            watched = self.panes.all.get((run.server, run.pane))
+            if watched is not None and watched.stream is not None:
+                await watched.stream.drain()  # what it printed last may name its session and its turn
             await self.live_clients.end_gone()
             await self._end_sessions(run.sessions)
         finally:
