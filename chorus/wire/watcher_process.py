@@ -53,6 +53,7 @@ def start(home: Home) -> None:
     """Start a watcher as a process in a session of its own. If one runs already, the new one exits."""
     make_private(home.root)
     file_lock.require_locks(home.root)  # it could not say so itself
+    make_private(home.spool)  # hooks leave events there from now on, while the watcher is still loading
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("GIT_", "CLAUDE"))}
     with (
         Path(os.devnull).open("r+b") as null,
