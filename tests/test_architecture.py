@@ -252,7 +252,7 @@ def test_the_log_without_a_watcher_loads_only_what_it_reads() -> None:
         "dataclasses",
         "chorus.store.refs",
         "chorus.history.recorder",
-        "chorus.model.json_api",
+        "chorus.model.api.json_api",
         "pydantic",
     }
     code = (

@@ -19,9 +19,9 @@ import orjson
 
 from chorus.agents.hook_event import HookEvent, parse_event_file
 from chorus.model.json_limit import MAX_JSON_BYTES
-from chorus.system.atomic_file import replace_file
-from chorus.system.private_files import make_private
-from chorus.system.processes import read_start
+from chorus.system.files.atomic_file import replace_file
+from chorus.system.files.private_files import make_private
+from chorus.system.processes.processes import read_start
 
 # A hook writes its event at once; a file still incomplete after this was cut off.
 CUT_OFF_SECONDS = 10.0

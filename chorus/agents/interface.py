@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # `chorus claude` loads this module before the client starts
     from chorus.model.ids import PaneId, SessionId
     from chorus.model.outcomes import Outcome, PromptOpened
     from chorus.model.prompt import NoPrompt, Prompt, UnknownPrompt
-    from chorus.system.processes import Process
+    from chorus.system.processes.processes import Process
 
 
 class Source(StrEnum):

@@ -10,7 +10,7 @@ from enum import Enum
 
 from chorus.changes.diff import hunks
 from chorus.model.action import Action
-from chorus.model.commit_message import SUBJECT_LENGTH, shorten
+from chorus.model.commits.commit_message import SUBJECT_LENGTH, shorten
 from chorus.model.tools import COMMAND_KEY
 from chorus.text.sanitize import printable
 

@@ -4,8 +4,8 @@ import argparse
 
 from chorus.commands.access.answers import add_prompt_arguments, give_answer
 from chorus.errors import ExitCode, UsageError
-from chorus.model.json_api import PromptJson
-from chorus.model.requests import AnswerChoice, QuestionArgument
+from chorus.model.api.json_api import PromptJson
+from chorus.model.api.requests import AnswerChoice, QuestionArgument
 
 EXAMPLES = (
     ("chorus answer ID 2", "choose the second option"),

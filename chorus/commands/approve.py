@@ -4,8 +4,8 @@ import argparse
 
 from chorus.commands.access.answers import add_prompt_arguments, give_answer
 from chorus.errors import ChorusError, ExitCode
-from chorus.model.json_api import PromptJson
-from chorus.model.requests import AnswerChoice, Decision
+from chorus.model.api.json_api import PromptJson
+from chorus.model.api.requests import AnswerChoice, Decision
 
 ABOUT = """\
 Nothing is sent if the prompt has changed or was answered in the meantime."""

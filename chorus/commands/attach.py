@@ -12,7 +12,7 @@ from chorus.commands.parser.options import add_tmux_options, parse_count
 from chorus.errors import ExitCode, NotFound, UsageError
 from chorus.model.ids import PaneId
 from chorus.output import print_err, print_json, print_out
-from chorus.system.processes import read_foreground
+from chorus.system.processes.processes import read_foreground
 from chorus.tmux.address import Address, list_addresses, select_address
 from chorus.tmux.panes import PaneState, read_pane, read_panes
 from chorus.tmux.tmux_server import TmuxServer

@@ -7,14 +7,14 @@ import os
 from chorus.commands.access.history import read_blame
 from chorus.commands.terminal.pager import page
 from chorus.errors import ExitCode
-from chorus.model.commit_message import shorten
+from chorus.model.commits.commit_message import shorten
 from chorus.output import print_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from chorus.model.json_api import BlameLineJson
+    from chorus.model.api.json_api import BlameLineJson
 
 ABOUT = "Works for uncommitted lines, and after landing, rebasing or squashing."
 EXAMPLES = (

@@ -20,8 +20,8 @@ from chorus.commands.access.watcher import find_supported_home
 from chorus.commands.panel import panel_command
 from chorus.commands.parser.options import add_tmux_options
 from chorus.errors import ChorusError, ExitCode, NotFound
+from chorus.model.api.requests import WatchArguments
 from chorus.model.ids import PaneId
-from chorus.model.requests import WatchArguments
 from chorus.output import print_err
 from chorus.tmux.address import Address, select_address
 from chorus.wire.client import Connection

@@ -20,7 +20,7 @@ from chorus.commands.terminal.patch import paint
 from chorus.errors import ChorusError, ExitCode
 from chorus.history.recorder import Recorder
 from chorus.history.records import RecordKind
-from chorus.model.json_api import CheckJson, DoctorJson, StatusJson
+from chorus.model.api.json_api import CheckJson, DoctorJson, StatusJson
 from chorus.model.session import LIVE_SOURCES
 from chorus.output import print_json, print_out, style
 from chorus.review.verify import Problem, find_unrecorded, verify_history
@@ -28,9 +28,9 @@ from chorus.store.maintenance.object_check import find_damaged_objects
 from chorus.store.maintenance.removal import is_store_missing
 from chorus.store.objects.object_store import ObjectMissing
 from chorus.store.repository import Repository
-from chorus.system.durable_writes import file_system_types
-from chorus.system.file_systems import is_remote
-from chorus.system.private_files import is_private
+from chorus.system.files.durable_writes import file_system_types
+from chorus.system.files.file_systems import is_remote
+from chorus.system.files.private_files import is_private
 from chorus.tmux.errors import TmuxNotInstalled
 from chorus.tmux.tmux_server import MIN_VERSION, is_supported, read_version
 from chorus.watcher.state.temporary_hooks import TEMPORARY_HOOKS_FILE, TemporaryHooks

@@ -9,7 +9,7 @@ from chorus.errors import ChorusError, ExitCode, NotFound, UsageError
 from chorus.history.recorder import Recorder
 from chorus.history.retention import forget_old_records
 from chorus.history.workspace import Workspace
-from chorus.model.json_api import GcJson
+from chorus.model.api.json_api import GcJson
 from chorus.model.lane_name import LANE_REFS, branch_name
 from chorus.output import print_json, print_out
 from chorus.store.maintenance.removal import (

@@ -7,7 +7,7 @@ from chorus.agents import load_agent
 from chorus.agents.interface import HookStatus, SettingsChange, SettingsScope
 from chorus.errors import ExitCode
 from chorus.output import print_err, print_json, print_out
-from chorus.system.git_files import find_work_tree
+from chorus.system.files.git_files import find_work_tree
 from chorus.wire.home import Home
 from chorus.wire.watcher_process import start
 

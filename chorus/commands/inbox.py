@@ -13,7 +13,7 @@ TYPE_CHECKING = False  # `--short` is run often: no typing, no argparse
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from chorus.model.json_api import InboxJson, InboxRepositoryJson, LogEntryJson, PromptJson
+    from chorus.model.api.json_api import InboxJson, InboxRepositoryJson, LogEntryJson, PromptJson
 
 ABOUT = """\
 Lists every repository in which one of your watchers runs or ran. Never starts a

@@ -18,8 +18,8 @@ from chorus.agents.interface import OutcomeReader, RecordedEvent, RecordingReade
 from chorus.commands.access.turns import render_turns
 from chorus.commands.parser.options import parse_count
 from chorus.errors import ChorusError, ExitCode, NotFound
+from chorus.model.api.json_api import InspectedActionJson, InspectedPromptJson, InspectJson
 from chorus.model.ids import SessionId
-from chorus.model.json_api import InspectedActionJson, InspectedPromptJson, InspectJson
 from chorus.model.outcomes import (
     ActionClosed,
     CallOpened,

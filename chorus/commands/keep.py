@@ -13,7 +13,7 @@ from chorus.output import print_json, print_out
 from chorus.text.width import list_of
 
 if TYPE_CHECKING:
-    from chorus.model.json_api import KeepJson
+    from chorus.model.api.json_api import KeepJson
 
 ABOUT = """\
 Kept actions are no longer listed by `chorus log --open`. No file is changed.

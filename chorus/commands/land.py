@@ -16,8 +16,8 @@ from chorus.text.width import list_of
 from chorus.wire.home import find_home
 
 if TYPE_CHECKING:
-    from chorus.model.json_api import LandJson
-    from chorus.model.requests import LandArguments, LandMessage
+    from chorus.model.api.json_api import LandJson
+    from chorus.model.api.requests import LandArguments, LandMessage
 
 ABOUT = """\
 Commits what the lane's session changed and nothing else. What fits lands; what does

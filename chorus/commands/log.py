@@ -21,8 +21,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from chorus.model.json_api import LogEntryJson
-    from chorus.model.requests import LogView
+    from chorus.model.api.json_api import LogEntryJson
+    from chorus.model.api.requests import LogView
 
 EXAMPLES = (
     ("chorus log --open", "actions that are not reviewed yet"),

@@ -11,7 +11,7 @@ from chorus.errors import ExitCode, UsageError
 from chorus.output import print_err, print_json, print_out
 
 if TYPE_CHECKING:
-    from chorus.model.json_api import NoteJson
+    from chorus.model.api.json_api import NoteJson
 
 ABOUT = """\
 The note is a draft until you send it with `chorus notes send`, or until your next

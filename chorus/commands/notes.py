@@ -13,7 +13,7 @@ from chorus.errors import ExitCode, UsageError
 from chorus.output import print_err, print_json, print_out
 
 if TYPE_CHECKING:
-    from chorus.model.json_api import NoteJson, SentNotesJson
+    from chorus.model.api.json_api import NoteJson, SentNotesJson
     from chorus.wire.client import Connection
 
 ABOUT = """\

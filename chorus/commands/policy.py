@@ -16,7 +16,7 @@ from chorus.config.policy_file import (
 )
 from chorus.config.user_config import user_config_path
 from chorus.errors import ExitCode, UsageError
-from chorus.model.json_api import RuleJson
+from chorus.model.api.json_api import RuleJson
 from chorus.model.tools import COMMAND_KEY, PATH_KEYS, SHELL_TOOL, find_tool
 from chorus.output import print_err, print_json, print_out
 from chorus.policy.command_verdict import has_known_arguments

@@ -11,7 +11,7 @@ from chorus.errors import ExitCode
 from chorus.output import print_json, print_out
 
 if TYPE_CHECKING:
-    from chorus.model.json_api import PullRequestJson
+    from chorus.model.api.json_api import PullRequestJson
 
 ABOUT = """\
 Prints what was asked, what was done with links to the lines, what was reverted and

@@ -18,7 +18,7 @@ from chorus.model.review_state import render_revert_warning
 from chorus.output import print_err, print_json, print_out
 
 if TYPE_CHECKING:
-    from chorus.model.json_api import RevertJson
+    from chorus.model.api.json_api import RevertJson
 
 ABOUT = """\
 Reverts exactly the changes of the actions and keeps other edits made since. If later

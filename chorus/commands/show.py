@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from chorus.model.json_api import ActionJson
+    from chorus.model.api.json_api import ActionJson
 
 
 def configure(parser: ArgumentParser) -> None:

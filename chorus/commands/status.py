@@ -11,14 +11,14 @@ from chorus.commands.access.watcher import read_status
 from chorus.commands.parser.options import add_here_option
 from chorus.errors import ExitCode
 from chorus.output import print_json, print_out
-from chorus.system.git_files import label_of
+from chorus.system.files.git_files import label_of
 from chorus.wire.home import NotARepository, find_home, find_work_tree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from chorus.model.json_api import SessionJson, StatusJson
+    from chorus.model.api.json_api import SessionJson, StatusJson
 
 ABOUT = "Never starts a watcher. Exits with 3 if none is running."
 EXAMPLES = (

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from chorus.errors import ChorusError, ExitCode
 from chorus.output import print_err
-from chorus.system.processes import read_process
+from chorus.system.processes.processes import read_process
 from chorus.wire.client import WatcherNotResponding
 from chorus.wire.home import Home, find_home
 from chorus.wire.watcher_process import START_TIMEOUT_SECONDS, is_locked, stop

@@ -12,8 +12,8 @@ from typing import Any
 
 from chorus.config.user_config import REPOSITORY_FILE, BadConfig, read_section, user_config_path
 from chorus.policy.rules import Policy, parse_policy
-from chorus.system.atomic_file import replace_file
-from chorus.system.git_files import find_work_tree
+from chorus.system.files.atomic_file import replace_file
+from chorus.system.files.git_files import find_work_tree
 
 
 def read_policy(root: Path) -> Policy:

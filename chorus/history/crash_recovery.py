@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from chorus.history.timeline import Timeline
+from chorus.history.timeline.timeline import Timeline
 from chorus.history.workspace import Workspace
 from chorus.model.ids import Oid
 from chorus.store.lock_file import translate_write_errors

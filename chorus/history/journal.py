@@ -19,15 +19,15 @@ from chorus.changes.summary import (
     render_files,
     summarise,
 )
-from chorus.history.action_numbers import ActionNumbers
 from chorus.history.crash_recovery import CrashRecovery, LaneMove
-from chorus.history.head_moves import HeadMove, HeadTracker, render_head
-from chorus.history.lanes import Lane, Lanes, PreparedCommit
-from chorus.history.mark_log import FILE_NAME, Mark, MarkLog
+from chorus.history.disk_changes.head_moves import HeadMove, HeadTracker, render_head
+from chorus.history.lanes.lanes import Lane, Lanes, PreparedCommit
+from chorus.history.marks.mark_log import FILE_NAME, Mark, MarkLog
+from chorus.history.marks.undone import UndoneActions
 from chorus.history.records import Edit, Record, RecordKind
-from chorus.history.timeline import Timeline
-from chorus.history.timeline_log import TimelineCommit
-from chorus.history.undone import UndoneActions
+from chorus.history.timeline.action_numbers import ActionNumbers
+from chorus.history.timeline.timeline import Timeline
+from chorus.history.timeline.timeline_log import TimelineCommit
 from chorus.history.workspace import PLAIN_MODES, Workspace
 from chorus.model.action import Action, UndoneBy
 from chorus.model.ids import Oid, ToolUseId

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Self
 
 from chorus.changes.summary import first_words
-from chorus.history.attribution import WRITTEN_OVER, Attribution, Attributor, EndedCall, undoes
+from chorus.history.disk_changes.attribution import WRITTEN_OVER, Attribution, Attributor, EndedCall, undoes
+from chorus.history.disk_changes.observation import DiskChanges, Observer, render_omitted
 from chorus.history.journal import Journal
 from chorus.history.log.entry import LogEntry
 from chorus.history.log.memory_log import MemoryLog
-from chorus.history.mark_log import Mark
-from chorus.history.observation import DiskChanges, Observer, render_omitted
+from chorus.history.marks.mark_log import Mark
 from chorus.history.records import Edit
-from chorus.history.timeline_log import TimelineCommit
+from chorus.history.timeline.timeline_log import TimelineCommit
 from chorus.history.workspace import Workspace
 from chorus.model.action import Action, Status
 from chorus.model.ids import Oid, RepoPath, ToolUseId

@@ -9,9 +9,9 @@ from enum import Enum
 from typing import NamedTuple, cast
 
 from chorus.errors import ChorusError
-from chorus.model import commit_message as message
 from chorus.model.action import Status
-from chorus.model.commit_message import Text
+from chorus.model.commits import commit_message as message
+from chorus.model.commits.commit_message import Text
 from chorus.model.ids import AgentId, LaneName, Oid, RepoPath, SessionId, ToolUseId, TurnId
 from chorus.store.objects.tree_object import TreeEntry
 

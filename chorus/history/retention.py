@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from chorus.history.recorder import Recorder
 from chorus.history.records import Record, RecordKind, render_record
-from chorus.history.timeline_log import TimelineCommit
+from chorus.history.timeline.timeline_log import TimelineCommit
 from chorus.history.workspace import Authorship
 from chorus.model.ids import Oid
 from chorus.model.lane_name import lane_ref

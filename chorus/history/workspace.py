@@ -24,9 +24,9 @@ from chorus.store.worktree.filters import NOTHING, Filters
 from chorus.store.worktree.scan import Scanner
 from chorus.store.worktree.spelling import Spelling
 from chorus.store.worktree.work_tree import CAP_BYTES, WorkTree
-from chorus.system.file_lock import FileLock
-from chorus.system.git_files import work_tree_label
-from chorus.system.private_files import make_private
+from chorus.system.files.file_lock import FileLock
+from chorus.system.files.git_files import work_tree_label
+from chorus.system.files.private_files import make_private
 
 # The author of actions.
 AGENT_NAME = "Claude"

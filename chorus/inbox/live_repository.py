@@ -19,7 +19,7 @@ from chorus.inbox.repositories import (
     version_of,
 )
 from chorus.inbox.requests import open_streams
-from chorus.model.json_api import InboxRepositoryJson, InboxState, LogEntryJson, PromptJson, SessionJson
+from chorus.model.api.json_api import InboxRepositoryJson, InboxState, LogEntryJson, PromptJson, SessionJson
 from chorus.wire.async_client import Streams
 from chorus.wire.client import WatcherNotResponding, WatcherNotRunning
 from chorus.wire.fan_out import NOT_RESPONDING

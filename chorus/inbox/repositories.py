@@ -18,7 +18,7 @@ from chorus.wire.home import Home, list_work_trees
 from chorus.wire.registry import list_registered
 
 if TYPE_CHECKING:
-    from chorus.model.json_api import (
+    from chorus.model.api.json_api import (
         InboxRepositoryJson,
         InboxState,
         LogEntryJson,

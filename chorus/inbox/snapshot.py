@@ -14,7 +14,7 @@ from chorus.wire.fan_out import ask_each
 from chorus.wire.registry import list_registered
 
 if TYPE_CHECKING:
-    from chorus.model.json_api import InboxJson
+    from chorus.model.api.json_api import InboxJson
 
 # A watcher answers in milliseconds, behind a scan of a large work tree in a second or two.
 ALL_SECONDS = 3.0

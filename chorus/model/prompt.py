@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from chorus.model.json_api import OptionMeaning, PromptJson, UnreadableScreenJson
+from chorus.model.api.json_api import OptionMeaning, PromptJson, UnreadableScreenJson
 
 # "append": `Tab` opens a text field behind the label. "replace": choosing the option opens one in its place.
 TextInput = Literal["append", "replace"]

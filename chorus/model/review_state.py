@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from chorus.model.json_api import RevertWarningJson, UndoneJson
+    from chorus.model.api.json_api import RevertWarningJson, UndoneJson
 
 # The tool of an action that reverts others, or redoes them.
 REVERT_TOOL = "Revert"

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Literal
 
+from chorus.model.api.json_api import SessionJson
 from chorus.model.ids import PaneId, SessionId
-from chorus.model.json_api import SessionJson
 from chorus.model.outcomes import (
     ActionClosed,
     CallOpened,

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from chorus.model.api.json_api import SessionSums, TokensJson, TurnJson
 from chorus.model.ids import SessionId, TurnId
-from chorus.model.json_api import SessionSums, TokensJson, TurnJson
 from chorus.model.json_lines import parse_json_lines
 from chorus.model.lru import LruDict
 from chorus.model.outcomes import (

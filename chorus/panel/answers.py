@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 from chorus.errors import ChorusError
-from chorus.model.json_api import AnswerJson
+from chorus.model.api.json_api import AnswerJson
+from chorus.model.api.requests import AnswerArguments, Decision, QuestionArgument
 from chorus.model.prompt import NOT_RECOGNISED, OPTION_NAMES
-from chorus.model.requests import AnswerArguments, Decision, QuestionArgument
 from chorus.panel import command_lines
 from chorus.panel.background import start_task
 from chorus.panel.forms.answers_form import AnswersForm

@@ -23,8 +23,8 @@ from textual.screen import Screen
 from textual.widgets import Input
 
 from chorus.errors import ChorusError
-from chorus.model.json_api import LandedCommitJson
-from chorus.model.requests import LandMessage
+from chorus.model.api.json_api import LandedCommitJson
+from chorus.model.api.requests import LandMessage
 from chorus.panel import command_lines, keys
 from chorus.panel.answers import Answers
 from chorus.panel.background import start_task

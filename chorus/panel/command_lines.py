@@ -6,7 +6,7 @@ The panel shows it, so that users of the keys learn the commands. Quoted for a s
 import shlex
 from collections.abc import Iterable
 
-from chorus.model.requests import QuestionArgument
+from chorus.model.api.requests import QuestionArgument
 
 
 def keep(numbers: Iterable[int]) -> str:

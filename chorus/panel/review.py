@@ -9,8 +9,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from chorus.errors import ChorusError, ExitCode
-from chorus.model.json_api import LandedCommitJson, LandJson
-from chorus.model.requests import KeepArguments, LandArguments, LandMessage, NoteArguments, RevertArguments
+from chorus.model.api.json_api import LandedCommitJson, LandJson
+from chorus.model.api.requests import (
+    KeepArguments,
+    LandArguments,
+    LandMessage,
+    NoteArguments,
+    RevertArguments,
+)
 from chorus.model.review_state import render_revert_warning
 from chorus.panel import command_lines
 from chorus.panel.background import start_task

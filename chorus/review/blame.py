@@ -21,16 +21,16 @@ from chorus.history.log.disk_log import DiskLog
 from chorus.history.log.entry import LogEntry, entry_json
 from chorus.history.log.file_history import DiskFileHistory, FileHistory
 from chorus.history.records import Edit, RecordKind
-from chorus.history.timeline_log import TimelineCommit
+from chorus.history.timeline.timeline_log import TimelineCommit
 from chorus.history.workspace import Workspace
-from chorus.model import commit_message
-from chorus.model.commit_message import parse_actions, parse_message, parse_parts
+from chorus.model.commits import commit_message
+from chorus.model.commits.commit_message import parse_actions, parse_message, parse_parts
 from chorus.model.ids import Oid, RepoPath
 from chorus.store.git_process import Git
 from chorus.store.worktree.file_state import Absent, File, FileState
 
 if TYPE_CHECKING:
-    from chorus.model.json_api import BlameLineJson
+    from chorus.model.api.json_api import BlameLineJson
 
 NO_COMMIT = "0" * 40
 # Of a change that moves a whole tree, so many files are compared; the rest counts as new files.

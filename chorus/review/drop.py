@@ -7,7 +7,7 @@ are garbage collected. Never deletes a branch that is checked out, or one that m
 from collections.abc import Sequence
 
 from chorus.errors import NotFound
-from chorus.history.lanes import Lane
+from chorus.history.lanes.lanes import Lane
 from chorus.history.recorder import Recorder
 from chorus.model.ids import Oid
 from chorus.review.landing.target import find_lane

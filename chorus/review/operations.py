@@ -11,9 +11,9 @@ from chorus.errors import ChorusError, ExitCode, UsageError
 from chorus.history.log.entry import LogEntry, find_reverted
 from chorus.history.log.lookup import find_entry, find_turn, refuse_unknown_lane
 from chorus.history.recorder import Recorder
-from chorus.history.timeline_log import TimelineCommit
+from chorus.history.timeline.timeline_log import TimelineCommit
+from chorus.model.api.json_api import HunkJson, KeepJson, RevertJson
 from chorus.model.ids import RepoPath
-from chorus.model.json_api import HunkJson, KeepJson, RevertJson
 from chorus.model.lane_name import lane_spellings
 from chorus.model.repo_paths import is_at_or_below
 from chorus.model.review_state import REVERT_TOOL

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from chorus.system.atomic_file import replace_file
+from chorus.system.files.atomic_file import replace_file
 
 
 class PendingFile:

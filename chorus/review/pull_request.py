@@ -7,8 +7,8 @@ from urllib.parse import quote
 from chorus.history.log.entry import LogEntry
 from chorus.history.log.lookup import refuse_unknown_lane
 from chorus.history.recorder import Recorder
-from chorus.model.commit_subject import subject_of
-from chorus.model.json_api import NoteJson, PullRequestJson
+from chorus.model.api.json_api import NoteJson, PullRequestJson
+from chorus.model.commits.commit_subject import subject_of
 from chorus.model.lane_name import lane_spellings
 from chorus.model.review_state import REVERT_TOOL
 from chorus.review.landing.messages import describe_action

@@ -6,11 +6,11 @@ Reads everything again and lists what differs. Never records, never repairs, nev
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from chorus.history.lane_change import plan_lane_change
+from chorus.history.lanes.lane_change import plan_lane_change
 from chorus.history.recorder import Recorder
 from chorus.history.records import Edit
 from chorus.history.retention import FORGOTTEN_SUMMARY
-from chorus.history.timeline_log import TimelineCommit
+from chorus.history.timeline.timeline_log import TimelineCommit
 from chorus.model.ids import LaneName, Oid, RepoPath
 from chorus.store.objects.object_store import ObjectMissing
 from chorus.store.objects.trees import TreeEntry

@@ -1,7 +1,7 @@
 """The work tree and git directories of a repository, as git finds them.
 
 git is run because it alone knows whether it would work there: bare repositories, unknown extensions,
-`safe.directory`. `system/git_files.py` finds them by looking at files, for commands that cannot wait.
+`safe.directory`. `system/files/git_files.py` finds them by looking at files, for commands that cannot wait.
 """
 
 import os
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from chorus.errors import ChorusError
 from chorus.store.git_process import Git, error_text
-from chorus.system.git_files import work_tree_label
+from chorus.system.files.git_files import work_tree_label
 
 REV_PARSE_OPTIONS = ("--absolute-git-dir", "--git-common-dir", "--show-toplevel")
 

@@ -14,8 +14,8 @@ from types import TracebackType
 from typing import Self
 
 from chorus.errors import ChorusError
-from chorus.system.durable_writes import sync_file
-from chorus.system.private_files import FILE_MODE, make_private
+from chorus.system.files.durable_writes import sync_file
+from chorus.system.files.private_files import FILE_MODE, make_private
 
 # git holds such a lock for less than a millisecond and itself waits 100 ms for one.
 LOCK_TIMEOUT_SECONDS = 2.0

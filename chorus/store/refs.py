@@ -17,8 +17,8 @@ from chorus.store.git_process import Git, GitFailed, error_text
 from chorus.store.lock_file import LockFile
 from chorus.store.loose_refs import HIDDEN_PREFIX, SYMBOLIC, read_loose
 from chorus.store.objects.commits import Signature, render_signature
-from chorus.system.durable_writes import PendingWrites
-from chorus.system.private_files import FILE_MODE
+from chorus.system.files.durable_writes import PendingWrites
+from chorus.system.files.private_files import FILE_MODE
 
 NO_OID = Oid("0" * 40)
 OWN_PREFIXES = ("refs/chorus/", *LANE_REFS)

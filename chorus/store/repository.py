@@ -12,7 +12,7 @@ from chorus.store.git_paths import UnsupportedRepository, read_git_paths
 from chorus.store.git_process import Git, PrivateGit
 from chorus.store.objects.commits import Signature
 from chorus.store.refs import Head, Refs
-from chorus.system.durable_writes import PendingWrites
+from chorus.system.files.durable_writes import PendingWrites
 
 FALLBACK_NAME = "Chorus"
 FALLBACK_EMAIL = "chorus@localhost"

@@ -21,7 +21,7 @@ from chorus.store.objects.commits import Commit
 from chorus.store.objects.object_store import ObjectStore
 from chorus.store.repository import Repository
 from chorus.store.user_index import wait_unlocked
-from chorus.system.private_files import make_private
+from chorus.system.files.private_files import make_private
 
 SCRATCH_PREFIX = "landing-"
 # Left by `git merge --squash` until the next commit.

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from chorus.errors import ChorusError, NotFound
 
 if TYPE_CHECKING:
-    from chorus.model.json_api import LandedCommitJson
-    from chorus.model.requests import LandMessage
+    from chorus.model.api.json_api import LandedCommitJson
+    from chorus.model.api.requests import LandMessage
 
 # Editors recognize a commit message by this name.
 FILE_NAME = "COMMIT_EDITMSG"

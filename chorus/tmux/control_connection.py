@@ -15,7 +15,7 @@ from typing import Self
 
 from chorus.errors import ChorusError
 from chorus.model.ids import PaneId
-from chorus.system.child_process import ChildProcess
+from chorus.system.processes.child_process import ChildProcess
 from chorus.tmux.address import Address, accepts_connections
 from chorus.tmux.control_protocol import Block, BlockParser, ControlEvent
 from chorus.tmux.errors import ConnectionLost, ServerGone, ServerTimeout, TmuxNotInstalled, translate_refusal

@@ -9,7 +9,7 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
-from chorus.system.private_files import make_private
+from chorus.system.files.private_files import make_private
 from chorus.watcher.claim import acquire_lock, listen
 from chorus.wire.home import Home
 

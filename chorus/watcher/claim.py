@@ -8,7 +8,7 @@ import os
 import socket
 import time
 
-from chorus.system.file_lock import FileLock
+from chorus.system.files.file_lock import FileLock
 from chorus.system.socket_path import short_path
 from chorus.wire.home import Home
 

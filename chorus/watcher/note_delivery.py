@@ -13,8 +13,8 @@ from chorus.errors import ChorusError, ExitCode
 from chorus.history.log.joint_log import find_action
 from chorus.history.log.lookup import find_entry
 from chorus.history.recorder import Recorder
+from chorus.model.api.json_api import EventJson, NoteJson, NotesEvent, NoteStateJson, SentNotesJson
 from chorus.model.ids import SessionId
-from chorus.model.json_api import EventJson, NoteJson, NotesEvent, NoteStateJson, SentNotesJson
 from chorus.model.session import SessionTable
 from chorus.review.notes.note_log import Note
 from chorus.review.notes.notes import NoSuchNote, note_json, note_log, render_notes, write_note

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Awaitable, Callable
 from io import TextIOWrapper
 
-from chorus.system.private_files import open_private
+from chorus.system.files.private_files import open_private
 from chorus.wire.home import Home
 
 # Three files of 1 MB hold the recent past and never fill a disk.

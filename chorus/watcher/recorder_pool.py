@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeVar
 
 from chorus.errors import ChorusError
 from chorus.history.recorder import Recorder
-from chorus.watcher.beside import run_beside
+from chorus.watcher.background_threads import run_in_thread
 
 # Requests come in groups: a dry run, then the change itself.
 KEEP_SECONDS = 30.0
@@ -52,7 +52,7 @@ class RecorderPool:
                 )
 
         try:
-            return await run_beside(borrow_and_work)
+            return await run_in_thread(borrow_and_work)
         finally:
             asyncio.get_running_loop().call_later(KEEP_SECONDS, self.close_unused)
 

@@ -18,8 +18,8 @@ from chorus.agents import load_agent
 from chorus.agents.hook_spool import Spool
 from chorus.config.user_config import read_preferences, read_user_section
 from chorus.errors import ChorusError
+from chorus.model.api.json_api import AlertEvent, SessionEvent
 from chorus.model.ids import PaneId
-from chorus.model.json_api import AlertEvent, SessionEvent
 from chorus.model.outcomes import Outcome, TurnStarted
 from chorus.model.session import LIVE_SOURCES, Session
 from chorus.model.turn import TURNS_FILE

@@ -26,14 +26,14 @@ from chorus.changes.call_windows import (
     RecordUnchanged,
 )
 from chorus.errors import ChorusError
-from chorus.history.attribution import EndedCall
+from chorus.history.disk_changes.attribution import EndedCall
 from chorus.history.log.entry import entry_json
 from chorus.history.log.memory_log import LogChanges
 from chorus.history.recorder import Recorder
 from chorus.history.records import Edit
 from chorus.model.action import Action, Call
+from chorus.model.api.json_api import ActionEvent, EventJson, LogEntryJson
 from chorus.model.ids import RepoPath
-from chorus.model.json_api import ActionEvent, EventJson, LogEntryJson
 from chorus.model.lru import LruDict
 from chorus.model.outcomes import LeadTextAdded, Outcome, StatusCorrected
 from chorus.review.landing.recovery import recover_landing
@@ -42,10 +42,10 @@ from chorus.store.maintenance.side_store import LOOSE_LIMIT, pack_if_due
 from chorus.store.maintenance.user_copies import copy_new_commits
 from chorus.store.repository import Repository
 from chorus.store.worktree.work_tree import MAX_PARTS
-from chorus.system.file_systems import is_remote
-from chorus.system.file_watch import FileWatch
-from chorus.system.pinned_directory import PinnedDirectory
-from chorus.watcher.beside import from_any_thread, run_beside
+from chorus.system.file_watch.file_watch import FileWatch
+from chorus.system.files.file_systems import is_remote
+from chorus.system.files.pinned_directory import PinnedDirectory
+from chorus.watcher.background_threads import from_any_thread, run_in_thread
 from chorus.watcher.recorder_pool import RecorderPool
 from chorus.watcher.sources.changed_paths import ChangedPaths
 from chorus.wire.home import Home, NotARepository, find_work_tree, list_work_trees
@@ -504,7 +504,7 @@ class WatchedTrees:
             for tree in list(self.all.values())[:1]:
                 workspace = tree.recorder.workspace
                 try:
-                    packed = await run_beside(
+                    packed = await run_in_thread(
                         pack_if_due, workspace.repository.git, workspace.store, LOOSE_LIMIT
                     )
                 except (ChorusError, OSError) as error:
@@ -525,7 +525,7 @@ class WatchedTrees:
                     continue
                 seen[root] = stamp
                 try:
-                    await run_beside(copy_new_commits, workspace.repository, workspace.store)
+                    await run_in_thread(copy_new_commits, workspace.repository, workspace.store)
                 except (ChorusError, OSError) as error:
                     log.warning("cannot copy the user's objects: %s", error)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from chorus.system.private_files import append_line, make_private
+from chorus.system.files.private_files import append_line, make_private
 from chorus.wire.registry import state_directory
 
 log = logging.getLogger("chorus.web")

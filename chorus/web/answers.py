@@ -4,8 +4,8 @@ from typing import Any
 
 from chorus.errors import ExitCode, UsageError
 from chorus.inbox.repositories import mapping
-from chorus.model.json_api import PromptJson
-from chorus.model.requests import AnswerArguments, QuestionArgument
+from chorus.model.api.json_api import PromptJson
+from chorus.model.api.requests import AnswerArguments, QuestionArgument
 from chorus.panel.state.items import parse_prompt
 from chorus.web.shown import APPROVALS, read_questions, why_not_approved
 

@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from chorus.model.json_api import PromptJson
+from chorus.model.api.json_api import PromptJson
 
 
 @dataclass(frozen=True, slots=True)

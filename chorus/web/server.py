@@ -19,7 +19,7 @@ from starlette.routing import Route
 from chorus.errors import ChorusError, ExitCode, UsageError
 from chorus.inbox.live_inbox import LiveInbox
 from chorus.inbox.repositories import mapping
-from chorus.model.json_api import ActionJson
+from chorus.model.api.json_api import ActionJson
 from chorus.web.access_log import AccessLog
 from chorus.web.answers import parse_page_answer
 from chorus.web.guard import Guard, address_of

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from chorus.model.json_api import ActionJson, InboxRepositoryJson, LogEntryJson, PromptJson, SessionJson
+from chorus.model.api.json_api import ActionJson, InboxRepositoryJson, LogEntryJson, PromptJson, SessionJson
 from chorus.model.prompt import NOT_RECOGNISED, split_body, without_root
 from chorus.model.tools import EDIT_TOOLS
 from chorus.panel.state.items import parse_prompt

@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Literal, Self, Unpack, overload
 
-    from chorus.model.json_api import (
+    from chorus.model.api.json_api import (
         ActionJson,
         AnswerJson,
         AuditEntryJson,
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
         WatcherJson,
         WatchJson,
     )
-    from chorus.model.requests import (
+    from chorus.model.api.requests import (
         ActionArguments,
         AnswerArguments,
         BlameArguments,

@@ -13,7 +13,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from chorus.errors import ChorusError
-from chorus.system.peer import read_peer
+from chorus.system.processes.peer import read_peer
 from chorus.system.socket_path import short_path
 from chorus.wire.home import Home
 from chorus.wire.protocol import MAX_LINE_BYTES, decode, encode, parse_answer

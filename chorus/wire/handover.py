@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from chorus.system.private_files import make_private
+from chorus.system.files.private_files import make_private
 from chorus.wire.home import Home
 
 # The pane sets these itself.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from chorus.errors import NotFound
-from chorus.system import git_files
+from chorus.system.files import git_files
 
 TYPE_CHECKING = False  # typing costs as much as pathlib
 if TYPE_CHECKING:

@@ -44,8 +44,8 @@ def registry_directory() -> Path:
 
 def register(home: Home) -> None:
     """Add a repository, or do nothing if it is there."""
-    from chorus.system.atomic_file import replace_file  # noqa: PLC0415  only a watcher writes
-    from chorus.system.private_files import FILE_MODE, make_private  # noqa: PLC0415  as above
+    from chorus.system.files.atomic_file import replace_file  # noqa: PLC0415  only a watcher writes
+    from chorus.system.files.private_files import FILE_MODE, make_private  # noqa: PLC0415  as above
 
     path = registry_directory() / repository_key(home)
     if not path.exists():

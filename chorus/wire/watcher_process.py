@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chorus import __version__
-from chorus.system import file_lock
-from chorus.system.private_files import make_private, open_private
+from chorus.system.files import file_lock
+from chorus.system.files.private_files import make_private, open_private
 from chorus.wire.client import Connection, WatcherNotResponding, WatcherNotRunning, connect
 from chorus.wire.protocol import ProtocolError
 
 if TYPE_CHECKING:
-    from chorus.model.json_api import WatcherJson
+    from chorus.model.api.json_api import WatcherJson
     from chorus.wire.home import Home
 
 # A cold start imports git and pydantic: about 0.4 s here, more on a busy machine.

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from chorus.agents.claude_code.processes import is_client, read_client
-from chorus.system.processes import Process, read_process
+from chorus.system.processes.processes import Process, read_process
 from chorus.system.this_system import IS_LINUX
 from tests.waiting import wait_for
 

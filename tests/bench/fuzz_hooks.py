@@ -5,7 +5,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.watcher.test_odd_events import check, odd_events
+from tests.watcher.sources.test_odd_events import check, odd_events
 
 
 def main() -> None:

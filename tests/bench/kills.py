@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from chorus.demo.model_server.server import ModelServer
-from chorus.system.processes import read_process
+from chorus.system.processes.processes import read_process
 from chorus.wire.home import Home, find_home
 from chorus.wire.watcher_process import connect_or_start, start, stop
 from tests.e2e.scenarios import bash, edit, in_directory, read, write

@@ -24,7 +24,7 @@ from chorus.store.objects.loose_objects import LooseStore
 from chorus.store.objects.object_store import ObjectStore
 from chorus.store.objects.trees import FILE_MODE, TreeEntry, Trees
 from chorus.store.repository import Repository
-from chorus.system.durable_writes import PendingWrites
+from chorus.system.files.durable_writes import PendingWrites
 
 EDITS = 600
 WARM_UP = 200  # until every directory of the store exists

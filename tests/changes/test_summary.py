@@ -17,7 +17,7 @@ from chorus.changes.summary import (
     summarise,
 )
 from chorus.model.action import Action, WriteScope
-from chorus.model.commit_message import SUBJECT_LENGTH
+from chorus.model.commits.commit_message import SUBJECT_LENGTH
 from chorus.model.ids import ToolUseId
 
 APP = FileChange("src/app.py", ChangeKind.MODIFIED, 3, 1)

@@ -10,7 +10,7 @@ import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from chorus.system.processes import read_start
+from chorus.system.processes.processes import read_start
 
 MODEL = "claude-opus-5-5"
 EFFORT = "medium"

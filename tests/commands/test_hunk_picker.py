@@ -6,7 +6,7 @@ import pytest
 
 from chorus.commands.terminal.hunk_picker import HELP, choose_hunks
 from chorus.history.recorder import Recorder
-from chorus.model.json_api import HunkJson
+from chorus.model.api.json_api import HunkJson
 from tests.commands.conftest import Shell, on_a_terminal
 from tests.history.agent_at_work import Agent
 from tests.repos import UserRepo

@@ -14,8 +14,8 @@ import pytest
 from chorus.cli import main
 from chorus.errors import ExitCode
 from chorus.inbox.repositories import name_repositories
-from chorus.model.json_api import InboxJson
-from chorus.model.schema import validator
+from chorus.model.api.json_api import InboxJson
+from chorus.model.api.schema import validator
 from chorus.wire.home import find_home
 from chorus.wire.watcher_process import connect_or_start, stop
 from tests.inbox.conftest import OddWatcher, odd_watcher, scripted

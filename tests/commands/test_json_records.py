@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from chorus.history.recorder import Recorder
-from chorus.model.schema import PUBLISHED, validator
+from chorus.model.api.schema import PUBLISHED, validator
 from chorus.review.operations import Selection, keep, revert
 from chorus.wire.home import find_home
 from chorus.wire.watcher_process import connect_or_start

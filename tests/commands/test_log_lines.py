@@ -5,7 +5,7 @@ from typing import Any, cast
 import pytest
 
 from chorus.commands.log import describe, render
-from chorus.model.json_api import LogEntryJson
+from chorus.model.api.json_api import LogEntryJson
 
 KNOWN: dict[str, Any] = {"tool": "Edit", "paths": ["src/app.py"], "added": 3, "removed": 1}
 

@@ -9,8 +9,8 @@ import pytest
 from chorus.commands import log
 from chorus.commands.access.history import read_log
 from chorus.history.recorder import Recorder
-from chorus.model.json_api import LogEntryJson
-from chorus.model.requests import LogView
+from chorus.model.api.json_api import LogEntryJson
+from chorus.model.api.requests import LogView
 from chorus.wire.home import find_home
 from chorus.wire.watcher_process import connect_or_start
 from tests.commands.conftest import Shell, on_a_terminal

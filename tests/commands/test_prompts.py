@@ -9,7 +9,7 @@ import pytest
 from chorus.cli import main
 from chorus.commands.access.answers import render_answer
 from chorus.errors import ExitCode
-from chorus.model.json_api import AnswerJson, PromptJson
+from chorus.model.api.json_api import AnswerJson, PromptJson
 from tests.repos import UserRepo
 from tests.screens import FIXTURES
 

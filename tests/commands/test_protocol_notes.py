@@ -12,7 +12,7 @@ import pytest
 
 from chorus.agents import load_agent
 from chorus.commands.inspect import inspect
-from chorus.model.json_api import InspectJson
+from chorus.model.api.json_api import InspectJson
 from tests.agents.terminal.tmux_rows import capture
 
 NOTES = Path(__file__).parent.parent.parent / "fixtures" / "notes"

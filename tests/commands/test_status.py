@@ -15,7 +15,7 @@ from chorus.agents.claude_code.settings.files import install_hooks, locate_setti
 from chorus.agents.interface import SettingsScope
 from chorus.commands.doctor import check_hooks, check_sessions
 from chorus.commands.status import render, suggest_next
-from chorus.model.json_api import SessionJson, SessionState, StatusJson
+from chorus.model.api.json_api import SessionJson, SessionState, StatusJson
 from chorus.store.repository import Repository
 from tests.repos import UserRepo
 

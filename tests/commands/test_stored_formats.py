@@ -6,7 +6,7 @@ import pytest
 
 from chorus.errors import ExitCode
 from chorus.history.recorder import Recorder
-from chorus.model.commit_message import FORMAT
+from chorus.model.commits.commit_message import FORMAT
 from chorus.wire.home import find_home
 from chorus.wire.watcher_process import stop
 from tests.commands.conftest import Shell

@@ -6,7 +6,7 @@ from typing import Any, cast
 import pytest
 
 from chorus.commands.access.turn_follower import LiveOutput, NoAnswer, TurnFollower
-from chorus.model.json_api import TurnJson
+from chorus.model.api.json_api import TurnJson
 from chorus.model.turn import CLIENT_ENDED, TURNS_FILE
 from chorus.wire.client import WatcherNotRunning
 from chorus.wire.home import find_home

@@ -11,7 +11,7 @@ from pathlib import Path
 from chorus.commands.parser.catalog import GROUPS
 from chorus.commands.parser.reference import CommandPage, read_pages
 from chorus.errors import ExitCode
-from chorus.model.schema import render_schema
+from chorus.model.api.schema import render_schema
 
 DOCS = Path(__file__).parents[2] / "docs"
 MEANINGS = {

@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 from chorus.history.recorder import Recorder
-from chorus.model.commit_message import FORMAT
+from chorus.model.commits.commit_message import FORMAT
 from tests.history.agent_at_work import Agent
 from tests.repos import UserRepo, make_template
 

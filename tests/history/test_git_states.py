@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from chorus.history.head_moves import parse_head, render_head
+from chorus.history.disk_changes.head_moves import parse_head, render_head
 from chorus.history.recorder import Recorder
 from chorus.model.ids import Oid
 from chorus.review.drop import drop

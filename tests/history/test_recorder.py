@@ -5,9 +5,9 @@ from typing import cast
 
 import pytest
 
-from chorus.history.attribution import WRITTEN_OVER
-from chorus.history.lanes import PreparedCommit
-from chorus.history.mark_log import Mark
+from chorus.history.disk_changes.attribution import WRITTEN_OVER
+from chorus.history.lanes.lanes import PreparedCommit
+from chorus.history.marks.mark_log import Mark
 from chorus.history.recorder import Recorder
 from chorus.model.action import Action, ChangeReport, FileReport, ReportHunk
 from chorus.model.ids import ToolUseId

@@ -14,7 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from chorus.history.recorder import Recorder
 from chorus.history.records import RecordKind
-from chorus.history.timeline_log import TimelineCommit
+from chorus.history.timeline.timeline_log import TimelineCommit
 from chorus.model.action import Action
 from chorus.model.ids import Oid, ToolUseId
 from tests.history.agent_at_work import action, bash, on_disk, replayed, reported

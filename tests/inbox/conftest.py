@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from chorus.system.private_files import make_private
+from chorus.system.files.private_files import make_private
 from chorus.system.socket_path import short_path
 from chorus.wire.home import Home
 from chorus.wire.registry import register

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from chorus.model.commit_message import (
+from chorus.model.commits.commit_message import (
     ACTION,
     CONTEXT,
     FORMAT,

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chorus.model.commit_message import SUBJECT_LENGTH
-from chorus.model.commit_subject import change_phrase, subject_of
+from chorus.model.commits.commit_message import SUBJECT_LENGTH
+from chorus.model.commits.commit_subject import change_phrase, subject_of
 
 
 @pytest.mark.parametrize(

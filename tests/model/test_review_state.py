@@ -3,7 +3,7 @@ from typing import Any, get_args
 import pytest
 
 from chorus.model.action import ActionStatus
-from chorus.model.json_api import RevertWarningJson
+from chorus.model.api.json_api import RevertWarningJson
 from chorus.model.review_state import (
     OPEN_STATUS,
     REVERT_TOOL,

@@ -4,8 +4,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from chorus.model import json_api
-from chorus.model.schema import PUBLISHED, arguments_validator, render_schema, validator
+from chorus.model.api import json_api
+from chorus.model.api.schema import PUBLISHED, arguments_validator, render_schema, validator
 
 LANE: dict[str, Any] = {
     "name": "chorus/go", "ref": "refs/heads/chorus/go", "base": None, "tip": "a" * 40, "session": "s",

@@ -1,7 +1,6 @@
 """Which modules are mutated, by area, and which test files try them in a process of its own."""
 
-WATCHER = "tests/watcher/"
-RUNNING = tuple(f"{WATCHER}test_{name}.py" for name in ("watcher", "process", "server"))
+RUNNING = tuple(f"tests/watcher/{name}.py" for name in ("test_watcher", "test_process", "server/test_server"))
 
 # By area and module below `chorus/`: tests that are tried after those that run the very line.
 TARGETS: dict[str, dict[str, tuple[str, ...]]] = {
@@ -12,21 +11,21 @@ TARGETS: dict[str, dict[str, tuple[str, ...]]] = {
         "changes/line_merge.py": (),
         "changes/line_places.py": (),
         "changes/split.py": (),
-        "history/attribution.py": (),
+        "history/disk_changes/attribution.py": (),
         "history/crash_recovery.py": ("tests/history/test_crash.py",),
         "history/journal.py": (),
-        "history/observation.py": (),
+        "history/disk_changes/observation.py": (),
         "history/recorder.py": (),
-        "history/timeline.py": (),
-        "history/undone.py": (),
+        "history/timeline/timeline.py": (),
+        "history/marks/undone.py": (),
         "review/revert/apply.py": (),
         "review/revert/plan.py": (),
     },
     "lanes": {
-        "history/file_lines.py": (),
-        "history/head_moves.py": (),
-        "history/lane_change.py": (),
-        "history/lanes.py": (),
+        "history/timeline/file_lines.py": (),
+        "history/disk_changes/head_moves.py": (),
+        "history/lanes/lane_change.py": (),
+        "history/lanes/lanes.py": (),
         "model/lane_name.py": (),
     },
     "landing": {

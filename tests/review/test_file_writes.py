@@ -17,7 +17,7 @@ from chorus.review.revert import file_writes
 from chorus.review.revert.apply import recover_revert
 from chorus.store.worktree.staged_file import CannotReplace, StagedFile
 from chorus.store.worktree.work_tree import WorkTree
-from chorus.system.durable_writes import find_journal
+from chorus.system.files.durable_writes import find_journal
 from tests.history.agent_at_work import Agent, bash, on_disk
 from tests.history.crash_child import run_and_die
 from tests.history.invariants import assert_whole

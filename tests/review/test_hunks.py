@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from chorus.errors import UsageError
 from chorus.history.recorder import Recorder
-from chorus.model.json_api import RevertJson
+from chorus.model.api.json_api import RevertJson
 from chorus.review import operations as review
 from chorus.review.operations import Selection
 from chorus.review.revert.file_content import Content, render_patch

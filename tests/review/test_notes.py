@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from chorus.errors import NotFound, UsageError
-from chorus.model.json_api import NoteJson
+from chorus.model.api.json_api import NoteJson
 from chorus.review.notes.note_log import FILE_NAME, NoteLog
 from chorus.review.notes.notes import NoSuchLine, note_json, note_log, render_notes, write_note
 from chorus.review.operations import Selection, revert

@@ -6,7 +6,7 @@ import pytest
 
 from chorus.history import records
 from chorus.history.recorder import Recorder
-from chorus.model.json_api import RevertJson
+from chorus.model.api.json_api import RevertJson
 from chorus.review.operations import Selection, redo, revert
 from chorus.review.revert.notice_text import MAX_LISTED, render_notices
 from tests.history.agent_at_work import Agent

@@ -22,7 +22,7 @@ from chorus.store.objects.loose_objects import DISK_BLOCK, STORED_BLOCK, encode
 from chorus.store.objects.object_store import ALTERNATE_LINE, ObjectMissing, ObjectStore, hash_blob, quoted
 from chorus.store.objects.packed_objects import PackReader
 from chorus.store.repository import Repository
-from chorus.system.durable_writes import PendingWrites, finish_writing, is_in_memory, start_writing
+from chorus.system.files.durable_writes import PendingWrites, finish_writing, is_in_memory, start_writing
 from chorus.system.this_system import IS_LINUX
 from tests.repos import UserRepo
 from tests.store.open_store import OpenStore
@@ -303,14 +303,14 @@ def wait_until_longer(path: Path, size: int) -> None:
 
 def test_objects_are_on_the_disk_before_the_ref(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The order of calls, for the file systems that have a disk."""
-    monkeypatch.setattr("chorus.system.durable_writes.is_in_memory", lambda _: False)
+    monkeypatch.setattr("chorus.system.files.durable_writes.is_in_memory", lambda _: False)
     pending_writes = PendingWrites(tmp_path, enabled=True)
     calls: list[tuple[str, int]] = []
     monkeypatch.setattr(
-        "chorus.system.durable_writes.start_writing", lambda file: calls.append(("start", file))
+        "chorus.system.files.durable_writes.start_writing", lambda file: calls.append(("start", file))
     )
     monkeypatch.setattr(
-        "chorus.system.durable_writes.finish_writing",
+        "chorus.system.files.durable_writes.finish_writing",
         lambda files: calls.extend(("finish", file) for file in files),
     )
     files = [os.open(tmp_path / name, os.O_WRONLY | os.O_CREAT) for name in "abc"]
@@ -334,7 +334,7 @@ def test_a_file_is_written_to_the_disk_in_two_steps(tmp_path: Path) -> None:
 
 
 def test_durability_can_be_switched_off(repo: UserRepo, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chorus.system.durable_writes.is_in_memory", lambda _: False)
+    monkeypatch.setattr("chorus.system.files.durable_writes.is_in_memory", lambda _: False)
     repo.git("config", "chorus.durable", "true")
     assert Repository.open(repo.path).pending_writes.enabled
     repo.git("config", "chorus.durable", "false")
@@ -342,7 +342,7 @@ def test_durability_can_be_switched_off(repo: UserRepo, monkeypatch: pytest.Monk
 
 
 def test_a_durable_recorder_records_the_same(repo: UserRepo, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chorus.system.durable_writes.is_in_memory", lambda _: False)
+    monkeypatch.setattr("chorus.system.files.durable_writes.is_in_memory", lambda _: False)
     repo.git("config", "chorus.durable", "true")
     with OpenStore.open(repo) as opened:
         recorder = Recorder(opened.repository, opened.store, opened.trees)

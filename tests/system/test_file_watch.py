@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from chorus.system.file_watch import MAX_PATHS, FileWatch, WatchedChanges
+from chorus.system.file_watch.file_watch import MAX_PATHS, FileWatch, WatchedChanges
 from chorus.system.this_system import IS_LINUX
 from tests.waiting import wait_for
 
@@ -191,7 +191,7 @@ def test_directories_that_appear_and_disappear_leave_no_thread_behind(watched: W
 LIMITED = """
 import sys, threading
 from pathlib import Path
-from chorus.system.file_watch import FileWatch
+from chorus.system.file_watch.file_watch import FileWatch
 limit, root = Path("/proc/sys/user/max_inotify_watches"), Path(sys.argv[1])
 limit.write_text(sys.argv[2])
 watch = FileWatch(root, root / ".git", wake=lambda: None)
@@ -229,7 +229,7 @@ def test_a_limit_reached_below_a_watched_directory_is_a_stated_problem(
 CLOSED = """
 import sys, threading
 from pathlib import Path
-from chorus.system.file_watch import FileWatch
+from chorus.system.file_watch.file_watch import FileWatch
 root = Path(sys.argv[1])
 closed = [root / "data", root / "src/deep"]
 for place in closed:

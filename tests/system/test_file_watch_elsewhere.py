@@ -10,9 +10,9 @@ import pytest
 from watchdog.observers.api import BaseObserver
 
 from chorus.model.ids import RepoPath
-from chorus.system import file_systems
-from chorus.system.file_systems import is_remote
-from chorus.system.file_watch import FileWatch
+from chorus.system.file_watch.file_watch import FileWatch
+from chorus.system.files import file_systems
+from chorus.system.files.file_systems import is_remote
 from chorus.watcher.sources.changed_paths import ChangedPaths
 from tests.imitation import fsevents
 from tests.waiting import wait_for
@@ -24,8 +24,8 @@ def imitated(monkeypatch: pytest.MonkeyPatch) -> None:
     fsevents.install()
     from chorus.system.macos import file_watch as macos  # noqa: PLC0415  after the imitation
 
-    monkeypatch.setattr("chorus.system.file_watch.start_observer", macos.start_observer)
-    monkeypatch.setattr("chorus.system.file_watch.KEEPS_ORDER", macos.KEEPS_ORDER)
+    monkeypatch.setattr("chorus.system.file_watch.file_watch.start_observer", macos.start_observer)
+    monkeypatch.setattr("chorus.system.file_watch.file_watch.KEEPS_ORDER", macos.KEEPS_ORDER)
 
 
 class Seen:

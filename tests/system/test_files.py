@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from chorus.system.atomic_file import replace_file
-from chorus.system.file_lock import FileLock, NoLocks, is_locked, try_lock
-from chorus.system.git_files import find_work_tree, read_common_dir, read_git_dir
+from chorus.system.files.atomic_file import replace_file
+from chorus.system.files.file_lock import FileLock, NoLocks, is_locked, try_lock
+from chorus.system.files.git_files import find_work_tree, read_common_dir, read_git_dir
 from tests.repos import UserRepo
 
 HOLD = """
 import sys
 from pathlib import Path
-from chorus.system.file_lock import FileLock
+from chorus.system.files.file_lock import FileLock
 lock = FileLock(Path(sys.argv[1]))
 assert lock.try_acquire()
 print("held", flush=True)

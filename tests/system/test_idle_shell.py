@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from chorus.system.processes import read_idle_shell
+from chorus.system.processes.processes import read_idle_shell
 from chorus.system.this_system import IS_LINUX
 from tests.waiting import wait_for
 

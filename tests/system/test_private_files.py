@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from chorus.system.file_lock import FileLock, is_locked
-from chorus.system.private_files import NotOwned, make_private
+from chorus.system.files.file_lock import FileLock, is_locked
+from chorus.system.files.private_files import NotOwned, make_private
 
 
 @pytest.fixture(autouse=True)

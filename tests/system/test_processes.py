@@ -12,7 +12,7 @@ from types import ModuleType
 import pytest
 
 from chorus.system.macos import processes as by_psutil
-from chorus.system.process import Process
+from chorus.system.processes.process import Process
 from chorus.system.this_system import IS_LINUX
 from tests.waiting import wait_for
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from chorus.model.ids import PaneId
-from chorus.system.processes import read_foreground, read_process
+from chorus.system.processes.processes import read_foreground, read_process
 from chorus.tmux.address import Address
 from chorus.tmux.control_connection import ControlConnection
 from chorus.tmux.errors import PaneGone, ServerGone, TmuxNotInstalled, TmuxRefused

@@ -14,9 +14,9 @@ from chorus.agents.claude_code.pairing.pairing import Pairing
 from chorus.agents.interface import RunningClient, Source
 from chorus.config.user_config import Preferences
 from chorus.model.answer import Allow, Answer
+from chorus.model.api.json_api import AnswerJson, EventJson, PromptJson
 from chorus.model.ids import PaneId, SessionId
-from chorus.model.json_api import AnswerJson, EventJson, PromptJson
-from chorus.system.processes import Process
+from chorus.system.processes.processes import Process
 from chorus.tmux.address import Address
 from chorus.tmux.tmux_server import TmuxServer
 from chorus.watcher.panes.watched_panes import Stream, WatchedPane, WatchedPanes

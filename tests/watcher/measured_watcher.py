@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from chorus.system.private_files import make_private
+from chorus.system.files.private_files import make_private
 from chorus.watcher.watcher import Watcher
 from chorus.wire.client import Connection, connect
 from chorus.wire.home import Home, find_home

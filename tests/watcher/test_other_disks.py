@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from chorus.errors import ChorusError
-from chorus.history.landings import read_branch_stamp
+from chorus.history.marks.landings import read_branch_stamp
 from chorus.history.workspace import Workspace
 from chorus.store.repository import Repository
 from chorus.store.worktree import spelling
 from chorus.store.worktree.file_state import File
-from chorus.system.file_lock import NoLocks
+from chorus.system.files.file_lock import NoLocks
 from chorus.wire.client import connect
 from chorus.wire.home import Home, find_home
 from chorus.wire.watcher_process import connect_or_start, stop

@@ -5,7 +5,7 @@ import subprocess
 
 import psutil
 
-from chorus.model.json_api import StatusJson
+from chorus.model.api.json_api import StatusJson
 from chorus.store.maintenance.user_copies import FILE_NAME as COPIED_TIPS
 from chorus.wire.client import connect
 from chorus.wire.home import Home

@@ -13,7 +13,7 @@ from chorus.agents.claude_code.mod import SOCKET_VARIABLE
 from chorus.agents.claude_code.transcripts import transcript_of
 from chorus.agents.interface import RunningClient
 from chorus.model.ids import SessionId
-from chorus.system.processes import Process, read_directory, read_environment, start_time
+from chorus.system.processes.processes import Process, read_directory, read_environment, start_time
 
 CLIENT_NAMES = frozenset({"claude", "claude.exe"})
 PRINT_FLAGS = frozenset({"-p", "--print"})

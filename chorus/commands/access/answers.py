@@ -16,8 +16,8 @@ from chorus.wire.client import Connection
 from chorus.wire.home import find_home
 
 if TYPE_CHECKING:
-    from chorus.model.json_api import AnswerJson, AuditEntryJson, PromptJson
-    from chorus.model.requests import AnswerChoice
+    from chorus.model.api.json_api import AnswerJson, AuditEntryJson, PromptJson
+    from chorus.model.api.requests import AnswerChoice
 
 # The client writes a question to its transcript just after drawing it, or much later on a busy machine.
 DETAILS_TIMEOUT_SECONDS = 5.0

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
-from chorus.system.git_files import list_work_trees
+from chorus.system.files.git_files import list_work_trees
 from chorus.wire.client import Connection, WatcherNotRunning, connect
 from chorus.wire.home import find_home
 
@@ -18,8 +18,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Unpack
 
-    from chorus.model.json_api import ActionJson, BlameLineJson, LaneJson, LogEntryJson
-    from chorus.model.requests import LogView
+    from chorus.model.api.json_api import ActionJson, BlameLineJson, LaneJson, LogEntryJson
+    from chorus.model.api.requests import LogView
 
 
 def read_log(**wanted: Unpack[LogView]) -> list[LogEntryJson]:

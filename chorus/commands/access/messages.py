@@ -10,8 +10,8 @@ from typing import cast
 from chorus.commands.access.turn_follower import LiveOutput, TurnFollower
 from chorus.commands.access.usage import describe_use
 from chorus.errors import ChorusError, ExitCode, UsageError
-from chorus.model.json_api import EventJson, RunJson
-from chorus.model.requests import ImageArgument
+from chorus.model.api.json_api import EventJson, RunJson
+from chorus.model.api.requests import ImageArgument
 from chorus.output import print_err, print_json, print_out
 from chorus.wire.client import Connection
 

@@ -11,7 +11,7 @@ from chorus.wire.home import find_home
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from chorus.model.json_api import PromptJson
+    from chorus.model.api.json_api import PromptJson
 
 # How an answer reached the client, other than by keys.
 CHANNELS = {

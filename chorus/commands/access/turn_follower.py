@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from chorus.errors import ChorusError
-from chorus.model.json_api import CallEvent, EventJson, PromptJson, RunEndedEvent, TextEvent, TurnJson
+from chorus.model.api.json_api import CallEvent, EventJson, PromptJson, RunEndedEvent, TextEvent, TurnJson
 from chorus.model.session import RETRYING
 from chorus.model.turn import CLIENT_ENDED
 from chorus.output import print_err, print_json, print_out, print_progress, print_text

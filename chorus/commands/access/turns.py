@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from chorus.commands.access.usage import describe_use
 from chorus.commands.terminal.patch import paint
-from chorus.model.commit_message import shorten
+from chorus.model.commits.commit_message import shorten
 from chorus.wire.client import WatcherNotRunning, connect
 from chorus.wire.home import find_home
 
 if TYPE_CHECKING:
-    from chorus.model.json_api import TurnJson
+    from chorus.model.api.json_api import TurnJson
 
 RED = "31"
 INDENT = " " * 10

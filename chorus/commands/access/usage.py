@@ -5,7 +5,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:  # `status` is to start fast
-    from chorus.model.json_api import SessionJson, TokensJson, TurnJson
+    from chorus.model.api.json_api import SessionJson, TokensJson, TurnJson
 
 
 def describe_use(use: TurnJson | SessionJson) -> list[str]:

@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from chorus.model.json_api import StatusJson
+    from chorus.model.api.json_api import StatusJson
 
 
 class NeverUsed(NotFound):

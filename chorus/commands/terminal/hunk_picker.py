@@ -11,7 +11,7 @@ from chorus.errors import UsageError
 from chorus.output import ask_user, print_out
 
 if TYPE_CHECKING:
-    from chorus.model.json_api import HunkJson
+    from chorus.model.api.json_api import HunkJson
 
 KEYS = "y,n,q,a,d,?"
 HELP = (

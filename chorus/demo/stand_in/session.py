@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from chorus.system.processes import read_start
+from chorus.system.processes.processes import read_start
 
 # The client the stand-in was measured against.
 CLIENT_VERSION = "2.1.325"

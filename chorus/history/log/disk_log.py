@@ -13,21 +13,21 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from chorus.history.landings import find_landed
 from chorus.history.log.entry import FindAction, LogEntry, entry_json, entry_of_call, entry_of_record
 from chorus.history.log.filter import Locate, LogFilter, select_entries
 from chorus.history.log.json_views import LaneRow, changes_below, lanes_json, show_json
 from chorus.history.log.lookup import find_entry
-from chorus.history.mark_log import FILE_NAME, ActionMarks, Mark, parse_marks, read_marks
+from chorus.history.marks.landings import find_landed
+from chorus.history.marks.mark_log import FILE_NAME, ActionMarks, Mark, parse_marks, read_marks
 from chorus.history.records import RecordKind
-from chorus.history.timeline_log import (
+from chorus.history.timeline.timeline_log import (
     OLD_REF_PREFIX,
     REF_PREFIX,
     LogScanner,
     TimelineCommit,
     TimelineUnreadable,
 )
-from chorus.model.commit_message import ACTION, CONTAINED, NUMBER, render_trailer
+from chorus.model.commits.commit_message import ACTION, CONTAINED, NUMBER, render_trailer
 from chorus.model.ids import LaneName, Oid
 from chorus.model.lane_name import BRANCHES
 from chorus.store.git_paths import GitPaths, read_git_paths
@@ -35,7 +35,7 @@ from chorus.store.git_process import Git
 from chorus.store.loose_refs import read_loose
 
 if TYPE_CHECKING:
-    from chorus.model.json_api import ActionJson, LaneJson, LogEntryJson
+    from chorus.model.api.json_api import ActionJson, LaneJson, LogEntryJson
 
 OID = re.compile(r"[0-9a-f]{40}")
 

@@ -8,15 +8,15 @@ from collections.abc import Callable, Sequence, Set
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from chorus.history.mark_log import ActionMarks, Mark
+from chorus.history.marks.mark_log import ActionMarks, Mark
 from chorus.history.records import RecordKind
-from chorus.history.timeline_log import TimelineCommit
+from chorus.history.timeline.timeline_log import TimelineCommit
 from chorus.model.action import ActionStatus, UndoneBy
 from chorus.model.ids import AgentId, LaneName, Oid, RepoPath, SessionId, TurnId
 from chorus.model.review_state import is_open
 
 if TYPE_CHECKING:
-    from chorus.model.json_api import ContextJson, LogEntryJson, UndoneJson
+    from chorus.model.api.json_api import ContextJson, LogEntryJson, UndoneJson
 
 # Finds the record of an action, or the one that also holds its change.
 FindAction: TypeAlias = Callable[[str], TimelineCommit | None]

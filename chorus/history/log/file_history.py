@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Protocol
 from chorus.history.log.disk_log import DiskLog
 from chorus.history.log.entry import LogEntry
 from chorus.history.records import NOTHING, Edit
-from chorus.history.timeline_log import TimelineCommit
+from chorus.history.timeline.timeline_log import TimelineCommit
 from chorus.history.workspace import Workspace
-from chorus.model.commit_message import EDIT, render_trailer
+from chorus.model.commits.commit_message import EDIT, render_trailer
 from chorus.model.ids import RepoPath
 from chorus.store.objects.trees import TreeEntry
 

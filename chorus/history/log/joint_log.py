@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 from chorus.history.log.lookup import NoSuchAction
 
 if TYPE_CHECKING:
-    from chorus.model.json_api import LogEntryJson
+    from chorus.model.api.json_api import LogEntryJson
 
 T = TypeVar("T")
 R = TypeVar("R")

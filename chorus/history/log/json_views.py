@@ -12,7 +12,7 @@ from chorus.model.lane_name import lane_ref
 from chorus.store.git_process import Git
 
 if TYPE_CHECKING:
-    from chorus.model.json_api import ActionJson, ContextJson, EditJson, LaneJson, LogEntryJson
+    from chorus.model.api.json_api import ActionJson, ContextJson, EditJson, LaneJson, LogEntryJson
 
 # The same for every user: no colours, no programs from the user's configuration.
 PATCH_OPTIONS = ("-r", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color")

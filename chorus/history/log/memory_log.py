@@ -10,16 +10,16 @@ from functools import partial
 from typing import NamedTuple
 
 from chorus.history.journal import Journal
-from chorus.history.landings import BranchStamp, find_landed, read_branch_stamp
 from chorus.history.log.entry import LogEntry, entry_json, entry_of_call, entry_of_record, find_reverted
 from chorus.history.log.filter import LogFilter, select_entries
 from chorus.history.log.json_views import LaneRow, changes_below, lanes_json, show_json
 from chorus.history.log.lookup import find_entry
-from chorus.history.mark_log import ActionMarks, Mark
+from chorus.history.marks.landings import BranchStamp, find_landed, read_branch_stamp
+from chorus.history.marks.mark_log import ActionMarks, Mark
 from chorus.history.records import Edit, RecordKind
-from chorus.history.timeline_log import TimelineCommit
+from chorus.history.timeline.timeline_log import TimelineCommit
+from chorus.model.api.json_api import ActionJson, LaneJson, LogEntryJson
 from chorus.model.ids import Oid
-from chorus.model.json_api import ActionJson, LaneJson, LogEntryJson
 from chorus.model.lru import LruDict
 
 MAX_TAKEN = 4096

@@ -6,7 +6,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.widgets import Input
 
-from chorus.model.requests import QuestionArgument
+from chorus.model.api.requests import QuestionArgument
 from chorus.panel import command_lines
 from chorus.panel.forms.form import PromptForm
 from chorus.panel.state.items import PromptQuestion

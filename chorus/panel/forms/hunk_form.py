@@ -9,7 +9,7 @@ from textual.containers import Vertical
 from textual.events import Click, Resize
 from textual.geometry import Region
 
-from chorus.model.json_api import HunkJson
+from chorus.model.api.json_api import HunkJson
 from chorus.panel.forms.form import CANCEL_KEY, Form
 from chorus.panel.style.theme import ActivePalette
 from chorus.panel.widgets.diff import DiffDocument

@@ -11,8 +11,8 @@ from textual.message import Message
 from textual.widgets import Input
 
 from chorus.errors import ChorusError
-from chorus.model.json_api import LandedCommitJson, LandJson
-from chorus.model.requests import LandArguments, LandMessage
+from chorus.model.api.json_api import LandedCommitJson, LandJson
+from chorus.model.api.requests import LandArguments, LandMessage
 from chorus.panel import command_lines
 from chorus.panel.background import start_task
 from chorus.panel.forms.form import CANCEL_KEY, Form, render_problem

@@ -18,8 +18,8 @@ from textual.message import Message
 from chorus.errors import ChorusError
 from chorus.inbox.live_inbox import LiveInbox
 from chorus.inbox.repositories import mapping
-from chorus.model.json_api import AnswerJson
-from chorus.model.requests import AnswerArguments
+from chorus.model.api.json_api import AnswerJson
+from chorus.model.api.requests import AnswerArguments
 from chorus.panel.answers import Answers
 from chorus.panel.background import start_task
 from chorus.panel.forms.message_form import DenyForm

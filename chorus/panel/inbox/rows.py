@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from chorus.model.json_api import InboxRepositoryJson, LogEntryJson, PromptJson, SessionJson
+from chorus.model.api.json_api import InboxRepositoryJson, LogEntryJson, PromptJson, SessionJson
 from chorus.model.prompt import summarize_prompt
 from chorus.panel.style.labels import STATE_LABELS, STATE_SYMBOLS, render_time
 from chorus.panel.widgets.line_pane import Pieces

@@ -1,7 +1,7 @@
 """Log entries, sessions, lanes and prompts as the panel holds them, parsed from the watcher's JSON.
 
 A field that is missing or of another type takes its empty form, and an item without its id is None: a newer
-or older watcher must not stop the panel. `model/json_api.py` defines the JSON. Parsed by hand: loading
+or older watcher must not stop the panel. `model/api/json_api.py` defines the JSON. Parsed by hand: loading
 pydantic with four validators takes 0.2 s, and the whole panel starts in 0.5 s.
 """
 

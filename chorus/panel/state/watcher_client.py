@@ -12,7 +12,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Literal, overload
 
-from chorus.model.json_api import (
+from chorus.model.api.json_api import (
     ActionJson,
     AnswerJson,
     HunkJson,
@@ -22,7 +22,7 @@ from chorus.model.json_api import (
     RevertJson,
     SentNotesJson,
 )
-from chorus.model.requests import (
+from chorus.model.api.requests import (
     ActionArguments,
     AnswerArguments,
     KeepArguments,

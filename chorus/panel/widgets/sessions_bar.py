@@ -8,7 +8,7 @@ from dataclasses import replace
 from textual.events import Click
 from textual.message import Message
 
-from chorus.model.commit_subject import subject_of
+from chorus.model.commits.commit_subject import subject_of
 from chorus.model.lane_name import short_lane_name
 from chorus.panel.state.items import SessionInfo
 from chorus.panel.state.model import PanelModel

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from chorus.errors import ChorusError, ExitCode
 from chorus.history.recorder import Recorder
 from chorus.history.workspace import Workspace
+from chorus.model.api.json_api import LandedCommitJson, LandJson
 from chorus.model.ids import Oid
-from chorus.model.json_api import LandedCommitJson, LandJson
 from chorus.model.lane_name import branch_name
 from chorus.review.landing.fit import Fit, FittingCommit, fit_landing
 from chorus.review.landing.fixup import find_commits_above, restack

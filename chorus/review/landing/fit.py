@@ -11,10 +11,10 @@ from itertools import islice
 from chorus.changes.diff import hunks
 from chorus.changes.line_merge import LineRange, Overlap, merge_lines
 from chorus.changes.line_trace import follow_line, follow_stretch, inserts_at
-from chorus.history.lane_change import merge_entries
+from chorus.history.lanes.lane_change import merge_entries
 from chorus.history.log.entry import LogEntry
 from chorus.history.workspace import PLAIN_MODES, Workspace
-from chorus.model.commit_message import parse_contexts, shorten
+from chorus.model.commits.commit_message import parse_contexts, shorten
 from chorus.model.ids import Oid, RepoPath
 from chorus.review.landing.merge import (
     PathChange,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from chorus.changes.line_merge import Overlap, merge_lines
 from chorus.errors import ChorusError, ExitCode, NotFound
 from chorus.history.workspace import PLAIN_MODES, Workspace
-from chorus.model import commit_message
+from chorus.model.commits import commit_message
 from chorus.model.ids import Oid
 from chorus.model.lane_name import branch_name
 from chorus.review.landing.hook_check import refuse_staged_by_hook

@@ -5,7 +5,7 @@ no part of the landing.
 """
 
 from chorus.errors import ChorusError, ExitCode
-from chorus.history.lane_change import lane_entry
+from chorus.history.lanes.lane_change import lane_entry
 from chorus.history.workspace import Workspace
 from chorus.model.ids import Oid
 from chorus.store.objects.trees import TreeEntry

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from chorus.changes.line_merge import Positions
-from chorus.history.file_lines import LineFollower, Versions
-from chorus.history.lane_change import LaneChange, in_the_way, lane_entry, merge_entries
+from chorus.history.lanes.lane_change import LaneChange, in_the_way, lane_entry, merge_entries
+from chorus.history.timeline.file_lines import LineFollower, Versions
 from chorus.history.workspace import Workspace
 from chorus.model.ids import Oid, RepoPath
 from chorus.store.maintenance.side_store import pack_into

@@ -21,9 +21,9 @@ from chorus.config.user_config import LandingSettings
 from chorus.errors import UsageError
 from chorus.history.log.entry import LogEntry
 from chorus.history.log.lookup import find_entry, find_turn
-from chorus.model import commit_message
-from chorus.model.commit_message import render_actions, render_trailer, shorten
-from chorus.model.commit_subject import change_phrase, subject_of
+from chorus.model.commits import commit_message
+from chorus.model.commits.commit_message import render_actions, render_trailer, shorten
+from chorus.model.commits.commit_subject import change_phrase, subject_of
 from chorus.model.tools import SHELL_TOOL
 from chorus.review.landing.target import NothingToLand
 from chorus.text.sanitize import printable

@@ -12,13 +12,13 @@ from typing import Literal, TypeAlias
 from chorus.changes.diff import hunks
 from chorus.changes.line_merge import Overlap, merge_lines
 from chorus.changes.line_trace import follow_line, trace_lines_back
-from chorus.history.lane_change import lane_entry
-from chorus.history.lanes import USER_ORIGINS
+from chorus.history.lanes.lane_change import lane_entry
+from chorus.history.lanes.lanes import USER_ORIGINS
 from chorus.history.log.entry import LogEntry
 from chorus.history.workspace import PLAIN_MODES, Workspace
-from chorus.model.commit_message import parse_actions, parse_contexts, shorten
+from chorus.model.api.json_api import LeftActionJson
+from chorus.model.commits.commit_message import parse_actions, parse_contexts, shorten
 from chorus.model.ids import Oid, RepoPath
-from chorus.model.json_api import LeftActionJson
 from chorus.model.lane_name import branch_name
 from chorus.review.landing.merge import PathConflict, PositionsOf, tree_of
 from chorus.review.landing.plan import LandingPlan

@@ -10,12 +10,12 @@ from typing import cast, get_args
 
 from chorus.config.user_config import LandingSettings, read_preferences
 from chorus.errors import ChorusError, ExitCode, UsageError
-from chorus.history.file_lines import Versions
-from chorus.history.landings import find_landed, find_named_actions
-from chorus.history.lanes import Lane
+from chorus.history.lanes.lanes import Lane
 from chorus.history.log.entry import LogEntry
-from chorus.history.mark_log import ActionMarks
+from chorus.history.marks.landings import find_landed, find_named_actions
+from chorus.history.marks.mark_log import ActionMarks
 from chorus.history.recorder import Recorder
+from chorus.history.timeline.file_lines import Versions
 from chorus.model.ids import Oid, RepoPath
 from chorus.model.lane_name import branch_name
 from chorus.review.landing.messages import (

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Self
 
 from chorus.history.recorder import Recorder
-from chorus.model.commit_message import parse_actions, parse_contexts, parse_parts
+from chorus.model.commits.commit_message import parse_actions, parse_contexts, parse_parts
 from chorus.model.ids import Oid
 from chorus.review.landing.merge import positions_from, tree_of, update_user_index
 from chorus.review.pending_file import PendingFile
 from chorus.store.refs import RefMoved
 from chorus.store.user_branch import SCRATCH_PREFIX, copy_to_user_store
-from chorus.system.file_lock import try_lock
+from chorus.system.files.file_lock import try_lock
 
 
 @dataclass(frozen=True, slots=True)

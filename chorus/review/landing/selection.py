@@ -4,8 +4,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from chorus.errors import UsageError
-from chorus.history.lane_change import lane_entry, merge_entries
-from chorus.history.lanes import Lane
+from chorus.history.lanes.lane_change import lane_entry, merge_entries
+from chorus.history.lanes.lanes import Lane
 from chorus.history.log.entry import LogEntry
 from chorus.history.log.lookup import find_entry, find_turn
 from chorus.history.recorder import Recorder

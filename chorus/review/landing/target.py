@@ -1,7 +1,7 @@
 """Find what a landing names: the lane, the branch to land on, a commit of it."""
 
 from chorus.errors import NotFound, UsageError
-from chorus.history.lanes import Lane
+from chorus.history.lanes.lanes import Lane
 from chorus.history.recorder import Recorder
 from chorus.history.workspace import Workspace
 from chorus.model.ids import Oid

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from chorus.model.json_api import NoteState
+from chorus.model.api.json_api import NoteState
 from chorus.model.json_lines import parse_json_lines
 from chorus.store.lock_file import translate_write_errors
-from chorus.system.private_files import append_line, make_private
+from chorus.system.files.private_files import append_line, make_private
 
 FILE_NAME = "review-notes.jsonl"
 FORMAT = 1

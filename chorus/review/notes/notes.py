@@ -11,10 +11,10 @@ from chorus.history.log.entry import LogEntry
 from chorus.history.log.lookup import find_entry
 from chorus.history.recorder import Recorder
 from chorus.history.records import Edit
-from chorus.history.timeline_log import TimelineCommit
-from chorus.model.commit_message import shorten
+from chorus.history.timeline.timeline_log import TimelineCommit
+from chorus.model.api.json_api import NoteJson
+from chorus.model.commits.commit_message import shorten
 from chorus.model.ids import RepoPath
-from chorus.model.json_api import NoteJson
 from chorus.review.notes.note_log import Note, NoteLog
 from chorus.review.revert.file_content import UnreadableFile, read_disk, read_stored
 from chorus.text.sanitize import printable

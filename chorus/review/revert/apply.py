@@ -11,7 +11,7 @@ from typing import Any
 from chorus.errors import ChorusError, NotFound
 from chorus.history.recorder import Recorder
 from chorus.history.records import Edit, parse_edit, render_edit
-from chorus.history.timeline_log import TimelineCommit
+from chorus.history.timeline.timeline_log import TimelineCommit
 from chorus.model.action import Action, WriteScope
 from chorus.model.ids import Oid, RepoPath, ToolUseId
 from chorus.model.review_state import REVERT_TOOL

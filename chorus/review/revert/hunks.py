@@ -12,9 +12,9 @@ from typing import Literal, TypeAlias
 from chorus.changes.diff import split_lines
 from chorus.errors import NotFound
 from chorus.history.recorder import Recorder
-from chorus.history.timeline_log import TimelineCommit
+from chorus.history.timeline.timeline_log import TimelineCommit
+from chorus.model.api.json_api import HunkJson
 from chorus.model.ids import RepoPath
-from chorus.model.json_api import HunkJson
 from chorus.review.revert.file_content import Content, read_stored, render_patch
 from chorus.store.objects.tree_object import SYMLINK_MODE
 

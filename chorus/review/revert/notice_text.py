@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from chorus.history.recorder import Recorder
-from chorus.history.timeline_log import TimelineCommit
-from chorus.model.commit_message import shorten
+from chorus.history.timeline.timeline_log import TimelineCommit
+from chorus.model.commits.commit_message import shorten
 from chorus.model.ids import SessionId
 
 # A turn may hold hundreds of actions; the model needs to know what to read again, not the whole list.

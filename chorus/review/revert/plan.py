@@ -10,7 +10,7 @@ from chorus.changes.line_merge import Positions
 from chorus.errors import ChorusError, ExitCode
 from chorus.history.recorder import Recorder
 from chorus.history.records import Edit, RecordKind
-from chorus.history.timeline_log import TimelineCommit
+from chorus.history.timeline.timeline_log import TimelineCommit
 from chorus.model.ids import Oid, RepoPath
 from chorus.model.repo_paths import is_at_or_below
 from chorus.review.revert.file_content import (

@@ -6,8 +6,8 @@ from chorus.changes.lost_names import added_mentions, lost_names
 from chorus.history.log.entry import find_reverted
 from chorus.history.recorder import Recorder
 from chorus.history.records import Edit, RecordKind
+from chorus.model.api.json_api import RevertWarningJson
 from chorus.model.ids import RepoPath
-from chorus.model.json_api import RevertWarningJson
 from chorus.review.revert.file_content import read_stored
 from chorus.review.revert.plan import RevertPlan
 

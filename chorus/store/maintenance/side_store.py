@@ -17,7 +17,7 @@ from pathlib import Path
 from chorus.model.ids import Oid
 from chorus.store.git_process import Git, PrivateGit
 from chorus.store.objects.object_store import ObjectStore
-from chorus.system.file_lock import try_lock
+from chorus.system.files.file_lock import try_lock
 
 HEX = "0123456789abcdef"
 FANS = [first + second for first in HEX for second in HEX]

@@ -16,8 +16,8 @@ from chorus.store.objects.object_store import ObjectStore
 from chorus.store.objects.packed_objects import PackReader
 from chorus.store.refs import OWN_PREFIXES
 from chorus.store.repository import Repository
-from chorus.system.atomic_file import replace_file
-from chorus.system.private_files import FILE_MODE
+from chorus.system.files.atomic_file import replace_file
+from chorus.system.files.private_files import FILE_MODE
 
 FILE_NAME = "copied.json"
 LIST_OBJECTS = ("rev-list", "--objects", "--no-object-names", "--ignore-missing", "--missing=allow-any")

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from chorus.model.ids import Oid
 from chorus.store.lock_file import write_all, write_error
-from chorus.system.durable_writes import PendingWrites
-from chorus.system.private_files import make_private
+from chorus.system.files.durable_writes import PendingWrites
+from chorus.system.files.private_files import make_private
 
 # Anything up to one disk block takes one block, compressed or not, and compressing costs more than writing.
 DISK_BLOCK = 4096

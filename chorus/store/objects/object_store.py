@@ -17,7 +17,7 @@ from chorus.store.objects.commits import Commit, parse_commit, render_commit
 from chorus.store.objects.loose_objects import LooseStore
 from chorus.store.objects.packed_objects import PackReader
 from chorus.store.repository import Repository
-from chorus.system.private_files import make_private
+from chorus.system.files.private_files import make_private
 
 # Relative to `objects`, as git reads it.
 ALTERNATE_LINE = b"../chorus/objects"

@@ -8,7 +8,7 @@ import os
 import unicodedata
 from dataclasses import dataclass
 
-from chorus.system.file_systems import COMPOSES_NAMES
+from chorus.system.files.file_systems import COMPOSES_NAMES
 
 
 @dataclass(frozen=True, slots=True)

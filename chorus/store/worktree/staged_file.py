@@ -19,7 +19,7 @@ from chorus.store.lock_file import translate_write_errors, write_all
 from chorus.store.objects.tree_object import EXECUTABLE_MODE, SYMLINK_MODE
 from chorus.store.worktree.descent import Blocked, OpenParent, descend, names_in
 from chorus.store.worktree.file_state import File, FileState, Stamp
-from chorus.system import durable_writes
+from chorus.system.files import durable_writes
 
 CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 EXECUTABLE_BITS = 0o111

@@ -19,7 +19,7 @@ from chorus.store.objects.object_store import ObjectStore
 from chorus.store.repository import Repository
 from chorus.store.worktree.filters import Filters
 from chorus.store.worktree.index_file import IndexEntry, parse_index, render_index
-from chorus.system.private_files import make_private, open_private
+from chorus.system.files.private_files import make_private, open_private
 
 # Override settings that would make git trust the stamps less, or more.
 EXACT_SETTINGS = (

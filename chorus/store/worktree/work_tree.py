@@ -19,7 +19,7 @@ from chorus.store.worktree.descent import Blocked, OpenParent, descend, exists
 from chorus.store.worktree.file_state import Absent, File, FileState, Skipped, SkipReason, Stamp, mode_of
 from chorus.store.worktree.spelling import Spelling
 from chorus.store.worktree.staged_file import StagedFile
-from chorus.system.durable_writes import find_journal
+from chorus.system.files.durable_writes import find_journal
 
 # Larger than any source file under review, small enough to be read a few times a second.
 CAP_BYTES = 32 * 2**20

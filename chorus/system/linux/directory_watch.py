@@ -24,7 +24,7 @@ def open_directory_watch() -> "DirectoryQueue | None":
 
 
 class DirectoryQueue:
-    """See `DirectoryWatch` in `chorus/system/directory_watch.py`."""
+    """See `DirectoryWatch` in `chorus/system/file_watch/directory_watch.py`."""
 
     def __init__(self) -> None:
         self._queue = call_libc(LIBC.inotify_init1, os.O_CLOEXEC | os.O_NONBLOCK)

@@ -2,8 +2,8 @@
 
 from watchdog.observers.api import BaseObserver
 
+from chorus.system.file_watch.watch_target import WatchTarget
 from chorus.system.linux.inotify import InotifyEmitter
-from chorus.system.watch_target import WatchTarget
 
 # Events arrive in the order of the changes, so a barrier proves that all have been delivered.
 KEEPS_ORDER = True

@@ -8,7 +8,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from chorus.system.process import Process
+from chorus.system.processes.process import Process
 
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 READ_BYTES = 2**14

@@ -22,7 +22,7 @@ from watchdog.events import (
 from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver
 
-from chorus.system.watch_target import WatchTarget
+from chorus.system.file_watch.watch_target import WatchTarget
 
 KEEPS_ORDER = False
 

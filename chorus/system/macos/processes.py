@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 
 import psutil
 
-from chorus.system.process import Process
+from chorus.system.processes.process import Process
 
 
 def read_process(pid: int) -> Process | None:

@@ -19,8 +19,8 @@ from typing import Any
 
 from chorus.agents.interface import DocumentFilter, Events, Source
 from chorus.errors import ChorusError, NotFound
+from chorus.model.api.json_api import CaptureJson
 from chorus.model.ids import SessionId
-from chorus.model.json_api import CaptureJson
 from chorus.model.outcomes import SessionDiscovered
 from chorus.watcher.panes.printed_events import PrintedEvents
 from chorus.watcher.panes.repeated_capture import RepeatedCapture

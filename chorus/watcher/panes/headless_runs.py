@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from chorus.errors import ChorusError, NotFound, UsageError
+from chorus.model.api.requests import ImageArgument
 from chorus.model.ids import PaneId, SessionId
 from chorus.model.outcomes import (
     ControlAsked,
@@ -23,7 +24,6 @@ from chorus.model.outcomes import (
     TurnEnded,
     TurnReported,
 )
-from chorus.model.requests import ImageArgument
 from chorus.tmux.address import Address
 from chorus.watcher.panes.mcp_servers import error_reply
 from chorus.watcher.panes.stdin_feeder import CUT, END, FEEDER_KEY, exit_file

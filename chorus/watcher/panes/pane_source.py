@@ -17,11 +17,11 @@ from typing import Any
 
 from chorus.agents.interface import Agent, Clients, RunningClient, Source
 from chorus.errors import ChorusError
+from chorus.model.api.json_api import EventJson, RunEndedEvent
 from chorus.model.ids import PaneId, SessionId
-from chorus.model.json_api import EventJson, RunEndedEvent
 from chorus.model.outcomes import Outcome, SessionDescribed, SessionDiscovered, SessionLinked
 from chorus.model.session import Session, SessionTable
-from chorus.system.processes import Process, read_foreground
+from chorus.system.processes.processes import Process, read_foreground
 from chorus.tmux.address import Address
 from chorus.tmux.panes import read_kept, read_pane
 from chorus.tmux.tmux_server import TmuxServer

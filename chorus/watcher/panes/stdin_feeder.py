@@ -24,7 +24,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
-from chorus.system.private_files import open_private
+from chorus.system.files.private_files import open_private
 from chorus.watcher.panes.mcp_servers import McpServers
 from chorus.wire.handover import take_environment
 

@@ -14,7 +14,13 @@ from typing import Protocol
 
 from chorus.agents.interface import Clients, DocumentFilter, RunningClient
 from chorus.model.ids import PaneId, SessionId
-from chorus.system.processes import Process, read_foreground, read_idle_shell, read_process, read_start
+from chorus.system.processes.processes import (
+    Process,
+    read_foreground,
+    read_idle_shell,
+    read_process,
+    read_start,
+)
 from chorus.tmux.address import Address
 from chorus.tmux.errors import ConnectionLost, PaneGone, ServerGone
 from chorus.tmux.panes import PaneState, read_pane

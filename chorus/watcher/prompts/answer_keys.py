@@ -22,7 +22,7 @@ from chorus.agents.interface import (
 )
 from chorus.errors import ChorusError, ExitCode
 from chorus.model.prompt import NoPrompt, Prompt, ScreenArea, UnknownPrompt
-from chorus.system.processes import is_in_foreground
+from chorus.system.processes.processes import is_in_foreground
 from chorus.tmux.errors import PaneChanged, ScreenChanged
 from chorus.tmux.keys import ShownRows, press, type_text
 from chorus.tmux.panes import PaneState, Screen, read_screen

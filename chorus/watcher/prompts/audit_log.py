@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from chorus.model.json_api import AuditEntryJson, PromptJson
+from chorus.model.api.json_api import AuditEntryJson, PromptJson
 from chorus.model.json_lines import parse_json_lines
-from chorus.system.private_files import append_line
+from chorus.system.files.private_files import append_line
 from chorus.watcher.sources.pipeline import now
 from chorus.wire.home import Home
 

@@ -14,7 +14,7 @@ from contextlib import suppress
 
 from chorus.config.user_config import Notifications, Preferences
 from chorus.errors import ChorusError
-from chorus.model.json_api import PromptJson
+from chorus.model.api.json_api import PromptJson
 from chorus.model.prompt import summarize_prompt
 from chorus.system.desktop import desktop_command
 from chorus.text.sanitize import printable

@@ -14,8 +14,15 @@ from chorus.config.user_config import Preferences
 from chorus.errors import ChorusError, NotFound
 from chorus.model.action import Call
 from chorus.model.answer import Answer, describe_answer
+from chorus.model.api.json_api import (
+    AnswerJson,
+    EventJson,
+    OptionJson,
+    PromptEvent,
+    PromptGoneEvent,
+    PromptJson,
+)
 from chorus.model.ids import PaneId, SessionId
-from chorus.model.json_api import AnswerJson, EventJson, OptionJson, PromptEvent, PromptGoneEvent, PromptJson
 from chorus.model.outcomes import Outcome, PromptOpened
 from chorus.model.prompt import NOT_RECOGNISED, Prompt
 from chorus.model.tools import COMMAND_KEY

@@ -13,7 +13,7 @@ from chorus.errors import ChorusError
 from chorus.model.answer import ChooseOption
 from chorus.model.ids import PaneId
 from chorus.model.outcomes import PromptOpened
-from chorus.system.processes import is_in_foreground, read_process
+from chorus.system.processes.processes import is_in_foreground, read_process
 from chorus.tmux.keys import press
 from chorus.tmux.panes import PaneState, pane_state_command, parse_pane
 from chorus.tmux.tmux_server import Tmux

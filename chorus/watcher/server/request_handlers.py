@@ -23,8 +23,7 @@ from chorus.model.answer import (
     QuestionAnswer,
     QuestionAnswers,
 )
-from chorus.model.ids import PaneId, SessionId
-from chorus.model.json_api import (
+from chorus.model.api.json_api import (
     AnswerJson,
     AuditEntryJson,
     CaptureJson,
@@ -36,7 +35,7 @@ from chorus.model.json_api import (
     WatcherJson,
     WatchJson,
 )
-from chorus.model.requests import (
+from chorus.model.api.requests import (
     AnswerArguments,
     CaptureArguments,
     EndArguments,
@@ -48,13 +47,14 @@ from chorus.model.requests import (
     TurnsArguments,
     WatchArguments,
 )
-from chorus.model.schema import arguments_validator
+from chorus.model.api.schema import arguments_validator
+from chorus.model.ids import PaneId, SessionId
 from chorus.model.session import SessionTable
-from chorus.system.git_files import label_of
+from chorus.system.files.git_files import label_of
 from chorus.tmux.address import Address
 from chorus.tmux.launch import show_side_pane
 from chorus.tmux.tmux_server import TmuxServer
-from chorus.watcher.beside import run_beside
+from chorus.watcher.background_threads import run_in_thread
 from chorus.watcher.note_delivery import NoteDelivery
 from chorus.watcher.notice_queue import NoticeQueue
 from chorus.watcher.panes.capture_files import CaptureFiles
@@ -274,7 +274,7 @@ class PaneRequests:
         panel_error = None
         if panel := arguments.get("panel"):
             environment = {"PYTHONPATH": import_path()}
-            panel_error = await run_beside(
+            panel_error = await run_in_thread(
                 show_side_pane, TmuxServer(address), watched.id, panel, environment=environment
             )
         return {

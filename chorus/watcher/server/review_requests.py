@@ -22,10 +22,9 @@ from chorus.history.log.filter import LogFilter
 from chorus.history.log.joint_log import find_action, merge_entries, path_in_tree, read_each
 from chorus.history.log.lookup import find_entry
 from chorus.history.recorder import Recorder
-from chorus.history.timeline_log import TimelineUnreadable
+from chorus.history.timeline.timeline_log import TimelineUnreadable
 from chorus.history.workspace import Workspace
-from chorus.model.ids import Oid, RepoPath
-from chorus.model.json_api import (
+from chorus.model.api.json_api import (
     ActionJson,
     BlameLineJson,
     DropJson,
@@ -40,8 +39,7 @@ from chorus.model.json_api import (
     RevertJson,
     SentNotesJson,
 )
-from chorus.model.lane_name import lane_spellings
-from chorus.model.requests import (
+from chorus.model.api.requests import (
     ActionArguments,
     ActionName,
     BlameArguments,
@@ -57,6 +55,8 @@ from chorus.model.requests import (
     RevertArguments,
     ShowArguments,
 )
+from chorus.model.ids import Oid, RepoPath
+from chorus.model.lane_name import lane_spellings
 from chorus.review import drop as dropping
 from chorus.review import operations as review
 from chorus.review.blame import blame, blame_from_disk, run_git_blame
@@ -68,7 +68,7 @@ from chorus.review.landing.selection import LandingRequest
 from chorus.review.operations import FileBusy, PreparedRevert, Selection
 from chorus.review.pull_request import describe_pull_request
 from chorus.review.revert.notice_text import render_notices
-from chorus.watcher.beside import run_beside
+from chorus.watcher.background_threads import run_in_thread
 from chorus.watcher.note_delivery import NoteDelivery
 from chorus.watcher.notice_queue import NoticeQueue
 from chorus.watcher.recorder_pool import RecorderPool
@@ -174,7 +174,7 @@ class ReviewRequests:
         if entry.timeline is not None and not entry.paths:  # it changed more files than its record lists
             name = str(entry.n) if entry.n is not None else entry.timeline
             return await self._read_one_beside(recorder, lambda own: own.log.show(name, user_diff=user_diff))
-        return await run_beside(recorder.log.prepare_show(entry, user_diff=user_diff))
+        return await run_in_thread(recorder.log.prepare_show(entry, user_diff=user_diff))
 
     async def blame(self, arguments: BlameArguments) -> list[BlameLineJson]:
         """Blame from memory. What may take seconds, git and a file with many edits, runs in a thread."""
@@ -184,13 +184,13 @@ class ReviewRequests:
         path = recorder.workspace.locate(name)
         if path is not None and _takes_long_to_blame(recorder, path):
             if line is None:
-                await run_beside(_refuse_long_file, repository.work_tree / path)
+                await run_in_thread(_refuse_long_file, repository.work_tree / path)
             with suppress(TimelineUnreadable):
-                return await run_beside(blame_from_disk, repository.work_tree, name, line)
+                return await run_in_thread(blame_from_disk, repository.work_tree, name, line)
             return await self._read_one_beside(
                 recorder, lambda own: blame(MemoryFileHistory(own), name, line)
             )
-        by_git = await run_beside(run_git_blame, repository.git, path, line) if path else b""
+        by_git = await run_in_thread(run_git_blame, repository.git, path, line) if path else b""
         return blame(MemoryFileHistory(recorder), name, line, by_git=by_git)
 
     async def hunks(self, arguments: ActionArguments) -> list[HunkJson]:
@@ -305,7 +305,9 @@ class ReviewRequests:
             plan = await self._read_one_beside(tree.recorder, partial(plan_landing, request=request))
             pending = PendingLanding(repository.own_dir)
             with pending.locked():
-                made = await run_beside(_apply_landing, repository.work_tree, plan, pending, dry_run=dry_run)
+                made = await run_in_thread(
+                    _apply_landing, repository.work_tree, plan, pending, dry_run=dry_run
+                )
                 if not dry_run:
                     async with self.pipeline.lock:
                         await self._read_one_beside(tree.recorder, partial(mark_landed, result=made))

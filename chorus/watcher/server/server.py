@@ -17,9 +17,9 @@ from typing import Any
 import orjson
 
 from chorus.errors import ChorusError, ExitCode
-from chorus.model.json_api import EventJson
+from chorus.model.api.json_api import EventJson
 from chorus.model.json_limit import is_too_much
-from chorus.system.peer import read_peer
+from chorus.system.processes.peer import read_peer
 from chorus.watcher.claim import listen
 from chorus.watcher.server.http_exchange import BadHttp, HttpRequest, is_http, read_http, render_http
 from chorus.wire.home import Home

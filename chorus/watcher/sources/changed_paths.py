@@ -15,7 +15,7 @@ from datetime import datetime
 from pathlib import Path
 
 from chorus.model.ids import RepoPath
-from chorus.system.file_watch import FileWatch
+from chorus.system.file_watch.file_watch import FileWatch
 
 log = logging.getLogger("chorus.watcher")
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from chorus.agents.interface import Setup
 from chorus.model.ids import SessionId
 from chorus.model.session import Session, SessionTable
-from chorus.system.processes import Process, open_process, read_start, start_time
+from chorus.system.processes.processes import Process, open_process, read_start, start_time
 from chorus.watcher.state.temporary_hooks import TemporaryHooks
 
 POLL_SECONDS = 1.0

@@ -17,7 +17,7 @@ from chorus.model.lru import LruDict
 from chorus.model.outcomes import ActionClosed, CallOpened, Outcome
 from chorus.model.session import Session
 from chorus.model.tools import FREQUENT_TOOLS
-from chorus.system.processes import read_process
+from chorus.system.processes.processes import read_process
 from chorus.watcher.sources.live_clients import is_running
 from chorus.watcher.state.temporary_hooks import HookInstallation, TemporaryHooks
 

@@ -14,9 +14,9 @@ from typing import Any
 
 from chorus.agents.interface import Events, Source
 from chorus.history.log.filter import LogFilter
-from chorus.model.commit_message import shorten
+from chorus.model.api.json_api import LogEntryJson
+from chorus.model.commits.commit_message import shorten
 from chorus.model.ids import PaneId
-from chorus.model.json_api import LogEntryJson
 from chorus.model.review_state import is_open
 from chorus.watcher.notice_queue import NoticeQueue
 from chorus.watcher.prompts.permission_requests import PermissionRequests

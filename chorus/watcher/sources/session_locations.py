@@ -6,7 +6,7 @@ from typing import Any
 
 from chorus.agents.interface import Events, Source
 from chorus.model.ids import PaneId, SessionId
-from chorus.system.processes import read_start
+from chorus.system.processes.processes import read_start
 from chorus.watcher.sources.pipeline import Pipeline, now
 from chorus.watcher.sources.transcript_source import TranscriptSource
 from chorus.watcher.work_trees import WatchedTrees

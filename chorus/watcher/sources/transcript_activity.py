@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from chorus.system.directory_watch import DirectoryWatch, open_directory_watch
+from chorus.system.file_watch.directory_watch import DirectoryWatch, open_directory_watch
 
 log = logging.getLogger("chorus.watcher")
 

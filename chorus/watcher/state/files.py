@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chorus.model.session import Session, SessionTable, parse_session
-from chorus.system.atomic_file import replace_file
-from chorus.system.private_files import open_private
+from chorus.system.files.atomic_file import replace_file
+from chorus.system.files.private_files import open_private
 
 # Far more than recording an action takes.
 FREE_BYTES = 2**20

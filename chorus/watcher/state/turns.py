@@ -11,14 +11,14 @@ from contextlib import suppress
 from pathlib import Path
 
 from chorus.model.action import Action, Call
-from chorus.model.commit_message import shorten
+from chorus.model.api.json_api import CallEvent, SessionJson, SessionSums, TextEvent, TurnEvent, TurnJson
+from chorus.model.commits.commit_message import shorten
 from chorus.model.ids import SessionId
-from chorus.model.json_api import CallEvent, SessionJson, SessionSums, TextEvent, TurnEvent, TurnJson
 from chorus.model.outcomes import ActionClosed, CallOpened, Outcome, TextWritten
 from chorus.model.tools import COMMAND_KEY
 from chorus.model.turn import MAX_TURNS, TurnRecord, TurnTable, join_turn, read_turns, sum_turns
-from chorus.system.atomic_file import replace_file
-from chorus.system.private_files import append_line
+from chorus.system.files.atomic_file import replace_file
+from chorus.system.files.private_files import append_line
 from chorus.watcher.sources.pipeline import now
 from chorus.watcher.work_trees import Publisher
 

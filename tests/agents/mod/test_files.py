@@ -8,7 +8,7 @@ import pytest
 
 from chorus.agents import load_agent
 from chorus.agents.claude_code.mod.files import can_load_mod, copy_mod, reachable_path
-from chorus.system.private_files import NotOwned
+from chorus.system.files.private_files import NotOwned
 
 MODULE = Path("hooks") / "register.js"
 

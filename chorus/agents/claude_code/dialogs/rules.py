@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from chorus.errors import ChorusError
-from chorus.model.json_api import OptionMeaning
+from chorus.model.api.json_api import OptionMeaning
 
 FORMAT = 1
 

@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from chorus.agents.claude_code.hooks.program import find_plugin_directory
-from chorus.system.private_files import make_private
+from chorus.system.files.private_files import make_private
 
 MIN_VERSION = (2, 1, 287)
 # The longest socket path a client's mod can connect to.

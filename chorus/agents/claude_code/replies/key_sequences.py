@@ -20,7 +20,7 @@ from chorus.model.answer import (
     QuestionAnswer,
     QuestionAnswers,
 )
-from chorus.model.json_api import OptionMeaning
+from chorus.model.api.json_api import OptionMeaning
 from chorus.model.prompt import OPTION_NAMES, Option, Prompt, TextField
 
 # A longer text may not fit its field, and what is not shown cannot be checked.

@@ -18,8 +18,8 @@ from chorus.agents.claude_code.settings.hook_entries import (
 )
 from chorus.agents.interface import HookStatus, SettingsChange, SettingsScope
 from chorus.errors import ChorusError
-from chorus.system.atomic_file import replace_file
-from chorus.system.private_files import make_private
+from chorus.system.files.atomic_file import replace_file
+from chorus.system.files.private_files import make_private
 
 
 class SettingsNotWritten(ChorusError):

@@ -1,0 +1,381 @@
+"""Decide which action made which part of what changed on disk.
+
+Receives the calls that have ended, oldest first, and the edits found where they may have written. Gives the
+steps to record, in order: what no action reports, as outside, then each action's own edits. What is left
+after the last action has no owner yet and is left for the next observation. Never records, never invents
+bytes.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import islice, pairwise
+from typing import NamedTuple
+
+from chorus.changes.client_text import is_same_text, read_text
+from chorus.changes.reported_edits import NO_REPORT, ReportedEdit, reported_edit, text_after, text_before
+from chorus.changes.split import ChangePart, is_overwritten, split_change, split_present, writing_order
+from chorus.history.disk_changes.observation import is_named
+from chorus.history.records import Edit
+from chorus.history.timeline.timeline import Timeline
+from chorus.history.workspace import PLAIN_MODES, Workspace
+from chorus.model.action import Action, WriteScope
+from chorus.model.ids import RepoPath
+from chorus.store.objects.trees import FILE_MODE, TreeEntry
+
+RECORDED_OUTSIDE = "its change was recorded as outside before the call was reported"
+WRITTEN_OVER = "another call wrote over it at the same time"
+# How many records of a path are searched for a change that is not on disk by itself.
+MAX_RECORDS_SEARCHED = 20
+
+# The edits of one path in order, each with the index of its call; None: outside.
+EditChain = list[tuple[int | None, Edit]]
+
+# One action without a report: all that changed is its own, whatever the bytes are.
+WHOLE = ChangePart(0, None)
+
+
+class EndedCall(NamedTuple):
+    """A call that has ended, with what is known of where it wrote.
+
+    `where`: of a call that may write anywhere, the paths that changed in its window; None: it may be any.
+    `shared`: other calls had their window then, so the client's list of its changed paths decides.
+    `is_late`: the client did not wait for this to be recorded and may have written more by now.
+    `in_window`: one that may write anywhere ran beside it and has not ended.
+    """
+
+    action: Action
+    where: Collection[str] | None = ()
+    shared: bool = False
+    is_late: bool = False
+    in_window: bool = False
+
+    @property
+    def names_its_paths(self) -> bool:
+        return self.action.write_scope is WriteScope.NAMED
+
+
+@dataclass(frozen=True, slots=True)
+class RecordStep:
+    """The edits of one record. `action` is an index; None: outside."""
+
+    action: int | None
+    edits: tuple[Edit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Attribution:
+    """The calls in the order in which they wrote, the paths each may have written, the steps to record."""
+
+    calls: Sequence[EndedCall]
+    paths: Sequence[Collection[RepoPath]]
+    steps: list[RecordStep] = field(default_factory=list)
+    # Actions whose change cannot be separated, by index, with the action that gets it.
+    contained: dict[int, int] = field(default_factory=dict)
+
+    @property
+    def outside_paths(self) -> set[RepoPath]:
+        """The paths of which a part is outside."""
+        return {edit.path for step in self.steps if step.action is None for edit in step.edits}
+
+    @property
+    def window_paths(self) -> set[RepoPath]:
+        """The paths of which a part goes to a call that may write anywhere."""
+        return {edit.path for step in self._window_steps() for edit in step.edits}
+
+    def unfinished_window_paths(self, changed: Iterable[Edit]) -> set[RepoPath]:
+        """The paths of which a part goes to a call that may write anywhere and a part to nobody yet."""
+        reached = {edit.path: edit.after for step in self.steps for edit in step.edits}
+        left = {edit.path for edit in changed if edit.path in reached and reached[edit.path] != edit.after}
+        return self.window_paths & left
+
+    def _window_steps(self) -> Iterable[RecordStep]:
+        windows = {index for index, call in enumerate(self.calls) if not call.names_its_paths}
+        return (step for step in self.steps if step.action in windows)
+
+
+@dataclass(frozen=True, slots=True)
+class SharedPath:
+    """One path with its state before and after, and the actions that name it, by index."""
+
+    path: RepoPath
+    before: TreeEntry | None
+    after: TreeEntry | None
+    actions: tuple[int, ...]
+    reports: tuple[ReportedEdit, ...]
+    is_open: bool = False  # a call that has not ended names it too
+
+
+class Attributor:
+    def __init__(self, workspace: Workspace, timeline: Timeline) -> None:
+        self._workspace = workspace
+        self._timeline = timeline
+
+    def attribute(
+        self,
+        calls: Sequence[EndedCall],
+        edits: Iterable[Edit],
+        open_paths: Collection[RepoPath] = (),
+        *,
+        is_ordered: bool = False,
+    ) -> Attribution:
+        """Split the edits among these calls. `open_paths`: what calls that have not ended name.
+
+        `is_ordered`: the calls are in the order in which they wrote, as far as that is known.
+        """
+        changed = {edit.path: edit for edit in edits}
+        paths = [self._paths_of(call, changed) for call in calls]
+        shared = self._shared_paths(calls, paths, changed, open_paths)
+        order = self._writing_order(len(calls), shared)
+        if order != sorted(order):
+            calls, paths = [calls[index] for index in order], [paths[index] for index in order]
+            shared = self._shared_paths(calls, paths, changed, open_paths)
+        result = Attribution(calls, paths)
+        chains = [self._edits_of_path(path, result) for path in shared]
+        order = _order_of_parts(len(calls), chains)
+        if order != sorted(order) and not is_ordered:
+            # A call that may write anywhere was reported before one that had written earlier.
+            calls = [calls[index] for index in order]
+            return self.attribute(calls, changed.values(), open_paths, is_ordered=True)
+        _fill_steps(result, chains)
+        return result
+
+    def _paths_of(self, call: EndedCall, changed: Collection[RepoPath]) -> Collection[RepoPath]:
+        """The paths a call names; of one that may write anywhere, those that it may have changed."""
+        locate_all = self._workspace.locate_all
+        if call.names_its_paths:
+            return locate_all(call.action.paths)
+        report = call.action.report
+        reported = dict.fromkeys(locate_all(report.changed)) if report is not None else {}
+        if report is not None and report.complete and (call.shared or call.is_late):
+            return reported
+        if call.where is None:
+            return dict.fromkeys((*changed, *reported))
+        where = set(locate_all(call.where))
+        return dict.fromkeys((*(path for path in changed if is_named(path, where)), *reported))
+
+    def explain_missing(
+        self, action: Action, paths: Sequence[RepoPath], within: str | None = None
+    ) -> tuple[str | None, str | None]:
+        """Why nothing is found of an action: the action whose record holds its change, or a reason.
+
+        Both are None where the client reports no change either.
+        """
+        changed = self._reported_as_changed(action, paths)
+        lost = [path for path in changed if self._is_missing(action, path, self._timeline.entry(path))]
+        found = [path for path in changed if path not in lost]
+        if action.write_scope is WriteScope.ANYWHERE:
+            # What the client reports of such a call may be another's.
+            outside = any(self._holder(action, path) is None for path in found)
+            return within, RECORDED_OUTSIDE if outside and within is None else None
+        within = within or next((self._holder(action, path) for path in found), None)
+        if within:
+            return within, None
+        return None, WRITTEN_OVER if lost else RECORDED_OUTSIDE if changed else None
+
+    def _shared_paths(
+        self,
+        calls: Sequence[EndedCall],
+        named: Sequence[Collection[RepoPath]],
+        changed: dict[RepoPath, Edit],
+        open_paths: Collection[RepoPath],
+    ) -> list[SharedPath]:
+        owners: dict[RepoPath, tuple[int, ...]] = {}
+        for index, paths in enumerate(named):
+            for path in dict.fromkeys(paths):
+                owners[path] = (*owners.get(path, ()), index)
+        if len(calls) > 1:
+            owners = {path: self._likely(calls, path, own) for path, own in owners.items()}
+        found = []
+        # A file below a path that a call names, which was a directory, goes to the last of those calls.
+        last = max((index for index, call in enumerate(calls) if call.names_its_paths), default=None)
+        for path in dict.fromkeys((*owners, *changed)):
+            own = owners.get(path, () if last is None or not is_named(path, named[last]) else (last,))
+            if not own:
+                continue
+            reports = tuple(report_about(calls[index].action, path, self._workspace.locate) for index in own)
+            same = self._timeline.entry(path)
+            edit = changed.get(path, Edit(path, same, same))
+            found.append(SharedPath(path, edit.before, edit.after, own, reports, path in open_paths))
+        return found
+
+    def _likely(self, calls: Sequence[EndedCall], path: RepoPath, own: tuple[int, ...]) -> tuple[int, ...]:
+        """Those of the calls that say they changed this path, or say nothing; all, if none is such a one."""
+        locate_all = self._workspace.locate_all
+
+        def denies(call: EndedCall) -> bool:
+            report = None if call.names_its_paths else call.action.report
+            return report is not None and report.complete and path not in locate_all(report.changed)
+
+        return tuple(index for index in own if not denies(calls[index])) or own
+
+    def _writing_order(self, count: int, paths: Iterable[SharedPath]) -> list[int]:
+        """The calls, by index, in the order in which they wrote, as far as those that name files show it."""
+        order = list(range(count))
+        for shared in paths:
+            pairs = zip(shared.actions, shared.reports, strict=True)
+            named = [(action, report) for action, report in pairs if not report.anywhere]
+            if len(named) > 1 and _is_plain(shared.before) and _is_plain(shared.after):
+                before, after = (self._workspace.read(entry) for entry in (shared.before, shared.after))
+                written = writing_order(before, after, [report for _, report in named])
+                slots = [order.index(action) for action, _ in named]
+                for slot, written_index in zip(sorted(slots), written, strict=True):
+                    order[slot] = named[written_index][0]
+        return order
+
+    def _edits_of_path(self, shared: SharedPath, result: Attribution) -> EditChain:
+        """The edits of one path in order, each with the action it belongs to."""
+        plain = _is_plain(shared.before) and _is_plain(shared.after)
+        parts = self._parts(shared, result) if plain else None
+        if parts is None:
+            last = shared.actions[-1]
+            result.contained.update(dict.fromkeys(shared.actions[:-1], last))
+            return [(last, Edit(shared.path, shared.before, shared.after))]
+        edits: EditChain = []
+        now = shared.before
+        for index, part in enumerate(parts):
+            entry = self._entry_after(shared, part, is_last=index == len(parts) - 1)
+            owner = None if part.report is None else shared.actions[part.report]
+            if owner is not None:
+                result.contained.update({shared.actions[other]: owner for other in part.also})
+            edits.append((owner, Edit(shared.path, now, entry)))
+            now = entry
+        return edits
+
+    def _parts(self, shared: SharedPath, result: Attribution) -> tuple[ChangePart, ...] | None:
+        if shared.before == shared.after:
+            return self._recorded_parts(shared, result)
+        first, *others = shared.reports
+        if not others and (first == NO_REPORT or (first.anywhere and not shared.is_open)):
+            return (WHOLE,)
+        before, after = (self._workspace.read(entry) for entry in (shared.before, shared.after))
+        if before == after:  # only the mode differs: nothing shows who changed it
+            return (ChangePart(len(others), after),)
+        calls = [result.calls[index] for index in shared.actions]
+        in_window = [index for index, call in enumerate(calls) if call.in_window]
+        return split_change(before, after, shared.reports, is_open=shared.is_open, in_window=in_window)
+
+    def _recorded_parts(self, shared: SharedPath, result: Attribution) -> tuple[ChangePart, ...]:
+        """The parts where nothing differs on disk: what was undone, or recorded before it was reported."""
+        changing = [index for index, report in enumerate(shared.reports) if reports_change(report)]
+        content = self._workspace.read(shared.after) if changing else None
+        if content is None:
+            return ()
+        # An action that started from exactly this content has been undone since.
+        first = shared.reports[0]
+        if first.before is not None and is_same_text(first.before, read_text(content)):
+            return split_change(content, content, shared.reports) or ()
+        calls = [result.calls[shared.actions[index]] for index in changing]
+        if any(self._holder(call.action, shared.path) for call in calls):
+            return ()
+        parts = split_present(content, [shared.reports[index] for index in changing]) or ()
+        return tuple(
+            part if part.report is None else ChangePart(changing[part.report], part.after) for part in parts
+        )
+
+    def _entry_after(self, shared: SharedPath, part: ChangePart, *, is_last: bool) -> TreeEntry | None:
+        """The file after one part. A mode change goes to the last part: nothing shows who made it."""
+        if part is WHOLE:
+            return shared.after
+        if is_last and part.after == self._workspace.read(shared.after):
+            return shared.after
+        if part.after is None:
+            return None
+        known = shared.before or shared.after
+        return TreeEntry(known.mode if known else FILE_MODE, self._workspace.store.write_blob(part.after))
+
+    def _reported_as_changed(self, action: Action, paths: Sequence[RepoPath]) -> list[RepoPath]:
+        """The paths for which the client reports a change although the disk shows none."""
+        if action.status != "succeeded":
+            return []
+        locate = self._workspace.locate
+        return [path for path in paths if reports_change(report_about(action, path, locate))]
+
+    def _is_missing(self, action: Action, path: RepoPath, entry: TreeEntry | None) -> bool:
+        """Whether the change reported for a path is surely not in this state of the file."""
+        content = self._workspace.read(entry) if _is_plain(entry) else None
+        report = report_about(action, path, self._workspace.locate)
+        if report.anywhere:
+            return content is None or text_before(report, read_text(content)) is None
+        return is_overwritten(content, report)
+
+    def _holder(self, action: Action, path: RepoPath) -> str | None:
+        """The action whose record also has this one's change; None: an outside record, or the first one."""
+        newest: str | None = None
+        before: TreeEntry | None = None
+        for recorded in islice(self._timeline.touching(path), MAX_RECORDS_SEARCHED):
+            newest = newest or recorded.record.action
+            before = next(edit.before for edit in self._timeline.edits(recorded) if edit.path == path)
+            if self._is_missing(action, path, before):
+                return recorded.record.action
+        # Where the oldest of these started from a file that had the change, no action has it.
+        oldest = self._workspace.read(before) if _is_plain(before) else None
+        report = report_about(action, path, self._workspace.locate)
+        return newest if oldest is None or split_present(oldest, [report]) is None else None
+
+
+def undoes(step: RecordStep, earlier: Sequence[RecordStep]) -> bool:
+    """Whether a step returns each of its files to the state before one of the earlier steps."""
+    known = {(edit.path, edit.before) for past in earlier for edit in past.edits}
+    return all((edit.path, edit.after) in known for edit in step.edits)
+
+
+def report_about(action: Action, path: RepoPath, locate: Callable[[str], RepoPath | None]) -> ReportedEdit:
+    """What the client reports of an action's change to one path."""
+    files = action.report.files if action.report else ()
+    return reported_edit(action, next((file for file in files if locate(file.path) == path), None))
+
+
+def reports_change(report: ReportedEdit) -> bool:
+    if report.anywhere:
+        return bool(report.hunks) or report.deleted
+    if report == NO_REPORT:
+        return False
+    return report.created or text_after(report, report.before) != report.before
+
+
+def _order_of_parts(count: int, chains: Sequence[EditChain]) -> list[int]:
+    """The calls, by index, in the order of their parts; in order of arrival where that does not decide.
+
+    Also where two files contradict each other.
+    """
+    earlier: dict[int, set[int]] = {index: set() for index in range(count)}
+    for chain in chains:
+        owners = list(dict.fromkeys(owner for owner, _ in chain if owner is not None))
+        for before, after in pairwise(owners):
+            earlier[after].add(before)
+    order: list[int] = []
+    while len(order) < count:
+        free = next((i for i in range(count) if i not in order and earlier[i].issubset(order)), None)
+        if free is None:
+            return list(range(count))
+        order.append(free)
+    return order
+
+
+def _fill_steps(result: Attribution, chains: Sequence[EditChain]) -> None:
+    for index in range(len(result.calls)):
+        outside: list[Edit] = []
+        own: list[Edit] = []
+        for chain in chains:
+            _take_edits(chain, index, outside, own)
+        if outside:
+            result.steps.append(RecordStep(None, tuple(outside)))
+        if own:
+            result.steps.append(RecordStep(index, tuple(own)))
+            result.contained.pop(index, None)
+
+
+def _take_edits(chain: EditChain, index: int, outside: list[Edit], own: list[Edit]) -> None:
+    """Move this action's edit from the chain to `own`, and all edits before it to `outside`."""
+    owners = [owner for owner, _ in chain]
+    if index not in owners:
+        return
+    end = owners.index(index)
+    outside += [edit for _, edit in chain[:end]]
+    own += [edit for _, edit in [chain[end]] if edit.before != edit.after]
+    del chain[: end + 1]
+
+
+def _is_plain(entry: TreeEntry | None) -> bool:
+    """Whether it is a regular file, or no file at all."""
+    return entry is None or entry.mode in PLAIN_MODES

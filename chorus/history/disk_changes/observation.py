@@ -1,0 +1,87 @@
+"""Find what changed on disk, without the changes that git itself made."""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from chorus.history.disk_changes.head_moves import HeadMove
+from chorus.history.journal import Journal
+from chorus.history.records import Edit
+from chorus.history.timeline.timeline_log import TimelineCommit
+from chorus.model.ids import RepoPath
+from chorus.store.worktree.file_state import SkipReason
+from chorus.store.worktree.scan import ObservedChange, SkippedPath
+
+
+@dataclass(frozen=True, slots=True)
+class DiskChanges:
+    """What differs from the timeline. `recorded`: changes made by git, recorded while looking."""
+
+    edits: tuple[Edit, ...]
+    omitted: tuple[SkippedPath, ...]
+    recorded: tuple[TimelineCommit, ...]
+
+
+class Observer:
+    """Looks at the work tree. What a move of HEAD or the stash explains is recorded as outside at once."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._workspace = journal.workspace
+
+    def observe(self, paths: Sequence[RepoPath] | None, exclude: Collection[RepoPath] = ()) -> DiskChanges:
+        """Look at these paths (None: everywhere), except the excluded ones."""
+        tree = self._journal.timeline.tree
+        assert tree is not None
+        if paths is not None:
+            paths = [*paths, *self._workspace.scanner.other_spellings(tree, paths)]
+        tracker = self._journal.head_tracker
+        move = tracker.look()
+        moved = tracker.paths_of(move) if move else []
+        # Look where git wrote too; everywhere, if that is unknown.
+        wanted = None if paths is None or moved is None else [*paths, *moved]
+        scan = self._workspace.scanner.changed(tree, wanted)
+        changes = [change for change in scan.changes if change.path not in exclude]
+        recorded: list[TimelineCommit] = []
+        if move is not None:
+            changes, recorded = self._record_move(move, None if moved is None else set(moved), changes)
+        if paths is not None:
+            changes = [change for change in changes if is_named(change.path, set(paths))]
+        return DiskChanges(edits_of(changes), lasting(scan.omitted), tuple(recorded))
+
+    def _record_move(
+        self, move: HeadMove, moved: set[RepoPath] | None, changes: list[ObservedChange]
+    ) -> tuple[list[ObservedChange], list[TimelineCommit]]:
+        """Record the changes that the move explains; return the others."""
+        explains = self._journal.head_tracker.explains
+        made = [
+            change
+            for change in changes
+            if (moved is None or change.path in moved) and explains(move, change.path, change.after)
+        ]
+        if not made:
+            self._journal.append_head_move(move)
+            return changes, []
+        recorded = self._journal.append_outside(edits_of(made), move.reason, by_git=True)
+        return [change for change in changes if change not in made], [recorded]
+
+
+def is_named(path: RepoPath, names: Collection[str]) -> bool:
+    """Whether a path, or a directory above it, is among these."""
+    while path not in names:
+        path = RepoPath(path.rpartition("/")[0])
+        if not path:
+            return False
+    return True
+
+
+def edits_of(changes: Iterable[ObservedChange]) -> tuple[Edit, ...]:
+    return tuple(Edit(change.path, change.before, change.after) for change in changes)
+
+
+def lasting(omitted: Iterable[SkippedPath]) -> tuple[SkippedPath, ...]:
+    """Without temporary files: they are renamed or gone in a moment, and nobody misses them."""
+    return tuple(path for path in omitted if path.why is not SkipReason.SCRATCH)
+
+
+def render_omitted(omitted: SkippedPath) -> str:
+    return f"{omitted.path} {omitted.why.value}" + (f" ({omitted.detail})" if omitted.detail else "")

@@ -1,0 +1,235 @@
+"""The lanes of one work tree: which branch a session's next action goes to, and the commits on it.
+
+A lane commit is first written as objects and put on the branch when the timeline has the record. There is
+one lane per session and branch the user has checked out. A branch that is checked out anywhere is never
+moved, nor is one that Chorus did not create.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from chorus.history.lanes.lane_change import plan_lane_change
+from chorus.history.records import Edit, LaneCommit, Record, RecordKind, identity_trailers
+from chorus.history.timeline.file_lines import FileLines
+from chorus.history.timeline.timeline import Timeline
+from chorus.history.timeline.timeline_log import TimelineCommit
+from chorus.history.workspace import Authorship, Workspace
+from chorus.model.commits import commit_message as message
+from chorus.model.commits.commit_message import Text, render_message, shorten
+from chorus.model.ids import LaneName, Oid, RepoPath, SessionId
+from chorus.model.lane_name import BRANCHES, branch_name, choose_lane_name, lane_ref
+from chorus.model.review_state import REVERT_TOOL
+from chorus.store.loose_refs import MAX_REF_BYTES
+from chorus.store.objects.trees import EMPTY_TREE, TreeEntry
+from chorus.store.refs import Head
+
+# The files that name the branch a work tree is on, or returns to after a rebase.
+# Context that no agent wrote: an outside change, or uncommitted before the first record.
+USER_ORIGINS = ("outside:", "start")
+BRANCH_FILES = ("HEAD", "rebase-merge/head-name", "rebase-apply/head-name")
+
+Changes: TypeAlias = Mapping[RepoPath, TreeEntry | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """`base`: the commit it started from, None for an unborn branch. `branch`: what HEAD was then."""
+
+    name: LaneName
+    session: SessionId | None
+    branch: str
+    base: Oid | None
+
+    @property
+    def ref(self) -> str:
+        return lane_ref(self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedCommit:
+    """A lane commit that is not on its branch yet. `tip`: where the branch is; it must not have moved."""
+
+    lane: Lane
+    tip: Oid | None
+    record: Record
+
+
+class Lanes:
+    def __init__(self, workspace: Workspace, timeline: Timeline) -> None:
+        self._workspace = workspace
+        self._timeline = timeline
+        self.lines = FileLines(workspace, timeline)
+        self._seen = 0  # how many records are known, and the last of them
+        self._seen_last: Oid | None = None
+        self._last: tuple[Oid | None, Oid] = (None, EMPTY_TREE)
+        self._by_name: dict[LaneName, Lane] = {}
+        self._by_key: dict[tuple[SessionId | None, str], Lane] = {}
+
+    def all(self) -> list[Lane]:
+        """Every lane of the timeline, oldest first, dropped ones too."""
+        self._catch_up()
+        return list(self._by_name.values())
+
+    def choose(
+        self, session: SessionId | None, branch: str, head: Head, message: str | None, day: str
+    ) -> Lane:
+        """The lane for this session's next action: the one it has on this branch, or a new one."""
+        self._catch_up()
+        lane = self._by_key.get((session, branch))
+        if lane is not None and self._is_free(lane, head):
+            return lane
+        branches = self._workspace.refs.list(BRANCHES)
+        taken = {branch_name(ref) for ref in branches} | set(self._by_name)
+        name = choose_lane_name(session, message, day, taken)
+        return Lane(name, session, branch, head.oid)
+
+    def find_free(self, name: LaneName, head: Head) -> Lane | None:
+        """The lane of that name, if its branch exists and is checked out nowhere."""
+        self._catch_up()
+        lane = self._by_name.get(name)
+        return lane if lane is not None and self._is_free(lane, head) else None
+
+    def prepare(
+        self, lane: Lane, record: Record, edits: Sequence[Edit], seconds: int | None
+    ) -> PreparedCommit:
+        """Write the lane commit, after a context commit where it needs one. No ref moves."""
+        tip = self._workspace.refs.read(lane.ref)
+        parent = tip or lane.base
+        tree = self._tree_of(parent) if parent else None
+        change = plan_lane_change(self._workspace, tree, edits, self.lines.at_edit)
+        record = record._replace(skipped=(*record.skipped, *self._workspace.drain_filter_failures()))
+        if change.context:
+            origins = {path: self._origin(lane, path) for path in change.context}
+            text = self._context_text(record, origins)
+            by_agent = not any(origin.startswith(USER_ORIGINS) for origin in origins.values())
+            parent, tree = self._commit(tree, change.context, parent, text, seconds, by_agent=by_agent)
+            record = record._replace(context=self._describe_context(origins, change.lines))
+        text = Text(record.summary, record.message, record.file_lines, commit_trailers(record))
+        by_agent = record.tool != REVERT_TOOL
+        commit, _ = self._commit(tree, change.changes, parent, text, seconds, by_agent=by_agent)
+        return PreparedCommit(
+            lane, tip, record._replace(lane_commit=LaneCommit(lane.name, lane.branch, lane.base, commit))
+        )
+
+    def publish(self, prepared: PreparedCommit) -> None:
+        """Move the branch to a prepared commit; raises RefMoved if it moved meanwhile."""
+        record = prepared.record
+        assert record.lane_commit is not None
+        reason = f"{record.action}: {record.summary}"
+        self._workspace.refs.update(prepared.lane.ref, record.lane_commit.commit, prepared.tip, reason)
+
+    def reword(self, recorded: TimelineCommit, commit: Oid, summary: str, head: Head) -> Oid | None:
+        """Give the newest commit of a lane another first line. None if it is not the newest, or not free."""
+        assert recorded.record.lane_commit is not None
+        lane = self.find_free(recorded.record.lane_commit.lane, head)
+        if lane is None or self._workspace.refs.read(lane.ref) != commit:
+            return None
+        old = self._workspace.store.read_commit(commit)
+        _, _, rest = old.message.partition("\n")
+        new = self._workspace.store.write_commit(replace(old, message=f"{summary}\n{rest}"))
+        self._workspace.refs.update(lane.ref, new, commit, f"{recorded.record.action}: {summary}")
+        self._last = (new, old.tree)
+        return new
+
+    def _commit(
+        self,
+        tree: Oid | None,
+        changes: Changes,
+        parent: Oid | None,
+        text: Text,
+        seconds: int | None,
+        *,
+        by_agent: bool,
+    ) -> tuple[Oid, Oid]:
+        """Write a commit; return it and its tree. It may be empty: the lane may have the change already."""
+        new = self._workspace.splice(tree, changes) if changes else tree or EMPTY_TREE
+        parents = (parent,) if parent else ()
+        authorship = Authorship(self._workspace.now(), seconds, by_agent=by_agent)
+        oid = self._workspace.commit(new, parents, render_message(text), authorship)
+        self._last = (oid, new)
+        return oid, new
+
+    def _tree_of(self, commit: Oid) -> Oid:
+        """The tree of a commit, most often of the one written last."""
+        return self._last[1] if self._last[0] == commit else self._workspace.store.read_commit(commit).tree
+
+    def _context_text(self, record: Record, origins: Mapping[RepoPath, str]) -> Text:
+        trailers = [(message.CONTEXT, f"{origin} {path}") for path, origin in origins.items()]
+        session = [(message.SESSION, record.session)] if record.session else []
+        subject = shorten(f"Context for: {record.summary}")
+        return Text(subject, trailers=(*trailers, *session))
+
+    def _describe_context(
+        self, origins: Mapping[RepoPath, str], lines: Mapping[RepoPath, Sequence[int]]
+    ) -> tuple[str, ...]:
+        """`BY LINES PATH` for each file: the number of the action that wrote the lines, `-` for the user."""
+        described = []
+        for path, origin in origins.items():
+            other = None if origin.startswith(USER_ORIGINS) else self._timeline.find_action(origin)
+            by = other.record.number if other is not None and other.record.number else "-"
+            described.append(f"{by} {','.join(map(str, lines.get(path, ()))) or '-'} {path}")
+        return tuple(described)
+
+    def _origin(self, lane: Lane, path: RepoPath) -> str:
+        """Who last changed a file, other than this lane's own session."""
+        for recorded in self._timeline.touching(path):
+            record = recorded.record
+            if record.kind is RecordKind.OUTSIDE:
+                return f"outside:{recorded.oid[:12]}"
+            if record.action and (record.lane_commit is None or record.lane_commit.lane != lane.name):
+                return record.action
+        return "start"
+
+    def _is_free(self, lane: Lane, head: Head) -> bool:
+        tip = self._workspace.refs.read(lane.ref)
+        return tip is not None and lane.ref not in self._checked_out(head) and self._is_ours(tip)
+
+    def _is_ours(self, tip: Oid) -> bool:
+        """Whether a branch is still this work tree's lane: after a drop, another may have taken its name."""
+        if tip == self._last[0]:
+            return True
+        names = message.parse_actions(self._workspace.store.read_commit(tip).message)
+        return not names or any(self._timeline.find_action(name) for name in names)
+
+    def _checked_out(self, head: Head) -> set[str]:
+        """The branches checked out or being rebased in any work tree of the repository."""
+        common = self._workspace.repository.common_dir
+        try:
+            names = os.listdir(f"{common}/worktrees")  # noqa: PTH208  hot path
+            others = [f"{common}/worktrees/{name}" for name in names]
+        except FileNotFoundError:
+            others = []
+        named = [read_branch(f"{git_dir}/{file}") for git_dir in (common, *others) for file in BRANCH_FILES]
+        return {ref for ref in (head.ref, *named) if ref}
+
+    def _catch_up(self) -> None:
+        """Learn the lanes from new records; from all of them if the history was rewritten."""
+        records = self._timeline.records
+        if self._seen > len(records) or (self._seen and records[self._seen - 1].oid != self._seen_last):
+            self._seen = 0
+            self._by_name.clear()
+            self._by_key.clear()
+        for recorded in records[self._seen :]:
+            commit = recorded.record.lane_commit
+            if commit is not None:
+                lane = Lane(commit.lane, recorded.record.session, commit.branch, commit.base)
+                lane = self._by_name.setdefault(commit.lane, lane)
+                self._by_key[lane.session, lane.branch] = lane
+        self._seen, self._seen_last = len(records), self._timeline.tip
+
+
+def commit_trailers(record: Record) -> tuple[tuple[str, str], ...]:
+    return (*identity_trailers(record), *((message.SKIPPED, value) for value in record.skipped))
+
+
+def read_branch(path: str) -> str | None:
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    try:
+        return os.read(file, MAX_REF_BYTES).decode("utf-8", "replace").strip().removeprefix("ref: ")
+    finally:
+        os.close(file)

@@ -1,0 +1,170 @@
+"""Which actions' changes are gone from disk, decided when an outside change or a revert is recorded.
+
+Follows each file that an action changed through its records (`changes/line_history`) and compares it with
+what the disk holds now. Costs nothing until somebody else changes such a file. A branch switch takes nothing
+away: the change is on the other branch. Never looks at the work tree, never writes.
+"""
+
+from collections import OrderedDict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from chorus.changes.diff import split_lines
+from chorus.changes.line_history import FileVersion, LineCounts, LineHistory
+from chorus.history.marks.mark_log import Mark
+from chorus.history.records import Edit, Record, RecordKind
+from chorus.history.timeline.timeline import Timeline
+from chorus.history.timeline.timeline_log import TimelineCommit
+from chorus.history.workspace import PLAIN_MODES, Workspace
+from chorus.model.ids import Oid, RepoPath
+from chorus.model.review_state import REVERT_TOOL
+from chorus.store.objects.trees import TreeEntry
+
+# How far back the records of a file are followed: an older action stays as it is.
+MAX_RECORDS_FOLLOWED = 200
+# Larger files are compared as a whole.
+MAX_FOLLOWED_BYTES = 2**20
+# Files whose lines are remembered: following one from the start costs a comparison per record.
+MAX_FILES_REMEMBERED = 32
+# How the reflog names what leaves changes on another branch, or brings them back by itself.
+SWITCHES = ("checkout:", "rebase", "pull --rebase")
+
+
+@dataclass(frozen=True, slots=True)
+class FollowedFile:
+    """The lines of a file after `count` records of it."""
+
+    lines: LineHistory
+    count: int
+
+
+class UndoneActions:
+    def __init__(self, workspace: Workspace, timeline: Timeline) -> None:
+        self._workspace = workspace
+        self._timeline = timeline
+        self._first: Oid | None = None  # the timeline's first record: another one after a rewrite
+        self._files: OrderedDict[RepoPath, FollowedFile] = OrderedDict()
+        self._marked: dict[str, dict[str, LineCounts]] = {}  # what the marks say, by action and path
+        self._landed: set[str] = set()
+
+    def take(self, mark: Mark) -> None:
+        """Learn what a mark says about actions."""
+        match mark.get("kind"):
+            case "undone":
+                for name, path, gone, of in mark["parts"]:
+                    self._marked.setdefault(name, {})[path] = LineCounts(gone, of)
+            case "landed":
+                self._landed.update(mark["ids"])
+                for name in mark["ids"]:
+                    self._marked.pop(name, None)
+
+    def forget(self) -> None:
+        """Follow every file from the start: a record that was announced was not written."""
+        self._files.clear()
+
+    def compare(
+        self,
+        edits: Iterable[Edit],
+        reason: str | None,
+        *,
+        by_git: bool = False,
+        revert: Sequence[str] | None = None,
+    ) -> list[tuple[str, str, int, int]]:
+        """What is different once these edits are recorded: action, path, lines gone, lines changed.
+
+        They are outside edits, or those of a `revert` of these actions, which takes nothing away but may
+        bring back what was gone. What has landed is history, and stays so unless git itself went back.
+        """
+        if is_switch(reason):
+            return []
+        settled: Collection[str] = () if by_git else self._landed
+        found: list[tuple[str, str, int, int]] = []
+        for edit in edits:
+            if not self._has_actions(edit.path):
+                continue
+            lines = self._follow(edit, revert)
+            for action in lines.actions:
+                counts = lines.count(action)
+                marked = self._marked.get(action, {}).get(edit.path, LineCounts(0, counts.of))
+                if counts != marked and action not in settled:
+                    found.append((action, edit.path, *counts))
+        return found
+
+    def _has_actions(self, path: RepoPath) -> bool:
+        newest = islice(self._timeline.touching(path), MAX_RECORDS_FOLLOWED)
+        return any(is_agents(recorded.record) for recorded in newest)
+
+    def _follow(self, edit: Edit, revert: Sequence[str] | None) -> LineHistory:
+        """The lines of a file with all its records, and with this edit, which is recorded next."""
+        if self._first != self._timeline.records[0].oid:
+            self._first = self._timeline.records[0].oid
+            self._files.clear()
+        path, total = edit.path, self._timeline.count_touching(edit.path)
+        known = self._files.pop(path, None)
+        if known is not None and known.count <= total:
+            lines, new = known.lines, self._timeline.touching_since(path, known.count)
+        else:
+            new = self._timeline.touching_since(path, max(0, total - MAX_RECORDS_FOLLOWED))
+            lines = LineHistory.start(self._version(self._edit(new[0], path).before))
+        for recorded in new:
+            self._add(lines, recorded.record, self._version(self._edit(recorded, path).after))
+        if revert is None:
+            lines.move(self._version(edit.after))
+        else:
+            self._add_revert(lines, revert, self._version(edit.after))
+        self._files[path] = FollowedFile(lines, total + 1)
+        if len(self._files) > MAX_FILES_REMEMBERED:
+            self._files.popitem(last=False)
+        return lines
+
+    def _add(self, lines: LineHistory, record: Record, version: FileVersion) -> None:
+        if is_agents(record):
+            lines.act(record.action or "", version)
+        elif record.tool == REVERT_TOOL:
+            self._add_revert(lines, record.reverts, version)
+        else:
+            lines.move(version, away=is_switch(record.reason))
+
+    def _add_revert(self, lines: LineHistory, reverts: Sequence[str], version: FileVersion) -> None:
+        redone = self._redone(reverts)
+        if redone is None:
+            lines.move(version, away=True)
+        else:
+            lines.redo(redone, version)
+
+    def _redone(self, reverts: Sequence[str]) -> str | None:
+        """The action that is made again by reverting these; None unless it is the revert of one action."""
+        if len(reverts) != 1:
+            return None
+        first = self._timeline.find_action(reverts[0])
+        if first is None or is_agents(first.record) or len(first.record.reverts) != 1:
+            return None
+        action = self._timeline.find_action(first.record.reverts[0])
+        return action.record.action if action is not None and is_agents(action.record) else None
+
+    def _edit(self, recorded: TimelineCommit, path: RepoPath) -> Edit:
+        return next(edit for edit in self._timeline.edits(recorded) if edit.path == path)
+
+    def _version(self, entry: TreeEntry | None) -> FileVersion:
+        if entry is None:
+            return FileVersion(None)
+        whole = FileVersion(f"{entry.mode:o} {entry.oid}")
+        if entry.mode not in PLAIN_MODES:
+            return whole
+        data = self._workspace.read(entry) or b""
+        if len(data) > MAX_FOLLOWED_BYTES or b"\0" in data:
+            return whole
+        lines = split_lines(data if data.endswith(b"\n") else data + b"\n") if data else []
+        ending = "" if data.endswith(b"\n") or not data else " no newline"
+        return FileVersion(f"{entry.mode:o}{ending}", lines)
+
+
+def is_agents(record: Record) -> bool:
+    """Whether the agent made it: neither the user, by a revert, nor anybody else."""
+    return record.kind is RecordKind.ACTION and record.tool != REVERT_TOOL
+
+
+def is_switch(reason: str | None) -> bool:
+    """Whether git changed the files because another commit is checked out."""
+    return reason is not None and reason.startswith(SWITCHES)

@@ -1,0 +1,127 @@
+"""Where the lines of a file are, from all versions of it on the timeline.
+
+Read only where a merge cannot tell two lines apart: most never ask. Never writes.
+"""
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TypeAlias
+
+from chorus.changes.line_merge import Positions
+from chorus.changes.line_places import LinePlaces
+from chorus.history.disk_changes.head_moves import parse_head
+from chorus.history.records import NOTHING, Edit
+from chorus.history.timeline.timeline import Timeline
+from chorus.history.timeline.timeline_log import TimelineCommit
+from chorus.history.workspace import PLAIN_MODES, Workspace
+from chorus.model.ids import Oid, RepoPath
+from chorus.store.objects.trees import TreeEntry
+
+# How far back a file is followed, and by how many versions the start moves at a time.
+MAX_VERSIONS = 200
+VERSIONS_STEP = 100
+# Larger files are not followed.
+MAX_BYTES = 2**19
+# Files whose lines are remembered: following one from the start costs a comparison per version.
+MAX_FILES = 16
+
+Versions: TypeAlias = tuple[TreeEntry | None, ...]
+
+
+@dataclass(slots=True)
+class _Recorded:
+    """The edits of one file in the timeline that starts with record `first`, without the oldest `start`."""
+
+    first: Oid
+    start: int
+    edits: list[Edit] = field(default_factory=list)
+
+
+class FileLines:
+    """The lines of the timeline's files."""
+
+    def __init__(self, workspace: Workspace, timeline: Timeline) -> None:
+        self._workspace = workspace
+        self._timeline = timeline
+        self._follower = LineFollower(workspace)
+        self._recorded: OrderedDict[RepoPath, _Recorded] = OrderedDict()
+
+    def now(self, path: RepoPath, content: bytes | None) -> Positions:
+        """Positions as of now; `content` is what the file holds, recorded or not."""
+        return lambda: self._follower.positions(path, self.versions(path), content)
+
+    def at_edit(self, edit: Edit, recorded: TimelineCommit | None = None) -> Positions:
+        """Positions as of this edit: of a record, or of the one that is written next."""
+        return partial(self._at_edit, edit, recorded)
+
+    def versions(self, path: RepoPath, before: TimelineCommit | None = None) -> Versions:
+        """The versions of a file, oldest first: as committed when the timeline began, then as recorded.
+
+        `before`: only what was recorded before this.
+        """
+        count = self._timeline.count_touching(path, before)
+        start = max(0, count - MAX_VERSIONS) // VERSIONS_STEP * VERSIONS_STEP
+        known = self._recorded.pop(path, None)
+        if known is None or known.start != start or known.first != self._timeline.records[0].oid:
+            known = _Recorded(self._timeline.records[0].oid, start)
+        new = self._timeline.touching_since(path, start + len(known.edits))
+        known.edits += [next(e for e in self._timeline.edits(each) if e.path == path) for each in new]
+        self._recorded[path] = known
+        if len(self._recorded) > MAX_FILES:
+            self._recorded.popitem(last=False)
+        edits = known.edits[: count - start]
+        first = [edit.before for edit in edits[:1]]
+        return (*self._committed(path), *first, *(edit.after for edit in edits))
+
+    def _at_edit(self, edit: Edit, recorded: TimelineCommit | None) -> Mapping[bytes, int]:
+        versions = self.versions(edit.path, recorded)
+        # The record that is written next has this version: it is not followed twice.
+        start = () if versions and versions[-1] == edit.before else (edit.before,)
+        return self._follower.positions(edit.path, (*versions, *start, edit.after))
+
+    def _committed(self, path: RepoPath) -> Versions:
+        """The file in the commit that was checked out when the timeline began."""
+        head = self._timeline.records[0].record.head
+        commit = None if head == NOTHING else parse_head(head).oid
+        if commit is None or not self._workspace.store.has(commit):
+            return ()
+        found = self._workspace.trees.lookup(self._workspace.store.read_commit(commit).tree, path)
+        return () if found is None or found.is_tree else (found,)
+
+
+class LineFollower:
+    """Follows files through given versions, and remembers the last few."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._followed: OrderedDict[RepoPath, tuple[Versions, LinePlaces]] = OrderedDict()
+
+    def positions(
+        self, path: RepoPath, versions: Versions, content: bytes | None = None
+    ) -> Mapping[bytes, int]:
+        """The position of each line that has only one, after these versions and then this content."""
+        known, places = self._followed.pop(path, ((), LinePlaces()))
+        if versions[: len(known)] != known:
+            known, places = (), LinePlaces()
+        for entry in versions[len(known) :]:
+            plain = entry is not None and entry.mode in PLAIN_MODES
+            lines = _lines(self._workspace.read(entry)) if plain else None
+            if lines is not None:
+                places.move(lines)
+        self._followed[path] = (versions, places)
+        if len(self._followed) > MAX_FILES:
+            self._followed.popitem(last=False)
+        lines = _lines(content)
+        if lines is not None and not places.holds(lines):
+            places = places.copy()
+            places.move(lines)
+        return places
+
+
+def _lines(content: bytes | None) -> list[bytes] | None:
+    """The lines of a file that is followed."""
+    if content is None or len(content) > MAX_BYTES or b"\0" in content:
+        return None
+    return content.removesuffix(b"\n").split(b"\n") if content else []

@@ -1,0 +1,57 @@
+"""Replace a file so that readers see the old content or the new, never a part of it.
+
+For files outside the user's work tree. Three places have their own way: `store/lock_file.py` (git's lock
+protocol), `store/objects/loose_objects.py` (names that git prunes) and `store/worktree/staged_file.py` (never
+follows a symbolic link). Standard library only: short commands import it.
+"""
+
+import itertools
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from chorus.system.files.durable_writes import sync_file
+
+_serial = itertools.count()
+
+
+def replace_file(
+    path: Path,
+    data: bytes,
+    *,
+    mode: int | None = None,
+    durable: bool = False,
+    check: Callable[[], None] | None = None,
+) -> None:
+    """Write `data` to a temporary file beside `path`, then rename it over `path`.
+
+    `mode`: permission bits; by default those of the file replaced, or of any new file. `durable`: wait until
+    the bytes are on the disk before the rename. `check`: called just before the rename; if it raises, `path`
+    keeps its content.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{next(_serial)}.tmp")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(temporary, flags, 0o666 if mode is None else mode)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            _set_mode(file.fileno(), path, mode)
+            if durable:
+                sync_file(file.fileno())
+        if check is not None:
+            check()
+        temporary.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink()
+        raise
+
+
+def _set_mode(descriptor: int, path: Path, mode: int | None) -> None:
+    if mode is None:
+        with suppress(FileNotFoundError):
+            os.fchmod(descriptor, path.stat().st_mode & 0o7777)
+    else:
+        os.fchmod(descriptor, mode)

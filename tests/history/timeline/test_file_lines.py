@@ -1,0 +1,109 @@
+"""Where the lines of a file are, from its versions on the timeline."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from chorus.history.recorder import Recorder
+from chorus.history.timeline import file_lines
+from chorus.model.ids import RepoPath
+from tests.history.agent_at_work import Agent
+from tests.repos import UserRepo
+
+PATH = RepoPath("letters.txt")
+
+
+@pytest.fixture
+def recorder(repo: UserRepo) -> Iterator[Recorder]:
+    repo.commit("letters", **{PATH: b"a\nb\nc\n"})
+    with Recorder.open(repo.path) as recorder:
+        yield recorder
+
+
+def texts(recorder: Recorder, content: bytes | None = None) -> str:
+    """All lines the file ever had, in order; those of one place in parentheses."""
+    by_place: dict[int, list[str]] = {}
+    for text, place in recorder.lanes.lines.now(PATH, content)().items():
+        by_place.setdefault(place, []).append(text.decode())
+    groups = ("".join(sorted(by_place[place])) for place in sorted(by_place))
+    return "".join(group if len(group) == 1 else f"({group})" for group in groups)
+
+
+def test_every_recorded_version_counts_and_the_content_of_now(repo: UserRepo, recorder: Recorder) -> None:
+    agent = Agent(repo, recorder)
+    agent.edit(PATH, b"a\nB\nc\n")
+    repo.write(PATH, b"u\na\nB\nc\n")
+    recorder.record_outside()
+    agent.edit(PATH, b"u\na\nB\n")
+    assert texts(recorder) == "ua(Bb)c"
+    assert b"d" in recorder.lanes.lines.now(PATH, b"u\na\nB\nd\n")()
+    assert texts(recorder) == "ua(Bb)c"  # that content was not recorded
+
+
+def test_what_was_committed_before_the_first_record_counts(repo: UserRepo) -> None:
+    repo.commit("letters", **{PATH: b"a\nb\n"})
+    repo.write(PATH, b"a\nB\n")
+    with Recorder.open(repo.path) as recorder:
+        Agent(repo, recorder).edit(PATH, b"A\nB\n")
+        assert texts(recorder) == "(Aa)(Bb)"
+
+
+def test_an_edit_sees_the_file_as_it_was_then(repo: UserRepo, recorder: Recorder) -> None:
+    agent = Agent(repo, recorder)
+    agent.edit(PATH, b"a\nB\nc\n")
+    agent.edit(PATH, b"a\nB\nC\n")
+    first, second = recorder.timeline.records[-2:]
+    (edit,) = recorder.timeline.edits(first)
+    assert b"C" not in recorder.lanes.lines.at_edit(edit, first)()
+    assert b"C" in recorder.lanes.lines.at_edit(edit)()
+    assert len(recorder.lanes.lines.versions(PATH, second)) == len(recorder.lanes.lines.versions(PATH)) - 1
+
+
+def test_a_large_or_binary_version_is_passed_over(
+    repo: UserRepo, recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_lines, "MAX_BYTES", 10)
+    agent = Agent(repo, recorder)
+    agent.edit(PATH, b"x" * 11)
+    agent.edit(PATH, b"\0\n")
+    agent.edit(PATH, b"a\nb\nc\nd\nee")
+    assert texts(recorder) == "abcd(ee)"
+
+
+def test_a_long_history_is_followed_from_a_later_start(
+    repo: UserRepo, recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_lines, "MAX_VERSIONS", 4)
+    monkeypatch.setattr(file_lines, "VERSIONS_STEP", 2)
+    agent = Agent(repo, recorder)
+    lengths = []
+    for number in range(9):
+        agent.edit(PATH, b"a\n%d\nc\n" % number)
+        lengths.append(len(recorder.lanes.lines.versions(PATH)))
+    # The committed version, the one before the first record followed, and those records.
+    assert lengths == [3, 4, 5, 6, 7, 6, 7, 6, 7]
+    assert b"0" not in recorder.lanes.lines.now(PATH, None)()
+
+
+def test_only_the_last_few_files_are_remembered(
+    repo: UserRepo, recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_lines, "MAX_FILES", 1)
+    agent = Agent(repo, recorder)
+    agent.edit(PATH, b"a\nB\nc\n")
+    agent.edit("app.py", b"x = 2\n")
+    other = recorder.lanes.lines.now(RepoPath("app.py"), None)
+    assert texts(recorder) == "a(Bb)c"
+    assert b"x = 2" in other()
+    assert texts(recorder) == "a(Bb)c"
+
+
+def test_the_first_version_is_that_of_the_commit_the_timeline_began_at(
+    repo: UserRepo, recorder: Recorder
+) -> None:
+    recorder.start()
+    repo.commit("later", **{PATH: b"a\nB\nc\n"})
+    recorder.record_outside()
+    Agent(repo, recorder).edit(PATH, b"a\nB\nC\n")
+    first, *_ = recorder.lanes.lines.versions(PATH)
+    assert recorder.workspace.read(first) == b"a\nb\nc\n"

@@ -1,0 +1,172 @@
+"""A headless client outside tmux, followed through a file that another program writes."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chorus.commands.status import render
+from chorus.model.api.json_api import SessionJson
+from chorus.wire.client import connect
+from chorus.wire.home import Home
+from chorus.wire.watcher_process import connect_or_start
+from tests.agents.terminal.tmux_rows import capture
+from tests.waiting import wait_for
+
+SESSION = {"session_id": "s-capture"}
+SECONDS = 60.0
+
+
+class Writer:
+    """A client that writes files, and the program that captures what it prints."""
+
+    def __init__(self, project: Path, path: Path, wrap: Callable[[list[str]], str]) -> None:
+        self.project, self.path, self._wrap = project, path, wrap
+        self.lines: list[str] = []
+        path.touch()
+        self.say(type="system", subtype="init", cwd=str(project))
+
+    def say(self, **event: Any) -> None:
+        self.lines.append(json.dumps({**event, **SESSION, "uuid": str(uuid.uuid4())}))
+
+    def append(self) -> None:
+        with self.path.open("a") as file:
+            file.write(self._wrap(self.lines))
+        self.lines.clear()
+
+    def replace(self) -> None:
+        self.path.write_text(self._wrap(self.lines))
+
+    def call(self, name: str) -> None:
+        call = {"file_path": str(self.project / name), "content": f"{name} with  blanks {'and more ' * 9}\n"}
+        block = {"type": "tool_use", "id": f"toolu_{name}", "name": "Write", "input": call}
+        self.say(type="assistant", message={"id": name, "role": "assistant", "content": [block]})
+
+    def finish(self, name: str) -> None:
+        (self.project / name).write_text(f"{name} with  blanks {'and more ' * 9}\n")
+        result = {"type": "tool_result", "tool_use_id": f"toolu_{name}", "content": "File written"}
+        self.say(type="user", message={"role": "user", "content": [result]})
+
+
+def unwrapped(lines: list[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+def at_width(width: int) -> Callable[[list[str]], str]:
+    return lambda lines: capture(lines, width)
+
+
+def attach(project: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "chorus", "attach", *words]
+    return subprocess.run(command, cwd=project, capture_output=True, text=True, timeout=60, check=False)
+
+
+def recorded(home: Home, project: Path) -> list[tuple[str, list[str]]]:
+    with connect(home) as watcher:
+        entries = watcher.ask("log", cwd=str(project), here=True)
+    return [(entry["status"], entry["paths"]) for entry in entries if entry["paths"]]
+
+
+def session(home: Home) -> SessionJson:
+    with connect(home) as watcher:
+        (found,) = watcher.ask("status")["sessions"]
+    return found
+
+
+def wait_called(home: Home) -> None:
+    """Wait until the watcher knows of the call: it has read the file by then."""
+    wait_for(lambda: session(home)["state"] == "working", what="the call", seconds=SECONDS)
+
+
+@pytest.mark.parametrize("wrap", [unwrapped, at_width(37), at_width(80)])
+def test_the_calls_of_a_growing_file_are_committed(
+    home: Home, project: Path, tmp_path: Path, wrap: Callable[[list[str]], str]
+) -> None:
+    client = Writer(project, tmp_path / "log", wrap)
+    client.call("before.txt")
+    client.finish("before.txt")
+    client.append()
+    done = attach(project, "--capture", str(client.path))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == f"{client.path}: 3 events so far, s-capture\n"
+    for name in ("one.txt", "two.txt"):
+        client.call(name)
+        client.append()
+        wait_called(home)
+        client.finish(name)
+        client.say(type="result", subtype="success", is_error=False, result="Done.")
+        client.append()
+        wait_for(lambda: session(home)["state"] == "idle", what=name, seconds=SECONDS)
+    assert recorded(home, project) == [("committed", ["one.txt"]), ("committed", ["two.txt"])]
+    found = session(home)
+    assert (found["source"], found["capture"], found["gaps"]) == ("capture file", str(client.path), 0)
+    with connect(home) as watcher:
+        shown = "\n".join(render(watcher.ask("status"), ended=False))
+    assert f"from {client.path}" in shown
+    assert "read from capture file" in shown
+
+
+def test_a_dump_that_is_written_again_and_again_is_read_once_and_gaps_are_counted(
+    home: Home, project: Path, tmp_path: Path
+) -> None:
+    client = Writer(project, tmp_path / "dump", at_width(52))
+    client.replace()
+    assert attach(project, "--capture", str(client.path), "--width", "52").returncode == 0
+    for name in ("one.txt", "two.txt"):
+        client.call(name)
+        client.replace()
+        wait_called(home)
+        client.finish(name)
+        client.say(type="result", subtype="success", is_error=False, result="Done.")
+        client.replace()
+        wait_for(lambda: session(home)["state"] == "idle", what=name, seconds=SECONDS)
+    assert recorded(home, project) == [("committed", ["one.txt"]), ("committed", ["two.txt"])]
+    assert session(home)["gaps"] == 0
+
+    later = Writer(project, client.path, at_width(52))
+    later.replace()
+    wait_for(lambda: session(home)["gaps"] == 1, what="the gap", seconds=SECONDS)
+    with connect(home) as watcher:
+        shown = "\n".join(render(watcher.ask("status"), ended=False))
+    assert "output was cleared or scrolled away before it was read: 1 time" in shown
+
+    client.path.unlink()
+    wait_for(lambda: session(home)["state"] == "gone", what="the end", seconds=SECONDS)
+
+
+def test_a_file_is_followed_by_the_next_watcher_unless_the_user_stopped_this_one(
+    home: Home, project: Path, tmp_path: Path
+) -> None:
+    client = Writer(project, tmp_path / "log", unwrapped)
+    client.append()
+    assert attach(project, "--capture", str(client.path)).returncode == 0
+    with connect(home) as watcher:
+        pid = watcher.ask("hello")["pid"]
+    os.kill(pid, signal.SIGKILL)
+    client.call("one.txt")
+    client.append()
+    with connect_or_start(home):
+        wait_called(home)
+    client.finish("one.txt")
+    client.append()
+    wait_for(lambda: recorded(home, project) == [("committed", ["one.txt"])], what="it", seconds=SECONDS)
+    subprocess.run([sys.executable, "-m", "chorus", "stop"], cwd=project, check=True, capture_output=True)
+    assert not (home.root / "captures.json").exists()
+
+
+def test_what_is_no_capture_is_refused(home: Home, project: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    missing = attach(project, "--capture", str(tmp_path / "none"))
+    assert (missing.returncode, "file not found" in missing.stderr) == (3, True)
+    for path in (tmp_path, tmp_path / "pipe"):
+        refused = attach(project, "--capture", str(path))
+        assert (refused.returncode, "is not a regular file" in refused.stderr) == (4, True)
+    for words in (["--width", "80"], ["%1", "--capture", "x"], ["--hooks", "--capture", "x"]):
+        assert attach(project, *words).returncode == 2
