@@ -104,6 +104,8 @@ class _Server(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    # Otherwise the kernel holds back a small piece until the last one is acknowledged: up to 40 ms.
+    disable_nagle_algorithm = True
     server: _Server
 
     def do_HEAD(self) -> None:
