@@ -35,7 +35,8 @@ class LineCounts(NamedTuple):
 class Presence(Enum):
     HERE = "here"
     GONE = "gone"
-    AWAY = "away"  # elsewhere: another branch is checked out, or the action is reverted
+    AWAY = "away"  # another branch is checked out
+    REVERTED = "reverted"
 
 
 @dataclass(slots=True)
@@ -66,12 +67,22 @@ class Place:
         self.level = len(self.states) - 1
 
     def go_to(self, level: int, lost: Presence) -> None:
-        """Return to one of the states. `lost`: what becomes of the states above it."""
+        """Return to one of the states. `lost`: what becomes of the states above it.
+
+        Where somebody else puts back what a reverted action left, its action stays reverted: so what was here
+        is gone, not replaced by that action.
+        """
+        replaced = None
+        if lost is Presence.GONE and 0 <= self.level < level:
+            is_reverted = self.states[level].presence is Presence.REVERTED
+            replaced = self.states[self.level] if is_reverted else None
         for index, state in enumerate(self.states):
             if index <= level:
                 state.presence = Presence.HERE
             elif state.presence is Presence.HERE:
                 state.presence = lost
+        if replaced is not None:
+            replaced.presence = Presence.GONE
         self.level = level
 
     def find(self, value: bytes | None) -> int | None:
@@ -137,15 +148,14 @@ class LineHistory:
         kept = {id(state) for place in (self.file, *self.places) for state in place.states}
         own = (*self._states.get(action, ()), *self._file_states.get(action, ()))
         if all(id(state) in kept for state in own):
-            self.move(version, away=True)
+            self.move(version, Presence.REVERTED)
             return
         self._states.pop(action, None)
         self._file_states.pop(action, None)
         self.act(action, version)
 
-    def move(self, version: FileVersion, *, away: bool = False) -> None:
-        """Take a version that no call made. `away`: lines it lacks are on another branch or reverted."""
-        lost = Presence.AWAY if away else Presence.GONE
+    def move(self, version: FileVersion, lost: Presence = Presence.GONE) -> None:
+        """Take a version that no call made. `lost`: what becomes of the lines it lacks."""
         if not self._return(version, lost):
             self._change(version, lost)
             self._change_file(version, lost)
@@ -177,14 +187,19 @@ class LineHistory:
         return [*live, len(self.places)]
 
     def _return(self, version: FileVersion, lost: Presence) -> bool:
-        """Go back (or forward) to a version that was here before, all at once. False if it was not."""
+        """Go back (or forward) to a version that was here before, all at once. False if it was not.
+
+        A revert changes nothing where a place already holds what it had then: another action's change there
+        stays in effect.
+        """
         for number in reversed(range(len(self.versions))):
             if self.versions[number] == version:
                 levels = [_level_at(place, number) for place in self.places]
                 values = (place.states[level].value for place, level in zip(self.places, levels, strict=True))
                 if [value for value in values if value is not None] == list(version.lines):
                     for place, level in zip(self.places, levels, strict=True):
-                        place.go_to(level, lost)
+                        if lost is not Presence.REVERTED or place.states[level].value != place.value:
+                            place.go_to(level, lost)
                     self._change_file(version, lost)
                     return True
         return False

@@ -8,6 +8,8 @@ from chorus.changes import diff, line_history
 from chorus.changes.line_history import FileVersion, LineHistory, Place, Presence, State
 
 START = "a\nb\nc\nd\ne\n"
+# What becomes of the lines that are lost, by who takes them away.
+LOST = {"user": Presence.GONE, "switch": Presence.AWAY, "revert": Presence.REVERTED}
 
 
 def text(content: str | None, kind: str = "100644") -> FileVersion:
@@ -17,11 +19,11 @@ def text(content: str | None, kind: str = "100644") -> FileVersion:
 
 
 def follow(start: str | None, *steps: tuple[str, str | None]) -> LineHistory:
-    """Follow a file: each step is who made it (`user`, `switch`, or an action) and what it left."""
+    """Follow a file: each step is who made it (one of LOST, or an action) and what it left."""
     lines = LineHistory.start(text(start))
     for who, content in steps:
-        if who in ("user", "switch"):
-            lines.move(text(content), away=who == "switch")
+        if who in LOST:
+            lines.move(text(content), LOST[who])
         else:
             lines.act(who, text(content))
     return lines
@@ -161,7 +163,7 @@ def test_random_changes_always_leave_the_lines_of_the_last_version() -> None:
             if chance.random() < 0.5:
                 lines.act(str(step), version)
             else:
-                lines.move(version, away=chance.random() < 0.2)
+                lines.move(version, LOST[chance.choice(["user", "user", "user", "switch", "revert"])])
             assert [place.value for place in lines.places if place.value is not None] == list(version.lines)
         assert all(0 <= count[0] <= count[1] for count in gone(lines).values())
 
@@ -174,7 +176,7 @@ def test_a_place_stays_as_it_is_for_content_it_never_had() -> None:
 
 
 def test_an_action_made_again_has_its_states_again() -> None:
-    lines = follow("a\nb\n", ("one", "a\nnew\nb\n"), ("switch", "a\nb\n"))
+    lines = follow("a\nb\n", ("one", "a\nnew\nb\n"), ("revert", "a\nb\n"))
     lines.redo("one", text("a\nnew\nb\n"))
     lines.move(text("user\nnew\nb\n"))
     lines.move(text("a\nnew\nb\n"))
@@ -183,9 +185,23 @@ def test_an_action_made_again_has_its_states_again() -> None:
 
 def test_an_action_made_again_counts_by_what_it_changes_now() -> None:
     """Its first state cannot come back: another action wrote there while it was reverted."""
-    lines = follow("a\nb\nc\n", ("one", "a\nc\n"), ("switch", "a\nb\nc\n"), ("two", "a\nB\nc\n"))
-    lines.move(text("a\nb\nc\n"), away=True)
+    lines = follow("a\nb\nc\n", ("one", "a\nc\n"), ("revert", "a\nb\nc\n"), ("two", "a\nB\nc\n"))
+    lines.move(text("a\nb\nc\n"), Presence.REVERTED)
     lines.redo("one", text("a\nc\n"))
     assert lines.count("one") == (0, 1)
     lines.move(text("a\nb\nc\n"))
     assert lines.count("one") == (1, 1)
+
+
+def test_a_revert_leaves_the_removal_of_another_action_in_effect() -> None:
+    """Reverting the action that added two lines takes the one that is left, and the file is as at first."""
+    steps = [("one", "new\nmore\na\n"), ("two", "new\na\n"), ("revert", "a\n")]
+    assert gone(follow("a\n", *steps))["two"] == (0, 1)
+    assert gone(follow("a\n", *steps, ("user", "new\nmore\na\n")))["two"] == (1, 1)
+
+
+def test_a_line_is_gone_when_somebody_puts_back_what_a_reverted_action_left() -> None:
+    steps = [("one", "a\nnew\nb\n"), ("two", "a\nB\n"), ("revert", "a\nnew\nb\n")]
+    assert gone(follow("a\nb\n", *steps))["one"] == (0, 1)
+    assert gone(follow("a\nb\n", *steps, ("user", "a\nB\n")))["one"] == (1, 1)
+    assert gone(follow("a\nb\n", *steps, ("switch", "a\nB\n")))["one"] == (0, 1)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from chorus.changes.diff import split_lines
-from chorus.changes.line_history import FileVersion, LineCounts, LineHistory
+from chorus.changes.line_history import FileVersion, LineCounts, LineHistory, Presence
 from chorus.history.marks.mark_log import Mark
 from chorus.history.records import Edit, Record, RecordKind
 from chorus.history.timeline.timeline import Timeline
@@ -124,12 +124,12 @@ class UndoneActions:
         elif record.tool == REVERT_TOOL:
             self._add_revert(lines, record.reverts, version)
         else:
-            lines.move(version, away=is_switch(record.reason))
+            lines.move(version, Presence.AWAY if is_switch(record.reason) else Presence.GONE)
 
     def _add_revert(self, lines: LineHistory, reverts: Sequence[str], version: FileVersion) -> None:
         redone = self._redone(reverts)
         if redone is None:
-            lines.move(version, away=True)
+            lines.move(version, Presence.REVERTED)
         else:
             lines.redo(redone, version)
 
