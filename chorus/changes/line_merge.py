@@ -33,9 +33,13 @@ class LineRange:
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """Both sides changed these base lines, each in its own way. No ranges: the content is binary."""
+    """Both sides changed these base lines, each in its own way. No ranges: the content is binary.
+
+    `positions`: where both inserted a line at one place of the file's history. The range there is empty.
+    """
 
     ranges: tuple[LineRange, ...]
+    positions: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +75,9 @@ def merge_lines(
     if (apart := _merge_apart(base, ours, theirs)) is not None:
         return apart
     mine, other, known = _read_both(base, ours, theirs, positions)
-    if overlap := (*_find_overlap(mine, other), *_find_clashes(mine, other, known)):
-        return Overlap(overlap)
+    clashes = _find_clashes(mine, other, known)
+    if overlap := (*_find_overlap(mine, other), *(LineRange(index, index) for index in clashes)):
+        return Overlap(overlap, frozenset().union(*clashes.values()))
     return _render(mine, other, _Order(order, known))
 
 
@@ -94,20 +99,18 @@ def place_change(
         for index in sorted(mine.changed.keys() & other.changed.keys())
         if mine.changed[index] != other.changed[index] or not other.changed[index]
     ]
-    clashes = list(_find_clashes(mine, other, known))
+    clashes = _find_clashes(mine, other, known)
     order = _Order(theirs, known)
     is_newline_there = bool(base) and other.newline != other.base_newline and mine.newline == other.newline
     if not missing and not clashes and not is_newline_there:
         return PlacedChange(_render(mine, other, order))
     for index in missing:
         mine.changed.pop(index)
-    for clash in clashes:
-        taken = set(find_positions(other.inserted[clash.start], known))
-        own = mine.inserted[clash.start]
+    for index in clashes:
+        taken = set(find_positions(other.inserted[index], known))
+        own = mine.inserted[index]
         places = find_positions(own, known)
-        mine.inserted[clash.start] = [
-            line for line, place in zip(own, places, strict=True) if place not in taken
-        ]
+        mine.inserted[index] = [line for line, place in zip(own, places, strict=True) if place not in taken]
     if is_newline_there:
         mine.newline = other.base_newline
         missing = sorted({*missing, len(mine.base) - 1})
@@ -275,13 +278,20 @@ def _find_overlap(mine: _Version, other: _Version) -> tuple[LineRange, ...]:
     return tuple(ranges)
 
 
-def _find_clashes(mine: _Version, other: _Version, positions: Mapping[bytes, int]) -> Iterator[LineRange]:
-    """Where both sides inserted a line at one place of the file's history, each another one."""
+def _find_clashes(mine: _Version, other: _Version, positions: Mapping[bytes, int]) -> dict[int, set[int]]:
+    """The places of the file's history at which both sides inserted a line, each another one.
+
+    By the base line before which they did.
+    """
+    clashes: dict[int, set[int]] = {}
     for index in sorted(mine.inserted.keys() & other.inserted.keys()):
         own, theirs = mine.inserted[index], other.inserted[index]
         places = {place: line for line in own if (place := positions.get(line_key(line))) is not None}
-        if any(places.get(positions.get(line_key(line), -1), line) != line for line in theirs):
-            yield LineRange(index, index)
+        found = {positions.get(line_key(line), -1): line for line in theirs}
+        clashing = {place for place, line in found.items() if places.get(place, line) != line}
+        if clashing:
+            clashes[index] = clashing
+    return clashes
 
 
 def _render(mine: _Version, other: _Version | None, order: _Order | None) -> bytes:

@@ -4,7 +4,6 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 
 from chorus.changes.diff import Hunk
-from chorus.changes.line_merge import LineRange
 
 
 def trace_lines_back(
@@ -41,20 +40,14 @@ def follow_line(line: int, changes: Sequence[Hunk]) -> tuple[int, bool]:
     return line + shift, False
 
 
-def inserts_at(stretch: LineRange, changes: Sequence[Hunk]) -> bool:
-    """Whether a change adds lines to this stretch, or just above or below it."""
-    return any(change.added for change in _touching(stretch, changes))
-
-
-def follow_stretch(stretch: LineRange, changes: Sequence[Hunk]) -> LineRange:
-    """Where a stretch of lines is after the changes, with what they add to it."""
-    moved = sum(change.added - change.removed for change in changes if change.before_end < stretch.start)
-    own = _touching(stretch, changes)
-    return LineRange(
-        min([stretch.start + moved, *(change.after_start for change in own)]),
-        max([stretch.end + moved, *(change.after_end for change in own)]),
-    )
-
-
-def _touching(stretch: LineRange, changes: Sequence[Hunk]) -> list[Hunk]:
-    return [c for c in changes if c.before_start <= stretch.end and stretch.start <= c.before_end]
+def changed_lines(old: bytes, new: bytes, changes: Iterable[Hunk]) -> list[bytes]:
+    """The text of each line that the changes removed or added."""
+    before, after = old.split(b"\n"), new.split(b"\n")
+    return [
+        line
+        for hunk in changes
+        for line in (
+            *before[hunk.before_start : hunk.before_end],
+            *after[hunk.after_start : hunk.after_end],
+        )
+    ]

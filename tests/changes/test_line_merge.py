@@ -186,7 +186,8 @@ def test_lines_inserted_at_one_point_keep_the_order_of_their_places() -> None:
 def test_two_lines_that_stood_at_one_place_conflict() -> None:
     positions = history(("a", "z"), ("a", "first", "z"), ("a", "second", "z"), ("a", "z"))
     ours, theirs = text("a", "first", "z"), text("a", "second", "z")
-    assert merge_lines(text("a", "z"), ours, theirs, positions=positions) == Overlap((LineRange(1, 1),))
+    clash = Overlap((LineRange(1, 1),), frozenset({1}))
+    assert merge_lines(text("a", "z"), ours, theirs, positions=positions) == clash
     placed = place_change(text("a", "z"), ours, theirs, positions=positions)
     assert placed == PlacedChange(theirs, text("a", "z"))
 

@@ -2,9 +2,8 @@
 
 import pytest
 
-from chorus.changes.diff import Hunk, hunks
-from chorus.changes.line_merge import LineRange
-from chorus.changes.line_trace import follow_line, follow_stretch, inserts_at, trace_lines_back
+from chorus.changes.diff import hunks
+from chorus.changes.line_trace import changed_lines, follow_line, trace_lines_back
 
 OLD = b"a\nb\nc\nd\ne\n"
 
@@ -34,11 +33,6 @@ def test_lines_are_traced_back_to_where_they_were_or_to_this_change() -> None:
     assert trace_lines_back({0: 0}, ()) == ({0: 0}, {})
 
 
-def test_a_stretch_grows_with_what_is_added_to_it_and_moves_with_what_is_above() -> None:
-    empty = LineRange(2, 2)
-    above, at, below = Hunk(0, 0, 0, 3), Hunk(2, 2, 5, 6), Hunk(4, 5, 8, 8)
-    assert follow_stretch(empty, [above, at, below]) == LineRange(5, 6)
-    assert follow_stretch(empty, [above]) == LineRange(5, 5)
-    assert inserts_at(empty, [above, at])
-    assert not inserts_at(empty, [above, below])
-    assert not inserts_at(LineRange(4, 5), [below])  # it only removes
+def test_the_lines_of_a_change_are_those_it_removed_and_added() -> None:
+    new = b"a\nB\nc\ne\nf"
+    assert changed_lines(OLD, new, hunks(OLD, new)) == [b"b", b"B", b"d", b"f"]

@@ -418,6 +418,22 @@ def test_a_staged_line_where_an_action_inserted_one_leaves_only_that_action(
     assert {e.n: e.status for e in recorder.entries()}[two.n] == "landed"
 
 
+def test_a_staged_line_leaves_no_action_that_inserted_lines_just_beside_it(
+    numbered: UserRepo, recorder: Recorder, agent: Agent
+) -> None:
+    """Both put lines between the same two lines of the branch, each at a place of its own."""
+    one = agent.replace("n.txt", b"line 5\n", b"line 5\ninserted\n")
+    two = agent.replace("n.txt", b"inserted\n", b"above\ninserted\n")
+    three = agent.replace("n.txt", b"inserted\n", b"inserted\nbelow\n")
+    user_writes(numbered, recorder, b"inserted\n", b"mine instead\n")
+    numbered.git("add", "n.txt")
+    done = land(agent)
+    assert left(done) == [(one.n, "line 7 of n.txt has other content staged")]
+    assert head_file(numbered) == edited((b"line 5\n", b"line 5\nabove\nbelow\n"))
+    states = {entry.n: entry.status for entry in recorder.entries()}
+    assert (states[two.n], states[three.n]) == ("landed", "landed")
+
+
 def test_what_an_action_removed_is_removed_from_a_branch_that_has_it(
     numbered: UserRepo, recorder: Recorder, agent: Agent
 ) -> None:

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from chorus.changes.diff import hunks
-from chorus.changes.line_merge import LineRange, Overlap, merge_lines
-from chorus.changes.line_trace import follow_line, follow_stretch, inserts_at
+from chorus.changes.line_merge import Overlap, merge_lines
+from chorus.changes.line_places import find_positions
+from chorus.changes.line_trace import changed_lines, follow_line
 from chorus.history.lanes.lane_change import merge_entries
 from chorus.history.log.entry import LogEntry
 from chorus.history.workspace import PLAIN_MODES, Workspace
@@ -139,27 +140,30 @@ class _Fitter:
         if not isinstance(overlap, Overlap):
             return {}
         lines = {line: line for found in overlap.ranges for line in range(found.start, found.end)}
-        # Where both inserted lines: the stretch of lines that are there by now, empty at first.
-        points = {found.start: found for found in overlap.ranges if found.start == found.end}
+        known = positions() if overlap.positions else {}
+        # Where both inserted a line at one place: which staged line that is.
+        inserted = {
+            place: line
+            for line, place in enumerate(find_positions(staged.split(b"\n"), known))
+            if place in overlap.positions
+        }
+        in_index = hunks(before, staged)
         found: dict[int, int] = {}
         now = conflict.before
         for change in touching:
             merged = merge_entries(self._workspace, change.before, now, change.after, positions=positions)
             if merged is None:
                 return {}
-            changes = hunks(self._workspace.read(now) or b"", self._workspace.read(merged) or b"")
+            old, new = self._workspace.read(now) or b"", self._workspace.read(merged) or b""
+            changes = hunks(old, new)
             followed = {line: follow_line(position, changes) for line, position in lines.items()}
-            in_index = hunks(before, staged)
             changed = [follow_line(line, in_index)[0] for line in lines if followed[line][1]]
-            changed += [
-                follow_stretch(LineRange(point, point), in_index).start
-                for point, stretch in points.items()
-                if inserts_at(stretch, changes)
-            ]
+            if inserted:
+                places = find_positions(changed_lines(old, new, changes), known)
+                changed += [inserted[place] for place in places if place in inserted]
             if changed:
                 found |= {number: min(changed) + 1 for number in change.numbers if number not in found}
             lines = {line: position for line, (position, _) in followed.items()}
-            points = {point: follow_stretch(stretch, changes) for point, stretch in points.items()}
             now = merged
         return found
 
