@@ -8,7 +8,7 @@ import os
 from typing import NamedTuple
 
 from chorus.errors import ChorusError
-from chorus.store.git_process import Git, error_text
+from chorus.store.git_process import Git, GitFailed, error_text
 from chorus.system.files.git_files import work_tree_label
 
 REV_PARSE_OPTIONS = ("--absolute-git-dir", "--git-common-dir", "--show-toplevel")
@@ -61,6 +61,12 @@ def read_git_paths(git: Git) -> GitPaths:
 
 
 def explain_failure(git: Git, message: str) -> ChorusError:
+    if git.attempt("--version").returncode:
+        # As macOS's git without the developer tools.
+        return GitFailed(
+            f"git does not run: {message}",
+            hint="Install git 2.34 or newer; on macOS, `xcode-select --install` brings one.",
+        )
     if git.attempt("rev-parse", "--is-bare-repository").stdout == b"true\n":
         return UnsupportedRepository(
             f"{git.directory} is a bare repository: it has no files to watch",

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Awaitable, Callable
 from io import TextIOWrapper
 
+from chorus.system.event_loop import create_event_loop
 from chorus.system.files.private_files import open_private
 from chorus.wire.home import Home
 
@@ -64,7 +65,8 @@ def run_until_stopped(home: Home, serve: Serve) -> bool:
     last_resort = threading.Timer(END_SECONDS, _end_at_once)
     last_resort.daemon = True
     try:
-        return asyncio.run(_supervise(serve, last_resort.start))
+        with asyncio.Runner(loop_factory=create_event_loop) as runner:
+            return runner.run(_supervise(serve, last_resort.start))
     finally:
         last_resort.cancel()
 

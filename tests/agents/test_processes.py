@@ -98,6 +98,7 @@ def test_a_process_that_is_gone_is_none(client: Process) -> None:
         ("claude", ("/opt/bin/claude", "-p", "hi"), True),
         ("node", ("node", "/usr/lib/node_modules/@anthropic-ai/claude-code/cli.js"), True),
         ("MainThread", ("/home/me/.local/bin/claude",), True),
+        ("2.1.326", ("/Users/me/.local/share/claude/versions/2.1.326", "--resume"), True),
         ("bash", ("bash",), False),
         ("vim", ("vim", "claude"), False),
         ("node", ("node", "server.js"), False),

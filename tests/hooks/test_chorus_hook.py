@@ -103,17 +103,19 @@ def test_an_event_reaches_the_watcher_before_the_client_continues(
     assert files(project) == []
 
 
+RUN_HOOK = "import subprocess, sys; subprocess.run(sys.argv[1:])"
+
+
 @pytest.mark.parametrize(("name", "is_client"), [("claude", True), ("editor", False)])
 def test_a_client_without_claude_pid_is_the_process_that_runs_the_hook(
     project: Path, spool: Spool, tmp_path: Path, name: str, is_client: bool
 ) -> None:
+    # An interpreter of this name: for a script, macOS says the name of its interpreter.
     client = tmp_path / name
-    # With a command after the hook, no shell replaces itself by the hook.
-    client.write_text('#!/bin/sh\n"$@"\n:\n')
-    client.chmod(0o755)
+    client.symlink_to(sys.executable)
     environment = {"PATH": os.environ["PATH"], "CLAUDE_PROJECT_DIR": str(project)}
     with FakeWatcher(spool) as watcher:
-        started = subprocess.Popen([client, HOOK], stdin=subprocess.PIPE, env=environment)
+        started = subprocess.Popen([client, "-c", RUN_HOOK, HOOK], stdin=subprocess.PIPE, env=environment)
         started.communicate(json.dumps(EVENT).encode(), timeout=30)
 
     assert [event.client_pid for event in watcher.seen] == [started.pid if is_client else None]

@@ -1,11 +1,13 @@
 """Open a repository, or refuse it with a reason."""
 
+import os
 from pathlib import Path
 
 import psutil
 import pytest
 
 from chorus.store.git_paths import NoRepository, UnsupportedRepository
+from chorus.store.git_process import GitFailed
 from chorus.store.repository import Repository
 from tests.repos import UserRepo
 
@@ -49,6 +51,21 @@ def test_a_path_with_a_newline_in_it_is_found(template_repo: Path, tmp_path: Pat
 def test_no_repository_is_refused(tmp_path: Path) -> None:
     with pytest.raises(NoRepository, match="not a git repository"):
         Repository.open(tmp_path)
+
+
+def test_a_git_that_does_not_run_is_not_taken_for_a_missing_repository(
+    repo: UserRepo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """macOS has a git that only says how to install one."""
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin/git"
+    program.write_text("#!/bin/sh\necho 'xcode-select: error: no developer tools were found' >&2; exit 1\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+
+    with pytest.raises(GitFailed, match="git does not run: xcode-select: error") as caught:
+        Repository.open(repo.path)
+    assert "xcode-select --install" in str(caught.value.hint)
 
 
 def test_a_bare_repository_is_refused(repo: UserRepo, tmp_path: Path) -> None:

@@ -108,15 +108,16 @@ def test_outside_a_repository_no_work_tree_is_found(tmp_path: Path) -> None:
     assert find_work_tree(tmp_path / "nowhere") is None
 
 
+@pytest.mark.parametrize("code", [errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP])
 def test_a_file_system_without_locks_is_refused_with_a_way_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
 ) -> None:
     """A double: no such mount is at hand."""
 
     def refuse(_descriptor: int, _how: int) -> None:
-        raise OSError(errno.ENOLCK, "No locks available")
+        raise OSError(code, os.strerror(code))
 
     monkeypatch.setattr(fcntl, "flock", refuse)
-    with pytest.raises(NoLocks, match=r"cannot lock .*/lock: No locks available") as caught:
+    with pytest.raises(NoLocks, match=rf"cannot lock .*/lock: {os.strerror(code)}") as caught:
         FileLock(tmp_path / "lock").try_acquire()
     assert "local disk" in str(caught.value.hint)

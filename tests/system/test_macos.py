@@ -1,5 +1,6 @@
 """What macOS does otherwise, with imitations of the calls that only macOS has."""
 
+import asyncio
 import errno
 import fcntl
 import os
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from chorus.system.macos import disk
+from chorus.system.macos.event_loop import create_event_loop
 from chorus.system.macos.peer import LOCAL_PEERCRED, LOCAL_PEERPID, SOL_LOCAL, read_peer
 from chorus.system.macos.socket_path import MAX_ADDRESS, short_path
 
@@ -107,3 +109,31 @@ def test_the_type_of_a_file_system_is_found_by_its_mount(tmp_path: Path) -> None
     assert len(disk.file_system_types(tmp_path)) == 1
     assert disk.find_journal(tmp_path) is None
     assert disk.is_in_memory(tmp_path) is False
+
+
+def test_the_end_of_a_named_pipe_is_reported(tmp_path: Path) -> None:
+    """As for the end of a pane. On a Mac neither kqueue nor `poll` would report it."""
+    os.mkfifo(tmp_path / "fifo")
+
+    async def read_to_the_end() -> bytes:
+        loop, ended, read = asyncio.get_running_loop(), asyncio.Event(), bytearray()
+
+        def readable() -> None:
+            chunk = os.read(source, 100)
+            read.extend(chunk)
+            if chunk:
+                os.close(sink)
+            else:
+                ended.set()
+
+        loop.add_reader(source, readable)
+        os.write(sink, b"text")
+        await ended.wait()
+        loop.remove_reader(source)
+        return bytes(read)
+
+    source = os.open(tmp_path / "fifo", os.O_RDONLY | os.O_NONBLOCK)
+    sink = os.open(tmp_path / "fifo", os.O_WRONLY)
+    with asyncio.Runner(loop_factory=create_event_loop) as runner:
+        assert runner.run(read_to_the_end()) == b"text"
+    os.close(source)

@@ -4,11 +4,13 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
+import psutil
 import pytest
 
 from chorus.system.macos import processes as by_psutil
@@ -32,10 +34,7 @@ def processes(request: pytest.FixtureRequest) -> ModuleType:
 
 @pytest.fixture
 def child(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
-    environment = {"HOME": "/some home", "EMPTY": "", "PATH": os.environ["PATH"]}
-    process = subprocess.Popen(
-        ["sleep", "60"], cwd=tmp_path, env=environment, process_group=0
-    )  # in a group of its own
+    process = subprocess.Popen(["sleep", "60"], cwd=tmp_path, process_group=0)  # in a group of its own
     yield process
     process.kill()
     process.wait()
@@ -56,13 +55,19 @@ def _is_executed(processes: ModuleType, pid: int) -> bool:
     return process is not None and process.name == "sleep" and bool(process.arguments)
 
 
-def test_where_a_process_is_and_its_environment(
-    processes: ModuleType, child: subprocess.Popen[bytes], tmp_path: Path
-) -> None:
-    wait_for(lambda: _is_executed(processes, child.pid), what="it is executed")
-    assert processes.read_directory(child.pid) == str(tmp_path)
-    environment = processes.read_environment(child.pid)
-    assert (environment["HOME"], environment["EMPTY"]) == ("/some home", "")
+def test_where_a_process_is_and_its_environment(processes: ModuleType, tmp_path: Path) -> None:
+    # Not a program of the system: macOS keeps the environment of those to itself.
+    command = [sys.executable, "-c", "import sys; print(flush=True); sys.stdin.read()"]
+    environment = {"HOME": "/some home", "EMPTY": "", "PATH": os.environ["PATH"]}
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, cwd=tmp_path, env=environment, stdin=pipe, stdout=pipe) as child:
+        assert child.stdin is not None
+        assert child.stdout is not None
+        child.stdout.readline()  # it is executed
+        assert processes.read_directory(child.pid) == str(tmp_path)
+        found = processes.read_environment(child.pid)
+        assert (found["HOME"], found["EMPTY"]) == ("/some home", "")
+        child.stdin.close()
 
 
 def test_the_start_as_a_time(processes: ModuleType, child: subprocess.Popen[bytes]) -> None:
@@ -71,6 +76,19 @@ def test_the_start_as_a_time(processes: ModuleType, child: subprocess.Popen[byte
     assert abs(time.time() - began) < 30
     assert processes.start_time(child.pid, "") is None
     assert processes.start_time(child.pid, "Mon Nov 16 12:00:00 2026") is None
+
+
+def test_a_start_stays_the_same_when_the_system_clock_is_set(
+    child: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A double: psutil reports every process later by as much as the clock was set, as on macOS."""
+    read = psutil.Process.create_time
+    before = by_psutil.read_start(child.pid)
+    assert before is not None
+    began = by_psutil.start_time(child.pid, before)
+    monkeypatch.setattr(psutil.Process, "create_time", lambda process: read(process) + 90)
+    assert by_psutil.read_start(child.pid) == before
+    assert by_psutil.start_time(child.pid, before) == pytest.approx(began, abs=2)
 
 
 def test_a_stopped_process_is_known(processes: ModuleType, child: subprocess.Popen[bytes]) -> None:

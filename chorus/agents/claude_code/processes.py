@@ -16,6 +16,8 @@ from chorus.model.ids import SessionId
 from chorus.system.processes.processes import Process, read_directory, read_environment, start_time
 
 CLIENT_NAMES = frozenset({"claude", "claude.exe"})
+# The installer's `claude` is a link to `claude/versions/2.1.326`: one that starts itself again has that name.
+INSTALLED_BELOW = ("claude", "versions")
 PRINT_FLAGS = frozenset({"-p", "--print"})
 # The system counts the times of files and processes in steps of up to a hundredth of a second.
 CLOCK_STEP_SECONDS = 0.02
@@ -25,6 +27,8 @@ def is_client(process: Process) -> bool:
     """Whether this is Claude Code, by the name of the program or of the script an interpreter runs."""
     names = [Path(word).name for word in process.arguments[:2]]
     if process.name in CLIENT_NAMES or (names and names[0] in CLIENT_NAMES):
+        return True
+    if process.arguments and Path(process.arguments[0]).parts[-3:-1] == INSTALLED_BELOW:
         return True
     return len(names) == 2 and names[0] in ("node", "bun") and "claude" in process.arguments[1]
 

@@ -15,8 +15,8 @@ from chorus.errors import ChorusError, ExitCode
 from chorus.system.files.private_files import FILE_MODE, is_private, make_private
 
 OPEN = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-# Errors of a file system without locks.
-UNKNOWN_CALL = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)
+# Errors of a file system without locks. The two "not supported" are one number on Linux, and two on macOS.
+UNKNOWN_CALL = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EINVAL)
 # Errors of a file that is another user's, or a symbolic link.
 NOT_OURS = (errno.EACCES, errno.EPERM, errno.ELOOP)
 

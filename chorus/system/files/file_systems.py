@@ -10,8 +10,9 @@ COMPOSES_NAMES = not IS_LINUX
 
 # Other machines, or the host of a virtual machine, write here too, and no event says so.
 REMOTE_FILE_SYSTEMS = {
-    "9p", "afpfs", "afs", "ceph", "cifs", "fuse.sshfs", "fuse.rclone", "fuse.vmhgfs-fuse", "nfs", "nfs4",
-    "prl_fs", "smb2", "smb3", "smbfs", "vboxsf", "vmhgfs", "webdav",
+    "9p", "afpfs", "afs", "ceph", "cifs", "drvfs", "fakeowner", "fuse.grpcfuse", "fuse.rclone", "fuse.sshfs",
+    "fuse.vmhgfs-fuse", "macfuse", "nfs", "nfs4", "osxfuse", "prl_fs", "smb2", "smb3", "smbfs", "vboxsf",
+    "virtiofs", "vmhgfs", "webdav",
 }  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """Writing files to the disk: on macOS `fsync` stops at the drive's cache, so two calls of its own follow.
 
 A barrier keeps everything written before it ahead of what comes after it, which is all that objects need
-before their ref. A full sync empties the cache. As git does by default.
+before their ref. A full sync empties the cache. git's default for macOS stops at the drive's cache.
 """
 
 import fcntl

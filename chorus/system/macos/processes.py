@@ -9,6 +9,9 @@ import psutil
 
 from chorus.system.processes.process import Process
 
+# psutil moves every start by as much as the system clock was set since it was loaded.
+_OWN_START = psutil.Process().create_time()
+
 
 def read_process(pid: int) -> Process | None:
     """The process with this id; None if there is none."""
@@ -31,17 +34,20 @@ def read_start(pid: int) -> str | None:
         with _translate_errors():
             process = psutil.Process(pid)
             ended = process.status() in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
-            return None if ended else f"{process.create_time():.6f}"
+            # Of the id and the kernel's start: always the same, where `create_time` moves with the clock.
+            return None if ended else f"h{hash(process) % 2**64:016x}"
     except ProcessLookupError:
         return None
 
 
 def start_time(pid: int, started: str) -> float | None:
     """When a process that `started` names began, in seconds since 1970; None if it cannot be known."""
-    del pid  # the start says it all
+    if read_start(pid) != started:
+        return None
     try:
-        return float(started)
-    except ValueError:
+        with _translate_errors():
+            return psutil.Process(pid).create_time() - (psutil.Process().create_time() - _OWN_START)
+    except ProcessLookupError:
         return None
 
 

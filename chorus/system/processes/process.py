@@ -8,7 +8,7 @@ class Process:
     """A process, identified by id and start: ids are reused."""
 
     pid: int
-    started: str  # only to compare: clock ticks since boot (Linux), or seconds since 1970
+    started: str  # only to compare: clock ticks since boot (Linux), or a hash
     name: str
     arguments: tuple[str, ...]
     group: int

@@ -1,0 +1,10 @@
+"""The watcher's event loop: one that reports the end of a named pipe."""
+
+from chorus.system.this_system import IS_LINUX
+
+if IS_LINUX:
+    from chorus.system.linux.event_loop import create_event_loop
+else:
+    from chorus.system.macos.event_loop import create_event_loop
+
+__all__ = ["create_event_loop"]
