@@ -34,7 +34,7 @@ def main(arguments: list[str]) -> int:
 
 
 def run(home: Home, listener: socket.socket, *, successor: bool) -> bool:
-    """Run the watcher. True: another must take over."""
+    """Run the watcher. Return True if a new watcher must take over."""
     import asyncio  # noqa: PLC0415  what follows takes long to load, and others can connect meanwhile
 
     from chorus.watcher.process import run_until_stopped  # noqa: PLC0415  as above

@@ -1,7 +1,7 @@
-"""Run blocking work on a thread beside the loop. No such thread delays the end of the watcher.
+"""Run blocking work in threads. They never delay the watcher's exit.
 
-`asyncio.to_thread` would: its threads are waited for at the end, however long their work takes. What is cut
-off there was written to be cut off anywhere, as by a kill.
+`asyncio.to_thread` would: its threads are joined at exit, however long their work takes. The work done here
+may be cut off anywhere, as by a kill.
 """
 
 import asyncio
@@ -18,9 +18,9 @@ Result = TypeVar("Result")
 async def run_in_thread(
     work: Callable[Arguments, Result], *arguments: Arguments.args, **named: Arguments.kwargs
 ) -> Result:
-    """Call a function on a thread of its own, and wait for what it returns or raises.
+    """Call a function in a new thread, and wait for its result.
 
-    If the caller is cancelled, the thread goes on, and what comes of it is forgotten.
+    If the caller is cancelled, the thread continues and its result is dropped.
     """
     loop = asyncio.get_running_loop()
     ended: asyncio.Future[Result] = loop.create_future()
@@ -47,7 +47,7 @@ async def run_in_thread(
 
 
 def from_any_thread(work: Callable[[], Result]) -> Callable[[], Result]:
-    """Make a function of the loop callable from threads beside it. It runs on the loop; they wait for it."""
+    """Make a function of the event loop callable from other threads. It runs on the loop while they wait."""
     loop, loop_thread = asyncio.get_running_loop(), threading.get_ident()
 
     def call() -> Result:

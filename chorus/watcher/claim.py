@@ -1,7 +1,7 @@
-"""Claim a repository: take the lock that one watcher holds, and listen before the rest of it is loaded.
+"""Claim a repository: take the watcher's lock, and listen before the rest of the watcher is loaded.
 
-Who connects while the watcher still loads is not refused, but answered as soon as it can. Imported first, so
-this module itself loads little.
+A client that connects while the watcher loads is not refused; it is answered once loading is done. Imported
+first, so this module itself imports little.
 """
 
 import os
@@ -32,7 +32,7 @@ def acquire_lock(home: Home) -> FileLock | None:
 
 
 def listen(home: Home) -> socket.socket:
-    """Listen at the repository's socket, for its own user alone.
+    """Listen on the repository's socket, which only its owner can use.
 
     The lock is held by now, so an existing socket file is that of a dead watcher.
     """

@@ -1,8 +1,8 @@
-"""Notes of all work trees, and their way to the session that made the change.
+"""Deliver the notes of all work trees to the sessions that made the changes.
 
 A session that reports through hooks or the mod gets its notes in the reply to its next event that reaches the
-model; a headless one at once, as a message. Drafts of a session also go with the user's next message to it.
-Nothing is ever typed into a pane.
+model; a headless session gets them at once, as a message. Drafts are also sent along with the user's next
+message to the session. Nothing is ever typed into a pane.
 """
 
 from collections import defaultdict
@@ -27,7 +27,7 @@ Readers = Mapping[str, Recorder]
 
 
 class NotDeliverable(ChorusError):
-    """No way leads to the session: it reports through neither hooks nor the mod."""
+    """The session cannot get notes: it reports through neither hooks nor the mod."""
 
     exit_code = ExitCode.REFUSED
     hint = "Add hooks to it with `chorus attach --hooks`; the notes stay drafts until then."
@@ -115,13 +115,13 @@ class NoteDelivery:
         return {"sent": sorted(note.n for _, note in chosen), "now": now_sent, "queued": queued}
 
     def send_with_message(self, session: SessionId) -> None:
-        """Queue the drafts of a session to which the user has just written: they go with that message."""
+        """Queue the drafts of a session that the user has just sent a message to: they are sent along."""
         if mine := self._drafts_of(session):
             self._queue(session, mine)
             self._changed()
 
     def take_for_message(self, session: SessionId) -> str | None:
-        """Take the drafts of a session as text, to go with a message that is about to be sent."""
+        """Take the drafts of a session as text, to be sent along with a message."""
         mine = self._drafts_of(session)
         if not mine:
             return None

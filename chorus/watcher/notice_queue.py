@@ -1,8 +1,8 @@
 """Notices queued for sessions, delivered in the next hook reply.
 
 Each notice is the reply to the next hook of its session whose output reaches the model. It is delivered once
-the hook has printed it; until then it stays queued, also across a restart. With an empty queue no hook is
-read.
+the hook has printed it; until then it stays queued, also across a restart. If the queue is empty, hooks do
+not wait for a reply.
 """
 
 import json

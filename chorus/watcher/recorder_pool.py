@@ -1,6 +1,6 @@
-"""Recorders for threads beside the loop: the watcher's own belong to the loop.
+"""Recorders for other threads: those of the event loop must not be used there.
 
-To read a long history takes a while, so one that was given back is kept for the next request.
+Reading a long history takes a while, so a returned recorder is kept for the next request.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ class _Kept(NamedTuple):
 
 
 class RecorderPool:
-    """Can be used from any thread. At most one recorder of each work tree is kept."""
+    """A thread-safe pool. Keeps at most one idle recorder per work tree."""
 
     def __init__(self) -> None:
         self._kept: dict[Path, _Kept] = {}
@@ -37,13 +37,13 @@ class RecorderPool:
         self._closed = False
 
     async def use(self, work_tree: Path, work: Callable[[Recorder], Result]) -> Result:
-        """Call a function on a thread, with a recorder of this work tree that is its own."""
+        """Call a function in a thread, with a recorder of this work tree that no other thread uses."""
         return await self.use_all({"": work_tree}, lambda recorders: work(recorders[""]))
 
     async def use_all(
         self, work_trees: Mapping[str, Path], work: Callable[[Mapping[str, Recorder]], Result]
     ) -> Result:
-        """The same with recorders of several work trees, by name."""
+        """Like `use`, with the recorders of several work trees by name."""
 
         def borrow_and_work() -> Result:
             with ExitStack() as stack:
@@ -58,7 +58,7 @@ class RecorderPool:
 
     @contextmanager
     def borrow(self, work_tree: Path) -> Iterator[Recorder]:
-        """A recorder that nobody else uses meanwhile."""
+        """Lend a recorder to one caller at a time."""
         with self._lock:
             kept = self._kept.pop(work_tree, None)
         place = _place(work_tree)
@@ -85,7 +85,7 @@ class RecorderPool:
             recorder.close()
 
     def close_unused(self, seconds: float = KEEP_SECONDS) -> None:
-        """Close the recorders that nobody has borrowed for this long."""
+        """Close the recorders that were not borrowed for this long."""
         now = time.monotonic()
         with self._lock:
             unused = {root: kept for root, kept in self._kept.items() if now - kept.since >= seconds}

@@ -27,7 +27,7 @@ class Tasks:
         self._all: set[asyncio.Task[None]] = set()
 
     def start(self, task: Coroutine[Any, Any, None]) -> None:
-        """Run a task beside the others. If it fails, the others go on, unless the disk is full."""
+        """Start a task. If it fails, the others continue, unless the disk is full."""
         started = asyncio.get_running_loop().create_task(task)
         self._all.add(started)
         started.add_done_callback(self._ended)
@@ -45,7 +45,7 @@ class Tasks:
         self.start(supervise())
 
     def fail(self, error: BaseException) -> bool:
-        """Log a failure. Return True if the disk or a held lock caused it: then a new watcher takes over.
+        """Log a failure. Return True if it came from the disk or a held lock: then a new watcher takes over.
 
         Any other failure would happen to a new watcher too.
         """
@@ -56,7 +56,7 @@ class Tasks:
         return self.failed.is_set()
 
     async def cancel(self) -> None:
-        """Cancel every task and wait until all have ended. One that goes on is cancelled again."""
+        """Cancel every task and wait until all have ended. A task that continues is cancelled again."""
         while self._all:
             for task in self._all:
                 task.cancel()
@@ -69,7 +69,7 @@ class Tasks:
 
 
 async def wait_for_beat() -> None:
-    """Wait for the next whole second. Loops that poll wake the process together, and not each by itself."""
+    """Wait for the next whole second, so that all polling loops wake the process together."""
     await asyncio.sleep(1.0 - asyncio.get_running_loop().time() % 1.0)
 
 

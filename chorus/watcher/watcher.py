@@ -261,7 +261,8 @@ class Watcher:
         self._stopping.set()
 
     def _stop_for_user(self) -> None:
-        """Stop as the user asks for: hooks do not start another watcher, as they do after a signal."""
+        """Stop for good, on the user's request: hooks will not start another watcher, as they do after a
+        signal."""
         self._asleep = True
         self.captures.forget()
         self.stop()
@@ -280,7 +281,7 @@ class Watcher:
         run_forever(self.trees.copy_forever)
 
     async def _wait_for_free_space(self) -> None:
-        """Record nothing, and say why, until the disk takes something again."""
+        """Pause recording and report why until the disk has space again."""
         self.transcripts.tails.frozen = True
         await self.tasks.cancel()
         why = "; ".join(self.tasks.problems.values())
@@ -296,7 +297,7 @@ class Watcher:
                 return
 
     def _holds_lock(self) -> bool:
-        """Return whether the lock file in the repository is the one this watcher holds, and not another's."""
+        """Return whether this watcher still holds the repository's lock file."""
         try:
             now = os.stat(self.home.file("watcher.lock"))  # noqa: PTH116  with every hook
             return os.path.samestat(self._lock, now)
@@ -318,7 +319,7 @@ class Watcher:
         return await self._handlers.handle(request)
 
     def _register(self) -> None:
-        """Let `chorus inbox` find this watcher. Without that, everything else works all the same."""
+        """Register for `chorus inbox`. Everything else works without it."""
         try:
             registry.register(self.home)
         except (ChorusError, OSError) as error:
@@ -364,7 +365,7 @@ class Watcher:
         self._publish_sums(session)
 
     def _publish_sums(self, session: Session) -> None:
-        """Publish a session with what its turns took together."""
+        """Publish a session with the sums of its turns."""
         if not self.server.subscribers:
             return
         described = session.as_json()

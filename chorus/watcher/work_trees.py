@@ -1,7 +1,7 @@
 """The watched work trees of the repository: the recorder, the file watch and the call windows of each.
 
-A work tree takes the outcomes of the sessions that work in it and the reports of its file watch, and reads
-and records what these call for, in order. This is the only place where the watcher writes history.
+A work tree takes the outcomes of the sessions in it and the reports of its file watch, and records the
+changes they show, in order. This is the only place where the watcher writes history.
 """
 
 import asyncio
@@ -78,7 +78,7 @@ Written = TypeVar("Written")
 
 
 def is_polled(repository: Repository) -> bool:
-    """Whether the work tree is scanned and not watched: `chorus.fileWatch` says so, or the disk needs it."""
+    """Whether the work tree is scanned instead of watched, by `chorus.fileWatch` or because of its disk."""
     method = repository.config.get("chorus.filewatch")
     return method == "poll" or (method != "native" and is_remote(repository.work_tree))
 
@@ -131,7 +131,7 @@ class WatchedTree:
         self.directory.close()
 
     async def feed(self, outcomes: Sequence[Outcome], *, source: str, is_waiting: IsWaiting | None) -> None:
-        """Perform what the outcomes call for. `is_waiting`: the client waits until this is done.
+        """Record what the outcomes show. `is_waiting`: the client waits until this is done.
 
         A source that does not make the client wait reports a call when it may already have written, so
         nothing is read before it; the recorder tells its change from others by the client's report.
@@ -227,7 +227,7 @@ class WatchedTree:
         return bool(self._held)
 
     async def record_held(self) -> None:
-        """Record the calls held for the end of another, if it has come or is no longer waited for."""
+        """Record the calls that were held until another one ended, or until the wait for it timed out."""
         await self._record_ended([], self._held_source)
 
     async def _record_ended(self, calls: list[EndedCall], source: str) -> None:
@@ -252,7 +252,7 @@ class WatchedTree:
             self._held = []
 
     async def _write(self, where: Collection[str] | None, write: Callable[[Recorder], Written]) -> Written:
-        """Record what is at these paths (None: anywhere), beside the loop if that may be much.
+        """Record what changed at these paths (None: anywhere), in a thread if that may take long.
 
         The caller holds the pipeline's lock, so that nothing else is recorded meanwhile. What is read
         meanwhile with the loop's own recorder is the history as it was.
@@ -269,7 +269,7 @@ class WatchedTree:
         return written
 
     def _is_quick(self, where: Collection[str]) -> bool:
-        """Whether there are few files at these paths, and they are small, and were."""
+        """Whether there are few files at these paths, all of them small before and now."""
         left = [self.root / path for path in where]
         if not self._large.isdisjoint(left):
             return False
@@ -293,7 +293,7 @@ class WatchedTree:
 
     @property
     def _may_be_anywhere(self) -> bool:
-        """Whether any change may be that of a call which is held."""
+        """Whether a held call may have made any change."""
         return any(call.where is None for call in self._held)
 
     async def _perform(self, effect: OtherEffect, *, source: str, is_waiting: IsWaiting | None) -> None:
@@ -330,7 +330,8 @@ class WatchedTree:
         return self._changed_paths.take().where
 
     async def _sweep_before(self, exclude: frozenset[str], is_waiting: IsWaiting) -> None:
-        """Record every change, unless the client goes on meanwhile: then it is left for the call's window."""
+        """Record every change, unless the client continues meanwhile: then changes are left for the call's
+        window."""
         taken, waits = self._changed_paths.take(), from_any_thread(is_waiting)
         where = taken.where
         if (where is None or where) and not await self._write(
@@ -349,7 +350,7 @@ class WatchedTree:
 
 
 def _where(calls: Iterable[EndedCall]) -> list[str] | None:
-    """Where these calls may have written; None: anywhere."""
+    """The paths these calls may have written; None for anywhere."""
     paths: list[str] = []
     for call in calls:
         if call.where is None:
@@ -441,7 +442,7 @@ class WatchedTrees:
         return self.all[root]
 
     def readers(self, here: WatchedTree | None = None) -> dict[str, Recorder]:
-        """The histories of all work trees by name, to be read, whether a tree is watched or not."""
+        """The histories of all work trees by name, for reading, watched or not."""
         found: dict[str, Recorder] = {}
         trees = list_work_trees(self._home)
         for root in self._readers.keys() - trees.values():
@@ -479,12 +480,12 @@ class WatchedTrees:
         return list(self.all.values())
 
     def set_more_to_come(self, more: bool) -> None:
-        """Let all trees hold what ends now, or no longer. The caller holds the pipeline's lock."""
+        """Tell all trees whether to hold calls that end now. The caller holds the pipeline's lock."""
         for tree in self.all.values():
             tree.more_to_come = more
 
     async def record_held(self) -> None:
-        """Record what is held, as far as it can be. The caller holds the pipeline's lock."""
+        """Record held calls where possible. The caller holds the pipeline's lock."""
         for tree in list(self.all.values()):
             with tree.directory.ignore_if_removed():
                 await tree.record_held()
@@ -497,7 +498,7 @@ class WatchedTrees:
                     self._publisher.publish(ActionEvent(event="action", entry=entry, work_tree=str(root)))
 
     async def pack_forever(self) -> None:
-        """Pack what was recorded now and then, on a thread beside the loop."""
+        """Pack recorded objects from time to time, in a thread."""
         while True:
             await asyncio.sleep(PACK_SECONDS)
             # All work trees of a repository share one store.
@@ -514,7 +515,7 @@ class WatchedTrees:
                         log.info("packed %d objects", packed)
 
     async def copy_forever(self) -> None:
-        """Copy what the user's new commits need to the user's own store, on a thread beside the loop."""
+        """Copy the objects that the user's new commits need to the user's own store, in a thread."""
         seen: dict[Path, tuple[int, int] | None] = {}
         while True:
             await self._wait_for_commits()

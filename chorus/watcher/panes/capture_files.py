@@ -106,7 +106,7 @@ class CaptureFiles:
     async def follow(
         self, path: Path, cwd: str, widths: Sequence[int], since: float | None = None
     ) -> CaptureFile:
-        """Follow a file. What it holds by now is history, unless it was followed since an earlier time."""
+        """Follow a file. Its present content is history, unless it was followed before."""
         if (known := self.all.get(path)) is not None:
             return known
         _check(path)
@@ -124,7 +124,7 @@ class CaptureFiles:
         return followed
 
     def _read_shown(self, followed: CaptureFile) -> DocumentFilter:
-        """Return a filter that knows what the file holds now."""
+        """Return a filter for the events that are in the file now."""
         shown = self.events.document_filter()
         with suppress(OSError):
             for document in self.events.read_capture(followed.read_end(), followed.widths):

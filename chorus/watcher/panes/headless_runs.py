@@ -1,4 +1,4 @@
-"""Headless sessions that Chorus started, and the named pipes through which they get their input."""
+"""Headless sessions that Chorus started, and the named pipes for their input."""
 
 import asyncio
 import json
@@ -54,7 +54,7 @@ class RunEnded(ChorusError):
 
 
 class InputNotRead(ChorusError):
-    """The program in the pane is there, but reads nothing."""
+    """The program in the pane is running but does not read its input."""
 
     hint = "Its process may be suspended; resume it with `kill -CONT PID`, or kill its pane."
 
@@ -90,11 +90,11 @@ class HeadlessRun:
 
     @property
     def is_running(self) -> bool:
-        """Whether its program is in the pane. One that was killed leaves a pipe that nobody reads."""
+        """Whether its program still runs in the pane."""
         return self.end is None and (has_reader(self.pipe) if self.started else self.pipe.exists())
 
     def is_named(self, name: str) -> bool:
-        """Whether it is called so: by its name, its pane, or the beginning of its session's id."""
+        """Whether this is its name, its pane, or the beginning of its session's id."""
         is_session = self.session is not None and len(name) >= MIN_ID_LENGTH and self.session.startswith(name)
         return is_session or name in (self.name, self.pane)
 
@@ -139,7 +139,7 @@ class HeadlessRuns:
         return ended
 
     def remove_leftovers(self, directory: Path) -> None:
-        """Remove what runs left that ended while no watcher ran."""
+        """Remove the files of runs that ended while no watcher was running."""
         known = {run.pipe for run in self.all.values()}
         for path in (*directory.glob("run-*.in"), *directory.glob("run-*.exit")):
             if path.with_suffix(".in") not in known and not has_reader(path.with_suffix(".in")):
@@ -216,18 +216,18 @@ class HeadlessRuns:
         return answer.payload
 
     async def initialize(self, run: HeadlessRun) -> None:
-        """Introduce Chorus to a client that starts, and keep what it says of itself."""
+        """Send `initialize` to a client that starts, and keep its answer."""
         with suppress(ChorusError):
             run.info = await self.request(run, "initialize")
 
     async def wait_ready(self, run: HeadlessRun) -> None:
-        """Wait until the client works; raise with its output if it ends instead."""
+        """Wait until the client is ready. If it ends instead, raise an error with its output."""
         await _wait_for(lambda: run.ready or not run.is_running, REPLY_TIMEOUT_SECONDS)
         if not run.is_running and not await _wait_for(lambda: run.ready, OUTPUT_SECONDS):
             raise RunEnded(f"the client of {run.name} ended at once {run.describe_end()}")
 
     async def interrupt(self, run: HeadlessRun, limit: float = INTERRUPT_SECONDS) -> str:
-        """Interrupt the running turn: ask the client, then send SIGINT, then SIGTERM. Return what it took."""
+        """Interrupt the running turn: ask, then send SIGINT, then SIGTERM. Return which of them worked."""
         before = run.turns_ended
 
         def is_over() -> bool:
@@ -246,7 +246,7 @@ class HeadlessRuns:
         raise RunEnded(f"{run.name} does not react to SIGTERM", hint="Kill its pane.")
 
     async def feed(self, run: HeadlessRun, outcomes: Iterable[Outcome]) -> None:
-        """Take what the client of a run printed; answer its requests that nobody else answers."""
+        """Take the client's output, and answer those of its requests that nobody else answers."""
         for outcome in outcomes:
             # A client that cannot start may print how its turn ended, without ever beginning one.
             run.ready = run.ready or isinstance(outcome, ControlReplied | SessionDescribed)
@@ -293,7 +293,7 @@ class HeadlessRuns:
     async def end(self, run: HeadlessRun, is_idle: Callable[[], bool]) -> None:
         """Close the client's input after its turn: then it exits.
 
-        Not before: a client whose input is closed gets no answer to what it asks in that turn.
+        Not earlier: once its input is closed, a client gets no answer to its prompts.
         """
         run.ending = True
         quiet_since = time.monotonic()
@@ -315,7 +315,7 @@ class HeadlessRuns:
     async def _write_line(self, run: HeadlessRun, line: bytes) -> None:
         """Write a whole line: only the watcher writes here, one line at a time.
 
-        A line that was given up halfway is cut off before the next: it was refused, so it must not arrive.
+        A line that was only written in part is cut off before the next one: it was reported as not sent.
         """
         async with run.writing:
             with _open_pipe(run.pipe) as descriptor:
@@ -348,14 +348,14 @@ def has_reader(pipe: Path) -> bool:
 
 
 def remove_files(pipe: Path) -> None:
-    """Remove what a run that has ended left."""
+    """Remove the files of a run that has ended."""
     pipe.unlink(missing_ok=True)
     exit_file(pipe).unlink(missing_ok=True)
 
 
 @contextmanager
 def _open_pipe(pipe: Path) -> Iterator[int]:
-    """Open the pipe without waiting: one without a reader belongs to a client that has ended."""
+    """Open the pipe without waiting. If nothing reads it, its client has ended."""
     try:
         descriptor = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
     except OSError as error:
@@ -378,7 +378,7 @@ async def _write(descriptor: int, data: bytes, name: str) -> None:
 
 
 async def _wait_writable(descriptor: int, name: str) -> None:
-    """Wait in the event loop, so that a pipe that nobody reads holds no thread, and a stop ends the wait."""
+    """Wait on the event loop, so that a pipe nobody reads blocks no thread and can be cancelled."""
     loop, writable = asyncio.get_running_loop(), asyncio.Event()
     loop.add_writer(descriptor, writable.set)
     try:

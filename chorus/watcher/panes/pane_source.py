@@ -132,7 +132,8 @@ class PaneSource:
             self.start(self._end_run(run))
 
     async def _end_run(self, run: HeadlessRun) -> None:
-        """Close the sessions of a run that has ended, then say so: who waits for a turn sees it end first."""
+        """Close the sessions of a run that has ended, then publish its end, so that waiters see the turn end
+        first."""
         try:
             watched = self.panes.all.get((run.server, run.pane))
             if watched is not None and watched.stream is not None:
@@ -146,7 +147,7 @@ class PaneSource:
             )
 
     async def _end_sessions(self, sessions: Iterable[SessionId]) -> None:
-        """Close the sessions of a run that has ended, also one that its client named and never began."""
+        """Close the sessions of a run that has ended, even one that the client named but never started."""
         roster = self.transcripts.pipeline.roster
         for session in list(sessions):
             if session in roster.sessions and not roster.clients_of(session):
@@ -190,7 +191,7 @@ class PaneSource:
         transcripts.sessions.save()
 
     def _follow_session(self, run: HeadlessRun, outcomes: list[Outcome]) -> None:
-        """Take the session that a run's client names when it begins a turn, maybe before it is polled."""
+        """Take over the session that a run's client names at the start of a turn."""
         named = [outcome.session for outcome in outcomes if isinstance(outcome, SessionDescribed)]
         if not named or named[-1] == run.session:
             return
@@ -199,7 +200,7 @@ class PaneSource:
             self.transcripts.sessions.save()
 
     def _enter_session(self, run: HeadlessRun, session: SessionId) -> Session | None:
-        """Note which session a run is in. Return the session if it is a fork: it got an id of its own."""
+        """Remember which session a run is in. Return it if it is a fork, which has a new id."""
         run.session = session
         if run.resumed is None:
             return None
@@ -210,7 +211,7 @@ class PaneSource:
         await self.transcripts.end_client(session, client_key(client.pid, client))
 
     def open_stream(self, pane: WatchedPane) -> Stream:
-        """Read what the pane prints; from its screen, if it cannot be piped or another program pipes it."""
+        """Read the pane's output: through a pipe, or from its screen if another program pipes it."""
         # Each tmux server numbers its panes from %0.
         server = hashlib.sha256(bytes(pane.address.socket)).hexdigest()[:8]
         fifo = self.fifo_directory / f"pane-{server}-{pane.id.lstrip('%')}.fifo"
@@ -303,7 +304,7 @@ class PaneSource:
         return [{**message, "cwd": client.cwd} for message in messages]
 
     def _set_location(self, pane: WatchedPane, outcomes: list[Outcome]) -> None:
-        """Set the client and pane of a session that only the stream names: no file of the client does."""
+        """Set the client and pane of a session that is known only from the stream."""
         pipeline, client = self.transcripts.pipeline, pane.printing
         found = [outcome.session for outcome in outcomes if isinstance(outcome, SessionDiscovered)]
         if client is None or client.session is not None or not found:
@@ -337,7 +338,7 @@ class PaneDiscovery:
     _noted: asyncio.Event = field(default_factory=asyncio.Event)
 
     def note(self, session: Session) -> None:
-        """Look at once for the pane of a session that was not looked for yet."""
+        """Look for the pane of a new session at once."""
         if session.pane is not None and not self._looks.get((session.id, session.client)):
             self._noted.set()
 
@@ -351,7 +352,7 @@ class PaneDiscovery:
                     await self._noted.wait()
 
     async def discover(self) -> bool:
-        """Watch the panes of new clients. Return whether some panes are still to be found."""
+        """Watch the panes of new clients. Return whether some panes were not found yet."""
         to_check = [(session, self._pane_to_check(session)) for session in self.roster.sessions.values()]
         for session, key in to_check:
             if key is not None and self._runs_in_pane(session, *key):

@@ -57,7 +57,7 @@ class PaneStream:
                 self._on_end()
 
     def close(self) -> None:
-        """Stop reading. What is unread by now is still in the pane, for the next stream that is opened."""
+        """Stop reading. Unread output stays in the pane for the next stream."""
         self._closed = True
         self._remove_reader()
         self._pipe.close(self._tmux)

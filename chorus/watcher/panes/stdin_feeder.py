@@ -106,7 +106,8 @@ class Feeder:
         self._lines.put(json.dumps(message).encode() + b"\n")
 
     def _read(self, line: bytes, client: "subprocess.Popen[bytes]") -> None:
-        """Sort the lines: never waits for the client, so that a signal reaches one that reads nothing."""
+        """Sort the lines into queues. Never waits for the client, so signals reach a client that does not
+        read."""
         while True:
             own = _own(line)
             if own is None:
@@ -121,7 +122,7 @@ class Feeder:
             line = self._next_line()
 
     def _read_signals(self, client: "subprocess.Popen[bytes]") -> None:
-        """After the end only signals count."""
+        """Read on after the end: only signals matter then."""
         while line := self._next_line():
             own = _own(line)
             if own is not None and own.get(FEEDER_KEY) == "signal":
@@ -150,7 +151,7 @@ class Feeder:
 
 
 def _own(line: bytes) -> dict[str, Any] | None:
-    """Return the line as an object if it is for this program."""
+    """Parse the line if it is for this program and not for the client."""
     if not line.startswith(b'{"' + FEEDER_KEY.encode() + b'"'):
         return None
     with suppress(ValueError):

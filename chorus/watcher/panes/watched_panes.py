@@ -68,7 +68,7 @@ class WatchedPane:
         return (self.address, self.id)
 
     def is_of_other_server(self, now: PaneState) -> bool:
-        """Whether a new tmux server has the same address: it numbers its panes from %0 again."""
+        """Whether the pane belongs to an earlier tmux server: a new one numbers its panes from %0 again."""
         if self.state is None:
             return False
         was, found = self.state.identity, now.identity
@@ -90,7 +90,7 @@ class PaneEvents(Protocol):
     def open_stream(self, pane: WatchedPane) -> Stream | None: ...
 
     def needs_poll(self, pane: WatchedPane) -> bool:
-        """Whether something may change in this pane that it does not print."""
+        """Whether this pane may change without printing anything."""
 
     def is_end_reported(self, pane: WatchedPane) -> bool:
         """Whether `wake` is called when the pane's client ends."""
@@ -110,7 +110,7 @@ class WatchedPanes:
         self._woken = asyncio.Event()
 
     async def watch(self, address: Address, pane: PaneId, since: float | None = None) -> WatchedPane:
-        """Watch a pane, whatever runs in it now. Raises if there is no such pane.
+        """Watch a pane, with or without a client in it. Raises if there is no such pane.
 
         `since`: when an earlier watcher, which was killed, began to watch it.
         """
@@ -135,7 +135,7 @@ class WatchedPanes:
         return watched
 
     def read_stream(self, watched: WatchedPane) -> None:
-        """Read what the pane prints from now on, whatever prints it."""
+        """Read the pane's output from now on, whichever program prints it."""
         if watched.stream is None:
             watched.stream = self._events.open_stream(watched)
 
@@ -152,7 +152,7 @@ class WatchedPanes:
             self._events.polled_all()
 
     async def find_started(self, watched: WatchedPane) -> None:
-        """Look for a client that has just started in the pane, once for all that it prints in a moment."""
+        """Look for a client that has just started in the pane, once per burst of output."""
         if watched.looks_soon:
             return
         watched.looks_soon = True
@@ -232,7 +232,7 @@ class WatchedPanes:
             self.read_stream(watched)
 
     def find_printing(self, watched: WatchedPane) -> RunningClient | None:
-        """Return the client that prints in this pane now, which may be newer than the last poll."""
+        """Return the client that runs in this pane now: it may have started after the last poll."""
         last = watched.printing
         if watched.state is None or (last is not None and read_process(last.process.pid) == last.process):
             return last

@@ -60,7 +60,7 @@ class Notifier:
         self._thread: threading.Thread | None = None
 
     def notify(self, new: list[PromptJson], pending: list[PromptJson]) -> None:
-        """Notify the user of new prompts, and of how many are pending."""
+        """Notify the user of new prompts and the number of pending ones."""
         self._pending = {prompt["id"]: prompt for prompt in pending}
         try:
             wanted = self._preferences().notifications
@@ -107,7 +107,7 @@ class Notifier:
             self._do(lambda address=address: _on_server(address, do))  # type: ignore[misc]  # bound now
 
     def _do(self, job: Callable[[], None]) -> None:
-        """Run a job in the thread, after those before it. The thread never keeps the watcher from ending."""
+        """Queue a job for the thread, which never keeps the watcher from exiting."""
         self._jobs.put(job)
         if self._thread is None:
             self._thread = threading.Thread(target=self._work, name="chorus-notifications", daemon=True)
@@ -123,7 +123,7 @@ class Notifier:
 
 
 def describe(home: Home, prompt: PromptJson) -> tuple[str, str]:
-    """The title and the text of a notification, without anything that acts, and not beginning with `-`."""
+    """The title and text of a notification, sanitized and never beginning with `-`."""
     common_dir = home.common_dir
     repository = common_dir.parent.name if common_dir.name == ".git" else common_dir.stem
     text = f"{prompt.get('tool') or prompt['title']}: {summarize_prompt(prompt)}"
@@ -167,7 +167,7 @@ def _ring_bell(tmux: TmuxServer) -> None:
 
 
 def _write_to_terminals(tmux: TmuxServer, data: bytes) -> None:
-    """Write to every terminal attached to a server, in one piece, unless it takes nothing now."""
+    """Write to every terminal attached to a server in one piece; skip those that would block."""
     for tty in tmux.run(["list-clients", "-F", "#{client_tty}"]):
         # A control client, such as the watcher's own, has no terminal.
         with suppress(OSError):

@@ -1,7 +1,7 @@
 """The unfinished calls of each session.
 
-They supply what a screen leaves out: the questions after the first one, and that a dialog which looks like
-the one before is about another call.
+They tell what the screen does not show: the questions after the first one, and whether a dialog that looks
+like the previous one is about another call.
 """
 
 from collections.abc import Mapping

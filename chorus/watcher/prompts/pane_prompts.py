@@ -49,7 +49,7 @@ class WatchedScreen:
         return self.reader.pane
 
     def age_seconds(self) -> float:
-        """Return how long the present appearance has been there."""
+        """Return for how long the prompt has been on the screen."""
         return _monotonic() - self.seen_at
 
     def prompt_name(self, appearance: PromptAppearance) -> str:
@@ -138,7 +138,7 @@ class PanePrompts:
                 screen.answered_serial = appearance.serial
 
     async def answer(self, screen: WatchedScreen, appearance: PromptAppearance, answer: Answer) -> list[str]:
-        """Answer this appearance with the keys its labels call for; return the keys that were pressed."""
+        """Answer this appearance of the prompt with keys; return the keys that were pressed."""
         decision = PromptAnswer(appearance.prompt, screen.pane.id, appearance.process, answer)
         relay = screen.tracker.claim(decision, appearance.serial)
         if isinstance(relay, Refused):

@@ -1,4 +1,4 @@
-"""The pending prompts, from screens and from permission requests, and the one answer each gets.
+"""The pending prompts, from screens and from permission requests. Each is answered once.
 
 Publishes each prompt that appears, changes or goes. Every answer, sent or refused, is written to the audit
 log.
@@ -112,7 +112,7 @@ class PendingPrompts:
         self.publish_changes()
 
     def feed(self, outcomes: Iterable[Outcome]) -> None:
-        """Take outcomes of sessions, which may show that a prompt is over."""
+        """Take outcomes, and remove the prompts that they show to be over."""
         outcomes = list(outcomes)
         self._requested.feed(outcomes)
         for outcome in outcomes:

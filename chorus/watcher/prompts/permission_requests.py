@@ -133,7 +133,7 @@ class PermissionRequests:
         self._add(request, pane, channel, None)
 
     def _reply_to_closed_form(self, event: HookEvent, outcomes: Iterable[Outcome]) -> None:
-        """Give the hook that reports the end of a form the answer for which the form was closed."""
+        """Reply to the hook that reports a closed form with the user's answer, if that closed it."""
         for outcome in outcomes:
             if (
                 not isinstance(outcome, PromptClosed)
@@ -182,7 +182,7 @@ class PermissionRequests:
             self._add_control_request(run, request)
 
     def _is_in_pane(self, pane: PaneId | None, request: PromptOpened) -> bool:
-        """Whether a key could answer the request. If not, a reply is the only way, whatever is configured."""
+        """Whether a key could answer the request. If not, the reply is used whatever the config says."""
         session = self.roster.sessions.get(request.session) if request.session else None
         return pane is not None or (session is not None and session.pane is not None)
 

@@ -108,7 +108,7 @@ class ModChannel:
         self._changed.set()
 
     async def poll(self) -> dict[str, Any]:
-        """Wait for the answer, as long as one poll takes. If there is none, say whether to poll again."""
+        """Wait for the answer during one poll. If there is none, tell the mod whether to poll again."""
         self._polls += 1
         try:
             with suppress(TimeoutError):
@@ -255,7 +255,7 @@ class LineChannel:
         """Do nothing: no resource is held."""
 
     async def _wait(self, reached: Callable[[ShownLine], bool]) -> bool:
-        """Wait until the pane shows it (True) or the line is answered (False); raise when neither happens."""
+        """Wait until the pane shows the text (True) or the line is answered (False). Raises on timeout."""
         deadline = asyncio.get_running_loop().time() + ANSWER_TIMEOUT_SECONDS
         while asyncio.get_running_loop().time() < deadline:
             shown = self._look()

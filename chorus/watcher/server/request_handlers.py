@@ -156,7 +156,7 @@ class StatusRequests:
         return {}
 
     async def subscribe(self, _: NoArguments) -> dict[str, object]:
-        """Skip existing log entries: the first subscriber gets only what is new from now on."""
+        """Skip existing log entries: the first subscriber gets only new ones."""
         if self.subscribers() == 1:
             for tree in self.trees.all.values():
                 tree.take_new_entries()
@@ -219,7 +219,7 @@ def name_source(session: SessionJson, *, piped: bool) -> str:
 
 
 def add_client_info(session: SessionJson, info: Mapping[str, Any]) -> None:
-    """Add what the client answered to `initialize`, as far as it is of the known form."""
+    """Add the client's answer to `initialize`, without fields of an unexpected type."""
 
     def names(key: str, name: str) -> list[str]:
         found = info.get(key)

@@ -1,8 +1,8 @@
 """The requests about history: lanes, log, show, blame, revert, redo, keep, land and drop.
 
-A request that changes files or history takes the pipeline's lock, as every source does. What is quick is done
-on the loop, with the recorder that records; what may take longer than a few hundredths of a second is done
-beside it, with a recorder of its own.
+A request that changes files or history takes the pipeline's lock, as every source does. Quick requests run on
+the event loop, with the watcher's own recorder; those that may take longer than a few hundredths of a second
+run in a thread, with another recorder.
 """
 
 import asyncio
@@ -101,7 +101,7 @@ Read = TypeVar("Read")
 
 
 class PlanningIsSlow(Exception):
-    """A change cannot be planned on the loop without holding up everybody else."""
+    """Planning the change on the event loop would delay all other requests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,7 +333,7 @@ class ReviewRequests:
         dry_run: bool,
         notify: bool,
     ) -> RevertJson:
-        """Run a change of files and history, between two edits of a session and not in the middle of one."""
+        """Change files and history, never in the middle of an agent's edit."""
         await self.catch_up()  # an edit that is not reported yet is the session's, not an outside change
         if dry_run:
             prepared = self._prepare_quickly(tree, prepare) or await self._prepare_beside(tree, prepare)
@@ -385,7 +385,7 @@ class ReviewRequests:
         return await self._read_one_beside(tree.recorder, prepare)
 
     async def _apply(self, tree: WatchedTree, prepared: PreparedRevert, busy: Collection[str]) -> RevertJson:
-        """Write and record a change: beside the loop if it is large. The caller holds the pipeline's lock."""
+        """Write and record a change, in a thread if it is large. The caller holds the pipeline's lock."""
         if prepared.edit_count <= MAX_APPLIED:
             return review.apply_prepared(tree.recorder, prepared, busy=busy)
         is_rewind = tree.recorder.journal.is_rewind
@@ -399,7 +399,7 @@ class ReviewRequests:
         return done
 
     async def _read_one_beside(self, recorder: Recorder, read: Callable[[Recorder], Read]) -> Read:
-        """Call a function beside the loop, with a recorder for the same work tree that is its own."""
+        """Call a function in a thread, with another recorder of the same work tree."""
         return await self.pool.use(recorder.workspace.repository.work_tree, read)
 
     def _notify(self, tree: WatchedTree, made: Iterable[int]) -> list[str]:

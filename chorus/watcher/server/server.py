@@ -1,4 +1,4 @@
-"""The watcher's Unix socket, for its own user alone.
+"""The watcher's Unix socket, which only its owner can use.
 
 Passes each request line to the handler and sends back the answer. A bad line or a bad peer never disturbs
 another connection. Knows nothing of what the requests mean.
@@ -51,7 +51,7 @@ class Server:
         handle_http: HandleHttp | None = None,
         listener: socket.socket | None = None,
     ) -> None:
-        """`listener`: the socket, where it listens already."""
+        """`listener`: the socket, if it is listening already."""
         self._home = home
         self._listener = listener
         self._handle = handle
@@ -111,7 +111,8 @@ class Server:
             client.close()
 
     def publish(self, event: EventJson) -> None:
-        """Send an event to every subscriber; one that does not keep up is disconnected and may reconnect."""
+        """Send an event to every subscriber. A subscriber that is too slow is disconnected and may
+        reconnect."""
         if not self._subscribers:
             return
         line = encode_quickly(event)
@@ -190,7 +191,7 @@ class Server:
 
 
 def loads_quickly(line: bytes) -> Any:  # noqa: ANN401  whatever the line holds
-    """Parse a line of the protocol, unless that would keep everybody else waiting."""
+    """Parse a line of the protocol, unless it is so long that others would have to wait."""
     if is_too_much(line):
         raise ValueError("too many values")
     try:
@@ -200,7 +201,7 @@ def loads_quickly(line: bytes) -> Any:  # noqa: ANN401  whatever the line holds
 
 
 def encode_quickly(message: Mapping[str, object]) -> bytes:
-    """Encode a message as `encode` does, in a tenth of the time: an answer may be a log of 10,000 actions."""
+    """Like `encode`, ten times as fast: an answer may be a log of 10,000 actions."""
     try:
         return orjson.dumps({"v": VERSION, **message}) + b"\n"
     except TypeError:  # a file name that is not UTF-8

@@ -1,7 +1,7 @@
 """The paths of a work tree that the file watch reported, and when.
 
-Hands out the paths to look at, once each: all of them, those not reported again for a while, or those
-written before a given time. Never reads a file: what changed there is for the recorder to find out.
+Returns each path to check once: all of them, those not reported again for a while, or those written before a
+given time. Never reads a file: the recorder does.
 """
 
 import asyncio
@@ -64,7 +64,7 @@ class ChangedPaths:
     async def settle(self) -> None:
         """Wait until the file watch has reported everything that is already on disk.
 
-        If it cannot prove that by a barrier, the whole tree is to be scanned: slower, never wrong.
+        If no barrier proves that, the whole tree will be scanned, which is slower but never wrong.
         """
         loop = asyncio.get_running_loop()
         passed = asyncio.Event()
@@ -93,7 +93,7 @@ class ChangedPaths:
             self._note_loss()
 
     def _note_loss(self) -> None:
-        """Have the whole tree scanned: what is on disk may be reported only later, or not at all."""
+        """Mark the whole tree for a scan: some changes may be reported late or not at all."""
         if self._lost is None:
             self._lost = time.monotonic()
 
@@ -112,7 +112,7 @@ class ChangedPaths:
         return self.any_left or self._head
 
     def is_settled(self, grace_seconds: float) -> bool:
-        """Whether `take_settled` might return something: a cheap answer."""
+        """Whether `take_settled` might return something. A cheap check."""
         self.gather()
         settled = time.monotonic() - grace_seconds
         if self._lost is not None:

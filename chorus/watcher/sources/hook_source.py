@@ -1,7 +1,7 @@
 """Hooks as a source: events are taken from the spool in the order in which they were written.
 
-Each event is fed completely before the client that waits for it goes on. Where the session's transcript and
-pane are is remembered first.
+The location of the session's transcript and pane is remembered first, then the event is fed. Only then does a
+client that waits for it continue.
 """
 
 import asyncio
@@ -57,7 +57,7 @@ class HookSource:
         self._woken.set()
 
     def close(self, *, asleep: bool) -> None:
-        """`asleep`: events written from now on are for the next watcher."""
+        """`asleep`: leave events written from now on to the next watcher."""
         asyncio.get_running_loop().remove_reader(self.spool.fileno())
         self.spool.close(asleep=asleep)
 
@@ -76,7 +76,7 @@ class HookSource:
             await self.read()
 
     async def wait_until_recorded(self, seconds: float) -> None:
-        """Wait until what a released hook reported is recorded: whoever asks next expects to find it."""
+        """Wait until the events of released hooks are recorded, so that the next request finds them."""
         if not self._recorded.is_set():
             with suppress(TimeoutError):
                 async with asyncio.timeout(seconds):
@@ -90,7 +90,7 @@ class HookSource:
             self.listen()
 
     async def read(self) -> None:
-        """Feed every event in the spool. A client that waits goes on once its event is recorded.
+        """Feed every event in the spool. A waiting client continues once its event is recorded.
 
         An event that cannot be processed is set aside, and the next one is read. Transcripts
         report the same as hooks: the next watcher reads there what this one could not record.
@@ -119,7 +119,7 @@ class HookSource:
         self.trees.publish_changes()
 
     def _forget_settled(self) -> None:
-        """Delete events once all that they report is recorded: until then the next watcher needs them."""
+        """Delete events once everything they report is recorded. Until then a new watcher may need them."""
         if not any(tree.any_held for tree in self.trees.all.values()):
             for event in self._unsettled:
                 self.spool.forget(event)
@@ -139,7 +139,7 @@ class HookSource:
         return lambda: 0 <= time.time() - event.written_ns / 1e9 < NEXT_HOOK_WAITS_SECONDS
 
     def _source_of(self, event: HookEvent) -> Source:
-        """A session with the mod has hooks for forms alone: they do not make it a session with hooks."""
+        """Return the event's source. In a session with the mod, hooks are used for forms only."""
         session = self.events.hook_session(event.value)
         if session is None or not self.events.is_about_form(event.value):
             return Source.HOOK

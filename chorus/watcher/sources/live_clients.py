@@ -1,7 +1,7 @@
-"""Which clients still run. A session whose client was killed has ended, though no event says so.
+"""Track which clients still run. If a client was killed, its session has ended without an event.
 
-The roster knows each session's client by process id and start time. The kernel tells when one ends; where it
-cannot, clients are checked once a second.
+The roster knows each session's client by process id and start time. The kernel reports when one ends; where
+it cannot, clients are checked once a second.
 """
 
 import asyncio
@@ -62,7 +62,7 @@ class LiveClients:
             self._changed.set()
 
     def is_watched(self, client: str) -> bool:
-        """Whether the kernel tells when this client ends."""
+        """Whether the kernel reports when this client ends."""
         return client in self._watched
 
     async def run(self) -> None:

@@ -1,8 +1,8 @@
-"""Hooks for a client whose mod went silent: the client may switch its mods off at any time.
+"""Add hooks for a client whose mod went silent: the client may switch its mods off at any time.
 
-A call that the transcript reports from its start to its end, and the mod not at all, shows it. Then hooks are
-added to the settings of the work tree, for as long as that client runs. Until the client has read them, calls
-are known from its transcript.
+A mod is silent if the transcript reports the start and the end of a call and the mod reports neither. Then
+hooks are added to the work tree's settings for as long as that client runs. Until the client has read them,
+its calls are read from the transcript.
 """
 
 import logging
@@ -50,7 +50,7 @@ class ModFallback:
                         self._add_hooks(action.session)
 
     def on_report(self, call: str | None) -> None:
-        """The mod reports this call, if only now."""
+        """Remember that the mod reported this call."""
         if call is not None:
             self._unreported.pop(ToolUseId(call), None)
 

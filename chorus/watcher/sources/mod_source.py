@@ -64,7 +64,7 @@ class ModSource:
         return {}
 
     def _describe_open(self, cwd: object) -> dict[str, Any]:
-        """How many actions of the work tree wait for review, and the newest actions, the newest first."""
+        """Count the open actions of the work tree, and list the newest actions, newest first."""
         tree = self.trees.find(cwd) if isinstance(cwd, str) else None
         if tree is None:
             return {"open": 0, "actions": []}

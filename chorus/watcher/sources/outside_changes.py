@@ -59,7 +59,7 @@ class OutsideChanges:
             self.trees.publish_changes()
 
     async def _record(self, tree: WatchedTree) -> bool:
-        """Record what is ready. Return True if a change is left for later, or the tree was removed."""
+        """Record settled changes. Return True if some are left for later or the tree was removed."""
         with tree.directory.ignore_if_removed():
             return await self._record_present(tree)
         return True

@@ -1,4 +1,4 @@
-"""Where sessions are: each event of a hook or the mod says which transcript, directory, pane and client."""
+"""The transcript, directory, pane and client of each session, as events of hooks and the mod name them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
-"""When transcripts are to be read: once something in their directories has changed.
+"""Decide when to read transcripts: once something in their directories has changed.
 
-Where directories cannot be watched, at intervals: short ones while a session is active, longer ones while
-none is.
+Where directories cannot be watched, transcripts are read at intervals: short while a session is active, long
+otherwise.
 """
 
 import asyncio
@@ -39,13 +39,13 @@ class TranscriptActivity:
     _problem: str | None = None  # why directories are not watched, as it was last logged
 
     def note(self) -> None:
-        """A session reported something: unless its files are watched, they are read more often."""
+        """Read more often if files are not watched: a session has just reported something."""
         self._active_at = time.monotonic()
         if not self.is_watching:
             self._changed.set()
 
     def note_file(self) -> None:
-        """There is another file to read."""
+        """Read again soon: there is a new file."""
         self._active_at = time.monotonic()
         self._changed.set()
 

@@ -87,7 +87,7 @@ class TranscriptSource:
         return all(name in sessions and sessions[name].is_live for name in self.tails.followed)
 
     async def catch_up(self) -> None:
-        """Feed everything that has been written by now, in steps between which others have their turn."""
+        """Feed everything that has been written by now, in small steps so that others are not blocked."""
         async with self.pipeline.lock:
             await self._read_step()
         while self.tails.has_more:
@@ -179,7 +179,7 @@ class TranscriptTails:
                 self._positions = {path: at for path, at in known.items() if isinstance(at, int)}
 
     def follows(self, name: str) -> bool:
-        """Whether the transcript of that name is followed: a quick answer, asked for with every report."""
+        """Whether the transcript of that name is followed. Quick, because every report asks."""
         return name in self._names
 
     def follow(self, session: SessionId, transcript: Path, *, from_start: bool = False) -> bool:
@@ -260,11 +260,11 @@ class TranscriptTails:
 
     @property
     def problems(self) -> list[str]:
-        """Say why some files cannot be read."""
+        """Explain why some files cannot be read."""
         return [followed.tail.problem for followed in self._files.values() if followed.tail.problem]
 
     def save(self) -> None:
-        """Save how far everything is read and recorded, for the next watcher."""
+        """Save how far every file was read and recorded, for the next watcher."""
         if self.frozen:
             return
         left = [path for path in self._positions if Path(path) not in self._files]

@@ -32,7 +32,7 @@ def save_json(path: Path, value: object) -> None:
 
 
 def has_free_space(directory: Path) -> bool:
-    """Return whether the disk has room for what a watcher writes at once, by writing it."""
+    """Return whether a file of the usual size can be written to the disk."""
     trial = directory / "room.tmp"
     try:
         with open(trial, "wb", opener=open_private) as file:

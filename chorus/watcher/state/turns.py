@@ -68,7 +68,7 @@ class TurnStore:
         return sessions
 
     def _publish_live(self, outcome: Outcome) -> None:
-        """Publish what the agent writes and calls, as it comes."""
+        """Publish the agent's text and calls as they arrive."""
         publish = self._publisher.publish
         match outcome:
             case TextWritten(session, turn, text) if session is not None:
@@ -92,7 +92,7 @@ class TurnStore:
         ]
 
     def add_sums(self, session: SessionJson) -> None:
-        """Add to a session what its turns took together."""
+        """Add the sums of its turns to a session."""
         name = SessionId(session["id"])
         sums = self._sums.get(name)
         if sums is None:
@@ -110,7 +110,7 @@ class TurnStore:
     def _describe(self, record: TurnRecord) -> TurnJson | None:
         """Return a turn with what an earlier watcher saved of it; None if it was saved under another id.
 
-        After a restart a stream is read again, and does not name its turns: the messages tell which they are.
+        After a restart a stream is read again. It does not name its turns, so they are matched by message.
         """
         turn, saved = record.as_json(), self._saved_of.get(record.session, {})
         if record.turn in saved:
@@ -126,7 +126,7 @@ class TurnStore:
 
 
 def _call_event(call: Call | Action, status: str, failure: str | None) -> CallEvent:
-    """Return one line about a call; the directory it runs in is known to whoever follows it."""
+    """Return one line about a call, with paths relative to its directory."""
     about = [os.path.relpath(path, call.cwd) if call.cwd else path for path in call.paths]
     command = call.input.get(COMMAND_KEY)
     text = " ".join([call.tool, *(about or ([command] if isinstance(command, str) else []))])
