@@ -10,7 +10,6 @@ from typing import Any
 from chorus.config.policy_file import (
     append_rule,
     find_repository,
-    path_resolver,
     read_policy,
     work_tree_of,
 )
@@ -22,6 +21,7 @@ from chorus.output import print_err, print_json, print_out
 from chorus.policy.command_verdict import has_known_arguments
 from chorus.policy.rules import Rule, parse_policy
 from chorus.policy.verdict import Verdict, judge_call
+from chorus.system.files.path_resolver import PathResolver
 
 ABOUT = """\
 Deny rules win over ask rules, and ask rules over allow rules. You are asked
@@ -130,7 +130,7 @@ def _test(args: argparse.Namespace) -> ExitCode:
         _tool_input(args),
         read_policy(root),
         root=str(root),
-        resolve=path_resolver(Path.cwd()),
+        resolve=PathResolver(str(Path.cwd()), str(root)).resolve,
         find_repository=find_repository,
         policy_file=os.path.realpath(user_config_path()),
     )

@@ -6,7 +6,6 @@ Appending leaves every byte before the new rule as it is, and nothing is written
 import json
 import os
 import tomllib
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,18 +28,6 @@ def work_tree_of(start: Path) -> Path:
         return Path(find_work_tree(here) or here)
     except (OSError, ValueError) as error:
         raise BadConfig(f"cannot find the work tree of {start}: {error}") from error
-
-
-def path_resolver(working: Path) -> Callable[[str], str | None]:
-    """Return a function that resolves paths as a process in `working` does, following existing links."""
-
-    def resolve(path: str) -> str | None:
-        try:
-            return str((working / path).resolve())
-        except (OSError, ValueError, RuntimeError):
-            return None
-
-    return resolve
 
 
 def find_repository(directory: str) -> str | None:

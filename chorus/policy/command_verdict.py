@@ -19,6 +19,9 @@ _BASH = (SHELL_TOOL,)
 _DISCARDED = {"/dev/null", "/dev/stdout", "/dev/stderr"}
 # Behind `cd`, what follows any other would also run where the shell was before.
 _AFTER_DIRECTORY_CHANGE = {"&&", "|"}
+_PART_MARK = re.compile(r"[=:@,]")
+# Flags behind one dash, the last of which may have a path as its value. Nobody bundles more of them.
+_BUNDLE = re.compile(r"-[A-Za-z0-9]{1,9}")
 
 
 def judge_shell(context: PolicyContext, text: str) -> Iterator[Finding]:
@@ -87,13 +90,13 @@ def _restrictions_of_words(
 
 
 def _possible_paths(text: str) -> list[str]:
-    """The paths a word could mean: itself, the value of a flag, the part behind `=`, `:` or `@`."""
-    found = [] if text.startswith("-") else [text]
-    if text.startswith("-") and not text.startswith("--"):
-        found.append(text[2:])
-    for mark in "=:@":
-        found.append(text.rpartition(mark)[2] if mark in text else "")
-    return [part for part in found if part]
+    """The paths a word could mean: itself, what follows a flag or some flags, the parts between `=:@,`."""
+    first, *found = _PART_MARK.split(text)
+    if not text.startswith("-"):
+        found += [first, text]
+    elif (flags := _BUNDLE.match(text)) is not None:
+        found += [text[end:] for end in range(2, flags.end() + 1)]
+    return list(dict.fromkeys(filter(None, found)))
 
 
 def _describe(command: Command) -> str:
@@ -197,8 +200,8 @@ class _LiteralJudge:
         return None if here is None else self._context.find_repository(here)
 
 
-# What git reads as a pattern of file names: `*`, `?`, `[`, and words such as `:/` and `:(glob)`.
-_PATHSPEC = re.compile(r"(?s).*[*?[]|:[^\w.-]")
+# What git reads as a pattern of file names: `*`, `?`, `[`, and words such as `:/`, `:(glob)` and a lone `:`.
+_PATHSPEC = re.compile(r"(?s).*[*?[]|:(?![\w.-])")
 
 
 def _expands_names(program: str, operands: Iterable[str]) -> bool:

@@ -8,8 +8,9 @@ them. Pure: the caller passes functions that look at the disk.
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
-from chorus.policy.patterns import normalize, path_matches, pattern_is_below
+from chorus.policy.patterns import GuardedPaths, normalize, path_matches, pattern_is_below
 from chorus.policy.rules import Policy, PolicyDecision, Rule
 
 _PROTECTED = frozenset(
@@ -18,6 +19,8 @@ _PROTECTED = frozenset(
     .bashrc .bash_profile .bash_login .profile .zshrc .zshenv .zprofile .zlogin .ssh .npmrc .pypirc .netrc
     .curlrc .wgetrc .inputrc .tmux.conf .vimrc
     .cargo .yarnrc .yarnrc.yml .pnpmfile.cjs .githooks .devcontainer
+    .claude.json .ripgreprc .pre-commit-config.yaml .yarn .pnp.cjs .mise.toml .direnvrc .dir-locals.el .exrc
+    .nvim.lua .gdbinit .lldbinit .bash_aliases .bash_logout .zlogout
     """.split()  # noqa: SIM905  a list of bare words is easier to read than one of quoted ones
 )
 
@@ -31,7 +34,7 @@ class Finding:
     because: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PolicyContext:
     policy: Policy
     root: str
@@ -44,6 +47,16 @@ class PolicyContext:
 
     def rules(self, decision: PolicyDecision) -> Iterable[Rule]:
         return (rule for rule in self.policy.rules if rule.decision == decision)
+
+    def may_be_restricted(self, path: str) -> bool:
+        """Whether some rule that denies or asks could be about this resolved path."""
+        return self._guarded_paths.may_concern(path)
+
+    @cached_property
+    def _guarded_paths(self) -> GuardedPaths:
+        rules = [rule for rule in self.policy.rules if rule.decision != "allow" and rule.command is None]
+        # A rule about a tool and no path is about every path.
+        return GuardedPaths(("/**" if rule.path is None else rule.path for rule in rules), self.root)
 
     def is_inside(self, path: str | None) -> bool:
         return path is not None and (path == self.root or path.startswith(self.root + "/"))
@@ -76,6 +89,8 @@ def tool_matches(rule: Rule, tools: tuple[str, ...]) -> bool:
 
 def find_restriction(context: PolicyContext, named: str, path: str, tools: tuple[str, ...]) -> Finding | None:
     """The finding of a rule that denies or asks about this resolved path, if there is one."""
+    if not context.may_be_restricted(path):
+        return None
     for decision in ("deny", "ask"):
         for rule in context.rules(decision):
             if rule.command is not None or not tool_matches(rule, tools):

@@ -35,6 +35,7 @@ _SHORT_FORMS = {
     "-R": "-r",
 }
 _MIN_ABBREVIATION = len("--xx")
+_PATH_WILDCARD = re.compile(r"[*?]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,17 +115,42 @@ def path_matches(pattern: str, path: str, root: str, *, strict: bool) -> bool:
     `**` matches any directories, `*` anything within one name. A rule that restricts ignores case: on some
     file systems `.ENV` is `.env`.
     """
-    whole = pattern if pattern.startswith("/") else f"{root.rstrip('/')}/{pattern}"
     if strict:
-        return _path_regex(normalize(whole)).fullmatch(normalize(path)) is not None
-    return _path_regex(whole).fullmatch(path) is not None
+        return _path_regex(_whole_pattern(pattern, root, strict=True)).fullmatch(normalize(path)) is not None
+    return _path_regex(_whole_pattern(pattern, root, strict=False)).fullmatch(path) is not None
 
 
 def pattern_is_below(pattern: str, path: str, root: str) -> bool:
     """Whether the path is a directory that contains what the pattern names."""
+    return normalize(path).rstrip("/") in _directories_above(_whole_pattern(pattern, root, strict=True))
+
+
+class GuardedPaths:
+    """Tells quickly that a path matches none of many patterns and contains nothing they name."""
+
+    def __init__(self, patterns: Iterable[str], root: str) -> None:
+        wholes = [_whole_pattern(pattern, root, strict=True) for pattern in patterns]
+        self._regex = re.compile(
+            "|".join(_path_regex(whole).pattern for whole in wholes) or r"(?!)", re.DOTALL
+        )
+        self._above = frozenset[str]().union(*map(_directories_above, wholes))
+
+    def may_concern(self, path: str) -> bool:
+        plain = normalize(path)
+        return plain.rstrip("/") in self._above or self._regex.fullmatch(plain) is not None
+
+
+@lru_cache(maxsize=512)
+def _directories_above(whole: str) -> frozenset[str]:
+    """The directories that hold what a pattern names, as far as it has no wildcard; the root is empty."""
+    fixed = _PATH_WILDCARD.split(whole, maxsplit=1)[0]
+    return frozenset(fixed[: slash.start()] for slash in re.finditer("/", fixed))
+
+
+@lru_cache(maxsize=512)
+def _whole_pattern(pattern: str, root: str, *, strict: bool) -> str:
     whole = pattern if pattern.startswith("/") else f"{root.rstrip('/')}/{pattern}"
-    fixed = re.split(r"[*?]", normalize(whole), maxsplit=1)[0]
-    return fixed.startswith(normalize(path).rstrip("/") + "/")
+    return normalize(whole) if strict else whole
 
 
 @lru_cache(maxsize=512)

@@ -248,7 +248,13 @@ _list("git tag -l, git tag --list", "-n", "--sort --format", value=_UNSIGNED)
 _list("git remote", "-v --verbose", operand=_NONE)
 _list("git stash list, git worktree list", "--oneline --porcelain", operand=_NONE)
 _list("git config --get, git config --list, git config -l", operand=r"[\w.*-]+", most=1)
-_list("git add", "-AuvnN -- --all --update --verbose --dry-run", effect=Effect.INSIDE, must_be_named=True)
+_list(
+    "git add",
+    "-AuvnN -- --all --update --verbose --dry-run",
+    effect=Effect.INSIDE,
+    below=1,
+    must_be_named=True,
+)
 _list(
     "git commit",
     "-aqv --all --quiet --verbose --amend --no-edit --allow-empty --signoff",

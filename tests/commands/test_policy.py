@@ -164,6 +164,18 @@ def test_a_symlink_that_leads_out_of_the_work_tree_is_outside(
     assert judged("--tool", "Write", "--path", "a\0b", capsys=capsys) == "ask"
 
 
+def test_a_guarded_file_is_not_reached_through_a_link_of_each_process(
+    config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["policy", "add", "allow", "--command", "cat *"])
+    main(["policy", "add", "deny", "--path", "secret"])
+    Path("own").symlink_to("/proc/self/cwd")
+    capsys.readouterr()
+    assert judged("cat other", capsys=capsys) == "allow"
+    assert judged("cat own/secret", capsys=capsys) == "ask"
+    assert judged("cat /proc/self/cwd/secret", capsys=capsys) == "ask"
+
+
 def test_the_explanation_names_every_part(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["policy", "add", "allow", "--command", "ls *"])
     capsys.readouterr()

@@ -52,7 +52,6 @@ ALLOW = [
     "git diff -U3 main src",
     "git show HEAD:README.md",
     "git add src/a.py",
-    "git add -A",
     "cd src && git status",
     "cd /repo && git diff --stat",
     "cd ./src && pytest -q | tail -5",
@@ -99,9 +98,16 @@ ALLOW_WITHOUT_GUARDS = [
     "git log -p -- ':/'",
     "git show 'HEAD:s[e]crets/key'",
     "git add '.en*'",
+    "git add -A",
+    "git add --all -v",
+    "git grep x -- :",
+    "git grep x :",
+    "git diff -- :",
 ]
 
 ASK = [
+    "mytool -vt.git/hooks a",
+    "mytool --volume=.git:/data",
     "grep -d recurse x",
     "grep -R x src",
     "rg -L x src",
@@ -710,6 +716,9 @@ DENY = [
     'rm "$x" -rf',
     "sh -ec 'rm -rf x'",
     "ls >.env",
+    "mytool -vt.env a",
+    "mytool --volume=.env:/data",
+    "mytool a,.env",
 ]
 
 # No sure catch, but nothing that should pass unseen.

@@ -170,8 +170,11 @@ def test_a_command_that_writes_may_not_name_the_users_own_rules() -> None:
 
 @pytest.mark.parametrize(
     "path",
-    [".cargo/config.toml", "web/.yarnrc.yml", ".pnpmfile.cjs", ".githooks/pre-commit", ".devcontainer/x"],
-)
+    [
+        ".cargo/config.toml", "web/.yarnrc.yml", ".pnpmfile.cjs", ".githooks/pre-commit", ".devcontainer/x",
+        ".pre-commit-config.yaml", ".claude.json", "web/.yarn/releases/yarn.cjs",
+    ],
+)  # fmt: skip
 def test_files_that_decide_what_runs_need_a_rule_that_names_them(path: str) -> None:
     verdict = judge_call(
         "Edit", {"file_path": path}, POLICY, root=ROOT, resolve=resolve, find_repository=find_repository

@@ -15,7 +15,7 @@ from typing import Any
 from chorus.agents.hook_event import HookEvent
 from chorus.agents.hook_spool import Spool
 from chorus.agents.interface import Prompts
-from chorus.config.policy_file import find_repository, path_resolver, read_policy, work_tree_of
+from chorus.config.policy_file import find_repository, read_policy, work_tree_of
 from chorus.config.user_config import user_config_path
 from chorus.errors import ChorusError
 from chorus.model.answer import Allow, Answer, Deny
@@ -25,6 +25,7 @@ from chorus.model.session import SessionTable
 from chorus.model.tools import ELICITATION, find_tool
 from chorus.policy.rate_limit import ApprovalRateLimit
 from chorus.policy.verdict import judge_call
+from chorus.system.files.path_resolver import PathResolver
 from chorus.tmux.address import Address
 from chorus.tmux.tmux_server import Tmux
 from chorus.watcher.panes.headless_runs import HeadlessRun, HeadlessRuns
@@ -73,7 +74,7 @@ class PolicyDecisions:
             request.input,
             policy,
             root=str(root),
-            resolve=path_resolver(Path(cwd)),
+            resolve=PathResolver(cwd, str(root)).resolve,
             find_repository=find_repository,
             policy_file=os.path.realpath(user_config_path()),
         )
