@@ -14,6 +14,7 @@ from chorus.model.ids import PaneId
 from chorus.output import print_err, print_json, print_out
 from chorus.system.processes.processes import read_foreground
 from chorus.tmux.address import Address, list_addresses, select_address
+from chorus.tmux.errors import ServerTimeout
 from chorus.tmux.panes import PaneState, read_pane, read_panes
 from chorus.tmux.tmux_server import TmuxServer
 from chorus.wire.client import Connection
@@ -135,12 +136,16 @@ def find_targets(home: Home, args: argparse.Namespace) -> list[tuple[Address, Pa
         addresses = list_addresses(os.environ)
     else:
         addresses = [select_address(os.environ, name=args.socket_name, path=args.socket_path)]
-    found = [
-        (address, state.id)
-        for address in addresses
-        for state in read_panes(TmuxServer(address))
-        if runs_client_in(home, state)
-    ]
+    found: list[tuple[Address, PaneId]] = []
+    for address in addresses:
+        try:
+            states = read_panes(TmuxServer(address))
+        except ServerTimeout as error:
+            if len(addresses) == 1:
+                raise
+            print_err(f"chorus: {error}; its panes are left out")
+            continue
+        found += [(address, state.id) for state in states if runs_client_in(home, state)]
     if not found:
         raise NoClientRunning(f"Claude Code is not running in any tmux pane for {home.common_dir.parent}")
     return found

@@ -18,8 +18,9 @@ from chorus.model.ids import PaneId
 from chorus.system.processes.child_process import ChildProcess
 from chorus.tmux.address import Address, accepts_connections
 from chorus.tmux.control_protocol import Block, BlockParser, ControlEvent
-from chorus.tmux.errors import ConnectionLost, ServerGone, ServerTimeout, TmuxNotInstalled, translate_refusal
+from chorus.tmux.errors import ConnectionLost, ServerGone, TmuxNotInstalled, translate_refusal
 from chorus.tmux.quoting import render_line
+from chorus.tmux.silent_servers import note_reply, note_timeout, raise_if_silent
 
 # tmux replies within a millisecond; a stopped server never does.
 REPLY_TIMEOUT_SECONDS = 2.0
@@ -51,6 +52,7 @@ class ControlConnection:
         ]
         if shutil.which("tmux") is None:
             raise TmuxNotInstalled
+        raise_if_silent(address)
         self._process = ChildProcess.start(command)
         self._input, self._output = self._process.input, self._process.output
         os.set_blocking(self._output, False)
@@ -72,6 +74,7 @@ class ControlConnection:
 
     def run(self, *commands: Sequence[str]) -> list[str]:
         """Run the commands as one, and return the lines they print."""
+        raise_if_silent(self.address)
         token = f"{self._prefix}{self._calls}"
         self._calls += 1
         # On an error tmux drops the rest of the line, so the token that marks the end is on its own line.
@@ -143,7 +146,7 @@ class ControlConnection:
             if self._ended:
                 return None
             if not self._readable(deadline - time.monotonic()):
-                raise ServerTimeout(f"the tmux server at {self.address.socket} does not reply")
+                raise note_timeout(self.address)
             self._read()
         return self._blocks.popleft()
 
@@ -165,6 +168,7 @@ class ControlConnection:
             except BlockingIOError:
                 return
             self._ended = not chunk
+            note_reply(self.address)
             for item in self._parser.feed(chunk):
                 match item:
                     case Block():

@@ -45,6 +45,9 @@ class ServerTimeout(ChorusError):
 
     hint = "Check whether the tmux server is stopped or overloaded, then try again."
 
+    def __init__(self, socket: str) -> None:
+        super().__init__(f"the tmux server at {socket} does not reply")
+
 
 class ConnectionLost(ChorusError):
     """The server runs but ended the connection: its session closed, or it was detached."""

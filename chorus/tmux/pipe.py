@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chorus.model.ids import PaneId
-from chorus.tmux.errors import PaneGone, PipeTaken, ServerGone, TmuxRefused
+from chorus.tmux.errors import PaneGone, PipeTaken, ServerGone, ServerTimeout, TmuxRefused
 from chorus.tmux.panes import history_command, read_history
 from chorus.tmux.quoting import escape_format, quote, render_line
 from chorus.tmux.tmux_server import Tmux
@@ -61,6 +61,8 @@ class PanePipe:
                 tmux.run(["if-shell", "-F", "-t", self.pane, same, f"pipe-pane -t {self.pane}"])
         except (PaneGone, ServerGone):
             pass  # and the pipe with it
+        except ServerTimeout:
+            pass  # tmux closes the pipe when the pane prints again: nobody reads it any more
         os.close(self._descriptor)
         self._fifo.unlink(missing_ok=True)
 

@@ -1,4 +1,4 @@
-"""Run tmux commands, one process per call, through libtmux's `Server`. About 2 ms per call.
+"""Run tmux commands, one process per call, through libtmux. About 2 ms per call.
 
 libtmux's Session and Pane objects are not used: they start up to nine processes where one or two do
 (splitting and closing a pane took 3.6 times as long), pass a program to a shell as one string, and list
@@ -11,12 +11,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-import libtmux
 from libtmux import exc
+from libtmux.common import tmux_cmd
 
 from chorus.tmux.address import Address
 from chorus.tmux.errors import TmuxNotInstalled, TmuxRefused, translate_refusal
+from chorus.tmux.silent_servers import note_reply, note_timeout, raise_if_silent
 
+# A process is started for each call, which takes time on a busy machine. A stopped server never replies.
+REPLY_TIMEOUT_SECONDS = 5.0
+# A server that starts reads the user's configuration first, and runs the programs it names.
+START_TIMEOUT_SECONDS = 60.0
 # The first version with `attach-session -f`, `-N` and `#{C:}` in conditions.
 MIN_VERSION = (3, 2)
 
@@ -45,17 +50,62 @@ class TmuxServer:
             arguments += [";"] * bool(arguments) + [
                 word[:-1] + "\\;" if word[-1:] == ";" else word for word in command
             ]
-        server = libtmux.Server(socket_path=self.address.socket)
+        raise_if_silent(self.address)
+        starts_server = any(command[0] == "new-session" for command in commands)
+        seconds = START_TIMEOUT_SECONDS if starts_server else REPLY_TIMEOUT_SECONDS
         try:
             # Without -u, tmux prints "_" for characters outside the caller's locale.
-            done = server.cmd("-u", *arguments)
+            done = _LimitedCommand(["-S", str(self.address.socket), "-u", *arguments], seconds)
         except exc.TmuxCommandNotFound:
             raise TmuxNotInstalled from None
         except exc.LibTmuxException as error:
             raise TmuxRefused(f"tmux: {error}") from error
+        except subprocess.TimeoutExpired:
+            raise note_timeout(self.address) from None
+        note_reply(self.address)
         if done.stderr:
             raise translate_refusal(done.stderr[0], socket=str(self.address.socket))
         return list(done.stdout)
+
+
+class _LimitedCommand(tmux_cmd):
+    """A command with a time limit: libtmux waits for its process for as long as that takes."""
+
+    def __init__(self, arguments: Sequence[str], seconds: float) -> None:
+        self._seconds = seconds
+        super().__init__(*arguments)
+
+    @property  # type: ignore[override]  # it has what libtmux uses
+    def process(self) -> "_LimitedProcess":
+        return self._process
+
+    @process.setter
+    def process(self, started: subprocess.Popen[str]) -> None:
+        self._process = _LimitedProcess(started, self._seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class _LimitedProcess:
+    """What libtmux uses of a process. Raises subprocess.TimeoutExpired, once the process has been ended."""
+
+    started: subprocess.Popen[str]
+    seconds: float
+
+    @property
+    def returncode(self) -> int | None:
+        return self.started.returncode
+
+    def communicate(self) -> tuple[str, str]:
+        try:
+            return self.started.communicate(timeout=self.seconds)
+        except subprocess.TimeoutExpired:
+            # Its output is not read to the end: tmux has passed the pipes to the server, which holds them.
+            self.started.kill()
+            self.started.wait()
+            for pipe in (self.started.stdout, self.started.stderr):
+                assert pipe
+                pipe.close()
+            raise
 
 
 def read_version() -> str:

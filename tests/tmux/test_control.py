@@ -140,6 +140,7 @@ def test_a_server_that_hangs_is_a_timeout(
     open_pane: Open, address: Address, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("chorus.tmux.control_connection.REPLY_TIMEOUT_SECONDS", 0.2)
+    monkeypatch.setattr("chorus.tmux.silent_servers.RETRY_SECONDS", 0.0)
     pane = open_pane("cat")
     with ControlConnection(address, target=pane.id) as control:
         server = read_pane(control, PaneId(pane.id)).identity.server_pid
@@ -149,6 +150,7 @@ def test_a_server_that_hangs_is_a_timeout(
                 read_panes(control)
         finally:
             os.kill(server, signal.SIGCONT)
+        monkeypatch.setattr("chorus.tmux.control_connection.REPLY_TIMEOUT_SECONDS", 20.0)
         # The late reply is not taken for the reply to the next command.
         assert control.run(["display-message", "-p", "mine"]) == ["mine"]
 

@@ -22,7 +22,7 @@ from chorus.system.processes.processes import (
     read_start,
 )
 from chorus.tmux.address import Address
-from chorus.tmux.errors import ConnectionLost, PaneGone, ServerGone
+from chorus.tmux.errors import ConnectionLost, PaneGone, ServerGone, ServerTimeout
 from chorus.tmux.panes import PaneState, read_pane
 from chorus.tmux.tmux_server import TmuxServer
 from chorus.watcher.tasks import wait_for_beat
@@ -221,6 +221,9 @@ class WatchedPanes:
         except (PaneGone, ServerGone, ConnectionLost) as error:
             log.info("stopped watching %s: %s", watched.id, error)
             await self.unwatch(watched)
+            return
+        except ServerTimeout as error:
+            log.info("%s cannot be read: %s", watched.id, error)
             return
         if watched.is_of_other_server(state):
             log.info("stopped watching %s: its tmux server was replaced", watched.id)

@@ -1,15 +1,18 @@
 """A headless client whose events name no directory and no time, in a pane that was watched before."""
 
 import json
+import os
+import signal
 import sys
 from pathlib import Path
 
 import pytest
 
 from chorus.commands.status import render
+from chorus.errors import ChorusError
 from chorus.wire.client import connect
 from chorus.wire.home import Home
-from chorus.wire.watcher_process import connect_or_start
+from chorus.wire.watcher_process import connect_or_start, stop
 from tests.client_double.conftest import ClientDouble
 from tests.lab.terminal import Pane, Terminal, terminal_fixture
 from tests.waiting import wait_for
@@ -128,7 +131,7 @@ def test_a_pane_piped_elsewhere_is_read_from_its_screen_and_status_says_so(
         seconds=SECONDS,
     )
     assert [one for one in recorded(home, client_double.project) if one[1] != ["sub/gate"]] == committed
-    assert "stopReason" in theirs.read_text()  # their pipe goes on
+    wait_for(lambda: "stopReason" in theirs.read_text(), what="their pipe goes on", seconds=SECONDS)
 
 
 def test_a_pipe_that_another_program_takes_later_loses_nothing(
@@ -140,7 +143,8 @@ def test_a_pipe_that_another_program_takes_later_loses_nothing(
     wait_for(
         lambda: recorded(home, client_double.project) == committed[:2], what="two edits", seconds=SECONDS
     )
-    terminal.tmux("pipe-pane", "-t", pane.id, f"cat > {tmp_path / 'theirs'}")
+    theirs = tmp_path / "theirs"
+    terminal.tmux("pipe-pane", "-t", pane.id, f"cat > {theirs}")
     (client_double.project / "sub" / "gate").touch()
     wait_for(
         lambda: ("committed", ["sub/third.txt"]) in recorded(home, client_double.project),
@@ -148,4 +152,25 @@ def test_a_pipe_that_another_program_takes_later_loses_nothing(
         seconds=SECONDS,
     )
     assert [one for one in recorded(home, client_double.project) if one[1] != ["sub/gate"]] == committed
-    assert "stopReason" in (tmp_path / "theirs").read_text()
+    wait_for(lambda: "stopReason" in theirs.read_text(), what="their pipe goes on", seconds=SECONDS)
+
+
+def test_a_stopped_tmux_server_keeps_nobody_waiting(
+    pane: Pane, home: Home, client_double: ClientDouble, terminal: Terminal, tmp_path: Path
+) -> None:
+    server = int(terminal.tmux("display-message", "-p", "#{pid}"))
+    watch(home, terminal, pane)
+    start_client(pane, tmp_path)
+    wait_for(lambda: SESSION in sessions(home), what="the session", seconds=SECONDS)
+    os.kill(server, signal.SIGSTOP)
+    try:
+        (client_double.project / "sub" / "gate").touch()
+        wait_for(lambda: "does not reply" in home.log.read_text(), what="a timeout", seconds=SECONDS)
+        with connect(home) as watcher:
+            assert watcher.ask("status")["watcher"]
+            with pytest.raises(ChorusError, match="does not reply") as caught:
+                watcher.ask("watch", socket=str(terminal.socket()), pane=pane.id)
+        assert "stopped" in str(caught.value.hint)
+        assert stop(home)
+    finally:
+        os.kill(server, signal.SIGCONT)

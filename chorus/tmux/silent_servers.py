@@ -1,0 +1,31 @@
+"""Servers that did not reply in time: they are not asked again for a while.
+
+A stopped server accepts connections and never replies. Whoever asks it waits in vain, and the watcher asks
+often, so after one timeout every call fails at once until the server is tried again.
+"""
+
+import time
+
+from chorus.tmux.address import Address
+from chorus.tmux.errors import ServerTimeout
+
+RETRY_SECONDS = 10.0
+
+# The server -> when it may be asked again.
+_silent: dict[Address, float] = {}
+
+
+def raise_if_silent(address: Address) -> None:
+    """Raise ServerTimeout if the server did not reply when it was asked last, a short time ago."""
+    if _silent.get(address, 0.0) > time.monotonic():
+        raise ServerTimeout(str(address.socket))
+
+
+def note_timeout(address: Address) -> ServerTimeout:
+    """Remember that the server did not reply, and return the error that says so."""
+    _silent[address] = time.monotonic() + RETRY_SECONDS
+    return ServerTimeout(str(address.socket))
+
+
+def note_reply(address: Address) -> None:
+    _silent.pop(address, None)
