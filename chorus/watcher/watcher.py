@@ -181,7 +181,7 @@ class Watcher:
             self.server.publish,
         )
         self.captures = CaptureFiles(
-            agent.events, self.transcripts, self.tasks.start, home.root / "captures.json"
+            agent.events, self.transcripts, requests, self.tasks.start, home.root / "captures.json"
         )
         self._discovery = PaneDiscovery(agent.clients, roster, self.panes.panes)
         self._handlers = RequestHandlers(

@@ -57,7 +57,8 @@ def render_channel(how: str) -> str:
 
 def render_pending(pending: Sequence[PromptJson]) -> Iterator[str]:
     for prompt in pending:
-        yield f"{prompt['id']}  {prompt['kind']}  {prompt['title']}  (pane {prompt['pane']})"
+        place = f"  (pane {prompt['pane']})" if prompt["pane"] else ""
+        yield f"{prompt['id']}  {prompt['kind']}  {prompt['title']}{place}"
         yield from (f"  | {row}" for row in prompt["body"].splitlines())
         yield f"  {prompt['question']}"
         for option in prompt["options"]:

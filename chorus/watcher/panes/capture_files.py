@@ -24,6 +24,8 @@ from chorus.model.ids import SessionId
 from chorus.model.outcomes import SessionDiscovered
 from chorus.watcher.panes.printed_events import PrintedEvents
 from chorus.watcher.panes.repeated_capture import RepeatedCapture
+from chorus.watcher.prompts.permission_requests import PermissionRequests
+from chorus.watcher.prompts.reply_channels import CaptureChannel
 from chorus.watcher.sources.transcript_source import TranscriptSource
 from chorus.watcher.state.files import save_json
 from chorus.watcher.tasks import Start
@@ -51,6 +53,7 @@ class CaptureFile:
     sessions: set[SessionId] = field(default_factory=set)
     capture: RepeatedCapture = field(init=False)
     names_directory: bool = False
+    question: CaptureChannel | None = None  # a request in plain text, which the next event ends
     _state: tuple[int, ...] = ()
 
     def read_changed(self) -> bytes | None:
@@ -76,6 +79,7 @@ class CaptureFile:
 class CaptureFiles:
     events: Events
     transcripts: TranscriptSource
+    requests: PermissionRequests
     start: Start
     file: Path  # the captures on disk, for a restarted watcher
     all: dict[Path, CaptureFile] = field(default_factory=dict)
@@ -161,12 +165,15 @@ class CaptureFiles:
         followed.names_directory = followed.names_directory or any("cwd" in one for one in messages)
         if not followed.names_directory:
             messages = [{**one, "cwd": followed.cwd} for one in messages]
+        if followed.question is not None:
+            followed.question.close()
         pipeline = self.transcripts.pipeline
         async with pipeline.lock:
             outcomes = await pipeline.feed(
                 messages, Source.STREAM, channel=f"capture {followed.path}", history=history
             )
         followed.sessions |= {one.session for one in outcomes if isinstance(one, SessionDiscovered)}
+        followed.question = self.requests.feed_capture(followed.path, outcomes)
         self.transcripts.sessions.save()
         self.transcripts.trees.publish_changes()
 

@@ -31,7 +31,7 @@ from chorus.watcher.prompts.answer_keys import PromptRefused
 from chorus.watcher.prompts.audit_log import AuditLog
 from chorus.watcher.prompts.open_calls import OpenCalls
 from chorus.watcher.prompts.pane_prompts import PanePrompts, WatchedScreen
-from chorus.watcher.prompts.reply_channels import FormChannel
+from chorus.watcher.prompts.reply_channels import CaptureChannel, FormChannel
 from chorus.watcher.prompts.requested_prompts import ReplyChannel, RequestedPrompt, RequestedPrompts
 
 log = logging.getLogger("chorus.watcher")
@@ -242,8 +242,12 @@ class PendingPrompts:
         raise NoSuchPrompt(f"no prompt {name} is pending: it was answered or withdrawn")
 
     def _list_requested(self) -> Iterator[PromptJson]:
-        listed = (one for one in self._requested.all.values() if not (one.claimed or one.policy_pending))
-        return map(requested_prompt_json, listed)
+        requested = self._requested.all.values()
+        answerable = {one.request.id for one in requested if not isinstance(one.channel, CaptureChannel)}
+        for one in requested:
+            is_repeated = isinstance(one.channel, CaptureChannel) and one.request.id in answerable - {None}
+            if not (one.claimed or one.policy_pending or is_repeated):
+                yield requested_prompt_json(one)
 
     def _list_screens(self) -> Iterator[PromptJson]:
         """List prompts on screens, except those that are also requested or no longer readable."""
@@ -268,7 +272,12 @@ class PendingPrompts:
 def requested_prompt_json(requested: RequestedPrompt) -> PromptJson:
     request = requested.request
     shown = _prompt_json(requested.name, requested.prompt, requested.since, request.input)
-    return {**shown, "session": request.session, "pane": requested.pane}
+    shown = {**shown, "session": request.session, "pane": requested.pane}
+    if isinstance(requested.channel, CaptureChannel):
+        advice = requested.channel.advice
+        question = " ".join([shown["question"], advice[:1].upper() + advice[1:] + "."]).strip()
+        shown = {**shown, "question": question, "options": [], "words": None}
+    return shown
 
 
 def screen_prompt_json(

@@ -32,6 +32,7 @@ from chorus.watcher.panes.headless_runs import HeadlessRun, HeadlessRuns
 from chorus.watcher.panes.watched_panes import WatchedPane
 from chorus.watcher.prompts.pending_prompts import PendingPrompts
 from chorus.watcher.prompts.reply_channels import (
+    CaptureChannel,
     ControlChannel,
     FormChannel,
     HookChannel,
@@ -166,16 +167,27 @@ class PermissionRequests:
         """Take requests printed in a pane: over the control protocol, or as a line that is answered by
         typing.
         """
-        last = outcomes[-1] if outcomes else None
-        if isinstance(last, PromptOpened) and last.tool is None and last.text is not None:
-            channel: ReplyChannel = LineChannel(self.agent_prompts, pane, last.text, self.tmux)
-            self._add(last, pane.id, channel, None)
+        if (line := _last_line_request(outcomes)) is not None and line.text is not None:
+            self._add(line, pane.id, LineChannel(self.agent_prompts, pane, line.text, self.tmux), None)
         run = self.runs.in_pane(pane.address, pane.id)
         if run is None:
             return
         for request in pending_control_requests(outcomes):
             if self.control_requests.add(request, run.name):
                 self._add_control_request(run, request)
+
+    def feed_capture(self, path: Path, outcomes: Sequence[Outcome]) -> CaptureChannel | None:
+        """Show the requests in a capture file, which cannot be answered from here.
+
+        Return the channel of a request in plain text: nothing but the client's next event shows its end.
+        """
+        for request in pending_control_requests(outcomes):
+            self._add(request, None, CaptureChannel(path), None)
+        if (line := _last_line_request(outcomes)) is None:
+            return None
+        channel = CaptureChannel(path)
+        self._add(line, None, channel, None)
+        return channel
 
     def restore(self, run: HeadlessRun) -> None:
         """Add the control requests that were pending in this run when an earlier watcher was killed."""
@@ -217,6 +229,12 @@ class PermissionRequests:
         prompt = self.prompts.add(request, pane, channel, policy_pending=decision is not None)
         if decision is not None:
             self.start(self.prompts.answer_by_policy(prompt, decision.answer, decision.reason))
+
+
+def _last_line_request(outcomes: Sequence[Outcome]) -> PromptOpened | None:
+    """Return the request in plain text that is the last of these outcomes: any event after it ends it."""
+    last = outcomes[-1] if outcomes else None
+    return last if isinstance(last, PromptOpened) and last.tool is None and last.text is not None else None
 
 
 def _find_request(outcomes: Iterable[Outcome]) -> PromptOpened | None:

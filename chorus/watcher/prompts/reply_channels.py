@@ -1,9 +1,13 @@
-"""The ways an answer reaches a client: a held hook, the control protocol, or keys typed at a printed line."""
+"""The ways an answer reaches a client: a held hook, the control protocol, or keys typed at a printed line.
+
+A client that is followed through a file alone has none of them.
+"""
 
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from chorus.agents.hook_event import HookEvent
@@ -303,3 +307,25 @@ class LineChannel:
             ):
                 return ShownLine(state, "".join(typed), rows)
         return None
+
+
+@dataclass(slots=True)
+class CaptureChannel:
+    """A client that is followed through a capture file: its prompts are shown, and answered where it runs."""
+
+    path: Path
+    how: str = "none"
+    closed: bool = False
+
+    def is_open(self) -> bool:
+        return not self.closed
+
+    async def send(self, decision: dict[str, Any]) -> Sequence[str]:
+        raise PromptRefused(f"{self.advice}; nothing was sent")
+
+    @property
+    def advice(self) -> str:
+        return f"answer it where the client runs: its output is only read from {self.path}"
+
+    def close(self) -> None:
+        self.closed = True

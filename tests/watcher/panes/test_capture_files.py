@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from chorus.commands.status import render
-from chorus.model.api.json_api import SessionJson
+from chorus.model.api.json_api import PromptJson, SessionJson
 from chorus.wire.client import connect
 from chorus.wire.home import Home
 from chorus.wire.watcher_process import connect_or_start
@@ -48,6 +48,11 @@ class Writer:
         call = {"file_path": str(self.project / name), "content": f"{name} with  blanks {'and more ' * 9}\n"}
         block = {"type": "tool_use", "id": f"toolu_{name}", "name": "Write", "input": call}
         self.say(type="assistant", message={"id": name, "role": "assistant", "content": [block]})
+
+    def ask(self, name: str) -> None:
+        request = {"subtype": "can_use_tool", "tool_name": "Write", "tool_use_id": f"toolu_{name}"}
+        asked = {**request, "input": {"file_path": str(self.project / name), "content": "text"}}
+        self.say(type="control_request", request_id=f"r-{name}", request=asked)
 
     def finish(self, name: str) -> None:
         (self.project / name).write_text(f"{name} with  blanks {'and more ' * 9}\n")
@@ -170,3 +175,55 @@ def test_what_is_no_capture_is_refused(home: Home, project: Path, tmp_path: Path
         assert (refused.returncode, "is not a regular file" in refused.stderr) == (4, True)
     for words in (["--width", "80"], ["%1", "--capture", "x"], ["--hooks", "--capture", "x"]):
         assert attach(project, *words).returncode == 2
+
+
+def pending(home: Home) -> list[PromptJson]:
+    with connect(home) as watcher:
+        found: list[PromptJson] = watcher.ask("prompts")
+    return found
+
+
+def wait_pending(home: Home, count: int) -> list[PromptJson]:
+    wait_for(lambda: len(pending(home)) == count, what=f"{count} prompts", seconds=SECONDS)
+    return pending(home)
+
+
+def approve(project: Path, prompt: PromptJson) -> tuple[int, str]:
+    command = [sys.executable, "-m", "chorus", "approve", prompt["id"]]
+    done = subprocess.run(command, cwd=project, capture_output=True, text=True, timeout=60, check=False)
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize("wrap", [unwrapped, at_width(37)])
+def test_prompts_are_shown_and_answered_where_the_client_runs(
+    home: Home, project: Path, tmp_path: Path, wrap: Callable[[list[str]], str]
+) -> None:
+    client = Writer(project, tmp_path / "log", wrap)
+    client.call("before.txt")
+    client.ask("before.txt")  # is pending when the file begins to be followed
+    client.append()
+    assert attach(project, "--capture", str(client.path)).returncode == 0
+    (first,) = wait_pending(home, 1)
+    assert (first["tool"], first["session"], first["pane"]) == ("Write", "s-capture", None)
+    assert first["options"] == []
+    assert str(client.path) in first["question"]
+    code, error = approve(project, first)
+    assert (code, "answer it where the client runs" in error) == (6, True), error
+    assert pending(home) == [first]
+    client.finish("before.txt")
+    client.append()
+    wait_pending(home, 0)
+
+    client.say(type="permission_request", prompt="Allow Claude to execute 'rm -rf build'?")
+    client.append()
+    (second,) = wait_pending(home, 1)
+    assert "rm -rf build" in f"{second['title']} {second['body']} {second['question']}"
+    client.call("after.txt")  # the user has answered
+    client.append()
+    wait_pending(home, 0)
+
+    client.ask("after.txt")
+    client.append()
+    wait_pending(home, 1)
+    client.path.unlink()
+    wait_pending(home, 0)
