@@ -1,6 +1,6 @@
-"""What to record when calls open and close.
+"""Decide what to record when calls open and close.
 
-Receives the outcomes of pairing, in order, and gives the effects to perform: before a call that names its
+Takes the outcomes of pairing, in order, and returns the effects to perform: before a call that names its
 paths, record their present state as outside; before a call that may write anywhere, record everything that
 changed until then as outside; when a call ends, record what it changed. Between calls every change is
 outside. Never reads a file.
@@ -107,7 +107,7 @@ class CallWindows:
 
     @property
     def open_paths(self) -> frozenset[str]:
-        """The paths that calls name which may be running: their change is not outside."""
+        """The paths named by calls that may be running: changes there are not outside."""
         return frozenset(path for call in self._named.values() for path in call.paths)
 
     @property
@@ -117,7 +117,7 @@ class CallWindows:
 
     @property
     def only(self) -> Call | None:
-        """The call whose window is the only one that is open."""
+        """The call with the only open window."""
         return (
             next(iter(self._windows.values())) if len(self._windows) == 1 and not self._background else None
         )

@@ -35,7 +35,7 @@ def plain_lines(text: str) -> str:
 
 
 def normalise_text(text: str) -> str:
-    """The text without what readers differ in: the kind of line ends, a byte order mark."""
+    """The text without its byte order mark, and with LF as line end."""
     return text.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
 
 

@@ -1,8 +1,8 @@
 """A line diff of two byte strings.
 
 Gives hunks: which lines of `before` became which lines of `after`. A line includes its newline; a last line
-without one differs from the same text with one. Nothing is decoded; the hunks applied to the one give the
-other exactly.
+without one differs from the same text with one. Nothing is decoded; applying the hunks to `before` gives
+exactly `after`.
 """
 
 from bisect import bisect_left
@@ -73,7 +73,7 @@ def hunks_of_lines(before: Sequence[bytes], after: Sequence[bytes]) -> list[Hunk
 
 
 def common_ends(a: bytes, b: bytes) -> tuple[int, int]:
-    """Length in bytes of the whole lines both begin with, and of those both end with after that."""
+    """The length in bytes of the common first lines, and of the common last lines after them."""
     head = _common_prefix(a, b)
     if not head == len(a) == len(b):
         head = a.rfind(b"\n", 0, head) + 1
@@ -90,7 +90,7 @@ def _starts_line(data: bytes, position: int, head: int) -> bool:
 
 
 def _common_prefix(a: Sequence[Any], b: Sequence[Any]) -> int:
-    """How many bytes or lines are equal at the start. Slices of doubling length: no loop over each one."""
+    """How many bytes or lines are equal at the start. Compares slices of doubling length instead of items."""
     done, step = 0, 64
     limit = min(len(a), len(b))
     while done < limit and step:

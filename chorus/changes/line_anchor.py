@@ -7,7 +7,7 @@ def follow_lines(before: bytes, after: bytes, lines: range) -> tuple[range, bool
     """Return where these lines of `before` are in `after`, and whether something in them changed.
 
     Lines are counted from 0. What was inserted right before or after them does not count as a change of them.
-    Where as many lines came as went, each took the place of one.
+    If as many lines were added as removed, each new line replaces one old line.
     """
     found = hunks(before, after)
     shift = sum(hunk.added - hunk.removed for hunk in found if hunk.before_end <= lines.start)

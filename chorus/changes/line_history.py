@@ -1,4 +1,4 @@
-"""Which lines of each action are still in a file, by position.
+"""Track which lines of each action are still in a file, by position.
 
 Follows one file through its versions. Every line has a place, and a place remembers what it held before, as
 an editor's undo does: an action puts something new there; a change of somebody else may return it to an
@@ -19,7 +19,7 @@ MAX_ALIGNED_CELLS = 250_000
 
 
 class FileVersion(NamedTuple):
-    """One version of a file. `kind` is its mode and whatever has no lines; None: there is no file."""
+    """One version of a file. `kind`: its mode, and its content if it has no lines; None: there is no file."""
 
     kind: str | None
     lines: Sequence[bytes] = ()
@@ -41,7 +41,7 @@ class Presence(Enum):
 
 @dataclass(slots=True)
 class State:
-    """What a place held from one version on. None: no line (or no file)."""
+    """The content of a place from one version on. None: no line (or no file)."""
 
     value: bytes | None
     version: int = -1  # -1: before the first version, or before the place existed
@@ -61,7 +61,7 @@ class Place:
         return self.states[self.level].value if self.level >= 0 else None
 
     def add(self, state: State) -> None:
-        """Put something new here: what was above the present state cannot come back any more."""
+        """Add a new state. The states after the present one are lost, as in an editor's undo."""
         del self.states[self.level + 1 :]
         self.states.append(state)
         self.level = len(self.states) - 1
@@ -69,8 +69,8 @@ class Place:
     def go_to(self, level: int, lost: Presence) -> None:
         """Return to one of the states. `lost`: what becomes of the states above it.
 
-        Where somebody else puts back what a reverted action left, its action stays reverted: so what was here
-        is gone, not replaced by that action.
+        If somebody else restores the content of a reverted action, the action stays reverted: the present
+        content is then gone, not replaced by that action.
         """
         replaced = None
         if lost is Presence.GONE and 0 <= self.level < level:
@@ -162,7 +162,7 @@ class LineHistory:
         self.versions.append(version)
 
     def count(self, action: str) -> LineCounts:
-        """The lines of an action; the file itself where it changed no line."""
+        """Count the lines of an action; an action that changed no line counts as one for the file itself."""
         states = self._states.get(action) or self._file_states.get(action, [])
         gone = [state.presence is Presence.GONE for state in states]
         return LineCounts(sum(gone), len(gone))
@@ -179,7 +179,7 @@ class LineHistory:
         return hunks_of_lines(self.versions[-1].lines, version.lines)
 
     def _indexes(self) -> list[int]:
-        """Where each line is among all places, removed ones too; and the end."""
+        """The index of each line among all places, including removed ones, and the end."""
         live = [
             index for index, place in enumerate(self.places)
             if place.level >= 0 and place.states[place.level].value is not None
@@ -187,7 +187,7 @@ class LineHistory:
         return [*live, len(self.places)]
 
     def _return(self, version: FileVersion, lost: Presence) -> bool:
-        """Go back (or forward) to a version that was here before, all at once. False if it was not.
+        """Go back (or forward) to an earlier version as a whole. Return False if there was no such version.
 
         A revert changes nothing where a place already holds what it had then: another action's change there
         stays in effect.
@@ -266,7 +266,7 @@ class LineHistory:
 
 
 def align(places: Sequence[Place], lines: Sequence[bytes]) -> dict[int, int]:
-    """Which places can hold which lines again: as many as possible, in order; by index."""
+    """Match lines to the places that held them before: as many as possible, in order, by index."""
     if not places or not lines or len(places) * len(lines) > MAX_ALIGNED_CELLS:
         return {}
     known = [{state.value for state in place.states} for place in places]

@@ -19,7 +19,7 @@ Positions: TypeAlias = Callable[[], Mapping[bytes, int]]
 
 
 def unknown_positions() -> Mapping[bytes, int]:
-    """For a file without a history: the first removed line became the first added one, and so on."""
+    """Without a history: the first removed line became the first added one, and so on."""
     return {}
 
 
@@ -33,7 +33,7 @@ class LineRange:
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """Both sides changed these base lines, each in its own way. No ranges: the content is binary.
+    """Both sides changed these base lines differently. No ranges: the content is binary.
 
     `positions`: where both inserted a line at one place of the file's history. The range there is empty.
     """
@@ -84,10 +84,10 @@ def merge_lines(
 def place_change(
     base: bytes, ours: bytes, theirs: bytes, *, positions: Positions = unknown_positions
 ) -> PlacedChange:
-    """Put the change from `base` to `theirs` on `ours`, after the lines it changes and `ours` lacks.
+    """Apply the change from `base` to `theirs` to `ours`, first adding the lines it needs.
 
-    That `ours` lacks a line which the change removes counts too: otherwise nothing would show the removal. So
-    does a newline at the end of the file, added or removed, where `ours` is already like that.
+    This includes lines that the change removes: otherwise nothing would show the removal. It also includes a
+    newline at the end of the file that is added or removed, if `ours` is already like that.
     """
     if ours == base:
         return PlacedChange(theirs)
@@ -138,7 +138,7 @@ class _Version:
         touched: Collection[int],
         positions: Mapping[bytes, int],
     ) -> "_Version":
-        """`touched`: the hunks, by index, that the other side touches. Of any other only the text matters."""
+        """`touched`: the hunks, by index, that the other side touches. Others are only copied."""
         version = cls(_lines(base), base.endswith(b"\n"), side.endswith(b"\n"))
         lines = _lines(side)
         for index, hunk in enumerate(changes):
@@ -194,7 +194,7 @@ def _touching(mine: Sequence[Hunk], other: Sequence[Hunk]) -> Iterator[tuple[int
 
 
 def _is_ambiguous(one: Hunk, two: Hunk) -> bool:
-    """Whether the result of two hunks that touch is unclear: one replaced lines, or both inserted some."""
+    """Whether the result of two touching hunks is unclear: one replaced lines, or both inserted some."""
     return bool((one.removed and one.added) or (two.removed and two.added) or (one.added and two.added))
 
 
@@ -279,9 +279,9 @@ def _find_overlap(mine: _Version, other: _Version) -> tuple[LineRange, ...]:
 
 
 def _find_clashes(mine: _Version, other: _Version, positions: Mapping[bytes, int]) -> dict[int, set[int]]:
-    """The places of the file's history at which both sides inserted a line, each another one.
+    """The places of the file's history at which both sides inserted different lines.
 
-    By the base line before which they did.
+    Keyed by the base line before which they were inserted.
     """
     clashes: dict[int, set[int]] = {}
     for index in sorted(mine.inserted.keys() & other.inserted.keys()):

@@ -1,8 +1,8 @@
 """The places of a file's lines, followed through its versions.
 
-Two contents alone do not tell which line became which: of two lines where one was, either may be the new one.
-The versions in between do. A line keeps its place when it is rewritten; a removed line leaves its place
-behind and gets it back when its text returns. Pure: versions in, positions out.
+Two contents alone do not tell which line became which: if one line became two, either may be the new one. The
+versions in between tell. A line keeps its place when it is rewritten; a removed line leaves its place behind
+and gets it back when its text returns. Pure: versions in, positions out.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Names that a change takes away from a file, and who still mentions them. Pure, and a guess from the text.
+"""Find names that a change removes from a file, and lines that still mention them. A guess; pure.
 
 No language is parsed: a name counts as defined by the word before it (`def`, `class`, `const`, `import` …)
 or by `=` after it at the start of a line. Good enough for a warning, never for a decision.
@@ -35,7 +35,7 @@ def lost_names(now: bytes, new: bytes) -> frozenset[bytes]:
 
 
 def added_mentions(before: bytes, after: bytes, new: bytes, names: Iterable[bytes]) -> list[bytes]:
-    """Those of the names that are in lines which the change from `before` to `after` added, and `new` has."""
+    """The names that occur in lines which the change from `before` to `after` added and `new` still has."""
     lines, left = split_lines(after), frozenset(split_lines(new))
     added = (line for hunk in hunks(before, after) for line in lines[hunk.after_start : hunk.after_end])
     mentioned = {name for line in added if line in left for name in _NAME.findall(line)}

@@ -1,9 +1,9 @@
 """Split one change of a file among the actions that made it.
 
-Receives the bytes before and after, and what the client reports of each action, oldest first. Gives the
-parts in order, each with the content after it and its action, or none for an outside change. Together they
-lead from the bytes before to the bytes after. Never invents bytes: a content that was not seen on disk is
-used only where the client's text determines every byte of it and something confirms that text.
+Takes the bytes before and after, and the client's report of each action, oldest first. Returns the parts in
+order, each with the content after it and its action, or none for an outside change. Together they lead from
+the bytes before to the bytes after. Never invents bytes: a content that was not seen on disk is used only
+where the client's text determines every byte of it and something confirms that text.
 """
 
 from collections.abc import Collection, Sequence
@@ -36,7 +36,7 @@ def split_change(
     is_open: bool = False,
     in_window: Collection[int] = (),
 ) -> tuple[ChangePart, ...] | None:
-    """The parts, one for each report and for what lies between; None if they cannot be separated.
+    """The parts, one for each report and for each change in between; None if they cannot be separated.
 
     The reports of calls that name their file decide; calls that may write anywhere get what changed before
     the next of those, or after the last. A single report always gets a part: what cannot be separated from it
@@ -78,7 +78,7 @@ def split_present(now: bytes | None, reports: Sequence[ReportedEdit]) -> tuple[C
 def find_overwritten(
     before: bytes | None, after: bytes | None, reports: Sequence[ReportedEdit]
 ) -> frozenset[int]:
-    """The reports of which nothing is left: an action that read the same text wrote over them."""
+    """The reports of which nothing is left: another action that read the same text overwrote them."""
     splitter = _Splitter(before, after, reports, is_open=False)
     lost = {index for index, report in enumerate(reports) if splitter.is_overwritten(report)}
     surviving = {
@@ -90,7 +90,7 @@ def find_overwritten(
 def writing_order(
     before: bytes | None, after: bytes | None, reports: Sequence[ReportedEdit]
 ) -> tuple[int, ...]:
-    """The reports, which come in the order they arrived, in the order in which they were written.
+    """Sort the reports from order of arrival into the order in which they were written.
 
     Each starts from the text that was there. Of several that start from the same text, those of which
     nothing is left came first. Where the texts do not decide, the order of arrival is kept.
@@ -136,7 +136,7 @@ def _are_separate(first: Sequence[Hunk], second: Sequence[Hunk]) -> bool:
 
 
 class _Unknown(Enum):
-    """For a content that is not known; None is the content of no file."""
+    """Marks unknown content. (None means that there is no file.)"""
 
     UNKNOWN = 0
 
@@ -170,7 +170,7 @@ class _Splitter:
         return tuple(self._parts + rest)
 
     def place(self, index: int, report: ReportedEdit, following: ReportedEdit | None, *, first: bool) -> bool:
-        """Add what changed before this action, and its own part; False if either is unknown."""
+        """Add the changes before this action, and its own part; return False if either is unknown."""
         start = self._start_of(report)
         if start is _UNKNOWN:
             # The first action is taken to start from what was last seen.
@@ -245,7 +245,7 @@ class _Splitter:
         return _UNKNOWN if content is None else content
 
     def _moved_before(self, start: bytes | None, report: ReportedEdit) -> bytes | None:
-        """The content after this action without what a running call wrote before; None: it builds on that."""
+        """The content after this action without changes of a running call; None if it builds on them."""
         if start is None or self._now is None:
             return None
         text = text_after(report, read_text(start))
@@ -254,7 +254,7 @@ class _Splitter:
         return moved if isinstance(moved, bytes) else None
 
     def _finish(self, index: int, report: ReportedEdit, following: ReportedEdit | None) -> bool:
-        """Add this action's part as reported; all that is left for the last one, if that is not certain."""
+        """Add this action's part as reported. If that is uncertain, the last action gets all that is left."""
         text = text_after(report, self._text())
         if text is None and following is not None:
             text = following.before

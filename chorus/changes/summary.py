@@ -50,7 +50,7 @@ _MARKDOWN = re.compile(r"^(?:[#>*+-]+\s+)+|[*`]|:$")
 
 
 def describe_file(path: str, change: ChangeKind, before: bytes | None, after: bytes | None) -> FileChange:
-    """Count the lines of a change and find the one that tells it apart. Binary content has no lines."""
+    """Count the changed lines and find the most telling one. Binary content has no lines."""
     old, new = before or b"", after or b""
     if b"\0" in old or b"\0" in new:
         return FileChange(path, change)
@@ -116,7 +116,7 @@ def render_files(files: Sequence[FileChange]) -> tuple[str, ...]:
 
 
 def count_changed_lines(files: Sequence[FileChange]) -> tuple[int, int] | None:
-    """Lines added and removed in all; None where nothing was counted, or not everything."""
+    """The total of added and removed lines; None if some files were not counted."""
     if len(files) > MAX_FILES:
         return None
     counted = [(f.added, f.removed) for f in files if f.added is not None and f.removed is not None]

@@ -53,7 +53,7 @@ class CrashRecovery:
 
     @contextlib.contextmanager
     def guard(self, move: LaneMove | None = None) -> Iterator[None]:
-        """Write a record, with this move of its lane, in the block; if it fails, `recover` finishes it."""
+        """Protect the writing of a record and its lane's move; after a crash, `recover` finishes them."""
         self.is_needed = True
         self._file.begin(move)
         yield
@@ -105,7 +105,7 @@ class PendingWriteFile:
         os.pwrite(self._open(), DONE, 0)
 
     def read(self) -> PendingWrite | None:
-        """The write that was begun and not finished, if any. A line cut short names no lane."""
+        """The unfinished write, if any. A truncated line names no lane."""
         try:
             with self._path.open("rb") as file:
                 line = file.readline()

@@ -70,14 +70,14 @@ class Journal:
         self._recovery.close()
 
     def refresh(self) -> bool:
-        """Read what other processes wrote. True if there was anything on the timeline."""
+        """Read what other processes wrote. Return True if the timeline has new records."""
         for mark in self.marks.refresh():
             self._take(mark)
         return self.timeline.refresh()
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:
-        """Hold the lock, up to date, with the timeline started and nothing left half done."""
+        """Hold the lock, with everything read, the timeline started and unfinished writes finished."""
         with self.workspace.recording():
             if self.refresh() or self._recovery.is_needed:
                 self._recovery.recover()
@@ -92,18 +92,18 @@ class Journal:
             yield
 
     def append_head_move(self, move: HeadMove) -> None:
-        """Remember a move of HEAD that changed no file, so that the next process does not find it again."""
+        """Record a move of HEAD that changed no file, so that it is not found again after a restart."""
         head = render_head(move.after)
         after = self.timeline.records[-1].oid
         self.append_mark({"kind": "head", "head": head, "reason": move.reason, "commit": after})
 
     def has_action(self, action: str) -> bool:
-        """Whether this action has a record of its own, or a mark as a call without one."""
+        """Whether this action has a record, or a mark as a call that changed nothing."""
         recorded = self.timeline.find_action(action)
         return action in self._calls or (recorded is not None and recorded.record.action == action)
 
     def current_commit(self, recorded: TimelineCommit) -> Oid:
-        """The lane commit of an action; if that was rewritten because the lane had moved, the new one."""
+        """The lane commit of an action, or the one that replaced it because the lane had moved."""
         record = recorded.record
         assert record.lane_commit is not None
         return self._moved.get(record.action or "", record.lane_commit.commit)
@@ -215,11 +215,11 @@ class Journal:
         self._numbers.take(number)
 
     def append_mark(self, mark: Mark) -> None:
-        """Add a mark of actions (`kept`, `landed`, …), a move of HEAD, …"""
+        """Append a mark: `kept` or `landed` for actions, a move of HEAD, and so on."""
         self._append_mark({"seconds": self.workspace.now(), **mark})
 
     def reword(self, action: ToolUseId, summary: str) -> None:
-        """Change the summary of an action in the log and on its lane; in neither if it is not the newest."""
+        """Change an action's summary in the log and on its lane; do nothing unless it is the newest."""
         recorded = self.timeline.find_action(action)
         own = recorded is not None and recorded.record.action == action and recorded.record.lane_commit
         if recorded is not None and own:
@@ -271,7 +271,7 @@ class Journal:
         )
 
     def _publish_again(self, prepared: PreparedCommit, edits: Sequence[Edit], seconds: int | None) -> None:
-        """Put the action on top of what another process has added to the lane meanwhile."""
+        """Put the action on top of commits that another process has added to the lane meanwhile."""
         while True:
             again = self.lanes.prepare(prepared.lane, prepared.record, edits, seconds)
             assert again.record.lane_commit is not None
@@ -297,7 +297,7 @@ class Journal:
             self.timeline.append_tree(record, tree)
 
     def _last_head(self) -> str | None:
-        """What HEAD was when it was last looked at."""
+        """HEAD as it was when last checked."""
         if not self.timeline.records:
             return None
         newest = self.timeline.records[-1]

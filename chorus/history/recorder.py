@@ -1,6 +1,6 @@
-"""The recorder: puts what happens in a work tree on its timeline, and what an agent did on its lane.
+"""The recorder: records the changes of a work tree on its timeline, and an agent's changes on its lane.
 
-Receives calls and actions as the client reports them, and hints where to look. Reads the disk
+Takes calls and actions as the client reports them, and hints where to look. Reads the disk
 (`observation`), decides who made each change (`attribution`), and writes both histories (`journal`). An
 action is recorded once, even if it is reported again, also after a restart. Never changes the user's files,
 HEAD, the index, or a branch that is not a lane.
@@ -63,7 +63,7 @@ class Recorder:
         return self.log.edits(entry)
 
     def current_commit(self, recorded: TimelineCommit) -> Oid:
-        """The lane commit of an action, also where it was rewritten because the lane had moved."""
+        """The lane commit of an action, or the one that replaced it because the lane had moved."""
         return self.journal.current_commit(recorded)
 
     def start(self) -> None:
@@ -191,7 +191,7 @@ class Recorder:
         return paths
 
     def _without_contained(self, calls: Sequence[EndedCall], source: str | None) -> list[EndedCall]:
-        """Mark the calls whose change is already in a record: a watcher died before it marked them."""
+        """Mark the calls whose change is already recorded, because a watcher died before it marked them."""
         rest = []
         for call in calls:
             holder = self.timeline.find_action(call.action.id)
@@ -256,7 +256,7 @@ class Recorder:
         return self.workspace.locate_all(action.paths or (action.report.changed if action.report else ()))
 
     def _skipped(self, result: Attribution, index: int, seen: DiskChanges) -> list[str]:
-        """The paths an action names that are not recorded, and why; of any other call, what is new."""
+        """The named paths that are not recorded, and why; for other calls, new omissions of a scan."""
         call, paths = result.calls[index], result.paths[index]
         if not call.names_its_paths:
             return self._new_omissions(seen)
@@ -265,7 +265,7 @@ class Recorder:
         return [*(f"{path} {SkipReason.OUTSIDE.value}" for path in outside), *omitted]
 
     def _new_omissions(self, seen: DiskChanges) -> list[str]:
-        """What a scan leaves out, reported once and not after every command."""
+        """What a scan left out, reported once instead of after every command."""
         lines = [render_omitted(omitted) for omitted in seen.omitted]
         new = [line for line in lines if line not in self._reported_omissions]
         self._reported_omissions.update(new)
@@ -273,5 +273,5 @@ class Recorder:
 
 
 def is_skipped(path: RepoPath, skipped: Iterable[str]) -> bool:
-    """Whether one of these lines says why the path is not recorded."""
+    """Whether these lines include a reason why the path is not recorded."""
     return any(line.startswith(f"{path} ") for line in skipped)

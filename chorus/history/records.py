@@ -82,7 +82,7 @@ class Record(NamedTuple):
 
     @property
     def files(self) -> int | None:
-        """How many files it changed; None where only the trees tell."""
+        """The number of files it changed; None if only the trees show it."""
         return len(self.edits) if self.listed else self.unlisted
 
 
@@ -109,7 +109,7 @@ def render_record(record: Record) -> str:
 
 
 def without_unlisted(record: Record) -> Record:
-    """The record as its message holds it: without the files if there are too many."""
+    """The record as it is written to the message: without its files if there are too many."""
     if len(record.edits) <= MAX_LISTED:
         return record
     return record._replace(edits=(), listed=False, unlisted=len(record.edits))

@@ -1,6 +1,6 @@
 """One work tree with its git store, opened once and shared by timeline and lanes.
 
-Also holds the lock under which both are written, and caches what is needed twice per record.
+Also holds the lock for writing them, and caches what each record needs twice.
 """
 
 import contextlib
@@ -88,7 +88,7 @@ class Workspace:
             self._lock = None
 
     def read(self, entry: TreeEntry | None) -> bytes | None:
-        """The bytes of a file; None where there is none. The last few are cached: each is read twice."""
+        """The bytes of a file; None if it does not exist. The last few are cached: each is read twice."""
         if entry is None:
             return None
         data = self._contents.pop(entry.oid, None)
@@ -101,7 +101,7 @@ class Workspace:
         return data
 
     def normal(self, path: RepoPath, entry: TreeEntry | None) -> TreeEntry | None:
-        """A file of the work tree in the form in which `git add` would store it."""
+        """A file of the work tree as `git add` would store it."""
         if entry is None or entry.mode not in PLAIN_MODES or not self._may_convert(path):
             return entry
         raw = self.read(entry) or b""
@@ -127,12 +127,12 @@ class Workspace:
         return self._located[path]
 
     def locate_all(self, paths: Iterable[str]) -> list[RepoPath]:
-        """Those of the paths that are in this work tree, each once."""
+        """The paths that are in this work tree, without duplicates."""
         found = (self.locate(path) for path in paths)
         return list(dict.fromkeys(path for path in found if path is not None))
 
     def learn_conversions(self, paths: Iterable[RepoPath]) -> None:
-        """Ask git for the conversions of many paths at once, which `normal` would ask for one by one."""
+        """Ask git for the conversions of many paths at once; `normal` would ask for each separately."""
         new = [path for path in paths if path not in self._converts]
         found = self.filters.conversions(new) if new else {}
         self._converts |= {path: conversion != NOTHING for path, conversion in found.items()}
@@ -155,7 +155,7 @@ class Workspace:
         return int(time.time())
 
     def splice(self, root: Oid | None, changes: Mapping[RepoPath, TreeEntry | None]) -> Oid:
-        """The tree with these changes. Cached: timeline and lane often change the same tree alike."""
+        """The tree with these changes. Cached, because timeline and lane often need the same tree."""
         wanted = (root, tuple(changes.items()))
         if self._spliced is None or self._spliced[0] != wanted:
             self._spliced = (wanted, self.trees.splice(root, changes))
@@ -163,7 +163,7 @@ class Workspace:
 
     @contextlib.contextmanager
     def recording(self) -> Iterator[None]:
-        """Hold the lock: other processes that record here wait. May be nested."""
+        """Hold the recording lock of this work tree. May be nested."""
         if self._held:
             yield
             return

@@ -1,4 +1,4 @@
-"""Lists of a program's arguments under which it runs no other program and writes no file it does not show."""
+"""Lists of harmless arguments: with these, a program runs no other program and writes no hidden file."""
 
 import re
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ class _Form(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """What is not on the list is not harmless, also a shorter form of a long flag."""
+    """Anything not on the list counts as harmful, even a shortened long flag."""
 
     flags: frozenset[str]
     valued: frozenset[str]  # flags with a value: `-n 5`, `-n5`, `--lines=5`

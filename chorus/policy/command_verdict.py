@@ -35,7 +35,7 @@ def judge_shell(context: PolicyContext, text: str) -> Iterator[Finding]:
 
 
 def _judge_tree(context: PolicyContext, text: str) -> Iterator[Finding]:
-    """What rules deny or ask about in a text that cannot be allowed."""
+    """The findings of deny and ask rules for a text that cannot be allowed."""
     script = parse_unwrapped(text)
     for command in script.commands:
         restriction = _restriction_of(context, [command])
@@ -74,7 +74,7 @@ def _match_command(rule: Rule, command: Command) -> PatternMatch:
 def _restrictions_of_words(
     context: PolicyContext, words: Iterable[Word], directory: str
 ) -> Iterator[Finding]:
-    """What rules about paths say of every word that could name one, seen from this directory."""
+    """The findings of path rules for every word that could be a path relative to this directory."""
     guarded = any(
         rule.path is not None and rule.command is None and tool_matches(rule, _BASH)
         for rule in context.policy.rules
@@ -164,7 +164,7 @@ class _LiteralJudge:
                     yield Finding("ask", word, "it is not in the work tree")
 
     def _judge_directory_change(self, index: int, command: tuple[str, ...]) -> Iterator[Finding]:
-        """Allow only a first `cd DIRECTORY &&` into the work tree, after which it is clear where all runs."""
+        """Allow only a first `cd DIRECTORY &&` into the work tree: then each command's directory is known."""
         about, parts = _describe(command), self._directory.split("/")
         if index > 0:
             yield Finding("ask", about, "only the first command can be an allowed `cd`")
@@ -210,7 +210,7 @@ def _expands_names(program: str, operands: Iterable[str]) -> bool:
 
 
 def _unlisted_argument(rule: Rule, command: tuple[str, ...]) -> str | None:
-    """Why a rule whose words match still does not allow the command, if it does not."""
+    """The reason why a matching rule does not allow the command, if there is one."""
     pattern = rule.command
     if pattern is None or pattern.is_exact:
         return None

@@ -1,4 +1,4 @@
-"""What a verdict is made of: findings, the policy with the work tree it is applied in, and judged paths.
+"""The parts of a verdict: findings, the policy with its work tree, and judged paths.
 
 Paths are judged resolved, so a link that leads out of the work tree is outside. Some files decide what runs
 or needs permission later (git's own, the client's settings, this policy); a rule covers them only if it names

@@ -1,8 +1,8 @@
 """The small grammar in which a command can be allowed: literal words, read alike by bash, dash and zsh.
 
 This is the only gate to an approval. It knows plain words, words in simple quotes, `&&`, `||`, `;`, `|`, line
-ends, and three redirections that write no file. Anything else, also what is harmless, is refused with a
-reason. Nothing here is guessed, so nothing depends on how forgiving another grammar is.
+ends, and three redirections that write no file. Anything else, even if harmless, is refused with a reason.
+Nothing is guessed, so nothing depends on the leniency of another parser.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""What is known of programs: the arguments under which each is harmless, and those that never are.
+"""The known programs: the arguments with which each is harmless, and those that never are.
 
 A rule that ends in `*` allows only what is listed here. A program that is not listed is asked about, unless
 the rule spells the command out or trusts any arguments. Left out on purpose: whatever runs another program

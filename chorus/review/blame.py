@@ -1,7 +1,7 @@
 """Find the action that wrote each line of a file as it is now.
 
-Follows the timeline first, so lines that are in no commit are known too; where it ends, the trailers of the
-commit that `git blame` names tell which actions it holds. Never changes anything.
+Follows the timeline first, so it also knows lines that are in no commit; for older lines it reads the
+trailers of the commit that `git blame` names. Never changes anything.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ class Blame:
 def blame_from_disk(root: Path, name: str, line: int | None) -> list[BlameLineJson]:
     """Blame a file, reading no more of the history than its lines need.
 
-    Raises TimelineUnreadable where only the whole history has the answer.
+    Raises TimelineUnreadable if the answer needs the whole history.
     """
     with closing(Workspace.open(root)) as workspace, DiskLog.open(root) as disk_log:
         return blame(DiskFileHistory(workspace, disk_log), name, line)
 
 
 def run_git_blame(git: Git, path: RepoPath, line: int | None) -> bytes:
-    """What git says of every line, or of one; nothing if the file is not tracked. May take seconds."""
+    """Run `git blame` for every line or for one; empty if the file is not tracked. May take seconds."""
     part = ("-L", f"{line},{line}") if line is not None else ()
     done = git.attempt("blame", "--line-porcelain", *part, "--", path)
     return b"" if done.returncode else done.stdout
@@ -64,7 +64,7 @@ def run_git_blame(git: Git, path: RepoPath, line: int | None) -> bytes:
 def blame(
     history: FileHistory, name: str, line: int | None = None, *, by_git: bytes | None = None
 ) -> list[BlameLineJson]:
-    """Blame every line, or only `line` (counted from 1). `by_git`: what `run_git_blame` has returned."""
+    """Blame every line, or only `line` (counted from 1). `by_git`: the result of `run_git_blame`."""
     path = history.workspace.locate(name)
     state = history.workspace.work_tree.read_file(path) if path is not None else Absent()
     if path is None or not isinstance(state, File):

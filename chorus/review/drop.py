@@ -1,7 +1,7 @@
 """Drop lanes and restore them.
 
-Dropping deletes the branch; its tip is remembered beside the timeline first, and its commits stay until they
-are garbage collected. Never deletes a branch that is checked out, or one that moved meanwhile.
+Dropping deletes the branch, after saving its tip beside the timeline; its commits stay until they are garbage
+collected. Never deletes a branch that is checked out or has moved meanwhile.
 """
 
 from collections.abc import Sequence
@@ -49,7 +49,7 @@ def restore(recorder: Recorder, name: str) -> list[str]:
 
 
 def _find_tip(recorder: Recorder, lane: Lane) -> Oid | None:
-    """Where the branch was: the stored tip, or, if git deleted the branch later, its last action."""
+    """The former tip of the branch: the saved one, or, if git deleted the branch, its last action."""
     lines, records = recorder.journal.marks.lines, recorder.timeline.records
     stored = next(
         (x["tip"] for x in reversed(lines) if x["kind"] == DROPPED and x["lane"] == lane.name), None

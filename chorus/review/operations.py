@@ -32,7 +32,7 @@ class FileBusy(ChorusError):
 
 
 class Inseparable(ChorusError):
-    """Only some of the actions were named whose changes are one record."""
+    """The changes of several actions are in one record, and only some of these actions were named."""
 
     exit_code = ExitCode.CONFLICT
 
@@ -61,7 +61,7 @@ class PreparedRevert:
 
     @property
     def edit_count(self) -> int:
-        """How many changes of files it records."""
+        """The number of file changes it records."""
         return sum(len(revert.edits) for revert in self.plan.reverts)
 
 
@@ -129,7 +129,7 @@ def prepare_redo(
 
 
 def apply_prepared(recorder: Recorder, prepared: PreparedRevert, *, busy: Collection[str] = ()) -> RevertJson:
-    """Write the files and record it.
+    """Write the files and record the change.
 
     `busy`: files that a call is about to write; raises FileBusy rather than touch one.
     """
@@ -174,7 +174,7 @@ def select_changes(recorder: Recorder, selection: Selection) -> list[TimelineCom
 def _refuse_part_of_group(
     recorder: Recorder, selection: Selection, targets: Sequence[TimelineCommit]
 ) -> None:
-    """Refuse to revert some of the actions whose changes are one record: nobody knows which line is whose."""
+    """Refuse to revert only some of the actions that share a record: their lines cannot be told apart."""
     entries = recorder.entries()
     chosen = {entry.id for entry in _select(entries, selection)}
     groups: dict[str, list[LogEntry]] = {

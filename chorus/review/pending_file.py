@@ -1,4 +1,4 @@
-"""The file that describes an operation under way, so that the next process can finish or undo it."""
+"""A file that describes an operation in progress, so that the next process can finish or undo it."""
 
 import json
 from pathlib import Path
@@ -17,7 +17,7 @@ class PendingFile:
         replace_file(self._path, json.dumps(value).encode(), mode=0o600, durable=True)
 
     def read(self) -> Any | None:  # noqa: ANN401  any JSON; the owner of the file parses it
-        """What is pending; None if nothing is. Raises ValueError if the file is damaged."""
+        """Read the pending operation; None if there is none. Raises ValueError if the file is damaged."""
         try:
             return json.loads(self._path.read_bytes())
         except FileNotFoundError:

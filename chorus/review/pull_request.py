@@ -33,7 +33,7 @@ _ACTIVE = re.compile(r"([\\`*_\[\]<>|~])")
 
 
 def describe_pull_request(recorder: Recorder, lane: str, notes: Sequence[NoteJson]) -> PullRequestJson:
-    """`notes`: all there are; those on the lane's actions are listed."""
+    """Describe the lane as a pull request. Of `notes`, those on the lane's actions are listed."""
     names = lane_spellings(lane)
     entries = recorder.entries()
     refuse_unknown_lane(entries, lane)
@@ -56,7 +56,7 @@ def describe_pull_request(recorder: Recorder, lane: str, notes: Sequence[NoteJso
 
 
 def escape(text: str) -> str:
-    """Make text of an agent or a file inert in Markdown: it is read, not acted on."""
+    """Escape text of an agent or a file, so that Markdown shows it literally."""
     shown = _ACTIVE.sub(r"\\\1", printable(" ".join(text.split())))
     return shown.translate({ord("@"): "&#64;", ord("#"): "&#35;"})
 

@@ -29,7 +29,7 @@ def verify(recorder: Recorder) -> list[Problem]:
 
 
 def verify_history(recorder: Recorder) -> list[Problem]:
-    """List what is wrong with the history itself, whatever the disk holds by now."""
+    """List the faults of the history itself, without comparing it with the disk."""
     recorder.journal.refresh()
     if not recorder.timeline.records:
         return []
@@ -39,7 +39,7 @@ def verify_history(recorder: Recorder) -> list[Problem]:
 
 
 def find_unrecorded(recorder: Recorder) -> list[Problem]:
-    """List the files that differ from the timeline: by changes that are not recorded yet, or by a fault."""
+    """List the files that differ from the timeline, by unrecorded changes or by a fault."""
     recorder.journal.refresh()
     if not recorder.timeline.records:
         return []
@@ -60,7 +60,7 @@ def check_timeline(recorder: Recorder) -> Iterator[Problem]:
 
 
 def check_disk(recorder: Recorder) -> Iterator[Problem]:
-    """Check that the newest tree holds what the work tree holds. Reads all files, trusts no timestamp."""
+    """Check that the newest tree equals the work tree. Reads all files and trusts no timestamp."""
     workspace, tree = recorder.workspace, recorder.timeline.tree
     known = dict(workspace.trees.walk(tree))
     for path, entry in known.items():

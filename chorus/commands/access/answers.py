@@ -28,7 +28,7 @@ MEANINGS = {"allow": "allow", "allow always": "allow-always", "deny": "deny"}
 
 
 def add_prompt_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what every command takes that answers a prompt."""
+    """Add the arguments of all commands that answer a prompt."""
     parser.add_argument(
         "prompt",
         metavar="ID",
@@ -70,7 +70,7 @@ def give_answer(
 
 
 def render_answer(prompt: PromptJson, decision: str, done: AnswerJson) -> str:
-    """Say what was answered, how it was sent, and the label of the chosen option."""
+    """Describe the answer: what was answered, how it was sent, and the label of the chosen option."""
     means = f"with {done['key']}" if done["key"] else render_channel(done["how"])
     label = find_chosen_label(prompt, decision, done["key"]) if decision in (*VERBS, "option") else None
     verb = VERBS.get(decision, "answered")

@@ -56,7 +56,7 @@ def add_paths(entries: list[LogEntryJson]) -> None:
 
 
 def read_actions(names: Sequence[str], *, user_diff: bool) -> Iterator[ActionJson]:
-    """One after the other, each read when it is needed."""
+    """Yield the actions one by one, each read when it is needed."""
     trees, current = _list_trees(here=False)
     with ExitStack() as stack:
         logs: dict[Path, DiskLog] = {}

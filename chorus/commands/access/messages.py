@@ -1,4 +1,4 @@
-"""What `chorus run` and `chorus send` have in common: messages with images, and waiting for the answer."""
+"""Code shared by `chorus run` and `chorus send`: messages with images, and waiting for the answer."""
 
 import argparse
 import base64

@@ -1,9 +1,9 @@
 """Decide which action made which part of what changed on disk.
 
-Receives the calls that have ended, oldest first, and the edits found where they may have written. Gives the
-steps to record, in order: what no action reports, as outside, then each action's own edits. What is left
-after the last action has no owner yet and is left for the next observation. Never records, never invents
-bytes.
+Takes the calls that have ended, oldest first, and the edits found where they may have written. Returns the
+steps to record, in order: edits that no action reports, as outside changes, then each action's own edits.
+Edits after the last action have no owner yet and are left for the next observation. Never records, never
+invents bytes.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -74,16 +74,16 @@ class Attribution:
 
     @property
     def outside_paths(self) -> set[RepoPath]:
-        """The paths of which a part is outside."""
+        """The paths that were partly changed from outside."""
         return {edit.path for step in self.steps if step.action is None for edit in step.edits}
 
     @property
     def window_paths(self) -> set[RepoPath]:
-        """The paths of which a part goes to a call that may write anywhere."""
+        """The paths partly changed by a call that may write anywhere."""
         return {edit.path for step in self._window_steps() for edit in step.edits}
 
     def unfinished_window_paths(self, changed: Iterable[Edit]) -> set[RepoPath]:
-        """The paths of which a part goes to a call that may write anywhere and a part to nobody yet."""
+        """The paths of `window_paths` that also have a part without an owner."""
         reached = {edit.path: edit.after for step in self.steps for edit in step.edits}
         left = {edit.path for edit in changed if edit.path in reached and reached[edit.path] != edit.after}
         return self.window_paths & left
@@ -118,7 +118,7 @@ class Attributor:
         *,
         is_ordered: bool = False,
     ) -> Attribution:
-        """Split the edits among these calls. `open_paths`: what calls that have not ended name.
+        """Split the edits among these calls. `open_paths`: the paths that unfinished calls name.
 
         `is_ordered`: the calls are in the order in which they wrote, as far as that is known.
         """
@@ -140,7 +140,7 @@ class Attributor:
         return result
 
     def _paths_of(self, call: EndedCall, changed: Collection[RepoPath]) -> Collection[RepoPath]:
-        """The paths a call names; of one that may write anywhere, those that it may have changed."""
+        """The paths a call names; for a call that may write anywhere, the paths it may have changed."""
         locate_all = self._workspace.locate_all
         if call.names_its_paths:
             return locate_all(call.action.paths)
@@ -156,7 +156,7 @@ class Attributor:
     def explain_missing(
         self, action: Action, paths: Sequence[RepoPath], within: str | None = None
     ) -> tuple[str | None, str | None]:
-        """Why nothing is found of an action: the action whose record holds its change, or a reason.
+        """Explain why an action has no change of its own: the action whose record holds it, or a reason.
 
         Both are None where the client reports no change either.
         """
@@ -199,7 +199,7 @@ class Attributor:
         return found
 
     def _likely(self, calls: Sequence[EndedCall], path: RepoPath, own: tuple[int, ...]) -> tuple[int, ...]:
-        """Those of the calls that say they changed this path, or say nothing; all, if none is such a one."""
+        """The calls that report a change of this path, or report nothing; all calls if there are none."""
         locate_all = self._workspace.locate_all
 
         def denies(call: EndedCall) -> bool:
@@ -209,7 +209,7 @@ class Attributor:
         return tuple(index for index in own if not denies(calls[index])) or own
 
     def _writing_order(self, count: int, paths: Iterable[SharedPath]) -> list[int]:
-        """The calls, by index, in the order in which they wrote, as far as those that name files show it."""
+        """The calls, by index, in the order in which they wrote, as far as calls that name files show it."""
         order = list(range(count))
         for shared in paths:
             pairs = zip(shared.actions, shared.reports, strict=True)
@@ -255,7 +255,7 @@ class Attributor:
         return split_change(before, after, shared.reports, is_open=shared.is_open, in_window=in_window)
 
     def _recorded_parts(self, shared: SharedPath, result: Attribution) -> tuple[ChangePart, ...]:
-        """The parts where nothing differs on disk: what was undone, or recorded before it was reported."""
+        """The parts that no longer differ on disk: undone, or recorded before they were reported."""
         changing = [index for index, report in enumerate(shared.reports) if reports_change(report)]
         content = self._workspace.read(shared.after) if changing else None
         if content is None:
@@ -291,7 +291,7 @@ class Attributor:
         return [path for path in paths if reports_change(report_about(action, path, locate))]
 
     def _is_missing(self, action: Action, path: RepoPath, entry: TreeEntry | None) -> bool:
-        """Whether the change reported for a path is surely not in this state of the file."""
+        """Whether this state of the file certainly lacks the reported change."""
         content = self._workspace.read(entry) if _is_plain(entry) else None
         report = report_about(action, path, self._workspace.locate)
         if report.anywhere:
@@ -299,7 +299,7 @@ class Attributor:
         return is_overwritten(content, report)
 
     def _holder(self, action: Action, path: RepoPath) -> str | None:
-        """The action whose record also has this one's change; None: an outside record, or the first one."""
+        """The action whose record also holds this action's change; None: an outside or the first record."""
         newest: str | None = None
         before: TreeEntry | None = None
         for recorded in islice(self._timeline.touching(path), MAX_RECORDS_SEARCHED):
@@ -320,7 +320,7 @@ def undoes(step: RecordStep, earlier: Sequence[RecordStep]) -> bool:
 
 
 def report_about(action: Action, path: RepoPath, locate: Callable[[str], RepoPath | None]) -> ReportedEdit:
-    """What the client reports of an action's change to one path."""
+    """The client's report of an action's change to one path."""
     files = action.report.files if action.report else ()
     return reported_edit(action, next((file for file in files if locate(file.path) == path), None))
 

@@ -88,7 +88,7 @@ class HeadTracker:
         return list(paths)
 
     def explains(self, move: HeadMove, path: RepoPath, after: TreeEntry | None) -> bool:
-        """Whether the move alone makes the file at `path` what it is now."""
+        """Whether the move alone explains the present content of `path`."""
         stored = self._workspace.normal(path, after)
         found = (self._workspace.trees.lookup(self._tree(step.new), path) for step in move.steps)
         return any((None if entry is None or entry.is_tree else entry) == stored for entry in found)

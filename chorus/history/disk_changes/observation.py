@@ -1,4 +1,4 @@
-"""Find what changed on disk, without the changes that git itself made."""
+"""Find the changes on disk, apart from those that git itself made."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from chorus.store.worktree.scan import ObservedChange, SkippedPath
 
 @dataclass(frozen=True, slots=True)
 class DiskChanges:
-    """What differs from the timeline. `recorded`: changes made by git, recorded while looking."""
+    """The differences from the timeline. `recorded`: changes by git, which were recorded on the way."""
 
     edits: tuple[Edit, ...]
     omitted: tuple[SkippedPath, ...]
@@ -22,7 +22,7 @@ class DiskChanges:
 
 
 class Observer:
-    """Looks at the work tree. What a move of HEAD or the stash explains is recorded as outside at once."""
+    """Scans the work tree. Changes explained by a move of HEAD or the stash are recorded as outside."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
@@ -66,7 +66,7 @@ class Observer:
 
 
 def is_named(path: RepoPath, names: Collection[str]) -> bool:
-    """Whether a path, or a directory above it, is among these."""
+    """Whether these contain the path or a directory above it."""
     while path not in names:
         path = RepoPath(path.rpartition("/")[0])
         if not path:
@@ -79,7 +79,7 @@ def edits_of(changes: Iterable[ObservedChange]) -> tuple[Edit, ...]:
 
 
 def lasting(omitted: Iterable[SkippedPath]) -> tuple[SkippedPath, ...]:
-    """Without temporary files: they are renamed or gone in a moment, and nobody misses them."""
+    """Leave out temporary files, which are renamed or deleted a moment later."""
     return tuple(path for path in omitted if path.why is not SkipReason.SCRATCH)
 
 

@@ -1,9 +1,9 @@
-"""An action's change as a change of the lane's own tree.
+"""Turn an action's change into a change of the lane's own tree.
 
-Receives the lane's tree and the edits as seen in the work tree. Gives the entries to put on the lane: the
-action's change alone, line by line; and, where it changes lines that someone else wrote and that the lane
-does not have, exactly those lines as context, which goes first. Works on files in the form git stores, after
-its filters. Never moves a ref.
+Takes the lane's tree and the edits as seen in the work tree. Returns the entries to put on the lane: the
+action's change alone, line by line, and, where it changes lines of others that the lane does not have,
+exactly those lines as context, which is committed first. Works on files in the form git stores, after its
+filters. Never moves a ref.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -122,7 +122,7 @@ def _write(workspace: Workspace, mode: int, data: bytes) -> TreeEntry:
 
 
 def _plain_contents(workspace: Workspace, *entries: TreeEntry | None) -> list[bytes] | None:
-    """The contents of these files; None if one is missing or has no lines."""
+    """The contents of these files; None if one is missing or is not made of lines."""
     if not all(entry is not None and entry.mode in PLAIN_MODES for entry in entries):
         return None
     contents = [workspace.store.read_blob(entry.oid) for entry in entries if entry is not None]

@@ -1,7 +1,7 @@
 """The lanes of one work tree: which branch a session's next action goes to, and the commits on it.
 
-A lane commit is first written as objects and put on the branch when the timeline has the record. There is
-one lane per session and branch the user has checked out. A branch that is checked out anywhere is never
+A lane commit is first written as objects and put on the branch when the timeline has the record. Each session
+has one lane for each branch that the user has checked out. A branch that is checked out anywhere is never
 moved, nor is one that Chorus did not create.
 """
 
@@ -68,7 +68,7 @@ class Lanes:
         self._by_key: dict[tuple[SessionId | None, str], Lane] = {}
 
     def all(self) -> list[Lane]:
-        """Every lane of the timeline, oldest first, dropped ones too."""
+        """Every lane of the timeline, oldest first, including dropped ones."""
         self._catch_up()
         return list(self._by_name.values())
 
@@ -121,7 +121,7 @@ class Lanes:
         self._workspace.refs.update(prepared.lane.ref, record.lane_commit.commit, prepared.tip, reason)
 
     def reword(self, recorded: TimelineCommit, commit: Oid, summary: str, head: Head) -> Oid | None:
-        """Give the newest commit of a lane another first line. None if it is not the newest, or not free."""
+        """Replace the subject of a lane's newest commit; None if it is not the newest, or checked out."""
         assert recorded.record.lane_commit is not None
         lane = self.find_free(recorded.record.lane_commit.lane, head)
         if lane is None or self._workspace.refs.read(lane.ref) != commit:
@@ -143,7 +143,7 @@ class Lanes:
         *,
         by_agent: bool,
     ) -> tuple[Oid, Oid]:
-        """Write a commit; return it and its tree. It may be empty: the lane may have the change already."""
+        """Write a commit, which may be empty if the lane already has the change; return it and its tree."""
         new = self._workspace.splice(tree, changes) if changes else tree or EMPTY_TREE
         parents = (parent,) if parent else ()
         authorship = Authorship(self._workspace.now(), seconds, by_agent=by_agent)
@@ -152,7 +152,7 @@ class Lanes:
         return oid, new
 
     def _tree_of(self, commit: Oid) -> Oid:
-        """The tree of a commit, most often of the one written last."""
+        """The tree of a commit. The last one written is cached."""
         return self._last[1] if self._last[0] == commit else self._workspace.store.read_commit(commit).tree
 
     def _context_text(self, record: Record, origins: Mapping[RepoPath, str]) -> Text:
@@ -205,7 +205,7 @@ class Lanes:
         return {ref for ref in (head.ref, *named) if ref}
 
     def _catch_up(self) -> None:
-        """Learn the lanes from new records; from all of them if the history was rewritten."""
+        """Read the lanes in new records, or in all records if the history was rewritten."""
         records = self._timeline.records
         if self._seen > len(records) or (self._seen and records[self._seen - 1].oid != self._seen_last):
             self._seen = 0

@@ -1,8 +1,8 @@
 """The log of one work tree read from disk, newest first and only as far as needed.
 
 For a process that reads it once, such as `chorus log` without a watcher. Gives the same entries as
-`MemoryLog` at the cost of those that are taken: whatever was decided about an action is in newer records and
-in the mark log. Raises `TimelineUnreadable` where only the whole history can answer.
+`MemoryLog`, and reads only as many as are taken: every decision about an action is in newer records or in the
+mark log. Raises `TimelineUnreadable` where only the whole history can answer.
 """
 
 from __future__ import annotations

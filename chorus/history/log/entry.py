@@ -1,7 +1,7 @@
 """One entry of the log: a call or an outside change, with its review status.
 
-Made from a timeline record or a call in the mark log, with the marks and later reverts of it. Imports nothing
-that reads either: the first screen of `chorus log` waits for what is loaded here.
+Made from a timeline record or a call in the mark log, with the marks and later reverts of it. Imports no
+reader of either, because the first screen of `chorus log` waits for these imports.
 """
 
 from collections.abc import Callable, Sequence, Set
@@ -130,7 +130,7 @@ def status_of(recorded: TimelineCommit, marks: ActionMarks, reverted: Set[str]) 
 
 
 def undone_of(recorded: TimelineCommit, marks: ActionMarks) -> Undone | None:
-    """What is gone of an action's change; None if nothing is."""
+    """The part of an action's change that is gone; None if all of it is there."""
     parts = marks.undone.get(recorded.record.action or "")
     if not parts:
         return None
@@ -176,7 +176,7 @@ def entry_of_call(call: Mark, marks: ActionMarks, reverted: Set[str], find_actio
 
 
 def entry_json(entry: LogEntry, worktree: str) -> "LogEntryJson":
-    """`worktree`: the name of the work tree it is of."""
+    """The JSON form of an entry. `worktree`: the name of its work tree."""
     return {
         "n": entry.n,
         "id": entry.id,

@@ -1,6 +1,6 @@
-"""Which entries of the log are wanted: `LogFilter`, and the selection by it.
+"""Select entries of the log by a `LogFilter`.
 
-The log is given newest first, and no more of it is taken than the filter needs.
+The log is read newest first, and no further than the filter needs.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -22,7 +22,7 @@ Locate: TypeAlias = Callable[[str], RepoPath | None]
 
 
 class LogFilter(NamedTuple):
-    """Which entries are wanted; None: any."""
+    """Conditions for entries. None: no condition."""
 
     lane: str | None = None
     turns: Sequence[str] = ()  # ids, or the beginnings of ids; none: any
@@ -52,7 +52,7 @@ def select_entries(
 
 
 def _find_turns(entries: Sequence[LogEntry], names: Iterable[str]) -> set[TurnId]:
-    """The turns of these names. NoSuchAction only if none is here: the others may be of other work trees."""
+    """The turns of these names. Raises NoSuchAction if none is found: another work tree may have the rest."""
     found: set[TurnId] = set()
     missing: NoSuchAction | None = None
     for name in names:
@@ -66,7 +66,7 @@ def _find_turns(entries: Sequence[LogEntry], names: Iterable[str]) -> set[TurnId
 
 
 def _skip_to(newest: Iterable[LogEntry], before: int) -> Iterator[LogEntry]:
-    """The entries before the action with that number. Outside changes have no number, only a position."""
+    """The entries before the action with that number. Outside changes have no number, so order decides."""
     unnumbered: list[LogEntry] = []
     entries = iter(newest)
     for entry in entries:

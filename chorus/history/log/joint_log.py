@@ -25,7 +25,7 @@ SECOND = len("2026-01-31T14:00:00")
 
 
 def merge_entries(logs: Iterable[Sequence[LogEntryJson]], limit: int | None) -> list[LogEntryJson]:
-    """The newest entries of several logs by time, oldest first, each log in its own order."""
+    """Merge the newest entries of several logs by time, oldest first, keeping each log's own order."""
     parts = [log for log in logs if log]
     if len(parts) == 1:
         return list(parts[0])
@@ -48,7 +48,7 @@ def read_each(trees: Mapping[str, T], read: Callable[[T], Sequence[R]]) -> list[
 
 
 def find_action(name: str, trees: Mapping[str, T], here: str, look: Callable[[T, str], R]) -> R:
-    """Look for an action in the work trees. `look` raises NoSuchAction where it is not."""
+    """Look for an action in the work trees. `look` raises NoSuchAction if a tree does not have it."""
     tree, colon, rest = name.partition(":")
     if colon and tree in trees:
         return look(trees[tree], rest)

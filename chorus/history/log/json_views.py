@@ -120,7 +120,7 @@ def add_paths(git: Git, own_dir: str, entries: "Iterable[LogEntryJson]") -> None
 
 
 def run_diff(git: Git, own_dir: str, *arguments: str) -> str:
-    """What `git diff-tree` prints."""
+    """Run `git diff-tree` and return its output."""
     output = git.run("diff-tree", *PATCH_OPTIONS, *arguments, extra=_without_index(own_dir))
     return output.decode("utf-8", "replace")
 
@@ -131,5 +131,5 @@ def _run_user_diff(git: Git, own_dir: str, commit: Oid) -> str:
 
 
 def _without_index(own_dir: str) -> dict[str, str]:
-    """An empty index: git would read the user's whole one, and needs nothing of it."""
+    """Use an empty index: git would read the user's whole index without needing it."""
     return {"GIT_INDEX_FILE": f"{own_dir}/no-index"}

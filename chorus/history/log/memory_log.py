@@ -1,8 +1,8 @@
 """The log of one work tree, kept in memory and updated at each request.
 
-For a long-running process, such as the watcher. Timeline and mark log only grow, so a question costs what
-was added since the last one, not the length of the log. If the history was rewritten (`chorus gc` may drop
-its oldest part), everything is read again. `DiskLog` answers the same questions for a process that asks once.
+For a long-running process, such as the watcher. Timeline and mark log only grow, so each request reads only
+what was added since the last one. If the history was rewritten (`chorus gc` may drop its oldest part),
+everything is read again. `DiskLog` answers the same questions for a process that asks once.
 """
 
 from collections.abc import Callable, Iterable, Sequence, Set
@@ -34,7 +34,7 @@ class LogUpdate(NamedTuple):
 
 
 class LogFollower:
-    """Reads what was added to the timeline and the mark log, and keeps the sum of all marks."""
+    """Reads additions to the timeline and the mark log, and keeps the result of all marks."""
 
     def __init__(self, journal: Journal) -> None:
         self._timeline = journal.timeline
@@ -51,7 +51,7 @@ class LogFollower:
         self._branches: BranchStamp = ()
 
     def is_current(self) -> bool:
-        """Whether what was read before is still the beginning of the history."""
+        """Whether the history still begins with what was read before."""
         records = self._timeline.records
         if len(records) < self._record_count or len(self._mark_log.lines) < self._mark_count:
             return False
@@ -105,7 +105,7 @@ class MemoryLog:
         return self.known_entries()
 
     def known_entries(self) -> list[LogEntry]:
-        """The entries of what this process has read already."""
+        """The entries that this process has already read."""
         if not self._follower.is_current():
             self._restart()
         records, marks, touched = self._follower.read()
@@ -147,7 +147,7 @@ class MemoryLog:
         return outside or find_entry(entries, name)
 
     def prepare_show(self, entry: LogEntry, *, user_diff: bool) -> Callable[[], ActionJson]:
-        """A function that shows an entry, for any thread: what takes long is git's diff."""
+        """Return a function that shows an entry and can run in any thread, because git's diff takes long."""
         workspace = self._journal.workspace
         repository = workspace.repository
         own_dir, edits = str(repository.own_dir), self.edits(entry)

@@ -28,7 +28,7 @@ REF_DIRECTORIES = ("refs/heads", "refs/remotes")
 
 
 class Landing(NamedTuple):
-    """The commits in which an action has landed, on one branch or several, and when it first did."""
+    """The commits in which an action has landed, on any branch, and when it first landed."""
 
     commits: tuple[Oid, ...]
     seconds: int
@@ -40,7 +40,7 @@ BranchStamp: TypeAlias = tuple[tuple[str, int, int], ...]
 
 
 def find_landed(git: Git, landings: Mapping[str, Landing], tips: Sequence[str] = USER_BRANCHES) -> set[str]:
-    """The actions that are landed on one of these branches, as arguments of `git rev-list`."""
+    """The actions that have landed on these branches, which are given as arguments of `git rev-list`."""
     if not landings:
         return set()
     lost = _find_lost(git, {commit for landing in landings.values() for commit in landing.commits}, tips)
@@ -70,7 +70,7 @@ def find_named_actions(git: Git, tips: Sequence[str], *limits: str) -> set[str]:
 
 
 def read_branch_stamp(common_dir: str, git_dir: str) -> BranchStamp:
-    """Changes whenever one of the user's branches or HEAD does, and not when a lane does.
+    """A stamp that changes whenever HEAD or one of the user's branches moves, but not when a lane does.
 
     git replaces the file of a ref by a rename, which changes the directory it is in.
     """

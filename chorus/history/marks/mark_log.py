@@ -1,8 +1,9 @@
-"""The mark log: what is remembered beside the timeline although no file changed.
+"""The mark log: events without a file change, stored beside the timeline.
 
 One JSON object a line: calls that changed nothing (no-op, failed, denied, contained in
-another record), marks of actions (kept, landed), moves of HEAD. Lines are only added, each whole or not at
-all; a line that a crash cut short is skipped. Old logs also have links between sessions, which nobody reads.
+another record), marks of actions (kept, landed), moves of HEAD. Lines are only appended, each completely or
+not at all; a line truncated by a crash is skipped. Old logs also have links between sessions, which are
+ignored.
 """
 
 import json
@@ -83,7 +84,7 @@ class ActionMarks:
         self.add(lines)
 
     def landed_in(self, name: str) -> tuple[Oid, ...]:
-        """The commits in which an action landed; none if they are on no branch any more."""
+        """The commits in which an action landed; empty if no branch has them any more."""
         landing = self.landings.get(name)
         return landing.commits if landing and name not in self.off_branches else ()
 
@@ -171,7 +172,7 @@ class MarkLog:
 
 
 def read_marks(path: Path) -> tuple[list[bytes], list[Mark]]:
-    """The lines of calls, unparsed, and all other lines. What is not a whole line is skipped."""
+    """The lines of calls, unparsed, and all other lines. Incomplete lines are skipped."""
     try:
         lines = path.read_bytes().split(b"\n")[:-1]
     except FileNotFoundError:

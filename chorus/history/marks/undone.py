@@ -1,8 +1,8 @@
-"""Which actions' changes are gone from disk, decided when an outside change or a revert is recorded.
+"""Find the actions whose changes are gone from disk, when an outside change or a revert is recorded.
 
-Follows each file that an action changed through its records (`changes/line_history`) and compares it with
-what the disk holds now. Costs nothing until somebody else changes such a file. A branch switch takes nothing
-away: the change is on the other branch. Never looks at the work tree, never writes.
+Follows each file that an action changed through its records (`changes/line_history`) and compares it with the
+disk. Costs nothing until somebody else changes such a file. A branch switch undoes nothing: the change is on
+the other branch. Never looks at the work tree, never writes.
 """
 
 from collections import OrderedDict
@@ -60,7 +60,7 @@ class UndoneActions:
                     self._marked.pop(name, None)
 
     def forget(self) -> None:
-        """Follow every file from the start: a record that was announced was not written."""
+        """Follow every file from the start again, because a planned record was not written."""
         self._files.clear()
 
     def compare(
@@ -71,10 +71,10 @@ class UndoneActions:
         by_git: bool = False,
         revert: Sequence[str] | None = None,
     ) -> list[tuple[str, str, int, int]]:
-        """What is different once these edits are recorded: action, path, lines gone, lines changed.
+        """What these edits undo or bring back: action, path, lines gone, lines changed.
 
-        They are outside edits, or those of a `revert` of these actions, which takes nothing away but may
-        bring back what was gone. What has landed is history, and stays so unless git itself went back.
+        The edits are outside edits, or those of a `revert` of these actions, which undoes no other action but
+        may bring back lines that were gone. Landed changes stay landed unless git itself went back.
         """
         if is_switch(reason):
             return []
@@ -96,7 +96,7 @@ class UndoneActions:
         return any(is_agents(recorded.record) for recorded in newest)
 
     def _follow(self, edit: Edit, revert: Sequence[str] | None) -> LineHistory:
-        """The lines of a file with all its records, and with this edit, which is recorded next."""
+        """The lines of a file after all its records and this edit, which is recorded next."""
         if self._first != self._timeline.records[0].oid:
             self._first = self._timeline.records[0].oid
             self._files.clear()
@@ -134,7 +134,7 @@ class UndoneActions:
             lines.redo(redone, version)
 
     def _redone(self, reverts: Sequence[str]) -> str | None:
-        """The action that is made again by reverting these; None unless it is the revert of one action."""
+        """The action that reverting these redoes; None unless they are the revert of one action."""
         if len(reverts) != 1:
             return None
         first = self._timeline.find_action(reverts[0])
@@ -161,7 +161,7 @@ class UndoneActions:
 
 
 def is_agents(record: Record) -> bool:
-    """Whether the agent made it: neither the user, by a revert, nor anybody else."""
+    """Whether the agent made the change, and not the user (by a revert) or anybody else."""
     return record.kind is RecordKind.ACTION and record.tool != REVERT_TOOL
 
 

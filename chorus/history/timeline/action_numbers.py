@@ -1,8 +1,8 @@
 """The numbers of actions, counted over all work trees of a repository.
 
-Each timeline knows its own numbers; the newest one of the repository is kept in a file that they share, so
-that a number means one action in whichever work tree it was made. It is written after the action:
-after a crash in between, another work tree may use the number again, and TREE:NUMBER tells the two apart.
+Each timeline knows its own numbers; the newest number of the repository is in a shared file, so that a number
+means one action, whichever work tree it was made in. The file is written after the action: after a crash in
+between, another work tree may use the number again, and TREE:NUMBER tells the two apart.
 """
 
 import os
@@ -26,7 +26,7 @@ class ActionNumbers:
         return max(own, self._read()) + 1
 
     def take(self, number: int) -> None:
-        """Remember a number that was given to an action. Its own timeline remembers it too."""
+        """Save the number that an action got. Its timeline has it too."""
         with suppress(OSError):
             descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
             try:
@@ -42,7 +42,7 @@ class ActionNumbers:
             return self._newest_recorded()
 
     def _newest_recorded(self) -> int:
-        """The highest number on any timeline, where no number was taken since timelines have shared them."""
+        """The highest number on any timeline, if the shared file does not exist yet."""
         refs = self._git.text("for-each-ref", "--format=%(refname)", REF_PREFIX.rstrip("/")).split()
         if len(refs) < 2:
             return 0  # the caller knows its own

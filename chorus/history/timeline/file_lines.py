@@ -1,6 +1,6 @@
-"""Where the lines of a file are, from all versions of it on the timeline.
+"""The positions of a file's lines, from all its versions on the timeline.
 
-Read only where a merge cannot tell two lines apart: most never ask. Never writes.
+Read only if a merge cannot tell two lines apart, which is rare. Never writes.
 """
 
 from collections import OrderedDict
@@ -49,11 +49,11 @@ class FileLines:
         self._recorded: OrderedDict[RepoPath, _Recorded] = OrderedDict()
 
     def now(self, path: RepoPath, content: bytes | None) -> Positions:
-        """Positions as of now; `content` is what the file holds, recorded or not."""
+        """The present positions. `content`: the file's content, recorded or not."""
         return lambda: self._follower.positions(path, self.versions(path), content)
 
     def at_edit(self, edit: Edit, recorded: TimelineCommit | None = None) -> Positions:
-        """Positions as of this edit: of a record, or of the one that is written next."""
+        """The positions at the time of an edit, of a record that is written or about to be."""
         return partial(self._at_edit, edit, recorded)
 
     def versions(self, path: RepoPath, before: TimelineCommit | None = None) -> Versions:
@@ -101,7 +101,7 @@ class LineFollower:
     def positions(
         self, path: RepoPath, versions: Versions, content: bytes | None = None
     ) -> Mapping[bytes, int]:
-        """The position of each line that has only one, after these versions and then this content."""
+        """The position of each unique line after these versions and then this content."""
         known, places = self._followed.pop(path, ((), LinePlaces()))
         if versions[: len(known)] != known:
             known, places = (), LinePlaces()

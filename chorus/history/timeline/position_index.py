@@ -1,6 +1,6 @@
-"""Positions by key, in some twelve bytes each: of older keys only a hash is kept.
+"""Positions by key, in about twelve bytes each: only hashes of older keys are kept.
 
-Two keys may have the same hash, once in billions of histories: whoever looks a key up checks what it finds.
+Two keys may have the same hash, once in billions of histories, so callers check what they find.
 """
 
 from array import array

@@ -1,6 +1,6 @@
 """The records of a timeline in memory: the newest as they are, older ones packed.
 
-A packed record takes a tenth of the memory. Asking for one unpacks those recorded with it, some milliseconds.
+A packed record takes a tenth of the memory. Reading one unpacks its whole pack, in a few milliseconds.
 """
 
 import pickle
@@ -32,7 +32,7 @@ class RecordList(Sequence[TimelineCommit]):
 
     @property
     def last(self) -> TimelineCommit | None:
-        """The newest one, which is asked for most often."""
+        """The newest record, which is used most often."""
         return self._newest[-1] if self._newest else None
 
     def __len__(self) -> int:

@@ -37,12 +37,12 @@ class Timeline:
 
     @property
     def tree(self) -> Oid | None:
-        """What the work tree held when it was last looked at."""
+        """The tree of the work tree as last recorded."""
         last = self.records.last
         return last.tree if last is not None else None
 
     def refresh(self) -> bool:
-        """Read what other processes added. True if there was anything."""
+        """Read what other processes added. Return True if there was anything."""
         tip = self._workspace.refs.read(self.ref) or self._workspace.refs.read(self._old_ref)
         if tip == self.tip:
             return False
@@ -124,7 +124,7 @@ class Timeline:
         return (self.records[position] for position in reversed(self._touched.get(path, NOWHERE)))
 
     def count_touching(self, path: RepoPath, before: TimelineCommit | None = None) -> int:
-        """How many records changed `path`; only those before the given one."""
+        """The number of records that changed `path`, before the given one if there is one."""
         touched = self._touched.get(path, NOWHERE)
         return len(touched) if before is None else bisect_left(touched, self.position(before))
 
@@ -134,7 +134,7 @@ class Timeline:
 
     @property
     def last_branch(self) -> str | None:
-        """What HEAD was when a lane was last written to."""
+        """HEAD at the time of the last write to a lane."""
         placed = (recorded.record.lane_commit for recorded in reversed(self.records))
         return next((lane_commit.branch for lane_commit in placed if lane_commit), None)
 
@@ -172,7 +172,7 @@ class Timeline:
             touched.append(position)
 
     def _read_back(self, tip: Oid | None) -> list[TimelineCommit] | None:
-        """The few records below `tip` that are not known yet; None if there are many, or none is known."""
+        """The few records up to `tip` that are new; None if there are many, or no record is known."""
         added: list[TimelineCommit] = []
         while tip is not None and len(added) < MAX_READ_SINGLY:
             commit = self._workspace.store.read_commit(tip)

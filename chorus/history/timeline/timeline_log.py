@@ -2,8 +2,8 @@
 
 `read_timeline` gives all of them, oldest first. `LogScanner` reads them lazily from the newest end and finds
 records by lines of their messages: parsing a record takes ten times as long as looking at it, so only the
-wanted ones are parsed. A line that begins like one of our trailers is one: nothing else in a message of the
-timeline begins so.
+wanted ones are parsed. A line that begins like one of our trailers is a trailer: nothing else in a timeline
+message does.
 """
 
 import gc

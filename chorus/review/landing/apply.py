@@ -46,7 +46,7 @@ class LandingResult:
 def apply_landing(
     workspace: Workspace, plan: LandingPlan, pending: PendingLanding, *, dry_run: bool = False
 ) -> LandingResult:
-    """Make the commits, or only compute them. If it raises, everything is as it was.
+    """Make the commits, or only compute them. If this raises, nothing was changed.
 
     The caller holds the lock of `pending`, and clears it once the landing is marked.
     """
@@ -85,7 +85,7 @@ def apply_landing(
 
 
 def mark_landed(recorder: Recorder, result: LandingResult) -> None:
-    """Remember which commit each action landed in; for what the branch already had, its tip."""
+    """Mark which commit each action landed in; for changes the branch already had, its tip."""
     for group, commit in zip(result.groups, result.commits, strict=True):
         landed_in = commit or result.tip
         if group.names and landed_in is not None:
@@ -123,7 +123,7 @@ def _conflict(plan: LandingPlan, what: str, left: Sequence[LeftAction]) -> LandC
 
 
 def _commit_json(group: CommitGroup, commit: Oid | None, text: str) -> LandedCommitJson:
-    """The JSON of one commit. `message` has no trailers: they are added to a message by the user too."""
+    """The JSON of one commit. `message` is without trailers, which are added to every message."""
     subject, message = text.partition("\n")[0], text.rpartition("\n\n")[0]
     return {"oid": commit, "subject": subject, "actions": group.numbers, "message": message}
 
@@ -135,7 +135,7 @@ def _make_commits(
     tree: Oid | None,
     target: tuple[UserBranch, PendingLanding] | None = None,
 ) -> LandingResult:
-    """Make each commit on top of what the one before it really holds: a hook may have changed it."""
+    """Make each commit on top of the previous one as it really is: a hook may have changed it."""
     result = LandingResult(left=fit.left)
     positions_of = positions_from(workspace, plan.versions)
     for commit in fit.commits:

@@ -1,7 +1,7 @@
-"""Find out what of a planned landing fits the branch, and what is in the way of the rest. Never moves a ref.
+"""Find out which parts of a planned landing fit the branch, and what prevents the rest. Never moves a ref.
 
-A group whose changes all fit lands as it is. Otherwise its actions are tried one by one: an action lands with
-all its files or not at all, and what builds on one that does not land does not land either.
+If all changes of a group fit, it lands as it is. Otherwise its actions are tried one by one: an action lands
+with all its files or not at all, and so do the actions that build on it.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -39,7 +39,7 @@ from chorus.text.sanitize import printable
 
 @dataclass(frozen=True, slots=True)
 class FittingCommit:
-    """A commit to make: its group without what does not land, and the changes. No changes: no commit."""
+    """A commit to make: the part of its group that lands, and the changes. No changes: no commit."""
 
     group: CommitGroup
     changes: tuple[PathChange, ...]
@@ -47,7 +47,7 @@ class FittingCommit:
 
 @dataclass(slots=True)
 class Fit:
-    """What lands and what is left. `tree`: the branch afterwards, if no hook changes anything."""
+    """What lands and what is left. `tree`: the resulting tree, if no hook changes it."""
 
     tree: Oid | None
     commits: list[FittingCommit] = field(default_factory=list)
@@ -63,7 +63,7 @@ class _ActionChanges:
 def fit_landing(
     workspace: Workspace, plan: LandingPlan, start: Oid | None, *, check_index: bool, tip: Oid | None = None
 ) -> Fit:
-    """Fit the plan on the tree of this commit. `check_index`: what the user staged must fit as well.
+    """Fit the plan on the tree of this commit. `check_index`: it must also fit the user's staged changes.
 
     `tip`: the branch's last commit, if it is not `start`.
     """
@@ -93,7 +93,7 @@ class _Fitter:
         self._applied = find_applied(workspace, self.start_tree, self._all)
 
     def fit(self, staged: Mapping[int, Sequence[Obstacle]]) -> Fit:
-        """Fit everything but the actions that conflict with what the user staged."""
+        """Fit all actions except those that conflict with the user's staged changes."""
         fit = Fit(self.start_tree)
         landing = set(self._plan.landed)
         for group, actions in self._groups:
@@ -108,7 +108,7 @@ class _Fitter:
         return fit
 
     def find_staged_obstacles(self, fit: Fit, conflict: StagedConflict) -> list[tuple[int, Obstacle]]:
-        """The landing actions that changed the lines at which the user staged something else."""
+        """The landing actions that changed lines for which the user staged something else."""
         landing = {number for commit in fit.commits for number in commit.group.numbers}
         touching = [
             change
@@ -130,7 +130,7 @@ class _Fitter:
         ]
 
     def _find_staged_lines(self, conflict: StagedConflict, touching: Sequence[PathChange]) -> dict[int, int]:
-        """The first staged line that each action changed. Empty if the conflict is not about lines."""
+        """The first staged line that each action changed. Empty if the conflict is not in lines."""
         sides = (conflict.before, conflict.staged, conflict.after)
         if any(entry is None or entry.mode not in PLAIN_MODES for entry in sides):
             return {}
@@ -201,7 +201,7 @@ class _Fitter:
         landing: Collection[str],
         useless: Collection[tuple[Oid, str | None]],
     ) -> tuple[list[tuple[Oid, LogEntry]], Oid | None]:
-        """The lane's context commits that make actions fit, each with such an action; the tree with them."""
+        """The lane's context commits that make actions fit, each with an action, and the resulting tree."""
         found: list[tuple[Oid, LogEntry]] = []
         tried: set[Oid] = set()
         while self._plan.with_context:
@@ -225,11 +225,12 @@ class _Fitter:
     def _fit_actions(
         self, tree: Oid | None, actions: Sequence[_ActionChanges], landing: Collection[str]
     ) -> tuple[list[_ActionChanges], list[LeftAction], Oid | None, list[PathChange]]:
-        """The actions that fit on this tree, in order; what is in the way of the others.
+        """The actions that fit on this tree, in order, and what prevents the others.
 
-        Also the tree then, and the changes that lead to it. Changes of a file that do not fit one after the
-        other may do so together: what a later action undid is in nobody's way. Only then: together they take
-        nothing away that the branch has from the first and a later one removed.
+        Also the resulting tree and the changes that lead to it. Changes of a file that do not fit one after
+        the other may fit together, because a later action undid the conflicting part. They are joined only
+        then: joined changes would not remove a line that the branch has from the first one and a later one
+        removed.
         """
         changes = self._todo(actions)
         entries = self._merge(tree, changes)
@@ -269,7 +270,7 @@ class _Fitter:
         return tuple(dict.fromkeys(found))
 
     def _is_present(self, conflict: PathConflict) -> bool:
-        """Whether the branch already has the change, together with later ones of the lane."""
+        """Whether the branch already has the change, alone or together with later changes of the lane."""
         change, ours = conflict.change, conflict.ours
         positions = self.positions_of(change.path)
         start = self._all.index(change) if change in self._all else len(self._all)

@@ -1,9 +1,9 @@
 """Fold a landing into an earlier commit of the branch and restack the commits above it.
 
-Everything is computed before anything changes: a conflict, or a merge in between, refuses the whole. The
-changed commit is amended by git, so its hooks and signing run; the commits above keep author, date and
-message, are signed if the user signs commits, and run no hooks, as in `git rebase`. The branch moves once, by
-compare-and-swap.
+Everything is computed before anything changes: if there is a conflict, or a merge in between, nothing is
+done. The changed commit is amended by git, so its hooks and signing run; the commits above keep author, date
+and message, are signed if the user signs commits, and run no hooks, as in `git rebase`. The branch moves
+once, by compare-and-swap.
 """
 
 from dataclasses import dataclass, field
@@ -58,7 +58,7 @@ def restack(
     tree: Oid | None,
     dry_run: bool,
 ) -> Restacked:
-    """Give the plan's commit this tree, and put the commits above it on top again."""
+    """Replace the tree of the plan's commit, and restack the commits above it."""
     assert plan.fixup is not None
     commits = find_commits_above(workspace, plan, branch)
     old = workspace.store.read_commit(plan.fixup)
@@ -102,7 +102,7 @@ def restack(
 
 
 def find_commits_above(workspace: Workspace, plan: LandingPlan, branch: UserBranch) -> list[Oid]:
-    """The commits from the plan's commit to the tip of the branch, oldest first, without the first."""
+    """The commits after the plan's commit up to the tip of the branch, oldest first."""
     assert plan.fixup is not None
     name, short = branch_name(plan.onto), plan.fixup[:10]
     git = workspace.repository.git
@@ -129,7 +129,7 @@ def find_commits_above(workspace: Workspace, plan: LandingPlan, branch: UserBran
 def _merge_above(
     workspace: Workspace, plan: LandingPlan, commits: list[Oid], tree: Oid | None
 ) -> list[Oid | None]:
-    """The changed commit's tree, and the tree of each commit above on top of it."""
+    """The changed commit's tree, and the new tree of each commit above it."""
     trees = [tree]
     positions_of = positions_from(workspace, plan.versions)
     for oid in commits:
@@ -161,7 +161,7 @@ def _place(workspace: Workspace, conflict: PathConflict) -> str:
 
 
 def _add_trailers(workspace: Workspace, message: str, group: CommitGroup) -> str:
-    """The commit's own message with the trailers that lead to its new actions."""
+    """The commit's own message with the trailers of its new actions."""
     trailers = [(commit_message.ACTION, name) for name in group.names]
     trailers += [(commit_message.PART, name) for name in group.parts]
     words = [f"--trailer={commit_message.render_trailer(key, value)}" for key, value in trailers]

@@ -1,7 +1,7 @@
 """Refuse a commit to which a commit hook added the user's uncommitted lines.
 
-A hook that formats files and runs `git add` takes whole files from the work tree, with lines in them that are
-no part of the landing.
+A hook that formats files and runs `git add` stages whole files of the work tree, with lines that are not part
+of the landing.
 """
 
 from chorus.errors import ChorusError, ExitCode
@@ -14,7 +14,7 @@ from chorus.text.sanitize import printable
 
 
 class HookStagedFiles(ChorusError):
-    """A commit hook staged files of the work tree that hold more than what lands. Nothing was changed."""
+    """A commit hook staged files that contain more than what lands. Nothing was changed."""
 
     exit_code = ExitCode.REFUSED
 
@@ -22,7 +22,7 @@ class HookStagedFiles(ChorusError):
 def refuse_staged_by_hook(
     workspace: Workspace, disk: Oid | None, planned: Oid | None, made: Oid | None
 ) -> None:
-    """Compare what was to be committed with what was. `disk`: the work tree as recorded before."""
+    """Compare the commit with the one that was planned. `disk`: the work tree as recorded before."""
     staged = []
     for change in workspace.trees.diff(planned, made):
         before = workspace.normal(change.path, lane_entry(workspace, disk, change.path))

@@ -42,7 +42,7 @@ class PathConflict:
 
 @dataclass(frozen=True, slots=True)
 class StagedConflict:
-    """A path at which the user staged something else than what lands."""
+    """A path at which the user staged something that conflicts with the landing."""
 
     path: RepoPath
     before: TreeEntry | None  # on the branch
@@ -60,7 +60,7 @@ class IndexUpdate:
 
 
 def positions_from(workspace: Workspace, versions: Mapping[RepoPath, Versions]) -> PositionsOf:
-    """Where the lines of each file are, from these versions of it."""
+    """The positions of each file's lines, from these versions of it."""
     follower = LineFollower(workspace)
     return lambda path: lambda: follower.positions(path, versions.get(path, ()))
 
@@ -192,7 +192,7 @@ def update_user_index(
 def _is_obstructed(
     workspace: Workspace, tree: Oid | None, change: PathChange, entries: dict[RepoPath, TreeEntry | None]
 ) -> bool:
-    """Whether the branch has a file where a directory is needed, or the other way round."""
+    """Whether the branch has a file where a directory is needed, or a directory where a file is."""
     if entries.get(change.path) is None or lane_entry(workspace, tree, change.path) is not None:
         return False
     return any(in_the_way(workspace, tree, change.path, LaneChange(changes=entries)))

@@ -1,4 +1,4 @@
-"""The commits of a landing in words: what each holds, and its message, fit for a pull request.
+"""The messages of landed commits, fit for a pull request.
 
 Rename old() to new()                              a phrase of the user's request
 
@@ -57,7 +57,7 @@ class CommitGroup:
 
     @property
     def trailer_values(self) -> tuple[str, ...]:
-        """What the commit is recognised by."""
+        """The values of the trailers by which the commit is recognised."""
         return (*self.names, *self.parts, *self.contexts)
 
 
@@ -77,7 +77,7 @@ NO_MESSAGES = CommitMessages()
 def resolve_messages(
     entries: Sequence[LogEntry], groups: Sequence[CommitGroup], by: GroupBy, messages: CommitMessages
 ) -> CommitMessages:
-    """The same messages, with turns and actions named as the groups' keys."""
+    """The same messages, keyed by the groups' turns and actions."""
     named: list[tuple[str, str]] = []
     keys = {str(group.key) for group in groups}
     for name, message in messages.named:
@@ -116,7 +116,7 @@ def render_commit_message(
 
 
 def describe_action(entry: LogEntry) -> str:
-    """What an action did, in one line: the agent's own words where they say it."""
+    """One line about what an action did, in the agent's own words if possible."""
     said = change_phrase(entry.summary) if entry.tool is not None else None
     if said:
         return shorten(said)
@@ -138,7 +138,7 @@ def _render_trailers(group: CommitGroup, settings: LandingSettings) -> str:
 
 
 def _quote(request: str) -> str:
-    """Quote a request, with its prose as wide as commit messages are."""
+    """Quote a request, wrapped to the width of commit messages."""
     rows: list[str] = []
     in_code = False
     for line in request.splitlines():

@@ -1,8 +1,8 @@
-"""Why a change does not fit a branch: which line of which file builds on what, in words a user can act on.
+"""Explain why a change does not fit a branch: which line of which file builds on what.
 
 A change conflicts where the branch does not have the lines it starts from. Those lines are followed back
-through the lane: the user wrote them and has not committed them, another session did, an action that does not
-land did; or they were committed when the lane began and the branch has changed them since.
+through the lane. Either they are uncommitted lines of the user or of another session, or an action that does
+not land wrote them, or they were committed when the lane began and the branch has changed them since.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -39,7 +39,7 @@ MAX_QUOTED = 40
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """What is in the way of one action at one place. `by`: the action it builds on. Lines count from 1."""
+    """What prevents an action from landing, at one place. `by`: the action it builds on. Lines start at 1."""
 
     path: RepoPath
     why: Why
@@ -94,7 +94,7 @@ class _Place:
 
     @property
     def users_own(self) -> str:
-        """What the user wrote there."""
+        """The user's own lines at that place."""
         if self.line is None:
             return (
                 "your uncommitted deletion of it" if self.is_gone else "a file of yours that is not committed"
@@ -114,7 +114,7 @@ class ObstacleFinder:
     positions_of: PositionsOf
 
     def find(self, entry: LogEntry, conflict: PathConflict, landing: Collection[str]) -> list[Obstacle]:
-        """Everything in the way of an action. `landing`: the actions that the branch has or gets."""
+        """Everything that prevents an action from landing. `landing`: actions the branch has or gets."""
         change, ours = conflict.change, conflict.ours
         versions = list(self._versions(entry, change.path))
         before, after = self._text(change.before), self._text(change.after)
@@ -193,7 +193,7 @@ class ObstacleFinder:
         return Obstacle(place.path, "branch", f"{place} {self._branch_change(place)}", place.line)
 
     def _branch_change(self, place: _Place) -> str:
-        """What the branch did to the file since the lane began."""
+        """The change of the file on the branch since the lane began."""
         was, build = ("were", "build") if place.count > 1 else ("was", "builds")
         name = branch_name(self.plan.onto)
         if self.start is None:

@@ -1,4 +1,4 @@
-"""A landing under way, described on disk: after a crash the next process finishes it or rolls it back.
+"""The progress of a landing on disk: after a crash the next process finishes it or rolls it back.
 
 If all commits were made, the rest is done. Otherwise the branch goes back to where it was and nothing has
 landed. A branch that someone else moved meanwhile is left alone. Never touches the work tree.
@@ -64,7 +64,7 @@ class PendingLanding:
             self.begin(replace(self._progress, made=(*self._progress.made, commit)))
 
     def read(self) -> LandingProgress | None:
-        """A damaged file counts as none: it was cut off before the first commit, or is not ours."""
+        """Read the progress. A damaged file is ignored: it was truncated before the first commit."""
         try:
             values = self._file.read()
             if values is None:

@@ -1,7 +1,7 @@
 """The notes of one work tree: a private file beside the marks, one JSON object a line.
 
-Lines are only added: a note as it was written, then what happened to it (sent, addressed, dropped). A line
-that a crash cut short, or that is of a newer version, is skipped.
+Lines are only appended: a note as it was written, then each change of its state (sent, addressed, dropped). A
+line that a crash truncated, or that a newer version wrote, is skipped.
 """
 
 import json
@@ -57,7 +57,7 @@ class NoteLog:
         return notes
 
     def last_number(self) -> int:
-        """The highest number given so far: a dropped note's is not given again."""
+        """The highest number used so far: the number of a dropped note is not used again."""
         return max((line["n"] for line in self._lines() if isinstance(line.get("n"), int)), default=0)
 
     def add(self, note: Note) -> None:

@@ -38,7 +38,7 @@ class NoSuchLine(UsageError):
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """The lines of a note now, in the file as it is called now.
+    """The present lines of a note, in the file under its present name.
 
     `at`: the first one, counted from 1; None: they are gone.
     """
@@ -103,10 +103,10 @@ def changed_lines(recorder: Recorder, entry: LogEntry) -> Iterator[tuple[str, ra
 def _follow(
     recorder: Recorder, recorded: TimelineCommit, path: RepoPath, lines: range
 ) -> tuple[RepoPath, bytes | None, range]:
-    """Follow lines through each later version of the file, under whichever name.
+    """Follow lines through each later version of the file, across renames.
 
-    Return the file's name and content now, and where the lines are. A file that was away for a while, such
-    as on another branch, is compared with what it was before.
+    Return the file's present name and content, and where the lines are. A file that was missing for a while,
+    for example on another branch, is compared with its last version.
     """
     path, versions = _versions(recorder, recorded, path)
     there = [version for version in versions if version is not None]
@@ -118,7 +118,7 @@ def _follow(
 def _versions(
     recorder: Recorder, recorded: TimelineCommit, path: RepoPath
 ) -> tuple[RepoPath, list[bytes | None]]:
-    """The name of a file now, and its content after an action, after the later changes, and on disk."""
+    """The present name of a file, and its content after an action, after each later change, and on disk."""
     edits = [edit for edit in recorder.timeline.edits(recorded) if edit.path == path]
     at: TimelineCommit | None = recorded
     while at is not None and len(edits) < MAX_VERSIONS:
@@ -145,7 +145,7 @@ def _is_not(recorded: TimelineCommit) -> Callable[[TimelineCommit], bool]:
 
 
 def _find_moved(changes: Sequence[Edit], removed: Edit) -> Edit | None:
-    """The edit that created a file with the bytes of the removed one: it was renamed."""
+    """The edit that created a file with the same bytes as the removed one: a rename."""
     if removed.after is not None or removed.before is None:
         return None
     oid = removed.before.oid
@@ -175,7 +175,7 @@ def note_json(recorder: Recorder, note: Note) -> NoteJson:
 
 
 def render_notes(notes: Sequence[NoteJson], summaries: Sequence[str]) -> str:
-    """The text that carries notes to the agent. `summaries`: what each one's action did."""
+    """The text with these notes for the agent. `summaries`: what the action of each note did."""
     count = "a note" if len(notes) == 1 else f"{len(notes)} notes"
     lines = [
         f"The user reviewed changes of yours with Chorus and left {count}. Address "

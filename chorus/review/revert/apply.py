@@ -1,7 +1,8 @@
 """Apply a revert: write every file of the plan or none, then record it.
 
-What the disk holds is on the timeline before a byte is written. What will be written is stored before the
-first file, so that after a crash the next process finishes the revert. Only the plan's files are touched.
+The files on disk are recorded on the timeline before a byte is written. The new contents are stored before
+the first file is written, so that after a crash the next process finishes the revert. Only the plan's files
+are touched.
 """
 
 import uuid

@@ -12,13 +12,13 @@ NAMES = ("ours", "base", "theirs")
 
 
 def merge_with_markers(base: bytes, ours: bytes, theirs: bytes, labels: tuple[str, str, str]) -> bytes:
-    """The merge with conflict markers where it needs them. Labels: ours, base, theirs."""
+    """Merge, with conflict markers where needed. Labels: ours, base, theirs."""
     _, merged = run_merge_file(base, ours, theirs, *(part for label in labels for part in ("-L", label)))
     return merged
 
 
 def run_merge_file(base: bytes, ours: bytes, theirs: bytes, *options: str) -> tuple[int, bytes]:
-    """git's return code (the number of conflicts, or an error) and the merged content."""
+    """Run `git merge-file`. Return its exit code (conflicts, or an error) and the merged content."""
     with tempfile.TemporaryDirectory(prefix="chorus-merge-") as name:
         folder = Path(name)
         for file, content in zip(NAMES, (ours, base, theirs), strict=True):

@@ -1,7 +1,7 @@
 """The content of one file as a value, and reverting a change of it.
 
-A file that does not exist is None. Reverting is a three-way merge by lines: whatever changed later in other
-lines stays. Only `read_disk` reads the work tree; nothing here writes to it.
+A file that does not exist is None. Reverting is a three-way merge by lines: later changes in other lines
+stay. Only `read_disk` reads the work tree; nothing here writes to it.
 """
 
 from collections.abc import Mapping
@@ -98,7 +98,7 @@ def render_patch(
     before: Mapping[RepoPath, Content | None],
     after: Mapping[RepoPath, Content | None],
 ) -> str:
-    """The patch from some contents to others, as git prints it."""
+    """The patch between two contents, as git prints it."""
     repository = recorder.workspace.repository
     trees = (_write_tree(recorder, before), _write_tree(recorder, after))
     return run_diff(repository.git, str(repository.own_dir), *trees)

@@ -1,8 +1,8 @@
 """Write many files of the work tree, all or none.
 
-The new bytes of a batch of files are written beside them before the first is waited for, so the disk is
-waited for once per batch. Deletions come first: a file may replace a directory, or the other way round.
-Never overwrites bytes it has not seen.
+The new bytes of a batch of files are written to temporary files first and synced together, so there is one
+wait for the disk per batch. Deletions come first: a file may replace a directory, or the reverse. Never
+overwrites bytes it has not seen.
 """
 
 import contextlib

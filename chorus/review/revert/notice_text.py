@@ -34,7 +34,7 @@ def render_notices(recorder: Recorder, made: Iterable[int]) -> list[Notice]:
 
 
 def _chain(recorder: Recorder, recorded: TimelineCommit) -> list[TimelineCommit]:
-    """A revert, the revert it undoes if any, and so on. If their number is even, the change is restored."""
+    """A revert, the revert it undoes, and so on. If their number is even, the change is restored."""
     chain = [recorded]
     while chain[-1].record.reverts:
         older = recorder.timeline.find_action(chain[-1].record.reverts[0])

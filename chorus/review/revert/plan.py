@@ -58,7 +58,7 @@ class BlockingChange:
 
 @dataclass(frozen=True, slots=True)
 class FileWrite:
-    """What the disk holds of one file, and what to write. `found` detects a change in between."""
+    """One file's content on disk, and the content to write. `found` detects a change in between."""
 
     path: RepoPath
     found: FileState
@@ -213,10 +213,10 @@ def _follow(
     chosen: Collection[TimelineCommit],
     step: Callable[[], None],
 ) -> list[BlockingChange]:
-    """What is in the way of these blocking actions, what is in the way of that, and so on.
+    """The changes that block the revert of these blocking actions, and so on.
 
-    An action that is newer than all chosen ones is the first to be reverted, so the disk tells what blocks
-    it; of any other only a new plan can tell. Without this a chain of dependents takes a plan for each.
+    An action newer than all chosen ones would be reverted first, so the disk shows what blocks it; for any
+    other, only a new plan can. Without this, a chain of dependents would need a plan for each.
     """
     timeline = recorder.timeline
     targets = list(chosen)
@@ -263,7 +263,7 @@ def _conflict(
     scope: RevertScope,
     step: Callable[[], None],
 ) -> RevertConflict:
-    """The error with all blocking changes: those of the plan, and those in the way of reverting them too."""
+    """The error with all blocking changes: those of the plan, and those that block reverting them too."""
     blocking = {(change.path, change.number): change for change in plan.blocking}
     widened = dict(chosen)
     while True:

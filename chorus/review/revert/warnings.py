@@ -1,4 +1,4 @@
-"""Warn of a revert that takes something away which later actions use in the same file."""
+"""Warn if a revert removes names that later actions use in the same file."""
 
 from collections.abc import Callable, Iterator
 
@@ -15,7 +15,7 @@ from chorus.review.revert.plan import RevertPlan
 def find_warnings(
     recorder: Recorder, plan: RevertPlan, step: Callable[[], None] = lambda: None
 ) -> list[RevertWarningJson]:
-    """The later actions that mention names which the plan takes away, by path and number."""
+    """The later actions that mention names which the plan removes, by path and number."""
     found: list[RevertWarningJson] = []
     later_edits = _LaterEdits(recorder, plan)
     for write in plan.writes:
